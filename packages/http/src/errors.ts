@@ -1,0 +1,15 @@
+import { defineErrors } from '@svc/errors';
+
+/** Refusals that any route can answer, before a module has its say. */
+export const httpErrors = defineErrors({
+  INVALID_REQUEST: [400, 'Invalid request: {reason}'],
+  UNAUTHORIZED: [401, 'Missing or invalid credentials'],
+  FORBIDDEN: [403, 'Insufficient permissions'],
+  NOT_FOUND: [404, 'Not found'],
+  METHOD_NOT_ALLOWED: [405, 'Method not allowed'],
+  REQUEST_TIMEOUT: [408, 'The request did not arrive in time'],
+  PAYLOAD_TOO_LARGE: [413, 'The request body is larger than {limit_bytes} bytes'],
+  UNSUPPORTED_MEDIA_TYPE: [415, 'Unsupported content type {content_type}'],
+  TOO_MANY_REQUESTS: [429, 'Rate limit exceeded'],
+  SHUTTING_DOWN: [503, 'The platform is shutting down'],
+});

@@ -1,0 +1,99 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Access, Action, AuditLog, Grant, Principal } from './access.ts';
+import { httpErrors } from './errors.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** What the route does, as the authorize table names it. Every route has this or `public`. */
+    action?: Action;
+    /** `workspace` (default): a grant for a workspace is needed. `self`: the principal acts on what is its own. */
+    scope?: 'workspace' | 'self';
+    /** The route answers anybody, and says why in a comment. */
+    public?: true;
+    /** What was acted on, for the audit log; the path's own parameters by default. */
+    auditResource?: (request: FastifyRequest) => string;
+    /** Reads are not audited unless they hand out a secret. Changes always are. */
+    audit?: boolean;
+    rawBody?: boolean;
+  }
+  interface FastifyRequest {
+    principal: Principal | null;
+    grant: Grant | null;
+  }
+}
+
+const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+/** Decides for every route at once, before its body is read; a route without a declared action does not start. */
+export function installGuard(app: FastifyInstance, access: Access, audit: AuditLog): void {
+  app.decorateRequest('principal', null);
+  app.decorateRequest('grant', null);
+  app.addHook('onRoute', (route) => {
+    if (route.config?.public === true || route.config?.action !== undefined) return;
+    throw new Error(`route ${String(route.method)} ${route.url} declares neither an action nor public`);
+  });
+  app.addHook('onRequest', async (request) => {
+    const { action, scope, public: isPublic } = request.routeOptions.config;
+    if (isPublic === true || action === undefined) return;
+    request.principal = await access.authenticate({
+      headers: request.headers,
+      method: request.method,
+      remoteAddress: request.ip,
+    });
+    if (scope === 'self') {
+      await access.permit(request.principal, action);
+      return;
+    }
+    request.grant = await access.authorize({ principal: request.principal, action, ...workspaceOf(request) });
+  });
+  app.addHook('onResponse', (request, reply) => recordAudit(audit, request, reply));
+}
+
+/** The principal of a guarded route. Throws only when a route that declared itself public asks for it. */
+export function principalOf(request: FastifyRequest): Principal {
+  if (request.principal === null) throw httpErrors.UNAUTHORIZED();
+  return request.principal;
+}
+
+/** The grant of a guarded, workspace-scoped route. */
+export function grantOf(request: FastifyRequest): Grant {
+  if (request.grant === null) throw httpErrors.FORBIDDEN();
+  return request.grant;
+}
+
+function workspaceOf(request: FastifyRequest): { workspaceUuid?: string; teamUuid?: string } {
+  const params = asRecord(request.params);
+  const query = asRecord(request.query);
+  const workspaceUuid = text(params['workspace_uuid']) ?? text(query['workspace_uuid']);
+  const teamUuid = text(query['team_uuid']);
+  return {
+    ...(workspaceUuid === undefined ? {} : { workspaceUuid }),
+    ...(teamUuid === undefined ? {} : { teamUuid }),
+  };
+}
+
+async function recordAudit(audit: AuditLog, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  const { action, auditResource, audit: wanted } = request.routeOptions.config;
+  if (action === undefined) return;
+  if (!(wanted ?? !SAFE_METHODS.has(request.method))) return;
+  const status = reply.statusCode;
+  await audit.record({
+    principal: request.principal,
+    action,
+    resource: auditResource?.(request) ?? Object.values(asRecord(request.params)).join('/'),
+    workspaceUuid: request.grant?.workspaceUuid ?? null,
+    outcome: status < 400 ? 'success' : status < 500 ? 'refused' : 'failed',
+    status,
+    remoteAddress: request.ip,
+    requestId: request.id,
+  });
+}
+
+function asRecord(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+}
+
+function text(value: unknown): string | undefined {
+  const first = Array.isArray(value) ? value[0] : value;
+  return typeof first === 'string' && first !== '' ? first : undefined;
+}

@@ -1,0 +1,38 @@
+import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
+
+export interface Metrics {
+  readonly registry: Registry;
+  counter<Label extends string = never>(name: string, help: string, labels?: readonly Label[]): Counter<Label>;
+  gauge<Label extends string = never>(name: string, help: string, labels?: readonly Label[]): Gauge<Label>;
+  histogram<Label extends string = never>(
+    name: string,
+    help: string,
+    labels?: readonly Label[],
+    bucketsSeconds?: readonly number[],
+  ): Histogram<Label>;
+  /** Prometheus text exposition, format 0.0.4. */
+  render(): Promise<string>;
+}
+
+const LATENCY_BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+
+/** A registry of its own for each app, so that tests and several apps in one process never share numbers. */
+export function createMetrics(options: { processMetricsPrefix?: string } = {}): Metrics {
+  const registry = new Registry();
+  if (options.processMetricsPrefix !== undefined) {
+    collectDefaultMetrics({
+      register: registry,
+      prefix: options.processMetricsPrefix,
+      eventLoopMonitoringPrecision: 50,
+    });
+  }
+  const registers = [registry];
+  return {
+    registry,
+    counter: (name, help, labelNames = []) => new Counter({ name, help, labelNames: [...labelNames], registers }),
+    gauge: (name, help, labelNames = []) => new Gauge({ name, help, labelNames: [...labelNames], registers }),
+    histogram: (name, help, labelNames = [], buckets = LATENCY_BUCKETS_SECONDS) =>
+      new Histogram({ name, help, labelNames: [...labelNames], buckets: [...buckets], registers }),
+    render: () => registry.metrics(),
+  };
+}
