@@ -1,0 +1,90 @@
+import { accessSync, constants, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { startErrors } from './errors.ts';
+
+export interface DataFolder {
+  readonly path: string;
+  readonly databaseFile: string;
+  readonly objectsFolder: string;
+  readonly sandboxesFolder: string;
+  readonly keysFolder: string;
+  readonly tlsFolder: string;
+  readonly ownerFile: string;
+  release(): void;
+}
+
+/**
+ * Takes the folder for this process. The lock is an exclusive SQLite lock, so the kernel frees it with the process,
+ * however that ends; a file with a pid alone would outlive a kill -9.
+ */
+export function openDataFolder(path: string): DataFolder {
+  const folder = resolve(path);
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    accessSync(folder, constants.W_OK | constants.X_OK);
+  } catch (cause) {
+    throw explain(folder, cause);
+  }
+  const lock = takeLock(folder);
+  const folders = ['objects', 'sandboxes', 'keys', 'tls'].map((name) => join(folder, name));
+  try {
+    for (const each of folders) mkdirSync(each, { recursive: true, mode: 0o700 });
+  } catch (cause) {
+    lock.close();
+    throw explain(folder, cause);
+  }
+  const [objectsFolder = '', sandboxesFolder = '', keysFolder = '', tlsFolder = ''] = folders;
+  return {
+    path: folder,
+    databaseFile: join(folder, 'svc.db'),
+    objectsFolder,
+    sandboxesFolder,
+    keysFolder,
+    tlsFolder,
+    ownerFile: join(folder, 'owner.json'),
+    release: () => lock.close(),
+  };
+}
+
+function takeLock(folder: string): DatabaseSync {
+  const pidFile = join(folder, 'svc.pid');
+  let lock: DatabaseSync | undefined;
+  try {
+    lock = new DatabaseSync(join(folder, 'svc.lock'));
+    lock.exec('PRAGMA journal_mode = DELETE; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');
+    writeFileSync(pidFile, `${process.pid}\n`, { mode: 0o600 });
+    return lock;
+  } catch (cause) {
+    lock?.close();
+    if (isBusy(cause)) {
+      throw startErrors.DATA_FOLDER_IN_USE({ details: { path: folder, holder: holderOf(pidFile) }, cause });
+    }
+    throw explain(folder, cause);
+  }
+}
+
+function isBusy(error: unknown): boolean {
+  return error instanceof Error && /database is locked|SQLITE_BUSY/.test(error.message);
+}
+
+function holderOf(pidFile: string): string {
+  try {
+    return ` (pid ${readFileSync(pidFile, 'utf8').trim()})`;
+  } catch {
+    return ''; // the other process has not written it yet; the lock alone decides
+  }
+}
+
+/** The words of the operating system's refusals, for every step that writes under the data folder. */
+export function explain(path: string, cause: unknown): Error {
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+  const message = cause instanceof Error ? cause.message : String(cause);
+  if (code === 'ENOSPC' || code === 'EDQUOT' || /database or disk is full/.test(message)) {
+    return startErrors.DISK_FULL({ details: { path }, cause });
+  }
+  if (/file is not a database|malformed/.test(message)) {
+    return startErrors.DATABASE_DAMAGED({ details: { path, reason: message }, cause });
+  }
+  return startErrors.DATA_FOLDER_NOT_WRITABLE({ details: { path, reason: code === '' ? message : code }, cause });
+}

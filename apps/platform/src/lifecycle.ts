@@ -1,0 +1,53 @@
+import type { Logger } from '@svc/telemetry';
+
+interface Step {
+  name: string;
+  close: () => Promise<void> | void;
+}
+
+/**
+ * What was opened, in order; closed in reverse order. One step that fails or hangs never keeps the others from being
+ * released: each has a deadline of its own.
+ */
+export class Lifecycle {
+  readonly #steps: Step[] = [];
+  readonly #log: Logger;
+  readonly #stepDeadlineMs: number;
+  #closing: Promise<void> | undefined;
+
+  constructor(log: Logger, stepDeadlineMs = 4_000) {
+    this.#log = log;
+    this.#stepDeadlineMs = stepDeadlineMs;
+  }
+
+  own(name: string, close: () => Promise<void> | void): void {
+    this.#steps.push({ name, close });
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#closeAll();
+    return this.#closing;
+  }
+
+  async #closeAll(): Promise<void> {
+    for (const step of this.#steps.toReversed()) {
+      try {
+        await withDeadline(Promise.resolve(step.close()), this.#stepDeadlineMs, step.name);
+      } catch (error) {
+        this.#log.error({ err: error, step: step.name }, 'closing a part failed');
+      }
+    }
+  }
+}
+
+async function withDeadline(work: Promise<void>, deadlineMs: number, name: string): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const deadline = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error(`${name} did not close within ${deadlineMs} ms`)), deadlineMs);
+  });
+  try {
+    await Promise.race([work, deadline]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

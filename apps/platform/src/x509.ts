@@ -1,0 +1,78 @@
+import 'reflect-metadata';
+import { webcrypto } from 'node:crypto';
+import { isIP } from 'node:net';
+import * as x509 from '@peculiar/x509';
+
+export interface PemPair {
+  cert: string;
+  key: string;
+}
+
+const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
+const YEAR_MS = 365 * 24 * 3600_000;
+/** Clocks of clients that run a little late must not refuse a certificate made this second. */
+const BACKDATE_MS = 3600_000;
+
+export async function makeAuthority(now: Date): Promise<PemPair> {
+  const keys = await makeKeys();
+  const certificate = await x509.X509CertificateGenerator.createSelfSigned({
+    serialNumber: serialNumber(),
+    name: 'CN=svc local authority',
+    notBefore: new Date(now.getTime() - BACKDATE_MS),
+    notAfter: new Date(now.getTime() + 10 * YEAR_MS),
+    signingAlgorithm: ALGORITHM,
+    keys,
+    extensions: [
+      new x509.BasicConstraintsExtension(true, 0, true),
+      new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.cRLSign, true),
+      await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
+    ],
+  });
+  return { cert: certificate.toString('pem'), key: await exportKey(keys.privateKey) };
+}
+
+/** A server certificate for these host names and addresses (RFC 5280, subjectAltName), one year long. */
+export async function makeServerCertificate(authority: PemPair, names: readonly string[], now: Date): Promise<PemPair> {
+  const issuer = new x509.X509Certificate(authority.cert);
+  const keys = await makeKeys();
+  const certificate = await x509.X509CertificateGenerator.create({
+    serialNumber: serialNumber(),
+    subject: 'CN=svc',
+    issuer: issuer.subject,
+    notBefore: new Date(now.getTime() - BACKDATE_MS),
+    notAfter: new Date(now.getTime() + YEAR_MS),
+    signingAlgorithm: ALGORITHM,
+    publicKey: keys.publicKey,
+    signingKey: await importKey(authority.key),
+    extensions: [
+      new x509.BasicConstraintsExtension(false, undefined, true),
+      new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
+      new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth]),
+      new x509.SubjectAlternativeNameExtension(
+        names.map((value) => ({ type: isIP(value) === 0 ? ('dns' as const) : ('ip' as const), value })),
+      ),
+      await x509.AuthorityKeyIdentifierExtension.create(issuer.publicKey),
+      await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
+    ],
+  });
+  return { cert: certificate.toString('pem'), key: await exportKey(keys.privateKey) };
+}
+
+async function makeKeys(): Promise<webcrypto.CryptoKeyPair> {
+  // The union of generateKey's results is decided by the algorithm: an elliptic curve gives a pair.
+  return (await webcrypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify'])) as webcrypto.CryptoKeyPair;
+}
+
+async function exportKey(key: webcrypto.CryptoKey): Promise<string> {
+  return x509.PemConverter.encode(await webcrypto.subtle.exportKey('pkcs8', key), 'PRIVATE KEY');
+}
+
+function importKey(pem: string): Promise<webcrypto.CryptoKey> {
+  return webcrypto.subtle.importKey('pkcs8', x509.PemConverter.decodeFirst(pem), ALGORITHM, false, ['sign']);
+}
+
+function serialNumber(): string {
+  const bytes = Buffer.from(webcrypto.getRandomValues(new Uint8Array(16)));
+  bytes[0] = (bytes[0] ?? 0) & 0x7f; // positive, RFC 5280 section 4.1.2.2
+  return bytes.toString('hex');
+}
