@@ -1,1 +1,18 @@
-export {};
+export { collectStream } from './collect-stream.ts';
+export { describeDialects, POSTGRES_URL_VARIABLE } from './describe-dialects.ts';
+export { fakeAccess, type FakeAccess, type FakeCaller } from './fake-access.ts';
+export { fakeAudit, type FakeAudit } from './fake-audit.ts';
+export { fakeClock, type FakeClock } from './fake-clock.ts';
+export { fakeRoleAllows, fakeScopesAllow } from './fake-role-table.ts';
+export { freePort } from './free-port.ts';
+export {
+  describeRequiring,
+  findChromium,
+  findCommand,
+  requirement,
+  skippedTitle,
+  type RequirementName,
+} from './requirement.ts';
+export { temporaryFolder, type TemporaryFolder } from './temporary-folder.ts';
+export { postgresSource, sqliteSource, type DatabaseSource } from './test-database.ts';
+export { waitFor, type WaitOptions } from './wait-for.ts';

@@ -1,0 +1,136 @@
+import { randomUUID } from 'node:crypto';
+import { defineErrors } from '@svc/errors';
+import type { Access, Action, AuthorizeRequest, Grant, Principal, Role } from '@svc/http';
+import { fakeRoleAllows, fakeScopesAllow } from './fake-role-table.ts';
+
+/** The codes and statuses of the real accounts module, so that a test of refusals reads the same. */
+const errors = defineErrors({
+  UNAUTHORIZED: [401, 'Missing or invalid credentials'],
+  FORBIDDEN: [403, 'Insufficient permissions'],
+  NOT_FOUND: [404, 'Not found'],
+});
+
+/** Somebody who can call: `headers` go into a request as they are. */
+export interface FakeCaller {
+  readonly principal: Principal;
+  readonly token: string;
+  readonly headers: { readonly authorization: string };
+  /** The workspace that is used when a request names none. */
+  readonly workspaceUuid: string;
+}
+
+interface FakeWorkspace {
+  readonly uuid: string;
+  readonly ownerId: string | null;
+  teamUuid: string | null;
+}
+
+export interface FakeAccess extends Access {
+  /** A user with a workspace of their own. */
+  user(name: string): FakeCaller;
+  /** A `sat_` service account of one workspace. */
+  serviceAccount(workspaceUuid: string, scopes: readonly ('read' | 'write' | 'admin')[]): FakeCaller;
+  /** A guest JWT: sandboxes only, in a workspace of its own. */
+  guest(name?: string): FakeCaller;
+  /** Puts the workspace into a team; answers the team's uuid, which members send as `?team_uuid=`. */
+  team(workspaceUuid: string): string;
+  join(teamUuid: string, caller: FakeCaller, role: 'admin' | 'member' | 'guest'): void;
+  /** Makes a token invalid from now on. */
+  revoke(caller: FakeCaller): void;
+}
+
+/**
+ * The access port for tests of a module: the same decisions as the accounts module (a contract test compares the two
+ * tables), without its storage.
+ */
+export function fakeAccess(): FakeAccess {
+  const callers = new Map<string, FakeCaller>();
+  const workspaces = new Map<string, FakeWorkspace>();
+  const teams = new Map<string, Map<string, Role>>();
+
+  const addWorkspace = (ownerId: string | null): string => {
+    const uuid = randomUUID();
+    workspaces.set(uuid, { uuid, ownerId, teamUuid: null });
+    return uuid;
+  };
+  const addCaller = (principal: Principal, workspaceUuid: string): FakeCaller => {
+    const token = `${principal.kind}-${randomUUID()}`;
+    const caller = { principal, token, headers: { authorization: `Bearer ${token}` }, workspaceUuid };
+    callers.set(token, caller);
+    return caller;
+  };
+
+  return {
+    user: (name) => {
+      const id = randomUUID();
+      const principal: Principal = { kind: 'user', id, name, credential: 'api_token', credentialId: randomUUID() };
+      return addCaller(principal, addWorkspace(id));
+    },
+    guest: (name = 'guest') => {
+      const id = randomUUID();
+      const principal: Principal = { kind: 'guest', id, name, credential: 'guest_jwt', credentialId: null };
+      return addCaller(principal, addWorkspace(id));
+    },
+    serviceAccount: (workspaceUuid, scopes) => {
+      const id = randomUUID();
+      const name = 'service account';
+      const credential = 'service_account';
+      return addCaller(
+        { kind: 'service_account', id, name, credential, credentialId: id, workspaceUuid, scopes },
+        workspaceUuid,
+      );
+    },
+    team: (workspaceUuid) => {
+      const workspace = workspaces.get(workspaceUuid);
+      if (workspace === undefined) throw new Error(`no workspace ${workspaceUuid}`);
+      workspace.teamUuid ??= randomUUID();
+      teams.set(workspace.teamUuid, teams.get(workspace.teamUuid) ?? new Map());
+      return workspace.teamUuid;
+    },
+    join: (teamUuid, caller, role) => void teams.get(teamUuid)?.set(caller.principal.id, role),
+    revoke: (caller) => void callers.delete(caller.token),
+
+    authenticate: async ({ headers }) => {
+      const caller = callers.get(/^Bearer (.+)$/i.exec(headers.authorization ?? '')?.[1] ?? '');
+      if (caller === undefined) throw errors.UNAUTHORIZED();
+      return caller.principal;
+    },
+    authorize: async (request) => {
+      const uuid = request.workspaceUuid ?? defaultWorkspaceOf(request.principal, callers);
+      const workspace = workspaces.get(uuid ?? '');
+      if (workspace === undefined) throw errors.NOT_FOUND();
+      return decide(request, workspace, teams);
+    },
+    permit: async (principal, action) => {
+      if (principal.kind !== 'user') throw errors.FORBIDDEN({ details: { action } });
+    },
+  };
+}
+
+function defaultWorkspaceOf(principal: Principal, callers: ReadonlyMap<string, FakeCaller>): string | undefined {
+  return [...callers.values()].find((caller) => caller.principal.id === principal.id)?.workspaceUuid;
+}
+
+function decide(
+  { principal, action, teamUuid }: AuthorizeRequest,
+  workspace: FakeWorkspace,
+  teams: ReadonlyMap<string, ReadonlyMap<string, Role>>,
+): Grant {
+  const grant = (role: Role, allowed: boolean): Grant => {
+    if (!allowed) throw errors.FORBIDDEN({ details: { action } });
+    return { workspaceUuid: workspace.uuid, role, teamUuid: workspace.teamUuid };
+  };
+  if (principal.kind === 'service_account') {
+    if (principal.workspaceUuid !== workspace.uuid) throw errors.NOT_FOUND();
+    return grant('service_account', fakeScopesAllow(principal.scopes ?? [], action));
+  }
+  if (workspace.ownerId === principal.id) return grant('owner', principal.kind === 'user' || isSandboxAction(action));
+  if (teamUuid === undefined || workspace.teamUuid !== teamUuid) throw errors.NOT_FOUND();
+  const role = teams.get(teamUuid)?.get(principal.id);
+  if (role === undefined) throw errors.FORBIDDEN();
+  return grant(role, fakeRoleAllows(role, action));
+}
+
+function isSandboxAction(action: Action): boolean {
+  return action.startsWith('sandbox:') || action === 'image:list';
+}

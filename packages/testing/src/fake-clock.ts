@@ -1,0 +1,76 @@
+interface FakeTimer {
+  readonly dueMs: number;
+  readonly order: number;
+  readonly run: () => void;
+}
+
+/** Time that stands still until a test moves it. Pass the members on as the `now`, `nowMs` or `sleep` of a constructor. */
+export interface FakeClock {
+  now(): Date;
+  /** Milliseconds since the Unix epoch. */
+  nowMs(): number;
+  /** Runs the callback once when the clock has come that far; the answer cancels it. */
+  setTimer(callback: () => void, delayMs: number): () => void;
+  sleep(delayMs: number, signal?: AbortSignal): Promise<void>;
+  /** Moves on and runs what falls due in its order; promises that wait on it settle before this one does. */
+  advance(byMs: number): Promise<void>;
+  /** Timers that are still set: a test of `close()` expects 0. */
+  pendingTimers(): number;
+}
+
+export function fakeClock(start = '2026-01-01T00:00:00.000Z'): FakeClock {
+  let currentMs = Date.parse(start);
+  let order = 0;
+  const timers = new Set<FakeTimer>();
+
+  const setTimer = (callback: () => void, delayMs: number): (() => void) => {
+    const timer = { dueMs: currentMs + Math.max(0, delayMs), order: order++, run: callback };
+    timers.add(timer);
+    return () => void timers.delete(timer);
+  };
+
+  return {
+    now: () => new Date(currentMs),
+    nowMs: () => currentMs,
+    setTimer,
+    sleep: (delayMs, signal) => sleepOn(setTimer, delayMs, signal),
+    advance: async (byMs) => {
+      const targetMs = currentMs + byMs;
+      for (let next = earliest(timers, targetMs); next !== undefined; next = earliest(timers, targetMs)) {
+        currentMs = Math.max(currentMs, next.dueMs);
+        timers.delete(next);
+        next.run();
+        await settle();
+      }
+      currentMs = targetMs;
+      await settle();
+    },
+    pendingTimers: () => timers.size,
+  };
+}
+
+function earliest(timers: ReadonlySet<FakeTimer>, untilMs: number): FakeTimer | undefined {
+  return [...timers]
+    .filter((timer) => timer.dueMs <= untilMs)
+    .toSorted((left, right) => left.dueMs - right.dueMs || left.order - right.order)[0];
+}
+
+function sleepOn(setTimer: FakeClock['setTimer'], delayMs: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const abort = (): void => {
+      cancel();
+      reject(signal?.reason instanceof Error ? signal.reason : new Error('aborted'));
+    };
+    const cancel = setTimer(() => {
+      signal?.removeEventListener('abort', abort);
+      resolve();
+    }, delayMs);
+    if (signal?.aborted === true) abort();
+    else signal?.addEventListener('abort', abort, { once: true });
+  });
+}
+
+/** One turn of the event loop: every promise job that is ready has run by then. */
+function settle(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}

@@ -1,0 +1,36 @@
+import type { Action, Role } from '@svc/http';
+
+/** What members of a team may do beyond reading; the accounts module has the table that counts. */
+const MEMBER_ACTIONS: ReadonlySet<string> = new Set([
+  'bucket:create',
+  'object:write',
+  'object:delete',
+  'key:create',
+  'key:delete',
+  'sandbox:create',
+  'sandbox:update',
+  'sandbox:delete',
+  'sandbox:exec',
+  'sandbox:files-write',
+  'deployment:create',
+  'command:exec',
+  'command:cancel',
+  'tunnel:use',
+]);
+
+const READ_VERBS: ReadonlySet<string> = new Set(['read', 'list', 'files-read']);
+
+export function fakeRoleAllows(role: Role, action: Action): boolean {
+  if (role === 'owner' || role === 'admin') return true;
+  return isRead(action) || (role === 'member' && MEMBER_ACTIONS.has(action));
+}
+
+export function fakeScopesAllow(scopes: readonly string[], action: Action): boolean {
+  if (scopes.includes('admin')) return true;
+  if (scopes.includes('write') && MEMBER_ACTIONS.has(action)) return true;
+  return (scopes.includes('read') || scopes.includes('write')) && isRead(action);
+}
+
+function isRead(action: Action): boolean {
+  return READ_VERBS.has(action.split(':')[1] ?? '');
+}

@@ -1,0 +1,124 @@
+import { accessSync, constants, existsSync, statSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { describe } from 'vitest';
+
+/** What a test may need that not every machine has. `command:crun` = the program `crun` on PATH. */
+export type RequirementName =
+  | 'root'
+  | 'linux'
+  | 'chromium'
+  | 'go'
+  | 'kvm'
+  | 'cgroups'
+  | 'postgres'
+  | `command:${string}`
+  | `environment:${string}`;
+
+/** Debian packages whose name is not that of the program; a reason names the command that installs what is missing. */
+const DEBIAN_PACKAGES: Readonly<Record<string, string>> = {
+  aws: 'awscli',
+  chromium: 'chromium',
+  dig: 'dnsutils',
+  dockerd: 'docker.io',
+  docker: 'docker.io',
+  etcd: 'etcd-server',
+  go: 'golang-go',
+  ip: 'iproute2',
+  mc: 'minio-client',
+  'mkfs.ext4': 'e2fsprogs',
+  nft: 'nftables',
+  psql: 'postgresql-client',
+  python3: 'python3',
+  ssh: 'openssh-client',
+  unshare: 'util-linux',
+};
+
+/** Null when all is there, else one line that says what is missing and how to get it. */
+export function requirement(...names: readonly RequirementName[]): string | null {
+  for (const name of names) {
+    const reason = reasonFor(name);
+    if (reason !== null) return reason;
+  }
+  return null;
+}
+
+/**
+ * A suite that needs something of the machine. Where that is missing the suite is skipped, and its title says so: the
+ * runner `svc test` reads the reason there and repeats it.
+ */
+export function describeRequiring(names: readonly RequirementName[], title: string, suite: () => void): void {
+  const reason = requirement(...names);
+  describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, reason), suite);
+}
+
+export function skippedTitle(title: string, reason: string): string {
+  return `${title} [skipped: ${reason}]`;
+}
+
+/** Absolute path of a program on PATH or in the sbin folders, which PATH lacks for ordinary users. */
+export function findCommand(name: string): string | null {
+  const folders = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/local/sbin', '/usr/sbin', '/sbin'];
+  for (const folder of folders) {
+    const path = join(folder, name);
+    if (folder !== '' && isExecutable(path)) return path;
+  }
+  return null;
+}
+
+/** The distribution's Chromium, by any of the names it goes under. */
+export function findChromium(): string | null {
+  for (const name of ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome']) {
+    const path = findCommand(name);
+    if (path !== null) return path;
+  }
+  return null;
+}
+
+function reasonFor(name: RequirementName): string | null {
+  if (name.startsWith('command:')) return commandReason(name.slice('command:'.length));
+  if (name.startsWith('environment:')) {
+    const variable = name.slice('environment:'.length);
+    return (process.env[variable] ?? '') === '' ? `${variable} is not set` : null;
+  }
+  switch (name) {
+    case 'root':
+      return process.getuid?.() === 0 ? null : 'needs root; run it with sudo';
+    case 'linux':
+      return process.platform === 'linux' ? null : 'needs Linux';
+    case 'chromium':
+      return findChromium() === null ? 'needs Chromium; install it with: apt-get install -y chromium' : null;
+    case 'go':
+      return commandReason('go');
+    case 'kvm':
+      return isWritable('/dev/kvm') ? null : 'needs /dev/kvm';
+    case 'cgroups':
+      return existsSync('/sys/fs/cgroup') && isWritable('/sys/fs/cgroup') ? null : 'needs a writable cgroup hierarchy';
+    case 'postgres':
+      return reasonFor('environment:SVC_TEST_POSTGRES_URL');
+    default:
+      throw new Error(`unknown requirement ${name}`);
+  }
+}
+
+function commandReason(command: string): string | null {
+  if (findCommand(command) !== null) return null;
+  return `needs the command ${command}; install it with: apt-get install -y ${DEBIAN_PACKAGES[command] ?? command}`;
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch {
+    return false; // absent or not ours to run: the same answer to the one who looks for a program
+  }
+}
+
+function isWritable(path: string): boolean {
+  try {
+    accessSync(path, constants.R_OK | constants.W_OK);
+    return true;
+  } catch {
+    return false; // absent or not permitted: the requirement is not met either way
+  }
+}
