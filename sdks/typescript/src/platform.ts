@@ -1,0 +1,71 @@
+import type { CallOptions, Transport } from './transport.ts';
+
+/** Fields that every service reports. */
+export interface ServiceState {
+  enabled: boolean;
+  /** Why it is off, in one sentence; null while it is on. */
+  reason: string | null;
+}
+
+export interface ClustersState extends ServiceState {
+  /** Clusters of the workspace, and how many of them have a live agent. */
+  total: number;
+  connected: number;
+}
+
+export interface ObjectStoreState extends ServiceState {
+  /** False until the first bucket is made. */
+  provisioned: boolean;
+  buckets: number;
+  objects: number;
+  /** Size of all current objects. */
+  bytes: number;
+  /** Base URL of the S3 data plane; null while the service is off. */
+  s3_endpoint: string | null;
+}
+
+export interface SandboxesState extends ServiceState {
+  running: number;
+  total: number;
+  /** The most sandboxes that the workspace may have. */
+  limit: number;
+  /** Where they run, such as `local` or `docker`; null while the service is off. */
+  driver: string | null;
+  /** What isolates them, such as `runc` or `runsc`; null when the driver does not say. */
+  runtime: string | null;
+}
+
+/** Answer of `GET /api/v1/platform/status`: the state of one workspace's services, as it is now. */
+export interface PlatformStatus {
+  version: string;
+  uptime_seconds: number;
+  services: {
+    clusters: ClustersState;
+    object_store: ObjectStoreState;
+    sandboxes: SandboxesState;
+  };
+}
+
+/** Names the workspace of a call; absent means the caller's default one. */
+export interface WorkspaceScope {
+  workspaceUuid?: string | undefined;
+  /** Needed by members of the team that the workspace belongs to; its owner leaves it out. */
+  teamUuid?: string | undefined;
+}
+
+export class PlatformClient {
+  readonly #transport: Transport;
+
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  status(scope: WorkspaceScope = {}, options: CallOptions = {}): Promise<PlatformStatus> {
+    return this.#transport.call({
+      method: 'GET',
+      path: '/api/v1/platform/status',
+      query: { workspace_uuid: scope.workspaceUuid, team_uuid: scope.teamUuid },
+      ...options,
+    });
+  }
+}
