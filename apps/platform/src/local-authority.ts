@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { rename, writeFile } from 'node:fs/promises';
 import { X509Certificate } from 'node:crypto';
+import { isIP } from 'node:net';
 import { join } from 'node:path';
 
 export interface TlsMaterial {
@@ -47,7 +48,7 @@ function isUsable(pem: string, host: string, now: Date): boolean {
   const certificate = new X509Certificate(pem);
   if (new Date(certificate.validTo).getTime() - now.getTime() < RENEW_BEFORE_MS) return false;
   const wanted = ['0.0.0.0', '::'].includes(host) ? 'localhost' : host;
-  return certificate.checkHost(wanted) !== undefined || certificate.checkIP(wanted) !== undefined;
+  return (isIP(wanted) === 0 ? certificate.checkHost(wanted) : certificate.checkIP(wanted)) !== undefined;
 }
 
 async function writeSecret(path: string, text: string): Promise<void> {

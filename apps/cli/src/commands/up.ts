@@ -1,0 +1,33 @@
+import type { Command } from 'commander';
+import { startFromCommandLine } from '../start/start.ts';
+
+export interface UpFlags {
+  data?: string;
+  port?: string;
+  httpsPort?: string;
+  s3Port?: string;
+  host?: string;
+  config?: string;
+  json?: boolean;
+}
+
+/** `svc up` prepares what is missing and starts the platform; `svc platform` only starts it. */
+export function registerUpCommand(program: Command): void {
+  addStartOptions(program.command('up'))
+    .description('prepare this machine if needed and start the platform')
+    .action((flags: UpFlags) => startFromCommandLine(flags, { prepare: true }));
+  addStartOptions(program.command('platform'))
+    .description('start the platform without installing anything')
+    .action((flags: UpFlags) => startFromCommandLine(flags, { prepare: false }));
+}
+
+function addStartOptions(command: Command): Command {
+  return command
+    .option('--data <dir>', 'data folder (default ./data)')
+    .option('--port <port>', 'port of the API and the console (default 4000, 0 = any free one)')
+    .option('--https-port <port>', 'port of the same with TLS (default 4443, 0 = any free one)')
+    .option('--s3-port <port>', 'port of the S3 data plane (default 9000, 0 = any free one)')
+    .option('--host <address>', 'address to listen on (default 127.0.0.1)')
+    .option('--config <file>', 'configuration file (YAML)')
+    .option('--json', 'print one line of JSON when ready');
+}

@@ -1,0 +1,28 @@
+/** The first SIGTERM or Ctrl-C asks for a drain, the second one ends the process at once. */
+export function onStopSignals(drain: () => Promise<void>, exit: (code: number) => void): () => void {
+  let draining = false;
+  const handler = (signal: NodeJS.Signals): void => {
+    if (draining) {
+      exit(signal === 'SIGINT' ? 130 : 143);
+      return;
+    }
+    draining = true;
+    // Whatever hangs, the promise of ten seconds holds.
+    const deadline = setTimeout(() => exit(1), DRAIN_DEADLINE_MS);
+    drain().then(
+      () => {
+        clearTimeout(deadline);
+        exit(0);
+      },
+      () => exit(1),
+    );
+  };
+  process.on('SIGTERM', handler);
+  process.on('SIGINT', handler);
+  return () => {
+    process.removeListener('SIGTERM', handler);
+    process.removeListener('SIGINT', handler);
+  };
+}
+
+const DRAIN_DEADLINE_MS = 9_500;

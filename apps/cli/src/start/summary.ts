@@ -1,0 +1,24 @@
+import type { PlatformStatus, ReadyLine } from '@svc/platform';
+
+/** What a person wants to know when the platform is up: where, how to sign in, what is on and why not. */
+export function renderSummary(ready: ReadyLine, status: PlatformStatus, owner: { email: string; file: string }): string {
+  const lines = [
+    '',
+    `  svc ${status.version} is up`,
+    '',
+    `  Console     ${ready.url}`,
+    ...(ready.https_url === null ? [] : [`  With TLS    ${ready.https_url}`]),
+    ...(ready.s3_endpoint === null ? [] : [`  S3          ${ready.s3_endpoint}`]),
+    '',
+    `  Sign in     ${owner.email}`,
+    `  Password    in ${owner.file} (of the first start; svc admin reset-password makes a new one)`,
+    `  API token   in ${owner.file}, valid until the next start`,
+    '',
+  ];
+  for (const [name, service] of Object.entries(status.services)) {
+    const label = name.replace('_', ' ').padEnd(12);
+    lines.push(service.enabled ? `  ${label}on` : `  ${label}off: ${service.reason ?? 'switched off in the configuration'}`);
+  }
+  lines.push('', '  Ctrl-C stops it.', '');
+  return lines.join('\n');
+}

@@ -1,0 +1,73 @@
+import { spawn } from 'node:child_process';
+import { accessSync, constants, existsSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+
+/** A program that something needs, and the Debian package that brings it. */
+export interface SystemPackage {
+  /** What is looked for: a command on PATH, or an absolute path of a file. */
+  provides: string;
+  package: string;
+  /** What does not work without it, for the message. */
+  neededFor: string;
+}
+
+export interface EnsureOptions {
+  path: string;
+  isRoot: boolean;
+  /** One line of progress; an install takes a while. */
+  progress: (line: string) => void;
+  signal?: AbortSignal;
+}
+
+export interface EnsureResult {
+  missing: SystemPackage[];
+  /** The command that installs what is missing, for a user who is not root. */
+  command: string | null;
+}
+
+/** Installs with apt what is missing when root; otherwise names it. Costs a few file look-ups when all is there. */
+export async function ensureSystemPackages(wanted: readonly SystemPackage[], options: EnsureOptions): Promise<EnsureResult> {
+  const find = (): SystemPackage[] => wanted.filter((each) => !isPresent(each.provides, options.path));
+  let missing = find();
+  if (missing.length > 0 && options.isRoot && isPresent('apt-get', options.path)) {
+    const names = [...new Set(missing.map((each) => each.package))];
+    options.progress(`installing ${names.join(', ')} (needed for ${[...new Set(missing.map((each) => each.neededFor))].join(', ')})`);
+    await aptInstall(names, options);
+    missing = find();
+  }
+  const names = [...new Set(missing.map((each) => each.package))];
+  return { missing, command: names.length === 0 ? null : `apt-get install -y ${names.join(' ')}` };
+}
+
+export function isPresent(name: string, path: string): boolean {
+  if (name.startsWith('/')) return existsSync(name);
+  return [...path.split(delimiter), '/usr/local/sbin', '/usr/sbin', '/sbin'].some((folder) => {
+    try {
+      accessSync(join(folder, name), constants.X_OK);
+      return true;
+    } catch {
+      return false;
+    }
+  });
+}
+
+async function aptInstall(names: readonly string[], options: EnsureOptions): Promise<void> {
+  const install = ['install', '-y', '-qq', '--no-install-recommends', '-o', 'DPkg::Lock::Timeout=600', ...names];
+  // A machine image often ships without package lists, or with old ones: refresh once when the first try fails.
+  if ((await run('apt-get', install, options.signal)) === 0) return;
+  await run('apt-get', ['update', '-qq', '-o', 'DPkg::Lock::Timeout=600'], options.signal);
+  const code = await run('apt-get', install, options.signal);
+  if (code !== 0) options.progress(`apt-get could not install ${names.join(', ')} (exit code ${code})`);
+}
+
+function run(command: string, args: readonly string[], signal?: AbortSignal): Promise<number> {
+  return new Promise((resolve) => {
+    const child = spawn(command, args, {
+      stdio: ['ignore', 'ignore', 'ignore'],
+      env: { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', DEBIAN_FRONTEND: 'noninteractive', LANG: 'C.UTF-8' },
+      ...(signal === undefined ? {} : { signal }),
+    });
+    child.once('error', () => resolve(127));
+    child.once('close', (code) => resolve(code ?? 1));
+  });
+}

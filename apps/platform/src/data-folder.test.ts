@@ -1,0 +1,61 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { collectStream, temporaryFolder } from '@svc/testing';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openDataFolder } from './data-folder.ts';
+
+describe('openDataFolder', () => {
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  beforeEach(async () => {
+    folder = await temporaryFolder();
+  });
+  afterEach(() => folder.remove());
+
+  it('makes the folder for its owner alone', () => {
+    const data = openDataFolder(join(folder.path, 'data'));
+    expect(statSync(data.path).mode & 0o777).toBe(0o700);
+    expect(statSync(data.keysFolder).mode & 0o777).toBe(0o700);
+    data.release();
+  });
+
+  it('refuses a folder that another process holds and names its pid', async () => {
+    const path = join(folder.path, 'data');
+    const script = `import { openDataFolder } from ${JSON.stringify(import.meta.resolve('./data-folder.ts'))};
+      openDataFolder(${JSON.stringify(path)}); console.log('held'); setInterval(() => {}, 1000);`;
+    const holder = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: ['ignore', 'pipe', 'inherit'] });
+    try {
+      await once(holder.stdout, 'data');
+      expect(() => openDataFolder(path)).toThrow(new RegExp(`in use by another svc process \\(pid ${holder.pid}\\)`));
+    } finally {
+      holder.kill('SIGKILL');
+      await once(holder, 'close');
+    }
+    openDataFolder(path).release(); // a killed holder leaves no lock behind
+  });
+
+  it('can be taken again after a release', () => {
+    openDataFolder(folder.path).release();
+    openDataFolder(folder.path).release();
+  });
+
+  it('says which folder cannot be written', () => {
+    const file = join(folder.path, 'file');
+    writeFileSync(file, '');
+    expect(() => openDataFolder(join(file, 'data'))).toThrow(/data folder .*file\/data is not writable \(ENOTDIR\)/);
+  });
+
+  it('says that a folder is read-only', async () => {
+    chmodSync(folder.path, 0o555);
+    const script = `import { openDataFolder } from ${JSON.stringify(import.meta.resolve('./data-folder.ts'))};
+      try { openDataFolder(${JSON.stringify(folder.path)}); } catch (error) { console.log(error.message); }`;
+    // Root may write anywhere, so root's test asks as nobody.
+    const asNobody = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {};
+    const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+      ...asNobody,
+    });
+    expect((await collectStream(child.stdout, 4096)).toString()).toMatch(/is not writable \(EACCES\)/);
+  });
+});

@@ -1,0 +1,70 @@
+import { X509Certificate } from 'node:crypto';
+import { once } from 'node:events';
+import { statSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { connect, createServer } from 'node:tls';
+import { temporaryFolder } from '@svc/testing';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ensureLocalCertificate, type TlsMaterial } from './local-authority.ts';
+
+const YEAR_MS = 365 * 24 * 3600_000;
+
+describe('ensureLocalCertificate', () => {
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  beforeEach(async () => {
+    folder = await temporaryFolder();
+  });
+  afterEach(() => folder.remove());
+
+  it('makes a certificate that a client with the authority accepts by name and by address', async () => {
+    const material = await ensureLocalCertificate(folder.path, '127.0.0.1', new Date());
+    await expect(handshake(material, 'localhost')).resolves.toBe(true);
+    const certificate = new X509Certificate(material.cert);
+    expect(certificate.checkHost('localhost')).toBeDefined();
+    expect(certificate.subjectAltName).toContain('DNS:*.localhost');
+    for (const address of ['127.0.0.1', '::1']) expect(certificate.checkIP(address)).toBeDefined();
+  });
+
+  it('is not accepted under another name', async () => {
+    const material = await ensureLocalCertificate(folder.path, '127.0.0.1', new Date());
+    await expect(handshake(material, 'example.org')).rejects.toThrow(/altnames/);
+  });
+
+  it('keeps the certificate over starts and keeps every key to its owner', async () => {
+    const first = await ensureLocalCertificate(folder.path, '127.0.0.1', new Date());
+    const second = await ensureLocalCertificate(folder.path, '127.0.0.1', new Date());
+    expect(second).toEqual(first);
+    for (const name of ['ca.key', 'server.key']) expect(statSync(join(folder.path, name)).mode & 0o777).toBe(0o600);
+  });
+
+  it('renews the certificate under the same authority before it ends', async () => {
+    const first = await ensureLocalCertificate(folder.path, '127.0.0.1', new Date());
+    const later = await ensureLocalCertificate(folder.path, '127.0.0.1', new Date(Date.now() + YEAR_MS));
+    expect(later.ca).toBe(first.ca);
+    expect(later.cert).not.toBe(first.cert);
+  });
+
+  it('makes a new certificate when the host changes', async () => {
+    const first = await ensureLocalCertificate(folder.path, '127.0.0.1', new Date());
+    const named = await ensureLocalCertificate(folder.path, 'svc.test', new Date());
+    expect(named.cert).not.toBe(first.cert);
+    expect(new X509Certificate(named.cert).checkHost('svc.test')).toBe('svc.test');
+  });
+});
+
+async function handshake(material: TlsMaterial, servername: string): Promise<boolean> {
+  const server = createServer({ key: material.key, cert: material.cert }, (socket) => socket.end());
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  try {
+    const { port } = server.address() as AddressInfo; // a TCP listener's address is never a string
+    const client = connect({ port, host: '127.0.0.1', servername, ca: material.ca });
+    await once(client, 'secureConnect');
+    const { authorized } = client;
+    client.destroy();
+    return authorized;
+  } finally {
+    server.close();
+  }
+}
