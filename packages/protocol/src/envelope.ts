@@ -1,0 +1,94 @@
+import { protocolErrors } from './errors.ts';
+import { nestsDeeperThan } from './json-depth.ts';
+import { PROTOCOL_LIMITS } from './limits.ts';
+
+/** The contract's frame: exactly these four fields, whatever the type. */
+export interface Envelope<Type extends string = string, Payload = Record<string, unknown>> {
+  type: Type;
+  /** Unique per sender. A command's id is what its answers name as `command_id`. */
+  id: string;
+  /** ISO 8601 with a zone. */
+  timestamp: string;
+  payload: Payload;
+}
+
+const FIELDS: ReadonlySet<string> = new Set(['type', 'id', 'timestamp', 'payload']);
+const PRINTABLE = /^[\x21-\x7e]+$/;
+const ISO_8601 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$/;
+
+/**
+ * Text frame -> envelope with an unchecked payload object. Throws `FRAME_TOO_LARGE` or `MALFORMED_ENVELOPE` with
+ * `details.field` and `details.reason`; never throws anything else, whatever the text.
+ */
+export function decodeEnvelope(text: string, frameSizeBytes: number = PROTOCOL_LIMITS.frameSizeBytes): Envelope {
+  if (text.length > frameSizeBytes || Buffer.byteLength(text) > frameSizeBytes) {
+    throw protocolErrors.FRAME_TOO_LARGE({ details: { limit_bytes: frameSizeBytes } });
+  }
+  const fields = parseObject(text);
+  for (const name of Object.keys(fields)) {
+    if (!FIELDS.has(name)) throw malformed(name.slice(0, 64), 'is not a field of an envelope');
+  }
+  return {
+    type: textOf(fields, 'type', 64, PRINTABLE, 'must be 1 to 64 printable characters'),
+    id: textOf(fields, 'id', 128, PRINTABLE, 'must be 1 to 128 printable characters'),
+    timestamp: timestampOf(fields),
+    payload: payloadOf(fields),
+  };
+}
+
+/** Envelope -> text frame. Throws `FRAME_TOO_LARGE`: the sender splits or shortens before this. */
+export function encodeEnvelope(
+  envelope: Envelope<string, object>,
+  frameSizeBytes: number = PROTOCOL_LIMITS.frameSizeBytes,
+): string {
+  const { type, id, timestamp, payload } = envelope;
+  const text = JSON.stringify({ type, id, timestamp, payload });
+  if (Buffer.byteLength(text) > frameSizeBytes) {
+    throw protocolErrors.FRAME_TOO_LARGE({ details: { limit_bytes: frameSizeBytes } });
+  }
+  return text;
+}
+
+function parseObject(text: string): Record<string, unknown> {
+  if (nestsDeeperThan(text, PROTOCOL_LIMITS.jsonDepth)) {
+    throw malformed('', `nests deeper than ${PROTOCOL_LIMITS.jsonDepth} levels`);
+  }
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (cause) {
+    // The parser's message quotes the text, which may hold a secret: it stays the cause and is not told.
+    throw protocolErrors.MALFORMED_ENVELOPE({ details: { field: '', reason: 'is not JSON' }, cause });
+  }
+  if (!isObject(value)) throw malformed('', 'must be a JSON object');
+  return value;
+}
+
+function textOf(fields: Record<string, unknown>, name: string, limit: number, shape: RegExp, rule: string): string {
+  const value = fields[name];
+  if (value === undefined) throw malformed(name, 'is missing');
+  if (typeof value !== 'string' || value.length > limit || !shape.test(value)) throw malformed(name, rule);
+  return value;
+}
+
+function timestampOf(fields: Record<string, unknown>): string {
+  const value = textOf(fields, 'timestamp', 64, ISO_8601, 'must be ISO 8601 with a zone');
+  if (Number.isNaN(Date.parse(value))) throw malformed('timestamp', 'is not a date of the calendar');
+  return value;
+}
+
+function payloadOf(fields: Record<string, unknown>): Record<string, unknown> {
+  const value = fields['payload'];
+  if (value === undefined) throw malformed('payload', 'is missing');
+  if (!isObject(value)) throw malformed('payload', 'must be a JSON object');
+  return value;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function malformed(field: string, rule: string): Error {
+  const reason = field === '' ? rule : `${field} ${rule}`;
+  return protocolErrors.MALFORMED_ENVELOPE({ details: { field, reason } });
+}

@@ -1,0 +1,74 @@
+import type { Static, TSchema } from 'typebox';
+import {
+  cancelSchema,
+  deploySchema,
+  execSchema,
+  logsSchema,
+  resizeSchema,
+  resultAckSchema,
+  stdinSchema,
+} from './schemas/commands.ts';
+import {
+  commandAckSchema,
+  commandOutputSchema,
+  commandProgressSchema,
+  commandResultSchema,
+} from './schemas/replies.ts';
+import { clusterStatusSchema, eventAckSchema, eventSchema, heartbeatSchema } from './schemas/reports.ts';
+import { drainSchema, errorMessageSchema, helloSchema, welcomeSchema } from './schemas/session.ts';
+import type { Envelope } from './envelope.ts';
+
+/** What an agent sends. The first three are the contract's, the others are additive. */
+export const agentPayloadSchemas = {
+  heartbeat: heartbeatSchema,
+  cluster_status: clusterStatusSchema,
+  event: eventSchema,
+  hello: helloSchema,
+  command_ack: commandAckSchema,
+  command_progress: commandProgressSchema,
+  command_output: commandOutputSchema,
+  command_result: commandResultSchema,
+  error: errorMessageSchema,
+} as const satisfies Record<string, TSchema>;
+
+/** What a platform sends. The first three are the contract's, the others are additive. */
+export const platformPayloadSchemas = {
+  deploy: deploySchema,
+  exec: execSchema,
+  logs: logsSchema,
+  welcome: welcomeSchema,
+  result_ack: resultAckSchema,
+  event_ack: eventAckSchema,
+  cancel: cancelSchema,
+  stdin: stdinSchema,
+  resize: resizeSchema,
+  drain: drainSchema,
+  error: errorMessageSchema,
+} as const satisfies Record<string, TSchema>;
+
+type Payloads<Schemas extends Record<string, TSchema>> = { [Type in keyof Schemas]: Static<Schemas[Type]> };
+type Messages<AllPayloads> = {
+  [Type in keyof AllPayloads & string]: Envelope<Type, AllPayloads[Type]>;
+}[keyof AllPayloads & string];
+
+export type AgentPayloads = Payloads<typeof agentPayloadSchemas>;
+export type PlatformPayloads = Payloads<typeof platformPayloadSchemas>;
+/** Narrow by `type`: `if (message.type === 'heartbeat') message.payload.metrics…`. */
+export type AgentMessage = Messages<AgentPayloads>;
+export type PlatformMessage = Messages<PlatformPayloads>;
+export type AgentMessageType = keyof AgentPayloads;
+export type PlatformMessageType = keyof PlatformPayloads;
+
+/** Messages that use the reserved share of the rate: losing or delaying them would stop the others. */
+export const CONTROL_TYPES: ReadonlySet<string> = new Set([
+  'hello',
+  'heartbeat',
+  'command_ack',
+  'command_result',
+  'error',
+  'welcome',
+  'result_ack',
+  'event_ack',
+  'cancel',
+  'drain',
+]);

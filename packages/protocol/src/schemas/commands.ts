@@ -1,0 +1,91 @@
+import { Type, type Static } from 'typebox';
+import { PROTOCOL_LIMITS } from '../limits.ts';
+import { actorSchema, identifierSchema, nameSchema, sequenceSchema, timestampSchema } from './parts.ts';
+
+const timeoutSeconds = Type.Integer({ minimum: 1, maximum: 86_400 });
+
+/**
+ * Contract: `project_id`, `manifest` (YAML, one or more documents), `namespace`. The rest is additive; absent means:
+ * no dry run, prune, wait for readiness 300 s, never take fields of other managers.
+ */
+export const deploySchema = Type.Object({
+  project_id: Type.String({ minLength: 1, maxLength: 63, pattern: '^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$' }),
+  manifest: Type.String({ maxLength: PROTOCOL_LIMITS.manifestSizeBytes }),
+  namespace: Type.String({ minLength: 1, maxLength: 63, pattern: '^[a-z0-9]([a-z0-9-]*[a-z0-9])?$' }),
+  dry_run: Type.Optional(Type.Boolean()),
+  prune: Type.Optional(Type.Boolean()),
+  wait: Type.Optional(Type.Boolean()),
+  timeout_seconds: Type.Optional(timeoutSeconds),
+  force_conflicts: Type.Optional(Type.Boolean()),
+  revision: Type.Optional(Type.String({ maxLength: 128 })),
+  actor: Type.Optional(actorSchema),
+});
+export type DeployCommand = Static<typeof deploySchema>;
+
+/**
+ * Contract: `pod`, `namespace`, `container` (empty = the pod's default container), `command`. Additive: absent means no
+ * standard input, no terminal, 60 s for one that is not interactive, 1 MiB of output.
+ */
+export const execSchema = Type.Object({
+  pod: nameSchema,
+  namespace: nameSchema,
+  container: Type.Optional(Type.String({ maxLength: 253 })),
+  command: Type.Array(Type.String({ maxLength: 65_536 }), { minItems: 1, maxItems: 1024 }),
+  stdin: Type.Optional(Type.Boolean()),
+  tty: Type.Optional(Type.Boolean()),
+  rows: Type.Optional(Type.Integer({ minimum: 1, maximum: 65_535 })),
+  cols: Type.Optional(Type.Integer({ minimum: 1, maximum: 65_535 })),
+  timeout_seconds: Type.Optional(Type.Integer({ minimum: 0, maximum: 86_400 })),
+  max_output_bytes: Type.Optional(Type.Integer({ minimum: 0, maximum: 1024 * 1024 * 1024 })),
+  actor: Type.Optional(actorSchema),
+});
+export type ExecCommand = Static<typeof execSchema>;
+
+/** Contract: `pod`, `namespace`, `container`, `tail_lines` (absent 100, at most 10,000), `follow`. */
+export const logsSchema = Type.Object({
+  pod: nameSchema,
+  namespace: nameSchema,
+  container: Type.Optional(Type.String({ maxLength: 253 })),
+  tail_lines: Type.Optional(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })),
+  follow: Type.Optional(Type.Boolean()),
+  since_time: Type.Optional(timestampSchema),
+  since_seconds: Type.Optional(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })),
+  previous: Type.Optional(Type.Boolean()),
+  timestamps: Type.Optional(Type.Boolean()),
+  limit_bytes: Type.Optional(Type.Integer({ minimum: 1, maximum: 1024 * 1024 * 1024 })),
+  actor: Type.Optional(actorSchema),
+});
+export type LogsCommand = Static<typeof logsSchema>;
+
+/** Additive: stop a queued or running command. A finished one stays as it is. */
+export const cancelSchema = Type.Object({
+  command_id: identifierSchema,
+  reason: Type.Optional(Type.String({ maxLength: 512 })),
+});
+export type CancelCommand = Static<typeof cancelSchema>;
+
+export const encodingSchema = Type.Enum(['utf8', 'base64']);
+
+/** Additive: standard input of a running exec; `eof` closes it after `data`. */
+export const stdinSchema = Type.Object({
+  command_id: identifierSchema,
+  seq: sequenceSchema,
+  data: Type.String(),
+  encoding: Type.Optional(encodingSchema),
+  eof: Type.Optional(Type.Boolean()),
+});
+export type StdinCommand = Static<typeof stdinSchema>;
+
+/** Additive: the terminal's size, in character cells. */
+export const resizeSchema = Type.Object({
+  command_id: identifierSchema,
+  rows: Type.Integer({ minimum: 1, maximum: 65_535 }),
+  cols: Type.Integer({ minimum: 1, maximum: 65_535 }),
+});
+export type ResizeCommand = Static<typeof resizeSchema>;
+
+/** Additive: these results are stored; the agent stops sending them. */
+export const resultAckSchema = Type.Object({
+  command_ids: Type.Array(identifierSchema, { minItems: 1, maxItems: PROTOCOL_LIMITS.idsPerMessage }),
+});
+export type ResultAck = Static<typeof resultAckSchema>;

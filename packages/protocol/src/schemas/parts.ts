@@ -1,0 +1,33 @@
+import { Type, type Static } from 'typebox';
+
+/** Ids are opaque to the reader; the bound keeps a hostile peer from filling tables and logs with them. */
+export const identifierSchema = Type.String({ minLength: 1, maxLength: 128, pattern: '^[\\x21-\\x7e]+$' });
+
+/** A Kubernetes name or namespace; the API server judges the exact grammar of each kind. */
+export const nameSchema = Type.String({ minLength: 1, maxLength: 253 });
+
+/** ISO 8601 with a zone, such as `2026-11-21T09:30:00.000Z`. */
+export const timestampSchema = Type.String({
+  maxLength: 64,
+  pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}(\\.\\d{1,9})?(Z|[+-]\\d{2}:\\d{2})$',
+});
+
+export const sequenceSchema = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
+
+/** The contract's error object; the same shape in HTTP bodies and in messages. */
+export const messageErrorSchema = Type.Object({
+  code: Type.String({ minLength: 1, maxLength: 64 }),
+  message: Type.String({ maxLength: 8192 }),
+  details: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+});
+export type MessageError = Static<typeof messageErrorSchema>;
+
+/** Who asked for a command; the agent may use it for impersonation and writes it to its audit line. */
+export const actorSchema = Type.Object({
+  user: Type.String({ minLength: 1, maxLength: 256 }),
+  groups: Type.Optional(Type.Array(Type.String({ maxLength: 256 }), { maxItems: 64 })),
+});
+export type Actor = Static<typeof actorSchema>;
+
+export const commandNameSchema = Type.Enum(['deploy', 'exec', 'logs']);
+export type CommandName = Static<typeof commandNameSchema>;

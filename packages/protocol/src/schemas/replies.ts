@@ -1,0 +1,131 @@
+import { Type, type Static } from 'typebox';
+import { encodingSchema } from './commands.ts';
+import { commandNameSchema, identifierSchema, messageErrorSchema, sequenceSchema, timestampSchema } from './parts.ts';
+
+const count = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
+
+/** Within one second of each command. `duplicate`: this id was received before; its result follows when it is there. */
+export const commandAckSchema = Type.Object({
+  command_id: identifierSchema,
+  command: commandNameSchema,
+  state: Type.Enum(['accepted', 'queued', 'rejected', 'duplicate']),
+  /** Place in the queue of the same project, 1 = next. */
+  position: Type.Optional(count),
+  error: Type.Optional(messageErrorSchema),
+});
+export type CommandAck = Static<typeof commandAckSchema>;
+
+/** At most one a second and command, and one at each change of phase. */
+export const commandProgressSchema = Type.Object({
+  command_id: identifierSchema,
+  seq: sequenceSchema,
+  phase: Type.String({ minLength: 1, maxLength: 64 }),
+  message: Type.String({ maxLength: 4096 }),
+  counts: Type.Optional(Type.Record(Type.String(), count)),
+});
+export type CommandProgress = Static<typeof commandProgressSchema>;
+
+/** Output of exec and logs, in the order of `seq`. `dropped_bytes` were lost just before this piece. */
+export const commandOutputSchema = Type.Object({
+  command_id: identifierSchema,
+  seq: sequenceSchema,
+  stream: Type.Enum(['stdout', 'stderr', 'log']),
+  encoding: encodingSchema,
+  data: Type.String(),
+  dropped_bytes: Type.Optional(count),
+  dropped_lines: Type.Optional(count),
+});
+export type CommandOutput = Static<typeof commandOutputSchema>;
+
+export const commandStatusSchema = Type.Enum(['succeeded', 'failed', 'timed_out', 'cancelled', 'superseded', 'lost']);
+export type CommandStatus = Static<typeof commandStatusSchema>;
+
+export const resourceResultSchema = Type.Object({
+  api_version: Type.String({ maxLength: 253 }),
+  kind: Type.String({ maxLength: 253 }),
+  namespace: Type.String({ maxLength: 253 }),
+  name: Type.String({ maxLength: 253 }),
+  uid: Type.Optional(Type.String({ maxLength: 128 })),
+  action: Type.Enum(['created', 'configured', 'unchanged', 'pruned', 'skipped', 'failed']),
+  health: Type.Enum(['ready', 'progressing', 'degraded', 'failed', 'unknown']),
+  message: Type.Optional(Type.String({ maxLength: 4096 })),
+  error: Type.Optional(messageErrorSchema),
+  /** Only in a dry run: field paths with the value before and after, as JSON text, shortened. */
+  diff: Type.Optional(
+    Type.Array(
+      Type.Object({
+        path: Type.String({ maxLength: 1024 }),
+        before: Type.Optional(Type.String({ maxLength: 1024 })),
+        after: Type.Optional(Type.String({ maxLength: 1024 })),
+      }),
+      { maxItems: 256 },
+    ),
+  ),
+});
+export type ResourceResult = Static<typeof resourceResultSchema>;
+
+export const deployResultSchema = Type.Object({
+  project_id: Type.String({ maxLength: 253 }),
+  namespace: Type.String({ maxLength: 253 }),
+  dry_run: Type.Boolean(),
+  /** SHA-256 of the manifest text, hexadecimal. */
+  manifest_sha256: Type.String({ maxLength: 64 }),
+  revision: Type.Optional(Type.String({ maxLength: 128 })),
+  /** True when some objects were changed and a later one failed. */
+  partially_applied: Type.Boolean(),
+  summary: Type.Object({
+    created: count,
+    configured: count,
+    unchanged: count,
+    pruned: count,
+    skipped: count,
+    failed: count,
+  }),
+  resources: Type.Array(resourceResultSchema, { maxItems: 2000 }),
+  /** `Warning` headers of the API server and our own hints. */
+  warnings: Type.Array(Type.String({ maxLength: 4096 }), { maxItems: 256 }),
+});
+export type DeployResult = Static<typeof deployResultSchema>;
+
+/** A command that ran is `succeeded` whatever its exit code. */
+export const execResultSchema = Type.Object({
+  exit_code: Type.Union([Type.Integer(), Type.Null()]),
+  container: Type.String({ maxLength: 253 }),
+  stdout_bytes: count,
+  stderr_bytes: count,
+  truncated: Type.Boolean(),
+  /** The connection ended before the process did: it may still run (Kubernetes cannot kill it). */
+  process_may_be_running: Type.Boolean(),
+  /** The whole output when it fits into 64 KiB each; absent when it was sent as `command_output`. */
+  stdout: Type.Optional(Type.String()),
+  stderr: Type.Optional(Type.String()),
+  encoding: Type.Optional(encodingSchema),
+});
+export type ExecResult = Static<typeof execResultSchema>;
+
+export const logsResultSchema = Type.Object({
+  container: Type.String({ maxLength: 253 }),
+  reason: Type.Enum(['eof', 'container_terminated', 'pod_deleted', 'cancelled', 'limit']),
+  lines: count,
+  bytes: count,
+  dropped_lines: count,
+  truncated: Type.Boolean(),
+  /** Time of the last line, for `since_time` of a later call. */
+  last_timestamp: Type.Optional(Type.String({ maxLength: 64 })),
+});
+export type LogsResult = Static<typeof logsResultSchema>;
+
+/** Exactly one for each command, sent again until `result_ack`. */
+export const commandResultSchema = Type.Object({
+  command_id: identifierSchema,
+  command: commandNameSchema,
+  status: commandStatusSchema,
+  started_at: timestampSchema,
+  finished_at: timestampSchema,
+  duration_ms: count,
+  error: Type.Optional(messageErrorSchema),
+  deploy: Type.Optional(deployResultSchema),
+  exec: Type.Optional(execResultSchema),
+  logs: Type.Optional(logsResultSchema),
+});
+export type CommandResult = Static<typeof commandResultSchema>;

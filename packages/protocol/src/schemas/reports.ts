@@ -1,0 +1,71 @@
+import { Type, type Static } from 'typebox';
+import { identifierSchema, sequenceSchema, timestampSchema } from './parts.ts';
+
+const count = Type.Integer({ minimum: 0, maximum: 1_000_000_000 });
+
+/** Contract. Fractions 0..1 of what the nodes can give; a peer that counts percent is accepted as it is. */
+export const heartbeatSchema = Type.Object({
+  status: Type.String({ minLength: 1, maxLength: 64 }),
+  metrics: Type.Object({
+    cpu_usage: Type.Number({ minimum: 0 }),
+    memory_usage: Type.Number({ minimum: 0 }),
+    active_pods: count,
+  }),
+});
+export type Heartbeat = Static<typeof heartbeatSchema>;
+
+/** Contract. `kubernetes_version` is additive. */
+export const clusterStatusSchema = Type.Object({
+  nodes: count,
+  pods: count,
+  services: count,
+  health: Type.String({ minLength: 1, maxLength: 64 }),
+  kubernetes_version: Type.Optional(Type.String({ maxLength: 128 })),
+});
+export type ClusterStatus = Static<typeof clusterStatusSchema>;
+
+/**
+ * Contract: `event_type`, `namespace` (empty for cluster-scoped objects), `resource` (`kind/name`), `details`.
+ * Additive: `seq` is the place in the agent's outbox, acknowledged by `event_ack`; `occurred_at` is the cluster's time.
+ */
+export const eventSchema = Type.Object({
+  event_type: Type.String({ minLength: 1, maxLength: 128 }),
+  namespace: Type.String({ maxLength: 253 }),
+  resource: Type.String({ maxLength: 512 }),
+  details: Type.Record(Type.String(), Type.Unknown()),
+  seq: Type.Optional(sequenceSchema),
+  occurred_at: Type.Optional(timestampSchema),
+});
+export type EventReport = Static<typeof eventSchema>;
+
+/** Event types that our agent sends. A platform must accept others. */
+export const EVENT_TYPES = [
+  'pod_created',
+  'pod_ready',
+  'pod_failed',
+  'pod_crash_loop',
+  'pod_oom_killed',
+  'pod_evicted',
+  'pod_deleted',
+  'image_pull_failed',
+  'deployment_available',
+  'deployment_failed',
+  'scaled',
+  'node_added',
+  'node_ready',
+  'node_not_ready',
+  'node_removed',
+  'warning_event',
+  'drift_detected',
+  'drift_corrected',
+  'autoscale_applied',
+  'autoscale_skipped',
+  'agent_started',
+  'agent_stopping',
+  'events_dropped',
+] as const;
+export type EventType = (typeof EVENT_TYPES)[number];
+
+/** Platform: every event with a `seq` up to this one is stored; the agent forgets them. */
+export const eventAckSchema = Type.Object({ instance_id: identifierSchema, seq: sequenceSchema });
+export type EventAck = Static<typeof eventAckSchema>;

@@ -1,0 +1,64 @@
+import { Type, type Static } from 'typebox';
+import { PROTOCOL_LIMITS } from '../limits.ts';
+import { identifierSchema, messageErrorSchema, sequenceSchema, timestampSchema } from './parts.ts';
+
+const positive = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
+
+/**
+ * The agent's first message. A platform that knows only the contract ignores it and sends no `welcome`.
+ * `instance_id` is new with each start of the agent process; outbox numbers count within it. `epoch` counts the
+ * connections of this instance, so that a late one can be told from a newer one.
+ */
+export const helloSchema = Type.Object({
+  protocol: positive,
+  agent_version: Type.String({ maxLength: 128 }),
+  instance_id: identifierSchema,
+  epoch: positive,
+  started_at: timestampSchema,
+  session_id: Type.Optional(identifierSchema),
+  cluster_name: Type.Optional(Type.String({ maxLength: 253 })),
+  kubernetes_version: Type.Optional(Type.String({ maxLength: 128 })),
+  /** Numbers of the oldest and newest event still kept; absent when none is. */
+  outbox: Type.Optional(Type.Object({ first: sequenceSchema, last: sequenceSchema })),
+  /** Commands that are queued or running. One sent before and neither here nor answered later is `lost`. */
+  in_flight: Type.Array(identifierSchema, { maxItems: PROTOCOL_LIMITS.idsPerMessage }),
+  /** Names of what this agent can do: `deploy`, `exec`, `logs`, `events`, `tunnel`. */
+  capabilities: Type.Array(Type.String({ maxLength: 64 }), { maxItems: 64 }),
+});
+export type Hello = Static<typeof helloSchema>;
+
+/** The platform's answer to `hello`. */
+export const welcomeSchema = Type.Object({
+  protocol: positive,
+  session_id: identifierSchema,
+  /** True when the platform still knows this instance: events up to `last_received_seq` need not be sent again. */
+  resumed: Type.Boolean(),
+  last_received_seq: sequenceSchema,
+  server_time: timestampSchema,
+  platform_version: Type.Optional(Type.String({ maxLength: 128 })),
+  heartbeat_interval_seconds: Type.Integer({ minimum: 1, maximum: 3600 }),
+  limits: Type.Object({
+    messages_per_minute: positive,
+    messages_burst: positive,
+    frame_size_bytes: positive,
+  }),
+});
+export type Welcome = Static<typeof welcomeSchema>;
+
+/** Platform: this connection ends soon. Open the next one first, then close this one. */
+export const drainSchema = Type.Object({
+  reason: Type.String({ maxLength: 512 }),
+  /** Spread the new attempt over so many milliseconds. */
+  reconnect_within_ms: Type.Integer({ minimum: 0, maximum: 600_000 }),
+});
+export type Drain = Static<typeof drainSchema>;
+
+/** Either side: a message could not be used. Never closes the connection by itself. */
+export const errorMessageSchema = Type.Intersect([
+  messageErrorSchema,
+  Type.Object({
+    /** Envelope id of the message in question. */
+    message_id: Type.Optional(identifierSchema),
+  }),
+]);
+export type ErrorMessage = Static<typeof errorMessageSchema>;
