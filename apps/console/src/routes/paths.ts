@@ -1,0 +1,20 @@
+/**
+ * Every URL of the console, in one place. Routes, links and the list that the platform reads are made from it; a
+ * part that begins with `$` is a parameter. The workspace is in the URL, so a link means the same to whoever opens it.
+ */
+export const paths = {
+  home: '/',
+  signIn: '/sign-in',
+  invitation: '/invitations/$token',
+  workspace: '/w/$workspace',
+  audit: '/w/$workspace/audit',
+  workspaceSettings: '/w/$workspace/settings',
+  teams: '/teams',
+  teamMembers: '/teams/$team',
+  teamInvitations: '/teams/$team/invitations',
+  teamSettings: '/teams/$team/settings',
+  account: '/account',
+  tokens: '/account/tokens',
+} as const;
+
+export type ConsolePath = (typeof paths)[keyof typeof paths];

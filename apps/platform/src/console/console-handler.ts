@@ -1,0 +1,115 @@
+import { open, type FileHandle } from 'node:fs/promises';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { pipeline } from 'node:stream/promises';
+import { readBuiltConsole, type BuiltConsole, type BuiltFile } from './built-files.ts';
+import { CONSOLE_HEADERS } from './content-policy.ts';
+import { chooseVariant, isFresh, isNavigation } from './negotiation.ts';
+
+export interface ConsoleHandlerOptions {
+  /** The folder that the console's build made. */
+  folder: string;
+  /** Paths that are never the console's, such as `/api`, each with everything below it. */
+  apiPrefixes: readonly string[];
+  /** Hears of a file that could not be read; the client has got a 500 or a cut connection. */
+  onFault: (error: unknown) => void;
+}
+
+export interface ConsoleHandler {
+  /** Takes the request and answers it, or leaves it untouched and says false: then it is for the API. */
+  handle(request: IncomingMessage, response: ServerResponse): boolean;
+}
+
+/** Reads the built console once and serves it: hashed files for ever, the document never without a look at it. */
+export async function createConsoleHandler(options: ConsoleHandlerOptions): Promise<ConsoleHandler> {
+  const built = await readBuiltConsole(options.folder);
+  const isRoute = matcherOf(built.routes);
+  return {
+    handle(request, response) {
+      const answer = choose(built, isRoute, options.apiPrefixes, request);
+      if (answer === null) return false;
+      send(request, response, answer).catch((error: unknown) => {
+        options.onFault(error);
+        if (!response.headersSent) response.writeHead(500, { ...CONSOLE_HEADERS, 'content-length': '0' });
+        response.end();
+      });
+      return true;
+    },
+  };
+}
+
+interface Answer {
+  status: 200 | 404;
+  file: BuiltFile;
+}
+
+function choose(
+  built: BuiltConsole,
+  isRoute: (path: string) => boolean,
+  apiPrefixes: readonly string[],
+  request: IncomingMessage,
+): Answer | null {
+  if (request.method !== 'GET' && request.method !== 'HEAD') return null;
+  const path = (request.url ?? '/').split('?', 1)[0] ?? '/';
+  if (apiPrefixes.some((prefix) => path === prefix || path.startsWith(`${prefix}/`))) return null;
+  const file = built.files.get(path);
+  if (file !== undefined) return { status: 200, file };
+  if (isRoute(path)) return { status: 200, file: built.document };
+  return isNavigation(request.headers) ? { status: 404, file: built.document } : null;
+}
+
+/** `/w/$workspace/audit` becomes a pattern in which `$workspace` is one part of a path. */
+function matcherOf(routes: readonly string[]): (path: string) => boolean {
+  const sources = routes.map((route) =>
+    route
+      .split('/')
+      .map((part) => (part.startsWith('$') ? '[^/]+' : part.replace(/[^\w-]/g, String.raw`\$&`)))
+      .join('/'),
+  );
+  const pattern = new RegExp(`^(?:${sources.join('|')})/?$`);
+  return (path) => pattern.test(path);
+}
+
+async function send(request: IncomingMessage, response: ServerResponse, { status, file }: Answer): Promise<void> {
+  const choice = chooseVariant(file, request.headers);
+  if (choice === null) throw new Error('a built file has no plain variant');
+  const { variant, encoding } = choice;
+  const headers: Record<string, string> = {
+    ...CONSOLE_HEADERS,
+    'cache-control': file.immutable ? 'public, max-age=31536000, immutable' : 'no-cache',
+    'content-type': file.contentType,
+    etag: variant.etag,
+    vary: 'accept-encoding',
+  };
+  if (status === 200 && isFresh(request.headers, variant.etag)) {
+    response.writeHead(304, headers).end();
+    return;
+  }
+  headers['content-length'] = String(variant.sizeBytes);
+  if (encoding !== 'identity') headers['content-encoding'] = encoding;
+  if (request.method === 'HEAD') {
+    response.writeHead(status, headers).end();
+    return;
+  }
+  await streamFile(await open(variant.path), response, status, headers);
+}
+
+async function streamFile(
+  handle: FileHandle,
+  response: ServerResponse,
+  status: number,
+  headers: Record<string, string>,
+): Promise<void> {
+  try {
+    response.writeHead(status, headers);
+    await pipeline(handle.createReadStream({ autoClose: false }), response);
+  } catch (error) {
+    // A client that went away is no fault of the file.
+    if (!isPrematureClose(error)) throw error;
+  } finally {
+    await handle.close();
+  }
+}
+
+function isPrematureClose(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ERR_STREAM_PREMATURE_CLOSE';
+}
