@@ -1,0 +1,23 @@
+import type { TObject } from 'typebox';
+import { nodeOf, type SchemaNode } from './config-key.ts';
+import { isRecord } from './schema-tree.ts';
+
+/** Stands wherever a secret would. */
+export const REDACTED = '***REDACTED***';
+
+/** A copy of the configuration that may be shown: every secret that is set is replaced by the marker. */
+export function redactConfig(schema: TObject, config: unknown): Record<string, unknown> {
+  const redacted = redactValue(nodeOf(schema), config);
+  return isRecord(redacted) ? redacted : {};
+}
+
+export function redactValue(node: SchemaNode, value: unknown): unknown {
+  if (value === undefined || value === null) return value;
+  if (node.secret === true) return value === '' ? '' : REDACTED;
+  if (Array.isArray(value)) return value.map((item: unknown) => redactValue(node.items ?? {}, item));
+  if (!isRecord(value)) return value;
+  const entry = Object.values(node.patternProperties ?? {})[0] ?? {};
+  return Object.fromEntries(
+    Object.entries(value).map(([name, child]) => [name, redactValue(node.properties?.[name] ?? entry, child)]),
+  );
+}
