@@ -24,7 +24,9 @@ describe('openDataFolder', () => {
     const path = join(folder.path, 'data');
     const script = `import { openDataFolder } from ${JSON.stringify(import.meta.resolve('./data-folder.ts'))};
       openDataFolder(${JSON.stringify(path)}); console.log('held'); setInterval(() => {}, 1000);`;
-    const holder = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const holder = spawn(process.execPath, ['--input-type=module', '-e', script], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
     try {
       await once(holder.stdout, 'data');
       expect(() => openDataFolder(path)).toThrow(new RegExp(`in use by another svc process \\(pid ${holder.pid}\\)`));

@@ -3,7 +3,10 @@ import { defineErrors } from '@svc/errors';
 /** What keeps the platform from starting: each names the cause and the remedy in one line. */
 export const startErrors = defineErrors({
   DATA_FOLDER_NOT_WRITABLE: [500, 'the data folder {path} is not writable ({reason}); choose another with --data DIR'],
-  DATA_FOLDER_IN_USE: [500, 'the data folder {path} is in use by another svc process{holder}; stop it or choose another with --data DIR'],
+  DATA_FOLDER_IN_USE: [
+    500,
+    'the data folder {path} is in use by another svc process{holder}; stop it or choose another with --data DIR',
+  ],
   DISK_FULL: [500, 'the disk that holds {path} is full; free some space and start again'],
   PORT_IN_USE: [500, 'port {port} on {host} is in use; choose another with {flag} (0 = any free one)'],
   PORT_NOT_ALLOWED: [500, 'port {port} on {host} cannot be opened ({reason}); choose another with {flag}'],

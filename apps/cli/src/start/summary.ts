@@ -1,7 +1,11 @@
 import type { PlatformStatus, ReadyLine } from '@svc/platform';
 
 /** What a person wants to know when the platform is up: where, how to sign in, what is on and why not. */
-export function renderSummary(ready: ReadyLine, status: PlatformStatus, owner: { email: string; file: string }): string {
+export function renderSummary(
+  ready: ReadyLine,
+  status: PlatformStatus,
+  owner: { email: string; file: string },
+): string {
   const lines = [
     '',
     `  svc ${status.version} is up`,
@@ -17,7 +21,9 @@ export function renderSummary(ready: ReadyLine, status: PlatformStatus, owner: {
   ];
   for (const [name, service] of Object.entries(status.services)) {
     const label = name.replace('_', ' ').padEnd(12);
-    lines.push(service.enabled ? `  ${label}on` : `  ${label}off: ${service.reason ?? 'switched off in the configuration'}`);
+    lines.push(
+      service.enabled ? `  ${label}on` : `  ${label}off: ${service.reason ?? 'switched off in the configuration'}`,
+    );
   }
   lines.push('', '  Ctrl-C stops it.', '');
   return lines.join('\n');

@@ -26,12 +26,17 @@ export interface EnsureResult {
 }
 
 /** Installs with apt what is missing when root; otherwise names it. Costs a few file look-ups when all is there. */
-export async function ensureSystemPackages(wanted: readonly SystemPackage[], options: EnsureOptions): Promise<EnsureResult> {
+export async function ensureSystemPackages(
+  wanted: readonly SystemPackage[],
+  options: EnsureOptions,
+): Promise<EnsureResult> {
   const find = (): SystemPackage[] => wanted.filter((each) => !isPresent(each.provides, options.path));
   let missing = find();
   if (missing.length > 0 && options.isRoot && isPresent('apt-get', options.path)) {
     const names = [...new Set(missing.map((each) => each.package))];
-    options.progress(`installing ${names.join(', ')} (needed for ${[...new Set(missing.map((each) => each.neededFor))].join(', ')})`);
+    options.progress(
+      `installing ${names.join(', ')} (needed for ${[...new Set(missing.map((each) => each.neededFor))].join(', ')})`,
+    );
     await aptInstall(names, options);
     missing = find();
   }
@@ -64,7 +69,11 @@ function run(command: string, args: readonly string[], signal?: AbortSignal): Pr
   return new Promise((resolve) => {
     const child = spawn(command, args, {
       stdio: ['ignore', 'ignore', 'ignore'],
-      env: { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', DEBIAN_FRONTEND: 'noninteractive', LANG: 'C.UTF-8' },
+      env: {
+        PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
+        DEBIAN_FRONTEND: 'noninteractive',
+        LANG: 'C.UTF-8',
+      },
       ...(signal === undefined ? {} : { signal }),
     });
     child.once('error', () => resolve(127));

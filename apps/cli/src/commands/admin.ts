@@ -1,0 +1,55 @@
+import { resetPassword, rotateKeys } from '@svc/platform';
+import { AppError } from '@svc/errors';
+import type { Command } from 'commander';
+import { readConfiguration } from '../configuration.ts';
+
+interface AdminFlags {
+  data?: string;
+  config?: string;
+  email?: string;
+  passwordStdin?: boolean;
+}
+
+/** `svc admin …`: for whoever may read the data folder; works while the platform runs and while it does not. */
+export function registerAdminCommand(program: Command): void {
+  const admin = program.command('admin').description('what only the operator of the data folder may do');
+  admin
+    .command('reset-password')
+    .description("set the password of a user and end all of the user's sessions")
+    .requiredOption('--email <email>', 'the user')
+    .requiredOption('--password-stdin', 'read the new password from standard input')
+    .option('--data <dir>', 'data folder (default ./data)')
+    .option('--config <file>', 'configuration file (YAML)')
+    .action(async (flags: AdminFlags) => {
+      const config = readConfiguration(flags).value;
+      await resetPassword(config, flags.email ?? '', await readPassword(process.stdin));
+      process.stdout.write(`The password of ${flags.email} is set; all of the user's sessions have ended\n`);
+    });
+  admin
+    .command('rotate-keys')
+    .description('sign new access tokens with a new key; old ones stay valid until they expire')
+    .option('--data <dir>', 'data folder (default ./data)')
+    .option('--config <file>', 'configuration file (YAML)')
+    .action(async (flags: AdminFlags) => {
+      const { keyId } = await rotateKeys(readConfiguration(flags).value);
+      process.stdout.write(`New tokens are signed with key ${keyId}\n`);
+    });
+}
+
+const MAX_PASSWORD_BYTES = 4096;
+
+/** Never an argument: those stand in the process list. One line break at the end belongs to the shell. */
+async function readPassword(input: NodeJS.ReadableStream): Promise<string> {
+  let text = '';
+  for await (const chunk of input) {
+    text += String(chunk);
+    if (text.length > MAX_PASSWORD_BYTES) {
+      throw new AppError({
+        code: 'PASSWORD_TOO_LONG',
+        status: 400,
+        message: `the password is longer than ${MAX_PASSWORD_BYTES} bytes`,
+      });
+    }
+  }
+  return text.replace(/\r?\n$/, '');
+}

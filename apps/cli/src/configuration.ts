@@ -1,0 +1,27 @@
+import type { LoadedConfig } from '@svc/config';
+import { loadPlatformConfig, type PlatformConfig } from '@svc/platform';
+
+/** Flags that set a key of the configuration; each command offers some of them. */
+export interface ConfigFlags {
+  data?: string;
+  port?: string;
+  httpsPort?: string;
+  s3Port?: string;
+  host?: string;
+  config?: string;
+}
+
+/** The one place of the command that reads the environment. */
+export function readConfiguration(flags: ConfigFlags): LoadedConfig<PlatformConfig> {
+  return loadPlatformConfig({
+    file: flags.config ?? process.env['SVC_CONFIG'],
+    environment: process.env,
+    flags: [
+      { flag: '--data', path: 'data', value: flags.data },
+      { flag: '--port', path: 'port', value: flags.port },
+      { flag: '--https-port', path: 'https_port', value: flags.httpsPort },
+      { flag: '--s3-port', path: 's3_port', value: flags.s3Port },
+      { flag: '--host', path: 'host', value: flags.host },
+    ],
+  });
+}

@@ -1,0 +1,36 @@
+import { fileURLToPath } from 'node:url';
+import { ensureConsoleBuilt } from '@svc/console/build';
+import { systemRequirements, type PlatformConfig } from '@svc/platform';
+import { ensureSystemPackages, isPresent, type EnsureResult } from '../system-packages/ensure.ts';
+
+interface PrepareOptions {
+  /** False: only look what is there. */
+  install: boolean;
+  progress: (line: string) => void;
+  signal: AbortSignal;
+}
+
+/** Installs what the configured services need from the distribution, or says what is missing. */
+export function prepareSystem(config: PlatformConfig, options: PrepareOptions): Promise<EnsureResult> {
+  const path = process.env['PATH'] ?? '';
+  return ensureSystemPackages(
+    systemRequirements(config, (name) => isPresent(name, path)),
+    {
+      path,
+      isRoot: options.install && process.getuid?.() === 0,
+      progress: options.progress,
+      signal: options.signal,
+    },
+  );
+}
+
+/** The folder of the built console; built once for each state of its sources. */
+export function prepareConsole(options: { progress: (line: string) => void; signal: AbortSignal }): Promise<string> {
+  const root = fileURLToPath(new URL('../../../../', import.meta.url));
+  return ensureConsoleBuilt({
+    root,
+    cacheDir: `${root}.cache`,
+    onBuild: () => options.progress('building the console (once)'),
+    signal: options.signal,
+  });
+}

@@ -1,0 +1,114 @@
+import { loadConfig, type Environment, type FlagValue, type LoadedConfig } from '@svc/config';
+import { Type, type Static } from 'typebox';
+import { SERVICE_NAMES } from './service-names.ts';
+
+const port = (value: number, description: string) =>
+  Type.Integer({ default: value, minimum: 0, maximum: 65_535, description });
+
+const databaseSchema = Type.Object({
+  url: Type.Optional(
+    Type.String({
+      secret: true,
+      pattern: '^postgres(ql)?://',
+      description: 'PostgreSQL to use instead of SQLite in the data folder',
+    }),
+  ),
+  max_connections: Type.Integer({
+    default: 10,
+    minimum: 1,
+    maximum: 1000,
+    description: 'Most connections to PostgreSQL',
+  }),
+});
+
+const tlsSchema = Type.Object({
+  cert_file: Type.Optional(
+    Type.String({ description: 'Certificate chain (PEM) instead of the one of the local authority' }),
+  ),
+  key_file: Type.Optional(Type.String({ description: 'Private key (PEM) of cert_file' })),
+});
+
+const logSchema = Type.Object({
+  level: Type.Union(
+    [Type.Literal('debug'), Type.Literal('info'), Type.Literal('warn'), Type.Literal('error'), Type.Literal('silent')],
+    { default: 'info', env: 'LOG_LEVEL', description: 'Least severe lines that are written to standard error' },
+  ),
+});
+
+const ownerSchema = Type.Object({
+  email: Type.String({ default: 'owner@localhost', description: 'E-mail of the owner who is made on first start' }),
+  password: Type.Optional(
+    Type.String({
+      secret: true,
+      minLength: 8,
+      maxLength: 1024,
+      description: 'Password of that owner; generated when absent',
+    }),
+  ),
+});
+
+/** Everything that can be configured: `svc config schema` prints it, `docs/configuration.md` is made from it. */
+export const platformConfigSchema = Type.Object({
+  data: Type.String({ default: './data', minLength: 1, description: 'Folder for everything that is kept' }),
+  host: Type.String({ default: '127.0.0.1', minLength: 1, description: 'Address that all listeners open' }),
+  port: port(4000, 'API and console; 0 = any free one'),
+  https_port: port(4443, 'The same with TLS; 0 = any free one'),
+  s3_port: port(9000, 'S3 data plane; 0 = any free one'),
+  public_url: Type.Optional(
+    Type.String({
+      pattern: '^https?://[^/]+$',
+      description: 'Where users reach the API and console, when a proxy stands before it',
+    }),
+  ),
+  s3_public_url: Type.Optional(
+    Type.String({
+      pattern: '^https?://[^/]+$',
+      description: 'Where S3 clients reach the data plane, when a proxy stands before it',
+    }),
+  ),
+  trusted_proxies: Type.Array(Type.String(), {
+    default: [],
+    maxItems: 64,
+    description: 'Addresses or networks whose X-Forwarded-For is believed',
+  }),
+  services: Type.Array(Type.Union(SERVICE_NAMES.map((name) => Type.Literal(name))), {
+    default: [...SERVICE_NAMES],
+    description: 'The services that this process runs',
+  }),
+  database: databaseSchema,
+  tls: tlsSchema,
+  log: logSchema,
+  owner: ownerSchema,
+});
+
+export type PlatformConfig = Static<typeof platformConfigSchema>;
+
+export interface ConfigSources {
+  file?: string | undefined;
+  environment: Environment;
+  flags: readonly FlagValue[];
+}
+
+export function loadPlatformConfig(sources: ConfigSources): LoadedConfig<PlatformConfig> {
+  return loadConfig({
+    schema: platformConfigSchema,
+    files: sources.file === undefined ? [] : [sources.file],
+    environment: sources.environment,
+    environmentPrefix: 'SVC',
+    flags: sources.flags,
+    check: checkTogether,
+  });
+}
+
+function checkTogether(config: PlatformConfig): { path: string; message: string }[] {
+  const faults: { path: string; message: string }[] = [];
+  if ((config.tls.cert_file === undefined) !== (config.tls.key_file === undefined)) {
+    faults.push({ path: 'tls.key_file', message: 'and tls.cert_file must be set together' });
+  }
+  const ports = [config.port, config.https_port, config.s3_port].filter((each) => each !== 0);
+  if (new Set(ports).size !== ports.length) {
+    faults.push({ path: 'port', message: ', https_port and s3_port must differ' });
+  }
+  if (config.services.length === 0) faults.push({ path: 'services', message: 'must name at least one service' });
+  return faults;
+}

@@ -1,0 +1,63 @@
+import { grantOf, type HttpApp } from '@svc/http';
+import { Type, type Static } from 'typebox';
+
+const serviceState = { enabled: Type.Boolean(), reason: Type.Union([Type.String(), Type.Null()]) };
+const nullableText = Type.Union([Type.String(), Type.Null()]);
+
+export const platformStatusSchema = Type.Object({
+  version: Type.String(),
+  uptime_seconds: Type.Integer(),
+  services: Type.Object({
+    clusters: Type.Object({ ...serviceState, total: Type.Integer(), connected: Type.Integer() }),
+    object_store: Type.Object({
+      ...serviceState,
+      provisioned: Type.Boolean(),
+      buckets: Type.Integer(),
+      objects: Type.Integer(),
+      bytes: Type.Integer(),
+      s3_endpoint: nullableText,
+    }),
+    sandboxes: Type.Object({
+      ...serviceState,
+      running: Type.Integer(),
+      total: Type.Integer(),
+      limit: Type.Integer(),
+      driver: nullableText,
+      runtime: nullableText,
+    }),
+  }),
+});
+
+export type PlatformStatus = Static<typeof platformStatusSchema>;
+export type ServiceStates = PlatformStatus['services'];
+
+export interface StatusSource {
+  version: string;
+  uptimeSeconds: () => number;
+  /** The state of one workspace's services, read when asked. */
+  services: (workspaceUuid: string) => Promise<ServiceStates>;
+}
+
+/** `GET /api/v1/platform/status`: what the console's overview shows. */
+export function registerStatusRoutes(app: HttpApp, source: StatusSource): void {
+  app.get(
+    '/api/v1/platform/status',
+    {
+      config: { action: 'workspace:read' },
+      schema: {
+        tags: ['platform'],
+        summary: 'State of the services of a workspace',
+        querystring: Type.Object({
+          workspace_uuid: Type.Optional(Type.String()),
+          team_uuid: Type.Optional(Type.String()),
+        }),
+        response: { 200: platformStatusSchema },
+      },
+    },
+    async (request) => ({
+      version: source.version,
+      uptime_seconds: source.uptimeSeconds(),
+      services: await source.services(grantOf(request).workspaceUuid),
+    }),
+  );
+}
