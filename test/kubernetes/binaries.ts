@@ -1,0 +1,123 @@
+import { access, constants, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { homedir, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { runCommand } from './commands.ts';
+import { findProgram } from './system-packages.ts';
+
+export const KUBERNETES_VERSION = 'v1.34.4';
+
+const PROGRAMS = [
+  'kube-apiserver',
+  'kube-controller-manager',
+  'kube-scheduler',
+  'kube-proxy',
+  'kubelet',
+  'kubectl',
+] as const;
+
+export type KubernetesProgram = (typeof PROGRAMS)[number];
+
+/** Folder of the built programs: kept between runs, one for each version. */
+export function binariesFolder(env: NodeJS.ProcessEnv = process.env): string {
+  const cache = env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache');
+  return join(cache, 'svc', `kubernetes-${KUBERNETES_VERSION}`);
+}
+
+export async function binariesAreBuilt(folder = binariesFolder()): Promise<boolean> {
+  const found = await Promise.all(
+    PROGRAMS.map((program) =>
+      access(join(folder, program), constants.X_OK).then(
+        () => true,
+        () => false,
+      ),
+    ),
+  );
+  return found.every(Boolean);
+}
+
+/**
+ * Builds Kubernetes from its Go module, which needs no container registry: 5 to 10 minutes once on two cores. The
+ * finished programs are moved into the cache one by one, so that a build that was cut short is never taken for one.
+ */
+export async function ensureBinaries(say: (line: string) => void = () => undefined): Promise<string> {
+  const folder = binariesFolder();
+  if (await binariesAreBuilt(folder)) return folder;
+  const go = (await findProgram('go')) ?? (await findProgram('/usr/local/go/bin/go'));
+  if (go === null) throw new Error('Kubernetes must be built and needs Go; run: apt-get install -y golang-go');
+  say(`building Kubernetes ${KUBERNETES_VERSION} from source, once: this takes minutes`);
+  await mkdir(folder, { recursive: true });
+  const work = await mkdtemp(join(tmpdir(), 'svc-kubernetes-build-'));
+  try {
+    await writeModule(go, work);
+    await build(go, work);
+    for (const program of PROGRAMS) await moveInto(join(work, 'bin', program), join(folder, program));
+  } finally {
+    await rm(work, { recursive: true, force: true });
+  }
+  return folder;
+}
+
+/**
+ * Kubernetes names its libraries by paths inside its own repository, which do not exist for whoever takes it as a
+ * module: each gets the release of the same minor version (v1.34.4 -> v0.34.4).
+ */
+async function writeModule(go: string, work: string): Promise<void> {
+  await writeFile(join(work, 'go.mod'), 'module svc.test/kubernetes\n');
+  const download = await runCommand(go, ['mod', 'download', '-json', `k8s.io/kubernetes@${KUBERNETES_VERSION}`], {
+    cwd: work,
+    env: goEnvironment(),
+  });
+  const answer = JSON.parse(download.stdout) as { GoMod: string }; // the documented answer of `go mod download -json`
+  const theirs = await readFile(answer.GoMod, 'utf8');
+  const goLine = /^go \S+$/m.exec(theirs)?.[0] ?? 'go 1.24.0';
+  const libraries = [...theirs.matchAll(/^\s*(?:replace\s+)?(k8s\.io\/[\w.-]+)\s+=>\s+\.\/staging\//gm)].map(
+    (match) => match[1],
+  );
+  const libraryVersion = KUBERNETES_VERSION.replace('v1.', 'v0.');
+  const commands = PROGRAMS.filter((program) => program !== 'kubectl');
+  const imports = [...commands.map((name) => `k8s.io/kubernetes/cmd/${name}/app`), 'k8s.io/kubectl/pkg/cmd'];
+  await writeFile(
+    join(work, 'go.mod'),
+    [
+      'module svc.test/kubernetes',
+      goLine,
+      `require k8s.io/kubernetes ${KUBERNETES_VERSION}`,
+      ...libraries.map((library) => `replace ${library} => ${library} ${libraryVersion}`),
+      '',
+    ].join('\n'),
+  );
+  // `go mod tidy` keeps what some file imports; this one is there for nothing else.
+  await writeFile(
+    join(work, 'needs.go'),
+    `package main\n\nimport (\n${imports.map((path) => `\t_ "${path}"\n`).join('')})\n\nfunc main() {}\n`,
+  );
+}
+
+async function build(go: string, work: string): Promise<void> {
+  const [major, minor] = KUBERNETES_VERSION.slice(1).split('.');
+  const stamp = 'k8s.io/component-base/version';
+  const linkerFlags = `-s -w -X ${stamp}.gitVersion=${KUBERNETES_VERSION} -X ${stamp}.gitMajor=${major} -X ${stamp}.gitMinor=${minor}`;
+  const options = { cwd: work, env: goEnvironment() };
+  await runCommand(go, ['mod', 'tidy'], options);
+  await mkdir(join(work, 'bin'));
+  const targets = PROGRAMS.map((program) => `k8s.io/kubernetes/cmd/${program}`);
+  await runCommand(
+    go,
+    ['build', '-trimpath', '-ldflags', linkerFlags, '-o', join(work, 'bin') + '/', ...targets],
+    options,
+  );
+}
+
+function goEnvironment(): NodeJS.ProcessEnv {
+  return { ...process.env, CGO_ENABLED: '0', GOFLAGS: '-mod=mod' };
+}
+
+async function moveInto(from: string, to: string): Promise<void> {
+  try {
+    await rename(from, to);
+  } catch {
+    // Another file system: copy beside the goal, then rename, which is atomic.
+    await runCommand('cp', [from, `${to}.part`]);
+    await rename(`${to}.part`, to);
+  }
+}

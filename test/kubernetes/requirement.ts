@@ -1,0 +1,18 @@
+import { binariesAreBuilt } from './binaries.ts';
+import { findProgram, missingPackages } from './system-packages.ts';
+
+/**
+ * Null when a Kubernetes can be started here, else one line that says what is missing. Root installs packages and
+ * builds by itself, so that it only lacks what it cannot get: Go for the first build.
+ */
+export async function kubernetesRequirement(apiOnly = false): Promise<string | null> {
+  if ((process.env['KUBECONFIG_UNDER_TEST'] ?? '') !== '') return null;
+  if (process.platform !== 'linux') return 'needs Linux';
+  const root = process.getuid?.() === 0;
+  if (!root && !apiOnly) return 'needs root; run it with sudo';
+  const missing = await missingPackages(apiOnly);
+  if (!root && missing.length > 0) return `needs packages; install them with: apt-get install -y ${missing.join(' ')}`;
+  if (await binariesAreBuilt()) return null;
+  const go = (await findProgram('go')) ?? (await findProgram('/usr/local/go/bin/go'));
+  return go === null ? 'needs the command go; install it with: apt-get install -y golang-go' : null;
+}

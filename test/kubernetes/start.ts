@@ -1,0 +1,203 @@
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ensureBinaries } from './binaries.ts';
+import { makeCertificates, writeKubeconfig, type Certificates } from './certificates.ts';
+import { untilReady } from './commands.ts';
+import { SERVICE_ADDRESS, startApiServer, startControllers, startEtcd, type ApiServerPlan } from './control-plane.ts';
+import { assertRunning, startDaemon, type Daemon } from './daemon.ts';
+import { kubectlFor, type Kubectl } from './kubectl.ts';
+import { createNamespace } from './namespace.ts';
+import {
+  NODE_ADDRESS,
+  importBaseImages,
+  importImage,
+  makeBridge,
+  startContainerd,
+  startKubelet,
+  startProxy,
+  type NodePlan,
+} from './node.ts';
+import { ensurePackages } from './system-packages.ts';
+
+export interface StartOptions {
+  /** Folder for state and logs, made when absent and removed at the end; a temporary one by default. */
+  dir?: string;
+  /** Only etcd and the API server: no controllers, no pods. Needs no root. */
+  apiOnly?: boolean;
+  say?: (line: string) => void;
+}
+
+export interface Kubernetes {
+  readonly kubeconfig: string;
+  readonly kubectl: Kubectl;
+  /** Address under which this machine is seen by pods; null when the cluster was given from outside or has no pods. */
+  readonly hostAddress: string | null;
+  /** Makes an image of a folder known to the node; pods use it with `imagePullPolicy: Never`. */
+  importImage(name: string, root: string, command: readonly string[], user?: string): Promise<void>;
+  /** Ends everything and removes it. A cluster that was given from outside stays as it is. */
+  stop(): Promise<void>;
+}
+
+/** Starts a real Kubernetes, or takes the one that `KUBECONFIG_UNDER_TEST` names. */
+export async function startKubernetes(options: StartOptions = {}): Promise<Kubernetes> {
+  const given = process.env['KUBECONFIG_UNDER_TEST'] ?? '';
+  if (given !== '') return givenCluster(given);
+  const say = options.say ?? (() => undefined);
+  const apiOnly = options.apiOnly ?? false;
+  await ensurePackages(apiOnly);
+  const binaries = await ensureBinaries(say);
+  const folder = await stateFolder(options.dir);
+  return apiOnly ? startApiOnly(folder, binaries) : startNode(folder, binaries);
+}
+
+async function startApiOnly(folder: string, binaries: string): Promise<Kubernetes> {
+  const [port, etcdPort, etcdPeerPort] = await Promise.all([freePort(), freePort(), freePort()]);
+  const certificates = await makeCertificates(join(folder, 'certificates'), ['127.0.0.1', SERVICE_ADDRESS]);
+  const plan = { folder, binaries, certificates, address: '127.0.0.1', port, etcdPort, etcdPeerPort };
+  const daemons: Daemon[] = [];
+  const stop = once(async () => {
+    for (const daemon of daemons.toReversed()) await daemon.stop();
+    await rm(folder, { recursive: true, force: true });
+  });
+  return guarded(stop, async () => {
+    const start = (name: string, program: string, args: readonly string[]): Daemon =>
+      startDaemon(folder, name, program, args);
+    const kubeconfig = await bringUpApi(plan, start, daemons, certificates);
+    return {
+      kubeconfig,
+      kubectl: kubectlFor(join(binaries, 'kubectl'), kubeconfig),
+      hostAddress: null,
+      importImage: () => Promise.reject(new Error('this cluster has no node')),
+      stop,
+    };
+  });
+}
+
+async function startNode(folder: string, binaries: string): Promise<Kubernetes> {
+  if (process.getuid?.() !== 0) throw new Error('a cluster with pods needs root; without it only apiOnly works');
+  const namespace = await createNamespace();
+  const daemons: Daemon[] = [];
+  const stop = once(async () => {
+    await namespace.destroy(); // takes all processes inside with it
+    for (const daemon of daemons) await daemon.stop(0);
+    await rm(folder, { recursive: true, force: true });
+  });
+  return guarded(stop, async () => {
+    const addresses = ['127.0.0.1', SERVICE_ADDRESS, NODE_ADDRESS, namespace.nodeAddress];
+    const certificates = await makeCertificates(join(folder, 'certificates'), addresses);
+    await makeBridge(namespace);
+    const start = (name: string, program: string, args: readonly string[]): Daemon =>
+      namespace.start(folder, name, program, args);
+    const plan: ApiServerPlan = {
+      folder,
+      binaries,
+      certificates,
+      address: '0.0.0.0',
+      port: 6443,
+      etcdPort: 2379,
+      etcdPeerPort: 2380,
+      advertiseAddress: NODE_ADDRESS,
+    };
+    const kubeconfig = await bringUpApi(plan, start, daemons, certificates, namespace.nodeAddress);
+    const nodePlan = await nodePlanOf(plan, certificates, namespace);
+    daemons.push(...startControllers(start, plan, nodePlan.adminKubeconfig));
+    daemons.push(await startContainerd(nodePlan));
+    await importBaseImages(nodePlan);
+    const kubelet = await startKubelet(nodePlan);
+    daemons.push(kubelet, startProxy(nodePlan));
+    const kubectl = kubectlFor(join(binaries, 'kubectl'), kubeconfig);
+    await untilReady('the node', 120_000, async () => {
+      await assertRunning(kubelet);
+      await kubectl('wait', '--for=condition=Ready', 'node/node-1', '--timeout=1s');
+      await kubectl('get', 'serviceaccount', 'default'); // pods are refused until a controller has made it
+    });
+    return {
+      kubeconfig,
+      kubectl,
+      hostAddress: namespace.hostAddress,
+      importImage: (name, root, command, user) => importImage(nodePlan, name, root, command, user),
+      stop,
+    };
+  });
+}
+
+async function bringUpApi(
+  plan: ApiServerPlan,
+  start: (name: string, program: string, args: readonly string[]) => Daemon,
+  daemons: Daemon[],
+  certificates: Certificates,
+  host = '127.0.0.1',
+): Promise<string> {
+  const kubeconfig = join(plan.folder, 'kubeconfig');
+  await writeKubeconfig(kubeconfig, `https://${host}:${plan.port}`, certificates.authority, certificates.admin);
+  daemons.push(startEtcd(start, plan));
+  const apiServer = startApiServer(start, plan);
+  daemons.push(apiServer);
+  const kubectl = kubectlFor(join(plan.binaries, 'kubectl'), kubeconfig);
+  await untilReady('the API server', 120_000, async () => {
+    await assertRunning(apiServer);
+    await kubectl('get', '--raw', '/readyz');
+    await kubectl('get', 'namespace', 'default');
+  });
+  return kubeconfig;
+}
+
+/** Inside the namespace the API server is at the bridge's address; the outside one leads through the pair of interfaces. */
+async function nodePlanOf(
+  plan: ApiServerPlan,
+  certificates: Certificates,
+  namespace: NodePlan['namespace'],
+): Promise<NodePlan> {
+  const server = `https://${NODE_ADDRESS}:${plan.port}`;
+  const nodeKubeconfig = join(plan.folder, 'node.kubeconfig');
+  const adminKubeconfig = join(plan.folder, 'inside.kubeconfig');
+  await writeKubeconfig(nodeKubeconfig, server, certificates.authority, certificates.node);
+  await writeKubeconfig(adminKubeconfig, server, certificates.authority, certificates.admin);
+  return { folder: plan.folder, binaries: plan.binaries, certificates, namespace, nodeKubeconfig, adminKubeconfig };
+}
+
+async function givenCluster(kubeconfig: string): Promise<Kubernetes> {
+  const built = join(await ensureBinaries(), 'kubectl');
+  return {
+    kubeconfig,
+    kubectl: kubectlFor(existsSync(built) ? built : 'kubectl', kubeconfig),
+    hostAddress: process.env['KUBERNETES_UNDER_TEST_HOST_ADDRESS'] ?? null,
+    importImage: () => Promise.reject(new Error('images cannot be given to a cluster from outside')),
+    stop: () => Promise.resolve(),
+  };
+}
+
+async function stateFolder(dir?: string): Promise<string> {
+  if (dir === undefined) return realpath(await mkdtemp(join(tmpdir(), 'svc-kubernetes-')));
+  await mkdir(dir, { recursive: true });
+  return realpath(dir);
+}
+
+/** What was started is stopped when a later step fails. */
+async function guarded(stop: () => Promise<void>, start: () => Promise<Kubernetes>): Promise<Kubernetes> {
+  try {
+    return await start();
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+function once(action: () => Promise<void>): () => Promise<void> {
+  let running: Promise<void> | undefined;
+  return () => (running ??= action());
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as AddressInfo; // a TCP listener's address is never a string
+      server.close(() => resolve(port));
+    });
+  });
+}
