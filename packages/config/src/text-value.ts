@@ -3,8 +3,8 @@ import type { SchemaNode } from './config-key.ts';
 /** The value that a text from the environment or a flag stands for, or what it should have been. */
 export type TextValue = { readonly value: unknown } | { readonly expected: string };
 
-const TRUE_WORDS = new Set(['true', '1', 'yes', 'on']);
-const FALSE_WORDS = new Set(['false', '0', 'no', 'off']);
+const TRUE_WORDS: ReadonlySet<string> = new Set(['true', '1', 'yes', 'on']);
+const FALSE_WORDS: ReadonlySet<string> = new Set(['false', '0', 'no', 'off']);
 
 /**
  * Reads text by the type that the schema wants: numbers, booleans (`true`, `yes`, `on`, `1`), lists (`a,b` or JSON),

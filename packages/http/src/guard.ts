@@ -22,7 +22,7 @@ declare module 'fastify' {
   }
 }
 
-const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
+const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /** Decides for every route at once, before its body is read; a route without a declared action does not start. */
 export function installGuard(app: FastifyInstance, access: Access, audit: AuditLog): void {

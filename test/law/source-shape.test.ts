@@ -1,0 +1,123 @@
+import ts from 'typescript';
+import { describe, expect, it } from 'vitest';
+import { isTest, projectFiles, readProjectFile } from './project-files.ts';
+import { placeOf, typeScriptSources, type TypeScriptSource } from './typescript-source.ts';
+
+const MAX_FILE_LINES = 400;
+/** Without the functions inside it: a factory that returns an object of methods is as long as its methods need. */
+const MAX_FUNCTION_LINES = 60;
+const MAX_FACTORY_LINES = 150;
+const REFUSED_NAMES = /(^|[/-])(utils?|helpers?|common|managers?)(\.[a-z]+)*$/;
+/** Where an app reads its environment; everything else gets what it needs as arguments. */
+const READS_ENVIRONMENT = /^apps\/[a-z]+\/src\/(main|config|configuration)(\/|\.ts$|-)/;
+/** A program's entry works when it is loaded: that is what it is for. */
+const ENTRY = /(^|\/)(main|[a-z-]+-(worker|main))\.tsx?$|\.config\.ts$|^sdks\/[a-z]+\/(scripts|tools)\//;
+const MUTABLE_COLLECTIONS: ReadonlySet<string> = new Set(['Map', 'Set', 'WeakMap', 'WeakSet', 'Array']);
+
+const sources = typeScriptSources();
+const product = sources.filter(
+  (source) => !isTest(source.path) && /^(packages|modules|apps|sdks|migrations)\//.test(source.path),
+);
+
+describe('the shape of the source', () => {
+  it(`has no file above ${MAX_FILE_LINES} lines`, () => {
+    const files = projectFiles().filter((path) => /\.(tsx?|go|sh|css)$/.test(path) && !path.includes('/generated/'));
+    const lengths = files.map((path) => ({ path, lines: readProjectFile(path).trimEnd().split('\n').length }));
+    expect(lengths.filter((each) => each.lines > MAX_FILE_LINES)).toEqual([]);
+  });
+
+  // A migration is one list of tables; to cut it in pieces would only hide that.
+  it(`has no function above ${MAX_FUNCTION_LINES} lines`, () => {
+    expect(product.filter((source) => !source.path.startsWith('migrations/')).flatMap(longFunctions)).toEqual([]);
+  });
+
+  it('names files in kebab-case and after what they hold', () => {
+    const own = sources.filter((source) => !source.path.endsWith('.tsx')).map((source) => source.path);
+    expect(own.filter((path) => !/^[a-z0-9]+([.-][a-z0-9]+)*$/.test(path.split('/').at(-1) ?? ''))).toEqual([]);
+    expect(
+      sources.map((source) => source.path).filter((path) => REFUSED_NAMES.test(path.replace(/\.tsx?$/, ''))),
+    ).toEqual([]);
+  });
+
+  it('reads the environment only where an app is configured', () => {
+    const readers = product.filter((source) => !READS_ENVIRONMENT.test(source.path)).flatMap(environmentReads);
+    expect(readers).toEqual([]);
+  });
+
+  it('keeps no mutable state in modules and does no work when they are loaded', () => {
+    expect(product.filter((source) => !ENTRY.test(source.path)).flatMap(worksAtImport)).toEqual([]);
+  });
+
+  it('leaves no note of unfinished work', () => {
+    // Written in halves, so that this file does not find itself.
+    const words = new RegExp(
+      `\\b(${[
+        ['TO', 'DO'],
+        ['FIX', 'ME'],
+        ['X', 'XX'],
+        ['HA', 'CK'],
+      ]
+        .map((halves) => halves.join(''))
+        .join('|')})\\b`,
+    );
+    const code = projectFiles().filter((path) => /\.(tsx?|go|sh|css|html|ya?ml)$/.test(path));
+    expect(code.filter((path) => words.test(readProjectFile(path)))).toEqual([]);
+  });
+
+  it('focuses and silences no test', () => {
+    const silent = /\b(it|test|describe)(\.(each|concurrent|sequential)(\([^)]*\))?)?\.(only|skip|todo)\(/;
+    expect(sources.filter((source) => silent.test(source.text)).map((source) => source.path)).toEqual([]);
+  });
+});
+
+function longFunctions(source: TypeScriptSource): string[] {
+  const found: string[] = [];
+  const lineOf = (position: number): number => source.syntax.getLineAndCharacterOfPosition(position).line;
+  const linesOf = (node: ts.Node): number => lineOf(node.getEnd()) - lineOf(node.getStart(source.syntax)) + 1;
+  const linesInside = (node: ts.Node): number => {
+    let lines = 0;
+    ts.forEachChild(node, (child) => {
+      lines += ts.isFunctionLike(child) ? Math.max(0, linesOf(child) - 1) : linesInside(child);
+    });
+    return lines;
+  };
+  const visit = (node: ts.Node): void => {
+    if (ts.isFunctionLike(node)) {
+      const lines = linesOf(node);
+      const own = lines - linesInside(node);
+      if (own > MAX_FUNCTION_LINES || lines > MAX_FACTORY_LINES)
+        found.push(`${placeOf(source, node)} has ${lines} lines`);
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(source.syntax);
+  return found;
+}
+
+function environmentReads(source: TypeScriptSource): string[] {
+  const found: string[] = [];
+  const visit = (node: ts.Node): void => {
+    if (ts.isPropertyAccessExpression(node) && node.getText(source.syntax) === 'process.env')
+      found.push(placeOf(source, node));
+    ts.forEachChild(node, visit);
+  };
+  visit(source.syntax);
+  return found;
+}
+
+function worksAtImport(source: TypeScriptSource): string[] {
+  return source.syntax.statements.flatMap((statement) => {
+    if (ts.isExpressionStatement(statement)) return [`${placeOf(source, statement)} does work when it is loaded`];
+    if (!ts.isVariableStatement(statement)) return [];
+    if ((statement.declarationList.flags & ts.NodeFlags.Const) === 0)
+      return [`${placeOf(source, statement)} can be assigned`];
+    return statement.declarationList.declarations
+      .filter((declaration) => declaration.type === undefined && isMutableCollection(declaration.initializer))
+      .map((declaration) => `${placeOf(source, declaration)} can be changed: say ReadonlyMap or ReadonlySet`);
+  });
+}
+
+function isMutableCollection(initializer: ts.Expression | undefined): boolean {
+  if (initializer === undefined || !ts.isNewExpression(initializer)) return false;
+  return ts.isIdentifier(initializer.expression) && MUTABLE_COLLECTIONS.has(initializer.expression.text);
+}
