@@ -1,0 +1,9 @@
+import { startCeph } from './start.ts';
+
+/** By hand: starts a gateway, prints how to reach it, stays until Ctrl-C. */
+const ceph = await startCeph();
+console.log(
+  `S3_ENDPOINT=${ceph.endpoint}\nAWS_ACCESS_KEY_ID=${ceph.accessKeyId}\nAWS_SECRET_ACCESS_KEY=${ceph.secretAccessKey}`,
+);
+process.once('SIGINT', () => void ceph.stop().then(() => process.exit(0)));
+process.once('SIGTERM', () => void ceph.stop().then(() => process.exit(0)));
