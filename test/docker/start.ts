@@ -1,0 +1,98 @@
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { waitFor } from '@svc/testing';
+import { runCommand } from '../kubernetes/commands.ts';
+import { assertRunning, startDaemon } from '../kubernetes/daemon.ts';
+import { findProgram } from '../kubernetes/system-packages.ts';
+
+export interface Docker {
+  /** Path of the Engine API's unix socket. */
+  socket: string;
+  /** Makes an image of one folder, as `docker import` does. */
+  importImage(name: string, rootFolder: string): Promise<void>;
+  stop(): Promise<void>;
+}
+
+const READY_MS = 60_000;
+const BRIDGE = 'svcdocker0';
+
+/** One engine at a time on a machine: the bridge's name is fixed. */
+export async function startDocker(): Promise<Docker> {
+  await ensureDockerPackage();
+  const folder = await mkdtemp(join(tmpdir(), 'svc-docker-'));
+  const socket = join(folder, 'docker.sock');
+  await mkdir(join(folder, 'state'));
+  await writeFile(join(folder, 'daemon.json'), '{}\n'); // the machine's own /etc/docker/daemon.json is not ours
+  await runCommand('ip', ['link', 'add', BRIDGE, 'type', 'bridge']);
+  await runCommand('ip', ['address', 'add', '172.31.255.1/24', 'dev', BRIDGE]);
+  const daemon = startDaemon(folder, 'dockerd', 'dockerd', [
+    `--config-file=${join(folder, 'daemon.json')}`,
+    `--data-root=${join(folder, 'data')}`,
+    `--exec-root=${join(folder, 'state')}`,
+    `--pidfile=${join(folder, 'dockerd.pid')}`,
+    `--host=unix://${socket}`,
+    `--bridge=${BRIDGE}`,
+    '--storage-driver=overlay2',
+    '--iptables=false',
+    '--ip-masq=false',
+  ]);
+  const stop = async (): Promise<void> => {
+    await daemon.stop(20_000);
+    await unmountBelow(folder);
+    await runCommand('ip', ['link', 'del', BRIDGE]).catch(() => undefined); // absent when the start failed early
+    await rm(folder, { recursive: true, force: true });
+  };
+  try {
+    await waitFor(
+      async () => {
+        await assertRunning(daemon);
+        return docker(socket, 'version').then(
+          () => true,
+          () => false,
+        );
+      },
+      { timeoutMs: READY_MS, description: 'the Docker Engine' },
+    );
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { socket, importImage: (name, rootFolder) => importImage(socket, name, rootFolder), stop };
+}
+
+function docker(socket: string, ...args: string[]): Promise<unknown> {
+  return runCommand('docker', ['-H', `unix://${socket}`, ...args]);
+}
+
+async function importImage(socket: string, name: string, rootFolder: string): Promise<void> {
+  const archive = `${rootFolder}.import.tar`;
+  try {
+    await runCommand('tar', ['-C', rootFolder, '--numeric-owner', '-cf', archive, '.']);
+    await docker(socket, 'import', archive, name);
+  } finally {
+    await rm(archive, { force: true });
+  }
+}
+
+/** Containers that were still running leave their mounts when the daemon is killed. */
+async function unmountBelow(folder: string): Promise<void> {
+  const mounts = await readFile('/proc/self/mounts', 'utf8');
+  const points = mounts.split('\n').map((line) => line.split(' ')[1] ?? '');
+  for (const point of points.filter((each) => each.startsWith(`${folder}/`)).toReversed()) {
+    await runCommand('umount', ['-l', point]).catch(() => undefined); // gone meanwhile with its parent
+  }
+}
+
+async function ensureDockerPackage(): Promise<void> {
+  if ((await findProgram('dockerd')) !== null) return;
+  const install = ['install', '-y', '--no-install-recommends', 'docker.io', 'iptables', 'iproute2'];
+  if (process.getuid?.() !== 0) throw new Error(`dockerd is missing; run: apt-get ${install.join(' ')}`);
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' };
+  try {
+    await runCommand('apt-get', install, { env });
+  } catch {
+    await runCommand('apt-get', ['update'], { env });
+    await runCommand('apt-get', install, { env });
+  }
+}
