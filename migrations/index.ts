@@ -1,4 +1,17 @@
 import type { Migration } from '@svc/sql';
+import { accountsUsers } from './0001-accounts-users.ts';
+import { accountsTeams } from './0002-accounts-teams.ts';
+import { accountsAudit } from './0003-accounts-audit.ts';
+import { clustersRegistry } from './0030-clusters.ts';
+import { clustersCommands } from './0031-cluster-commands.ts';
+import { clustersTelemetry } from './0032-cluster-telemetry.ts';
 
 /** Every migration, imported by name so that a bundle carries them all. Each file exports one `Migration`. */
-export const migrations: readonly Migration[] = [];
+export const migrations: readonly Migration[] = [
+  accountsUsers,
+  accountsTeams,
+  accountsAudit,
+  clustersRegistry,
+  clustersCommands,
+  clustersTelemetry,
+];

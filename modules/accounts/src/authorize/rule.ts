@@ -1,0 +1,65 @@
+/** Who may do something in a workspace. `guest` is the team's role; `guest_user` came by guest sign-in. */
+export type WorkspaceSubject =
+  | 'owner'
+  | 'admin'
+  | 'member'
+  | 'guest'
+  | 'sat_read'
+  | 'sat_write'
+  | 'sat_admin'
+  | 'guest_user';
+
+/** Who may do something to what is its own. */
+export type SelfSubject = 'user' | 'service_account' | 'guest_user';
+
+export type TeamSubject = 'team_owner' | 'team_admin' | 'team_member' | 'team_guest';
+
+export type Rule =
+  /** Inside one workspace; anybody who does not reach the workspace gets 404. */
+  | { scope: 'workspace'; allows: readonly WorkspaceSubject[]; summary: string }
+  /** On what belongs to the caller. */
+  | { scope: 'self'; allows: readonly SelfSubject[]; summary: string }
+  /** On a team itself; anybody who is not in the team gets 404. */
+  | { scope: 'team'; allows: readonly TeamSubject[]; summary: string }
+  /** Before there is a caller; what is shown (a password, an invitation) decides. */
+  | { scope: 'public'; allows: readonly ['anybody']; summary: string };
+
+const OWNER = ['owner'] as const;
+const ADMINS = ['owner', 'admin', 'sat_admin'] as const;
+const WRITERS = ['owner', 'admin', 'member', 'sat_write', 'sat_admin'] as const;
+const READERS = ['owner', 'admin', 'member', 'guest', 'sat_read', 'sat_write', 'sat_admin'] as const;
+
+/** The owner alone: what decides whose the workspace is. No token of a machine can. */
+export function byOwner(summary: string): Rule {
+  return { scope: 'workspace', allows: OWNER, summary };
+}
+
+export function byAdmins(summary: string): Rule {
+  return { scope: 'workspace', allows: ADMINS, summary };
+}
+
+export function byWriters(summary: string): Rule {
+  return { scope: 'workspace', allows: WRITERS, summary };
+}
+
+export function byReaders(summary: string): Rule {
+  return { scope: 'workspace', allows: READERS, summary };
+}
+
+/** As `rule`, and guests in their own workspace too: sandboxes are all that guest sign-in opens. */
+export function andGuestUsers(rule: Rule): Rule {
+  if (rule.scope !== 'workspace') throw new Error('guests have rights in a workspace only');
+  return { ...rule, allows: [...rule.allows, 'guest_user'] };
+}
+
+export function bySelf(summary: string, allows: readonly SelfSubject[] = ['user']): Rule {
+  return { scope: 'self', allows, summary };
+}
+
+export function byTeam(summary: string, allows: readonly TeamSubject[]): Rule {
+  return { scope: 'team', allows, summary };
+}
+
+export function byAnybody(summary: string): Rule {
+  return { scope: 'public', allows: ['anybody'], summary };
+}

@@ -1,0 +1,39 @@
+import type { Scope, TeamRole } from '../records.ts';
+import type { Rule, SelfSubject, TeamSubject, WorkspaceSubject } from './rule.ts';
+
+/** What the caller is, seen from outside any workspace. */
+export function selfSubjectOf(kind: 'user' | 'service_account' | 'guest'): SelfSubject {
+  return kind === 'guest' ? 'guest_user' : kind;
+}
+
+export function scopeSubjects(scopes: readonly Scope[]): WorkspaceSubject[] {
+  return scopes.map((scope): WorkspaceSubject => `sat_${scope}`);
+}
+
+/** The owner of a team counts as its owner only, whatever the membership row says. */
+export function teamSubjectOf(role: TeamRole, isTeamOwner: boolean): TeamSubject {
+  return isTeamOwner ? 'team_owner' : `team_${role}`;
+}
+
+export function allows(rule: Rule, subjects: readonly string[]): boolean {
+  return rule.allows.some((allowed) => subjects.includes(allowed));
+}
+
+/** Whether a caller of this kind could ever be let through; the resource itself may still refuse. */
+export function allowsKind(rule: Rule, kind: 'user' | 'service_account' | 'guest'): boolean {
+  switch (rule.scope) {
+    case 'public':
+      return true;
+    case 'self':
+      return rule.allows.includes(selfSubjectOf(kind));
+    case 'team':
+      return kind === 'user';
+    case 'workspace':
+      return rule.allows.some((subject) => kindOfSubject(subject) === kind);
+  }
+}
+
+function kindOfSubject(subject: WorkspaceSubject): 'user' | 'service_account' | 'guest' {
+  if (subject === 'guest_user') return 'guest';
+  return subject.startsWith('sat_') ? 'service_account' : 'user';
+}

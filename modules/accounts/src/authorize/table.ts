@@ -1,0 +1,111 @@
+import {
+  andGuestUsers,
+  byAdmins,
+  byAnybody,
+  byOwner,
+  byReaders,
+  bySelf,
+  byTeam,
+  byWriters,
+  type Rule,
+} from './rule.ts';
+
+const EVERYBODY_IN_TEAM = ['team_owner', 'team_admin', 'team_member', 'team_guest'] as const;
+const TEAM_ADMINS = ['team_owner', 'team_admin'] as const;
+
+/**
+ * Who may do what: the one table of the product. Routes name an action, `authorize` looks here, and
+ * `docs/authorization.md` is generated from here. An action that does not stand here is refused.
+ */
+export const authorizeTable = {
+  'session:create': byAnybody('Sign in with e-mail and password'),
+  'guest:create': byAnybody('Sign in as a guest, where guests are on'),
+  'invitation:accept': bySelf('Accept an invitation as the signed-in user; without sign-in it makes the user'),
+
+  'account:read': bySelf('Read who one is', ['user', 'service_account']),
+  'account:update': bySelf('Change the own password'),
+  'session:delete': bySelf('Sign out, here or everywhere'),
+  'token:list': bySelf('List the own API tokens'),
+  'token:create': bySelf('Make an API token'),
+  'token:delete': bySelf('Revoke an own API token'),
+  'team:list': bySelf('List the own teams'),
+  'team:create': bySelf('Make a team'),
+  'workspace:list': bySelf('List the workspaces one reaches', ['user', 'service_account']),
+  'workspace:create': bySelf('Make a workspace'),
+
+  'team:read': byTeam('Read a team', EVERYBODY_IN_TEAM),
+  'team:update': byTeam('Rename a team', TEAM_ADMINS),
+  'team:delete': byTeam('Delete a team; its workspaces stay with their owners', ['team_owner']),
+  'team:transfer': byTeam('Give a team to another member', ['team_owner']),
+  'team:leave': byTeam('Leave a team', EVERYBODY_IN_TEAM),
+  'team:add-workspace': byTeam('Make a workspace in a team or move one there', TEAM_ADMINS),
+  'member:list': byTeam('List the members of a team', EVERYBODY_IN_TEAM),
+  'member:update': byTeam('Change the role of a member', TEAM_ADMINS),
+  'member:delete': byTeam('Remove a member', TEAM_ADMINS),
+  'invitation:list': byTeam('List open invitations', TEAM_ADMINS),
+  'invitation:create': byTeam('Invite by link', TEAM_ADMINS),
+  'invitation:delete': byTeam('Revoke an invitation', TEAM_ADMINS),
+
+  'workspace:read': byReaders('Read a workspace'),
+  'workspace:update': byAdmins('Rename a workspace'),
+  'workspace:move': byOwner('Move a workspace into a team or out of it'),
+  'workspace:transfer': byOwner('Give a workspace to another member of its team'),
+  'workspace:delete': byOwner('Delete an empty workspace'),
+  'service-account:list': byAdmins('List service accounts'),
+  'service-account:create': byAdmins('Make a service account'),
+  'service-account:delete': byAdmins('Revoke a service account'),
+  'audit:list': byAdmins('Read the audit log of a workspace; without a workspace, what concerns oneself'),
+
+  'store:read': byReaders('Read the status of the object store'),
+  'bucket:list': byReaders('List buckets'),
+  'bucket:read': byReaders('Read the settings of a bucket'),
+  'bucket:create': byWriters('Make a bucket'),
+  'bucket:update': byAdmins('Change settings, versioning and lifecycle of a bucket'),
+  'bucket:delete': byAdmins('Delete a bucket'),
+  'bucket:restore': byAdmins('Restore a deleted bucket'),
+  'domain:list': byReaders('List custom domains'),
+  'domain:create': byAdmins('Attach a custom domain'),
+  'domain:delete': byAdmins('Remove a custom domain'),
+  'key:list': byWriters('List access keys; members see their own'),
+  'key:create': byWriters('Make an access key; members never one with admin permission'),
+  'key:delete': byWriters('Revoke an access key; members their own'),
+  'object:list': byReaders('List objects'),
+  'object:read': byReaders('Download objects'),
+  'object:write': byWriters('Upload objects'),
+  'object:delete': byWriters('Delete objects'),
+
+  'sandbox:list': andGuestUsers(byReaders('List sandboxes')),
+  'sandbox:read': andGuestUsers(byReaders('Read a sandbox')),
+  'sandbox:create': andGuestUsers(byWriters('Make a sandbox')),
+  'sandbox:update': andGuestUsers(byWriters('Start, stop and change a sandbox')),
+  'sandbox:delete': andGuestUsers(byWriters('Delete a sandbox')),
+  'sandbox:exec': andGuestUsers(byWriters('Run commands and open terminals in a sandbox')),
+  'sandbox:files-read': andGuestUsers(byReaders('Read files of a sandbox')),
+  'sandbox:files-write': andGuestUsers(byWriters('Write files of a sandbox')),
+  'image:list': andGuestUsers(byReaders('List sandbox images')),
+
+  'cluster:list': byReaders('List clusters'),
+  'cluster:read': byReaders('Read a cluster'),
+  'cluster:create': byAdmins('Connect a cluster'),
+  'cluster:delete': byAdmins('Disconnect a cluster'),
+  'cluster:rotate-token': byAdmins('Rotate the token of an agent'),
+  'deployment:read': byReaders('Read deployments'),
+  'deployment:create': byWriters('Deploy to a cluster'),
+  'command:read': byReaders('Read commands and their results'),
+  'command:exec': byWriters('Run a command in a cluster'),
+  'command:cancel': byWriters('Cancel a command'),
+  'log:read': byReaders('Read logs of a cluster'),
+  'event:read': byReaders('Read events of a cluster'),
+  'tunnel:use': byWriters('Reach services inside a cluster'),
+} as const satisfies Record<`${string}:${string}`, Rule>;
+
+export type KnownAction = keyof typeof authorizeTable;
+
+/** The rule of an action; an unknown one is a fault of the route that names it. */
+export function ruleOf(action: string): Rule {
+  const rule: Rule | undefined = Object.hasOwn(authorizeTable, action)
+    ? authorizeTable[action as KnownAction] // just seen to be one of its keys
+    : undefined;
+  if (rule === undefined) throw new Error(`action ${action} does not stand in the authorize table`);
+  return rule;
+}

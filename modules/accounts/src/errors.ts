@@ -1,0 +1,42 @@
+import { defineErrors } from '@svc/errors';
+
+/** Every refusal of this module. Refusals of credentials and of foreign resources say as little as possible. */
+export const accountErrors = defineErrors({
+  INVALID_REQUEST: [400, 'Invalid request: {reason}'],
+  PASSWORD_UNSUITABLE: [400, 'The password {reason}'],
+  EXPIRY_TOO_LATE: [400, 'What a credential creates cannot outlive it; expires_at must be at most {latest}'],
+  SCOPE_TOO_WIDE: [400, 'A service account cannot give the scope {scope}, which it does not have'],
+
+  UNAUTHORIZED: [401, 'Missing or invalid credentials'],
+  INVALID_CREDENTIALS: [401, 'Wrong e-mail or password'],
+
+  FORBIDDEN: [403, 'Insufficient permissions'],
+  NOT_TEAM_MEMBER: [403, 'Not a member of this team'],
+  CSRF_TOKEN_INVALID: [403, 'The X-CSRF-Token header is missing or wrong; its value is in GET /api/auth/me'],
+  CROSS_SITE_REQUEST: [403, 'Sign-in from another site is refused'],
+  WRONG_PASSWORD: [403, 'The current password is wrong'],
+  GUESTS_DISABLED: [403, 'Guest sign-in is off on this platform'],
+
+  USER_NOT_FOUND: [404, 'No user with this e-mail'],
+  WORKSPACE_NOT_FOUND: [404, 'Workspace not found'],
+  TEAM_NOT_FOUND: [404, 'Team not found'],
+  MEMBER_NOT_FOUND: [404, 'Member not found'],
+  INVITATION_NOT_FOUND: [404, 'Invitation not found, already used or expired'],
+  TOKEN_NOT_FOUND: [404, 'Token not found'],
+  SERVICE_ACCOUNT_NOT_FOUND: [404, 'Service account not found'],
+
+  LIMIT_REACHED: [409, 'No more than {limit} {what} are allowed'],
+  EMAIL_TAKEN: [409, 'The e-mail {email} belongs to another user'],
+  LAST_ADMIN: [409, 'The last admin of a team stays; make another member admin first'],
+  TEAM_OWNER: [409, 'The owner of a team stays its admin; transfer the team first'],
+  ALREADY_MEMBER: [409, 'Already a member of this team'],
+  SIGN_IN_TO_ACCEPT: [409, 'This e-mail has an account: sign in, then accept the invitation'],
+  EMAIL_MISMATCH: [409, 'The invitation was sent to another e-mail'],
+  LAST_WORKSPACE: [409, 'A user keeps at least one workspace'],
+  WORKSPACE_NOT_EMPTY: [409, 'The workspace still holds {holdings}; delete them first'],
+  WORKSPACE_WITHOUT_TEAM: [409, 'Only a workspace of a team can be transferred'],
+
+  TOO_MANY_ATTEMPTS: [429, 'Too many attempts; try again in {retry_after_seconds} seconds'],
+  TOO_MANY_GUESTS: [429, 'Too many guests right now'],
+  BUSY: [503, 'Too many sign-ins at once; try again'],
+});

@@ -1,0 +1,84 @@
+import type { KeyObject } from 'node:crypto';
+import { jwtVerify, SignJWT } from 'jose';
+import { type Effects, secondsAfter } from '../effects.ts';
+import type { SigningKeys } from './signing-keys.ts';
+
+export interface AccessClaims {
+  userId: string;
+  /** The session that the token belongs to; guests have none. */
+  sessionId: string | null;
+  kind: 'user' | 'guest';
+}
+
+/** RFC 9068: keeps an access token from being taken for any other kind of JWT. */
+const TOKEN_TYPE = 'at+jwt';
+const AUDIENCE = 'svc';
+
+/** Access tokens that the platform signs itself: EdDSA, an hour, bound to a session that can be ended. */
+export class AccessJwt {
+  readonly #keys: SigningKeys;
+  readonly #effects: Effects;
+  readonly issuer: string;
+
+  constructor(keys: SigningKeys, effects: Effects, issuer: string) {
+    this.#keys = keys;
+    this.#effects = effects;
+    this.issuer = issuer;
+  }
+
+  async issue(claims: AccessClaims, lifetimeSeconds: number): Promise<{ token: string; expiresAt: Date }> {
+    const issuedAt = this.#effects.now();
+    const expiresAt = secondsAfter(issuedAt, lifetimeSeconds);
+    const { kid, key } = this.#keys.signer();
+    const token = await new SignJWT({
+      kind: claims.kind,
+      ...(claims.sessionId === null ? {} : { sid: claims.sessionId }),
+    })
+      .setProtectedHeader({ alg: 'EdDSA', typ: TOKEN_TYPE, kid })
+      .setIssuer(this.issuer)
+      .setAudience(AUDIENCE)
+      .setSubject(claims.userId)
+      .setJti(this.#effects.newId())
+      .setIssuedAt(issuedAt)
+      .setExpirationTime(expiresAt)
+      .sign(key);
+    return { token, expiresAt };
+  }
+
+  /** Undefined for whatever is not a valid token of ours; why is nobody's business. */
+  async verify(token: string): Promise<AccessClaims | undefined> {
+    try {
+      const { payload } = await jwtVerify(token, async ({ kid }) => this.#keyOf(kid), {
+        algorithms: ['EdDSA'],
+        typ: TOKEN_TYPE,
+        issuer: this.issuer,
+        audience: AUDIENCE,
+        requiredClaims: ['sub', 'exp', 'iat'],
+        currentDate: this.#effects.now(),
+      });
+      const { sub, sid, kind } = payload;
+      if (sub === undefined || (kind !== 'user' && kind !== 'guest')) return undefined;
+      return { userId: sub, sessionId: typeof sid === 'string' ? sid : null, kind };
+    } catch (error) {
+      if (isJoseError(error)) return undefined;
+      throw error;
+    }
+  }
+
+  async #keyOf(kid: string | undefined): Promise<KeyObject> {
+    const key = kid === undefined ? undefined : await this.#keys.verifier(kid);
+    if (key === undefined) throw new UnknownKey();
+    return key;
+  }
+}
+
+class UnknownKey extends Error {
+  readonly code = 'ERR_JWT_UNKNOWN_KEY';
+}
+
+/** Errors of the library say that the token is bad; any other one is a fault of ours. */
+export function isJoseError(error: unknown): boolean {
+  return (
+    error instanceof Error && 'code' in error && typeof error.code === 'string' && /^ERR_J(OSE|W)/.test(error.code)
+  );
+}

@@ -1,0 +1,109 @@
+import type { KeyObject } from 'node:crypto';
+import { type Effects, secondsAfter, timestamp } from '../effects.ts';
+import {
+  type Ed25519Jwk,
+  generateSigningKey,
+  privateKeyOf,
+  publicKeyOf,
+  type SigningKeyRecord,
+  type SigningKeyStore,
+} from './signing-key.ts';
+
+export interface PublishedKey extends Ed25519Jwk {
+  kid: string;
+  alg: 'EdDSA';
+  use: 'sig';
+}
+
+interface LoadedKey {
+  record: SigningKeyRecord;
+  publicKey: KeyObject;
+  privateKey: KeyObject | undefined;
+}
+
+/** Another process may rotate and this one still sign for a reload's time: its tokens must live out their time. */
+const RETIRE_MARGIN_SECONDS = 600;
+const RELOAD_AT_MOST_EVERY_MS = 5_000;
+
+/** The platform's own signing keys: the newest signs, the retired ones verify until what they signed has expired. */
+export class SigningKeys {
+  readonly #store: SigningKeyStore;
+  readonly #effects: Effects;
+  readonly #tokenLifetimeSeconds: number;
+  #keys: ReadonlyMap<string, LoadedKey> = new Map();
+  #loadedAtMs = 0;
+
+  private constructor(store: SigningKeyStore, effects: Effects, tokenLifetimeSeconds: number) {
+    this.#store = store;
+    this.#effects = effects;
+    this.#tokenLifetimeSeconds = tokenLifetimeSeconds;
+  }
+
+  /** Reads the keys and makes the first one. `tokenLifetimeSeconds` is the longest that any token lives. */
+  static async open(store: SigningKeyStore, effects: Effects, tokenLifetimeSeconds: number): Promise<SigningKeys> {
+    const keys = new SigningKeys(store, effects, tokenLifetimeSeconds);
+    await keys.reload();
+    if (keys.#newest() === undefined) {
+      await store.save(generateSigningKey(timestamp(effects.now())));
+      await keys.reload();
+    }
+    return keys;
+  }
+
+  signer(): { kid: string; key: KeyObject } {
+    const newest = this.#newest();
+    if (newest?.privateKey === undefined) throw new Error('no signing key; the key folder was emptied while running');
+    return { kid: newest.record.kid, key: newest.privateKey };
+  }
+
+  /** Undefined when no key of ours has this id, or it is past its time. */
+  async verifier(kid: string): Promise<KeyObject | undefined> {
+    const now = this.#effects.now();
+    if (!this.#keys.has(kid) && now.getTime() - this.#loadedAtMs >= RELOAD_AT_MOST_EVERY_MS) await this.reload();
+    const key = this.#keys.get(kid);
+    return key === undefined || isPast(key.record, now) ? undefined : key.publicKey;
+  }
+
+  /** RFC 7517 key set. */
+  published(): { keys: PublishedKey[] } {
+    const now = this.#effects.now();
+    const alive = [...this.#keys.values()].filter(({ record }) => !isPast(record, now));
+    return { keys: alive.map(({ record }) => ({ ...record.publicJwk, kid: record.kid, alg: 'EdDSA', use: 'sig' })) };
+  }
+
+  /** A new key signs from now on; every other one loses its private half. Answers the id of the new key. */
+  async rotate(): Promise<string> {
+    await this.reload();
+    const now = this.#effects.now();
+    const fresh = generateSigningKey(timestamp(now));
+    await this.#store.save(fresh);
+    const verifyUntil = timestamp(secondsAfter(now, this.#tokenLifetimeSeconds + RETIRE_MARGIN_SECONDS));
+    for (const { record } of this.#keys.values()) {
+      if (record.d !== null) await this.#store.save({ ...record, d: null, verifyUntil });
+    }
+    await this.reload();
+    return fresh.kid;
+  }
+
+  /** Reads the folder again and removes what is past its time. */
+  async reload(): Promise<void> {
+    const now = this.#effects.now();
+    this.#loadedAtMs = now.getTime();
+    const keys = new Map<string, LoadedKey>();
+    for (const record of await this.#store.load()) {
+      if (isPast(record, now)) await this.#store.remove(record.kid);
+      else keys.set(record.kid, { record, publicKey: publicKeyOf(record), privateKey: privateKeyOf(record) });
+    }
+    this.#keys = keys;
+  }
+
+  #newest(): LoadedKey | undefined {
+    return [...this.#keys.values()]
+      .filter(({ privateKey }) => privateKey !== undefined)
+      .toSorted((left, right) => right.record.createdAt.localeCompare(left.record.createdAt))[0];
+  }
+}
+
+function isPast(record: SigningKeyRecord, now: Date): boolean {
+  return record.verifyUntil !== null && record.verifyUntil <= timestamp(now);
+}

@@ -1,0 +1,65 @@
+import { argon2, timingSafeEqual } from 'node:crypto';
+import { Gate } from './gate.ts';
+import { type Argon2Parameters, formatPhc, parsePhc } from './phc-string.ts';
+
+export interface PasswordCheck {
+  matches: boolean;
+  /** The stored hash was made with other parameters than today's: hash again while the password is known. */
+  outdated: boolean;
+}
+
+export interface PasswordHasher {
+  hash(password: string): Promise<string>;
+  /** A missing or unreadable hash costs as much as a wrong password, and matches nothing. */
+  check(password: string, stored: string | null | undefined): Promise<PasswordCheck>;
+}
+
+const SALT_BYTES = 16;
+const HASH_BYTES = 32;
+const AT_ONCE = 2;
+const MAX_WAITING = 64;
+
+export class Argon2PasswordHasher implements PasswordHasher {
+  readonly #parameters: Argon2Parameters;
+  readonly #randomBytes: (sizeBytes: number) => Buffer;
+  readonly #gate = new Gate(AT_ONCE, MAX_WAITING);
+  readonly #decoySalt: Buffer;
+
+  constructor(parameters: Argon2Parameters, randomBytes: (sizeBytes: number) => Buffer) {
+    this.#parameters = parameters;
+    this.#randomBytes = randomBytes;
+    this.#decoySalt = randomBytes(SALT_BYTES);
+  }
+
+  async hash(password: string): Promise<string> {
+    const salt = this.#randomBytes(SALT_BYTES);
+    const hash = await this.#gate.run(() => derive(password, salt, this.#parameters, HASH_BYTES));
+    return formatPhc({ parameters: this.#parameters, salt, hash });
+  }
+
+  async check(password: string, stored: string | null | undefined): Promise<PasswordCheck> {
+    const known = stored === null || stored === undefined ? undefined : parsePhc(stored);
+    if (known === undefined) {
+      await this.#gate.run(() => derive(password, this.#decoySalt, this.#parameters, HASH_BYTES));
+      return { matches: false, outdated: false };
+    }
+    const { parameters, salt, hash } = known;
+    const derived = await this.#gate.run(() => derive(password, salt, parameters, hash.length));
+    return { matches: timingSafeEqual(derived, hash), outdated: !sameCost(parameters, this.#parameters) };
+  }
+}
+
+function sameCost(left: Argon2Parameters, right: Argon2Parameters): boolean {
+  return left.memoryKib === right.memoryKib && left.passes === right.passes && left.parallelism === right.parallelism;
+}
+
+/** RFC 9106, on the thread pool. Unicode is normalised so that one password is one password on every keyboard. */
+function derive(password: string, salt: Buffer, cost: Argon2Parameters, sizeBytes: number): Promise<Buffer> {
+  const { memoryKib: memory, passes, parallelism } = cost;
+  const message = Buffer.from(password.normalize('NFC'));
+  return new Promise((resolve, reject) => {
+    argon2('argon2id', { message, nonce: salt, memory, passes, parallelism, tagLength: sizeBytes }, (error, derived) =>
+      error === null ? resolve(derived) : reject(error),
+    );
+  });
+}

@@ -1,0 +1,127 @@
+/** What the module keeps. All times are ISO 8601 UTC; all secrets are hashes. */
+
+export type TeamRole = 'admin' | 'member' | 'guest';
+export type Scope = 'read' | 'write' | 'admin';
+
+export interface User {
+  id: string;
+  kind: 'person' | 'guest';
+  /** Lower case; null for guests. */
+  email: string | null;
+  name: string;
+  passwordHash: string | null;
+  /** Set for the operator of the whole installation. */
+  operatorSince: string | null;
+  /** Signed tokens from before are refused. */
+  tokensValidFrom: string;
+  createdAt: string;
+  updatedAt: string;
+  /** Only guests expire. */
+  expiresAt: string | null;
+}
+
+export interface Identity {
+  issuer: string;
+  subject: string;
+  userId: string;
+  createdAt: string;
+}
+
+export interface Session {
+  id: string;
+  userId: string;
+  tokenHash: string;
+  remoteAddress: string;
+  userAgent: string;
+  createdAt: string;
+  lastSeenAt: string;
+  expiresAt: string;
+}
+
+/** A browser that this user once signed in from; see sign-in/login-throttle.ts. */
+export interface Device {
+  tokenHash: string;
+  userId: string;
+  lastSeenAt: string;
+}
+
+export interface ApiToken {
+  id: string;
+  userId: string;
+  name: string;
+  tokenHash: string;
+  purpose: string | null;
+  createdAt: string;
+  expiresAt: string | null;
+  lastUsedAt: string | null;
+}
+
+export interface Team {
+  uuid: string;
+  name: string;
+  ownerId: string;
+  createdAt: string;
+  updatedAt: string;
+}
+
+export interface Member {
+  teamUuid: string;
+  userId: string;
+  role: TeamRole;
+  createdAt: string;
+}
+
+export interface Invitation {
+  id: string;
+  teamUuid: string;
+  email: string;
+  role: TeamRole;
+  tokenHash: string;
+  invitedBy: string;
+  createdAt: string;
+  expiresAt: string;
+  acceptedAt: string | null;
+  acceptedBy: string | null;
+}
+
+export interface Workspace {
+  uuid: string;
+  name: string;
+  ownerId: string;
+  teamUuid: string | null;
+  deletingSince: string | null;
+  createdAt: string;
+  updatedAt: string;
+}
+
+export interface ServiceAccount {
+  id: string;
+  workspaceUuid: string;
+  name: string;
+  tokenHash: string;
+  /** Comma-separated `Scope`s. */
+  scopes: string;
+  createdBy: string;
+  createdAt: string;
+  expiresAt: string | null;
+  lastUsedAt: string | null;
+}
+
+export interface AuditRecord {
+  sequence: number;
+  occurredAt: string;
+  actorKind: 'user' | 'service_account' | 'guest' | 'anonymous';
+  actorId: string | null;
+  actorName: string | null;
+  credential: string | null;
+  credentialId: string | null;
+  action: string;
+  resource: string;
+  workspaceUuid: string | null;
+  outcome: 'success' | 'refused' | 'failed';
+  status: number;
+  remoteAddress: string;
+  requestId: string;
+  /** JSON object. */
+  details: string;
+}

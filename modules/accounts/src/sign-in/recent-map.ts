@@ -1,0 +1,29 @@
+/** A map of bounded size: when it is full, the entry that was longest unused goes. */
+export class RecentMap<Value> {
+  readonly #entries = new Map<string, Value>();
+  readonly #maxEntries: number;
+
+  constructor(maxEntries: number) {
+    this.#maxEntries = maxEntries;
+  }
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  get(key: string): Value | undefined {
+    return this.#entries.get(key);
+  }
+
+  set(key: string, value: Value): void {
+    this.#entries.delete(key); // inserted again last: the order of the map is the order of use
+    this.#entries.set(key, value);
+    if (this.#entries.size <= this.#maxEntries) return;
+    const oldest = this.#entries.keys().next();
+    if (!oldest.done) this.#entries.delete(oldest.value);
+  }
+
+  delete(key: string): void {
+    this.#entries.delete(key);
+  }
+}

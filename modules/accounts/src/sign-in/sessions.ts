@@ -1,0 +1,91 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { type Effects, secondsAfter, timestamp } from '../effects.ts';
+import type { Session } from '../records.ts';
+import type { AccountStores } from '../stores.ts';
+import { isUseDue } from '../tokens/lifetime.ts';
+import { hashToken, mintToken } from '../tokens/random-token.ts';
+
+export interface SessionOptions {
+  /** A session ends after this long, whatever happens. */
+  lifetimeSeconds: number;
+  /** A session that nobody used for this long ends. */
+  idleSeconds: number;
+  maxPerUser: number;
+}
+
+const MAX_USER_AGENT = 200;
+
+/** Sign-ins. The console shows the session's token in a cookie; an access JWT names its session and dies with it. */
+export class Sessions {
+  readonly #stores: Pick<AccountStores, 'sessions'>;
+  readonly #effects: Effects;
+  readonly #options: SessionOptions;
+
+  constructor(stores: Pick<AccountStores, 'sessions'>, effects: Effects, options: SessionOptions) {
+    this.#stores = stores;
+    this.#effects = effects;
+    this.#options = options;
+  }
+
+  get lifetimeSeconds(): number {
+    return this.#options.lifetimeSeconds;
+  }
+
+  async begin(
+    userId: string,
+    from: { remoteAddress: string; userAgent: string },
+  ): Promise<{ session: Session; secret: string }> {
+    const now = this.#effects.now();
+    const secret = mintToken('svc_ses_', this.#effects.randomBytes);
+    const session: Session = {
+      id: this.#effects.newId(),
+      userId,
+      tokenHash: hashToken(secret),
+      remoteAddress: from.remoteAddress,
+      userAgent: from.userAgent.slice(0, MAX_USER_AGENT),
+      createdAt: timestamp(now),
+      lastSeenAt: timestamp(now),
+      expiresAt: timestamp(secondsAfter(now, this.#options.lifetimeSeconds)),
+    };
+    await this.#stores.sessions.insert(session);
+    await this.#stores.sessions.trim(userId, this.#options.maxPerUser);
+    return { session, secret };
+  }
+
+  async bySecret(secret: string): Promise<Session | undefined> {
+    return this.#alive(await this.#stores.sessions.byTokenHash(hashToken(secret)));
+  }
+
+  async byId(id: string): Promise<Session | undefined> {
+    return this.#alive(await this.#stores.sessions.byId(id));
+  }
+
+  /** The times before which a session is dead, for the purge. */
+  deadlines(now: Date): { now: string; idleBefore: string } {
+    return { now: timestamp(now), idleBefore: timestamp(secondsAfter(now, -this.#options.idleSeconds)) };
+  }
+
+  async #alive(session: Session | undefined): Promise<Session | undefined> {
+    if (session === undefined) return undefined;
+    const now = this.#effects.now();
+    const deadlines = this.deadlines(now);
+    if (session.expiresAt <= deadlines.now || session.lastSeenAt <= deadlines.idleBefore) return undefined;
+    if (isUseDue(session.lastSeenAt, now)) await this.#stores.sessions.touch(session.id, deadlines.now);
+    return session;
+  }
+}
+
+/**
+ * The value that a page must send back in `X-CSRF-Token`: derived from the session's secret, which no other site can
+ * read, and of no use without the cookie. So nothing more is stored.
+ */
+export function csrfTokenOf(sessionSecret: string): string {
+  return createHmac('sha256', sessionSecret).update('csrf').digest('base64url');
+}
+
+export function csrfTokenMatches(sessionSecret: string, shown: string | undefined): boolean {
+  if (shown === undefined) return false;
+  const expected = Buffer.from(csrfTokenOf(sessionSecret));
+  const given = Buffer.from(shown);
+  return given.length === expected.length && timingSafeEqual(given, expected);
+}

@@ -1,0 +1,94 @@
+import { type Effects, timestamp } from '../effects.ts';
+import { accountErrors } from '../errors.ts';
+import type { PasswordHasher } from '../password/password-hasher.ts';
+import type { Session, User } from '../records.ts';
+import type { AccountDatabase } from '../stores.ts';
+import { hashToken, mintToken } from '../tokens/random-token.ts';
+import { normalizeEmail } from '../users/email.ts';
+import type { Attempt, LoginThrottle } from './login-throttle.ts';
+import type { Sessions } from './sessions.ts';
+
+export interface LoginRequest {
+  email: string;
+  password: string;
+  remoteAddress: string;
+  userAgent: string;
+  /** Content of the device cookie, when the browser sent one. */
+  deviceSecret: string | null;
+}
+
+export interface SignedIn {
+  user: User;
+  session: Session;
+  sessionSecret: string;
+  deviceSecret: string;
+}
+
+const MAX_DEVICES_PER_USER = 20;
+
+/** Sign-in with e-mail and password. Whether a user exists shows neither in the answer nor in the work done for it. */
+export class SignIn {
+  readonly #database: AccountDatabase;
+  readonly #effects: Effects;
+  readonly #hasher: PasswordHasher;
+  readonly #sessions: Sessions;
+  readonly #throttle: LoginThrottle;
+
+  constructor(
+    database: AccountDatabase,
+    effects: Effects,
+    hasher: PasswordHasher,
+    sessions: Sessions,
+    throttle: LoginThrottle,
+  ) {
+    this.#database = database;
+    this.#effects = effects;
+    this.#hasher = hasher;
+    this.#sessions = sessions;
+    this.#throttle = throttle;
+  }
+
+  async login(request: LoginRequest): Promise<SignedIn> {
+    const email = normalizeEmail(request.email);
+    const user = email === undefined ? undefined : await this.#database.users.byEmail(email);
+    const knownDevice = await this.#knownDevice(user, request.deviceSecret);
+    const attempt: Attempt = {
+      remoteAddress: request.remoteAddress,
+      account: email ?? request.email,
+      knownDevice,
+    };
+    this.#throttle.admit(attempt);
+    const check = await this.#hasher.check(request.password, user?.passwordHash);
+    if (!check.matches || user === undefined) {
+      throw accountErrors.INVALID_CREDENTIALS();
+    }
+    this.#throttle.succeeded(attempt);
+    if (check.outdated) await this.#rehash(user, request.password);
+    const { session, secret } = await this.#sessions.begin(user.id, request);
+    const deviceSecret = await this.#rememberDevice(user.id, knownDevice === null ? null : request.deviceSecret);
+    return { user, session, sessionSecret: secret, deviceSecret };
+  }
+
+  async #rehash(user: User, password: string): Promise<void> {
+    const passwordHash = await this.#hasher.hash(password);
+    await this.#database.users.update(user.id, { passwordHash }, timestamp(this.#effects.now()));
+  }
+
+  /** The hash of the device's secret, if this very user signed in from there. */
+  async #knownDevice(user: User | undefined, deviceSecret: string | null): Promise<string | null> {
+    if (user === undefined || deviceSecret === null) return null;
+    const hash = hashToken(deviceSecret);
+    return (await this.#database.devices.isKnown(user.id, hash)) ? hash : null;
+  }
+
+  async #rememberDevice(userId: string, known: string | null): Promise<string> {
+    const secret = known ?? mintToken('svc_dev_', this.#effects.randomBytes);
+    await this.#database.devices.put({
+      tokenHash: hashToken(secret),
+      userId,
+      lastSeenAt: timestamp(this.#effects.now()),
+    });
+    await this.#database.devices.trim(userId, MAX_DEVICES_PER_USER);
+    return secret;
+  }
+}

@@ -1,0 +1,23 @@
+import { type ExpressionBuilder, type ExpressionWrapper, type ReferenceExpression, type SqlBool } from 'kysely';
+import type { Position } from '../paging.ts';
+
+/**
+ * Rows after a position in the order of (time, id), spelled out since row values compare differently on the two
+ * databases. Without a position everything follows.
+ */
+export function isAfter<Tables, Table extends keyof Tables>(
+  expression: ExpressionBuilder<Tables, Table>,
+  timeColumn: ReferenceExpression<Tables, Table>,
+  idColumn: ReferenceExpression<Tables, Table>,
+  after: Position | null,
+): ExpressionWrapper<Tables, Table, SqlBool> {
+  if (after === null) return expression.and([]);
+  const { createdAt, id } = after;
+  return expression.or([
+    expression(timeColumn, '>', expression.val(createdAt)),
+    expression.and([
+      expression(timeColumn, '=', expression.val(createdAt)),
+      expression(idColumn, '>', expression.val(id)),
+    ]),
+  ]);
+}

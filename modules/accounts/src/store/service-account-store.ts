@@ -1,0 +1,50 @@
+import type { Kysely } from 'kysely';
+import type { ServiceAccountStore } from '../stores.ts';
+import { isAfter } from './keyset.ts';
+import type { AccountTables } from './tables.ts';
+
+export function createServiceAccountStore(kysely: Kysely<AccountTables>): ServiceAccountStore {
+  return {
+    async insert(account) {
+      await kysely.insertInto('accountServiceAccount').values(account).execute();
+    },
+    byId: (id) => kysely.selectFrom('accountServiceAccount').selectAll().where('id', '=', id).executeTakeFirst(),
+    byTokenHash: (hash) =>
+      kysely.selectFrom('accountServiceAccount').selectAll().where('tokenHash', '=', hash).executeTakeFirst(),
+    ofWorkspace: (workspaceUuid, { after, limit }) =>
+      kysely
+        .selectFrom('accountServiceAccount')
+        .selectAll()
+        .where('workspaceUuid', '=', workspaceUuid)
+        .where((expression) => isAfter(expression, 'createdAt', 'id', after))
+        .orderBy('createdAt')
+        .orderBy('id')
+        .limit(limit + 1)
+        .execute(),
+    async count(workspaceUuid) {
+      const { count } = await kysely
+        .selectFrom('accountServiceAccount')
+        .select((expression) => expression.fn.countAll<number>().as('count'))
+        .where('workspaceUuid', '=', workspaceUuid)
+        .executeTakeFirstOrThrow();
+      return Number(count);
+    },
+    async touch(id, now) {
+      await kysely.updateTable('accountServiceAccount').set({ lastUsedAt: now }).where('id', '=', id).execute();
+    },
+    async delete(workspaceUuid, id) {
+      const { numDeletedRows } = await kysely
+        .deleteFrom('accountServiceAccount')
+        .where('workspaceUuid', '=', workspaceUuid)
+        .where('id', '=', id)
+        .executeTakeFirst();
+      return numDeletedRows > 0n;
+    },
+    async deleteExpired(before, limit) {
+      const old = kysely.selectFrom('accountServiceAccount').select('id').where('expiresAt', '<', before).limit(limit);
+      return Number(
+        (await kysely.deleteFrom('accountServiceAccount').where('id', 'in', old).executeTakeFirst()).numDeletedRows,
+      );
+    },
+  };
+}

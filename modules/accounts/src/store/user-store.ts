@@ -1,0 +1,63 @@
+import type { Kysely } from 'kysely';
+import type { UserStore } from '../stores.ts';
+import type { AccountTables } from './tables.ts';
+
+export function createUserStore(kysely: Kysely<AccountTables>): UserStore {
+  return {
+    async insert(user) {
+      const result = await kysely
+        .insertInto('accountUser')
+        .values(user)
+        .onConflict((conflict) => conflict.doNothing())
+        .executeTakeFirst();
+      return Number(result.numInsertedOrUpdatedRows) === 1;
+    },
+    byId: (id) => kysely.selectFrom('accountUser').selectAll().where('id', '=', id).executeTakeFirst(),
+    byEmail: (email) => kysely.selectFrom('accountUser').selectAll().where('email', '=', email).executeTakeFirst(),
+    operator: () =>
+      kysely
+        .selectFrom('accountUser')
+        .selectAll()
+        .where('operatorSince', 'is not', null)
+        .orderBy('createdAt')
+        .orderBy('id')
+        .limit(1)
+        .executeTakeFirst(),
+    async update(id, changes, now) {
+      await kysely
+        .updateTable('accountUser')
+        .set({ ...changes, updatedAt: now })
+        .where('id', '=', id)
+        .execute();
+    },
+    async lock(id) {
+      // A write of the row to itself locks it on PostgreSQL; SQLite has one writer anyway.
+      await kysely
+        .updateTable('accountUser')
+        .set((expression) => ({ id: expression.ref('id') }))
+        .where('id', '=', id)
+        .execute();
+    },
+    async countGuests(now) {
+      const { count } = await kysely
+        .selectFrom('accountUser')
+        .select((expression) => expression.fn.countAll<number>().as('count'))
+        .where('kind', '=', 'guest')
+        .where('expiresAt', '>', now)
+        .executeTakeFirstOrThrow();
+      return Number(count);
+    },
+    expiredGuests: (now, limit) =>
+      kysely
+        .selectFrom('accountUser')
+        .selectAll()
+        .where('kind', '=', 'guest')
+        .where('expiresAt', '<=', now)
+        .orderBy('updatedAt')
+        .limit(limit)
+        .execute(),
+    async delete(id) {
+      await kysely.deleteFrom('accountUser').where('id', '=', id).execute();
+    },
+  };
+}

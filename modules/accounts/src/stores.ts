@@ -1,0 +1,184 @@
+import type { PageRequest } from './paging.ts';
+import type {
+  ApiToken,
+  AuditRecord,
+  Device,
+  Identity,
+  Invitation,
+  Member,
+  ServiceAccount,
+  Session,
+  Team,
+  TeamRole,
+  User,
+  Workspace,
+} from './records.ts';
+
+/** Ports to the database. Lists answer one row more than `limit` when more follow; see paging.ts. */
+export interface AccountDatabase extends AccountStores {
+  /** All of `work` or nothing of it; `work` may use only the stores it is given. */
+  transact<Result>(work: (stores: AccountStores) => Promise<Result>): Promise<Result>;
+}
+
+export interface AccountStores {
+  users: UserStore;
+  identities: IdentityStore;
+  sessions: SessionStore;
+  devices: DeviceStore;
+  apiTokens: ApiTokenStore;
+  teams: TeamStore;
+  members: MemberStore;
+  invitations: InvitationStore;
+  workspaces: WorkspaceStore;
+  serviceAccounts: ServiceAccountStore;
+  audit: AuditStore;
+}
+
+export interface UserStore {
+  /** False when the e-mail is taken. */
+  insert(user: User): Promise<boolean>;
+  byId(id: string): Promise<User | undefined>;
+  byEmail(email: string): Promise<User | undefined>;
+  operator(): Promise<User | undefined>;
+  update(
+    id: string,
+    changes: Partial<Pick<User, 'name' | 'passwordHash' | 'tokensValidFrom'>>,
+    now: string,
+  ): Promise<void>;
+  /** Holds the user's row until the transaction ends: one change at a time of what a user owns. */
+  lock(id: string): Promise<void>;
+  countGuests(now: string): Promise<number>;
+  /** Those first whose row was not touched for longest. */
+  expiredGuests(now: string, limit: number): Promise<User[]>;
+  delete(id: string): Promise<void>;
+}
+
+export interface IdentityStore {
+  bySubject(issuer: string, subject: string): Promise<Identity | undefined>;
+  /** False when the subject, or another subject of this issuer for the same user, is known already. */
+  insert(identity: Identity): Promise<boolean>;
+}
+
+export interface SessionStore {
+  insert(session: Session): Promise<void>;
+  byId(id: string): Promise<Session | undefined>;
+  byTokenHash(hash: string): Promise<Session | undefined>;
+  touch(id: string, now: string): Promise<void>;
+  delete(id: string): Promise<boolean>;
+  /** How many ended. */
+  deleteOfUser(userId: string, exceptId?: string): Promise<number>;
+  /** Ends the oldest of a user's sessions until `keep` are left. */
+  trim(userId: string, keep: number): Promise<void>;
+  deleteExpired(now: string, idleBefore: string, limit: number): Promise<number>;
+}
+
+export interface DeviceStore {
+  isKnown(userId: string, tokenHash: string): Promise<boolean>;
+  put(device: Device): Promise<void>;
+  trim(userId: string, keep: number): Promise<void>;
+  deleteOfUser(userId: string): Promise<void>;
+  deleteUnseenSince(before: string, limit: number): Promise<number>;
+}
+
+export interface ApiTokenStore {
+  insert(token: ApiToken): Promise<void>;
+  byId(id: string): Promise<ApiToken | undefined>;
+  byTokenHash(hash: string): Promise<ApiToken | undefined>;
+  ofUser(userId: string, page: PageRequest): Promise<ApiToken[]>;
+  countOfUser(userId: string): Promise<number>;
+  touch(id: string, now: string): Promise<void>;
+  delete(userId: string, id: string): Promise<boolean>;
+  deleteByPurpose(purpose: string): Promise<number>;
+  deleteExpired(before: string, limit: number): Promise<number>;
+}
+
+export interface TeamStore {
+  insert(team: Team): Promise<void>;
+  byUuid(uuid: string): Promise<Team | undefined>;
+  ofMember(userId: string, page: PageRequest): Promise<(Team & { role: TeamRole })[]>;
+  countOwnedBy(userId: string): Promise<number>;
+  update(uuid: string, changes: Partial<Pick<Team, 'name' | 'ownerId'>>, now: string): Promise<void>;
+  /** Holds the team's row until the transaction ends; false when there is no such team. */
+  lock(uuid: string): Promise<boolean>;
+  delete(uuid: string): Promise<void>;
+}
+
+export interface MemberStore {
+  /** False when already a member. */
+  insert(member: Member): Promise<boolean>;
+  get(teamUuid: string, userId: string): Promise<Member | undefined>;
+  ofTeam(teamUuid: string, page: PageRequest): Promise<(Member & Pick<User, 'email' | 'name'>)[]>;
+  count(teamUuid: string, role?: TeamRole): Promise<number>;
+  setRole(teamUuid: string, userId: string, role: TeamRole): Promise<void>;
+  delete(teamUuid: string, userId: string): Promise<void>;
+}
+
+export interface InvitationStore {
+  insert(invitation: Invitation): Promise<void>;
+  byTokenHash(hash: string): Promise<Invitation | undefined>;
+  /** Only those that can still be accepted. */
+  open(teamUuid: string, now: string, page: PageRequest): Promise<Invitation[]>;
+  countOpen(teamUuid: string, now: string): Promise<number>;
+  /** True for exactly one caller, and only while the invitation is open. */
+  claim(id: string, userId: string, now: string): Promise<boolean>;
+  delete(teamUuid: string, id: string): Promise<boolean>;
+  /** Revokes what one member gave out. */
+  deleteOpenOf(teamUuid: string, invitedBy: string): Promise<void>;
+  deleteExpired(before: string, limit: number): Promise<number>;
+}
+
+export interface WorkspaceStore {
+  insert(workspace: Workspace): Promise<void>;
+  byUuid(uuid: string): Promise<Workspace | undefined>;
+  firstOwnedBy(userId: string): Promise<Workspace | undefined>;
+  firstOfTeam(teamUuid: string): Promise<Workspace | undefined>;
+  countOwnedBy(userId: string): Promise<number>;
+  /** Those whose deletion began and was never finished, since the process ended between. */
+  stuckDeletions(before: string, limit: number): Promise<Workspace[]>;
+  /** Owned ones and those of the user's teams with the role there; with `teamUuid` only that team's. */
+  visibleTo(
+    userId: string,
+    page: PageRequest,
+    teamUuid?: string,
+  ): Promise<(Workspace & { teamRole: TeamRole | null })[]>;
+  update(
+    uuid: string,
+    changes: Partial<Pick<Workspace, 'name' | 'teamUuid' | 'ownerId' | 'deletingSince'>>,
+    now: string,
+  ): Promise<void>;
+  /** Holds the workspace's row until the transaction ends; false when there is no such workspace. */
+  lock(uuid: string): Promise<boolean>;
+  /** Gives the team's workspaces of one owner to another. */
+  reassign(teamUuid: string, fromUserId: string, toUserId: string, now: string): Promise<void>;
+  delete(uuid: string): Promise<void>;
+}
+
+export interface ServiceAccountStore {
+  insert(account: ServiceAccount): Promise<void>;
+  byId(id: string): Promise<ServiceAccount | undefined>;
+  byTokenHash(hash: string): Promise<ServiceAccount | undefined>;
+  ofWorkspace(workspaceUuid: string, page: PageRequest): Promise<ServiceAccount[]>;
+  count(workspaceUuid: string): Promise<number>;
+  touch(id: string, now: string): Promise<void>;
+  delete(workspaceUuid: string, id: string): Promise<boolean>;
+  deleteExpired(before: string, limit: number): Promise<number>;
+}
+
+export interface AuditFilter {
+  workspaceUuid?: string;
+  /** Id or name. */
+  actor?: string;
+  action?: string;
+  /** ISO 8601 UTC, inclusive. */
+  since?: string;
+  /** What a user did and what was done to the user's own account. */
+  concerningUserId?: string;
+}
+
+/** Has no update and no delete but that of whole expired stretches: the log is append-only. */
+export interface AuditStore {
+  append(record: Omit<AuditRecord, 'sequence'>): Promise<void>;
+  /** Newest first, before `beforeSequence`; one row more than `limit` when more follow. */
+  list(filter: AuditFilter, limit: number, beforeSequence: number | null): Promise<AuditRecord[]>;
+  deleteBefore(before: string, limit: number): Promise<number>;
+}

@@ -1,0 +1,31 @@
+import { accountErrors } from '../errors.ts';
+
+/** Null means it never expires. */
+export function isExpired(expiresAt: string | null, now: Date): boolean {
+  return expiresAt !== null && expiresAt <= now.toISOString();
+}
+
+/**
+ * The expiry that a request asks for, in the stored form. What is made with an expiring credential expires with it at
+ * the latest: a leaked short-lived token must not mint an eternal one.
+ */
+export function requestedExpiry(asked: string | null | undefined, now: Date, latest: string | null): string | null {
+  if (asked === null || asked === undefined) return latest;
+  const expiresAt = new Date(asked).toISOString(); // the schema let only RFC 3339 pass
+  if (expiresAt <= now.toISOString()) {
+    throw accountErrors.INVALID_REQUEST({
+      details: { field: 'expires_at', reason: 'expires_at must lie in the future' },
+    });
+  }
+  if (latest !== null && expiresAt > latest) {
+    throw accountErrors.EXPIRY_TOO_LATE({ details: { field: 'expires_at', latest } });
+  }
+  return expiresAt;
+}
+
+const USE_RECORDED_EVERY_MS = 60_000;
+
+/** The last use is written at most once a minute: reading must not turn into one write per request. */
+export function isUseDue(lastUsedAt: string | null, now: Date): boolean {
+  return lastUsedAt === null || now.getTime() - Date.parse(lastUsedAt) >= USE_RECORDED_EVERY_MS;
+}

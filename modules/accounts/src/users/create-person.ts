@@ -1,0 +1,44 @@
+import { type Effects, timestamp } from '../effects.ts';
+import type { User, Workspace } from '../records.ts';
+import type { AccountStores } from '../stores.ts';
+
+export interface NewPerson {
+  email: string;
+  name: string;
+  passwordHash: string | null;
+  operator?: boolean;
+}
+
+/** Every token is later: an external issuer may have signed one long before the user came here. */
+const NEVER_SIGNED_OUT = '1970-01-01T00:00:00.000Z';
+
+/** Makes the user and the default workspace that every user has. Undefined when the e-mail is taken. */
+export async function createPerson(
+  stores: AccountStores,
+  effects: Effects,
+  person: NewPerson,
+): Promise<User | undefined> {
+  const now = timestamp(effects.now());
+  const user: User = {
+    id: effects.newId(),
+    kind: 'person',
+    email: person.email,
+    name: person.name,
+    passwordHash: person.passwordHash,
+    operatorSince: person.operator === true ? now : null,
+    tokensValidFrom: NEVER_SIGNED_OUT,
+    createdAt: now,
+    updatedAt: now,
+    expiresAt: null,
+  };
+  if (!(await stores.users.insert(user))) return undefined;
+  await stores.workspaces.insert(newWorkspace(effects, user.id, DEFAULT_WORKSPACE_NAME, null));
+  return user;
+}
+
+export const DEFAULT_WORKSPACE_NAME = 'Default';
+
+export function newWorkspace(effects: Effects, ownerId: string, name: string, teamUuid: string | null): Workspace {
+  const now = timestamp(effects.now());
+  return { uuid: effects.newId(), name, ownerId, teamUuid, deletingSince: null, createdAt: now, updatedAt: now };
+}
