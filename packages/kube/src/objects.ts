@@ -1,0 +1,76 @@
+export interface OwnerReference {
+  apiVersion: string;
+  kind: string;
+  name: string;
+  uid: string;
+  controller?: boolean;
+  blockOwnerDeletion?: boolean;
+}
+
+export interface ManagedFields {
+  manager: string;
+  operation: string;
+  subresource?: string;
+  fieldsV1?: Record<string, unknown>;
+}
+
+export interface ObjectMetadata {
+  name: string;
+  namespace?: string;
+  uid?: string;
+  resourceVersion?: string;
+  generation?: number;
+  creationTimestamp?: string;
+  deletionTimestamp?: string;
+  labels?: Record<string, string>;
+  annotations?: Record<string, string>;
+  ownerReferences?: OwnerReference[];
+  managedFields?: ManagedFields[];
+}
+
+/** Any object of any kind; what is below the metadata is the caller's to look into. */
+export interface KubeObject {
+  apiVersion: string;
+  kind: string;
+  metadata: ObjectMetadata;
+  [field: string]: unknown;
+}
+
+/** What names a kind: discovery finds its path. */
+export interface KindReference {
+  apiVersion: string;
+  kind: string;
+}
+
+/** What names an object; `namespace` is left out for cluster-scoped kinds. */
+export interface ObjectReference extends KindReference {
+  name: string;
+  namespace?: string;
+}
+
+export function referenceOf(object: KubeObject): ObjectReference {
+  const { apiVersion, kind, metadata } = object;
+  const { name, namespace } = metadata;
+  return { apiVersion, kind, name, ...(namespace === undefined ? {} : { namespace }) };
+}
+
+/** `group/Kind/namespace/name` without the version: the same object whatever version it was written in. */
+export function identityOf(reference: ObjectReference): string {
+  const group = reference.apiVersion.includes('/') ? reference.apiVersion.split('/')[0] : '';
+  return `${group}/${reference.kind}/${reference.namespace ?? ''}/${reference.name}`;
+}
+
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The value at a path of field names; undefined as soon as one is missing. */
+export function fieldAt(value: unknown, ...path: readonly (string | number)[]): unknown {
+  let current: unknown = value;
+  for (const step of path) {
+    if (Array.isArray(current) && typeof step === 'number') current = current[step];
+    else if (isRecord(current)) current = current[String(step)];
+    else return undefined;
+  }
+  return current;
+}
