@@ -11,6 +11,9 @@ export type Catalogue<Entries extends Record<string, CatalogueEntry>> = {
   readonly [Code in keyof Entries]: (extras?: ErrorExtras) => AppError;
 } & { readonly entries: Entries };
 
+/** A value that a caller sent may be echoed in a message, but never by the megabyte. */
+const MAX_FILLED_CHARACTERS = 300;
+
 /**
  * One catalogue per module: code -> factory. The name of the entry is the stable code that clients match.
  *
@@ -22,6 +25,8 @@ export function defineErrors<const Entries extends Record<string, CatalogueEntry
 ): Catalogue<Entries> {
   const factories: Record<string, unknown> = { entries };
   for (const [code, [status, template]] of Object.entries(entries)) {
+    if (!Number.isInteger(status) || status < 400 || status > 599)
+      throw new Error(`${code}: ${status} is no error status`);
     factories[code] = (extras: ErrorExtras = {}) =>
       new AppError({ ...extras, code, status, message: fill(template, extras.details ?? {}) });
   }
@@ -29,9 +34,20 @@ export function defineErrors<const Entries extends Record<string, CatalogueEntry
   return factories as Catalogue<Entries>;
 }
 
+/** A detail that is not given leaves its placeholder, which a test of the message then shows. */
 function fill(template: string, details: Record<string, unknown>): string {
   return template.replace(/\{(\w+)\}/g, (placeholder, name: string) => {
-    const value = details[name];
-    return value === undefined ? placeholder : String(value);
+    const value = Object.hasOwn(details, name) ? details[name] : undefined;
+    if (value === undefined) return placeholder;
+    const text = readable(value);
+    return text.length > MAX_FILLED_CHARACTERS ? `${text.slice(0, MAX_FILLED_CHARACTERS)}…` : text;
   });
+}
+
+function readable(value: unknown): string {
+  if (typeof value === 'string') return value;
+  if (Array.isArray(value)) return value.map(readable).join(', ');
+  if (value instanceof Error) return value.message;
+  if (typeof value === 'bigint' || typeof value === 'symbol' || typeof value === 'function') return value.toString();
+  return JSON.stringify(value);
 }

@@ -1,4 +1,6 @@
 import { pino, type DestinationStream, type Logger as PinoLogger } from 'pino';
+import { describeError, redactFields } from './redact-fields.ts';
+import { REDACTED, redactText } from './redact.ts';
 
 export type Logger = PinoLogger;
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
@@ -10,34 +12,35 @@ export interface LoggerOptions {
   destination?: DestinationStream;
 }
 
-/** Names of fields that never reach a log, at the top and one level down. */
-const SECRET_FIELDS = [
-  'authorization',
-  'cookie',
-  '"set-cookie"',
-  'password',
-  'secret',
-  'secretAccessKey',
-  'token',
-  'access_token',
-  '"x-csrf-token"',
-  'ticket',
-];
-
+/**
+ * JSON lines. No secret leaves through it, whoever logs: fields with secret names are censored at every depth, and the
+ * finished line is searched once more for what looks like a token, wherever it stands (a URL, a foreign error's message).
+ */
 export function createLogger(options: LoggerOptions): Logger {
-  const paths = SECRET_FIELDS.flatMap((field) => [field.startsWith('"') ? `[${field}]` : field, nested(field)]);
   return pino(
     {
       level: options.level,
       base: { name: options.name },
       timestamp: pino.stdTimeFunctions.isoTime,
-      redact: { paths, censor: '***REDACTED***' },
-      formatters: { level: (label) => ({ level: label }) },
+      formatters: { level: (label) => ({ level: label }), log: redactFields },
+      // `formatters.log` has made a plain object of an error already; this one is for bindings of child loggers.
+      serializers: { err: (value: unknown) => (value instanceof Error ? describeError(value) : value) },
+      hooks: { streamWrite: redactLine },
     },
     options.destination ?? pino.destination({ dest: 2, sync: true }),
   );
 }
 
-function nested(field: string): string {
-  return field.startsWith('"') ? `*[${field}]` : `*.${field}`;
+const SECRET_NAMES =
+  '(?:proxy-)?authorization|(?:set-)?cookie|(?:current_|new_)?password|(?:client_)?secret|secretAccessKey|' +
+  '(?:access_|refresh_|id_|agent_|csrf_|x-csrf-)?token|ticket|api_key|privateKey|sec-websocket-protocol';
+
+/** Secret fields that no formatter sees: bindings of child loggers and what a class instance's `toJSON` gives. */
+const SECRET_PAIRS = new RegExp(String.raw`("(?:${SECRET_NAMES})":")(?:[^"\\]|\\.)+`, 'gi');
+
+/** The same inside a text that holds JSON, such as the body of a foreign answer in an error's message. */
+const QUOTED_SECRET_PAIRS = new RegExp(String.raw`(\\"(?:${SECRET_NAMES})\\":\s*\\")[^"\\]+`, 'gi');
+
+function redactLine(line: string): string {
+  return redactText(line.replace(SECRET_PAIRS, `$1${REDACTED}`).replace(QUOTED_SECRET_PAIRS, `$1${REDACTED}`));
 }
