@@ -1,0 +1,5 @@
+module svc.dev/sandbox-agent
+
+go 1.26
+
+toolchain go1.26.8

@@ -1,0 +1,129 @@
+package agent
+
+import (
+	"os"
+	"strings"
+	"syscall"
+)
+
+const (
+	defaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+	defaultHome = "/root"
+)
+
+type command struct {
+	path string
+	argv []string
+	env  []string
+	cwd  string
+}
+
+// resolveCommand turns a request into what execve needs. No argv means a login shell.
+func resolveCommand(r *request) (*command, *failure) {
+	env := map[string]string{"PATH": defaultPath, "HOME": home(), "USER": "root", "LOGNAME": "root", "LANG": "C.UTF-8"}
+	if r.Tty != nil {
+		env["TERM"], env["COLORTERM"] = "xterm-256color", "truecolor"
+	}
+	for name, value := range r.Env {
+		if name == "" || strings.ContainsAny(name, "=\x00") || strings.Contains(value, "\x00") {
+			return nil, fail("INVALID_ENVIRONMENT", "environment names must not be empty or contain = or NUL")
+		}
+		env[name] = value
+	}
+	argv := r.Argv
+	if len(argv) == 0 {
+		argv = []string{loginShell(env), "-il"}
+		env["SHELL"] = argv[0]
+	}
+	for _, argument := range argv {
+		if strings.Contains(argument, "\x00") {
+			return nil, fail("INVALID_COMMAND", "arguments must not contain NUL")
+		}
+	}
+	path, err := lookUp(argv[0], env["PATH"])
+	if err != nil {
+		if err == syscall.EACCES {
+			return nil, fail("COMMAND_NOT_EXECUTABLE", argv[0]+": permission denied")
+		}
+		return nil, fail("COMMAND_NOT_FOUND", argv[0]+": not found")
+	}
+	cwd := r.Cwd
+	if cwd == "" {
+		cwd = env["HOME"]
+		if !isDirectory(cwd) {
+			cwd = "/"
+		}
+	}
+	if !isDirectory(cwd) {
+		return nil, fail("INVALID_DIRECTORY", cwd+": not a directory")
+	}
+	flat := make([]string, 0, len(env))
+	for name, value := range env {
+		flat = append(flat, name+"="+value)
+	}
+	return &command{path: path, argv: argv, env: flat, cwd: cwd}, nil
+}
+
+func loginShell(env map[string]string) string {
+	for _, candidate := range []string{env["SHELL"], "bash", "zsh", "ash", "sh"} {
+		if candidate == "" {
+			continue
+		}
+		if path, err := lookUp(candidate, env["PATH"]); err == nil {
+			return path
+		}
+	}
+	return "/bin/sh"
+}
+
+func lookUp(name, path string) (string, error) {
+	if strings.Contains(name, "/") {
+		return name, executable(name)
+	}
+	failure := error(syscall.ENOENT)
+	for _, directory := range strings.Split(path, ":") {
+		if directory == "" {
+			continue
+		}
+		candidate := directory + "/" + name
+		err := executable(candidate)
+		if err == nil {
+			return candidate, nil
+		}
+		if err == syscall.EACCES {
+			failure = err
+		}
+	}
+	return "", failure
+}
+
+func executable(path string) error {
+	var stat syscall.Stat_t
+	if err := syscall.Stat(path, &stat); err != nil {
+		return syscall.ENOENT
+	}
+	if stat.Mode&syscall.S_IFMT != syscall.S_IFREG || stat.Mode&0o111 == 0 {
+		return syscall.EACCES
+	}
+	return nil
+}
+
+func isDirectory(path string) bool {
+	var stat syscall.Stat_t
+	return syscall.Stat(path, &stat) == nil && stat.Mode&syscall.S_IFMT == syscall.S_IFDIR
+}
+
+// home is root's directory as the image's own /etc/passwd has it.
+func home() string {
+	content, err := os.ReadFile("/etc/passwd")
+	if err != nil {
+		return defaultHome
+	}
+	for line := range strings.Lines(string(content)) {
+		fields := strings.Split(strings.TrimSpace(line), ":")
+		if len(fields) >= 6 && fields[2] == "0" && fields[5] != "" {
+			return fields[5]
+		}
+	}
+	return defaultHome
+}

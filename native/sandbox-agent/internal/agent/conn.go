@@ -1,0 +1,131 @@
+package agent
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"os"
+	"sync"
+
+	"svc.dev/sandbox-agent/internal/frame"
+)
+
+const (
+	protocolVersion = 1
+	maxStreams      = 256
+)
+
+// conn is one connection of the platform. Streams are opened by the platform only.
+type conn struct {
+	agent   *agent
+	file    *os.File
+	writing sync.Mutex
+	mu      sync.Mutex
+	streams map[uint32]*stream
+}
+
+func (a *agent) serve(file *os.File) {
+	c := &conn{agent: a, file: file, streams: map[uint32]*stream{}}
+	defer c.close()
+	c.sendJSON(frame.Hello, 0, map[string]any{"protocol": protocolVersion, "pid": os.Getpid()})
+	for {
+		f, err := frame.Read(file)
+		if err != nil || !c.dispatch(f) {
+			return
+		}
+	}
+}
+
+// dispatch answers false on a protocol violation, which ends the connection.
+func (c *conn) dispatch(f frame.Frame) bool {
+	switch f.Type {
+	case frame.Ping:
+		return c.send(frame.Pong, f.Stream, f.Payload) == nil
+	case frame.Open:
+		return c.open(f)
+	}
+	c.mu.Lock()
+	s := c.streams[f.Stream]
+	c.mu.Unlock()
+	if s == nil {
+		// The stream ended while this frame was on its way.
+		return f.Type == frame.Data || f.Type == frame.Control || f.Type == frame.Credit || f.Type == frame.Reset
+	}
+	switch f.Type {
+	case frame.Data:
+		return len(f.Payload) > 0 && s.in.push(f.Payload[1:], len(f.Payload))
+	case frame.Control:
+		return s.control(f.Payload)
+	case frame.Credit:
+		return len(f.Payload) == 4 && s.out.grant(int(binary.BigEndian.Uint32(f.Payload)))
+	case frame.Reset:
+		s.abort()
+		return true
+	}
+	return false
+}
+
+func (c *conn) open(f frame.Frame) bool {
+	var request request
+	if err := json.Unmarshal(f.Payload, &request); err != nil {
+		return false
+	}
+	c.mu.Lock()
+	_, taken := c.streams[f.Stream]
+	if taken || f.Stream == 0 || len(c.streams) >= maxStreams {
+		c.mu.Unlock()
+		return false
+	}
+	s := newStream(c, f.Stream)
+	c.streams[f.Stream] = s
+	c.mu.Unlock()
+	go func() {
+		result, failure := c.agent.handle(s, &request)
+		c.finish(s, result, failure)
+	}()
+	return true
+}
+
+func (c *conn) finish(s *stream, result any, failure *failure) {
+	if failure != nil {
+		c.sendJSON(frame.End, s.id, map[string]any{"error": failure})
+	} else {
+		c.sendJSON(frame.End, s.id, map[string]any{"result": result})
+	}
+	c.mu.Lock()
+	delete(c.streams, s.id)
+	c.mu.Unlock()
+	s.abort()
+}
+
+func (c *conn) close() {
+	_ = c.file.Close()
+	c.mu.Lock()
+	streams := c.streams
+	c.streams = map[uint32]*stream{}
+	c.mu.Unlock()
+	for _, s := range streams {
+		s.abort()
+	}
+}
+
+func (c *conn) sendJSON(kind byte, id uint32, value any) {
+	payload, err := json.Marshal(value)
+	if err != nil || len(payload) > frame.MaxPayloadBytes {
+		payload = []byte(`{"error":{"code":"IO_ERROR","message":"the answer could not be encoded"}}`)
+	}
+	_ = c.send(kind, id, payload)
+}
+
+func (c *conn) send(kind byte, id uint32, payload []byte) error {
+	buffer := make([]byte, frame.HeaderBytes+len(payload))
+	frame.PutHeader(buffer, kind, id, len(payload))
+	copy(buffer[frame.HeaderBytes:], payload)
+	return c.write(buffer)
+}
+
+func (c *conn) write(buffer []byte) error {
+	c.writing.Lock()
+	defer c.writing.Unlock()
+	_, err := c.file.Write(buffer)
+	return err
+}

@@ -1,0 +1,172 @@
+package agent
+
+import (
+	"os"
+	"path"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+// Every path is resolved by the kernel in the sandbox's own mount and user namespaces, as its user: whatever a link,
+// `..`, mount or race leads to is the sandbox's own. What is left to guard here is that no FIFO or device blocks us.
+
+type entry struct {
+	Name       string  `json:"name"`
+	NameBase64 string  `json:"name_b64,omitempty"`
+	Size       int64   `json:"size"`
+	Mode       uint32  `json:"mode"`
+	ModTime    string  `json:"mod_time"`
+	Type       string  `json:"type"`
+	LinkTarget *string `json:"link_target"`
+	Uid        uint32  `json:"uid"`
+	Gid        uint32  `json:"gid"`
+	Inode      uint64  `json:"inode"`
+}
+
+func checkPath(name string) *failure {
+	if !strings.HasPrefix(name, "/") || len(name) > 4096 || strings.Contains(name, "\x00") {
+		return fail("INVALID_PATH", "a path is absolute, without NUL, and has at most 4096 bytes")
+	}
+	return nil
+}
+
+func describe(directory string, name string) (entry, error) {
+	full := path.Join(directory, name)
+	var stat syscall.Stat_t
+	if err := syscall.Lstat(full, &stat); err != nil {
+		return entry{}, err
+	}
+	e := entryOf(name, &stat)
+	if e.Type == "symlink" {
+		if target, err := os.Readlink(full); err == nil {
+			e.LinkTarget = &target
+		}
+	}
+	return e, nil
+}
+
+func entryOf(name string, stat *syscall.Stat_t) entry {
+	kind := "other"
+	switch stat.Mode & syscall.S_IFMT {
+	case syscall.S_IFREG:
+		kind = "file"
+	case syscall.S_IFDIR:
+		kind = "dir"
+	case syscall.S_IFLNK:
+		kind = "symlink"
+	}
+	modified := time.Unix(int64(stat.Mtim.Sec), int64(stat.Mtim.Nsec)).UTC()
+	return entry{
+		Name: name, NameBase64: rawName(name), Size: stat.Size, Mode: stat.Mode, Type: kind,
+		ModTime: modified.Format("2006-01-02T15:04:05.000000000Z"), Uid: stat.Uid, Gid: stat.Gid, Inode: stat.Ino,
+	}
+}
+
+func statFile(r *request) (any, *failure) {
+	if failed := checkPath(r.Path); failed != nil {
+		return nil, failed
+	}
+	e, err := describe(path.Dir(path.Clean(r.Path)), path.Base(path.Clean(r.Path)))
+	if err != nil {
+		return nil, fromError(err)
+	}
+	return e, nil
+}
+
+func makeDirectory(r *request) (any, *failure) {
+	if failed := checkPath(r.Path); failed != nil {
+		return nil, failed
+	}
+	mode := os.FileMode(0o755)
+	if r.Mode != nil {
+		mode = os.FileMode(*r.Mode) & 0o7777
+	}
+	if isDirectory(r.Path) {
+		return map[string]any{"created": false}, nil
+	}
+	make := os.Mkdir
+	if r.Parents {
+		make = os.MkdirAll
+	}
+	if err := make(path.Clean(r.Path), mode); err != nil {
+		return nil, fromError(err)
+	}
+	return map[string]any{"created": true}, nil
+}
+
+func removeFile(r *request) (any, *failure) {
+	if failed := checkPath(r.Path); failed != nil {
+		return nil, failed
+	}
+	name := path.Clean(r.Path)
+	if name == "/" || holdsMount(name) {
+		return nil, fail("PROTECTED_PATH", name+" is the root or holds a mount")
+	}
+	var stat syscall.Stat_t
+	if err := syscall.Lstat(name, &stat); err != nil {
+		return nil, fromError(err)
+	}
+	remove := syscall.Unlink
+	if stat.Mode&syscall.S_IFMT == syscall.S_IFDIR {
+		remove = syscall.Rmdir
+		if r.Recursive {
+			remove = os.RemoveAll // walks by descriptors and never follows a link
+		}
+	}
+	if err := remove(name); err != nil {
+		return nil, fromError(err)
+	}
+	return map[string]any{}, nil
+}
+
+func moveFile(r *request) (any, *failure) {
+	for _, name := range []string{r.Path, r.Target} {
+		if failed := checkPath(name); failed != nil {
+			return nil, failed
+		}
+	}
+	if !r.Overwrite {
+		const renameNoReplace = 1
+		if err := renameat2(path.Clean(r.Path), path.Clean(r.Target), renameNoReplace); err != nil {
+			return nil, fromError(err)
+		}
+		return map[string]any{}, nil
+	}
+	if err := syscall.Rename(path.Clean(r.Path), path.Clean(r.Target)); err != nil {
+		return nil, fromError(err)
+	}
+	return map[string]any{}, nil
+}
+
+// holdsMount tells whether a mount point stands at or below the path.
+func holdsMount(name string) bool {
+	content, err := os.ReadFile("/proc/self/mountinfo")
+	if err != nil {
+		return true
+	}
+	for line := range strings.Lines(string(content)) {
+		fields := strings.Fields(line)
+		if len(fields) < 5 {
+			continue
+		}
+		point := unescapeMount(fields[4])
+		if point == name || strings.HasPrefix(point, name+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+func unescapeMount(text string) string {
+	return strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`).Replace(text)
+}
+
+var temporaryNumber atomic.Uint64
+
+func temporaryName(target string) string {
+	number := uint64(time.Now().UnixNano()) + temporaryNumber.Add(1)
+	return path.Join(path.Dir(target), ".svc-write-"+strconv.FormatUint(number, 36))
+}

@@ -1,0 +1,114 @@
+package agent
+
+import (
+	"errors"
+	"syscall"
+)
+
+// request is the payload of an open frame; each operation reads the fields it knows.
+type request struct {
+	Op      string            `json:"op"`
+	Argv    []string          `json:"argv"`
+	Env     map[string]string `json:"env"`
+	Cwd     string            `json:"cwd"`
+	Tty     *windowSize       `json:"tty"`
+	Session string            `json:"session"`
+	Since   *uint64           `json:"since"`
+	Linger  int               `json:"linger_ms"`
+	Grace   int               `json:"grace_ms"`
+
+	Path      string `json:"path"`
+	Target    string `json:"target"`
+	Offset    int64  `json:"offset"`
+	Length    *int64 `json:"length"`
+	Mode      *int   `json:"mode"`
+	Cursor    string `json:"cursor"`
+	Limit     int    `json:"limit"`
+	Append    bool   `json:"append"`
+	Parents   bool   `json:"parents"`
+	Recursive bool   `json:"recursive"`
+	Overwrite bool   `json:"overwrite"`
+}
+
+type windowSize struct {
+	Cols uint16 `json:"cols"`
+	Rows uint16 `json:"rows"`
+}
+
+type controlMessage struct {
+	Type string `json:"type"`
+	Cols uint16 `json:"cols"`
+	Rows uint16 `json:"rows"`
+	Name string `json:"name"`
+}
+
+// failure is the error half of an end frame.
+type failure struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+}
+
+func fail(code, message string) *failure { return &failure{Code: code, Message: message} }
+
+func (a *agent) handle(s *stream, r *request) (any, *failure) {
+	switch r.Op {
+	case "process.start":
+		return a.startProcess(s, r)
+	case "session.attach":
+		return a.attachSession(s, r)
+	case "session.list":
+		return a.listSessions(), nil
+	case "session.kill":
+		return a.killSession(r)
+	case "file.list":
+		return listDirectory(r)
+	case "file.stat":
+		return statFile(r)
+	case "file.read":
+		return readFile(s, r)
+	case "file.write":
+		return writeFile(s, r)
+	case "file.mkdir":
+		return makeDirectory(r)
+	case "file.remove":
+		return removeFile(r)
+	case "file.move":
+		return moveFile(r)
+	case "shutdown":
+		a.shutdown()
+		return map[string]any{}, nil
+	}
+	return nil, fail("UNKNOWN_OPERATION", "unknown operation "+r.Op)
+}
+
+// fromError maps what the kernel said to the codes of PROTOCOL.md.
+func fromError(err error) *failure {
+	var errno syscall.Errno
+	if !errors.As(err, &errno) {
+		return fail("IO_ERROR", err.Error())
+	}
+	code := "IO_ERROR"
+	switch errno {
+	case syscall.ENOENT:
+		code = "NOT_FOUND"
+	case syscall.EACCES, syscall.EPERM, syscall.EROFS, syscall.ETXTBSY:
+		code = "ACCESS_DENIED"
+	case syscall.ENOTDIR:
+		code = "NOT_A_DIRECTORY"
+	case syscall.EISDIR:
+		code = "IS_A_DIRECTORY"
+	case syscall.EEXIST:
+		code = "ALREADY_EXISTS"
+	case syscall.ENOTEMPTY:
+		code = "NOT_EMPTY"
+	case syscall.EBUSY, syscall.EXDEV:
+		code = "PROTECTED_PATH"
+	case syscall.ENOSPC, syscall.EDQUOT:
+		code = "DISK_FULL"
+	case syscall.EINVAL, syscall.ENAMETOOLONG, syscall.ELOOP:
+		code = "INVALID_PATH"
+	case syscall.EAGAIN, syscall.ENOMEM:
+		code = "LIMIT_REACHED"
+	}
+	return fail(code, errno.Error())
+}

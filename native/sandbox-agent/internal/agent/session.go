@@ -1,0 +1,136 @@
+package agent
+
+import (
+	"sync"
+	"time"
+)
+
+const (
+	maxSessions   = 16
+	defaultLinger = 10 * time.Minute
+	maxLinger     = 24 * time.Hour
+)
+
+// session is a terminal that outlives the stream that started it, for as long as it lingers without a reader.
+type session struct {
+	id       string
+	terminal *terminal
+	started  time.Time
+	linger   time.Duration
+	agent    *agent
+	mu       sync.Mutex
+	attached int
+	timer    *time.Timer
+}
+
+type sessionTable struct {
+	tableMu  sync.Mutex
+	sessions map[string]*session
+}
+
+func (a *agent) reserve(id string) *failure {
+	a.tableMu.Lock()
+	defer a.tableMu.Unlock()
+	if len(id) > 64 {
+		return fail("INVALID_SESSION", "a session id has at most 64 bytes")
+	}
+	if _, taken := a.sessions[id]; taken {
+		return fail("SESSION_EXISTS", "session "+id+" exists")
+	}
+	if len(a.sessions) >= maxSessions {
+		return fail("LIMIT_REACHED", "too many sessions in this sandbox")
+	}
+	a.sessions[id] = nil
+	return nil
+}
+
+func (a *agent) release(id string) {
+	a.tableMu.Lock()
+	delete(a.sessions, id)
+	a.tableMu.Unlock()
+}
+
+func (a *agent) keep(r *request, t *terminal) *session {
+	linger := time.Duration(r.Linger) * time.Millisecond
+	if linger <= 0 {
+		linger = defaultLinger
+	}
+	s := &session{id: r.Session, terminal: t, started: time.Now(), linger: min(linger, maxLinger), agent: a}
+	a.tableMu.Lock()
+	a.sessions[r.Session] = s
+	a.tableMu.Unlock()
+	return s
+}
+
+func (a *agent) find(id string) *session {
+	a.tableMu.Lock()
+	defer a.tableMu.Unlock()
+	return a.sessions[id]
+}
+
+func (a *agent) attachSession(s *stream, r *request) (any, *failure) {
+	found := a.find(r.Session)
+	if found == nil {
+		return nil, fail("NO_SUCH_SESSION", "no session "+r.Session)
+	}
+	if r.Tty != nil {
+		found.terminal.resize(clamp(*r.Tty))
+	}
+	return found.serve(s, r.Since)
+}
+
+// serve counts readers: the last one to leave starts the linger time. A shell that ended leaves with its last reader.
+func (s *session) serve(to *stream, since *uint64) (any, *failure) {
+	s.mu.Lock()
+	s.attached++
+	if s.timer != nil {
+		s.timer.Stop()
+	}
+	s.mu.Unlock()
+	result, failed := s.terminal.serve(to, since)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.attached--
+	if failed == nil {
+		s.end()
+	} else if s.attached == 0 {
+		s.timer = time.AfterFunc(s.linger, s.end)
+	}
+	return result, failed
+}
+
+func (s *session) end() {
+	s.agent.release(s.id)
+	go s.terminal.hangUp()
+}
+
+func (a *agent) killSession(r *request) (any, *failure) {
+	found := a.find(r.Session)
+	if found == nil {
+		return nil, fail("NO_SUCH_SESSION", "no session "+r.Session)
+	}
+	found.end()
+	return map[string]any{}, nil
+}
+
+func (a *agent) listSessions() any {
+	a.tableMu.Lock()
+	defer a.tableMu.Unlock()
+	list := make([]map[string]any, 0, len(a.sessions))
+	for id, s := range a.sessions {
+		if s == nil {
+			continue
+		}
+		s.mu.Lock()
+		attached := s.attached
+		s.mu.Unlock()
+		s.terminal.mu.Lock()
+		size := s.terminal.size
+		s.terminal.mu.Unlock()
+		list = append(list, map[string]any{
+			"session": id, "pid": s.terminal.pid, "path": s.terminal.path, "attached": attached,
+			"cols": size.Cols, "rows": size.Rows, "started_at": s.started.UTC().Format(time.RFC3339Nano),
+		})
+	}
+	return map[string]any{"sessions": list}
+}

@@ -1,0 +1,189 @@
+package agent
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"sync"
+
+	"svc.dev/sandbox-agent/internal/frame"
+)
+
+// dataHead is where the payload of a data frame begins in its buffer: header and channel byte stand before it.
+const dataHead = frame.HeaderBytes + 1
+
+const (
+	channelStdin  byte = 0
+	channelStdout byte = 1
+	channelStderr byte = 2
+)
+
+// stream is one operation of the platform. It ends when its handler returns; `done` closes earlier when the platform
+// resets it or the connection is lost.
+type stream struct {
+	id       uint32
+	conn     *conn
+	in       *inbox
+	out      *window
+	controls chan controlMessage
+	done     chan struct{}
+	once     sync.Once
+}
+
+func newStream(c *conn, id uint32) *stream {
+	return &stream{
+		id: id, conn: c, in: newInbox(), out: newWindow(),
+		controls: make(chan controlMessage, 64), done: make(chan struct{}),
+	}
+}
+
+func (s *stream) abort() {
+	s.once.Do(func() {
+		close(s.done)
+		s.in.close()
+		s.out.close()
+	})
+}
+
+// sendData takes a buffer whose payload starts at dataHead, waits for credit and sends it in one write. It answers false
+// when the stream is over.
+func (s *stream) sendData(channel byte, buffer []byte, payloadBytes int) bool {
+	if !s.out.take(payloadBytes + 1) {
+		return false
+	}
+	frame.PutHeader(buffer, frame.Data, s.id, payloadBytes+1)
+	buffer[frame.HeaderBytes] = channel
+	return s.conn.write(buffer[:dataHead+payloadBytes]) == nil
+}
+
+func (s *stream) event(value any) { s.conn.sendJSON(frame.Control, s.id, value) }
+
+// grant tells the platform that so many payload bytes were consumed.
+func (s *stream) grant(bytes int) {
+	var payload [4]byte
+	binary.BigEndian.PutUint32(payload[:], uint32(bytes))
+	_ = s.conn.send(frame.Credit, s.id, payload[:])
+}
+
+func (s *stream) control(payload []byte) bool {
+	var message controlMessage
+	if json.Unmarshal(payload, &message) != nil {
+		return false
+	}
+	if message.Type == "eof" {
+		s.in.finish()
+		return true
+	}
+	select {
+	case s.controls <- message:
+	default: // A flood of resizes: the newest are worth no more than the connection's other streams.
+	}
+	return true
+}
+
+// window counts what may still be sent.
+type window struct {
+	mu     sync.Mutex
+	cond   sync.Cond
+	left   int
+	closed bool
+}
+
+func newWindow() *window {
+	w := &window{left: frame.WindowBytes}
+	w.cond.L = &w.mu
+	return w
+}
+
+func (w *window) take(bytes int) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for w.left < bytes && !w.closed {
+		w.cond.Wait()
+	}
+	if w.closed {
+		return false
+	}
+	w.left -= bytes
+	return true
+}
+
+func (w *window) grant(bytes int) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.left += bytes
+	w.cond.Broadcast()
+	return w.left <= 1<<30
+}
+
+func (w *window) close() {
+	w.mu.Lock()
+	w.closed = true
+	w.cond.Broadcast()
+	w.mu.Unlock()
+}
+
+// inbox holds what came in and was not consumed yet, never more than the window that was granted.
+type inbox struct {
+	mu       sync.Mutex
+	cond     sync.Cond
+	chunks   [][]byte
+	held     int
+	finished bool
+	closed   bool
+}
+
+func newInbox() *inbox {
+	i := &inbox{}
+	i.cond.L = &i.mu
+	return i
+}
+
+func (i *inbox) push(chunk []byte, cost int) bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.closed || i.finished {
+		return true
+	}
+	i.held += cost
+	if i.held > frame.WindowBytes {
+		return false
+	}
+	i.chunks = append(i.chunks, chunk)
+	i.cond.Signal()
+	return true
+}
+
+// next answers nil at the end of input; aborted tells an end by reset from the sender's own.
+func (i *inbox) next() (chunk []byte, aborted bool) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	for len(i.chunks) == 0 && !i.finished && !i.closed {
+		i.cond.Wait()
+	}
+	if i.closed {
+		return nil, true
+	}
+	if len(i.chunks) == 0 {
+		return nil, false
+	}
+	chunk = i.chunks[0]
+	i.chunks[0] = nil
+	i.chunks = i.chunks[1:]
+	i.held -= len(chunk) + 1
+	return chunk, false
+}
+
+func (i *inbox) finish() {
+	i.mu.Lock()
+	i.finished = true
+	i.cond.Broadcast()
+	i.mu.Unlock()
+}
+
+func (i *inbox) close() {
+	i.mu.Lock()
+	i.closed = true
+	i.chunks = nil
+	i.cond.Broadcast()
+	i.mu.Unlock()
+}

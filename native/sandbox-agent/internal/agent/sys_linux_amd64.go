@@ -1,0 +1,3 @@
+package agent
+
+const sysRenameat2 = 316

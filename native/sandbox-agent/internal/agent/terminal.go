@@ -1,0 +1,208 @@
+package agent
+
+import (
+	"os"
+	"sync"
+	"syscall"
+	"time"
+)
+
+const (
+	terminalChunk   = 32 << 10
+	plainRingBytes  = 64 << 10
+	sessionRing     = 1 << 20
+	maxWindowExtent = 1000
+)
+
+// terminal is a process on a PTY. A pump moves its output into a ring; at most one stream at a time reads that ring.
+type terminal struct {
+	pid    int
+	path   string
+	master *os.File
+	ring   *ring
+	exited chan struct{}
+	mu     sync.Mutex
+	result exitResult
+	size   windowSize
+	closed bool
+}
+
+func (a *agent) startTerminal(s *stream, r *request, spec *command) (any, *failure) {
+	ringBytes := plainRingBytes
+	if r.Session != "" {
+		ringBytes = sessionRing
+		if failed := a.reserve(r.Session); failed != nil {
+			return nil, failed
+		}
+	}
+	t, failed := a.newTerminal(spec, clamp(*r.Tty), ringBytes)
+	if failed != nil {
+		a.release(r.Session)
+		return nil, failed
+	}
+	zero := uint64(0)
+	if r.Session != "" {
+		return a.keep(r, t).serve(s, &zero)
+	}
+	result, failed := t.serve(s, &zero)
+	t.hangUp()
+	return result, failed
+}
+
+func (a *agent) newTerminal(spec *command, size windowSize, ringBytes int) (*terminal, *failure) {
+	master, slave, err := openPty(size)
+	if err != nil {
+		return nil, fromError(err)
+	}
+	fd := slave.Fd()
+	pid, done, failed := a.spawn(spec, []uintptr{fd, fd, fd}, &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 0})
+	_ = slave.Close()
+	if failed != nil {
+		_ = master.Close()
+		return nil, failed
+	}
+	t := &terminal{pid: pid, path: spec.path, master: master, ring: newRing(ringBytes), exited: make(chan struct{}), size: size}
+	go t.pump()
+	go func() {
+		t.result = resultOf(<-done)
+		close(t.exited)
+		// All output of the shell is in the PTY now; a background job may keep the other side open for ever.
+		_ = master.SetReadDeadline(time.Now())
+	}()
+	return t, nil
+}
+
+// pump fills the ring until the shell has ended and everything it wrote was read.
+func (t *terminal) pump() {
+	defer t.ring.finish()
+	buffer := make([]byte, terminalChunk)
+	for {
+		n, err := t.master.Read(buffer)
+		// The kernel hands out at most one page: more is gathered while it is there, which spares the rest of the way.
+		for n > 0 && n < terminalChunk {
+			more := readNow(t.master, buffer[n:])
+			if more == 0 {
+				break
+			}
+			n += more
+		}
+		if n > 0 {
+			t.ring.write(buffer[:n])
+		}
+		if os.IsTimeout(err) {
+			for n := readNow(t.master, buffer); n > 0; n = readNow(t.master, buffer) {
+				t.ring.write(buffer[:n])
+			}
+			<-t.exited
+			return
+		}
+		if err != nil {
+			<-t.exited // EIO comes when the last holder closed, which can be before the exit was collected
+			return
+		}
+	}
+}
+
+// serve joins the stream to the terminal until the shell ends or the stream does.
+func (t *terminal) serve(s *stream, since *uint64) (any, *failure) {
+	_ = t.master.SetWriteDeadline(time.Time{})
+	reader := t.ring.attach(since)
+	s.event(map[string]any{"type": "started", "pid": t.pid, "path": t.path, "offset": reader.cursor})
+	over := make(chan struct{})
+	defer close(over)
+	go func() {
+		select {
+		case <-s.done:
+		case <-over:
+		}
+		t.ring.detach(reader)
+		_ = t.master.SetWriteDeadline(time.Now())
+	}()
+	go copyInput(s, t.master)
+	go t.obey(s, over)
+	buffer := make([]byte, dataHead+terminalChunk)
+	for {
+		n := t.ring.read(reader, buffer[dataHead:])
+		if n == 0 {
+			break
+		}
+		if !s.sendData(channelStdout, buffer, n) {
+			return nil, fail("DETACHED", "the stream ended before the terminal")
+		}
+	}
+	select {
+	case <-t.exited:
+		return t.result, nil
+	default:
+		return nil, fail("DETACHED", "another stream took the terminal over")
+	}
+}
+
+func (t *terminal) obey(s *stream, over <-chan struct{}) {
+	for {
+		select {
+		case <-over:
+			return
+		case message := <-s.controls:
+			switch message.Type {
+			case "resize":
+				t.resize(clamp(windowSize{Cols: message.Cols, Rows: message.Rows}))
+			case "signal":
+				if signal, known := signals[message.Name]; known {
+					t.signal(signal)
+				}
+			}
+		}
+	}
+}
+
+func (t *terminal) withMaster(use func(fd int)) {
+	raw, err := t.master.SyscallConn()
+	if err == nil {
+		_ = raw.Control(func(fd uintptr) { use(int(fd)) })
+	}
+}
+
+func (t *terminal) resize(size windowSize) {
+	t.mu.Lock()
+	t.size = size
+	t.mu.Unlock()
+	t.withMaster(func(fd int) { _ = setWindowSize(fd, size) })
+}
+
+func (t *terminal) signal(signal syscall.Signal) {
+	group := 0
+	t.withMaster(func(fd int) { group = foregroundGroup(fd) })
+	if group <= 1 {
+		group = t.pid
+	}
+	_ = syscall.Kill(-group, signal)
+}
+
+// hangUp closes the master, which hangs up the session as a real line would, and kills a shell that stays.
+func (t *terminal) hangUp() {
+	t.mu.Lock()
+	closed := t.closed
+	t.closed = true
+	t.mu.Unlock()
+	if closed {
+		return
+	}
+	_ = t.master.Close()
+	select {
+	case <-t.exited:
+		return
+	case <-time.After(killDelay):
+		_ = syscall.Kill(-t.pid, syscall.SIGKILL)
+	}
+}
+
+func clamp(size windowSize) windowSize {
+	if size.Cols == 0 {
+		size.Cols = 80
+	}
+	if size.Rows == 0 {
+		size.Rows = 24
+	}
+	return windowSize{Cols: min(size.Cols, maxWindowExtent), Rows: min(size.Rows, maxWindowExtent)}
+}

@@ -1,0 +1,31 @@
+package host
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// fillDisk makes the overlay's own folders and the few files that a sandbox starts with. It writes to the bare disk, never
+// through the image, whose links could lead anywhere.
+func fillDisk(root string, files map[string]string) error {
+	for _, directory := range []string{root + "/upper", root + "/work"} {
+		if err := os.Mkdir(directory, 0o755); err != nil {
+			return rootfsStep("prepare the disk", err)
+		}
+	}
+	for name, content := range files {
+		if strings.HasPrefix(name, "/") || strings.Contains(name, "..") {
+			return rootfsStep("prepare the disk", syscall.EINVAL)
+		}
+		target := root + "/upper/" + name
+		if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil {
+			return rootfsStep("prepare the disk", err)
+		}
+		if err := os.WriteFile(target, []byte(content), 0o644); err != nil {
+			return rootfsStep("prepare the disk", err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,264 @@
+package host
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+	"unsafe"
+)
+
+// mountPoints of a run folder, the upper ones first.
+var mountPoints = [...]string{"/rootfs", "/disk", "/image"}
+
+const (
+	sysPidfdOpen       = 434
+	sysPidfdSendSignal = 424
+	maxStopWait        = 120 * time.Second
+)
+
+func (h *host) folder(sandbox string) string { return h.path("sandboxes") + "/" + sandbox }
+
+func (h *host) socket(sandbox string) string { return h.folder(sandbox) + "/agent.sock" }
+
+func (h *host) facts() any {
+	return map[string]any{"cgroups": h.cgroups.version, "controllers": h.cgroups.controllers(), "pid": os.Getpid()}
+}
+
+func (l *cgroupLayout) controllers() []string {
+	names := []string{}
+	for name := range l.hierarchies {
+		names = append(names, name)
+	}
+	return names
+}
+
+func (h *host) writeState(s *state) error {
+	content, err := json.Marshal(s)
+	if err != nil {
+		return step("write the state", err)
+	}
+	file := h.folder(s.Sandbox) + "/state.json"
+	if err := os.WriteFile(file+".new", content, 0o600); err != nil {
+		return step("write the state", err)
+	}
+	return step("write the state", os.Rename(file+".new", file))
+}
+
+func (h *host) readState(sandbox string) (*state, error) {
+	content, err := os.ReadFile(h.folder(sandbox) + "/state.json")
+	if err != nil {
+		return nil, err
+	}
+	s, err := decode[state](content)
+	return &s, err
+}
+
+type report struct {
+	state
+	Alive    bool  `json:"alive"`
+	OomKills int64 `json:"oom_kills"`
+}
+
+func (h *host) inspect(sandbox string) (*report, error) {
+	s, err := h.readState(sandbox)
+	if err != nil {
+		return &report{state: state{Sandbox: sandbox, Slot: -1}}, nil
+	}
+	return &report{state: *s, Alive: alive(s), OomKills: h.cgroups.oomKills(sandbox)}, nil
+}
+
+func (h *host) list() (any, error) {
+	entries, err := os.ReadDir(h.path("sandboxes"))
+	if err != nil {
+		return nil, step("list sandboxes", err)
+	}
+	reports := make([]*report, 0, len(entries))
+	for _, entry := range entries {
+		if !validID(entry.Name()) {
+			continue
+		}
+		one, err := h.inspect(entry.Name())
+		if err != nil {
+			return nil, err
+		}
+		reports = append(reports, one)
+	}
+	return map[string]any{"sandboxes": reports}, nil
+}
+
+func (h *host) stats(sandbox string) (any, error) {
+	s, err := h.readState(sandbox)
+	if err != nil {
+		return nil, step("read the state", err)
+	}
+	l := &h.cgroups
+	out := map[string]any{"alive": alive(s), "oom_kills": l.oomKills(sandbox)}
+	if l.version == "v2" {
+		out["memory_bytes"] = l.number("unified", sandbox, "memory.current")
+		out["pids"] = l.number("unified", sandbox, "pids.current")
+		out["cpu_us"] = l.field("unified", sandbox, "cpu.stat", "usage_usec")
+	} else {
+		out["memory_bytes"] = l.number("memory", sandbox, "memory.usage_in_bytes")
+		out["pids"] = l.number("pids", sandbox, "pids.current")
+		out["cpu_us"] = cpuMicroseconds(l.processes(sandbox))
+	}
+	var disk syscall.Statfs_t
+	if syscall.Statfs("/proc/"+strconv.Itoa(s.Pid)+"/root", &disk) == nil {
+		out["disk_bytes"] = int64(disk.Blocks-disk.Bfree) * int64(disk.Bsize)
+	}
+	return out, nil
+}
+
+// stop asks the helper to end everything, waits, and then kills. It answers when nothing of the sandbox runs any more.
+func (h *host) stop(sandbox string, timeoutMs int) (any, error) {
+	s, err := h.readState(sandbox)
+	if err == nil && s.Pid > 1 {
+		if fd, err := pidfd(s); err == nil {
+			signalPidfd(fd, syscall.SIGTERM)
+			waitPidfd(fd, min(time.Duration(timeoutMs)*time.Millisecond, maxStopWait))
+			_ = syscall.Close(fd)
+		}
+	}
+	return h.clean(sandbox)
+}
+
+// clean kills what still runs and takes away everything but the disk. It is safe to repeat and on what never started.
+func (h *host) clean(sandbox string) (any, error) {
+	folder := h.folder(sandbox)
+	s, err := h.readState(sandbox)
+	if err == nil && s.Pid > 1 {
+		if fd, err := pidfd(s); err == nil {
+			signalPidfd(fd, syscall.SIGKILL)
+			waitPidfd(fd, 5*time.Second)
+			_ = syscall.Close(fd)
+		}
+	}
+	if err := h.cgroups.kill(sandbox); err != nil {
+		return nil, err
+	}
+	if s != nil && s.Kind == "runc" {
+		h.deleteWithRuntime(s)
+	}
+	for _, mount := range mountPoints {
+		if err := unmount(folder + mount); err != nil {
+			return nil, err
+		}
+	}
+	if err := h.cgroups.remove(sandbox); err != nil {
+		return nil, err
+	}
+	if s != nil {
+		if s.Network == "egress" {
+			h.disconnect(s.Slot)
+		}
+		h.slots.release(s.Slot, folder)
+	}
+	_ = os.RemoveAll(h.path("runtime") + "/" + sandbox)
+	return map[string]any{}, removeFolder(folder)
+}
+
+// removeFolder never recurses: were something still mounted below, it would be emptied.
+func removeFolder(folder string) error {
+	if _, err := os.Lstat(folder); errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	for _, directory := range []string{"rootfs", "disk", "image"} {
+		if err := syscall.Rmdir(folder + "/" + directory); err != nil && err != syscall.ENOENT {
+			return step("remove "+directory, err)
+		}
+	}
+	for _, file := range []string{"agent.sock", "config.json", "pid", "log", "state.json", "state.json.new"} {
+		if err := syscall.Unlink(folder + "/" + file); err != nil && err != syscall.ENOENT {
+			return step("remove "+file, err)
+		}
+	}
+	return step("remove the run folder", syscall.Rmdir(folder))
+}
+
+// deleteWithRuntime lets runc remove the cgroups that it made in hierarchies which we do not use.
+func (h *host) deleteWithRuntime(s *state) {
+	argv := []string{filepath.Base(s.Runtime), "--root", h.path("runtime"), "delete", "--force", s.Sandbox}
+	_, done, err := h.reaper.Start(s.Runtime, argv, &syscall.ProcAttr{Env: []string{"PATH=/usr/sbin:/usr/bin:/sbin:/bin"}, Files: []uintptr{}})
+	if err == nil {
+		<-done
+	}
+}
+
+// startTicks tells a process from a later one with the same pid (proc(5), stat field 22).
+func startTicks(pid int) (uint64, error) {
+	content, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return 0, err
+	}
+	text := string(content)
+	fields := strings.Fields(text[strings.LastIndexByte(text, ')')+1:])
+	if len(fields) < 20 {
+		return 0, errors.New("unexpected /proc/pid/stat")
+	}
+	if fields[0] == "Z" || fields[0] == "X" {
+		return 0, syscall.ESRCH
+	}
+	return strconv.ParseUint(fields[19], 10, 64)
+}
+
+func alive(s *state) bool {
+	if s.Pid <= 1 {
+		return false
+	}
+	ticks, err := startTicks(s.Pid)
+	return err == nil && ticks == s.StartTicks
+}
+
+// pidfd pins the process: it is checked after it is opened, so a reused pid is never signalled.
+func pidfd(s *state) (int, error) {
+	fd, _, errno := syscall.Syscall(sysPidfdOpen, uintptr(s.Pid), 0, 0)
+	if errno != 0 {
+		return 0, errno
+	}
+	if !alive(s) {
+		_ = syscall.Close(int(fd))
+		return 0, syscall.ESRCH
+	}
+	return int(fd), nil
+}
+
+func signalPidfd(fd int, signal syscall.Signal) {
+	_, _, _ = syscall.Syscall6(sysPidfdSendSignal, uintptr(fd), uintptr(signal), 0, 0, 0, 0)
+}
+
+func waitPidfd(fd int, timeout time.Duration) {
+	poll := struct {
+		fd      int32
+		events  int16
+		revents int16
+	}{fd: int32(fd), events: 1}
+	limit := syscall.NsecToTimespec(int64(timeout))
+	_, _, _ = syscall.Syscall6(syscall.SYS_PPOLL, uintptr(unsafe.Pointer(&poll)), 1, uintptr(unsafe.Pointer(&limit)), 0, 0, 0)
+}
+
+// cpuMicroseconds sums what living processes used (v1, where cpu and cpuacct may be separate).
+func cpuMicroseconds(pids []int) int64 {
+	const ticksPerSecond = 100
+	total := int64(0)
+	for _, pid := range pids {
+		content, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+		if err != nil {
+			continue
+		}
+		text := string(content)
+		fields := strings.Fields(text[strings.LastIndexByte(text, ')')+1:])
+		if len(fields) < 13 {
+			continue
+		}
+		for _, field := range fields[11:13] {
+			ticks, _ := strconv.ParseInt(field, 10, 64)
+			total += ticks * 1_000_000 / ticksPerSecond
+		}
+	}
+	return total
+}

@@ -1,0 +1,182 @@
+package host
+
+import (
+	"errors"
+	"os"
+	"runtime"
+	"strconv"
+	"syscall"
+	"unsafe"
+)
+
+// The mount calls of Linux 5.2 to 5.12 have the same numbers on every architecture.
+const (
+	sysOpenTree     = 428
+	sysMoveMount    = 429
+	sysFsopen       = 430
+	sysFsconfig     = 431
+	sysFsmount      = 432
+	sysMountSetattr = 442
+
+	openTreeClone      = 1
+	atEmptyPath        = 0x1000
+	atFdcwd            = -100
+	moveMountEmptyPath = 0x4
+
+	mountAttrReadOnly = 0x1
+	mountAttrNosuid   = 0x2
+	mountAttrNodev    = 0x4
+	mountAttrIdmap    = 0x100000
+
+	fsconfigSetString = 1
+	fsconfigCreate    = 6
+)
+
+type mountAttr struct {
+	set, clear, propagation, usernsFd uint64
+}
+
+// mountMapped attaches a detached mount under target with the ids of the user namespace.
+func mountMapped(mount int, userns int, flags uint64, target string) error {
+	attr := mountAttr{set: mountAttrIdmap | flags, usernsFd: uint64(userns)}
+	empty := [1]byte{}
+	if _, _, errno := syscall.Syscall6(sysMountSetattr, uintptr(mount), uintptr(unsafe.Pointer(&empty)), atEmptyPath,
+		uintptr(unsafe.Pointer(&attr)), unsafe.Sizeof(attr), 0); errno != 0 {
+		return errno
+	}
+	path, err := syscall.BytePtrFromString(target)
+	if err != nil {
+		return err
+	}
+	at := atFdcwd
+	if _, _, errno := syscall.Syscall6(sysMoveMount, uintptr(mount), uintptr(unsafe.Pointer(&empty)), uintptr(at),
+		uintptr(unsafe.Pointer(path)), moveMountEmptyPath, 0); errno != 0 {
+		return errno
+	}
+	return nil
+}
+
+func mountImage(image string, userns int, target string) error {
+	path, err := syscall.BytePtrFromString(image)
+	if err != nil {
+		return err
+	}
+	at := atFdcwd
+	tree, _, errno := syscall.Syscall(sysOpenTree, uintptr(at), uintptr(unsafe.Pointer(path)), openTreeClone|syscall.O_CLOEXEC)
+	if errno != 0 {
+		return rootfsStep("open the image", errno)
+	}
+	defer syscall.Close(int(tree))
+	return rootfsStep("map the image's ids", mountMapped(int(tree), userns, mountAttrReadOnly|mountAttrNodev, target))
+}
+
+// mountDisk mounts an ext4 block device so that the files on it belong to ids from 0 on, whatever ids run now. A fresh
+// disk is filled before the ids are mapped: our own root is not one of the sandbox's users.
+func mountDisk(device string, userns int, target string, fill func(root string) error) error {
+	name := [...]byte{'e', 'x', 't', '4', 0}
+	context, _, errno := syscall.Syscall(sysFsopen, uintptr(unsafe.Pointer(&name)), 1, 0)
+	if errno != 0 {
+		return rootfsStep("open ext4", errno)
+	}
+	defer syscall.Close(int(context))
+	key := [...]byte{'s', 'o', 'u', 'r', 'c', 'e', 0}
+	value, err := syscall.BytePtrFromString(device)
+	if err != nil {
+		return err
+	}
+	if _, _, errno = syscall.Syscall6(sysFsconfig, context, fsconfigSetString, uintptr(unsafe.Pointer(&key)),
+		uintptr(unsafe.Pointer(value)), 0, 0); errno != 0 {
+		return rootfsStep("name the disk", errno)
+	}
+	if _, _, errno = syscall.Syscall6(sysFsconfig, context, fsconfigCreate, 0, 0, 0, 0); errno != 0 {
+		return rootfsStep("mount the disk", errno)
+	}
+	mount, _, errno := syscall.Syscall(sysFsmount, context, 1, mountAttrNodev)
+	if errno != 0 {
+		return rootfsStep("mount the disk", errno)
+	}
+	defer syscall.Close(int(mount))
+	if err := fill("/proc/self/fd/" + strconv.Itoa(int(mount))); err != nil {
+		return err
+	}
+	return rootfsStep("map the disk's ids", mountMapped(int(mount), userns, mountAttrNodev, target))
+}
+
+// mountOverlay joins image and disk. The kernel keeps the mounter's identity for the file system's own work, and both
+// layers have the sandbox's ids, so the mounter must be one of them: a thread takes that id on, keeps its capabilities
+// and is thrown away.
+func mountOverlay(lower, disk, target string, id uint32) error {
+	const prSetSecurebits, noSetuidFixup = 28, 1 << 2
+	data := "lowerdir=" + lower + ",upperdir=" + disk + "/upper,workdir=" + disk + "/work,redirect_dir=on,index=off"
+	return onThread(func() error {
+		if _, _, errno := syscall.RawSyscall(syscall.SYS_PRCTL, prSetSecurebits, noSetuidFixup, 0); errno != 0 {
+			return rootfsStep("keep capabilities", errno)
+		}
+		_, _, _ = syscall.RawSyscall(syscall.SYS_SETFSUID, uintptr(id), 0, 0)
+		_, _, _ = syscall.RawSyscall(syscall.SYS_SETFSGID, uintptr(id), 0, 0)
+		return rootfsStep("mount the root file system", syscall.Mount("overlay", target, "overlay", syscall.MS_NODEV, data))
+	})
+}
+
+// onThread works on an operating system thread of its own, which ends with the work and what it changed of itself.
+func onThread(work func() error) error {
+	result := make(chan error, 1)
+	go func() {
+		runtime.LockOSThread()
+		result <- work()
+	}()
+	return <-result
+}
+
+// unmount detaches until nothing is mounted there; a directory that is no mount point is fine.
+func unmount(target string) error {
+	for range 8 {
+		err := syscall.Unmount(target, syscall.MNT_DETACH)
+		if errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.ENOENT) {
+			return nil
+		}
+		if err != nil {
+			return step("unmount "+target, err)
+		}
+	}
+	return step("unmount "+target, syscall.EBUSY)
+}
+
+// namespaces are the two that exist before the runtime is called: others are mapped and wired by them.
+type namespaces struct{ user, network *os.File }
+
+func (n *namespaces) close() {
+	_ = n.user.Close()
+	_ = n.network.Close()
+}
+
+// newNamespaces starts a child in a fresh user and network namespace, stopped at its first instruction, keeps
+// descriptors of both and kills it.
+func (h *host) newNamespaces(base, count uint32) (*namespaces, error) {
+	runtime.LockOSThread() // the tracer is a thread, not a process
+	defer runtime.UnlockOSThread()
+	mapping := []syscall.SysProcIDMap{{ContainerID: 0, HostID: int(base), Size: int(count)}}
+	pid, done, err := h.reaper.Start("/proc/self/exe", []string{"sandbox-agent"}, &syscall.ProcAttr{
+		Files: []uintptr{}, Sys: &syscall.SysProcAttr{
+			Cloneflags: syscall.CLONE_NEWUSER | syscall.CLONE_NEWNET, UidMappings: mapping, GidMappings: mapping,
+			GidMappingsEnableSetgroups: true, Ptrace: true,
+		}})
+	if err != nil {
+		return nil, step("make the user namespace", err)
+	}
+	defer func() {
+		_ = syscall.Kill(pid, syscall.SIGKILL)
+		<-done
+	}()
+	prefix := "/proc/" + strconv.Itoa(pid) + "/ns/"
+	user, err := os.Open(prefix + "user")
+	if err != nil {
+		return nil, step("open the user namespace", err)
+	}
+	network, err := os.Open(prefix + "net")
+	if err != nil {
+		_ = user.Close()
+		return nil, step("open the network namespace", err)
+	}
+	return &namespaces{user: user, network: network}, nil
+}

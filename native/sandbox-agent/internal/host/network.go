@@ -1,0 +1,193 @@
+package host
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+)
+
+const (
+	interfaceStart = "svcsb"
+	insideName     = "eth0"
+)
+
+// networkOnce loads the firewall before the first sandbox with egress and never again in this process.
+type networkOnce struct {
+	mu     sync.Mutex
+	loaded bool
+}
+
+func interfaceName(slot int) string { return interfaceStart + strconv.Itoa(slot) }
+
+// addressOf counts from the network's base; the first sixteen are kept for the gateway and for later use.
+func addressOf(base [4]byte, slot int) [4]byte {
+	var out [4]byte
+	binary.BigEndian.PutUint32(out[:], binary.BigEndian.Uint32(base[:])+16+uint32(slot))
+	return out
+}
+
+func (h *host) connect(p *networkPlan, slot int, namespace *os.File) error {
+	if p.Mode != "egress" {
+		return inNamespace(namespace, func() error { return loopbackUp() })
+	}
+	if err := h.loadFirewall(p); err != nil {
+		return err
+	}
+	base, err := parseAddress(p.Network)
+	if err != nil {
+		return err
+	}
+	gateway, err := parseAddress(p.Gateway)
+	if err != nil {
+		return err
+	}
+	address, name := addressOf(base, slot), interfaceName(slot)
+	if err := outside(name, int(namespace.Fd()), address, gateway); err != nil {
+		return err
+	}
+	return inNamespace(namespace, func() error { return inside(address, gateway) })
+}
+
+// outside makes the pair, answers for the gateway on it, routes the one address to it and lets it forward.
+func outside(name string, namespace int, address, gateway [4]byte) error {
+	n, err := openNetlink()
+	if err != nil {
+		return step("open netlink", err)
+	}
+	defer n.close()
+	if err := n.addVeth(name, insideName, namespace); err != nil {
+		if !errors.Is(err, syscall.EEXIST) {
+			return step("make the network pair", err)
+		}
+		_ = n.removeLink(name) // of a sandbox that ended while nobody looked after it
+		if err := n.addVeth(name, insideName, namespace); err != nil {
+			return step("make the network pair", err)
+		}
+	}
+	index, err := linkIndex(name)
+	if err != nil {
+		return step("find the network pair", err)
+	}
+	// Before it is up: no router advertisement is heard and no address of its own is made.
+	_ = os.WriteFile("/proc/sys/net/ipv6/conf/"+name+"/disable_ipv6", []byte("1"), 0)
+	if err := os.WriteFile("/proc/sys/net/ipv4/conf/"+name+"/forwarding", []byte("1"), 0); err != nil {
+		return step("let the network pair forward", err)
+	}
+	if err := n.addAddress(index, gateway); err != nil {
+		return step("set the gateway address", err)
+	}
+	if err := n.setUp(index); err != nil {
+		return step("set the network pair up", err)
+	}
+	return step("route to the sandbox", n.addRoute(index, &address, nil))
+}
+
+func inside(address, gateway [4]byte) error {
+	_ = os.WriteFile("/proc/sys/net/ipv6/conf/all/disable_ipv6", []byte("1"), 0)
+	if err := loopbackUp(); err != nil {
+		return err
+	}
+	n, err := openNetlink()
+	if err != nil {
+		return step("open netlink", err)
+	}
+	defer n.close()
+	index, err := linkIndex(insideName)
+	if err != nil {
+		return step("find eth0", err)
+	}
+	if err := n.addAddress(index, address); err != nil {
+		return step("set the sandbox's address", err)
+	}
+	if err := n.setUp(index); err != nil {
+		return step("set eth0 up", err)
+	}
+	return step("set the default route", n.addRoute(index, nil, &gateway))
+}
+
+func loopbackUp() error {
+	n, err := openNetlink()
+	if err != nil {
+		return step("open netlink", err)
+	}
+	defer n.close()
+	return step("set lo up", n.setUp(1))
+}
+
+// inNamespace runs on a thread of its own, which is thrown away because it stays in that network namespace.
+func inNamespace(namespace *os.File, work func() error) error {
+	return onThread(func() error {
+		if _, _, errno := syscall.RawSyscall(sysSetnsNumber, namespace.Fd(), syscall.CLONE_NEWNET, 0); errno != 0 {
+			return step("enter the network namespace", errno)
+		}
+		return work()
+	})
+}
+
+func (h *host) loadFirewall(p *networkPlan) error {
+	h.network.mu.Lock()
+	defer h.network.mu.Unlock()
+	if h.network.loaded {
+		return nil
+	}
+	input, output, err := os.Pipe()
+	if err != nil {
+		return step("load the firewall", err)
+	}
+	defer input.Close()
+	messages, messagesEnd, err := os.Pipe()
+	if err != nil {
+		_ = output.Close()
+		return step("load the firewall", err)
+	}
+	defer messages.Close()
+	_, done, err := h.reaper.Start(p.Nft, []string{"nft", "-f", "-"}, &syscall.ProcAttr{
+		Env: []string{"PATH=/usr/sbin:/usr/bin:/sbin:/bin"}, Files: []uintptr{input.Fd(), messagesEnd.Fd(), messagesEnd.Fd()}})
+	_ = messagesEnd.Close()
+	if err != nil {
+		_ = output.Close()
+		return step("start nft", err)
+	}
+	_, _ = output.WriteString(p.Rules)
+	_ = output.Close()
+	complaint, _ := io.ReadAll(io.LimitReader(messages, 4096))
+	if status := <-done; status != 0 {
+		return step("load the firewall", fmt.Errorf("nft: %s", strings.TrimSpace(string(complaint))))
+	}
+	if err := os.WriteFile("/proc/sys/net/ipv4/ip_forward", []byte("1"), 0); err != nil {
+		return step("let the host forward", err)
+	}
+	h.network.loaded = true
+	return nil
+}
+
+func (h *host) disconnect(slot int) {
+	n, err := openNetlink()
+	if err != nil {
+		return
+	}
+	defer n.close()
+	_ = n.removeLink(interfaceName(slot))
+}
+
+func parseAddress(text string) ([4]byte, error) {
+	var out [4]byte
+	parts := strings.Split(text, ".")
+	if len(parts) != 4 {
+		return out, step("read an address", errors.New(text))
+	}
+	for index, part := range parts {
+		value, err := strconv.ParseUint(part, 10, 8)
+		if err != nil {
+			return out, step("read an address", err)
+		}
+		out[index] = byte(value)
+	}
+	return out, nil
+}

@@ -1,0 +1,179 @@
+package host
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"sync"
+	"syscall"
+)
+
+type request struct {
+	ID      int64  `json:"id"`
+	Op      string `json:"op"`
+	Sandbox string `json:"sandbox"`
+	Plan    *plan  `json:"plan"`
+	Signal  int    `json:"signal"`
+	Timeout int    `json:"timeout_ms"`
+	Rules   string `json:"rules"`
+}
+
+// plan is everything that a start needs; the platform made every decision in it.
+type plan struct {
+	Runtime     string            `json:"runtime"`
+	RuntimeKind string            `json:"runtime_kind"`
+	Agent       string            `json:"agent"`
+	Image       string            `json:"image"`
+	Disk        string            `json:"disk"`
+	Template    string            `json:"disk_template"`
+	Files       map[string]string `json:"files"`
+	Limits      limits            `json:"limits"`
+	Network     networkPlan       `json:"network"`
+	UidBase     uint32            `json:"uid_base"`
+	UidCount    uint32            `json:"uid_count"`
+	Config      map[string]any    `json:"config"`
+}
+
+type limits struct {
+	MemoryBytes int64 `json:"memory_bytes"`
+	Pids        int64 `json:"pids"`
+	CPUMillis   int64 `json:"cpu_millis"`
+}
+
+type networkPlan struct {
+	Mode string `json:"mode"`
+	// Network is the base of the address range, Gateway the address that the host answers on, both IPv4.
+	Network string `json:"network"`
+	Gateway string `json:"gateway"`
+	// Rules is the firewall text that must be loaded before the first sandbox with egress starts.
+	Rules string `json:"rules"`
+	Nft   string `json:"nft"`
+}
+
+type reply struct {
+	ID      int64    `json:"id"`
+	Ok      bool     `json:"ok"`
+	Result  any      `json:"result,omitempty"`
+	Failure *failure `json:"error,omitempty"`
+}
+
+type failure struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+}
+
+// stepError says which step of ours failed; the code tells the platform whose fault it is.
+type stepError struct {
+	code string
+	step string
+	err  error
+}
+
+func (e *stepError) Error() string { return e.step + ": " + e.err.Error() }
+func (e *stepError) Unwrap() error { return e.err }
+
+func step(name string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &stepError{code: "RUNTIME_FAILED", step: name, err: err}
+}
+
+func rootfsStep(name string, err error) error {
+	if err == nil {
+		return nil
+	}
+	code := "ROOTFS_FAILED"
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		code = "DISK_FULL"
+	}
+	return &stepError{code: code, step: name, err: err}
+}
+
+func failureOf(err error) *failure {
+	var known *stepError
+	if errors.As(err, &known) {
+		return &failure{Code: known.code, Message: err.Error()}
+	}
+	return &failure{Code: "RUNTIME_FAILED", Message: err.Error()}
+}
+
+func (h *host) handle(r *request) (any, error) {
+	if r.Op == "list" {
+		return h.list()
+	}
+	if !validID(r.Sandbox) {
+		return nil, step("read a request", errors.New("invalid sandbox id"))
+	}
+	unlock := h.locks.lock(r.Sandbox)
+	defer unlock()
+	switch r.Op {
+	case "start":
+		if r.Plan == nil {
+			return nil, step("read a request", errors.New("no plan"))
+		}
+		return h.start(r.Sandbox, r.Plan)
+	case "inspect":
+		return h.inspect(r.Sandbox)
+	case "stats":
+		return h.stats(r.Sandbox)
+	case "stop":
+		return h.stop(r.Sandbox, r.Timeout)
+	case "clean":
+		return h.clean(r.Sandbox)
+	}
+	return nil, step("read a request", errors.New("unknown operation "+r.Op))
+}
+
+// validID keeps ids from being anything but one path segment.
+func validID(id string) bool {
+	if id == "" || len(id) > 64 || strings.HasPrefix(id, ".") {
+		return false
+	}
+	for _, char := range id {
+		if !(char >= 'a' && char <= 'z' || char >= '0' && char <= '9' || char == '_' || char == '-') {
+			return false
+		}
+	}
+	return true
+}
+
+// keyedLocks lets one operation at a time work on a sandbox.
+type keyedLocks struct {
+	mu   sync.Mutex
+	held map[string]*keyedLock
+}
+
+type keyedLock struct {
+	mu    sync.Mutex
+	users int
+}
+
+func (k *keyedLocks) lock(key string) func() {
+	k.mu.Lock()
+	if k.held == nil {
+		k.held = map[string]*keyedLock{}
+	}
+	entry := k.held[key]
+	if entry == nil {
+		entry = &keyedLock{}
+		k.held[key] = entry
+	}
+	entry.users++
+	k.mu.Unlock()
+	entry.mu.Lock()
+	return func() {
+		entry.mu.Unlock()
+		k.mu.Lock()
+		if entry.users--; entry.users == 0 {
+			delete(k.held, key)
+		}
+		k.mu.Unlock()
+	}
+}
+
+func decode[T any](content []byte) (T, error) {
+	var value T
+	err := json.Unmarshal(content, &value)
+	return value, err
+}

@@ -1,0 +1,138 @@
+// Package host is the privileged half of the local driver: it turns a plan made by the platform into mounts, cgroups,
+// namespaces and a runtime call, and undoes them. It decides nothing about policy. Its mounts live in a mount namespace
+// of its own, so the host never sees them and none can outlive the sandboxes that use them.
+package host
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"runtime"
+	"sync"
+	"syscall"
+
+	"svc.dev/sandbox-agent/internal/reap"
+)
+
+const (
+	maxRequestBytes = 1 << 20
+	unsharedFlag    = "--unshared"
+)
+
+// Run serves requests on standard input, one JSON object a line, until it is closed.
+func Run(args []string) int {
+	options, err := parseOptions(args)
+	if err == nil && !options.unshared {
+		err = enterOwnMountNamespace(args)
+	}
+	var h *host
+	if err == nil {
+		h, err = newHost(options)
+	}
+	if err != nil {
+		_ = json.NewEncoder(os.Stdout).Encode(reply{Failure: failureOf(err)})
+		return 1
+	}
+	h.send(reply{Ok: true, Result: h.facts()})
+	h.serve(os.Stdin)
+	return 0
+}
+
+type options struct {
+	run      string
+	unshared bool
+}
+
+func parseOptions(args []string) (options, error) {
+	o := options{}
+	for index := 0; index < len(args); index++ {
+		switch {
+		case args[index] == "--run" && index+1 < len(args):
+			index++
+			o.run = args[index]
+		case args[index] == unsharedFlag:
+			o.unshared = true
+		}
+	}
+	if o.run == "" {
+		return o, errors.New("--run DIR is required")
+	}
+	return o, nil
+}
+
+// enterOwnMountNamespace unshares this thread and replaces the program, so that every thread of it is inside.
+func enterOwnMountNamespace(args []string) error {
+	runtime.LockOSThread()
+	if err := syscall.Unshare(syscall.CLONE_NEWNS); err != nil {
+		return step("unshare the mount namespace", err)
+	}
+	// Slave: what the host mounts later is seen here, what is mounted here is not seen there.
+	if err := syscall.Mount("", "/", "", syscall.MS_REC|syscall.MS_SLAVE, ""); err != nil {
+		return step("make mounts private", err)
+	}
+	argv := append([]string{"/proc/self/exe", "host", unsharedFlag}, args...)
+	return step("start again", syscall.Exec("/proc/self/exe", argv, os.Environ()))
+}
+
+type host struct {
+	run     string
+	reaper  *reap.Reaper
+	cgroups cgroupLayout
+	slots   *slotTable
+	writing sync.Mutex
+	locks   keyedLocks
+	network networkOnce
+}
+
+func newHost(o options) (*host, error) {
+	const prSetChildSubreaper = 36
+	_, _, _ = syscall.RawSyscall(syscall.SYS_PRCTL, prSetChildSubreaper, 1, 0)
+	h := &host{run: o.run, reaper: reap.New()}
+	for _, directory := range []string{o.run, h.path("sandboxes"), h.path("runtime"), h.path("cgroups")} {
+		if err := os.MkdirAll(directory, 0o711); err != nil {
+			return nil, step("make "+directory, err)
+		}
+	}
+	var err error
+	if h.cgroups, err = detectCgroups(h.path("cgroups")); err != nil {
+		return nil, err
+	}
+	if h.slots, err = openSlots(); err != nil {
+		return nil, err
+	}
+	return h, nil
+}
+
+func (h *host) path(name string) string { return h.run + "/" + name }
+
+func (h *host) serve(from io.Reader) {
+	lines := bufio.NewScanner(from)
+	lines.Buffer(make([]byte, 64<<10), maxRequestBytes)
+	for lines.Scan() {
+		var r request
+		if err := json.Unmarshal(lines.Bytes(), &r); err != nil {
+			h.send(reply{Failure: failureOf(step("read a request", err))})
+			continue
+		}
+		go func() {
+			result, err := h.handle(&r)
+			if err != nil {
+				h.send(reply{ID: r.ID, Failure: failureOf(err)})
+				return
+			}
+			h.send(reply{ID: r.ID, Ok: true, Result: result})
+		}()
+	}
+}
+
+func (h *host) send(r reply) {
+	line, err := json.Marshal(r)
+	if err != nil {
+		return
+	}
+	h.writing.Lock()
+	defer h.writing.Unlock()
+	_, _ = os.Stdout.Write(append(line, '\n'))
+}

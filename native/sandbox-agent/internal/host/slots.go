@@ -1,0 +1,86 @@
+package host
+
+import (
+	"errors"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+)
+
+const (
+	slotFolder = "/run/svc/slots"
+	slotCount  = 16_000
+)
+
+// slotTable hands out numbers that are unique on this machine, also between several platforms on it: a number gives the
+// id range, the address and the interface name of a running sandbox.
+type slotTable struct {
+	mu   sync.Mutex
+	next int
+}
+
+func openSlots() (*slotTable, error) {
+	if err := os.MkdirAll(slotFolder, 0o711); err != nil {
+		return nil, step("make "+slotFolder, err)
+	}
+	return &slotTable{}, nil
+}
+
+// take claims a number for the folder, which stands for the sandbox: a claim whose folder is gone is void.
+func (s *slotTable) take(folder string) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	unlock, err := lockSlots()
+	if err != nil {
+		return 0, err
+	}
+	defer unlock()
+	for tries := 0; tries < slotCount; tries++ {
+		slot := s.next
+		s.next = (s.next + 1) % slotCount
+		claim := slotFolder + "/" + strconv.Itoa(slot)
+		content, err := os.ReadFile(claim)
+		if err == nil && folderExists(strings.TrimSpace(string(content))) {
+			continue
+		}
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			return 0, step("read a slot", err)
+		}
+		if err := os.WriteFile(claim, []byte(folder), 0o600); err != nil {
+			return 0, step("claim a slot", err)
+		}
+		return slot, nil
+	}
+	return 0, &stepError{code: "NO_CAPACITY", step: "claim a slot", err: errors.New("all are taken")}
+}
+
+func (s *slotTable) release(slot int, folder string) {
+	unlock, err := lockSlots()
+	if err != nil {
+		return
+	}
+	defer unlock()
+	claim := slotFolder + "/" + strconv.Itoa(slot)
+	if content, err := os.ReadFile(claim); err == nil && strings.TrimSpace(string(content)) == folder {
+		_ = os.Remove(claim)
+	}
+}
+
+func lockSlots() (func(), error) {
+	lock, err := os.OpenFile(slotFolder+".lock", os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, step("open the slot lock", err)
+	}
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
+		_ = lock.Close()
+		return nil, step("take the slot lock", err)
+	}
+	return func() { _ = lock.Close() }, nil
+}
+
+func folderExists(folder string) bool {
+	stat, err := os.Stat(folder)
+	return folder != "" && err == nil && stat.IsDir()
+}

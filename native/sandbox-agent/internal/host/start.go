@@ -1,0 +1,250 @@
+package host
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+const maxComplaintBytes = 4096
+
+// state is what is kept of a running sandbox in its run folder; the folder is in memory and ends with the machine.
+type state struct {
+	Sandbox    string `json:"sandbox"`
+	Pid        int    `json:"pid"`
+	StartTicks uint64 `json:"start_ticks"`
+	Slot       int    `json:"slot"`
+	Runtime    string `json:"runtime"`
+	Kind       string `json:"runtime_kind"`
+	Network    string `json:"network"`
+	Socket     string `json:"socket"`
+	Address    string `json:"address,omitempty"`
+}
+
+// start brings a sandbox up. What a failed start made is undone before it answers; the disk stays.
+func (h *host) start(sandbox string, p *plan) (*state, error) {
+	if known, err := h.readState(sandbox); err == nil && alive(known) {
+		return known, nil
+	}
+	if _, err := h.clean(sandbox); err != nil {
+		return nil, err
+	}
+	started, err := h.tryStart(sandbox, p)
+	if err != nil {
+		if _, cleaning := h.clean(sandbox); cleaning != nil {
+			return nil, fmt.Errorf("%w (and then: %s)", err, cleaning.Error())
+		}
+		return nil, err
+	}
+	return started, nil
+}
+
+func (h *host) tryStart(sandbox string, p *plan) (*state, error) {
+	folder := h.folder(sandbox)
+	for _, directory := range []string{folder, folder + "/image", folder + "/disk", folder + "/rootfs"} {
+		if err := os.MkdirAll(directory, 0o711); err != nil {
+			return nil, step("make "+directory, err)
+		}
+	}
+	slot, err := h.slots.take(folder)
+	if err != nil {
+		return nil, err
+	}
+	s := &state{Sandbox: sandbox, Slot: slot, Runtime: p.Runtime, Kind: p.RuntimeKind, Network: p.Network.Mode, Socket: h.socket(sandbox)}
+	if err := h.writeState(s); err != nil { // with the slot in it, clean() knows what to give back
+		return nil, err
+	}
+	base := p.UidBase + uint32(slot)*p.UidCount
+	spaces, err := h.newNamespaces(base, p.UidCount)
+	if err != nil {
+		return nil, err
+	}
+	defer spaces.close()
+	if err := h.mountRoot(folder, p, int(spaces.user.Fd()), base); err != nil {
+		return nil, err
+	}
+	if err := h.connect(&p.Network, slot, spaces.network); err != nil {
+		return nil, err
+	}
+	if err := h.cgroups.create(sandbox, p.Limits); err != nil {
+		return nil, err
+	}
+	if err := writeConfig(folder, p, spaces, base); err != nil {
+		return nil, err
+	}
+	if s.Pid, err = h.launch(sandbox, p); err != nil {
+		return nil, err
+	}
+	if s.StartTicks, err = startTicks(s.Pid); err != nil {
+		return nil, step("find the sandbox's first process", err)
+	}
+	// The sandbox holds its own copies now; here they would only make every later namespace dearer.
+	for _, mount := range mountPoints {
+		if err := unmount(folder + mount); err != nil {
+			return nil, err
+		}
+	}
+	return s, h.writeState(s)
+}
+
+// mountRoot: image (read-only, ids mapped) below, the sandbox's own disk (limited by its size) above.
+func (h *host) mountRoot(folder string, p *plan, userns int, base uint32) error {
+	if err := mountImage(p.Image, userns, folder+"/image"); err != nil {
+		return err
+	}
+	fresh := false
+	if _, err := os.Stat(p.Disk); errors.Is(err, os.ErrNotExist) {
+		fresh = true
+		if err := copyDisk(p.Template, p.Disk); err != nil {
+			return rootfsStep("make the disk", err)
+		}
+	}
+	device, handle, err := attachDisk(p.Disk)
+	if err != nil {
+		return err
+	}
+	err = mountDisk(device, userns, folder+"/disk", func(root string) error {
+		if !fresh {
+			return nil
+		}
+		return fillDisk(root, p.Files)
+	})
+	_ = handle.Close()
+	if err != nil {
+		if fresh {
+			_ = os.Remove(p.Disk)
+		}
+		return err
+	}
+	return mountOverlay(folder+"/image", folder+"/disk", folder+"/rootfs", base)
+}
+
+// launch calls the runtime from a thread that stands in the sandbox's cgroup, and reads the pid that it leaves behind.
+func (h *host) launch(sandbox string, p *plan) (int, error) {
+	listener, err := listen(h.socket(sandbox))
+	if err != nil {
+		return 0, step("listen for the helper", err)
+	}
+	defer syscall.Close(listener)
+	folder := h.folder(sandbox)
+	// The thread stands in the sandbox's cgroup when it forks.
+	err = onThread(func() error {
+		status, err := h.callRuntime(sandbox, p, listener)
+		if err == nil && status != 0 {
+			err = step(filepath.Base(p.Runtime)+" could not start the sandbox", errors.New(complaint(folder)))
+		}
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	content, err := os.ReadFile(folder + "/pid")
+	if err != nil {
+		return 0, step("read the pid", err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(content)))
+	return pid, step("read the pid", err)
+}
+
+func (h *host) callRuntime(sandbox string, p *plan, listener int) (syscall.WaitStatus, error) {
+	folder := h.folder(sandbox)
+	devnull, err := os.OpenFile("/dev/null", os.O_RDWR, 0)
+	if err != nil {
+		return 0, step("open /dev/null", err)
+	}
+	defer devnull.Close()
+	argv := []string{filepath.Base(p.Runtime), "--root", h.path("runtime"), "--log", folder + "/log"}
+	attr := &syscall.SysProcAttr{Setsid: true}
+	if p.RuntimeKind == "crun" {
+		argv = append(argv, "--cgroup-manager=disabled")
+		group, err := h.cgroups.join(sandbox)
+		if err != nil {
+			return 0, err
+		}
+		if group != nil {
+			defer group.Close()
+			attr.UseCgroupFD, attr.CgroupFD = true, int(group.Fd())
+		}
+		if err := h.coverCgroups(); err != nil {
+			return 0, err
+		}
+	}
+	argv = append(argv, "run", "--detach", "--preserve-fds", "1", "--pid-file", folder+"/pid", "--bundle", folder, sandbox)
+	null := devnull.Fd()
+	_, done, err := h.reaper.Start(p.Runtime, argv, &syscall.ProcAttr{
+		Dir: folder, Env: []string{"PATH=/usr/sbin:/usr/bin:/sbin:/bin"},
+		Files: []uintptr{null, null, null, uintptr(listener)}, Sys: attr,
+	})
+	if err != nil {
+		return 0, step("start "+p.Runtime, err)
+	}
+	return <-done, nil
+}
+
+// coverCgroups gives this thread alone the v2 view that crun insists on.
+func (h *host) coverCgroups() error {
+	if h.cgroups.version == "v2" {
+		return nil
+	}
+	if err := syscall.Unshare(syscall.CLONE_FS | syscall.CLONE_NEWNS); err != nil {
+		return step("unshare the runtime's mounts", err)
+	}
+	return h.cgroups.showUnified()
+}
+
+// writeConfig adds what only this side knows: descriptors of the namespaces that were prepared.
+func writeConfig(folder string, p *plan, spaces *namespaces, base uint32) error {
+	linux, _ := p.Config["linux"].(map[string]any)
+	if linux == nil {
+		return step("write the bundle", errors.New("the plan has no linux part"))
+	}
+	self := "/proc/" + strconv.Itoa(os.Getpid()) + "/fd/"
+	user := map[string]any{"type": "user", "path": self + strconv.Itoa(int(spaces.user.Fd()))}
+	if p.RuntimeKind == "runc" { // it cannot join one without knowing the mapping, so it makes its own, equal one
+		user = map[string]any{"type": "user"}
+		mapping := []map[string]any{{"containerID": 0, "hostID": base, "size": p.UidCount}}
+		linux["uidMappings"], linux["gidMappings"] = mapping, mapping
+	}
+	list, _ := linux["namespaces"].([]any)
+	linux["namespaces"] = append(list, user,
+		map[string]any{"type": "network", "path": self + strconv.Itoa(int(spaces.network.Fd()))})
+	p.Config["root"] = map[string]any{"path": folder + "/rootfs", "readonly": false}
+	content, err := json.Marshal(p.Config)
+	if err != nil {
+		return step("write the bundle", err)
+	}
+	return step("write the bundle", os.WriteFile(folder+"/config.json", content, 0o600))
+}
+
+// listen makes the helper's socket under a name that only the host sees.
+func listen(path string) (int, error) {
+	fd, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return 0, err
+	}
+	if err = syscall.Bind(fd, &syscall.SockaddrUnix{Name: path}); err == nil {
+		if err = os.Chmod(path, 0o600); err == nil {
+			err = syscall.Listen(fd, 8)
+		}
+	}
+	if err != nil {
+		_ = syscall.Close(fd)
+		return 0, err
+	}
+	return fd, nil
+}
+
+// complaint is the last thing that the runtime logged.
+func complaint(folder string) string {
+	content, err := os.ReadFile(folder + "/log")
+	text := strings.TrimSpace(string(content))
+	if err != nil || text == "" {
+		return "it gave no reason"
+	}
+	return text[max(0, len(text)-maxComplaintBytes):]
+}

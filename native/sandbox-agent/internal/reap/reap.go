@@ -1,0 +1,69 @@
+// Package reap starts children and collects every exit, also of orphans that the kernel hands to this process: PID 1 of
+// a sandbox and the host launcher (a child subreaper) both must never leave a zombie. os/exec cannot be used beside it,
+// since each would steal the other's exits.
+package reap
+
+import (
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+)
+
+// Reaper owns wait4 for the whole process.
+type Reaper struct {
+	mu      sync.Mutex
+	waiting map[int]chan syscall.WaitStatus
+}
+
+// New starts collecting; there is one per process and it lives as long.
+func New() *Reaper {
+	r := &Reaper{waiting: map[int]chan syscall.WaitStatus{}}
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, syscall.SIGCHLD)
+	go func() {
+		for range signals {
+			r.collect()
+		}
+	}()
+	return r
+}
+
+// Start forks on the calling thread, whose namespaces and cgroups the child inherits. The channel gives one status.
+func (r *Reaper) Start(path string, argv []string, attr *syscall.ProcAttr) (int, <-chan syscall.WaitStatus, error) {
+	// The lock spans the fork, so that an exit is never collected before somebody waits for it.
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	pid, err := syscall.ForkExec(path, argv, attr)
+	if err != nil {
+		return 0, nil, err
+	}
+	done := make(chan syscall.WaitStatus, 1)
+	r.waiting[pid] = done
+	return pid, done, nil
+}
+
+func (r *Reaper) collect() {
+	for {
+		r.mu.Lock()
+		var status syscall.WaitStatus
+		pid, err := syscall.Wait4(-1, &status, syscall.WNOHANG, nil)
+		if err == syscall.EINTR {
+			r.mu.Unlock()
+			continue
+		}
+		if err != nil || pid <= 0 {
+			r.mu.Unlock()
+			return
+		}
+		done := r.waiting[pid]
+		ended := status.Exited() || status.Signaled()
+		if ended {
+			delete(r.waiting, pid)
+		}
+		r.mu.Unlock()
+		if done != nil && ended {
+			done <- status
+		}
+	}
+}

@@ -1,0 +1,28 @@
+// Command sandbox-agent is one static binary with two jobs, named by its first argument:
+//
+//	init   PID 1 inside a sandbox: processes, PTYs and files over one framed connection (PROTOCOL.md)
+//	host   beside the platform, as root: the mounts, namespaces, cgroups and runtime calls of the local driver
+package main
+
+import (
+	"os"
+
+	"svc.dev/sandbox-agent/internal/agent"
+	"svc.dev/sandbox-agent/internal/host"
+)
+
+func main() {
+	job := ""
+	if len(os.Args) > 1 {
+		job = os.Args[1]
+	}
+	switch job {
+	case "init":
+		os.Exit(agent.Run())
+	case "host":
+		os.Exit(host.Run(os.Args[2:]))
+	default:
+		os.Stderr.WriteString("usage: sandbox-agent init | host --run DIR\n")
+		os.Exit(2)
+	}
+}
