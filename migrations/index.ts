@@ -2,6 +2,7 @@ import type { Migration } from '@svc/sql';
 import { accountsUsers } from './0001-accounts-users.ts';
 import { accountsTeams } from './0002-accounts-teams.ts';
 import { accountsAudit } from './0003-accounts-audit.ts';
+import { objectStore } from './0010-object-store.ts';
 import { clustersRegistry } from './0030-clusters.ts';
 import { clustersCommands } from './0031-cluster-commands.ts';
 import { clustersTelemetry } from './0032-cluster-telemetry.ts';
@@ -11,6 +12,7 @@ export const migrations: readonly Migration[] = [
   accountsUsers,
   accountsTeams,
   accountsAudit,
+  objectStore,
   clustersRegistry,
   clustersCommands,
   clustersTelemetry,

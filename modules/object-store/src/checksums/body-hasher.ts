@@ -1,0 +1,98 @@
+import type { DigestName, DigestResults } from './algorithms.ts';
+import type { CrcKernel } from './crc-kernel.ts';
+import type { DigestThread } from './digest-thread.ts';
+import { MultiHasher } from './hasher.ts';
+
+/** Takes a body of any length. A promise from `update` is the backpressure. */
+export interface BodyHasher {
+  update(chunk: Uint8Array): Promise<void> | undefined;
+  finish(): Promise<DigestResults>;
+  /** Ends it without a result; safe after `finish`. */
+  cancel(): void;
+}
+
+/** Up to here hashing at once is cheaper than handing over, and short enough not to hold others up. */
+const SMALL_BODY_BYTES = 256 * 1024;
+
+export interface HashingParts {
+  kernel: CrcKernel;
+  thread: DigestThread;
+}
+
+/** Large bodies: SHA-256, which the processor has instructions for, stays here; the rest goes to the digest thread. */
+export function createBodyHasher(
+  { kernel, thread }: HashingParts,
+  names: ReadonlySet<DigestName>,
+  sizeBytes: number,
+): BodyHasher {
+  if (sizeBytes <= SMALL_BODY_BYTES) return immediateHasher(new MultiHasher(kernel, names));
+  const here = [...names].filter((name) => name === 'SHA256');
+  const there = [...names].filter((name) => name !== 'SHA256');
+  const local = new MultiHasher(kernel, here);
+  return there.length === 0 ? immediateHasher(local) : new ThreadedHasher(local, thread, there);
+}
+
+function immediateHasher(hasher: MultiHasher): BodyHasher {
+  return {
+    update: (chunk) => {
+      hasher.update(chunk);
+      return undefined;
+    },
+    finish: () => Promise.resolve(hasher.digest()),
+    cancel: () => undefined,
+  };
+}
+
+class ThreadedHasher implements BodyHasher {
+  readonly #local: MultiHasher;
+  readonly #thread: DigestThread;
+  readonly #stream: number;
+  #gathered: Uint8Array[] = [];
+  #gatheredBytes = 0;
+  #tail: Promise<void> = Promise.resolve();
+  #ended = false;
+
+  constructor(local: MultiHasher, thread: DigestThread, names: readonly DigestName[]) {
+    this.#local = local;
+    this.#thread = thread;
+    this.#stream = thread.begin(names);
+  }
+
+  update(chunk: Uint8Array): Promise<void> | undefined {
+    this.#local.update(chunk);
+    let waiting: Promise<void> | undefined;
+    for (let start = 0; start < chunk.length;) {
+      const end = Math.min(chunk.length, start + this.#thread.slotBytes - this.#gatheredBytes);
+      this.#gathered.push(chunk.subarray(start, end));
+      this.#gatheredBytes += end - start;
+      start = end;
+      if (this.#gatheredBytes === this.#thread.slotBytes) waiting = this.#flush();
+    }
+    return waiting;
+  }
+
+  async finish(): Promise<DigestResults> {
+    if (this.#gatheredBytes > 0) void this.#flush();
+    await this.#tail;
+    this.#ended = true;
+    return { ...this.#local.digest(), ...(await this.#thread.finish(this.#stream)) };
+  }
+
+  cancel(): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#gathered = [];
+    // After what is on its way, so that the thread never meets a stream that it has forgotten.
+    const cancel = () => this.#thread.cancel(this.#stream);
+    this.#tail.then(cancel, cancel);
+  }
+
+  #flush(): Promise<void> {
+    const chunks = this.#gathered;
+    this.#gathered = [];
+    this.#gatheredBytes = 0;
+    this.#tail = this.#tail.then(() => this.#thread.update(this.#stream, chunks));
+    this.#tail.catch(() => undefined); // `finish` or the next `update` hears of it
+    return this.#tail;
+  }
+}

@@ -1,0 +1,104 @@
+import { createHash } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { CHECKSUM_ALGORITHMS, isChecksumValue, parseChecksumAlgorithm, type DigestName } from './algorithms.ts';
+import { CrcCombiner } from './crc-combine.ts';
+import { CrcKernel } from './crc-kernel.ts';
+import { createHasher, MultiHasher } from './hasher.ts';
+
+const kernel = new CrcKernel();
+const check = Buffer.from('123456789');
+
+function digestOf(name: DigestName, ...chunks: Uint8Array[]): Buffer {
+  const hasher = createHasher(kernel, name);
+  for (const chunk of chunks) hasher.update(chunk);
+  return hasher.digest();
+}
+
+describe('checksums', () => {
+  it('gives the published check values of each CRC', () => {
+    expect(digestOf('CRC32', check).toString('hex')).toBe('cbf43926');
+    expect(digestOf('CRC32C', check).toString('hex')).toBe('e3069283');
+    expect(digestOf('CRC64NVME', check).toString('hex')).toBe('ae8b14860a799888');
+  });
+
+  it('gives the checksum of nothing for no bytes', () => {
+    expect(digestOf('CRC64NVME').toString('base64')).toBe('AAAAAAAAAAA=');
+    expect(digestOf('CRC32C').toString('base64')).toBe('AAAAAA==');
+    expect(digestOf('MD5').toString('hex')).toBe('d41d8cd98f00b204e9800998ecf8427e');
+  });
+
+  it('does not depend on where chunks are cut, also beyond the size of the input window', () => {
+    const big = Buffer.alloc(200_001, 'pattern of some length');
+    for (const name of ['CRC32C', 'CRC64NVME', 'CRC32', 'SHA1'] as const) {
+      const whole = digestOf(name, big);
+      fc.assert(
+        fc.property(fc.nat(big.length), fc.nat(big.length), (left, right) => {
+          const [from, to] = left < right ? [left, right] : [right, left];
+          const cut = digestOf(name, big.subarray(0, from), big.subarray(from, to), big.subarray(to));
+          expect(cut).toEqual(whole);
+        }),
+        { numRuns: 20 },
+      );
+    }
+  });
+
+  it('agrees bit by bit with a plain CRC of random bytes', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
+        expect(digestOf('CRC64NVME', bytes)).toEqual(plainCrc(bytes, 64, 0x9a6c9329ac4bc9b5n));
+        expect(digestOf('CRC32C', bytes)).toEqual(plainCrc(bytes, 32, 0x82f63b78n));
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it('joins the CRCs of parts to the CRC of the whole', () => {
+    const combiners = {
+      CRC32: new CrcCombiner('CRC32'),
+      CRC32C: new CrcCombiner('CRC32C'),
+      CRC64NVME: new CrcCombiner('CRC64NVME'),
+    };
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 2_000 }), fc.uint8Array({ maxLength: 2_000 }), (left, right) => {
+        for (const name of ['CRC32', 'CRC32C', 'CRC64NVME'] as const) {
+          const joined = combiners[name].combine(digestOf(name, left), digestOf(name, right), right.length);
+          expect(joined).toEqual(digestOf(name, left, right));
+        }
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it('makes several digests in one pass', () => {
+    const hasher = new MultiHasher(kernel, ['MD5', 'SHA256', 'CRC32']);
+    hasher.update(check);
+    const results = hasher.digest();
+    expect(results.MD5).toEqual(createHash('md5').update(check).digest());
+    expect(results.SHA256).toEqual(createHash('sha256').update(check).digest());
+    expect(results.CRC32?.readUInt32BE()).toBe(crc32(check));
+    expect(results.SHA1).toBeUndefined();
+  });
+
+  it('knows algorithms in any case and refuses values of a wrong length', () => {
+    expect(CHECKSUM_ALGORITHMS.map((name) => parseChecksumAlgorithm(name.toLowerCase()))).toEqual([
+      ...CHECKSUM_ALGORITHMS,
+    ]);
+    expect(parseChecksumAlgorithm('md5')).toBeNull();
+    expect(isChecksumValue('CRC32', 'AAAAAA==')).toBe(true);
+    expect(isChecksumValue('CRC32', 'AAAAAAAA')).toBe(false);
+    expect(isChecksumValue('CRC32', 'not base64')).toBe(false);
+  });
+});
+
+function plainCrc(bytes: Uint8Array, width: number, polynomial: bigint): Buffer {
+  let register = (1n << BigInt(width)) - 1n;
+  for (const byte of bytes) {
+    register ^= BigInt(byte);
+    for (let bit = 0; bit < 8; bit += 1)
+      register = (register & 1n) === 1n ? (register >> 1n) ^ polynomial : register >> 1n;
+  }
+  const value = BigInt.asUintN(width, ~register);
+  return Buffer.from(value.toString(16).padStart(width / 4, '0'), 'hex');
+}

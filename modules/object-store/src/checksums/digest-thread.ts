@@ -1,0 +1,111 @@
+import { Worker } from 'node:worker_threads';
+import type { DigestName, DigestResults } from './algorithms.ts';
+import type { DigestReply, DigestRequest, DigestWorkerSettings } from './digest-protocol.ts';
+
+const SLOT_BYTES = 1024 * 1024;
+const SLOTS = 8;
+
+interface Waiter<Value> {
+  resolve(value: Value): void;
+  reject(error: Error): void;
+}
+
+/** One thread for the digests of large bodies, started with the first one. */
+export class DigestThread {
+  readonly slotBytes = SLOT_BYTES;
+  #worker: Worker | null = null;
+  #memory: Uint8Array = new Uint8Array(0);
+  #free: number[] = [];
+  readonly #slotWaiters: Waiter<number>[] = [];
+  readonly #results = new Map<number, Waiter<DigestResults>>();
+  #lastStream = 0;
+  #failure: Error | null = null;
+
+  begin(names: readonly DigestName[]): number {
+    this.#lastStream += 1;
+    this.#send({ kind: 'begin', stream: this.#lastStream, names });
+    return this.#lastStream;
+  }
+
+  /** Copies the chunks (together at most `slotBytes`) and returns when they are on their way. */
+  async update(stream: number, chunks: readonly Uint8Array[]): Promise<void> {
+    const slot = await this.#takeSlot();
+    let offset = slot * SLOT_BYTES;
+    for (const chunk of chunks) {
+      this.#memory.set(chunk, offset);
+      offset += chunk.length;
+    }
+    this.#send({ kind: 'update', stream, slot, length: offset - slot * SLOT_BYTES });
+  }
+
+  finish(stream: number): Promise<DigestResults> {
+    return new Promise((resolve, reject) => {
+      this.#results.set(stream, { resolve, reject });
+      this.#send({ kind: 'finish', stream });
+    });
+  }
+
+  cancel(stream: number): void {
+    this.#send({ kind: 'cancel', stream });
+  }
+
+  async close(): Promise<void> {
+    this.#fail(new Error('the digest thread was closed'));
+    await this.#worker?.terminate();
+    this.#worker = null;
+  }
+
+  #takeSlot(): Promise<number> {
+    if (this.#failure !== null) return Promise.reject(this.#failure);
+    const slot = this.#free.pop();
+    if (slot !== undefined) return Promise.resolve(slot);
+    return new Promise((resolve, reject) => {
+      this.#slotWaiters.push({ resolve, reject });
+    });
+  }
+
+  #send(request: DigestRequest): void {
+    if (this.#failure !== null) {
+      if (request.kind === 'finish') this.#settle(request.stream)?.reject(this.#failure);
+      return;
+    }
+    this.#start().postMessage(request);
+  }
+
+  #start(): Worker {
+    if (this.#worker !== null) return this.#worker;
+    const memory = new SharedArrayBuffer(SLOTS * SLOT_BYTES);
+    const workerData: DigestWorkerSettings = { memory, slotBytes: SLOT_BYTES };
+    const worker = new Worker(new URL('./digest-worker.ts', import.meta.url), { workerData });
+    worker.on('message', (reply: DigestReply) => this.#receive(reply));
+    worker.on('error', (error) => this.#fail(error instanceof Error ? error : new Error(String(error))));
+    this.#memory = new Uint8Array(memory);
+    this.#free = Array.from({ length: SLOTS }, (_, slot) => slot);
+    this.#worker = worker;
+    return worker;
+  }
+
+  #receive(reply: DigestReply): void {
+    if (reply.kind === 'free') {
+      const waiter = this.#slotWaiters.shift();
+      if (waiter === undefined) this.#free.push(reply.slot);
+      else waiter.resolve(reply.slot);
+      return;
+    }
+    const results: DigestResults = {};
+    for (const [name, bytes] of Object.entries(reply.results)) results[name as DigestName] = Buffer.from(bytes); // its own names
+    this.#settle(reply.stream)?.resolve(results);
+  }
+
+  #settle(stream: number): Waiter<DigestResults> | undefined {
+    const waiter = this.#results.get(stream);
+    this.#results.delete(stream);
+    return waiter;
+  }
+
+  #fail(error: Error): void {
+    this.#failure ??= error;
+    for (const waiter of this.#slotWaiters.splice(0)) waiter.reject(this.#failure);
+    for (const stream of [...this.#results.keys()]) this.#settle(stream)?.reject(this.#failure);
+  }
+}

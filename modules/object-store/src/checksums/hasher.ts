@@ -1,0 +1,72 @@
+import { createHash } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+import type { DigestName, DigestResults } from './algorithms.ts';
+import { finishRegister, initialRegister, type CrcKernel, type KernelCrc } from './crc-kernel.ts';
+
+/** Takes a body chunk by chunk; synchronous, for one thread. */
+export interface Hasher {
+  update(chunk: Uint8Array): void;
+  digest(): Buffer;
+}
+
+export function createHasher(kernel: CrcKernel, name: DigestName): Hasher {
+  switch (name) {
+    case 'MD5':
+    case 'SHA1':
+    case 'SHA256':
+      return nativeHasher(name);
+    case 'CRC32':
+      return crc32Hasher();
+    case 'CRC32C':
+    case 'CRC64NVME':
+      return kernelHasher(kernel, name);
+  }
+}
+
+/** Several digests of the same bytes. */
+export class MultiHasher {
+  readonly #hashers: readonly (readonly [DigestName, Hasher])[];
+
+  constructor(kernel: CrcKernel, names: Iterable<DigestName>) {
+    this.#hashers = [...names].map((name) => [name, createHasher(kernel, name)] as const);
+  }
+
+  update(chunk: Uint8Array): void {
+    for (const [, hasher] of this.#hashers) hasher.update(chunk);
+  }
+
+  digest(): DigestResults {
+    const results: DigestResults = {};
+    for (const [name, hasher] of this.#hashers) results[name] = hasher.digest();
+    return results;
+  }
+}
+
+function nativeHasher(name: 'MD5' | 'SHA1' | 'SHA256'): Hasher {
+  const hash = createHash(name.toLowerCase());
+  return { update: (chunk) => void hash.update(chunk), digest: () => hash.digest() };
+}
+
+function crc32Hasher(): Hasher {
+  let value = 0;
+  return {
+    update: (chunk) => {
+      value = crc32(chunk, value);
+    },
+    digest: () => {
+      const bytes = Buffer.alloc(4);
+      bytes.writeUInt32BE(value);
+      return bytes;
+    },
+  };
+}
+
+function kernelHasher(kernel: CrcKernel, crc: KernelCrc): Hasher {
+  let register = initialRegister(crc);
+  return {
+    update: (chunk) => {
+      register = kernel.update(crc, register, chunk);
+    },
+    digest: () => finishRegister(crc, register),
+  };
+}

@@ -1,0 +1,47 @@
+import { Type, type Static } from 'typebox';
+
+const MiB = 1024 * 1024;
+const GiB = 1024 * MiB;
+
+function bounded(defaultValue: number, description: string, minimum = 1): ReturnType<typeof Type.Integer> {
+  return Type.Integer({ minimum, default: defaultValue, description });
+}
+
+/** The slice `object_store` of the configuration. */
+export const objectStoreConfigSchema = Type.Object(
+  {
+    regions: Type.Array(Type.String(), {
+      default: ['auto', 'us-east-1', ''],
+      description: 'Regions that a signature may name. The first is the one that answers show.',
+    }),
+    domains: Type.Array(Type.String(), {
+      default: ['s3.localhost'],
+      description: 'Host names below which `<bucket>.<name>` addresses a bucket (virtual-host style).',
+    }),
+    master_key: Type.Optional(
+      Type.String({ description: 'Key of 32 bytes (hex or base64) for stored secrets; default: a file of its own.' }),
+    ),
+    inline_max_bytes: bounded(64 * 1024, 'Objects up to this size are stored in the database.', 0),
+    trash_grace_seconds: bounded(3_600, 'Bytes of deleted objects are removed this long after.', 0),
+    sweep_grace_seconds: bounded(3_600, 'Blobs that no row knows are removed when they are this old.', 0),
+    limits: Type.Object(
+      {
+        buckets_per_workspace: bounded(1_000, 'Most buckets of a workspace.'),
+        keys_per_workspace: bounded(500, 'Most access keys of a workspace.'),
+        object_bytes: bounded(5 * 1024 * GiB, 'Largest object.'),
+        put_bytes: bounded(5 * GiB, 'Largest single upload, or part of one.'),
+        part_min_bytes: bounded(5 * MiB, 'Smallest part but the last.', 0),
+        parts: bounded(10_000, 'Most parts of an upload.'),
+        metadata_bytes: bounded(2_048, 'Most bytes of user metadata of an object.'),
+        presign_seconds: bounded(604_800, 'Longest validity of a presigned URL.'),
+        list_keys: bounded(1_000, 'Most entries of one page.'),
+        uploads_in_flight: bounded(1_024, 'Bodies that are received at the same time; more get SlowDown.'),
+      },
+      { default: {}, additionalProperties: false, description: 'Limits; all of them are shown in the store status.' },
+    ),
+  },
+  { default: {}, additionalProperties: false },
+);
+
+export type ObjectStoreConfig = Static<typeof objectStoreConfigSchema>;
+export type ObjectStoreLimits = ObjectStoreConfig['limits'];

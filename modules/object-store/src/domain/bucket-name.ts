@@ -1,0 +1,24 @@
+import { storeErrors } from '../errors.ts';
+
+const MIN_LENGTH = 3;
+const MAX_LENGTH = 63;
+
+/** The contract's rule for the management API: lower-case, any other run becomes one hyphen. Throws `InvalidBucketName`. */
+export function sanitizeBucketName(wanted: string): string {
+  const name = wanted
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-|-$/g, '');
+  assertBucketName(name);
+  return name;
+}
+
+/** What the S3 plane takes: the same alphabet, but nothing is changed for the client. */
+export function assertBucketName(name: string): void {
+  const fits = name.length >= MIN_LENGTH && name.length <= MAX_LENGTH;
+  if (!fits || !/^[a-z0-9][a-z0-9-]*[a-z0-9]$/.test(name)) {
+    throw storeErrors.InvalidBucketName({
+      details: { resource: name.slice(0, 128), field: 'name', reason: 'must be 3 to 63 characters of a-z, 0-9 and -' },
+    });
+  }
+}

@@ -1,0 +1,115 @@
+import { rename, unlink, type FileHandle } from 'node:fs/promises';
+import { isDiskFull } from '../../disk-full.ts';
+import { storeErrors } from '../../errors.ts';
+import type { BlobId, BlobWriter } from '../../ports/blob-store.ts';
+
+const GATHER_BYTES = 1024 * 1024;
+
+export interface FileBlobWriterOptions {
+  id: BlobId;
+  handle: FileHandle;
+  unsealedFile: string;
+  blobFile: string;
+  /** Makes the folder of the final name, and makes its entries durable. */
+  prepareFolder(): Promise<void>;
+  syncFolder(): Promise<void>;
+}
+
+/** Chunks are gathered to 1 MiB and written with one `writev`, one at a time, while the next are gathered. */
+export class FileBlobWriter implements BlobWriter {
+  readonly #options: FileBlobWriterOptions;
+  #gathered: Uint8Array[] = [];
+  #gatheredBytes = 0;
+  /** The last write that was started, after all before it. */
+  #tail: Promise<void> = Promise.resolve();
+  #handle: FileHandle | null;
+  #sealed = false;
+
+  constructor(options: FileBlobWriterOptions) {
+    this.#options = options;
+    this.#handle = options.handle;
+  }
+
+  write(chunk: Uint8Array): Promise<void> | undefined {
+    this.#gathered.push(chunk);
+    this.#gatheredBytes += chunk.length;
+    return this.#gatheredBytes < GATHER_BYTES ? undefined : this.#flush();
+  }
+
+  async seal(): Promise<BlobId> {
+    const { id, unsealedFile, blobFile, prepareFolder, syncFolder } = this.#options;
+    const handle = this.#handle;
+    if (handle === null) throw new Error('the blob was sealed or given up before');
+    try {
+      void this.#flush();
+      await this.#tail;
+      await handle.datasync();
+      this.#handle = null;
+      await handle.close();
+      await prepareFolder();
+      await rename(unsealedFile, blobFile);
+      this.#sealed = true;
+      await syncFolder();
+    } catch (error) {
+      throw toStoreError(error);
+    }
+    return id;
+  }
+
+  async abort(): Promise<void> {
+    this.#gathered = [];
+    await this.#tail.catch(() => undefined); // whoever called write was told
+    const handle = this.#handle;
+    this.#handle = null;
+    await handle?.close();
+    await unlink(this.#sealed ? this.#options.blobFile : this.#options.unsealedFile).catch((error: unknown) => {
+      if (!isMissing(error)) throw error;
+    });
+  }
+
+  /** Starts the next write; resolves when the one before is done, which is when more may be gathered. */
+  #flush(): Promise<void> {
+    const chunks = this.#gathered;
+    const previous = this.#tail;
+    this.#gathered = [];
+    this.#gatheredBytes = 0;
+    this.#tail = previous.then(() => this.#writeAll(chunks));
+    this.#tail.catch(() => undefined); // the next write, the seal or nobody hears of it
+    return previous;
+  }
+
+  async #writeAll(chunks: Uint8Array[]): Promise<void> {
+    let rest = chunks.filter((chunk) => chunk.length > 0);
+    try {
+      while (rest.length > 0) {
+        if (this.#handle === null) throw new Error('the file was closed under a write');
+        const { bytesWritten } = await this.#handle.writev(rest);
+        rest = dropBytes(rest, bytesWritten);
+      }
+    } catch (error) {
+      throw toStoreError(error);
+    }
+  }
+}
+
+function dropBytes(chunks: Uint8Array[], count: number): Uint8Array[] {
+  let left = count;
+  let index = 0;
+  for (; index < chunks.length; index += 1) {
+    const length = chunks[index]?.length ?? 0;
+    if (length > left) break;
+    left -= length;
+  }
+  const rest = chunks.slice(index);
+  const [partial] = rest;
+  if (partial !== undefined && left > 0) rest[0] = partial.subarray(left);
+  return rest;
+}
+
+export function isMissing(error: unknown): boolean {
+  return (error as { code?: unknown } | null)?.code === 'ENOENT'; // a system error's code
+}
+
+export function toStoreError(error: unknown): unknown {
+  return isDiskFull(error) ? storeErrors.InsufficientStorage({ cause: error }) : error;
+}

@@ -1,0 +1,42 @@
+import { open } from 'node:fs/promises';
+
+interface Syncing {
+  running: Promise<void>;
+  /** Begins when the running one has ended, and so covers what changed meanwhile. */
+  next: Promise<void> | null;
+}
+
+/** fsync of folders, shared: whoever asks while one runs waits for the next, and all of them for the same one. */
+export class FolderSync {
+  readonly #folders = new Map<string, Syncing>();
+
+  /** All entries that were made in the folder before this call are on stable storage when it resolves. */
+  sync(folder: string): Promise<void> {
+    const current = this.#folders.get(folder);
+    if (current === undefined) return this.#start(folder);
+    current.next ??= current.running.then(
+      () => this.#start(folder),
+      () => this.#start(folder),
+    );
+    return current.next;
+  }
+
+  #start(folder: string): Promise<void> {
+    const syncing: Syncing = { running: syncFolder(folder), next: null };
+    this.#folders.set(folder, syncing);
+    const forget = () => {
+      if (syncing.next === null && this.#folders.get(folder) === syncing) this.#folders.delete(folder);
+    };
+    syncing.running.then(forget, forget);
+    return syncing.running;
+  }
+}
+
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}

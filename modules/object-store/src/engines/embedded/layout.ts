@@ -1,0 +1,68 @@
+import { join } from 'node:path';
+import type { BlobId } from '../../ports/blob-store.ts';
+
+/** 4,096 folders: some thousands of files in each at ten million blobs. */
+const SHARD_DIGITS = 3;
+const ID_DIGITS = 32;
+const ID = /^[0-9a-f]{32}$/;
+const SHARD = /^[0-9a-f]{3}$/;
+
+/** Where everything is, below the engine's folder: `blobs/<first digits of the id>/<id>` and `unsealed/<id>`. */
+export interface Layout {
+  readonly root: string;
+  readonly blobs: string;
+  readonly unsealed: string;
+  shardFolder(id: BlobId): string;
+  blobFile(id: BlobId): string;
+  unsealedFile(id: BlobId): string;
+}
+
+export function layoutOf(root: string): Layout {
+  const blobs = join(root, 'blobs');
+  const unsealed = join(root, 'unsealed');
+  const shardFolder = (id: BlobId) => join(blobs, id.slice(0, SHARD_DIGITS));
+  return {
+    root,
+    blobs,
+    unsealed,
+    shardFolder,
+    blobFile: (id) => join(shardFolder(id), assertId(id)),
+    unsealedFile: (id) => join(unsealed, assertId(id)),
+  };
+}
+
+export function isBlobId(text: string): boolean {
+  return ID.test(text);
+}
+
+export function isShard(text: string): boolean {
+  return SHARD.test(text);
+}
+
+/**
+ * New ids share a folder for a while, so that files that are sealed at the same time are made durable by one sync of one
+ * folder; over time all folders fill alike.
+ */
+export function createIdSource(random: (size: number) => Buffer, perShard = 1_024): () => BlobId {
+  let shard = '';
+  let left = 0;
+  return () => {
+    if (left === 0) {
+      shard = random(2).toString('hex').slice(0, SHARD_DIGITS);
+      left = perShard;
+    }
+    left -= 1;
+    return (
+      shard +
+      random(ID_DIGITS / 2)
+        .toString('hex')
+        .slice(SHARD_DIGITS)
+    );
+  };
+}
+
+/** Ids come from our own rows; one that does not look so is a fault and must not become a path. */
+function assertId(id: BlobId): BlobId {
+  if (!isBlobId(id)) throw new Error('a blob id is malformed');
+  return id;
+}

@@ -1,0 +1,87 @@
+import { defineErrors } from '@svc/errors';
+
+/**
+ * The one catalogue of the object store, for both planes: the management API puts the code into its envelope, the S3
+ * listener into `<Code>`. Where S3 has a code, ours is the same, with AWS's status and sentence.
+ */
+export const storeErrors = defineErrors({
+  // Identity and permission
+  AccessDenied: [403, 'Access Denied'],
+  AuthorizationHeaderMalformed: [400, 'The authorization header is malformed; {reason}'],
+  AuthorizationQueryParametersError: [400, 'Error parsing the query parameters: {reason}'],
+  ExpiredToken: [400, 'The provided token has expired.'],
+  InvalidAccessKeyId: [403, 'The AWS Access Key Id you provided does not exist in our records.'],
+  MissingSecurityHeader: [400, 'Your request was missing a required header: {header}'],
+  RequestTimeTooSkewed: [403, 'The difference between the request time and the server time is too large.'],
+  SignatureDoesNotMatch: [
+    403,
+    'The request signature we calculated does not match the signature you provided. Check your key and signing method.',
+  ],
+
+  // The shape of a request
+  BadDigest: [400, 'The {header} you specified did not match what we received.'],
+  EntityTooLarge: [400, 'Your proposed upload exceeds the maximum allowed size'],
+  EntityTooSmall: [400, 'Your proposed upload is smaller than the minimum allowed size'],
+  IncompleteBody: [400, 'The request body terminated unexpectedly'],
+  InvalidArgument: [400, '{reason}'],
+  InvalidBucketName: [400, 'The specified bucket is not valid.'],
+  InvalidDigest: [400, 'The {header} you specified is not valid.'],
+  InvalidRange: [416, 'The requested range is not satisfiable'],
+  InvalidRequest: [400, '{reason}'],
+  InvalidTag: [400, '{reason}'],
+  InvalidURI: [400, "Couldn't parse the specified URI."],
+  KeyTooLongError: [400, 'Your key is too long'],
+  MalformedXML: [400, 'The XML you provided was not well-formed or did not validate against our published schema'],
+  MetadataTooLarge: [400, 'Your metadata headers exceed the maximum allowed metadata size'],
+  MethodNotAllowed: [405, 'The specified method is not allowed against this resource.'],
+  MissingContentLength: [411, 'You must provide the Content-Length HTTP header.'],
+  MissingRequestBodyError: [400, 'Request Body is empty'],
+  NotImplemented: [501, '{operation} is not implemented'],
+  RequestTimeout: [
+    400,
+    'Your socket connection to the server was not read from or written to within the timeout period.',
+  ],
+  UnexpectedContent: [400, 'This request does not support content'],
+  XAmzContentSHA256Mismatch: [400, "The provided 'x-amz-content-sha256' header does not match what was computed."],
+
+  // Resources
+  BucketAlreadyExists: [409, 'The requested bucket name is not available. Bucket names are shared by all workspaces.'],
+  BucketAlreadyOwnedByYou: [409, 'Your previous request to create the named bucket succeeded and you already own it.'],
+  BucketNotEmpty: [409, 'The bucket you tried to delete is not empty'],
+  IllegalLocationConstraintException: [400, 'The specified location-constraint is not valid'],
+  InvalidBucketState: [409, 'The request is not valid with the current state of the bucket.'],
+  InvalidPart: [
+    400,
+    'One or more of the specified parts could not be found. The part may not have been uploaded, or its entity tag or checksum did not match.',
+  ],
+  InvalidPartOrder: [400, 'The list of parts was not in ascending order. Parts must be ordered by part number.'],
+  NoSuchAccessKey: [404, 'The specified access key does not exist'],
+  NoSuchBucket: [404, 'The specified bucket does not exist'],
+  NoSuchKey: [404, 'The specified key does not exist.'],
+  NoSuchUpload: [
+    404,
+    'The specified multipart upload does not exist. The upload ID may be invalid, or the upload may have been aborted or completed.',
+  ],
+  NoSuchVersion: [404, 'The specified version does not exist.'],
+  PreconditionFailed: [412, 'At least one of the pre-conditions you specified did not hold'],
+  TenantNotProvisioned: [409, 'The object store of this workspace is not provisioned yet; create a bucket first'],
+  TooManyBuckets: [400, 'You have attempted to create more buckets than allowed'],
+  TooManyAccessKeys: [400, 'This workspace has as many access keys as are allowed ({limit})'],
+
+  // The store itself
+  DataLost: [500, 'The stored bytes of this object are missing or damaged; the operator was told'],
+  FolderNotUsable: [500, 'The data folder {folder} cannot be used: {reason}'],
+  InsufficientStorage: [507, 'There is not enough space left to store this'],
+  InternalError: [500, 'We encountered an internal error. Please try again.'],
+  MasterKeyInvalid: [500, 'The master key {reason}'],
+  ObjectStoreDisabled: [503, 'The object store is disabled'],
+  ProviderUnavailable: [503, 'The storage engine is not reachable'],
+  SlowDown: [503, 'Please reduce your request rate.'],
+});
+
+/** A code of the catalogue, such as travels from the writer thread to the thread that answers. */
+export type StoreErrorCode = keyof typeof storeErrors.entries;
+
+export function isStoreErrorCode(code: string): code is StoreErrorCode {
+  return Object.hasOwn(storeErrors.entries, code);
+}

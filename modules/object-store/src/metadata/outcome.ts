@@ -1,0 +1,30 @@
+import { AppError } from '@svc/errors';
+import { isDiskFull } from '../disk-full.ts';
+import { isStoreErrorCode, storeErrors, type StoreErrorCode } from '../errors.ts';
+
+/** How one command of a batch ended, in a form that travels between threads. */
+export type CommandOutcome =
+  | { kind: 'done'; value: unknown }
+  /** The command said no; nothing of it was written. */
+  | { kind: 'refused'; code: StoreErrorCode; details: Record<string, unknown> }
+  /** The database failed; nothing of it was written. */
+  | { kind: 'failed'; message: string; diskFull: boolean };
+
+export interface Command {
+  name: string;
+  input: unknown;
+}
+
+export function toOutcome(error: unknown): CommandOutcome {
+  if (error instanceof AppError && isStoreErrorCode(error.code)) {
+    return { kind: 'refused', code: error.code, details: error.details };
+  }
+  const message = error instanceof Error ? error.message : String(error);
+  return { kind: 'failed', message, diskFull: isDiskFull(error) };
+}
+
+export function toError(outcome: Exclude<CommandOutcome, { kind: 'done' }>): AppError {
+  if (outcome.kind === 'refused') return storeErrors[outcome.code]({ details: outcome.details });
+  const cause = new Error(outcome.message);
+  return outcome.diskFull ? storeErrors.InsufficientStorage({ cause }) : storeErrors.InternalError({ cause });
+}

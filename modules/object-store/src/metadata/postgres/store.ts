@@ -1,0 +1,77 @@
+import { CompiledQuery, type Kysely } from 'kysely';
+import { migrate, type Database, type Migration } from '@svc/sql';
+import type { MetadataStore } from '../../ports/metadata-store.ts';
+import { bindStore } from '../bind-store.ts';
+import { GroupCommit, type GroupCommitLimits } from '../group-commit.ts';
+import { toOutcome, type Command, type CommandOutcome } from '../outcome.ts';
+import type { Program, Row, Statement } from '../program.ts';
+import { startProgram } from '../start-program.ts';
+
+export interface PostgresMetadataOptions {
+  /** Closed by who opened it. */
+  database: Database<unknown>;
+  migrations: readonly Migration[];
+  limits?: GroupCommitLimits;
+}
+
+/** The same programs over PostgreSQL, for several replicas. Commits are grouped here as on SQLite. */
+export async function openPostgresMetadataStore(options: PostgresMetadataOptions): Promise<MetadataStore> {
+  const { kysely } = options.database;
+  await migrate(options.database, options.migrations);
+  const commits = new GroupCommit((commands) => runBatch(kysely, commands), options.limits);
+  return bindStore({
+    query: (program) => runProgram(kysely, program),
+    command: (command, weightBytes) => commits.submit(command, weightBytes),
+    check: async () => {
+      await kysely.executeQuery(CompiledQuery.raw('select 1'));
+    },
+    close: () => commits.close(),
+  });
+}
+
+async function runBatch(kysely: Kysely<unknown>, commands: readonly Command[]): Promise<readonly CommandOutcome[]> {
+  try {
+    return await kysely.transaction().execute(async (transaction) => {
+      const outcomes: CommandOutcome[] = [];
+      for (const command of commands) outcomes.push(await runCommand(transaction, command));
+      return outcomes;
+    });
+  } catch (error) {
+    const outcome = toOutcome(error);
+    return commands.map(() => outcome);
+  }
+}
+
+async function runCommand(transaction: Kysely<unknown>, command: Command): Promise<CommandOutcome> {
+  await transaction.executeQuery(CompiledQuery.raw('savepoint command'));
+  try {
+    const value = await runProgram(transaction, startProgram(command));
+    await transaction.executeQuery(CompiledQuery.raw('release savepoint command'));
+    return { kind: 'done', value };
+  } catch (error) {
+    await transaction.executeQuery(CompiledQuery.raw('rollback to savepoint command; release savepoint command'));
+    return toOutcome(error);
+  }
+}
+
+async function runProgram<Result>(kysely: Kysely<unknown>, program: Program<Result>): Promise<Result> {
+  let step = program.next([]);
+  while (!step.done) step = program.next(await rowsOf(kysely, step.value));
+  return step.value;
+}
+
+async function rowsOf(kysely: Kysely<unknown>, statement: Statement): Promise<readonly Row[]> {
+  if (statement.kind === 'lock' || statement.kind === 'shared-lock') {
+    const take = statement.kind === 'lock' ? 'pg_advisory_xact_lock' : 'pg_advisory_xact_lock_shared';
+    await kysely.executeQuery(CompiledQuery.raw(`select ${take}(hashtextextended($1, 727032))`, [statement.text]));
+    return [];
+  }
+  const result = await kysely.executeQuery<Row>(CompiledQuery.raw(numbered(statement.text), [...statement.values]));
+  return result.rows;
+}
+
+/** `?` becomes `$1`, `$2`, …; hints for SQLite's planner go. No text of ours has a `?` that is not a value. */
+function numbered(text: string): string {
+  let index = 0;
+  return text.replace(/\{index \w+\}/, '').replace(/\?/g, () => `$${(index += 1)}`);
+}

@@ -1,0 +1,62 @@
+import { storeErrors } from '../../errors.ts';
+import type { CreateBucket, DeleteBucket } from '../../ports/metadata-store.ts';
+import type { BucketRecord } from '../../ports/records.ts';
+import { all, change, first, lock, type Program } from '../program.ts';
+import { integer, text } from '../row.ts';
+import { trashUpload } from './trash-rows.ts';
+
+export function* createBucket(input: CreateBucket): Program<BucketRecord> {
+  yield* lock(`bucket-name/${input.name}`);
+  const taken = yield* first('select workspace_uuid, state from bucket where name = ?', input.name);
+  if (taken !== undefined) {
+    const own = text(taken, 'workspace_uuid') === input.workspaceUuid;
+    if (own && text(taken, 'state') === 'active') throw storeErrors.BucketAlreadyOwnedByYou();
+    throw storeErrors.BucketAlreadyExists();
+  }
+  yield* lock(`workspace/${input.workspaceUuid}`);
+  const count = yield* first('select count(*) as buckets from bucket where workspace_uuid = ?', input.workspaceUuid);
+  if (count !== undefined && integer(count, 'buckets') >= input.maxBuckets) throw storeErrors.TooManyBuckets();
+  yield* change(
+    'insert into tenant (workspace_uuid, created_at_ms) values (?, ?) on conflict (workspace_uuid) do nothing',
+    input.workspaceUuid,
+    input.nowMs,
+  );
+  yield* change(
+    `insert into bucket (id, name, workspace_uuid, created_at_ms, state, versioning, encryption_mode, location_hint, settings)
+     values (?, ?, ?, ?, 'active', 'unversioned', ?, ?, '{}')`,
+    input.id,
+    input.name,
+    input.workspaceUuid,
+    input.nowMs,
+    input.encryptionMode,
+    input.locationHint,
+  );
+  yield* change('insert into bucket_usage (bucket_id, object_count, size_bytes) values (?, 0, 0)', input.id);
+  return {
+    id: input.id,
+    name: input.name,
+    workspaceUuid: input.workspaceUuid,
+    createdAtMs: input.nowMs,
+    state: 'active',
+    deletedAtMs: null,
+    purgeAtMs: null,
+    versioning: 'unversioned',
+    encryptionMode: input.encryptionMode,
+    locationHint: input.locationHint,
+  };
+}
+
+export function* deleteBucket(input: DeleteBucket): Program<void> {
+  yield* lock(`bucket/${input.bucketId}`);
+  const bucket = yield* first(`select id from bucket where id = ? and state = 'active'`, input.bucketId);
+  if (bucket === undefined) throw storeErrors.NoSuchBucket();
+  const object = yield* first('select 1 as found from object where bucket_id = ? limit 1', input.bucketId);
+  if (object !== undefined) throw storeErrors.BucketNotEmpty();
+  const uploads = yield* all(
+    'select upload_id from upload where bucket_id = ? and completed_at_ms is null',
+    input.bucketId,
+  );
+  for (const upload of uploads) yield* trashUpload(text(upload, 'upload_id'), input.trashDueAtMs);
+  yield* change('delete from bucket_usage where bucket_id = ?', input.bucketId);
+  yield* change('delete from bucket where id = ?', input.bucketId);
+}

@@ -1,0 +1,151 @@
+import { createHash } from 'node:crypto';
+import { multipartChecksum } from '../../checksums/multipart-checksum.ts';
+import { storeErrors } from '../../errors.ts';
+import type { CompletedPart, CompleteUpload, StoredVersion } from '../../ports/metadata-store.ts';
+import type { ObjectChecksum, PartRecord, UploadRecord } from '../../ports/records.ts';
+import { all, change, first, type Program } from '../program.ts';
+import { text, textOrNull } from '../row.ts';
+import { activeVersioning } from './bucket-rows.ts';
+import { lockKey, visible } from './object-commands.ts';
+import { toPart } from './object-queries.ts';
+import { releaseBlob } from './trash-rows.ts';
+import { lockUpload } from './upload-commands.ts';
+import { toUpload } from './upload-rows.ts';
+import { newestVersion, pushVersion } from './version-rows.ts';
+import { assertWriteConditions } from './write-conditions.ts';
+
+interface StoredPart extends PartRecord {
+  blobId: string;
+}
+
+/** Turns an upload into an object by its rows alone: the parts' blobs stay where they are and become its manifest. */
+export function* completeUpload(input: CompleteUpload): Program<StoredVersion> {
+  yield* lockUpload(input.uploadId);
+  const row = yield* first(
+    'select * from upload where upload_id = ? and bucket_id = ? and key = ?',
+    input.uploadId,
+    input.bucketId,
+    input.key,
+  );
+  if (row === undefined) throw storeErrors.NoSuchUpload();
+  const earlier = textOrNull(row, 'result');
+  if (earlier !== null) return JSON.parse(earlier) as StoredVersion; // written below
+  const upload = toUpload(row);
+  const versioning = yield* activeVersioning(input.bucketId);
+  yield* lockKey(input.bucketId, input.key);
+  const newest = yield* newestVersion(input.bucketId, input.key);
+  assertWriteConditions(input.conditions, visible(newest));
+
+  const stored = yield* readParts(input.uploadId);
+  const parts = choose(stored, input.parts);
+  const sizeBytes = assertSizes(parts, input);
+  const checksum = checksumOf(upload, parts, input.expectedChecksum);
+  yield* arrange(input, stored, parts);
+  const etag = multipartEtag(parts);
+  const versionId = yield* pushVersion(versioning, newest, {
+    bucketId: input.bucketId,
+    key: input.key,
+    nowMs: input.nowMs,
+    versionToken: input.versionToken,
+    deleteMarker: false,
+    sizeBytes,
+    etag,
+    attributes: upload.attributes,
+    checksum,
+    partCount: parts.length,
+    location: { kind: 'manifest', manifestId: input.uploadId },
+    trashDueAtMs: input.trashDueAtMs,
+  });
+  const result: StoredVersion = { versionId, etag, sizeBytes, modifiedAtMs: input.nowMs, checksum };
+  yield* change(
+    'update upload set completed_at_ms = ?, result = ? where upload_id = ?',
+    input.nowMs,
+    JSON.stringify(result),
+    input.uploadId,
+  );
+  return result;
+}
+
+function* readParts(uploadId: string): Program<ReadonlyMap<number, StoredPart>> {
+  const rows = yield* all('select * from part where upload_id = ? order by part_number', uploadId);
+  return new Map(
+    rows.map((row) => {
+      const part = { ...toPart(row), blobId: text(row, 'blob_id') };
+      return [part.partNumber, part];
+    }),
+  );
+}
+
+/** The parts that the client named, each as it was uploaded. */
+function choose(stored: ReadonlyMap<number, StoredPart>, named: readonly CompletedPart[]): readonly StoredPart[] {
+  let previous = 0;
+  return named.map(({ partNumber, etag, checksum }) => {
+    if (partNumber <= previous) throw storeErrors.InvalidPartOrder();
+    previous = partNumber;
+    const part = stored.get(partNumber);
+    if (part === undefined || part.etag !== etag) throw storeErrors.InvalidPart({ details: { partNumber } });
+    if (checksum !== undefined && checksum !== part.checksum?.value) {
+      throw storeErrors.InvalidPart({ details: { partNumber } });
+    }
+    return part;
+  });
+}
+
+function assertSizes(parts: readonly StoredPart[], input: CompleteUpload): number {
+  let total = 0;
+  for (const [index, part] of parts.entries()) {
+    if (index < parts.length - 1 && part.sizeBytes < input.minPartBytes) {
+      throw storeErrors.EntityTooSmall({
+        details: { partNumber: part.partNumber, proposedSize: part.sizeBytes, minSizeAllowed: input.minPartBytes },
+      });
+    }
+    total += part.sizeBytes;
+  }
+  if (total > input.maxObjectBytes) throw storeErrors.EntityTooLarge({ details: { proposedSize: total } });
+  return total;
+}
+
+/** Gives each part its place in the object; parts that the client left out go. */
+function* arrange(
+  input: CompleteUpload,
+  stored: ReadonlyMap<number, StoredPart>,
+  chosen: readonly StoredPart[],
+): Program<void> {
+  let offset = 0;
+  const kept = new Set<number>();
+  for (const part of chosen) {
+    kept.add(part.partNumber);
+    yield* change(
+      'update part set start_offset = ? where upload_id = ? and part_number = ?',
+      offset,
+      input.uploadId,
+      part.partNumber,
+    );
+    offset += part.sizeBytes;
+  }
+  for (const part of stored.values()) {
+    if (kept.has(part.partNumber)) continue;
+    yield* change('delete from part where upload_id = ? and part_number = ?', input.uploadId, part.partNumber);
+    yield* releaseBlob(part.blobId, input.trashDueAtMs);
+  }
+}
+
+/** MD5 over the MD5s of the parts, and their number: what every S3 engine shows for a multipart object. */
+function multipartEtag(parts: readonly StoredPart[]): string {
+  const hash = createHash('md5');
+  for (const part of parts) hash.update(part.etag, 'hex');
+  return `${hash.digest('hex')}-${parts.length}`;
+}
+
+function checksumOf(
+  upload: UploadRecord,
+  parts: readonly StoredPart[],
+  expected: string | undefined,
+): ObjectChecksum | null {
+  const checksum = multipartChecksum(upload.checksumAlgorithm, upload.checksumType, parts);
+  // A composite value is sent with and without its number of parts.
+  if (expected !== undefined && expected !== checksum?.value && `${expected}-${parts.length}` !== checksum?.value) {
+    throw storeErrors.BadDigest({ details: { header: upload.checksumAlgorithm ?? 'CRC64NVME' } });
+  }
+  return checksum;
+}

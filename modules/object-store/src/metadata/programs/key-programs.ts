@@ -1,0 +1,94 @@
+import { storeErrors } from '../../errors.ts';
+import type { MetadataCommands, MetadataQueries } from '../../ports/metadata-store.ts';
+import type { AccessKeyRecord, KeyPermission } from '../../ports/records.ts';
+import { all, change, first, lock, type Program, type Row } from '../program.ts';
+import { integer, integerOrNull, text, textOrNull } from '../row.ts';
+
+type Command<Name extends keyof MetadataCommands> = Parameters<MetadataCommands[Name]>[0];
+type Query<Name extends keyof MetadataQueries> = Parameters<MetadataQueries[Name]>[0];
+
+export function* createAccessKey({ key, maxKeys }: Command<'createAccessKey'>): Program<void> {
+  yield* lock(`workspace/${key.workspaceUuid}`);
+  const tenant = yield* first('select 1 as found from tenant where workspace_uuid = ?', key.workspaceUuid);
+  if (tenant === undefined) throw storeErrors.TenantNotProvisioned();
+  const count = yield* first('select count(*) as keys from access_key where workspace_uuid = ?', key.workspaceUuid);
+  if (count !== undefined && integer(count, 'keys') >= maxKeys) {
+    throw storeErrors.TooManyAccessKeys({ details: { limit: maxKeys } });
+  }
+  for (const name of key.buckets ?? []) {
+    const bucket = yield* first(
+      `select 1 as found from bucket where name = ? and workspace_uuid = ? and state = 'active'`,
+      name,
+      key.workspaceUuid,
+    );
+    if (bucket === undefined) throw storeErrors.NoSuchBucket({ details: { resource: name, field: 'buckets' } });
+  }
+  yield* change(
+    `insert into access_key (access_key_id, workspace_uuid, label, permissions, buckets, sealed_secret, created_at_ms,
+       created_by, expires_at_ms, last_used_at_ms) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    key.accessKeyId,
+    key.workspaceUuid,
+    key.label,
+    JSON.stringify(key.permissions),
+    key.buckets === null ? null : JSON.stringify(key.buckets),
+    key.sealedSecret,
+    key.createdAtMs,
+    key.createdBy,
+    key.expiresAtMs,
+    key.lastUsedAtMs,
+  );
+}
+
+export function* deleteAccessKey(input: Command<'deleteAccessKey'>): Program<boolean> {
+  const rows =
+    input.createdBy === undefined
+      ? yield* change(
+          'delete from access_key where access_key_id = ? and workspace_uuid = ? returning access_key_id',
+          input.accessKeyId,
+          input.workspaceUuid,
+        )
+      : yield* change(
+          'delete from access_key where access_key_id = ? and workspace_uuid = ? and created_by = ? returning access_key_id',
+          input.accessKeyId,
+          input.workspaceUuid,
+          input.createdBy,
+        );
+  return rows.length > 0;
+}
+
+export function* touchAccessKeys({ usedAtMs }: Command<'touchAccessKeys'>): Program<void> {
+  for (const [accessKeyId, atMs] of Object.entries(usedAtMs)) {
+    yield* change('update access_key set last_used_at_ms = ? where access_key_id = ?', atMs, accessKeyId);
+  }
+}
+
+export function* findAccessKey({ accessKeyId }: Query<'findAccessKey'>): Program<AccessKeyRecord | null> {
+  const row = yield* first('select * from access_key where access_key_id = ?', accessKeyId);
+  return row === undefined ? null : toAccessKey(row);
+}
+
+export function* listAccessKeys(input: Query<'listAccessKeys'>): Program<readonly AccessKeyRecord[]> {
+  const rows = yield* all(
+    'select * from access_key where workspace_uuid = ? and access_key_id > ? order by access_key_id limit ?',
+    input.workspaceUuid,
+    input.after,
+    input.limit,
+  );
+  return rows.map((row) => toAccessKey(row));
+}
+
+function toAccessKey(row: Row): AccessKeyRecord {
+  const buckets = textOrNull(row, 'buckets');
+  return {
+    accessKeyId: text(row, 'access_key_id'),
+    workspaceUuid: text(row, 'workspace_uuid'),
+    label: text(row, 'label'),
+    permissions: JSON.parse(text(row, 'permissions')) as KeyPermission[], // written by createAccessKey
+    buckets: buckets === null ? null : (JSON.parse(buckets) as string[]), // likewise
+    sealedSecret: text(row, 'sealed_secret'),
+    createdAtMs: integer(row, 'created_at_ms'),
+    createdBy: text(row, 'created_by'),
+    expiresAtMs: integerOrNull(row, 'expires_at_ms'),
+    lastUsedAtMs: integerOrNull(row, 'last_used_at_ms'),
+  };
+}

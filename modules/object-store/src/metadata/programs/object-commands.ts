@@ -1,0 +1,89 @@
+import { storeErrors } from '../../errors.ts';
+import type { DeletedObject, DeleteObject, NewContent, PutObject, StoredVersion } from '../../ports/metadata-store.ts';
+import type { ContentLocation } from '../../ports/records.ts';
+import { change, lock, type Program } from '../program.ts';
+import { integer } from '../row.ts';
+import { activeVersioning } from './bucket-rows.ts';
+import { findVersion, newestVersion, pushVersion, removeRow, setLatest, type StoredRow } from './version-rows.ts';
+import { assertWriteConditions } from './write-conditions.ts';
+
+export function* putObject(input: PutObject): Program<StoredVersion> {
+  const versioning = yield* activeVersioning(input.bucketId);
+  yield* lockKey(input.bucketId, input.key);
+  const newest = yield* newestVersion(input.bucketId, input.key);
+  assertWriteConditions(input.conditions, visible(newest));
+  const location = yield* storeContent(input.content);
+  const versionId = yield* pushVersion(versioning, newest, {
+    bucketId: input.bucketId,
+    key: input.key,
+    nowMs: input.nowMs,
+    versionToken: input.versionToken,
+    deleteMarker: false,
+    sizeBytes: input.sizeBytes,
+    etag: input.etag,
+    attributes: input.attributes,
+    checksum: input.checksum,
+    partCount: null,
+    location,
+    trashDueAtMs: input.trashDueAtMs,
+  });
+  const { etag, sizeBytes, nowMs, checksum } = input;
+  return { versionId, etag, sizeBytes, modifiedAtMs: nowMs, checksum };
+}
+
+export function* deleteObject(input: DeleteObject): Program<DeletedObject> {
+  const versioning = yield* activeVersioning(input.bucketId);
+  yield* lockKey(input.bucketId, input.key);
+  if (input.versionId !== undefined) return yield* deleteVersion(input, input.versionId);
+  const newest = yield* newestVersion(input.bucketId, input.key);
+  const current = visible(newest);
+  if (input.conditions.ifMatch !== undefined && current === null) return { versionId: null, deleteMarker: false };
+  assertWriteConditions(input.conditions, current);
+  if (versioning === 'unversioned') {
+    if (newest !== null) yield* removeRow(newest, input.trashDueAtMs);
+    return { versionId: null, deleteMarker: false };
+  }
+  const versionId = yield* pushVersion(versioning, newest, {
+    bucketId: input.bucketId,
+    key: input.key,
+    nowMs: input.nowMs,
+    versionToken: input.versionToken,
+    deleteMarker: true,
+    sizeBytes: 0,
+    etag: '',
+    attributes: { contentType: '' },
+    checksum: null,
+    partCount: null,
+    location: { kind: 'empty' },
+    trashDueAtMs: input.trashDueAtMs,
+  });
+  return { versionId, deleteMarker: true };
+}
+
+function* deleteVersion(input: DeleteObject, versionId: string): Program<DeletedObject> {
+  const row = yield* findVersion(input.bucketId, input.key, versionId);
+  if (row === null) return { versionId, deleteMarker: false };
+  assertWriteConditions(input.conditions, row.version);
+  yield* removeRow(row, input.trashDueAtMs);
+  if (row.version.isLatest) {
+    const next = yield* newestVersion(input.bucketId, input.key);
+    if (next !== null) yield* setLatest(next, true);
+  }
+  return { versionId, deleteMarker: row.version.deleteMarker };
+}
+
+export function* lockKey(bucketId: number, key: string): Program<void> {
+  yield* lock(`object/${bucketId}/${key}`);
+}
+
+export function visible(row: StoredRow | null): { etag: string } | null {
+  return row === null || row.version.deleteMarker ? null : row.version;
+}
+
+function* storeContent(content: NewContent): Program<ContentLocation> {
+  if (content.kind !== 'inline') return content;
+  const rows = yield* change('insert into inline_content (data) values (?) returning id', content.data);
+  const [row] = rows;
+  if (row === undefined) throw storeErrors.InternalError();
+  return { kind: 'inline', inlineId: integer(row, 'id') };
+}

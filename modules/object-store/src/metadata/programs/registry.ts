@@ -1,0 +1,65 @@
+import type { CommandPrograms, QueryPrograms } from '../program.ts';
+import { createBucket, deleteBucket } from './bucket-commands.ts';
+import { findBucket, isProvisioned, listBuckets } from './bucket-queries.ts';
+import { completeUpload } from './complete-upload.ts';
+import { createAccessKey, deleteAccessKey, findAccessKey, listAccessKeys, touchAccessKeys } from './key-programs.ts';
+import { listObjects } from './list-objects.ts';
+import { deleteObject, putObject } from './object-commands.ts';
+import { findManifestPart, findObject, manifestParts } from './object-queries.ts';
+import { abortUpload, createUpload, putPart } from './upload-commands.ts';
+import { findUpload, listParts, listUploads } from './upload-queries.ts';
+import {
+  dueTrash,
+  forgetCompletedUploads,
+  forgetManifestParts,
+  forgetTrash,
+  isBlobKnown,
+  isContentNeeded,
+  neededBlobs,
+  usageDrift,
+} from './upkeep-programs.ts';
+
+/** Every change that the store can make, by the name of its port method. */
+export const commandPrograms: CommandPrograms = {
+  createBucket,
+  deleteBucket,
+  putObject,
+  deleteObject,
+  createUpload,
+  putPart,
+  completeUpload,
+  abortUpload,
+  createAccessKey,
+  deleteAccessKey,
+  touchAccessKeys,
+  forgetTrash,
+  forgetManifestParts,
+  forgetCompletedUploads,
+};
+
+export const queryPrograms: QueryPrograms = {
+  isProvisioned,
+  findBucket,
+  listBuckets,
+  findObject,
+  listObjects,
+  manifestParts,
+  findManifestPart,
+  findUpload,
+  listUploads,
+  listParts,
+  findAccessKey,
+  listAccessKeys,
+  dueTrash,
+  isBlobKnown,
+  isContentNeeded,
+  neededBlobs,
+  usageDrift,
+};
+
+export type CommandName = keyof CommandPrograms;
+export type QueryName = keyof QueryPrograms;
+
+export function isCommandName(name: string): name is CommandName {
+  return Object.hasOwn(commandPrograms, name);
+}

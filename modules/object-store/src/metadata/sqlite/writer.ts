@@ -1,0 +1,68 @@
+import { Worker } from 'node:worker_threads';
+import type { Command, CommandOutcome } from '../outcome.ts';
+import type { WriterReply, WriterRequest, WriterSettings } from './writer-protocol.ts';
+
+interface Pending {
+  resolve(reply: WriterReply): void;
+  reject(error: Error): void;
+}
+
+/** The main thread's hold on the writer thread: one request at a time. */
+export class SqliteWriter {
+  readonly #worker: Worker;
+  #pending: Pending | null = null;
+  #failure: Error | null = null;
+
+  private constructor(worker: Worker) {
+    this.#worker = worker;
+    worker.on('message', (reply: WriterReply) => {
+      const pending = this.#pending;
+      this.#pending = null;
+      pending?.resolve(reply);
+    });
+    worker.on('error', (error) => this.#fail(error instanceof Error ? error : new Error(String(error))));
+    worker.on('exit', (code) => this.#fail(new Error(`the writer thread ended with code ${code}`)));
+  }
+
+  static async start(settings: WriterSettings): Promise<SqliteWriter> {
+    const worker = new Worker(new URL('./writer-worker.ts', import.meta.url), { workerData: settings });
+    const writer = new SqliteWriter(worker);
+    await writer.#reply();
+    return writer;
+  }
+
+  async run(commands: readonly Command[]): Promise<readonly CommandOutcome[]> {
+    const reply = await this.#ask({ kind: 'batch', commands });
+    return reply.kind === 'batch' ? reply.outcomes : [];
+  }
+
+  /** Why the thread can take nothing more, or null. */
+  get failure(): Error | null {
+    return this.#failure;
+  }
+
+  async close(): Promise<void> {
+    if (this.#failure === null) await this.#ask({ kind: 'close' });
+    await this.#worker.terminate();
+  }
+
+  #ask(request: WriterRequest): Promise<WriterReply> {
+    if (this.#failure !== null) return Promise.reject(this.#failure);
+    const reply = this.#reply();
+    this.#worker.postMessage(request);
+    return reply;
+  }
+
+  #reply(): Promise<WriterReply> {
+    return new Promise((resolve, reject) => {
+      this.#pending = { resolve, reject };
+    });
+  }
+
+  #fail(error: Error): void {
+    this.#failure ??= error;
+    const pending = this.#pending;
+    this.#pending = null;
+    pending?.reject(this.#failure);
+  }
+}

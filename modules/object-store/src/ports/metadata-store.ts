@@ -1,0 +1,261 @@
+import type { ChecksumAlgorithm, ChecksumType } from '../checksums/algorithms.ts';
+import type {
+  AccessKeyRecord,
+  BucketRecord,
+  BucketUsage,
+  EncryptionMode,
+  ManifestPart,
+  ObjectAttributes,
+  ObjectChecksum,
+  ObjectSummary,
+  ObjectVersion,
+  PartRecord,
+  UploadRecord,
+} from './records.ts';
+
+/** An entity tag without quotes, or `*`. Decided against the newest version, inside the transaction. */
+export interface WriteConditions {
+  ifMatch?: readonly string[];
+  ifNoneMatch?: readonly string[];
+}
+
+export interface CreateBucket {
+  id: number;
+  name: string;
+  workspaceUuid: string;
+  nowMs: number;
+  encryptionMode: EncryptionMode;
+  locationHint: string | null;
+  /** Most buckets of one workspace. */
+  maxBuckets: number;
+}
+
+export interface DeleteBucket {
+  bucketId: number;
+  nowMs: number;
+  trashDueAtMs: number;
+}
+
+/** Bytes that are already on stable storage, or small enough to be stored with the row. */
+export type NewContent = { kind: 'empty' } | { kind: 'inline'; data: Uint8Array } | { kind: 'blob'; blobId: string };
+
+export interface PutObject {
+  bucketId: number;
+  key: string;
+  nowMs: number;
+  /** Random tail of the version id, should the bucket keep versions. */
+  versionToken: string;
+  content: NewContent;
+  sizeBytes: number;
+  etag: string;
+  attributes: ObjectAttributes;
+  checksum: ObjectChecksum | null;
+  conditions: WriteConditions;
+  trashDueAtMs: number;
+}
+
+export interface StoredVersion {
+  /** `null` is the version of a bucket that keeps none. */
+  versionId: string;
+  etag: string;
+  sizeBytes: number;
+  modifiedAtMs: number;
+  checksum: ObjectChecksum | null;
+}
+
+export interface DeleteObject {
+  bucketId: number;
+  key: string;
+  /** Absent: the newest is deleted, or covered by a delete marker where versions are kept. */
+  versionId?: string;
+  nowMs: number;
+  versionToken: string;
+  trashDueAtMs: number;
+  conditions: WriteConditions;
+}
+
+export interface DeletedObject {
+  /** The version that went, or the delete marker that came; null where the bucket keeps no versions. */
+  versionId: string | null;
+  deleteMarker: boolean;
+}
+
+export interface CreateUpload {
+  uploadId: string;
+  bucketId: number;
+  key: string;
+  nowMs: number;
+  initiator: string;
+  attributes: ObjectAttributes;
+  checksumAlgorithm: ChecksumAlgorithm | null;
+  checksumType: ChecksumType | null;
+}
+
+export interface PutPart {
+  uploadId: string;
+  bucketId: number;
+  key: string;
+  partNumber: number;
+  blobId: string;
+  sizeBytes: number;
+  etag: string;
+  checksum: ObjectChecksum | null;
+  nowMs: number;
+  trashDueAtMs: number;
+}
+
+export interface CompletedPart {
+  partNumber: number;
+  etag: string;
+  /** Base64, where the client repeated it. */
+  checksum?: string;
+}
+
+export interface CompleteUpload {
+  uploadId: string;
+  bucketId: number;
+  key: string;
+  parts: readonly CompletedPart[];
+  /** What the client says the whole object's checksum is. */
+  expectedChecksum?: string;
+  nowMs: number;
+  versionToken: string;
+  minPartBytes: number;
+  maxObjectBytes: number;
+  conditions: WriteConditions;
+  trashDueAtMs: number;
+}
+
+export interface AbortUpload {
+  uploadId: string;
+  bucketId: number;
+  key: string;
+  trashDueAtMs: number;
+}
+
+export interface TrashEntry {
+  kind: 'blob' | 'manifest';
+  contentId: string;
+}
+
+/** Each is one transaction: all of it is on stable storage when the promise resolves, or nothing of it ever shows. */
+export interface MetadataCommands {
+  /** Also provisions the workspace's store. `BucketAlreadyOwnedByYou`, `BucketAlreadyExists`, `TooManyBuckets`. */
+  createBucket(input: CreateBucket): Promise<BucketRecord>;
+  /** For a bucket without objects; its unfinished uploads end. `NoSuchBucket`, `BucketNotEmpty`. */
+  deleteBucket(input: DeleteBucket): Promise<void>;
+  /** `NoSuchBucket`, `NoSuchKey`, `PreconditionFailed`. */
+  putObject(input: PutObject): Promise<StoredVersion>;
+  /** Deleting what is not there succeeds. `NoSuchBucket`, `PreconditionFailed`. */
+  deleteObject(input: DeleteObject): Promise<DeletedObject>;
+  createUpload(input: CreateUpload): Promise<void>;
+  /** The same part number again replaces the part. `NoSuchUpload`. */
+  putPart(input: PutPart): Promise<void>;
+  /** Touches metadata only. Again with the same parts: the same answer. `NoSuchUpload`, `InvalidPart…`, `EntityTooSmall`. */
+  completeUpload(input: CompleteUpload): Promise<StoredVersion>;
+  abortUpload(input: AbortUpload): Promise<void>;
+  createAccessKey(input: { key: AccessKeyRecord; maxKeys: number }): Promise<void>;
+  /** False when there is no such key. `createdBy` limits it to keys that this principal made. */
+  deleteAccessKey(input: { workspaceUuid: string; accessKeyId: string; createdBy?: string }): Promise<boolean>;
+  touchAccessKeys(input: { usedAtMs: Readonly<Record<string, number>> }): Promise<void>;
+  /** The blobs of these are gone; a manifest's part rows go with it. */
+  forgetTrash(input: { entries: readonly TrashEntry[] }): Promise<void>;
+  /** Some of a manifest's blobs are gone: their rows go, the rest stays for the next round. */
+  forgetManifestParts(input: { manifestId: string; throughPartNumber: number }): Promise<void>;
+  /** Completed uploads are remembered so that a repeated completion gets its answer; older ones are forgotten here. */
+  forgetCompletedUploads(input: { beforeMs: number; limit: number }): Promise<number>;
+}
+
+export interface ListObjects {
+  bucketId: number;
+  /** True for buckets that keep versions: those have rows that a listing must step over. */
+  versioned: boolean;
+  prefix: string;
+  /** Empty: none. */
+  delimiter: string;
+  /** Only keys and common prefixes strictly after this, in the byte order of UTF-8. Empty: from the start. */
+  after: string;
+  limit: number;
+}
+
+export interface ObjectPage {
+  objects: readonly ObjectSummary[];
+  commonPrefixes: readonly string[];
+  truncated: boolean;
+  /** The last key or common prefix of this page, to be given as `after`; null on the last page. */
+  next: string | null;
+}
+
+export interface UploadPage {
+  uploads: readonly UploadRecord[];
+  commonPrefixes: readonly string[];
+  truncated: boolean;
+  nextKey: string | null;
+  nextUploadId: string | null;
+}
+
+export interface FoundObject {
+  version: ObjectVersion;
+  /** The bytes of an inline object, whole. */
+  inline: Uint8Array | null;
+}
+
+/** Each reads one consistent state, does bounded work and holds nothing open when it has resolved. */
+export interface MetadataQueries {
+  isProvisioned(input: { workspaceUuid: string }): Promise<boolean>;
+  /** Active buckets only. */
+  findBucket(input: { name: string }): Promise<BucketRecord | null>;
+  listBuckets(input: {
+    workspaceUuid: string;
+    prefix: string;
+    after: string;
+    limit: number;
+  }): Promise<readonly (BucketRecord & BucketUsage)[]>;
+  /** Without a version: the newest, which may be a delete marker. */
+  findObject(input: { bucketId: number; key: string; versionId?: string }): Promise<FoundObject | null>;
+  listObjects(input: ListObjects): Promise<ObjectPage>;
+  /** The parts that hold bytes of the range, in order, at most `limit`. */
+  manifestParts(input: {
+    manifestId: string;
+    start: number;
+    endExclusive: number;
+    limit: number;
+  }): Promise<readonly ManifestPart[]>;
+  /** Without the part's bytes: for `?partNumber=`. */
+  findManifestPart(input: { manifestId: string; partNumber: number }): Promise<(ManifestPart & PartRecord) | null>;
+  findUpload(input: { uploadId: string; bucketId: number; key: string }): Promise<UploadRecord | null>;
+  listUploads(input: {
+    bucketId: number;
+    prefix: string;
+    delimiter: string;
+    afterKey: string;
+    afterUploadId: string;
+    limit: number;
+  }): Promise<UploadPage>;
+  listParts(input: { uploadId: string; afterPartNumber: number; limit: number }): Promise<readonly PartRecord[]>;
+  findAccessKey(input: { accessKeyId: string }): Promise<AccessKeyRecord | null>;
+  listAccessKeys(input: { workspaceUuid: string; after: string; limit: number }): Promise<readonly AccessKeyRecord[]>;
+  dueTrash(input: { nowMs: number; limit: number }): Promise<readonly TrashEntry[]>;
+  /** Whether any row (object, part, trash) knows this blob. */
+  isBlobKnown(input: { blobId: string }): Promise<boolean>;
+  /** Whether a live object or upload needs it; what only the trash knows is not needed. */
+  isContentNeeded(input: TrashEntry): Promise<boolean>;
+  /** Blobs that live rows need, in order of id, for `fsck`. */
+  neededBlobs(input: { after: string; limit: number }): Promise<readonly { blobId: string; sizeBytes: number }[]>;
+  /** Counters that differ from what the rows add up to, for `fsck`. */
+  usageDrift(input: { after: number; limit: number }): Promise<readonly UsageDrift[]>;
+}
+
+export interface UsageDrift {
+  bucketId: number;
+  counted: BucketUsage;
+  actual: BucketUsage;
+}
+
+/** What the store knows. One contract suite runs on every implementation. */
+export interface MetadataStore extends MetadataCommands, MetadataQueries {
+  /** Throws what is wrong when it can neither read nor write now. */
+  check(): Promise<void>;
+  /** Ends after the last answered command is on disk. */
+  close(): Promise<void>;
+}

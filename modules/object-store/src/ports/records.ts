@@ -1,0 +1,117 @@
+import type { ChecksumAlgorithm, ChecksumType } from '../checksums/algorithms.ts';
+
+export type Versioning = 'unversioned' | 'enabled' | 'suspended';
+export type EncryptionMode = 'none' | 'sse-s3';
+export type BucketState = 'active' | 'soft-deleted';
+
+export interface BucketRecord {
+  /** Random 48-bit number; names can come back, ids never do. */
+  id: number;
+  name: string;
+  workspaceUuid: string;
+  createdAtMs: number;
+  state: BucketState;
+  deletedAtMs: number | null;
+  purgeAtMs: number | null;
+  versioning: Versioning;
+  encryptionMode: EncryptionMode;
+  locationHint: string | null;
+}
+
+export interface BucketUsage {
+  objectCount: number;
+  sizeBytes: number;
+}
+
+/** What the client said about the bytes, kept and given back as it came. */
+export interface ObjectAttributes {
+  contentType: string;
+  /** `cache-control`, `content-disposition`, `content-encoding`, `content-language`, `expires`. */
+  headers?: Readonly<Record<string, string>>;
+  /** `x-amz-meta-*` without the prefix. */
+  metadata?: Readonly<Record<string, string>>;
+  storageClass?: string;
+}
+
+export interface ObjectChecksum {
+  algorithm: ChecksumAlgorithm;
+  type: ChecksumType;
+  /** Base64, with `-N` for a composite one of N parts. */
+  value: string;
+}
+
+/** Where an object's bytes are. An empty object has none of the three. */
+export type ContentLocation =
+  | { kind: 'empty' }
+  | { kind: 'inline'; inlineId: number }
+  | { kind: 'blob'; blobId: string }
+  | { kind: 'manifest'; manifestId: string };
+
+export interface ObjectVersion {
+  bucketId: number;
+  key: string;
+  versionId: string;
+  isLatest: boolean;
+  deleteMarker: boolean;
+  sizeBytes: number;
+  /** Without quotes. */
+  etag: string;
+  modifiedAtMs: number;
+  attributes: ObjectAttributes;
+  checksum: ObjectChecksum | null;
+  /** How many parts it was uploaded in; null for a single PUT. */
+  partCount: number | null;
+  location: ContentLocation;
+}
+
+/** One line of a listing; nothing that a page of a thousand does not need. */
+export interface ObjectSummary {
+  key: string;
+  sizeBytes: number;
+  etag: string;
+  modifiedAtMs: number;
+  checksum: ObjectChecksum | null;
+}
+
+export interface ManifestPart {
+  partNumber: number;
+  blobId: string;
+  sizeBytes: number;
+  startOffset: number;
+}
+
+export interface PartRecord {
+  partNumber: number;
+  sizeBytes: number;
+  etag: string;
+  modifiedAtMs: number;
+  checksum: ObjectChecksum | null;
+}
+
+export interface UploadRecord {
+  uploadId: string;
+  bucketId: number;
+  key: string;
+  initiatedAtMs: number;
+  initiator: string;
+  attributes: ObjectAttributes;
+  checksumAlgorithm: ChecksumAlgorithm | null;
+  checksumType: ChecksumType | null;
+}
+
+export type KeyPermission = 'read' | 'write' | 'admin';
+
+export interface AccessKeyRecord {
+  accessKeyId: string;
+  workspaceUuid: string;
+  label: string;
+  permissions: readonly KeyPermission[];
+  /** Names of buckets, or null for all. */
+  buckets: readonly string[] | null;
+  /** The secret under the master key; never leaves the store in the clear after it was made. */
+  sealedSecret: string;
+  createdAtMs: number;
+  createdBy: string;
+  expiresAtMs: number | null;
+  lastUsedAtMs: number | null;
+}
