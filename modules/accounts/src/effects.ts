@@ -1,9 +1,9 @@
 /** What the domain takes from the outside world, so that a test can move the clock and name the ids. */
 export interface Effects {
-  now(): Date;
-  randomBytes(sizeBytes: number): Buffer;
+  readonly now: () => Date;
+  readonly randomBytes: (sizeBytes: number) => Buffer;
   /** A UUID. */
-  newId(): string;
+  readonly newId: () => string;
 }
 
 /** ISO 8601 UTC with milliseconds: the one form of every stored time, so that text order is time order. */

@@ -1,5 +1,4 @@
 import { type Effects, timestamp } from '../effects.ts';
-import { accountErrors } from '../errors.ts';
 import type { PasswordHasher } from '../password/password-hasher.ts';
 import type { Session, User } from '../records.ts';
 import type { AccountDatabase } from '../stores.ts';
@@ -17,7 +16,14 @@ export interface LoginRequest {
   deviceSecret: string | null;
 }
 
+/** A refusal keeps whose account it was, for the audit log; the answer never says. */
+export interface SignInRefused {
+  outcome: 'refused';
+  userId: string | null;
+}
+
 export interface SignedIn {
+  outcome: 'success';
   user: User;
   session: Session;
   sessionSecret: string;
@@ -48,7 +54,8 @@ export class SignIn {
     this.#throttle = throttle;
   }
 
-  async login(request: LoginRequest): Promise<SignedIn> {
+  /** Throws TOO_MANY_ATTEMPTS and BUSY. */
+  async login(request: LoginRequest): Promise<SignedIn | SignInRefused> {
     const email = normalizeEmail(request.email);
     const user = email === undefined ? undefined : await this.#database.users.byEmail(email);
     const knownDevice = await this.#knownDevice(user, request.deviceSecret);
@@ -59,14 +66,12 @@ export class SignIn {
     };
     this.#throttle.admit(attempt);
     const check = await this.#hasher.check(request.password, user?.passwordHash);
-    if (!check.matches || user === undefined) {
-      throw accountErrors.INVALID_CREDENTIALS();
-    }
+    if (!check.matches || user === undefined) return { outcome: 'refused', userId: user?.id ?? null };
     this.#throttle.succeeded(attempt);
     if (check.outdated) await this.#rehash(user, request.password);
     const { session, secret } = await this.#sessions.begin(user.id, request);
     const deviceSecret = await this.#rememberDevice(user.id, knownDevice === null ? null : request.deviceSecret);
-    return { user, session, sessionSecret: secret, deviceSecret };
+    return { outcome: 'success', user, session, sessionSecret: secret, deviceSecret };
   }
 
   async #rehash(user: User, password: string): Promise<void> {

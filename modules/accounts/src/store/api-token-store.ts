@@ -27,7 +27,7 @@ export function createApiTokenStore(kysely: Kysely<AccountTables>): ApiTokenStor
         .select((expression) => expression.fn.countAll<number>().as('count'))
         .where('userId', '=', userId)
         .executeTakeFirstOrThrow();
-      return Number(count);
+      return count;
     },
     async touch(id, now) {
       await kysely.updateTable('accountApiToken').set({ lastUsedAt: now }).where('id', '=', id).execute();

@@ -30,7 +30,7 @@ export function createInvitationStore(kysely: Kysely<AccountTables>): Invitation
         .where('acceptedAt', 'is', null)
         .where('expiresAt', '>', now)
         .executeTakeFirstOrThrow();
-      return Number(count);
+      return count;
     },
     async claim(id, userId, now) {
       const { numUpdatedRows } = await kysely

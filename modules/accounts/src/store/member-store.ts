@@ -38,7 +38,7 @@ export function createMemberStore(kysely: Kysely<AccountTables>): MemberStore {
         .select((expression) => expression.fn.countAll<number>().as('count'))
         .where('teamUuid', '=', teamUuid);
       if (role !== undefined) query = query.where('role', '=', role);
-      return Number((await query.executeTakeFirstOrThrow()).count);
+      return (await query.executeTakeFirstOrThrow()).count;
     },
     async setRole(teamUuid, userId, role) {
       await kysely

@@ -27,7 +27,7 @@ export function createServiceAccountStore(kysely: Kysely<AccountTables>): Servic
         .select((expression) => expression.fn.countAll<number>().as('count'))
         .where('workspaceUuid', '=', workspaceUuid)
         .executeTakeFirstOrThrow();
-      return Number(count);
+      return count;
     },
     async touch(id, now) {
       await kysely.updateTable('accountServiceAccount').set({ lastUsedAt: now }).where('id', '=', id).execute();

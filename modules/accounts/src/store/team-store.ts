@@ -27,7 +27,7 @@ export function createTeamStore(kysely: Kysely<AccountTables>): TeamStore {
         .select((expression) => expression.fn.countAll<number>().as('count'))
         .where('ownerId', '=', userId)
         .executeTakeFirstOrThrow();
-      return Number(count);
+      return count;
     },
     async update(uuid, changes, now) {
       await kysely

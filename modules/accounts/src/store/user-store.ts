@@ -45,7 +45,7 @@ export function createUserStore(kysely: Kysely<AccountTables>): UserStore {
         .where('kind', '=', 'guest')
         .where('expiresAt', '>', now)
         .executeTakeFirstOrThrow();
-      return Number(count);
+      return count;
     },
     expiredGuests: (now, limit) =>
       kysely

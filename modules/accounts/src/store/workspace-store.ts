@@ -24,7 +24,7 @@ export function createWorkspaceStore(kysely: Kysely<AccountTables>): WorkspaceSt
         .where('ownerId', '=', userId)
         .where('deletingSince', 'is', null)
         .executeTakeFirstOrThrow();
-      return Number(count);
+      return count;
     },
     stuckDeletions: (before, limit) =>
       oldestFirst.where('deletingSince', 'is not', null).where('deletingSince', '<', before).limit(limit).execute(),

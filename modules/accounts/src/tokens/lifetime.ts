@@ -11,7 +11,9 @@ export function isExpired(expiresAt: string | null, now: Date): boolean {
  */
 export function requestedExpiry(asked: string | null | undefined, now: Date, latest: string | null): string | null {
   if (asked === null || asked === undefined) return latest;
-  const expiresAt = new Date(asked).toISOString(); // the schema let only RFC 3339 pass
+  const askedMs = Date.parse(asked);
+  // The schema let only RFC 3339 pass; of that a leap second is no time that a Date can hold.
+  const expiresAt = Number.isNaN(askedMs) ? '' : new Date(askedMs).toISOString();
   if (expiresAt <= now.toISOString()) {
     throw accountErrors.INVALID_REQUEST({
       details: { field: 'expires_at', reason: 'expires_at must lie in the future' },

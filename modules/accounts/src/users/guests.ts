@@ -62,7 +62,7 @@ export class Guests {
     await this.#database.transact(async (stores) => {
       await stores.users.insert(user);
       await stores.workspaces.insert(newWorkspace(this.#effects, user.id, `Guest ${username}`, null));
-      // Counted after the insert: side by side they then see each other, and none slips past.
+      // Replicas side by side may pass the bound by as many as they are: it keeps order of size, not a count.
       if ((await stores.users.countGuests(timestamp(now))) > this.#options.maxActive) {
         throw accountErrors.TOO_MANY_GUESTS({ headers: { 'retry-after': '60' } });
       }

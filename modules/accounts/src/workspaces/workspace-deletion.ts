@@ -63,10 +63,15 @@ export class WorkspaceDeletion {
   async #begin(uuid: string): Promise<void> {
     const now = timestamp(this.#effects.now());
     await this.#database.transact(async (stores) => {
+      // Locks are taken in one order everywhere: team, user, workspace.
+      const seen = await stores.workspaces.byUuid(uuid);
+      if (seen === undefined) throw accountErrors.WORKSPACE_NOT_FOUND();
+      await stores.users.lock(seen.ownerId);
       await stores.workspaces.lock(uuid);
       const workspace = await stores.workspaces.byUuid(uuid);
-      if (workspace === undefined || workspace.deletingSince !== null) throw accountErrors.WORKSPACE_NOT_FOUND();
-      await stores.users.lock(workspace.ownerId);
+      if (workspace?.ownerId !== seen.ownerId || workspace.deletingSince !== null) {
+        throw accountErrors.WORKSPACE_NOT_FOUND();
+      }
       if ((await stores.workspaces.countOwnedBy(workspace.ownerId)) <= 1) throw accountErrors.LAST_WORKSPACE();
       await stores.workspaces.update(uuid, { deletingSince: now }, now);
     });

@@ -1,0 +1,129 @@
+import type { CredentialSource, Principal } from '@svc/http';
+import { decodeJwt } from 'jose';
+import { type Effects, timestamp } from '../effects.ts';
+import { accountErrors } from '../errors.ts';
+import { type AccessJwt, isJoseError } from '../jwt/access-jwt.ts';
+import type { ExternalUsers } from '../oidc/external-users.ts';
+import type { TrustedIssuers } from '../oidc/trusted-issuers.ts';
+import { csrfTokenMatches, type Sessions } from '../sign-in/sessions.ts';
+import type { AccountDatabase } from '../stores.ts';
+import { isExpired, isUseDue } from '../tokens/lifetime.ts';
+import { hashToken } from '../tokens/random-token.ts';
+import { guestPrincipal, serviceAccountPrincipal, userPrincipal } from './principals.ts';
+import { shownCredential } from './shown-credential.ts';
+
+export interface AuthenticatorParts {
+  database: AccountDatabase;
+  effects: Effects;
+  sessions: Sessions;
+  jwt: AccessJwt;
+  issuers: TrustedIssuers;
+  externalUsers: ExternalUsers;
+}
+
+const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+/**
+ * Who calls. Every credential is looked up with every request, so that a revoked one ends with the next. All refusals
+ * are one and the same 401: whether a token is unknown, expired or revoked is told to nobody.
+ */
+export class Authenticator {
+  readonly #parts: AuthenticatorParts;
+
+  constructor(parts: AuthenticatorParts) {
+    this.#parts = parts;
+  }
+
+  async authenticate(source: CredentialSource): Promise<Principal> {
+    const shown = shownCredential(source.headers);
+    const principal =
+      shown.kind === 'bearer'
+        ? await this.#byBearer(shown.token)
+        : shown.kind === 'session'
+          ? await this.#bySession(shown.secret, source)
+          : undefined;
+    if (principal === undefined) throw unauthorized();
+    return principal;
+  }
+
+  #byBearer(token: string): Promise<Principal | undefined> {
+    if (token.startsWith('svc_pat_')) return this.#byApiToken(token);
+    if (token.startsWith('sat_')) return this.#byServiceAccount(token);
+    return this.#byJwt(token);
+  }
+
+  async #bySession(secret: string, source: CredentialSource): Promise<Principal | undefined> {
+    const session = await this.#parts.sessions.bySecret(secret);
+    const user = session === undefined ? undefined : await this.#parts.database.users.byId(session.userId);
+    if (session === undefined || user === undefined) return undefined;
+    // A browser adds the cookie to whatever any page makes it send; the header only our own page can add.
+    const csrfToken = source.headers['x-csrf-token'];
+    if (!SAFE_METHODS.has(source.method) && !csrfTokenMatches(secret, firstOf(csrfToken))) {
+      throw accountErrors.CSRF_TOKEN_INVALID();
+    }
+    return userPrincipal(user, 'session', session.id);
+  }
+
+  async #byApiToken(secret: string): Promise<Principal | undefined> {
+    const { database, effects } = this.#parts;
+    const token = await database.apiTokens.byTokenHash(hashToken(secret));
+    const now = effects.now();
+    if (token === undefined || isExpired(token.expiresAt, now)) return undefined;
+    const user = await database.users.byId(token.userId);
+    if (user === undefined) return undefined;
+    if (isUseDue(token.lastUsedAt, now)) await database.apiTokens.touch(token.id, timestamp(now));
+    return userPrincipal(user, 'api_token', token.id);
+  }
+
+  async #byServiceAccount(secret: string): Promise<Principal | undefined> {
+    const { database, effects } = this.#parts;
+    const account = await database.serviceAccounts.byTokenHash(hashToken(secret));
+    const now = effects.now();
+    if (account === undefined || isExpired(account.expiresAt, now)) return undefined;
+    if (isUseDue(account.lastUsedAt, now)) await database.serviceAccounts.touch(account.id, timestamp(now));
+    return serviceAccountPrincipal(account);
+  }
+
+  async #byJwt(token: string): Promise<Principal | undefined> {
+    const issuer = issuerOf(token);
+    if (issuer === this.#parts.jwt.issuer) return this.#byOwnJwt(token);
+    if (issuer === undefined || !this.#parts.issuers.trusts(issuer)) return undefined;
+    const identity = await this.#parts.issuers.verify(issuer, token);
+    const user = identity === undefined ? undefined : await this.#parts.externalUsers.resolve(identity);
+    return user === undefined ? undefined : userPrincipal(user, 'oidc', null);
+  }
+
+  async #byOwnJwt(token: string): Promise<Principal | undefined> {
+    const claims = await this.#parts.jwt.verify(token);
+    if (claims === undefined) return undefined;
+    const user = await this.#parts.database.users.byId(claims.userId);
+    if (user === undefined) return undefined;
+    if (claims.kind === 'guest') {
+      return user.kind === 'guest' && !isExpired(user.expiresAt, this.#parts.effects.now())
+        ? guestPrincipal(user)
+        : undefined;
+    }
+    const session = claims.sessionId === null ? undefined : await this.#parts.sessions.byId(claims.sessionId);
+    if (session?.userId !== user.id) return undefined; // signed out
+    return userPrincipal(user, 'jwt', session.id);
+  }
+}
+
+/** Unverified: it only chooses whose keys the token is checked against. */
+function issuerOf(token: string): string | undefined {
+  try {
+    return decodeJwt(token).iss;
+  } catch (error) {
+    if (isJoseError(error)) return undefined;
+    throw error;
+  }
+}
+
+function firstOf(header: string | string[] | undefined): string | undefined {
+  return Array.isArray(header) ? header[0] : header;
+}
+
+/** RFC 6750, section 3. */
+function unauthorized(): Error {
+  return accountErrors.UNAUTHORIZED({ headers: { 'www-authenticate': 'Bearer realm="svc"' } });
+}

@@ -1,0 +1,40 @@
+import type { Principal } from '@svc/http';
+import type { Caller } from '../authorize/authorize.ts';
+import type { ServiceAccount, User } from '../records.ts';
+import { scopesOf } from '../tokens/service-accounts.ts';
+
+export function userPrincipal(
+  user: User,
+  credential: 'session' | 'jwt' | 'oidc' | 'api_token',
+  credentialId: string | null,
+): Principal {
+  const operator = user.operatorSince !== null;
+  return { kind: 'user', id: user.id, name: user.email ?? user.name, credential, credentialId, operator };
+}
+
+export function guestPrincipal(user: User): Principal {
+  return { kind: 'guest', id: user.id, name: user.name, credential: 'guest_jwt', credentialId: null };
+}
+
+export function serviceAccountPrincipal(account: ServiceAccount): Principal {
+  return {
+    kind: 'service_account',
+    id: account.id,
+    name: account.name,
+    credential: 'service_account',
+    credentialId: account.id,
+    workspaceUuid: account.workspaceUuid,
+    scopes: scopesOf(account),
+  };
+}
+
+/** As much of a principal as the authorize table needs. */
+export function callerOf(principal: Principal): Caller {
+  const { kind, id, workspaceUuid, scopes } = principal;
+  return {
+    kind,
+    id,
+    ...(workspaceUuid === undefined ? {} : { workspaceUuid }),
+    ...(scopes === undefined ? {} : { scopes }),
+  };
+}

@@ -1,0 +1,35 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { readCookie } from './cookie-names.ts';
+
+export type ShownCredential =
+  | { kind: 'none' }
+  /** Something is shown that is no credential of ours: it is never passed over for a weaker one. */
+  | { kind: 'unreadable' }
+  | { kind: 'bearer'; token: string }
+  | { kind: 'session'; secret: string };
+
+const MAX_TOKEN_LENGTH = 8 * 1024;
+const BEARER = /^bearer +([A-Za-z0-9._~+/=-]+) *$/i;
+const SUBPROTOCOL = /^bearer\.([A-Za-z0-9_-]+)$/;
+
+/**
+ * What the caller shows: the Authorization header, else the subprotocol `bearer.<base64url token>` of a WebSocket, since
+ * browsers cannot set headers there, else the session cookie. The first that is there decides alone.
+ */
+export function shownCredential(headers: IncomingHttpHeaders): ShownCredential {
+  if (headers.authorization !== undefined) return asBearer(BEARER.exec(headers.authorization)?.[1]);
+  const subprotocol = subprotocolToken(headers);
+  if (subprotocol !== undefined) return asBearer(Buffer.from(subprotocol, 'base64url').toString());
+  const secret = readCookie(headers, 'session');
+  return secret === undefined ? { kind: 'none' } : { kind: 'session', secret };
+}
+
+function subprotocolToken(headers: IncomingHttpHeaders): string | undefined {
+  if (headers.upgrade?.toLowerCase() !== 'websocket') return undefined;
+  const offered = (headers['sec-websocket-protocol'] ?? '').split(',').map((each) => each.trim());
+  return offered.map((each) => SUBPROTOCOL.exec(each)?.[1]).find((token) => token !== undefined);
+}
+
+function asBearer(token: string | undefined): ShownCredential {
+  return token === undefined || token.length > MAX_TOKEN_LENGTH ? { kind: 'unreadable' } : { kind: 'bearer', token };
+}

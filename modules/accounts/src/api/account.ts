@@ -1,0 +1,119 @@
+import { type HttpApp, type Principal, principalOf } from '@svc/http';
+import type { FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import { readCookie } from '../access/cookie-names.ts';
+import { accountErrors } from '../errors.ts';
+import type { AccountServices } from '../services.ts';
+import { csrfTokenOf } from '../sign-in/sessions.ts';
+import { clearSessionCookie } from './cookies.ts';
+import { nullable, passwordSchema, scopeSchema, userSchema } from './schemas.ts';
+import { userView } from './views.ts';
+
+const TAGS = ['accounts'];
+
+const meSchema = Type.Object({
+  user: nullable(userSchema),
+  service_account: nullable(Type.Object({ id: Type.String(), name: Type.String(), scopes: Type.Array(scopeSchema) })),
+  workspace_uuid: nullable(Type.String({ description: 'The default workspace' })),
+  credential: Type.Object({ kind: Type.String(), id: nullable(Type.String()) }),
+  csrf_token: nullable(Type.String({ description: 'For `X-CSRF-Token`; null unless the session cookie was shown' })),
+});
+
+const logoutQuerySchema = Type.Object({ everywhere: Type.Optional(Type.Boolean()) });
+const endedSchema = Type.Object({ sessions_ended: Type.Integer() });
+const passwordBodySchema = Type.Object(
+  { current_password: Type.Optional(passwordSchema), new_password: passwordSchema },
+  { additionalProperties: false },
+);
+
+const ownUser = (request: FastifyRequest): string => `user/${request.principal?.id ?? ''}`;
+
+export function registerAccount(app: HttpApp, services: AccountServices): void {
+  app.get(
+    '/api/auth/me',
+    {
+      config: { action: 'account:read', scope: 'self' },
+      schema: { tags: TAGS, summary: 'Who am I', response: { 200: meSchema } },
+    },
+    async (request, reply) => {
+      reply.header('cache-control', 'no-store');
+      return describe(services, principalOf(request), readCookie(request.headers, 'session'));
+    },
+  );
+
+  app.post(
+    '/api/auth/logout',
+    {
+      config: { action: 'session:delete', scope: 'self', auditResource: ownUser },
+      schema: {
+        tags: TAGS,
+        summary: 'Sign out; `everywhere` ends all sessions and access tokens of the user',
+        querystring: logoutQuerySchema,
+        response: { 200: endedSchema },
+      },
+    },
+    async (request, reply) => {
+      const principal = principalOf(request);
+      const ended =
+        request.query.everywhere === true
+          ? await services.signOut.everywhere(principal.id)
+          : await services.signOut.here(sessionIdOf(principal));
+      clearSessionCookie(reply, request);
+      return { sessions_ended: ended };
+    },
+  );
+
+  app.post(
+    '/api/auth/password',
+    {
+      config: { action: 'account:update', scope: 'self', auditResource: ownUser },
+      schema: {
+        tags: TAGS,
+        summary: 'Change the own password; every other session ends',
+        body: passwordBodySchema,
+        response: { 200: endedSchema },
+      },
+    },
+    async (request) => {
+      const principal = principalOf(request);
+      const ended = await services.passwordChange.change({
+        userId: principal.id,
+        currentPassword: request.body.current_password,
+        newPassword: request.body.new_password,
+        keepSessionId: sessionIdOf(principal),
+        remoteAddress: request.ip,
+      });
+      return { sessions_ended: ended };
+    },
+  );
+}
+
+/** Only these two credentials belong to a session. */
+function sessionIdOf(principal: Principal): string | null {
+  return principal.credential === 'session' || principal.credential === 'jwt' ? principal.credentialId : null;
+}
+
+async function describe(services: AccountServices, principal: Principal, sessionSecret: string | undefined) {
+  const { id, name, kind, credential, credentialId, scopes } = principal;
+  const described = { credential: { kind: credential, id: credentialId } };
+  if (kind === 'service_account') {
+    return {
+      ...described,
+      user: null,
+      service_account: { id, name, scopes: [...(scopes ?? [])] },
+      workspace_uuid: principal.workspaceUuid ?? null,
+      csrf_token: null,
+    };
+  }
+  const user = await services.database.users.byId(id);
+  if (user === undefined) throw accountErrors.UNAUTHORIZED();
+  const workspace = await services.workspaces.default(id);
+  const byCookie = credential === 'session' && sessionSecret !== undefined;
+  return {
+    ...described,
+    user: userView(user),
+    service_account: null,
+    workspace_uuid: workspace?.uuid ?? null,
+    csrf_token: byCookie ? csrfTokenOf(sessionSecret) : null,
+  };
+}

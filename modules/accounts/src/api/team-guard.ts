@@ -1,0 +1,46 @@
+import { type HttpApp, principalOf } from '@svc/http';
+import type { FastifyRequest } from 'fastify';
+import { callerOf } from '../access/principals.ts';
+import { authorizeTeam, type TeamGrant } from '../authorize/authorize.ts';
+import type { KnownAction } from '../authorize/table.ts';
+import { accountErrors } from '../errors.ts';
+import type { AccountServices } from '../services.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    teamGrant: TeamGrant | null;
+  }
+}
+
+/** Gives the requests of this part of the app their place for a team grant. */
+export function decorateTeamGrants(app: HttpApp): void {
+  app.decorateRequest('teamGrant', null);
+}
+
+/**
+ * An `onRequest` hook for routes under `/teams/:uuid`: runs after the platform's guard has told who calls, and before
+ * the body is read. `actionOf` may choose by the request, as leaving differs from removing.
+ */
+export function guardTeam(
+  services: Pick<AccountServices, 'database'>,
+  actionOf: KnownAction | ((request: FastifyRequest) => KnownAction),
+): (request: FastifyRequest) => Promise<void> {
+  return async (request) => {
+    const action = typeof actionOf === 'string' ? actionOf : actionOf(request);
+    const teamUuid = pathParameter(request, 'uuid');
+    request.teamGrant = await authorizeTeam(services.database, callerOf(principalOf(request)), action, teamUuid);
+  };
+}
+
+/** The grant of a route that has `guardTeam`; without it nobody is let through. */
+export function teamGrantOf(request: FastifyRequest): TeamGrant {
+  if (request.teamGrant === null) throw accountErrors.FORBIDDEN();
+  return request.teamGrant;
+}
+
+/** Hooks run before the schema of the path has given it a type. */
+export function pathParameter(request: FastifyRequest, name: string): string {
+  const params: unknown = request.params;
+  const value: unknown = typeof params === 'object' && params !== null ? Reflect.get(params, name) : undefined;
+  return typeof value === 'string' ? value : '';
+}

@@ -1,0 +1,81 @@
+import { type Effects, secondsAfter, timestamp } from '../effects.ts';
+import { decodeCursor, encodeCursor, MAX_PAGE_SIZE, DEFAULT_PAGE_SIZE, type Page, pageOf } from '../paging.ts';
+import type { AuditRecord } from '../records.ts';
+import { addressBlock } from '../sign-in/address-block.ts';
+import { TokenBuckets } from '../sign-in/token-buckets.ts';
+import type { AuditFilter, AuditStore } from '../stores.ts';
+
+export interface AuditOptions {
+  /** Older records go; 0 keeps them for ever. */
+  retentionDays: number;
+}
+
+export type NewAuditRecord = Omit<AuditRecord, 'sequence' | 'occurredAt' | 'details'> & {
+  details: Record<string, unknown>;
+};
+
+const MAX_RESOURCE_LENGTH = 500;
+const MAX_DETAILS_LENGTH = 4_000;
+/** What one address without credentials may write: refusals of strangers must not fill the disk. */
+const ANONYMOUS = { burst: 30, perMinute: 10, maxKeys: 20_000 };
+
+/** Who did what, to what, from where, with what result. Only ever grows at its end. */
+export class AuditTrail {
+  readonly #store: AuditStore;
+  readonly #effects: Effects;
+  readonly #options: AuditOptions;
+  readonly #onSuppressed: () => void;
+  readonly #anonymous: TokenBuckets;
+
+  constructor(store: AuditStore, effects: Effects, options: AuditOptions, onSuppressed: () => void) {
+    this.#store = store;
+    this.#effects = effects;
+    this.#options = options;
+    this.#onSuppressed = onSuppressed;
+    this.#anonymous = new TokenBuckets(ANONYMOUS, () => effects.now());
+  }
+
+  async record(entry: NewAuditRecord): Promise<void> {
+    if (entry.actorKind === 'anonymous' && !this.#admit(entry.remoteAddress)) {
+      this.#onSuppressed();
+      return;
+    }
+    const details = JSON.stringify(entry.details);
+    await this.#store.append({
+      ...entry,
+      occurredAt: timestamp(this.#effects.now()),
+      resource: entry.resource.slice(0, MAX_RESOURCE_LENGTH),
+      details: details.length > MAX_DETAILS_LENGTH ? '{"truncated":true}' : details,
+    });
+  }
+
+  /** Newest first. */
+  async list(
+    filter: AuditFilter,
+    query: { page_size?: number | undefined; cursor?: string | undefined },
+  ): Promise<Page<AuditRecord>> {
+    const limit = Math.min(query.page_size ?? DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE);
+    const before = query.cursor === undefined ? null : sequenceOf(query.cursor);
+    const rows = await this.#store.list(filter, limit, before);
+    return pageOf(rows, limit, (last) => encodeCursor(String(last.sequence)));
+  }
+
+  /** Removes at most `limit` records that are past the retention; answers how many. */
+  async purge(limit: number): Promise<number> {
+    if (this.#options.retentionDays === 0) return 0;
+    const before = timestamp(secondsAfter(this.#effects.now(), -this.#options.retentionDays * 86_400));
+    return this.#store.deleteBefore(before, limit);
+  }
+
+  #admit(remoteAddress: string): boolean {
+    const key = addressBlock(remoteAddress);
+    if (this.#anonymous.waitMs(key) > 0) return false;
+    this.#anonymous.take(key);
+    return true;
+  }
+}
+
+function sequenceOf(cursor: string): number {
+  const [text = ''] = decodeCursor(cursor, 1);
+  return /^\d{1,15}$/.test(text) ? Number(text) : 0; // before the first record: an empty page
+}

@@ -1,0 +1,131 @@
+import type { Metrics } from '@svc/telemetry';
+import { createAccess } from './access/access-port.ts';
+import { createAuditLog } from './access/audit-port.ts';
+import { Authenticator } from './access/authenticator.ts';
+import { AuditTrail } from './audit/audit-trail.ts';
+import type { AccountsConfig } from './config.ts';
+import type { Effects } from './effects.ts';
+import { AccessJwt } from './jwt/access-jwt.ts';
+import type { SigningKeyStore } from './jwt/signing-key.ts';
+import { SigningKeys } from './jwt/signing-keys.ts';
+import { ExternalUsers } from './oidc/external-users.ts';
+import type { Fetch } from './oidc/jwks-cache.ts';
+import { TrustedIssuers } from './oidc/trusted-issuers.ts';
+import { PasswordChange } from './password/password-change.ts';
+import { Argon2PasswordHasher } from './password/password-hasher.ts';
+import type { AccountServices } from './services.ts';
+import { LoginThrottle } from './sign-in/login-throttle.ts';
+import { Sessions } from './sign-in/sessions.ts';
+import { SignIn } from './sign-in/sign-in.ts';
+import { SignOut } from './sign-in/sign-out.ts';
+import type { AccountDatabase } from './stores.ts';
+import { InvitationAcceptance } from './teams/invitation-acceptance.ts';
+import { Invitations } from './teams/invitations.ts';
+import { Members } from './teams/members.ts';
+import { Teams } from './teams/teams.ts';
+import { ApiTokens } from './tokens/api-tokens.ts';
+import { ServiceAccounts } from './tokens/service-accounts.ts';
+import { Guests } from './users/guests.ts';
+import { OwnerAccounts } from './users/owner.ts';
+import { WorkspaceDeletion, type WorkspaceHoldings } from './workspaces/workspace-deletion.ts';
+import { Workspaces } from './workspaces/workspaces.ts';
+
+export interface ServiceParts {
+  database: AccountDatabase;
+  effects: Effects;
+  config: AccountsConfig;
+  keyStore: SigningKeyStore;
+  metrics: Metrics;
+  publicUrl: () => string;
+  holdings: WorkspaceHoldings;
+  fetch: Fetch;
+}
+
+/** Puts the module together. Reads the signing keys, and makes the first one. */
+export async function createServices(parts: ServiceParts): Promise<AccountServices & { owners: OwnerAccounts }> {
+  const { database, effects, config, metrics } = parts;
+  const { limits } = config;
+  const { memory_kib: memoryKib, passes, parallelism } = config.password;
+  const hasher = new Argon2PasswordHasher({ memoryKib, passes, parallelism }, effects.randomBytes);
+  const throttle = new LoginThrottle(throttleOptions(config), () => effects.now());
+  const sessions = new Sessions(database, effects, sessionOptions(config));
+  const apiTokens = new ApiTokens(database, effects, limits.api_tokens_per_user);
+  const lifetime = Math.max(config.access_token_lifetime_seconds, config.guest.token_lifetime_seconds);
+  const keys = await SigningKeys.open(parts.keyStore, effects, lifetime);
+  const jwt = new AccessJwt(keys, effects, config.issuer);
+  const issuers = new TrustedIssuers(issuerOptions(config), effects, parts.fetch);
+  const externalUsers = new ExternalUsers(database, effects);
+  const authenticator = new Authenticator({ database, effects, sessions, jwt, issuers, externalUsers });
+  const suppressed = metrics.counter(
+    'svc_audit_suppressed_total',
+    'Refusals of strangers that were too many to record',
+  );
+  const signIns = metrics.counter('svc_sign_ins_total', 'Sign-ins with a password by outcome', ['outcome']);
+  const auditOptions = { retentionDays: config.audit_retention_days };
+  const auditTrail = new AuditTrail(database.audit, effects, auditOptions, () => suppressed.inc());
+  return {
+    database,
+    access: createAccess(authenticator, database),
+    audit: createAuditLog(auditTrail),
+    auditTrail,
+    sessions,
+    signIn: new SignIn(database, effects, hasher, sessions, throttle),
+    signOut: new SignOut(database, effects),
+    passwordChange: new PasswordChange(database, effects, hasher, throttle),
+    jwt,
+    keys,
+    guests: new Guests(database, effects, jwt, guestOptions(config)),
+    apiTokens,
+    serviceAccounts: new ServiceAccounts(database, effects, limits.service_accounts_per_workspace),
+    teams: new Teams(database, effects, limits.teams_per_owner),
+    members: new Members(database, effects),
+    invitations: new Invitations(database, effects, limits.open_invitations_per_team),
+    acceptance: new InvitationAcceptance(database, effects, hasher, limits.members_per_team),
+    workspaces: new Workspaces(database, effects, limits.workspaces_per_owner),
+    workspaceDeletion: new WorkspaceDeletion(database, effects, parts.holdings),
+    owners: new OwnerAccounts(database, effects, hasher, apiTokens),
+    accessTokenLifetimeSeconds: config.access_token_lifetime_seconds,
+    guestSandboxes: config.guest.sandboxes,
+    publicUrl: parts.publicUrl,
+    onSignIn: (outcome) => signIns.inc({ outcome }),
+  };
+}
+
+function sessionOptions({ session }: AccountsConfig) {
+  return {
+    lifetimeSeconds: session.lifetime_seconds,
+    idleSeconds: session.idle_seconds,
+    maxPerUser: session.max_per_user,
+  };
+}
+
+function throttleOptions({ throttle }: AccountsConfig) {
+  return {
+    addressBurst: throttle.address_burst,
+    addressPerMinute: throttle.address_per_minute,
+    accountBurst: throttle.account_burst,
+    accountPerMinute: throttle.account_per_minute,
+    freeFailures: throttle.free_failures,
+    maxDelaySeconds: throttle.max_delay_seconds,
+  };
+}
+
+function guestOptions({ guest }: AccountsConfig) {
+  return {
+    enabled: guest.enabled,
+    tokenLifetimeSeconds: guest.token_lifetime_seconds,
+    maxActive: guest.max_active,
+    perMinute: guest.per_minute,
+  };
+}
+
+function issuerOptions({ trusted_issuers: issuers }: AccountsConfig) {
+  return issuers.map((each) => ({
+    issuer: each.issuer,
+    audience: each.audience,
+    jwksUrl: each.jwks_url,
+    emailClaim: each.email_claim,
+    requireVerifiedEmail: each.require_verified_email,
+    autoCreate: each.auto_create,
+  }));
+}

@@ -1,0 +1,115 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Access, AuditLog, HttpApp } from '@svc/http';
+import type { Database } from '@svc/sql';
+import type { Logger, Metrics } from '@svc/telemetry';
+import { createServices } from './create-services.ts';
+import type { AccountsConfig } from './config.ts';
+import type { Effects } from './effects.ts';
+import { registerRoutes } from './api/register-routes.ts';
+import { SigningKeyFiles } from './jwt/signing-key-files.ts';
+import type { Fetch } from './oidc/jwks-cache.ts';
+import { purgeExpired } from './purge.ts';
+import { createAccountDatabase } from './store/account-database.ts';
+import type { OwnerAccount, StartToken } from './users/owner.ts';
+import type { WorkspaceHoldings } from './workspaces/workspace-deletion.ts';
+
+export interface AccountsDependencies {
+  /** The main database, migrated. Whoever opened it closes it. */
+  database: Pick<Database<unknown>, 'kysely'>;
+  config: AccountsConfig;
+  /** Signing keys stand below it, in `keys/jwt`. */
+  dataFolder: string;
+  log: Logger;
+  metrics: Metrics;
+  /** Where users reach the console, without a slash at its end; asked when a link is made. */
+  publicUrl: () => string;
+  /** What a workspace still holds, in words; a workspace that holds something is not deleted. Nothing by default. */
+  workspaceHoldings?: WorkspaceHoldings;
+  /** Clock, random numbers and ids; the real ones by default. */
+  effects?: Partial<Effects>;
+  /** Waits between two purges; rejects when the signal says so. */
+  sleep?: (delayMs: number, signal: AbortSignal) => Promise<void>;
+  /** For the keys of trusted issuers. */
+  fetch?: Fetch;
+}
+
+export interface AccountsModule {
+  readonly access: Access;
+  readonly audit: AuditLog;
+  registerRoutes(app: HttpApp): Promise<void>;
+  /** Makes the owner on the first start; later starts change nothing. */
+  ensureOwner(wanted: { email?: string; password?: string }): Promise<OwnerAccount>;
+  /** `svc admin reset-password`. Throws USER_NOT_FOUND and PASSWORD_UNSUITABLE. */
+  resetPassword(email: string, password: string): Promise<{ userId: string; sessionsEnded: number }>;
+  /** The owner's API token of this start; that of the previous start of the same instance is revoked. */
+  issueStartToken(instance?: string): Promise<StartToken>;
+  /** `svc admin rotate-keys`. Answers the id of the key that signs from now on. */
+  rotateKeys(): Promise<string>;
+  /** Purges what is past its time, every few minutes, until the signal or `close`. */
+  start(signal: AbortSignal): void;
+  status(): { signing_key: string };
+  close(): Promise<void>;
+}
+
+const PURGE_EVERY_MS = 5 * 60_000;
+
+export async function createAccountsModule(deps: AccountsDependencies): Promise<AccountsModule> {
+  const effects: Effects = { now: () => new Date(), randomBytes, newId: randomUUID, ...deps.effects };
+  const database = createAccountDatabase(deps.database);
+  const services = await createServices({
+    database,
+    effects,
+    config: deps.config,
+    keyStore: new SigningKeyFiles(join(deps.dataFolder, 'keys', 'jwt')),
+    metrics: deps.metrics,
+    publicUrl: deps.publicUrl,
+    holdings: deps.workspaceHoldings ?? (async () => []),
+    fetch: deps.fetch ?? fetch,
+  });
+  const { sessions, auditTrail: audit, keys, workspaceDeletion: deletion } = services;
+  const purge = () => purgeExpired({ database, effects, sessions, audit, keys, deletion });
+  const stopped = new AbortController();
+  let running: Promise<void> = Promise.resolve();
+  return {
+    access: services.access,
+    audit: services.audit,
+    registerRoutes: (app) => registerRoutes(app, services),
+    ensureOwner: (wanted) => services.owners.ensure(wanted),
+    resetPassword: (email, password) => services.owners.resetPassword(email, password),
+    issueStartToken: (instance = 'svc up') => services.owners.issueStartToken(instance),
+    rotateKeys: () => keys.rotate(),
+    start(signal) {
+      const sleep = deps.sleep ?? ((delayMs, until) => delay(delayMs, undefined, { signal: until, ref: false }));
+      running = repeat(purge, sleep, AbortSignal.any([signal, stopped.signal]), deps.log);
+    },
+    status: () => ({ signing_key: keys.signer().kid }),
+    async close() {
+      stopped.abort();
+      await running;
+    },
+  };
+}
+
+/** Ends with the signal, never with an error: a run that failed is told and tried again. */
+async function repeat(
+  purge: () => Promise<number>,
+  sleep: (delayMs: number, signal: AbortSignal) => Promise<void>,
+  signal: AbortSignal,
+  log: Logger,
+): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      const removed = await purge();
+      if (removed > 0) log.info({ removed }, 'purged expired accounts data');
+    } catch (error) {
+      log.error({ err: error }, 'the purge of expired accounts data failed');
+    }
+    try {
+      await sleep(PURGE_EVERY_MS, signal);
+    } catch {
+      return; // the signal ended the wait
+    }
+  }
+}

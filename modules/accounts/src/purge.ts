@@ -1,0 +1,57 @@
+import { type Effects, secondsAfter, timestamp } from './effects.ts';
+import type { AuditTrail } from './audit/audit-trail.ts';
+import type { SigningKeys } from './jwt/signing-keys.ts';
+import type { Sessions } from './sign-in/sessions.ts';
+import type { AccountDatabase } from './stores.ts';
+import type { WorkspaceDeletion } from './workspaces/workspace-deletion.ts';
+
+export interface PurgeParts {
+  database: AccountDatabase;
+  effects: Effects;
+  sessions: Sessions;
+  audit: AuditTrail;
+  keys: SigningKeys;
+  deletion: WorkspaceDeletion;
+}
+
+/** One statement removes at most this many rows, so that no other writer waits long. */
+const BATCH = 500;
+/** One run ends after this many batches per table; the rest waits for the next run. */
+const MAX_BATCHES = 20;
+/** What expired stays listed this long, so that its owner sees why something stopped working. */
+const SHOW_EXPIRED_SECONDS = 30 * 86_400;
+const FORGET_DEVICE_SECONDS = 180 * 86_400;
+const GUESTS_PER_RUN = 200;
+
+/** Removes what is past its time. Every part may run on several replicas at once: each row is deleted by one of them. */
+export async function purgeExpired(parts: PurgeParts): Promise<number> {
+  const { database, effects, sessions, audit, keys, deletion } = parts;
+  const now = effects.now();
+  const shown = timestamp(secondsAfter(now, -SHOW_EXPIRED_SECONDS));
+  const unseen = timestamp(secondsAfter(now, -FORGET_DEVICE_SECONDS));
+  const deadlines = sessions.deadlines(now);
+  let removed = 0;
+  const batches: readonly (() => Promise<number>)[] = [
+    () => database.sessions.deleteExpired(deadlines.now, deadlines.idleBefore, BATCH),
+    () => database.apiTokens.deleteExpired(shown, BATCH),
+    () => database.serviceAccounts.deleteExpired(shown, BATCH),
+    () => database.invitations.deleteExpired(shown, BATCH),
+    () => database.devices.deleteUnseenSince(unseen, BATCH),
+    () => audit.purge(BATCH),
+  ];
+  for (const batch of batches) removed += await inBatches(batch);
+  removed += await deletion.removeExpiredGuests(GUESTS_PER_RUN);
+  await deletion.finishStuck(BATCH);
+  await keys.reload(); // forgets retired keys, and sees a rotation by another process
+  return removed;
+}
+
+async function inBatches(batch: () => Promise<number>): Promise<number> {
+  let removed = 0;
+  for (let count = 0; count < MAX_BATCHES; count++) {
+    const now = await batch();
+    removed += now;
+    if (now < BATCH) break;
+  }
+  return removed;
+}

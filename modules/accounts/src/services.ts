@@ -1,0 +1,46 @@
+import type { Access, AuditLog } from '@svc/http';
+import type { AuditTrail } from './audit/audit-trail.ts';
+import type { AccessJwt } from './jwt/access-jwt.ts';
+import type { SigningKeys } from './jwt/signing-keys.ts';
+import type { PasswordChange } from './password/password-change.ts';
+import type { Sessions } from './sign-in/sessions.ts';
+import type { SignIn } from './sign-in/sign-in.ts';
+import type { SignOut } from './sign-in/sign-out.ts';
+import type { AccountDatabase } from './stores.ts';
+import type { InvitationAcceptance } from './teams/invitation-acceptance.ts';
+import type { Invitations } from './teams/invitations.ts';
+import type { Members } from './teams/members.ts';
+import type { Teams } from './teams/teams.ts';
+import type { ApiTokens } from './tokens/api-tokens.ts';
+import type { ServiceAccounts } from './tokens/service-accounts.ts';
+import type { Guests } from './users/guests.ts';
+import type { WorkspaceDeletion } from './workspaces/workspace-deletion.ts';
+import type { Workspaces } from './workspaces/workspaces.ts';
+
+/** What the routes call; made once in module.ts. */
+export interface AccountServices {
+  database: AccountDatabase;
+  access: Access;
+  audit: AuditLog;
+  auditTrail: AuditTrail;
+  sessions: Sessions;
+  signIn: SignIn;
+  signOut: SignOut;
+  passwordChange: PasswordChange;
+  jwt: AccessJwt;
+  keys: SigningKeys;
+  guests: Guests;
+  apiTokens: ApiTokens;
+  serviceAccounts: ServiceAccounts;
+  teams: Teams;
+  members: Members;
+  invitations: Invitations;
+  acceptance: InvitationAcceptance;
+  workspaces: Workspaces;
+  workspaceDeletion: WorkspaceDeletion;
+  accessTokenLifetimeSeconds: number;
+  guestSandboxes: number;
+  /** Where users reach the console, without a slash at its end. */
+  publicUrl: () => string;
+  onSignIn: (outcome: 'success' | 'refused' | 'throttled') => void;
+}

@@ -1,0 +1,73 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { createHttpApp, type HttpApp } from '@svc/http';
+import type { Database } from '@svc/sql';
+import { createLogger, createMetrics, type Metrics } from '@svc/telemetry';
+import { type FakeClock, fakeClock, temporaryFolder } from '@svc/testing';
+import type { AccountsConfig } from '../config.ts';
+import { type AccountsModule, createAccountsModule } from '../module.ts';
+import type { Fetch } from '../oidc/jwks-cache.ts';
+import { createAccountDatabase } from '../store/account-database.ts';
+import type { AccountDatabase } from '../stores.ts';
+import { testConfig } from './test-config.ts';
+
+export interface TestAccounts {
+  app: HttpApp;
+  module: AccountsModule;
+  database: AccountDatabase;
+  clock: FakeClock;
+  metrics: Metrics;
+  /** What the next look into a workspace finds. */
+  holdings: Map<string, readonly string[]>;
+  dataFolder: string;
+  close(): Promise<void>;
+}
+
+export interface TestAccountsOptions {
+  config?: AccountsConfig;
+  fetch?: Fetch;
+  /** Routes besides the module's own. */
+  extraRoutes?: (app: HttpApp) => void;
+}
+
+/** The module with a clock of its own behind the real HTTP app, over a database that a suite made. */
+export async function startTestAccounts<Tables>(
+  database: Database<Tables>,
+  options: TestAccountsOptions = {},
+): Promise<TestAccounts> {
+  const folder = await temporaryFolder('svc-accounts-');
+  const clock = fakeClock();
+  const log = createLogger({ level: 'silent', name: 'test' });
+  const metrics = createMetrics();
+  const holdings = new Map<string, readonly string[]>();
+  const module = await createAccountsModule({
+    database: { kysely: database.kysely as never }, // the module sees its own tables only
+    config: options.config ?? testConfig(),
+    dataFolder: folder.path,
+    log,
+    metrics,
+    publicUrl: () => 'http://console.test',
+    workspaceHoldings: async (uuid) => holdings.get(uuid) ?? [],
+    effects: { now: () => clock.now(), randomBytes, newId: randomUUID },
+    sleep: (delayMs, signal) => clock.sleep(delayMs, signal),
+    ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
+  });
+  const { access, audit } = module;
+  const app = await createHttpApp({ log, metrics, access, audit, version: '0.0.0' });
+  await module.registerRoutes(app);
+  options.extraRoutes?.(app);
+  await app.ready();
+  return {
+    app,
+    module,
+    database: createAccountDatabase(database),
+    clock,
+    metrics,
+    holdings,
+    dataFolder: folder.path,
+    close: async () => {
+      await app.close();
+      await module.close();
+      await folder.remove();
+    },
+  };
+}
