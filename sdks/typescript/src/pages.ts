@@ -1,0 +1,28 @@
+import type { Page } from './accounts-types.ts';
+import { UnexpectedAnswerError } from './errors.ts';
+import type { CallRequest, Transport } from './transport.ts';
+
+/** Which page of a list. */
+export interface PageQuery {
+  /** `nextCursor` of the page before. */
+  cursor?: string | undefined;
+  pageSize?: number | undefined;
+}
+
+export function pageParameters(page: PageQuery): NonNullable<CallRequest['query']> {
+  return { cursor: page.cursor, page_size: page.pageSize };
+}
+
+/** Lists come as `{"<name>": [...], "next_cursor": ...}`; here they all have one shape. */
+export async function listPage<Item>(
+  transport: Transport,
+  name: string,
+  request: Omit<CallRequest, 'method'>,
+): Promise<Page<Item>> {
+  const answer = await transport.call<Record<string, unknown>>({ method: 'GET', ...request });
+  const items = answer[name];
+  const cursor = answer['next_cursor'];
+  if (!Array.isArray(items)) throw new UnexpectedAnswerError(`The answer has no list of ${name}`);
+  // The parse: the route's schema on the server is what promises the shape of the items.
+  return { items: items as Item[], nextCursor: typeof cursor === 'string' ? cursor : null };
+}
