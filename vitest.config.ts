@@ -1,13 +1,19 @@
 import { defineConfig } from 'vitest/config';
+import { TEST_KINDS } from './apps/cli/src/commands/test/kinds.ts';
 
-/** `*.test.ts` beside the code. `test/` holds what needs real processes and outside parts; the runner starts those. */
+/** One project per kind of test files; `svc test` runs them one after the other, `npx vitest run PATH` runs any. */
 export default defineConfig({
   test: {
-    include: ['{packages,modules,apps,sdks,migrations}/**/*.test.ts', 'test/**/*.test.ts'],
-    exclude: ['**/node_modules/**', '**/dist/**', '.cache/**'],
     pool: 'forks',
     maxWorkers: 2,
-    testTimeout: 30_000,
-    hookTimeout: 120_000,
+    projects: TEST_KINDS.map((kind) => ({
+      test: {
+        name: kind.name,
+        include: [...kind.include],
+        exclude: ['**/node_modules/**', '**/dist/**', '.cache/**', ...(kind.exclude ?? [])],
+        testTimeout: kind.testTimeoutMs,
+        hookTimeout: Math.max(kind.testTimeoutMs, 120_000),
+      },
+    })),
   },
 });

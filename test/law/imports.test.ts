@@ -90,6 +90,7 @@ describe('the law of imports', () => {
   it('reaches another package by its name and its public face, never by a path', () => {
     const broken = eachImport((source, own, each) => {
       if (each.specifier.startsWith('.')) {
+        if (own.zone === 'root') return null; // settings of tools may name what they are about
         const path = posix.normalize(posix.join(posix.dirname(source.path), each.specifier));
         // The product's one version stands in the root's package.json.
         return packageOf(path, packages) === own || path === 'package.json' ? null : 'the path leaves the package';

@@ -13,6 +13,8 @@ const HTTP_LIBRARIES: ReadonlySet<string> = new Set([
   '@svc/http',
 ]);
 const SQL_LIBRARIES: ReadonlySet<string> = new Set(['kysely', 'pg', 'node:sqlite', '@svc/sql']);
+const HTTP_FOLDERS: ReadonlySet<string> = new Set(['api', 'channel', 'http', 'management', 'routes', 's3', 'terminal']);
+const SQL_FOLDERS: ReadonlySet<string> = new Set(['metadata', 'sql', 'store']);
 /** A token bucket is arithmetic; it only happens to live beside the server that uses it most. */
 const NOT_HTTP: ReadonlySet<string> = new Set(['RateLimiter']);
 /** Files that put a module together may see all of its layers. */
@@ -21,10 +23,12 @@ const COMPOSITION = /(^|\/)(index|module|create-[a-z-]+-module|[a-z-]+-module|wi
 const sources = typeScriptSources().filter((source) => source.path.startsWith('modules/') && !isTest(source.path));
 const byPath = new Map(sources.map((source) => [source.path, source]));
 
+/** The types of `@svc/http` are ports that any layer may name; those of the libraries are not. */
 function isHttp(each: ImportOf): boolean {
   const name = packageNameOf(each.specifier);
-  if (each.typeOnly || !(HTTP_LIBRARIES.has(name) || name.startsWith('@fastify/'))) return false;
-  return each.names.some((imported) => !NOT_HTTP.has(imported));
+  if (each.typeOnly && (name === '@svc/http' || name.startsWith('node:'))) return false;
+  if (!(HTTP_LIBRARIES.has(name) || name.startsWith('@fastify/'))) return false;
+  return each.typeOnly || each.names.some((imported) => !NOT_HTTP.has(imported));
 }
 
 /** Types count as well: whoever names `Kysely` speaks SQL. */
@@ -32,9 +36,13 @@ function isSql(each: ImportOf): boolean {
   return SQL_LIBRARIES.has(packageNameOf(each.specifier));
 }
 
+/** By what it imports; a file without a library of its own belongs to the adapter whose folder it stands in. */
 function layerOf(source: TypeScriptSource): 'http' | 'sql' | 'domain' {
   if (source.imports.some(isHttp)) return 'http';
-  return source.imports.some(isSql) ? 'sql' : 'domain';
+  if (source.imports.some(isSql)) return 'sql';
+  const folders = source.path.split('/').slice(3, -1);
+  if (folders.some((folder) => HTTP_FOLDERS.has(folder))) return 'http';
+  return folders.some((folder) => SQL_FOLDERS.has(folder)) ? 'sql' : 'domain';
 }
 
 function reached(source: TypeScriptSource): TypeScriptSource[] {

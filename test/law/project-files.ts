@@ -18,8 +18,10 @@ export function readProjectFile(path: string): string {
   return readFileSync(join(PROJECT_ROOT, path), 'utf8');
 }
 
+/** Tests, and what only runs them. */
 export function isTest(path: string): boolean {
-  return /\.(test|campaign)\.tsx?$/.test(path) || /^(test|bench)\//.test(path) || path.startsWith('packages/testing/');
+  if (/\.(test|campaign)\.tsx?$/.test(path) || /^(test|bench)\//.test(path)) return true;
+  return /(^packages|\/src)\/testing\//.test(path) || path.startsWith('apps/cli/src/commands/test/');
 }
 
 function listByGit(): string[] {

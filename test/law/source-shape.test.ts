@@ -11,7 +11,7 @@ const REFUSED_NAMES = /(^|[/-])(utils?|helpers?|common|managers?)(\.[a-z]+)*$/;
 /** Where an app reads its environment; everything else gets what it needs as arguments. */
 const READS_ENVIRONMENT = /^apps\/[a-z]+\/src\/(main|config|configuration)(\/|\.ts$|-)/;
 /** A program's entry works when it is loaded: that is what it is for. */
-const ENTRY = /(^|\/)(main|[a-z-]+-(worker|main))\.tsx?$|\.config\.ts$|^sdks\/[a-z]+\/(scripts|tools)\//;
+const ENTRY = /(^|\/)(main|[a-z-]+-(worker|main))\.tsx?$|\.config\.ts$|^[a-z]+\/[a-z-]+\/scripts\//;
 const MUTABLE_COLLECTIONS: ReadonlySet<string> = new Set(['Map', 'Set', 'WeakMap', 'WeakSet', 'Array']);
 
 const sources = typeScriptSources();

@@ -6,6 +6,7 @@ export { fakeClock, type FakeClock } from './fake-clock.ts';
 export { fakeRoleAllows, fakeScopesAllow } from './fake-role-table.ts';
 export { freePort } from './free-port.ts';
 export {
+  debianPackageOf,
   describeRequiring,
   findChromium,
   findCommand,

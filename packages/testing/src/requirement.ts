@@ -55,6 +55,11 @@ export function skippedTitle(title: string, reason: string): string {
   return `${title} [skipped: ${reason}]`;
 }
 
+/** The Debian package that brings a program. */
+export function debianPackageOf(command: string): string {
+  return DEBIAN_PACKAGES[command] ?? command;
+}
+
 /** Absolute path of a program on PATH or in the sbin folders, which PATH lacks for ordinary users. */
 export function findCommand(name: string): string | null {
   const folders = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/local/sbin', '/usr/sbin', '/sbin'];
@@ -102,7 +107,7 @@ function reasonFor(name: RequirementName): string | null {
 
 function commandReason(command: string): string | null {
   if (findCommand(command) !== null) return null;
-  return `needs the command ${command}; install it with: apt-get install -y ${DEBIAN_PACKAGES[command] ?? command}`;
+  return `needs the command ${command}; install it with: apt-get install -y ${debianPackageOf(command)}`;
 }
 
 function isExecutable(path: string): boolean {

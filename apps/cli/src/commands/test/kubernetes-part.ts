@@ -1,0 +1,37 @@
+import { join } from 'node:path';
+import type { TestKind } from './kinds.ts';
+import type { Part, PartContext } from './part.ts';
+import { runInGroup } from './process-group.ts';
+import { vitestPart } from './vitest-part.ts';
+
+const BUILD_TIMEOUT_MS = 40 * 60_000;
+
+/**
+ * Tests against a real Kubernetes. Its programs are built from source once, which takes minutes, so that runs beside
+ * the parts before it and yields to them.
+ */
+export function kubernetesPart(kind: TestKind, root: string): Part {
+  return vitestPart(kind, root, {
+    prepare: buildKubernetes,
+    impossible: ({ isRoot }) => {
+      if (process.platform !== 'linux') return 'needs Linux';
+      return isRoot ? null : 'needs root; run it with: sudo ./svc test kubernetes';
+    },
+  });
+}
+
+async function buildKubernetes(context: PartContext): Promise<void> {
+  const { exitCode, timedOut } = await runInGroup({
+    command: 'nice',
+    args: ['-n', '10', process.execPath, join(context.root, 'test/kubernetes/main.ts'), 'build'],
+    cwd: context.root,
+    environment: context.environment,
+    timeoutMs: BUILD_TIMEOUT_MS,
+    signal: context.signal,
+    logFile: join(context.outFolder, 'kubernetes-build.log'),
+    onLine: (line) => context.progress(`kubernetes: ${line}`),
+  });
+  if (timedOut) throw new Error(`the Kubernetes build took longer than ${BUILD_TIMEOUT_MS / 60_000} minutes`);
+  if (exitCode !== 0)
+    throw new Error(`the Kubernetes build ended with exit code ${exitCode}; see kubernetes-build.log`);
+}

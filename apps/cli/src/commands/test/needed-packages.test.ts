@@ -1,0 +1,14 @@
+import { describe, expect, it } from 'vitest';
+import { requirementNames } from './needed-packages.ts';
+
+describe('requirementNames', () => {
+  it('finds what suites say they need, over several lines as well', () => {
+    const source = `describeRequiring([\n  'root',\n  'command:crun'], 'a sandbox', () => {});
+      const reason = requirement('command:etcd', 'go');`;
+    expect(requirementNames(source)).toEqual(['root', 'command:crun', 'command:etcd', 'go']);
+  });
+
+  it('finds nothing in an ordinary test', () => {
+    expect(requirementNames(`it('requires a name', () => expect(requirementOf('x')).toBe(1));`)).toEqual([]);
+  });
+});

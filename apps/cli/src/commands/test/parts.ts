@@ -1,0 +1,22 @@
+import { checkParts } from './checks.ts';
+import { TEST_KINDS, type TestKind } from './kinds.ts';
+import { kubernetesPart } from './kubernetes-part.ts';
+import type { Part } from './part.ts';
+import { postgresPart } from './postgres-part.ts';
+import { vitestPart } from './vitest-part.ts';
+
+/** Every part of `svc test` in the order in which they run: what fails fastest first. */
+export function createParts(root: string): Part[] {
+  const parts: Part[] = [...checkParts];
+  for (const kind of TEST_KINDS) parts.push(...partsOf(kind, root));
+  return parts.toSorted((left, right) => rank(left) - rank(right));
+}
+
+function partsOf(kind: TestKind, root: string): Part[] {
+  if (kind.name === 'unit') return [vitestPart(kind, root), postgresPart(kind, root)];
+  return [kind.name === 'kubernetes' ? kubernetesPart(kind, root) : vitestPart(kind, root)];
+}
+
+function rank(part: Part): number {
+  return part.group === 'default' ? 0 : 1;
+}

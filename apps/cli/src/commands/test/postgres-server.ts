@@ -1,0 +1,137 @@
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { chownSync, createWriteStream, globSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { finished } from 'node:stream/promises';
+import { setTimeout as delay } from 'node:timers/promises';
+import { freePort } from '@svc/testing';
+
+export interface PostgresServer {
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+export interface PostgresOptions {
+  readonly environment: Readonly<Record<string, string>>;
+  readonly isRoot: boolean;
+  readonly logFile: string;
+  readonly signal: AbortSignal;
+}
+
+interface Account {
+  readonly uid?: number;
+  readonly gid?: number;
+}
+
+const USER = 'svc';
+const START_TIMEOUT_MS = 60_000;
+
+/** Debian keeps the programs of each major version in a folder of its own, off PATH. The newest one, or null. */
+export function findPostgresPrograms(): string | null {
+  return (
+    globSync('/usr/lib/postgresql/*/bin/postgres')
+      .toSorted()
+      .at(-1)
+      ?.replace(/\/postgres$/, '') ?? null
+  );
+}
+
+/**
+ * A cluster of its own in a temporary folder, on a free port of 127.0.0.1, as an unprivileged user: PostgreSQL refuses
+ * to run as root. It forgets durability, since nothing in it outlives the tests.
+ */
+export async function startPostgres(programs: string, options: PostgresOptions): Promise<PostgresServer> {
+  const account = options.isRoot ? unprivilegedAccount() : {};
+  const folder = mkdtempSync(join(tmpdir(), 'svc-postgres-'));
+  const remove = (): void => rmSync(folder, { recursive: true, force: true });
+  const password = randomBytes(18).toString('hex');
+  try {
+    const passwordFile = join(folder, 'password');
+    writeFileSync(passwordFile, password, { mode: 0o600 });
+    if (account.uid !== undefined && account.gid !== undefined) {
+      chownSync(folder, account.uid, account.gid);
+      chownSync(passwordFile, account.uid, account.gid);
+    }
+    const data = join(folder, 'data');
+    const initArguments = ['-D', data, '-U', USER, '-E', 'UTF8', '--locale=C.UTF-8', '-A', 'scram-sha-256'];
+    execFileSync(join(programs, 'initdb'), [...initArguments, `--pwfile=${passwordFile}`, '--no-sync'], {
+      ...account,
+      cwd: folder,
+      env: options.environment,
+      stdio: 'ignore',
+    });
+    const port = await freePort();
+    const server = launch(programs, data, port, account, options);
+    await untilReady(programs, port, server.child, options);
+    const stop = async (): Promise<void> => {
+      await server.stop();
+      remove();
+    };
+    return { url: `postgres://${USER}:${password}@127.0.0.1:${port}/postgres`, stop };
+  } catch (error) {
+    remove();
+    throw error;
+  }
+}
+
+function launch(programs: string, data: string, port: number, account: Account, options: PostgresOptions) {
+  const settings = {
+    listen_addresses: '127.0.0.1',
+    unix_socket_directories: '',
+    fsync: 'off',
+    full_page_writes: 'off',
+    synchronous_commit: 'off',
+    max_connections: '200',
+    shared_buffers: '64MB',
+  };
+  const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  const child = spawn(join(programs, 'postgres'), ['-D', data, '-p', String(port), ...flags], {
+    ...account,
+    cwd: data,
+    env: options.environment,
+    detached: true, // Ctrl-C on the terminal is for the runner, which then stops the server in order
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const log = createWriteStream(options.logFile);
+  child.stdout.pipe(log, { end: false });
+  child.stderr.pipe(log, { end: false });
+  const exited = new Promise<void>((resolve) => {
+    child.once('close', () => resolve());
+    child.once('error', () => resolve());
+  });
+  const stop = async (): Promise<void> => {
+    if (child.exitCode === null) child.kill('SIGQUIT'); // at once: the data is thrown away
+    await exited;
+    log.end();
+    await finished(log);
+  };
+  return { child, stop };
+}
+
+async function untilReady(
+  programs: string,
+  port: number,
+  child: ChildProcess,
+  options: PostgresOptions,
+): Promise<void> {
+  const deadline = performance.now() + START_TIMEOUT_MS;
+  for (;;) {
+    options.signal.throwIfAborted();
+    if (child.exitCode !== null) throw new Error(`PostgreSQL ended at its start; see ${options.logFile}`);
+    try {
+      const args = ['-q', '-h', '127.0.0.1', '-p', String(port)];
+      execFileSync(join(programs, 'pg_isready'), args, { env: options.environment, stdio: 'ignore' });
+      return;
+    } catch (error) {
+      if (performance.now() > deadline) throw new Error('PostgreSQL did not become ready', { cause: error });
+    }
+    await delay(100, undefined, { signal: options.signal });
+  }
+}
+
+/** Debian's package makes this account; its number differs between machines. */
+function unprivilegedAccount(): Account {
+  const idOf = (flag: string): number => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }).trim());
+  return { uid: idOf('-u'), gid: idOf('-g') };
+}

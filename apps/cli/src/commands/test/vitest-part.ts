@@ -1,0 +1,111 @@
+import { existsSync, globSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { TestKind } from './kinds.ts';
+import type { Part, PartContext, PartOutcome, TestResult } from './part.ts';
+import { runInGroup } from './process-group.ts';
+import { packagesNeededBy } from './needed-packages.ts';
+import { readVitestReport } from './vitest-report.ts';
+
+export interface VitestRun {
+  /** Name of the log and of the report. */
+  readonly name: string;
+  readonly kind: TestKind;
+  readonly files?: readonly string[];
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
+/** A part that is one kind of test files. */
+export function vitestPart(kind: TestKind, root: string, more: Partial<Part> = {}): Part {
+  const files = (): string[] => filesOf(kind, root);
+  return {
+    name: kind.name,
+    description: kind.description,
+    group: kind.group,
+    timeoutMs: kind.timeoutMs,
+    files,
+    packages: () => packagesNeededBy(files(), root),
+    run: (context) => runVitest(context, { name: kind.name, kind }),
+    ...more,
+  };
+}
+
+export function filesOf(kind: TestKind, root: string): string[] {
+  const exclude = ['**/node_modules/**', '**/dist/**', ...(kind.exclude ?? [])];
+  return globSync([...kind.include], { cwd: root, exclude }).toSorted();
+}
+
+/** Runs vitest in a process group of its own and reads its report; a run that ends without one counts as failed. */
+export async function runVitest(context: PartContext, run: VitestRun): Promise<PartOutcome> {
+  const report = join(context.outFolder, `${run.name}.json`);
+  const logFile = join(context.outFolder, `${run.name}.log`);
+  rmSync(report, { force: true });
+  const progress = progressReader(context);
+  const { exitCode, timedOut } = await runInGroup({
+    command: process.execPath,
+    args: vitestArguments(context, run, report),
+    cwd: context.root,
+    environment: { ...context.environment, ...run.environment },
+    timeoutMs: run.kind.timeoutMs,
+    signal: context.signal,
+    logFile,
+    onLine: progress,
+  });
+  const results = existsSync(report) ? readVitestReport(readFileSync(report, 'utf8'), context.root) : [];
+  const fault = faultOf(run, exitCode, timedOut, results);
+  if (fault !== null) results.push({ file: run.name, name: 'the run itself', status: 'failed', message: fault });
+  const failed = results.some((result) => result.status === 'failed');
+  return { results, output: failed ? failuresIn(readFileSync(logFile, 'utf8')) : '' };
+}
+
+function vitestArguments(context: PartContext, run: VitestRun, report: string): string[] {
+  const { testName } = context.filter;
+  const files = context.filter.files ?? run.files ?? [];
+  return [
+    '--disable-warning=ExperimentalWarning',
+    join(context.root, 'node_modules/vitest/vitest.mjs'),
+    'run',
+    '--project',
+    run.kind.name,
+    '--reporter=default',
+    '--reporter=json',
+    `--outputFile.json=${report}`,
+    ...(run.kind.sequential ? ['--no-file-parallelism'] : []),
+    ...(testName === undefined ? [] : ['--testNamePattern', escapePattern(testName)]),
+    ...files,
+  ];
+}
+
+/** What went wrong besides the tests that failed. */
+function faultOf(
+  run: VitestRun,
+  exitCode: number | null,
+  timedOut: boolean,
+  results: readonly TestResult[],
+): string | null {
+  if (timedOut) return `was ended after ${run.kind.timeoutMs / 60_000} minutes`;
+  if (exitCode === 0 || results.some((result) => result.status === 'failed')) return null;
+  return exitCode === null ? 'was ended by a signal' : `vitest ended with exit code ${exitCode}; see the log`;
+}
+
+/** vitest says one line for each file that is done: ` ✓ |unit| packages/x/src/a.test.ts (3 tests) 4ms`. */
+function progressReader(context: PartContext): (line: string) => void {
+  let files = 0;
+  let tests = 0;
+  return (line) => {
+    const match = /^\s*[✓❯×↓]\s+(?:\|[^|]+\|\s+)?(\S+\.tsx?) \((\d+) tests?/.exec(line);
+    if (match === null) return;
+    files += 1;
+    tests += Number(match[2]);
+    context.progress(`${tests} tests in ${files} files, last ${match[1]}`);
+  };
+}
+
+/** From the first failure on: vitest prints them, with code frames, after the list of files. */
+function failuresIn(log: string): string {
+  const start = log.search(/⎯⎯ *(?:\S*m)* *(Failed|Unhandled|Startup)/);
+  return start === -1 ? log.split('\n').slice(-60).join('\n') : log.slice(log.lastIndexOf('\n', start) + 1);
+}
+
+function escapePattern(text: string): string {
+  return text.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
+}
