@@ -1,4 +1,5 @@
 import { loadConfig, type Environment, type FlagValue, type LoadedConfig } from '@svc/config';
+import { accountsConfigSchema } from '@svc/accounts';
 import { Type, type Static } from 'typebox';
 import { SERVICE_NAMES } from './service-names.ts';
 
@@ -71,14 +72,18 @@ export const platformConfigSchema = Type.Object({
     maxItems: 64,
     description: 'Addresses or networks whose X-Forwarded-For is believed',
   }),
-  services: Type.Array(Type.Union(SERVICE_NAMES.map((name) => Type.Literal(name))), {
-    default: [...SERVICE_NAMES],
-    description: 'The services that this process runs',
-  }),
+  services: Type.Array(
+    Type.Union([Type.Literal('clusters'), Type.Literal('object-store'), Type.Literal('sandboxes')]),
+    {
+      default: [...SERVICE_NAMES],
+      description: 'The services that this process runs',
+    },
+  ),
   database: databaseSchema,
   tls: tlsSchema,
   log: logSchema,
   owner: ownerSchema,
+  accounts: accountsConfigSchema,
 });
 
 export type PlatformConfig = Static<typeof platformConfigSchema>;

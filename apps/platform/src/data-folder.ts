@@ -3,7 +3,8 @@ import { join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { startErrors } from './errors.ts';
 
-export interface DataFolder {
+/** Where everything stands below the data folder. */
+export interface DataFolderPaths {
   readonly path: string;
   readonly databaseFile: string;
   readonly objectsFolder: string;
@@ -11,7 +12,23 @@ export interface DataFolder {
   readonly keysFolder: string;
   readonly tlsFolder: string;
   readonly ownerFile: string;
+}
+
+export interface DataFolder extends DataFolderPaths {
   release(): void;
+}
+
+export function dataFolderPaths(path: string): DataFolderPaths {
+  const folder = resolve(path);
+  return {
+    path: folder,
+    databaseFile: join(folder, 'svc.db'),
+    objectsFolder: join(folder, 'objects'),
+    sandboxesFolder: join(folder, 'sandboxes'),
+    keysFolder: join(folder, 'keys'),
+    tlsFolder: join(folder, 'tls'),
+    ownerFile: join(folder, 'owner.json'),
+  };
 }
 
 /**
@@ -19,32 +36,23 @@ export interface DataFolder {
  * however that ends; a file with a pid alone would outlive a kill -9.
  */
 export function openDataFolder(path: string): DataFolder {
-  const folder = resolve(path);
+  const paths = dataFolderPaths(path);
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-    accessSync(folder, constants.W_OK | constants.X_OK);
+    mkdirSync(paths.path, { recursive: true, mode: 0o700 });
+    accessSync(paths.path, constants.W_OK | constants.X_OK);
   } catch (cause) {
-    throw explain(folder, cause);
+    throw explain(paths.path, cause);
   }
-  const lock = takeLock(folder);
-  const folders = ['objects', 'sandboxes', 'keys', 'tls'].map((name) => join(folder, name));
+  const lock = takeLock(paths.path);
   try {
-    for (const each of folders) mkdirSync(each, { recursive: true, mode: 0o700 });
+    for (const each of [paths.objectsFolder, paths.sandboxesFolder, paths.keysFolder, paths.tlsFolder]) {
+      mkdirSync(each, { recursive: true, mode: 0o700 });
+    }
   } catch (cause) {
     lock.close();
-    throw explain(folder, cause);
+    throw explain(paths.path, cause);
   }
-  const [objectsFolder = '', sandboxesFolder = '', keysFolder = '', tlsFolder = ''] = folders;
-  return {
-    path: folder,
-    databaseFile: join(folder, 'svc.db'),
-    objectsFolder,
-    sandboxesFolder,
-    keysFolder,
-    tlsFolder,
-    ownerFile: join(folder, 'owner.json'),
-    release: () => lock.close(),
-  };
+  return { ...paths, release: () => lock.close() };
 }
 
 function takeLock(folder: string): DatabaseSync {

@@ -11,5 +11,6 @@ export const startErrors = defineErrors({
   PORT_IN_USE: [500, 'port {port} on {host} is in use; choose another with {flag} (0 = any free one)'],
   PORT_NOT_ALLOWED: [500, 'port {port} on {host} cannot be opened ({reason}); choose another with {flag}'],
   HOST_UNKNOWN: [500, 'the address {host} is not one of this machine; choose another with --host'],
+  NO_PLATFORM_THERE: [500, 'no platform was ever started on {path}; name its data folder with --data DIR'],
   DATABASE_DAMAGED: [500, 'the database {path} cannot be read ({reason}); restore a backup'],
 });

@@ -1,1 +1,7 @@
-export {};
+export { resetPassword, rotateKeys } from './administration.ts';
+export { loadPlatformConfig, platformConfigSchema, type PlatformConfig } from './config.ts';
+export { renderConfigurationReference } from './configuration-reference.ts';
+export type { PlatformStatus } from './http/status-routes.ts';
+export { renderOpenApi } from './openapi.ts';
+export { systemRequirements, type SystemRequirement } from './requirements.ts';
+export { startPlatform, type ReadyLine, type RunningPlatform, type StartOptions } from './start.ts';

@@ -1,9 +1,9 @@
 import { configJsonSchema, renderConfig, shownKeys } from '@svc/config';
-import { platformConfigSchema } from '@svc/platform';
+import { platformConfigSchema, renderConfigurationReference } from '@svc/platform';
 import type { Command } from 'commander';
 import { readConfiguration } from '../configuration.ts';
 
-/** `svc config check|show|schema`: secrets are redacted in all of them. */
+/** `svc config check|show|schema|reference`: secrets are redacted in all of them. */
 export function registerConfigCommand(program: Command): void {
   const config = program.command('config').description('check or show the configuration');
   config
@@ -32,5 +32,11 @@ export function registerConfigCommand(program: Command): void {
     .action(() => {
       const schema = configJsonSchema(platformConfigSchema, { title: 'svc configuration' });
       process.stdout.write(`${JSON.stringify(schema, null, 2)}\n`);
+    });
+  config
+    .command('reference')
+    .description('print docs/configuration.md')
+    .action(() => {
+      process.stdout.write(renderConfigurationReference());
     });
 }

@@ -1,0 +1,44 @@
+import { existsSync } from 'node:fs';
+import { createAccountsModule, type AccountsModule } from '@svc/accounts';
+import { createLogger, createMetrics } from '@svc/telemetry';
+import type { PlatformConfig } from './config.ts';
+import { openDatabases } from './databases.ts';
+import { dataFolderPaths } from './data-folder.ts';
+import { startErrors } from './errors.ts';
+
+/** For the operator of the data folder, beside a running platform or without one; the lock is not taken. */
+export function resetPassword(config: PlatformConfig, email: string, password: string): Promise<unknown> {
+  return withAccounts(config, (accounts) => accounts.resetPassword(email, password));
+}
+
+export function rotateKeys(config: PlatformConfig): Promise<{ keyId: string }> {
+  return withAccounts(config, async (accounts) => ({ keyId: await accounts.rotateKeys() }));
+}
+
+async function withAccounts<Result>(
+  config: PlatformConfig,
+  work: (accounts: AccountsModule) => Promise<Result>,
+): Promise<Result> {
+  const folder = dataFolderPaths(config.data);
+  if (config.database.url === undefined && !existsSync(folder.databaseFile)) {
+    throw startErrors.NO_PLATFORM_THERE({ details: { path: folder.path } });
+  }
+  const databases = await openDatabases(config, folder);
+  try {
+    const accounts = await createAccountsModule({
+      database: databases.main,
+      config: config.accounts,
+      dataFolder: folder.path,
+      log: createLogger({ level: config.log.level, name: 'svc' }),
+      metrics: createMetrics(),
+      publicUrl: () => '',
+    });
+    try {
+      return await work(accounts);
+    } finally {
+      await accounts.close();
+    }
+  } finally {
+    await databases.main.close();
+  }
+}

@@ -1,0 +1,121 @@
+import type { AccountsModule } from '@svc/accounts';
+import { createAccountsModule } from '@svc/accounts';
+import { createHttpApp, registerHealthRoutes, UpgradeRouter, type HttpApp } from '@svc/http';
+import { createMetrics, type Logger, type Metrics } from '@svc/telemetry';
+import type { PlatformConfig } from './config.ts';
+import { openDataFolder, type DataFolder } from './data-folder.ts';
+import { openDatabases, type Databases } from './databases.ts';
+import { Endpoints } from './endpoints.ts';
+import { registerStatusRoutes } from './http/status-routes.ts';
+import { Lifecycle } from './lifecycle.ts';
+import { createServices } from './services/create-services.ts';
+import type { Services } from './services/service.ts';
+import { VERSION } from './version.ts';
+
+export interface ComposeOptions {
+  config: PlatformConfig;
+  log: Logger;
+  /** Services that cannot run on this machine, each with the one line that says why. */
+  unavailable: Readonly<Record<string, string>>;
+}
+
+/** Every object of the platform, made and wired, with no listener open and no work begun. */
+export interface Composition {
+  folder: DataFolder;
+  databases: Databases;
+  metrics: Metrics;
+  accounts: AccountsModule;
+  services: Services;
+  app: HttpApp;
+  upgrades: UpgradeRouter;
+  endpoints: Endpoints;
+  /** Closes all of it, the newest first. */
+  lifecycle: Lifecycle;
+  startedAtMs: number;
+}
+
+export async function compose(options: ComposeOptions): Promise<Composition> {
+  const lifecycle = new Lifecycle(options.log);
+  try {
+    return await composeInto(options, lifecycle);
+  } catch (error) {
+    await lifecycle.close();
+    throw error;
+  }
+}
+
+async function composeInto(options: ComposeOptions, lifecycle: Lifecycle): Promise<Composition> {
+  const { config, log } = options;
+  const startedAtMs = performance.now();
+  const folder = openDataFolder(config.data);
+  lifecycle.own('data folder', () => folder.release());
+  const databases = await openDatabases(config, folder);
+  lifecycle.own('database', () => databases.main.close());
+  const metrics = createMetrics({ processMetricsPrefix: 'svc_' });
+  const endpoints = new Endpoints(config);
+
+  const holders: { services?: Services } = {};
+  const accounts = await createAccountsModule({
+    database: databases.main,
+    config: config.accounts,
+    dataFolder: folder.path,
+    log,
+    metrics,
+    publicUrl: () => endpoints.url,
+    workspaceHoldings: async (workspaceUuid) => holdingsOf(holders.services, workspaceUuid),
+  });
+  lifecycle.own('accounts', () => accounts.close());
+  const { access, audit } = accounts;
+  const app = await createHttpApp({
+    log,
+    metrics,
+    access,
+    audit,
+    version: VERSION,
+    trustedProxies: config.trusted_proxies,
+  });
+  lifecycle.own('routes', () => app.close());
+  const upgrades = new UpgradeRouter(log);
+
+  const services = await createServices({
+    ...options,
+    folder,
+    databases,
+    metrics,
+    access,
+    audit,
+    endpoints,
+    lifecycle,
+  });
+  holders.services = services;
+  await accounts.registerRoutes(app);
+  for (const service of Object.values(services)) {
+    await service.registerRoutes(app);
+    service.registerUpgrades(upgrades);
+  }
+  registerHealthRoutes(app, { metrics, checks: readinessOf(services), now: () => new Date() });
+  registerStatusRoutes(app, {
+    version: VERSION,
+    uptimeSeconds: () => Math.floor((performance.now() - startedAtMs) / 1000),
+    services: async (workspaceUuid) => ({
+      clusters: await services.clusters.state(workspaceUuid),
+      object_store: await services.objectStore.state(workspaceUuid),
+      sandboxes: await services.sandboxes.state(workspaceUuid),
+    }),
+  });
+  await app.ready();
+  return { folder, databases, metrics, accounts, services, app, upgrades, endpoints, lifecycle, startedAtMs };
+}
+
+/** Without an answer nothing is deleted: before the services stand, a workspace counts as full. */
+async function holdingsOf(services: Services | undefined, workspaceUuid: string): Promise<string[]> {
+  if (services === undefined) return ['services that are still starting'];
+  const all = await Promise.all(Object.values(services).map((service) => service.holdings(workspaceUuid)));
+  return all.flat();
+}
+
+function readinessOf(services: Services): Record<string, () => Promise<string> | string> {
+  return Object.fromEntries(
+    Object.values(services).map((service) => [service.name.replace('-', '_'), service.readiness]),
+  );
+}

@@ -1,0 +1,24 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createLogger } from '@svc/telemetry';
+import { compose } from './compose.ts';
+import { loadPlatformConfig } from './config.ts';
+
+/** The OpenAPI document of a platform with every service, from the routes themselves; opens no listener. */
+export async function renderOpenApi(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'svc-openapi-'));
+  try {
+    const flags = [{ flag: '--data', path: 'data', value: join(folder, 'data') }];
+    const { value: config } = loadPlatformConfig({ environment: {}, flags });
+    const log = createLogger({ level: 'silent', name: 'svc' });
+    const composition = await compose({ config, log, unavailable: {} });
+    try {
+      return `${JSON.stringify(composition.app.swagger(), null, 2)}\n`;
+    } finally {
+      await composition.lifecycle.close();
+    }
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,30 @@
+import type { Access, AuditLog } from '@svc/http';
+import type { Metrics } from '@svc/telemetry';
+import type { ComposeOptions } from '../compose.ts';
+import type { DataFolder } from '../data-folder.ts';
+import type { Databases } from '../databases.ts';
+import type { Endpoints } from '../endpoints.ts';
+import type { Lifecycle } from '../lifecycle.ts';
+import { absentService, absentStates } from './absent.ts';
+import type { Services } from './service.ts';
+
+export interface ServiceContext extends ComposeOptions {
+  folder: DataFolder;
+  databases: Databases;
+  metrics: Metrics;
+  access: Access;
+  audit: AuditLog;
+  endpoints: Endpoints;
+  lifecycle: Lifecycle;
+}
+
+/** Makes the services that the configuration names; the others are there as absent ones that say why. */
+export async function createServices(context: ServiceContext): Promise<Services> {
+  const off = 'switched off in the configuration (services)';
+  void context;
+  return {
+    clusters: absentService('clusters', absentStates.clusters, off),
+    objectStore: absentService('object-store', absentStates.object_store, off),
+    sandboxes: absentService('sandboxes', absentStates.sandboxes, off),
+  };
+}

@@ -1,0 +1,24 @@
+import type { HttpApp, ReadinessCheck, UpgradeRouter } from '@svc/http';
+import type { ServiceName } from '../service-names.ts';
+import type { ServiceStates } from '../http/status-routes.ts';
+
+/** How the platform holds one of its services, whatever module is behind it. */
+export interface Service<State> {
+  readonly name: ServiceName;
+  registerRoutes(app: HttpApp): Promise<void>;
+  registerUpgrades(router: UpgradeRouter): void;
+  /** Begins background work; the signal asks it to end, `close` waits for it. */
+  start(signal: AbortSignal): Promise<void>;
+  close(): Promise<void>;
+  readonly readiness: ReadinessCheck;
+  /** What a workspace sees of it in the overview. */
+  state(workspaceUuid: string): Promise<State>;
+  /** What of it still stands in a workspace, in words; an empty workspace may be deleted. */
+  holdings(workspaceUuid: string): Promise<string[]>;
+}
+
+export interface Services {
+  clusters: Service<ServiceStates['clusters']>;
+  objectStore: Service<ServiceStates['object_store']>;
+  sandboxes: Service<ServiceStates['sandboxes']>;
+}

@@ -1,0 +1,131 @@
+import { readFileSync } from 'node:fs';
+import { createListener, type Listener } from '@svc/http';
+import type { Logger } from '@svc/telemetry';
+import { compose, type Composition } from './compose.ts';
+import type { PlatformConfig } from './config.ts';
+import { createConsoleHandler } from './console/console-handler.ts';
+import type { PlatformStatus } from './http/status-routes.ts';
+import { createRequestHandler } from './http/request-handler.ts';
+import { listenOn } from './listen.ts';
+import { ensureLocalCertificate } from './local-authority.ts';
+import { readOwnerFile, writeOwnerFile } from './owner-file.ts';
+import { VERSION } from './version.ts';
+
+export interface StartOptions {
+  config: PlatformConfig;
+  log: Logger;
+  /** The folder that the console's build made. */
+  consoleFolder: string;
+  unavailable: Readonly<Record<string, string>>;
+}
+
+/** The one line of `svc up --json`. */
+export interface ReadyLine {
+  url: string;
+  https_url: string;
+  s3_endpoint: string | null;
+  /** The owner's API token of this start. */
+  token: string;
+  workspace_uuid: string;
+  tenant_id: string;
+  pid: number;
+}
+
+export interface RunningPlatform {
+  readonly ready: ReadyLine;
+  readonly owner: { email: string; file: string };
+  status(): Promise<PlatformStatus>;
+  close(): Promise<void>;
+}
+
+/** Composes, opens the listeners, begins the background work. Whatever fails on the way closes what was opened. */
+export async function startPlatform(options: StartOptions): Promise<RunningPlatform> {
+  const composition = await compose(options);
+  try {
+    return await startComposition(options, composition);
+  } catch (error) {
+    await composition.lifecycle.close();
+    throw error;
+  }
+}
+
+const DRAIN_MS = 3_000;
+
+async function startComposition(options: StartOptions, composition: Composition): Promise<RunningPlatform> {
+  const { config } = options;
+  const { accounts, services, lifecycle, endpoints, folder } = composition;
+  await openListeners(options, composition);
+
+  const stopping = new AbortController();
+  for (const service of Object.values(services)) {
+    lifecycle.own(service.name, () => service.close());
+    await service.start(stopping.signal);
+  }
+  accounts.start(stopping.signal);
+  lifecycle.own('background work', () => stopping.abort());
+
+  const owner = await accounts.ensureOwner({
+    email: config.owner.email,
+    ...(config.owner.password === undefined ? {} : { password: config.owner.password }),
+  });
+  const { token, workspaceUuid } = await accounts.issueStartToken();
+  const previous = await readOwnerFile(folder.ownerFile);
+  const password = owner.generatedPassword ?? (previous?.email === owner.email ? previous.password : null);
+  await writeOwnerFile(folder.ownerFile, { email: owner.email, password, token });
+
+  return {
+    ready: {
+      url: endpoints.url,
+      https_url: endpoints.httpsUrl,
+      s3_endpoint: config.services.includes('object-store') ? endpoints.s3Endpoint : null,
+      token,
+      workspace_uuid: workspaceUuid,
+      tenant_id: workspaceUuid,
+      pid: process.pid,
+    },
+    owner: { email: owner.email, file: folder.ownerFile },
+    status: async () => ({
+      version: VERSION,
+      uptime_seconds: Math.floor((performance.now() - composition.startedAtMs) / 1000),
+      services: {
+        clusters: await services.clusters.state(workspaceUuid),
+        object_store: await services.objectStore.state(workspaceUuid),
+        sandboxes: await services.sandboxes.state(workspaceUuid),
+      },
+    }),
+    close: () => lifecycle.close(),
+  };
+}
+
+async function openListeners(options: StartOptions, composition: Composition): Promise<void> {
+  const { config, log } = options;
+  const { lifecycle, folder, upgrades, app, endpoints } = composition;
+  const console = await createConsoleHandler({
+    folder: options.consoleFolder,
+    apiPrefixes: ['/api', '/v1', '/ws', '/healthz', '/readyz', '/metrics', '/.well-known'],
+    onFault: (error) => log.error({ err: error }, 'a file of the console could not be served'),
+  });
+  const handler = createRequestHandler(app, console);
+  const open = async (listener: Listener, port: number, flag: '--port' | '--https-port' | '--s3-port') => {
+    const opened = await listenOn(listener, { port, host: config.host, flag });
+    lifecycle.own(`listener ${flag}`, () => listener.close(DRAIN_MS));
+    return opened;
+  };
+  const http = await open(createListener({ handler, onUpgrade: upgrades.dispatch }), config.port, '--port');
+  const tls = await tlsMaterial(config, folder.tlsFolder);
+  const https = await open(
+    createListener({ handler, onUpgrade: upgrades.dispatch, tls }),
+    config.https_port,
+    '--https-port',
+  );
+  endpoints.opened({ http, https, s3: config.s3_port });
+}
+
+/** The operator's own certificate, else the one of the local authority. */
+async function tlsMaterial(config: PlatformConfig, folder: string): Promise<{ key: string; cert: string }> {
+  const { cert_file: certFile, key_file: keyFile } = config.tls;
+  if (certFile !== undefined && keyFile !== undefined) {
+    return { cert: readFileSync(certFile, 'utf8'), key: readFileSync(keyFile, 'utf8') };
+  }
+  return ensureLocalCertificate(folder, config.host, new Date());
+}
