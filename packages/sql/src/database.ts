@@ -1,6 +1,8 @@
-import { Kysely, PostgresDialect } from 'kysely';
-import pg from 'pg';
-import { openSqliteDialect } from './sqlite-dialect.ts';
+import { Kysely } from 'kysely';
+import { sqlErrors } from './errors.ts';
+import { explainFailure } from './explain-failure.ts';
+import { openPostgresPool, postgresDialect } from './postgres-dialect.ts';
+import { openSqliteFile, sqliteDialect } from './sqlite-dialect.ts';
 
 export type Dialect = 'sqlite' | 'postgres';
 
@@ -16,31 +18,46 @@ export interface DatabaseLocation {
 export interface Database<Tables> {
   readonly kysely: Kysely<Tables>;
   readonly dialect: Dialect;
+  /** The file, or the URL without its credentials: for messages. */
+  readonly location?: string;
   close(): Promise<void>;
 }
 
-/** Opens, does not migrate: `migrate` is a step of its own so that a newer schema is refused before anything is written. */
+/**
+ * Opens, does not migrate: `migrate` is a step of its own so that a newer schema is refused before anything is written.
+ * PostgreSQL is reached by the first query only. A SQLite file that cannot be used throws one of `sqlErrors`.
+ */
 export function openDatabase<Tables>(location: DatabaseLocation): Database<Tables> {
   if (location.url !== undefined) return openPostgres(location.url, location.maxConnections ?? 10);
-  const dialect = openSqliteDialect(location.file ?? ':memory:');
-  const kysely = new Kysely<Tables>({ dialect });
-  return { kysely, dialect: 'sqlite', close: () => kysely.destroy() };
+  if (location.file !== undefined) return openSqlite(location.file);
+  throw sqlErrors.DATABASE_NOT_NAMED();
+}
+
+function openSqlite<Tables>(file: string): Database<Tables> {
+  try {
+    const database = openSqliteFile(file);
+    const kysely = new Kysely<Tables>({ dialect: sqliteDialect(database) });
+    const close = async (): Promise<void> => {
+      await kysely.destroy();
+      if (database.isOpen) database.close();
+    };
+    return { kysely, dialect: 'sqlite', location: file, close };
+  } catch (error) {
+    throw explainFailure(file, error);
+  }
 }
 
 function openPostgres<Tables>(url: string, maxConnections: number): Database<Tables> {
-  const pool = new pg.Pool({
-    connectionString: url,
-    max: maxConnections,
-    connectionTimeoutMillis: 10_000,
-    idleTimeoutMillis: 30_000,
-    application_name: 'svc',
-    // 64-bit counters (sizes, sequence numbers) stay far below 2^53; text would leak into every caller.
-    types: {
-      getTypeParser: (oid, format) => (oid === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(oid, format)),
-    },
-  });
-  // An idle connection that dies must not end the process; the next query opens another.
-  pool.on('error', () => undefined);
-  const kysely = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
-  return { kysely, dialect: 'postgres', close: () => kysely.destroy() };
+  const pool = openPostgresPool(url, maxConnections);
+  const kysely = new Kysely<Tables>({ dialect: postgresDialect(pool) });
+  const close = async (): Promise<void> => {
+    await kysely.destroy();
+    if (!pool.ended) await pool.end();
+  };
+  return { kysely, dialect: 'postgres', location: withoutCredentials(url), close };
+}
+
+function withoutCredentials(url: string): string {
+  const parsed = URL.parse(url);
+  return parsed === null ? 'of database.url' : `${parsed.protocol}//${parsed.host}${parsed.pathname}`;
 }

@@ -1,5 +1,6 @@
 import { defineErrors } from '@svc/errors';
 
+/** What keeps a database from being opened or migrated. Each is one line that names the cause and the remedy. */
 export const sqlErrors = defineErrors({
   SCHEMA_NEWER: [
     500,
@@ -7,4 +8,12 @@ export const sqlErrors = defineErrors({
   ],
   MIGRATION_CHANGED: [500, 'Migration {name} was changed after it ran (checksum {found}, expected {expected})'],
   MIGRATION_ORDER: [500, 'Migration {name} is missing in the database although a later one ran'],
+  DATABASE_NOT_NAMED: [500, 'Neither the URL nor the file of a database is given'],
+  DATABASE_DAMAGED: [500, 'The database {location} is damaged ({reason}); restore a backup'],
+  DATABASE_READ_ONLY: [500, 'The database {location} cannot be written ({reason})'],
+  DATABASE_NOT_FOUND: [500, 'The database {location} cannot be opened ({reason})'],
+  DATABASE_BUSY: [503, 'The database {location} is held by another process ({reason})'],
+  DATABASE_FULL: [500, 'The disk of the database {location} is full ({reason})'],
+  DATABASE_UNREACHABLE: [503, 'The database {location} cannot be reached ({reason})'],
+  DATABASE_REFUSED: [500, 'The database {location} refuses the connection ({reason})'],
 });

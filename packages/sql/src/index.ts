@@ -1,3 +1,5 @@
+export { checksumOf } from './checksum.ts';
 export { openDatabase, type Database, type DatabaseLocation, type Dialect } from './database.ts';
-export { checksumOf, migrate, type Migration } from './migrate.ts';
+export { sqlErrors } from './errors.ts';
+export { migrate, type Migration } from './migrate.ts';
 export { openSqliteFile, SQLITE_PRAGMAS } from './sqlite-dialect.ts';

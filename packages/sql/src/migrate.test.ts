@@ -1,29 +1,114 @@
+import { describeDialects } from '@svc/testing';
+import { sql, type Kysely } from 'kysely';
 import { describe, expect, it } from 'vitest';
-import { openDatabase } from './database.ts';
+import type { Database } from './database.ts';
 import { migrate, type Migration } from './migrate.ts';
-const first: Migration = {
-  name: '0001-a',
-  target: 'platform',
-  up: async (db) => {
-    await db.schema.createTable('thing').addColumn('id', 'text').execute();
-  },
-};
-describe('migrate', () => {
-  it('runs once', async () => {
-    const database = openDatabase<unknown>({});
-    expect(await migrate(database, [first])).toEqual(['0001-a']);
-    expect(await migrate(database, [first])).toEqual([]);
-    await expect(migrate(database, [])).rejects.toMatchObject({ code: 'SCHEMA_NEWER' });
-    await expect(
-      migrate(database, [
-        {
-          ...first,
-          up: async (db) => {
-            await db.schema.createTable('thing').addColumn('ix', 'text').execute();
-          },
-        },
-      ]),
-    ).rejects.toMatchObject({ code: 'MIGRATION_CHANGED' });
-    await database.close();
+
+type AnyDatabase = Database<Record<string, Record<string, unknown>>>;
+
+function creating(name: string, table: string, column = 'id'): Migration {
+  return {
+    name,
+    target: 'platform',
+    up: async (kysely) => {
+      await kysely.schema.createTable(table).addColumn(column, 'text').execute();
+    },
+  };
+}
+
+const first = creating('0001-first', 'first');
+const second = creating('0002-second', 'second');
+const third = creating('0003-third', 'third');
+
+describeDialects<Record<string, Record<string, unknown>>>('migrate', [], (database) => {
+  const run = (...migrations: Migration[]) => migrate(database(), migrations);
+
+  it('runs each migration once, in the order of the names', async () => {
+    expect(await run(second, first)).toEqual(['0001-first', '0002-second']);
+    expect(await run(first, second)).toEqual([]);
+    expect(await run(first, second, third)).toEqual(['0003-third']);
+    expect(await tablesOf(database())).toEqual(['first', 'schema_migration', 'second', 'third']);
+  });
+
+  it('notes when each ran and what it compiled to', async () => {
+    await migrate(database(), [first], () => new Date('2026-01-02T03:04:05.678Z'));
+    expect(await database().kysely.selectFrom('schema_migration').selectAll().execute()).toEqual([
+      { name: '0001-first', checksum: expect.stringMatching(/^[0-9a-f]{32}$/), applied_at: '2026-01-02T03:04:05.678Z' },
+    ]);
+  });
+
+  it('refuses a newer schema before anything is written', async () => {
+    await run(first, second);
+    await expect(run(first)).rejects.toMatchObject({ code: 'SCHEMA_NEWER', details: { name: '0002-second' } });
+    // Here 0003 could run if only the table of migrations were looked at one by one.
+    await expect(run(first, third)).rejects.toMatchObject({ code: 'SCHEMA_NEWER' });
+    expect(await tablesOf(database())).toEqual(['first', 'schema_migration', 'second']);
+  });
+
+  it('refuses a migration that was changed after it ran, and runs nothing after it', async () => {
+    await run(first);
+    await expect(run(creating('0001-first', 'first', 'other'), second)).rejects.toMatchObject({
+      code: 'MIGRATION_CHANGED',
+      details: { name: '0001-first' },
+    });
+    expect(await tablesOf(database())).toEqual(['first', 'schema_migration']);
+  });
+
+  it('refuses a gap: a migration that would have to run before one that ran', async () => {
+    await run(first, third);
+    await expect(run(first, second, third)).rejects.toMatchObject({
+      code: 'MIGRATION_ORDER',
+      details: { name: '0002-second' },
+    });
+    expect(await tablesOf(database())).toEqual(['first', 'schema_migration', 'third']);
+  });
+
+  it('refuses two migrations of one name', async () => {
+    await expect(run(first, creating('0001-first', 'twin'))).rejects.toThrow('two migrations are named 0001-first');
+  });
+
+  it('leaves nothing of a migration that fails half-way, and runs it whole the next time', async () => {
+    const failing: Migration = {
+      ...second,
+      up: async (kysely) => {
+        await second.up(kysely, 'sqlite');
+        await kysely.schema.createIndex('by_nothing').on('absent').column('nothing').execute();
+      },
+    };
+    await expect(run(first, failing)).rejects.toThrow(/absent/);
+    expect(await tablesOf(database())).toEqual(['first', 'schema_migration']);
+    expect(await run(first, second)).toEqual(['0002-second']);
+  });
+
+  it('takes several calls at once: one runs it, the others find it done', async () => {
+    const results = await Promise.all(Array.from({ length: 5 }, () => run(first, second)));
+    expect(results.flat().toSorted()).toEqual(['0001-first', '0002-second']);
   });
 });
+
+describe('the checksum of a migration', () => {
+  it('comes from its statements, so that names and layout of its source may change', async () => {
+    const { checksumOf } = await import('./checksum.ts');
+    const rewritten: Migration = {
+      name: '0001-first',
+      target: 'platform',
+      async up(anyName: Kysely<unknown>) {
+        // The same statement, written differently.
+        const table = anyName.schema.createTable('first');
+        await table.addColumn('id', 'text').execute();
+      },
+    };
+    expect(await checksumOf(rewritten, 'sqlite')).toBe(await checksumOf(first, 'sqlite'));
+    expect(await checksumOf(creating('0001-first', 'first', 'other'), 'sqlite')).not.toBe(
+      await checksumOf(first, 'sqlite'),
+    );
+  });
+});
+
+async function tablesOf({ kysely, dialect }: AnyDatabase): Promise<string[]> {
+  const query =
+    dialect === 'sqlite'
+      ? sql<{ name: string }>`select name from sqlite_master where type = 'table'`
+      : sql<{ name: string }>`select tablename as name from pg_tables where schemaname = 'public'`;
+  return (await query.execute(kysely)).rows.map((row) => row.name).toSorted();
+}

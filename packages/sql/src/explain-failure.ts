@@ -1,0 +1,45 @@
+import { isAppError } from '@svc/errors';
+import { sqlErrors } from './errors.ts';
+
+/** SQLite's primary result codes (https://sqlite.org/rescode.html); the extended ones hold them in their low byte. */
+const SQLITE_CODES: Readonly<Record<number, keyof typeof sqlErrors.entries>> = {
+  5: 'DATABASE_BUSY',
+  8: 'DATABASE_READ_ONLY',
+  11: 'DATABASE_DAMAGED',
+  13: 'DATABASE_FULL',
+  14: 'DATABASE_NOT_FOUND',
+  26: 'DATABASE_DAMAGED',
+};
+
+const SYSTEM_CODES: ReadonlySet<string> = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOENT', // a unix socket that is not there
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'ETIMEDOUT',
+]);
+
+/**
+ * One clear line for what keeps a database from being opened; `location` holds no credentials. What is not known stays
+ * as it is.
+ */
+export function explainFailure(location: string, cause: unknown): unknown {
+  if (isAppError(cause) || !(cause instanceof Error)) return cause;
+  const details = { location, reason: cause.message };
+  if ('errcode' in cause && typeof cause.errcode === 'number') {
+    const known = SQLITE_CODES[cause.errcode & 0xff];
+    return known === undefined ? cause : sqlErrors[known]({ details, cause });
+  }
+  const code = 'code' in cause ? String(cause.code) : '';
+  if (SYSTEM_CODES.has(code)) return sqlErrors.DATABASE_UNREACHABLE({ details: { location, reason: code }, cause });
+  if (/^timeout exceeded when trying to connect$|^Connection terminated/.test(cause.message)) {
+    return sqlErrors.DATABASE_UNREACHABLE({ details, cause });
+  }
+  // PostgreSQL: class 28 is a bad user or password, 3D000 an unknown database, 57P03 a server that starts or stops.
+  if (code.startsWith('28') || code === '3D000') return sqlErrors.DATABASE_REFUSED({ details, cause });
+  if (code === '57P03') return sqlErrors.DATABASE_UNREACHABLE({ details, cause });
+  return cause;
+}

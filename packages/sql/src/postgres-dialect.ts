@@ -1,0 +1,77 @@
+import {
+  PostgresAdapter,
+  PostgresDriver,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+  type CompiledQuery,
+  type DatabaseConnection,
+  type Dialect,
+} from 'kysely';
+import pg from 'pg';
+
+export function openPostgresPool(url: string, maxConnections: number): pg.Pool {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: maxConnections,
+    connectionTimeoutMillis: 10_000,
+    idleTimeoutMillis: 30_000,
+    // A server that vanished without a word is noticed, and a transaction that lost its process lets go of its locks.
+    keepAlive: true,
+    idle_in_transaction_session_timeout: 300_000,
+    application_name: 'svc',
+    types: {
+      // Counters and their sums are numbers, as on SQLite; text would leak into every caller.
+      getTypeParser: (oid, format) =>
+        oid === pg.types.builtins.INT8 || oid === pg.types.builtins.NUMERIC
+          ? toNumber
+          : pg.types.getTypeParser(oid, format),
+    },
+  });
+  // An idle connection that dies must not end the process; the next query opens another.
+  pool.on('error', () => undefined);
+  return pool;
+}
+
+/** Kysely's PostgreSQL dialect in which a flag is written as on SQLite. Whoever opened the pool closes it. */
+export function postgresDialect(pool: pg.Pool): Dialect {
+  return {
+    createAdapter: () => new PostgresAdapter(),
+    createDriver: () => new FlagDriver({ pool }),
+    createIntrospector: (kysely) => new PostgresIntrospector(kysely),
+    createQueryCompiler: () => new PostgresQueryCompiler(),
+  };
+}
+
+/** Flags stand in `integer` columns on both dialects; `pg` would send `true`, which such a column refuses. */
+class FlagDriver extends PostgresDriver {
+  readonly #seen = new WeakSet<DatabaseConnection>();
+
+  override async acquireConnection(
+    ...options: Parameters<PostgresDriver['acquireConnection']>
+  ): Promise<DatabaseConnection> {
+    const connection = await super.acquireConnection(...options);
+    if (this.#seen.has(connection)) return connection;
+    this.#seen.add(connection);
+    const execute = connection.executeQuery.bind(connection);
+    connection.executeQuery = (query, ...rest) => execute(withFlags(query), ...rest);
+    return connection;
+  }
+
+  override async destroy(): Promise<void> {}
+}
+
+function withFlags(query: CompiledQuery): CompiledQuery {
+  if (!query.parameters.some((value) => typeof value === 'boolean')) return query;
+  return {
+    ...query,
+    parameters: query.parameters.map((value) => (typeof value === 'boolean' ? Number(value) : value)),
+  };
+}
+
+/** Above 2^53 a number would lie; SQLite's driver refuses it too. */
+function toNumber(text: string): number {
+  const value = Number(text);
+  if (Number.isInteger(value) && !Number.isSafeInteger(value))
+    throw new RangeError(`${text} is too large for a number`);
+  return value;
+}
