@@ -1,0 +1,227 @@
+import { connect, type Socket } from 'node:net';
+import { AgentStream, type Outcome, type StreamCarrier, type StreamListener } from './agent-stream.ts';
+import {
+  encodeDataFrame,
+  encodeFrame,
+  encodeJsonFrame,
+  FrameDecoder,
+  FrameType,
+  ProtocolViolation,
+  type Frame,
+} from './frames.ts';
+
+export const AGENT_PROTOCOL = 1;
+const MAX_STREAMS = 256;
+/** A helper that does not read gets nothing more once this much waits for it. */
+const MAX_BACKLOG_BYTES = 4 * 1024 * 1024;
+const LOST: Outcome = { ok: false, code: 'LOST', message: 'the connection to the sandbox was lost' };
+
+/** An operation of PROTOCOL.md with its parameters. */
+export type AgentRequest = { readonly op: string } & Readonly<Record<string, unknown>>;
+
+/**
+ * The platform's side of one connection to a helper. Whatever the helper sends is checked: on the first violation the
+ * connection is cut and every stream ends as lost.
+ */
+export class AgentConnection implements StreamCarrier {
+  /** Resolves when the connection is over, with the reason when the helper is to blame. */
+  readonly closed: Promise<ProtocolViolation | null>;
+  readonly #socket: Socket;
+  readonly #decoder = new FrameDecoder();
+  readonly #streams = new Map<number, AgentStream>();
+  readonly #greeted: (error: Error | null) => void;
+  #nextStream = 1;
+  #hello = false;
+  #violation: ProtocolViolation | null = null;
+  #pings: (() => void)[] = [];
+
+  private constructor(socket: Socket, greeted: (error: Error | null) => void) {
+    this.#socket = socket;
+    this.#greeted = greeted;
+    this.closed = new Promise((resolve) => {
+      socket.once('close', () => {
+        this.#lose();
+        greeted(this.#violation ?? new Error('the helper closed the connection'));
+        resolve(this.#violation);
+      });
+    });
+    socket.on('error', () => socket.destroy()); // `close` follows and tells
+    socket.on('data', (chunk: Buffer) => this.#receive(chunk));
+  }
+
+  /** Resolves when the helper has greeted; rejects when it cannot be reached before the signal aborts. */
+  static async open(socketPath: string, signal: AbortSignal): Promise<AgentConnection> {
+    signal.throwIfAborted();
+    const socket = connect({ path: socketPath });
+    const abort = (): void => void socket.destroy();
+    signal.addEventListener('abort', abort, { once: true });
+    try {
+      return await new Promise<AgentConnection>((resolve, reject) => {
+        const connection = new AgentConnection(socket, (error) => {
+          if (error === null) resolve(connection);
+          else reject(error);
+        });
+      });
+    } finally {
+      signal.removeEventListener('abort', abort);
+    }
+  }
+
+  get lost(): boolean {
+    return this.#socket.destroyed;
+  }
+
+  /** Starts an operation. A connection that is gone or full answers an ended stream. */
+  start(request: AgentRequest, listener: StreamListener = {}): AgentStream {
+    const stream = new AgentStream(this.#nextStream, this, listener);
+    this.#nextStream = (this.#nextStream % 0x7fff_ffff) + 1;
+    if (this.#socket.destroyed) {
+      stream.end(LOST);
+    } else if (this.#full() || this.#streams.has(stream.id)) {
+      stream.end({ ok: false, code: 'LIMIT_REACHED', message: 'too many operations in this sandbox at once' });
+    } else {
+      this.#streams.set(stream.id, stream);
+      this.#socket.write(encodeJsonFrame(FrameType.open, stream.id, request));
+    }
+    return stream;
+  }
+
+  /** An operation that only answers. */
+  call(request: AgentRequest): Promise<Outcome> {
+    return this.start(request).outcome;
+  }
+
+  /** Resolves when the helper has answered: it is alive and reads. Rejects when the connection is lost. */
+  async ping(): Promise<void> {
+    if (this.#socket.destroyed) throw new Error('the connection to the sandbox was lost');
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#pings.push(resolve);
+    this.#socket.write(encodeFrame(FrameType.ping, 0, Buffer.alloc(0)));
+    await promise;
+    if (this.#socket.destroyed) throw new Error('the connection to the sandbox was lost');
+  }
+
+  /** Cuts the connection; what runs in the sandbox without a session ends with it. */
+  async close(): Promise<void> {
+    this.#socket.destroy();
+    await this.closed;
+  }
+
+  sendData(stream: number, bytes: Uint8Array): Promise<void> {
+    if (this.#socket.write(encodeDataFrame(stream, 0, bytes))) return Promise.resolve();
+    return new Promise((resolve) => {
+      const done = (): void => {
+        this.#socket.off('drain', done);
+        this.#socket.off('close', done);
+        resolve();
+      };
+      this.#socket.once('drain', done);
+      this.#socket.once('close', done);
+    });
+  }
+
+  sendControl(stream: number, message: unknown): void {
+    if (this.#socket.writableLength <= MAX_BACKLOG_BYTES)
+      this.#socket.write(encodeJsonFrame(FrameType.control, stream, message));
+  }
+
+  sendCredit(stream: number, bytes: number): void {
+    const payload = Buffer.alloc(4);
+    payload.writeUInt32BE(bytes);
+    this.#socket.write(encodeFrame(FrameType.credit, stream, payload));
+  }
+
+  sendReset(stream: number): void {
+    this.#socket.write(encodeFrame(FrameType.reset, stream, Buffer.alloc(0)));
+  }
+
+  #receive(chunk: Buffer): void {
+    try {
+      for (const frame of this.#decoder.push(chunk)) this.#dispatch(frame);
+    } catch (error) {
+      // A listener of ours that throws is our fault, yet the helper's bytes made it: the connection ends either way.
+      this.#violation = error instanceof ProtocolViolation ? error : new ProtocolViolation(String(error));
+      this.#socket.destroy();
+    }
+  }
+
+  #dispatch(frame: Frame): void {
+    if (frame.type === FrameType.hello) {
+      this.#greet(frame);
+      return;
+    }
+    if (!this.#hello) throw new ProtocolViolation('the helper did not greet first');
+    if (frame.type === FrameType.pong) {
+      this.#pings.shift()?.();
+      return;
+    }
+    const stream = this.#streams.get(frame.stream);
+    if (stream === undefined) throw new ProtocolViolation('a frame names a stream that is not open');
+    switch (frame.type) {
+      case FrameType.data:
+        stream.receiveData(frame.payload);
+        return;
+      case FrameType.control:
+        stream.receiveEvent(parseObject(frame.payload));
+        return;
+      case FrameType.credit:
+        if (frame.payload.length !== 4) throw new ProtocolViolation('a credit frame has not four bytes');
+        stream.receiveCredit(frame.payload.readUInt32BE(0));
+        return;
+      case FrameType.end:
+        this.#streams.delete(frame.stream);
+        stream.end(parseOutcome(frame.payload));
+        return;
+      default:
+        throw new ProtocolViolation(`unknown frame type ${frame.type}`);
+    }
+  }
+
+  #greet(frame: Frame): void {
+    if (this.#hello) throw new ProtocolViolation('the helper greeted twice');
+    if (parseObject(frame.payload)['protocol'] !== AGENT_PROTOCOL) {
+      throw new ProtocolViolation('the helper speaks another protocol');
+    }
+    this.#hello = true;
+    this.#greeted(null);
+  }
+
+  #full(): boolean {
+    return this.#streams.size >= MAX_STREAMS || this.#socket.writableLength > MAX_BACKLOG_BYTES;
+  }
+
+  #lose(): void {
+    const streams = [...this.#streams.values()];
+    this.#streams.clear();
+    for (const stream of streams) stream.end(LOST);
+    const pings = this.#pings;
+    this.#pings = [];
+    for (const wake of pings) wake();
+  }
+}
+
+function parseObject(payload: Buffer): Readonly<Record<string, unknown>> {
+  let value: unknown;
+  try {
+    value = JSON.parse(payload.toString('utf8'));
+  } catch {
+    throw new ProtocolViolation('a frame is not valid JSON');
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new ProtocolViolation('a frame is not a JSON object');
+  }
+  return value as Record<string, unknown>; // an object that is neither null nor an array
+}
+
+function parseOutcome(payload: Buffer): Outcome {
+  const { result, error } = parseObject(payload);
+  if (typeof error === 'object' && error !== null) {
+    const { code, message } = error as Record<string, unknown>; // fields of a parsed JSON object, checked below
+    if (typeof code !== 'string' || typeof message !== 'string') throw new ProtocolViolation('an error has no code');
+    return { ok: false, code: code.slice(0, 64), message: message.slice(0, 1000) };
+  }
+  if (typeof result !== 'object' || result === null || Array.isArray(result)) {
+    throw new ProtocolViolation('an end frame has neither result nor error');
+  }
+  return { ok: true, result: result as Record<string, unknown> }; // an object that is neither null nor an array
+}

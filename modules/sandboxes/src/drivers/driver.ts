@@ -1,0 +1,79 @@
+import type { AgentConnection } from '../agent/agent-connection.ts';
+
+export type NetworkMode = 'none' | 'egress';
+export type Isolation = 'default' | 'gvisor';
+
+export interface SandboxResources {
+  /** Thousandths of a CPU. */
+  readonly cpuMillis: number;
+  readonly memoryMb: number;
+  readonly diskMb: number;
+  readonly pids: number;
+}
+
+/** Everything that a driver needs to make one sandbox; it keeps what it needs to start it again. */
+export interface SandboxSpec {
+  readonly id: string;
+  readonly hostname: string;
+  /** A name of the catalog. */
+  readonly image: string;
+  readonly resources: SandboxResources;
+  readonly network: NetworkMode;
+  readonly isolation: Isolation;
+}
+
+/** What a driver finds of a sandbox, whether or not the platform has a record of it. */
+export interface FoundSandbox {
+  readonly id: string;
+  readonly running: boolean;
+}
+
+export interface SandboxCondition {
+  readonly running: boolean;
+  /** The kernel killed processes of it for its memory limit. */
+  readonly outOfMemory: boolean;
+}
+
+export interface SandboxStats {
+  readonly cpuMicroseconds: number | null;
+  readonly memoryBytes: number | null;
+  readonly pids: number | null;
+  readonly diskBytes: number | null;
+}
+
+export type DriverStatus =
+  | { readonly available: true; readonly details: Readonly<Record<string, unknown>> }
+  | {
+      readonly available: false;
+      /** One line for people. */
+      readonly reason: string;
+      /** The command that brings what is missing, when there is one. */
+      readonly install: string | null;
+    };
+
+/**
+ * Where sandboxes run. One contract suite (`driver-contract.ts`) runs on every implementation and on the fake. All
+ * methods throw an `AppError` of the module's catalogue; its code becomes the cause code of the sandbox.
+ */
+export interface SandboxDriver {
+  readonly name: string;
+  /** Finds out whether this machine can run sandboxes; never throws. */
+  open(): Promise<DriverStatus>;
+  status(): DriverStatus;
+  supports(isolation: Isolation): boolean;
+  /** Makes what lasts: image and disk. Repeating it changes nothing. */
+  create(spec: SandboxSpec, signal: AbortSignal): Promise<void>;
+  /** Runs what was created, with its files as they were left. Repeating it on a running one changes nothing. */
+  start(spec: SandboxSpec, signal: AbortSignal): Promise<void>;
+  /** A connection to the helper of a running sandbox. */
+  connect(id: string, signal: AbortSignal): Promise<AgentConnection>;
+  inspect(id: string): Promise<SandboxCondition>;
+  stats(id: string): Promise<SandboxStats>;
+  /** Asks everything inside to end, kills what has not after the time, keeps the files. */
+  stop(id: string, graceMs: number): Promise<void>;
+  /** Ends it at once and removes its files. A sandbox that does not exist is no error. */
+  remove(id: string): Promise<void>;
+  list(): Promise<readonly FoundSandbox[]>;
+  /** Lets go of everything but the sandboxes, which go on. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,68 @@
+import { defineErrors } from '@svc/errors';
+
+/** Every refusal of this module. The second group are also the cause codes of a sandbox in the state `error`. */
+export const sandboxErrors = defineErrors({
+  INVALID_FIELD: [400, 'Invalid {field}: {reason}'],
+  UNKNOWN_IMAGE: [400, 'Unknown image {image}'],
+  UNSUPPORTED_ISOLATION: [400, 'Isolation {isolation} is not available here'],
+  QUOTA_EXCEEDED: [403, 'The limit of {limit} sandboxes is reached'],
+  ORIGIN_REFUSED: [403, 'Connections from {origin} are not allowed'],
+  SANDBOX_NOT_FOUND: [404, 'Sandbox not found'],
+  NAME_TAKEN: [409, 'The name {name} is taken'],
+  SANDBOX_NOT_RUNNING: [409, 'The sandbox is {status}, not running'],
+  IDEMPOTENCY_KEY_REUSED: [409, 'The Idempotency-Key was used for another request'],
+  TOO_MANY_TERMINALS: [429, 'Too many terminals are open in this sandbox'],
+  RATE_LIMITED: [429, 'Too many requests; try again in {retry_after_seconds} s'],
+  SANDBOXES_UNAVAILABLE: [503, 'Sandboxes are off: {reason}'],
+
+  NO_CAPACITY: [503, 'No room for another sandbox: {reason}'],
+  IMAGE_PULL_FAILED: [502, 'The image {image} could not be prepared: {reason}'],
+  ROOTFS_FAILED: [500, 'The root file system could not be made: {reason}'],
+  RUNTIME_FAILED: [500, 'The sandbox could not be started: {reason}'],
+  AGENT_TIMEOUT: [504, 'The sandbox did not get ready in time'],
+  DISK_FULL: [507, 'The disk is full'],
+  NODE_LOST: [500, 'The machine lost the sandbox'],
+  INIT_CRASHED: [500, 'The first process of the sandbox ended unexpectedly'],
+  OOM_KILLED: [500, 'The sandbox ran out of memory'],
+
+  PATH_NOT_FOUND: [404, 'No such file or directory: {path}'],
+  NOT_A_DIRECTORY: [400, 'Not a directory: {path}'],
+  IS_A_DIRECTORY: [400, 'Is a directory: {path}'],
+  NOT_A_FILE: [400, 'Not a regular file: {path}'],
+  INVALID_PATH: [400, 'Invalid path: {reason}'],
+  PATH_EXISTS: [409, 'Already exists: {path}'],
+  DIRECTORY_NOT_EMPTY: [409, 'The directory is not empty: {path}'],
+  PATH_ACCESS_DENIED: [403, 'Permission denied: {path}'],
+  PROTECTED_PATH: [403, 'The path is protected: {path}'],
+  FILE_TOO_LARGE: [413, 'The file is larger than {limit_bytes} bytes'],
+  RANGE_NOT_SATISFIABLE: [416, 'The range lies outside of the file'],
+  FILE_OPERATION_FAILED: [500, 'The file operation failed: {reason}'],
+});
+
+/** Why a sandbox is in the state `error`. */
+export type CauseCode =
+  | 'IMAGE_PULL_FAILED'
+  | 'ROOTFS_FAILED'
+  | 'RUNTIME_FAILED'
+  | 'AGENT_TIMEOUT'
+  | 'DISK_FULL'
+  | 'NODE_LOST'
+  | 'INIT_CRASHED'
+  | 'OOM_KILLED'
+  | 'NO_CAPACITY';
+
+const CAUSES: ReadonlySet<string> = new Set([
+  'IMAGE_PULL_FAILED',
+  'ROOTFS_FAILED',
+  'RUNTIME_FAILED',
+  'AGENT_TIMEOUT',
+  'DISK_FULL',
+  'NODE_LOST',
+  'INIT_CRASHED',
+  'OOM_KILLED',
+  'NO_CAPACITY',
+]);
+
+export function isCauseCode(code: string): code is CauseCode {
+  return CAUSES.has(code);
+}

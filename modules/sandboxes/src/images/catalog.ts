@@ -1,0 +1,48 @@
+/** Where an image can come from; they are tried in the order of the list. */
+export type ImageSourceSpec =
+  /** Debian packages through the machine's own apt sources. */
+  | { readonly kind: 'debootstrap'; readonly suite: string; readonly packages: readonly string[] }
+  /** The statically linked busybox of the distribution, with a link for each of its programs. */
+  | { readonly kind: 'busybox' }
+  /** A tar archive of a root file system on this machine. */
+  | { readonly kind: 'rootfs_tar'; readonly path: string };
+
+export interface ImageEntry {
+  readonly name: string;
+  readonly displayName: string;
+  readonly description: string;
+  readonly category: string;
+  readonly tags: readonly string[];
+  readonly popular: boolean;
+  readonly aliases: readonly string[];
+  readonly sources: readonly ImageSourceSpec[];
+}
+
+/** The images that may be used, by name and alias. Names outside of it are refused, never looked up elsewhere. */
+export class ImageCatalog {
+  readonly entries: readonly ImageEntry[];
+  readonly defaultName: string | null;
+  readonly #byName: ReadonlyMap<string, ImageEntry>;
+
+  constructor(entries: readonly ImageEntry[], defaultName: string | null) {
+    const byName = new Map<string, ImageEntry>();
+    for (const entry of entries) {
+      for (const name of [entry.name, ...entry.aliases]) {
+        if (byName.has(name)) throw new Error(`two images are called ${name}`);
+        byName.set(name, entry);
+      }
+    }
+    this.entries = entries;
+    this.defaultName = defaultName;
+    this.#byName = byName;
+  }
+
+  find(nameOrAlias: string): ImageEntry | null {
+    return this.#byName.get(nameOrAlias) ?? null;
+  }
+
+  /** Every name that a create accepts. */
+  names(): string[] {
+    return [...this.#byName.keys()];
+  }
+}

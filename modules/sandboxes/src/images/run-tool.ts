@@ -1,0 +1,65 @@
+import { spawn } from 'node:child_process';
+
+const KEPT_OUTPUT_CHARACTERS = 4000;
+
+export interface ToolOptions {
+  readonly signal: AbortSignal;
+  readonly cwd?: string;
+  readonly input?: string;
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
+export class ToolFailure extends Error {}
+
+/**
+ * Runs a program of the distribution to its end and answers what it printed (bounded). Throws `ToolFailure` with the end
+ * of its standard error. An abort ends the program and all that it started.
+ */
+export async function runTool(command: string, args: readonly string[], options: ToolOptions): Promise<string> {
+  options.signal.throwIfAborted();
+  const child = spawn(command, args, {
+    cwd: options.cwd ?? '/',
+    // A group of its own: package tools start many programs, and an abort must reach them all.
+    detached: true,
+    stdio: ['pipe', 'pipe', 'pipe'],
+    env: {
+      PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
+      LC_ALL: 'C.UTF-8',
+      ...options.environment,
+    },
+  });
+  let output = '';
+  let complaint = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    output = (output + text).slice(0, 1024 * 1024);
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    complaint = (complaint + text).slice(-KEPT_OUTPUT_CHARACTERS);
+  });
+  const kill = (): void => {
+    if (child.pid === undefined) return;
+    try {
+      process.kill(-child.pid, 'SIGKILL');
+    } catch {
+      // it ended by itself in the meantime
+    }
+  };
+  options.signal.addEventListener('abort', kill, { once: true });
+  try {
+    child.stdin.on('error', () => undefined); // a program that ends before it has read its input tells by its exit code
+    child.stdin.end(options.input ?? '');
+    const code = await new Promise<number | null>((resolve, reject) => {
+      child.once('error', (error) => reject(new ToolFailure(`${command}: ${error.message}`, { cause: error })));
+      child.once('close', (exitCode) => resolve(exitCode));
+    });
+    options.signal.throwIfAborted();
+    if (code !== 0) throw new ToolFailure(`${command} failed: ${lastLines(complaint) || `exit code ${code}`}`);
+    return output;
+  } finally {
+    options.signal.removeEventListener('abort', kill);
+  }
+}
+
+function lastLines(text: string): string {
+  return text.trim().split('\n').slice(-3).join('; ');
+}
