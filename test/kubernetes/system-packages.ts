@@ -1,5 +1,5 @@
 import { access, constants } from 'node:fs/promises';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { runCommand } from './commands.ts';
 
 /** Program (or file) -> Debian package. The API server alone needs only the first two. */
@@ -41,10 +41,15 @@ export async function ensurePackages(apiOnly: boolean): Promise<void> {
   }
 }
 
+/** PATH first: the runner puts the Go it was given there, and Debian's own is years older. */
+function pathFolders(): string[] {
+  return (process.env['PATH'] ?? '').split(delimiter).filter((folder) => folder !== '');
+}
+
 export async function findProgram(name: string): Promise<string | null> {
   const folders = name.startsWith('/')
     ? ['']
-    : ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin'];
+    : [...pathFolders(), '/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin'];
   for (const folder of folders) {
     const path = join(folder, name);
     try {

@@ -61,8 +61,8 @@ export function debianPackageOf(command: string): string {
 }
 
 /** Absolute path of a program on PATH or in the sbin folders, which PATH lacks for ordinary users. */
-export function findCommand(name: string): string | null {
-  const folders = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/local/sbin', '/usr/sbin', '/sbin'];
+export function findCommand(name: string, path = process.env['PATH'] ?? ''): string | null {
+  const folders = [...path.split(delimiter), '/usr/local/sbin', '/usr/sbin', '/sbin'];
   for (const folder of folders) {
     const path = join(folder, name);
     if (folder !== '' && isExecutable(path)) return path;

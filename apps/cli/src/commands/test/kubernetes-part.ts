@@ -12,6 +12,7 @@ const BUILD_TIMEOUT_MS = 40 * 60_000;
  */
 export function kubernetesPart(kind: TestKind, root: string): Part {
   return vitestPart(kind, root, {
+    needsGo: true,
     prepare: buildKubernetes,
     impossible: ({ isRoot }) => {
       if (process.platform !== 'linux') return 'needs Linux';

@@ -41,6 +41,8 @@ export interface Part {
   readonly timeoutMs: number;
   /** Installed with apt when root; asked only for parts that run. */
   packages?(): readonly SystemPackage[];
+  /** True: the pinned Go is put on PATH before anything runs. */
+  readonly needsGo?: boolean;
   /** One line when this machine cannot run the part whatever is installed. */
   impossible?(context: PartContext): string | null;
   /** Test files of the part, for patterns; a part with none and without checks is left out. */

@@ -1,4 +1,5 @@
 import { checkParts } from './checks.ts';
+import { helperPart } from './helper-part.ts';
 import { TEST_KINDS, type TestKind } from './kinds.ts';
 import { kubernetesPart } from './kubernetes-part.ts';
 import type { Part } from './part.ts';
@@ -13,7 +14,7 @@ export function createParts(root: string): Part[] {
 }
 
 function partsOf(kind: TestKind, root: string): Part[] {
-  if (kind.name === 'unit') return [vitestPart(kind, root), postgresPart(kind, root)];
+  if (kind.name === 'unit') return [vitestPart(kind, root), helperPart, postgresPart(kind, root)];
   return [kind.name === 'kubernetes' ? kubernetesPart(kind, root) : vitestPart(kind, root)];
 }
 

@@ -87,7 +87,7 @@ async function installPackages(
 }
 
 function wantsGo(parts: readonly SelectedPart[], root: string): boolean {
-  return parts.some(({ part }) => part.name === 'kubernetes' || needsGo(part.files?.() ?? [], root));
+  return parts.some(({ part }) => part.needsGo === true || needsGo(part.files?.() ?? [], root));
 }
 
 /** Puts the pinned Go first on PATH; without any Go the tests that need it say so themselves. */
