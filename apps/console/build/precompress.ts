@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { Plugin } from 'vite';
 
-const COMPRESSIBLE = new Set(['.js', '.css', '.html', '.svg', '.json']);
+const COMPRESSIBLE: ReadonlySet<string> = new Set(['.js', '.css', '.html', '.svg', '.json']);
 /** Below this the saved bytes do not pay for the extra files. */
 const SMALLEST_BYTES = 512;
 

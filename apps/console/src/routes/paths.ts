@@ -5,7 +5,8 @@
 export const paths = {
   home: '/',
   signIn: '/sign-in',
-  invitation: '/invitations/$token',
+  /** The token stands behind a `#`: so it reaches no server's log. */
+  invitation: '/invite',
   workspace: '/w/$workspace',
   audit: '/w/$workspace/audit',
   workspaceSettings: '/w/$workspace/settings',

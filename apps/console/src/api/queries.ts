@@ -1,0 +1,104 @@
+import { UnauthorizedError, type AuditQuery, type Caller, type SvcClient, type User, type Workspace } from '@svc/sdk';
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
+import { allPages } from './all-pages.ts';
+import { appendSample, samplesQuery } from './status-samples.ts';
+
+const STATUS_EVERY_MS = 5000;
+
+export const meKey = ['me'] as const;
+
+/** The console is for people: its session is always a user's. */
+export type SignedInUser = Caller & { user: User };
+
+export function meQuery(svc: SvcClient) {
+  return queryOptions({
+    queryKey: meKey,
+    queryFn: async ({ signal }) => requireUser(await svc.accounts.me({ signal })),
+    staleTime: 60_000,
+  });
+}
+
+function requireUser(caller: Caller): SignedInUser {
+  const { user } = caller;
+  if (user !== null) return { ...caller, user };
+  throw new UnauthorizedError({
+    status: 401,
+    code: 'NOT_A_USER',
+    message: 'The console is for users',
+    requestId: null,
+    details: {},
+    retryAfterSeconds: null,
+  });
+}
+
+export function workspacesQuery(svc: SvcClient) {
+  return queryOptions({
+    queryKey: ['workspaces'],
+    queryFn: ({ signal }) => allPages((cursor) => svc.workspaces.list({ cursor }, { signal })),
+    staleTime: 60_000,
+  });
+}
+
+export function teamsQuery(svc: SvcClient) {
+  return queryOptions({
+    queryKey: ['teams'],
+    queryFn: ({ signal }) => allPages((cursor) => svc.teams.list({ cursor }, { signal })),
+    staleTime: 60_000,
+  });
+}
+
+export function tokensQuery(svc: SvcClient) {
+  return queryOptions({
+    queryKey: ['tokens'],
+    queryFn: ({ signal }) => allPages((cursor) => svc.accounts.tokens({ cursor }, { signal })),
+  });
+}
+
+export function membersQuery(svc: SvcClient, team: string) {
+  return queryOptions({
+    queryKey: ['teams', team, 'members'],
+    queryFn: ({ signal }) => allPages((cursor) => svc.teams.members(team, { cursor }, { signal })),
+  });
+}
+
+export function invitationsQuery(svc: SvcClient, team: string) {
+  return queryOptions({
+    queryKey: ['teams', team, 'invitations'],
+    queryFn: ({ signal }) => allPages((cursor) => svc.teams.invitations(team, { cursor }, { signal })),
+  });
+}
+
+/** The services' state, asked again and again while the page is looked at; each answer leaves a sample for the plots. */
+export function statusQuery(svc: SvcClient, workspace: Workspace) {
+  return queryOptions({
+    queryKey: ['status', workspace.uuid],
+    queryFn: async ({ signal, client }) => {
+      const status = await svc.platform.status(scopeOf(workspace), { signal });
+      client.setQueryData(samplesQuery(workspace.uuid).queryKey, (samples) => appendSample(samples, status));
+      return status;
+    },
+    refetchInterval: STATUS_EVERY_MS,
+    staleTime: STATUS_EVERY_MS,
+  });
+}
+
+export type AuditFilters = Pick<AuditQuery, 'actor' | 'action' | 'since'>;
+
+/** Of a workspace, or with null what concerns the account (for the operator: everything). */
+export function auditQuery(svc: SvcClient, workspace: Workspace | null, filters: AuditFilters, pageSize = 50) {
+  const scope = workspace === null ? {} : scopeOf(workspace);
+  return infiniteQueryOptions({
+    queryKey: ['audit', workspace?.uuid ?? null, filters, pageSize],
+    queryFn: ({ signal, pageParam }) =>
+      svc.accounts.audit({ ...scope, ...filters, cursor: pageParam, pageSize }, { signal }),
+    initialPageParam: undefined as string | undefined, // the first page has no cursor
+    getNextPageParam: (page) => page.nextCursor ?? undefined,
+    maxPages: 40,
+  });
+}
+
+/** Members of a team reach its workspace only when they name the team; the owner comes without it. */
+export function scopeOf(workspace: Workspace): { workspaceUuid: string; teamUuid: string | undefined } {
+  const teamUuid = workspace.role === 'owner' ? undefined : (workspace.team_uuid ?? undefined);
+  return { workspaceUuid: workspace.uuid, teamUuid };
+}

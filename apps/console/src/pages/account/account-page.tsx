@@ -1,0 +1,68 @@
+import { useState } from 'react';
+import { useSession, useSignOut } from '../../session/use-session.ts';
+import { useTheme, type Theme } from '../../session/theme.ts';
+import { Button } from '../../ui/button.tsx';
+import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
+import { Definitions, Page, Panel, Section } from '../../ui/page.tsx';
+import { Select, type SelectOption } from '../../ui/select.tsx';
+import { PasswordForm } from './password-form.tsx';
+
+const THEMES: readonly SelectOption<Theme>[] = [
+  { value: 'system', label: 'As the system' },
+  { value: 'light', label: 'Light' },
+  { value: 'dark', label: 'Dark' },
+];
+
+export function AccountPage() {
+  const { me } = useSession();
+  const { theme, setTheme } = useTheme();
+  return (
+    <Page title="Account" width="narrow">
+      <Panel>
+        <Definitions
+          items={[
+            ['Name', me.user.name],
+            ['E-mail', me.user.email],
+            ['User id', <code key="id">{me.user.id}</code>],
+            ...(me.user.operator ? [['Operator', 'Of this installation'] as const] : []),
+          ]}
+        />
+      </Panel>
+      <Section title="Password" description="Changing it signs you out everywhere else.">
+        <Panel>
+          <PasswordForm email={me.user.email} />
+        </Panel>
+      </Section>
+      <Section title="Appearance" description="Kept in this browser.">
+        <Panel>
+          <Select label="Theme" options={THEMES} value={theme} onChange={setTheme} />
+        </Panel>
+      </Section>
+      <SignOutEverywhere />
+    </Page>
+  );
+}
+
+function SignOutEverywhere() {
+  const [asking, setAsking] = useState(false);
+  const signOut = useSignOut();
+  return (
+    <Section
+      title="Sessions"
+      description="Ends every session of this account, on all devices. API tokens go on working."
+      actions={<Button onClick={() => setAsking(true)}>Sign out everywhere</Button>}
+    >
+      <ConfirmDialog
+        open={asking}
+        onClose={() => setAsking(false)}
+        onConfirm={() => signOut.mutate({ everywhere: true })}
+        title="Sign out everywhere?"
+        action="Sign out everywhere"
+        pending={signOut.isPending || signOut.isSuccess}
+        error={signOut.error}
+      >
+        Also here: you will be asked to sign in again.
+      </ConfirmDialog>
+    </Section>
+  );
+}

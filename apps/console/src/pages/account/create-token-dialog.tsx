@@ -1,0 +1,75 @@
+import type { CreatedApiToken } from '@svc/sdk';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useRef, useState, type FormEvent } from 'react';
+import { tokensQuery } from '../../api/queries.ts';
+import { useSvc } from '../../api/svc-context.ts';
+import { Button } from '../../ui/button.tsx';
+import { Dialog, DialogActions } from '../../ui/dialog.tsx';
+import { FieldStack, TextField } from '../../ui/field.tsx';
+import { FormError } from '../../ui/form-error.tsx';
+import { Select } from '../../ui/select.tsx';
+import { expiryOf, TOKEN_LIFETIMES, type TokenLifetime } from './token-lifetimes.ts';
+import { formText } from '../../ui/form-text.ts';
+
+export interface CreateTokenDialogProps {
+  open: boolean;
+  onClose: () => void;
+  onCreated: (token: CreatedApiToken) => void;
+}
+
+export function CreateTokenDialog({ open, onClose, onCreated }: CreateTokenDialogProps) {
+  const name = useRef<HTMLInputElement>(null);
+  return (
+    <Dialog open={open} onClose={onClose} title="New API token" initialFocus={name}>
+      <CreateTokenForm nameRef={name} onClose={onClose} onCreated={onCreated} />
+    </Dialog>
+  );
+}
+
+interface CreateTokenFormProps extends Omit<CreateTokenDialogProps, 'open'> {
+  nameRef: React.RefObject<HTMLInputElement | null>;
+}
+
+function CreateTokenForm({ nameRef, onClose, onCreated }: CreateTokenFormProps) {
+  const svc = useSvc();
+  const queryClient = useQueryClient();
+  const [lifetime, setLifetime] = useState<TokenLifetime>('90');
+  const creation = useMutation({
+    mutationFn: (name: string) => {
+      const expiresAt = expiryOf(lifetime, Date.now());
+      return svc.accounts.createToken(expiresAt === undefined ? { name } : { name, expiresAt });
+    },
+    onSuccess: (token) => {
+      onCreated(token);
+      return queryClient.invalidateQueries(tokensQuery(svc));
+    },
+  });
+  const submit = (event: FormEvent<HTMLFormElement>): void => {
+    event.preventDefault();
+    creation.mutate(formText(event.currentTarget, 'name').trim());
+  };
+  return (
+    <form onSubmit={submit}>
+      <FieldStack>
+        <TextField
+          ref={nameRef}
+          label="Name"
+          name="name"
+          required
+          maxLength={100}
+          autoComplete="off"
+          placeholder="ci-pipeline"
+          hint="Where it will be used, so that you know it again later."
+        />
+        <Select label="Expires after" options={TOKEN_LIFETIMES} value={lifetime} onChange={setLifetime} />
+      </FieldStack>
+      <FormError error={creation.error} />
+      <DialogActions>
+        <Button onClick={onClose}>Cancel</Button>
+        <Button type="submit" variant="primary" pending={creation.isPending}>
+          Create token
+        </Button>
+      </DialogActions>
+    </form>
+  );
+}

@@ -1,0 +1,59 @@
+import type { AuditEntry, AuditOutcome } from '@svc/sdk';
+import { Status, type Tone } from '../../ui/badge.tsx';
+import type { Column } from '../../ui/table.tsx';
+import { RelativeTime } from '../../ui/time.tsx';
+import { actorName, shortResource } from './audit-words.ts';
+import styles from './audit.module.css';
+
+const OUTCOMES: Readonly<Record<AuditOutcome, { tone: Tone; word: string }>> = {
+  success: { tone: 'ok', word: 'Success' },
+  refused: { tone: 'warn', word: 'Refused' },
+  failed: { tone: 'danger', word: 'Failed' },
+};
+
+export function auditColumns(onOpen: (entry: AuditEntry) => void): Column<AuditEntry>[] {
+  return [
+    {
+      id: 'action',
+      header: 'Action',
+      cell: (entry) => (
+        <>
+          <button type="button" className={styles['open']} onClick={() => onOpen(entry)}>
+            <code>{entry.action}</code>
+            <span className="visually-hidden">, open details</span>
+          </button>
+          <span className={styles['narrowOnly']}>{actorName(entry)}</span>
+        </>
+      ),
+    },
+    { id: 'actor', header: 'Who', width: '23%', wideOnly: true, cell: actorName },
+    {
+      id: 'resource',
+      header: 'What',
+      width: '25%',
+      wideOnly: true,
+      cell: (entry) => (
+        <code className="muted" title={entry.resource}>
+          {shortResource(entry.resource)}
+        </code>
+      ),
+    },
+    { id: 'outcome', header: 'Result', width: '6.75rem', cell: (entry) => <Outcome outcome={entry.outcome} /> },
+    {
+      id: 'time',
+      header: 'When',
+      align: 'end',
+      width: '7.5rem',
+      cell: (entry) => (
+        <span className="muted">
+          <RelativeTime at={entry.occurred_at} />
+        </span>
+      ),
+    },
+  ];
+}
+
+export function Outcome({ outcome }: { outcome: AuditOutcome }) {
+  const { tone, word } = OUTCOMES[outcome];
+  return <Status tone={tone}>{word}</Status>;
+}

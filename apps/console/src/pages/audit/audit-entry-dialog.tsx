@@ -1,0 +1,44 @@
+import type { AuditEntry } from '@svc/sdk';
+import { Dialog } from '../../ui/dialog.tsx';
+import { Definitions } from '../../ui/page.tsx';
+import { AbsoluteTime } from '../../ui/time.tsx';
+import { Outcome } from './audit-columns.tsx';
+import { actorName } from './audit-words.ts';
+import styles from './audit.module.css';
+
+export function AuditEntryDialog({ entry, onClose }: { entry: AuditEntry | null; onClose: () => void }) {
+  return (
+    <Dialog open={entry !== null} onClose={onClose} title={entry?.action ?? 'Entry'} width="wide">
+      {entry !== null && <EntryDetails entry={entry} />}
+    </Dialog>
+  );
+}
+
+function EntryDetails({ entry }: { entry: AuditEntry }) {
+  const details = JSON.stringify(entry.details, null, 2);
+  return (
+    <>
+      <Definitions
+        items={[
+          ['When', <AbsoluteTime key="when" at={entry.occurred_at} />],
+          ['Who', actorName(entry)],
+          ['Credential', entry.credential === null ? 'None' : entry.credential.kind.replaceAll('_', ' ')],
+          ['What', <code key="what">{entry.resource}</code>],
+          [
+            'Result',
+            <span key="result" className={styles['result']}>
+              <Outcome outcome={entry.outcome} /> <span className="muted">HTTP {entry.status}</span>
+            </span>,
+          ],
+          ['From', <code key="from">{entry.remote_address}</code>],
+          ['Request', <code key="request">{entry.request_id}</code>],
+        ]}
+      />
+      {details !== '{}' && (
+        <pre className={styles['details']} tabIndex={0} aria-label="Details as JSON">
+          {details}
+        </pre>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,109 @@
+import type { AuditEntry } from '@svc/sdk';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
+import { ScrollText } from 'lucide-react';
+import { useMemo, useState } from 'react';
+import { auditQuery } from '../../api/queries.ts';
+import { useSvc } from '../../api/svc-context.ts';
+import { paths } from '../../routes/paths.ts';
+import { useSession, useWorkspace } from '../../session/use-session.ts';
+import { administers } from '../../session/administers.ts';
+import { Button } from '../../ui/button.tsx';
+import { Page } from '../../ui/page.tsx';
+import { EmptyState, ErrorState } from '../../ui/states.tsx';
+import { TabLinks } from '../../ui/tab-links.tsx';
+import { Table } from '../../ui/table.tsx';
+import { auditColumns } from './audit-columns.tsx';
+import { AuditEntryDialog } from './audit-entry-dialog.tsx';
+import { AuditFilterBar } from './audit-filter-bar.tsx';
+import { filtersOf, type AuditSearch } from './audit-search.ts';
+import styles from './audit.module.css';
+
+const route = getRouteApi('/shell/w/$workspace/audit');
+
+export function AuditPage() {
+  const svc = useSvc();
+  const { me } = useSession();
+  const workspace = useWorkspace();
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const [shown, setShown] = useState<AuditEntry | null>(null);
+  const ofAccount = search.of === 'account' || !administers(workspace);
+  const filters = useMemo(() => filtersOf(search, Date.now()), [search]);
+  const log = useInfiniteQuery(auditQuery(svc, ofAccount ? null : workspace, filters));
+  const setSearch = (next: AuditSearch): void => void navigate({ search: next, replace: true, resetScroll: false });
+  const filtered = search.actor !== undefined || search.action !== undefined || search.period !== undefined;
+  return (
+    <Page
+      title="Audit log"
+      description="Every change and every refusal: who, what, from where. Entries are only ever added."
+      navigation={
+        administers(workspace) && (
+          <TabLinks
+            label="Whose log"
+            tabs={[
+              {
+                label: workspace.name,
+                link: { to: paths.audit, params: { workspace: workspace.uuid } },
+                current: !ofAccount,
+              },
+              {
+                label: me.user.operator ? 'Whole installation' : 'Your account',
+                link: { to: paths.audit, params: { workspace: workspace.uuid }, search: { of: 'account' } },
+                current: ofAccount,
+              },
+            ]}
+          />
+        )
+      }
+    >
+      <div className={styles['log']}>
+        <AuditFilterBar key={search.of ?? 'workspace'} search={search} onChange={setSearch} />
+        {log.isError ? (
+          <ErrorState error={log.error} onRetry={() => void log.refetch()} />
+        ) : (
+          <Table
+            caption="Audit log, newest first"
+            columns={auditColumns(setShown)}
+            rows={log.data?.pages.flatMap((page) => page.items)}
+            rowKey={(entry) => entry.id}
+            skeletonRows={12}
+            empty={
+              <EmptyLog
+                filtered={filtered}
+                onReset={() => setSearch(search.of === undefined ? {} : { of: search.of })}
+              />
+            }
+          />
+        )}
+        {log.hasNextPage && (
+          <div className={styles['more']}>
+            <Button pending={log.isFetchingNextPage} onClick={() => void log.fetchNextPage()}>
+              Load older entries
+            </Button>
+          </div>
+        )}
+      </div>
+      <AuditEntryDialog entry={shown} onClose={() => setShown(null)} />
+    </Page>
+  );
+}
+
+function EmptyLog({ filtered, onReset }: { filtered: boolean; onReset: () => void }) {
+  if (!filtered) {
+    return (
+      <EmptyState icon={<ScrollText size={18} />} title="Nothing has happened yet">
+        Changes appear here as they are made, with who made them.
+      </EmptyState>
+    );
+  }
+  return (
+    <EmptyState
+      icon={<ScrollText size={18} />}
+      title="No entry matches"
+      action={<Button onClick={onReset}>Clear filters</Button>}
+    >
+      Names and actions must match as a whole, such as token:create.
+    </EmptyState>
+  );
+}

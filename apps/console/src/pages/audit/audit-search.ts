@@ -1,0 +1,42 @@
+import type { AuditFilters } from '../../api/queries.ts';
+
+export type AuditPeriod = '1h' | '24h' | '7d' | '30d';
+
+/** The filters stand in the URL, so that a finding can be passed on. */
+export interface AuditSearch {
+  /** `account`: what concerns the signed-in person, in and outside of workspaces. Absent: the workspace. */
+  of?: 'account';
+  actor?: string;
+  action?: string;
+  period?: AuditPeriod;
+}
+
+const HOUR_MS = 60 * 60 * 1000;
+const PERIODS_MS: Readonly<Record<AuditPeriod, number>> = {
+  '1h': HOUR_MS,
+  '24h': 24 * HOUR_MS,
+  '7d': 7 * 24 * HOUR_MS,
+  '30d': 30 * 24 * HOUR_MS,
+};
+
+export function parseAuditSearch(search: Record<string, unknown>): AuditSearch {
+  const { of, actor, action, period } = search;
+  return {
+    ...(of === 'account' && { of }),
+    ...(typeof actor === 'string' && actor !== '' && { actor }),
+    ...(typeof action === 'string' && action !== '' && { action }),
+    ...(isPeriod(period) && { period }),
+  };
+}
+
+/** Whole minutes, so that looking twice within one asks the same question. */
+export function filtersOf(search: AuditSearch, nowMs: number): AuditFilters {
+  const { actor, action, period } = search;
+  if (period === undefined) return { actor, action };
+  const sinceMs = nowMs - PERIODS_MS[period];
+  return { actor, action, since: new Date(sinceMs - (sinceMs % 60_000)).toISOString() };
+}
+
+function isPeriod(value: unknown): value is AuditPeriod {
+  return typeof value === 'string' && Object.hasOwn(PERIODS_MS, value);
+}

@@ -1,0 +1,25 @@
+import type { PlatformStatus, Workspace } from '@svc/sdk';
+import { CopyField } from '../../ui/copy-field.tsx';
+import { Panel, Section } from '../../ui/page.tsx';
+import styles from './overview.module.css';
+
+export interface EndpointsProps {
+  workspace: Workspace;
+  status: PlatformStatus | undefined;
+}
+
+/** What programs outside need to know of this workspace. */
+export function Endpoints({ workspace, status }: EndpointsProps) {
+  const s3 = status?.services.object_store.s3_endpoint;
+  return (
+    <Section title="Endpoints">
+      <Panel>
+        <div className={styles['endpoints']}>
+          <CopyField label="API" value={window.location.origin} />
+          <CopyField label="S3" value={status === undefined ? '' : (s3 ?? 'Off')} />
+          <CopyField label="Workspace" value={workspace.uuid} />
+        </div>
+      </Panel>
+    </Section>
+  );
+}

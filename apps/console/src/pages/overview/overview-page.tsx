@@ -1,0 +1,34 @@
+import { useQuery } from '@tanstack/react-query';
+import { statusQuery } from '../../api/queries.ts';
+import { useSvc } from '../../api/svc-context.ts';
+import { administers } from '../../session/administers.ts';
+import { useWorkspace } from '../../session/use-session.ts';
+import { formatDuration } from '../../ui/format-time.ts';
+import { Page } from '../../ui/page.tsx';
+import { ErrorState, Skeleton } from '../../ui/states.tsx';
+import { Endpoints } from './endpoints.tsx';
+import { RecentActivity } from './recent-activity.tsx';
+import { ServiceCards } from './service-cards.tsx';
+
+export function OverviewPage() {
+  const svc = useSvc();
+  const workspace = useWorkspace();
+  const status = useQuery(statusQuery(svc, workspace));
+  const description =
+    status.data === undefined ? (
+      <Skeleton width="11rem" />
+    ) : (
+      `svc ${status.data.version}, up for ${formatDuration(status.data.uptime_seconds)}`
+    );
+  return (
+    <Page title={workspace.name} description={status.isError ? 'Not answering' : description}>
+      {status.isError && status.data === undefined ? (
+        <ErrorState error={status.error} onRetry={() => void status.refetch()} />
+      ) : (
+        <ServiceCards workspace={workspace} services={status.data?.services} />
+      )}
+      <Endpoints workspace={workspace} status={status.data} />
+      {administers(workspace) && <RecentActivity key={workspace.uuid} workspace={workspace} />}
+    </Page>
+  );
+}

@@ -1,0 +1,55 @@
+import type { ServiceState } from '@svc/sdk';
+import type { ReactNode } from 'react';
+import { Status, type Tone } from '../../ui/badge.tsx';
+import { Skeleton } from '../../ui/states.tsx';
+import styles from './overview.module.css';
+
+export interface ServiceCardProps {
+  name: string;
+  icon: ReactNode;
+  /** Undefined while loading. */
+  state: ServiceState | undefined;
+  health: { tone: Tone; word: string; live: boolean };
+  /** The one figure that matters most, and what it counts. */
+  figure: ReactNode;
+  unit: string;
+  plot: ReactNode;
+  facts: readonly (readonly [name: string, value: string])[];
+}
+
+export function ServiceCard({ name, icon, state, health, figure, unit, plot, facts }: ServiceCardProps) {
+  return (
+    <section className={styles['card']} aria-label={name} aria-busy={state === undefined}>
+      <header className={styles['cardHeader']}>
+        <span className={styles['cardIcon']}>{icon}</span>
+        <h2 className={styles['cardName']}>{name}</h2>
+        {state === undefined ? (
+          <Skeleton width="4rem" />
+        ) : (
+          <Status tone={state.enabled ? health.tone : 'neutral'} live={state.enabled && health.live}>
+            {state.enabled ? health.word : 'Off'}
+          </Status>
+        )}
+      </header>
+      {state?.enabled === false ? (
+        <p className={styles['off']}>{state.reason ?? 'This service is turned off.'}</p>
+      ) : (
+        <>
+          <p className={styles['figure']}>
+            {state === undefined ? <Skeleton width="3rem" height="1.5rem" /> : <strong>{figure}</strong>}
+            <span className={styles['unit']}>{unit}</span>
+          </p>
+          <div className={styles['plot']}>{state !== undefined && plot}</div>
+          <dl className={styles['facts']}>
+            {facts.map(([fact, value]) => (
+              <div key={fact} className={styles['fact']}>
+                <dt>{fact}</dt>
+                <dd>{state === undefined ? <Skeleton width="2.5rem" /> : value}</dd>
+              </div>
+            ))}
+          </dl>
+        </>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,127 @@
+import type { CreatedInvitation, Invitation } from '@svc/sdk';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { MailPlus, Plus } from 'lucide-react';
+import { useState } from 'react';
+import { invitationsQuery } from '../../api/queries.ts';
+import { useSvc } from '../../api/svc-context.ts';
+import { Button } from '../../ui/button.tsx';
+import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
+import { EmptyState, ErrorState } from '../../ui/states.tsx';
+import { Table, type Column } from '../../ui/table.tsx';
+import { RelativeTime } from '../../ui/time.tsx';
+import { useToasts } from '../../ui/toast.tsx';
+import { InviteDialog } from './invite-dialog.tsx';
+import { InvitedDialog } from './invited-dialog.tsx';
+import { roleLabel } from './roles.ts';
+import { TeamPage, useTeam } from './team-page.tsx';
+
+export function InvitationsPage() {
+  const svc = useSvc();
+  const team = useTeam();
+  const invitations = useQuery(invitationsQuery(svc, team.uuid));
+  const [inviting, setInviting] = useState(false);
+  const [created, setCreated] = useState<CreatedInvitation | null>(null);
+  const [revoking, setRevoking] = useState<Invitation | null>(null);
+  const invite = (
+    <Button variant="primary" icon={<Plus size={15} />} onClick={() => setInviting(true)}>
+      Invite
+    </Button>
+  );
+  return (
+    <TeamPage current="invitations" actions={invite}>
+      {invitations.isError ? (
+        <ErrorState error={invitations.error} onRetry={() => void invitations.refetch()} />
+      ) : (
+        <Table
+          caption={`Open invitations of ${team.name}`}
+          columns={invitationColumns(setRevoking)}
+          rows={invitations.data}
+          rowKey={(invitation) => invitation.id}
+          empty={
+            <EmptyState icon={<MailPlus size={18} />} title="No open invitations">
+              An invitation is a link that you hand over yourself; it works once, for one e-mail.
+            </EmptyState>
+          }
+        />
+      )}
+      <InviteDialog
+        open={inviting}
+        onClose={() => setInviting(false)}
+        onInvited={(invitation) => {
+          setInviting(false);
+          setCreated(invitation);
+        }}
+      />
+      <InvitedDialog invitation={created} onClose={() => setCreated(null)} />
+      <RevokeInvitationDialog invitation={revoking} onClose={() => setRevoking(null)} />
+    </TeamPage>
+  );
+}
+
+function invitationColumns(onRevoke: (invitation: Invitation) => void): Column<Invitation>[] {
+  return [
+    { id: 'email', header: 'E-mail', cell: (invitation) => invitation.email },
+    { id: 'role', header: 'Role', width: '8rem', cell: (invitation) => roleLabel(invitation.role) },
+    {
+      id: 'expires',
+      header: 'Expires',
+      width: '9rem',
+      wideOnly: true,
+      cell: (invitation) => (
+        <span className="muted">
+          <RelativeTime at={invitation.expires_at} />
+        </span>
+      ),
+    },
+    {
+      id: 'actions',
+      header: 'Actions',
+      headerHidden: true,
+      align: 'end',
+      width: '6.5rem',
+      cell: (invitation) => (
+        <Button
+          size="small"
+          aria-label={`Revoke invitation of ${invitation.email}`}
+          onClick={() => onRevoke(invitation)}
+        >
+          Revoke
+        </Button>
+      ),
+    },
+  ];
+}
+
+function RevokeInvitationDialog({ invitation, onClose }: { invitation: Invitation | null; onClose: () => void }) {
+  const svc = useSvc();
+  const team = useTeam();
+  const queryClient = useQueryClient();
+  const { done } = useToasts();
+  const revocation = useMutation({
+    mutationFn: ({ id }: Invitation) => svc.teams.revokeInvitation(team.uuid, id),
+    onSuccess: () => {
+      close();
+      done('Invitation revoked');
+      return queryClient.invalidateQueries(invitationsQuery(svc, team.uuid));
+    },
+  });
+  const close = (): void => {
+    revocation.reset();
+    onClose();
+  };
+  return (
+    <ConfirmDialog
+      open={invitation !== null}
+      onClose={close}
+      onConfirm={() => {
+        if (invitation !== null) revocation.mutate(invitation);
+      }}
+      title="Revoke this invitation?"
+      action="Revoke invitation"
+      pending={revocation.isPending}
+      error={revocation.error}
+    >
+      The link that {invitation?.email} was given stops working.
+    </ConfirmDialog>
+  );
+}

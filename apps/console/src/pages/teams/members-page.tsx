@@ -1,0 +1,90 @@
+import type { Member } from '@svc/sdk';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import { membersQuery, teamsQuery, workspacesQuery } from '../../api/queries.ts';
+import { useSvc } from '../../api/svc-context.ts';
+import { paths } from '../../routes/paths.ts';
+import { useSession } from '../../session/use-session.ts';
+import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
+import { ErrorState } from '../../ui/states.tsx';
+import { Table } from '../../ui/table.tsx';
+import { memberColumns } from './member-columns.tsx';
+import { TeamPage, useTeam } from './team-page.tsx';
+import { useSetRole } from './use-set-role.ts';
+
+export function MembersPage() {
+  const svc = useSvc();
+  const team = useTeam();
+  const { me } = useSession();
+  const members = useQuery(membersQuery(svc, team.uuid));
+  const setRole = useSetRole(team);
+  const [leaving, setLeaving] = useState<Member | null>(null);
+  const columns = memberColumns({
+    selfId: me.user.id,
+    mayManage: team.role === 'admin',
+    onRole: (member, role) => setRole.mutate({ member, role }),
+    onRemove: setLeaving,
+  });
+  return (
+    <TeamPage current="members">
+      {members.isError ? (
+        <ErrorState error={members.error} onRetry={() => void members.refetch()} />
+      ) : (
+        <Table
+          caption={`Members of ${team.name}`}
+          columns={columns}
+          rows={members.data}
+          rowKey={(member) => member.user_id}
+          empty={null}
+          skeletonRows={3}
+        />
+      )}
+      <RemoveMemberDialog member={leaving} onClose={() => setLeaving(null)} />
+    </TeamPage>
+  );
+}
+
+/** Also how one leaves a team oneself. */
+function RemoveMemberDialog({ member, onClose }: { member: Member | null; onClose: () => void }) {
+  const svc = useSvc();
+  const team = useTeam();
+  const { me } = useSession();
+  const queryClient = useQueryClient();
+  const navigate = useNavigate();
+  const isSelf = member?.user_id === me.user.id;
+  const removal = useMutation({
+    mutationFn: ({ user_id: userId }: Member) => svc.teams.removeMember(team.uuid, userId),
+    onSuccess: async (_answer, { user_id: userId }) => {
+      close();
+      if (userId !== me.user.id) return queryClient.invalidateQueries(membersQuery(svc, team.uuid));
+      await navigate({ to: paths.teams });
+      queryClient.removeQueries({ queryKey: ['teams', team.uuid] });
+      await Promise.all([
+        queryClient.invalidateQueries({ ...teamsQuery(svc), exact: true }),
+        queryClient.invalidateQueries(workspacesQuery(svc)),
+      ]);
+    },
+  });
+  const close = (): void => {
+    removal.reset();
+    onClose();
+  };
+  return (
+    <ConfirmDialog
+      open={member !== null}
+      onClose={close}
+      onConfirm={() => {
+        if (member !== null) removal.mutate(member);
+      }}
+      title={isSelf ? `Leave ${team.name}?` : `Remove ${member?.name ?? ''}?`}
+      action={isSelf ? 'Leave team' : 'Remove member'}
+      pending={removal.isPending}
+      error={removal.error}
+    >
+      {isSelf
+        ? 'You no longer reach the team’s workspaces; only an invitation brings you back.'
+        : 'The workspaces of the team are closed to this person at once.'}
+    </ConfirmDialog>
+  );
+}

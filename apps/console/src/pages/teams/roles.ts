@@ -1,0 +1,14 @@
+import type { TeamRole } from '@svc/sdk';
+import type { SelectOption } from '../../ui/select.tsx';
+
+export const ROLES: readonly SelectOption<TeamRole>[] = [
+  { value: 'admin', label: 'Admin', description: 'Everything but deleting the team' },
+  { value: 'member', label: 'Member', description: 'Uses the services, manages nothing' },
+  { value: 'guest', label: 'Guest', description: 'Looks only' },
+];
+
+const LABELS: Readonly<Record<TeamRole, string>> = { admin: 'Admin', member: 'Member', guest: 'Guest' };
+
+export function roleLabel(role: TeamRole): string {
+  return LABELS[role];
+}

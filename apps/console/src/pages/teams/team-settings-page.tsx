@@ -1,0 +1,85 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import { teamsQuery, workspacesQuery } from '../../api/queries.ts';
+import { useSvc } from '../../api/svc-context.ts';
+import { paths } from '../../routes/paths.ts';
+import { useSession } from '../../session/use-session.ts';
+import { Button } from '../../ui/button.tsx';
+import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
+import { Panel, Section } from '../../ui/page.tsx';
+import { RenameForm } from '../../ui/rename-form.tsx';
+import { useToasts } from '../../ui/toast.tsx';
+import { TeamPage, useTeam } from './team-page.tsx';
+import { TransferTeam } from './transfer-team.tsx';
+
+export function TeamSettingsPage() {
+  const svc = useSvc();
+  const team = useTeam();
+  const { me } = useSession();
+  const queryClient = useQueryClient();
+  const { done } = useToasts();
+  const rename = useMutation({
+    mutationFn: (name: string) => svc.teams.rename(team.uuid, name),
+    onSuccess: () => {
+      done('Team renamed');
+      return queryClient.invalidateQueries({ ...teamsQuery(svc), exact: true });
+    },
+  });
+  return (
+    <TeamPage current="settings">
+      <Section title="Name">
+        <Panel>
+          <RenameForm key={team.name} name={team.name} onRename={rename.mutate} state={rename} />
+        </Panel>
+      </Section>
+      {team.owner_id === me.user.id && (
+        <>
+          <TransferTeam />
+          <DeleteTeam />
+        </>
+      )}
+    </TeamPage>
+  );
+}
+
+function DeleteTeam() {
+  const svc = useSvc();
+  const team = useTeam();
+  const queryClient = useQueryClient();
+  const navigate = useNavigate();
+  const { done } = useToasts();
+  const [asking, setAsking] = useState(false);
+  const deletion = useMutation({
+    mutationFn: () => svc.teams.delete(team.uuid),
+    onSuccess: async () => {
+      await navigate({ to: paths.teams });
+      done(`${team.name} is deleted`);
+      queryClient.removeQueries({ queryKey: ['teams', team.uuid] });
+      await Promise.all([
+        queryClient.invalidateQueries({ ...teamsQuery(svc), exact: true }),
+        queryClient.invalidateQueries(workspacesQuery(svc)),
+      ]);
+    },
+  });
+  return (
+    <Section
+      title="Delete team"
+      description="Its workspaces stay with their owners; all others lose access to them."
+      actions={<Button onClick={() => setAsking(true)}>Delete team…</Button>}
+    >
+      <ConfirmDialog
+        open={asking}
+        onClose={() => setAsking(false)}
+        onConfirm={() => deletion.mutate()}
+        title={`Delete ${team.name}?`}
+        action="Delete team"
+        typeToConfirm={team.name}
+        pending={deletion.isPending}
+        error={deletion.error}
+      >
+        Members and open invitations go with it. This cannot be undone.
+      </ConfirmDialog>
+    </Section>
+  );
+}

@@ -1,0 +1,67 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { membersQuery } from '../../api/queries.ts';
+import { useSvc } from '../../api/svc-context.ts';
+import { Button } from '../../ui/button.tsx';
+import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
+import { Panel, Section } from '../../ui/page.tsx';
+import { Select } from '../../ui/select.tsx';
+import { useToasts } from '../../ui/toast.tsx';
+import { useTeam } from './team-page.tsx';
+import styles from '../../ui/inline-form.module.css';
+
+const NOBODY = '';
+
+export function TransferTeam() {
+  const svc = useSvc();
+  const team = useTeam();
+  const queryClient = useQueryClient();
+  const { done } = useToasts();
+  const { data: members = [] } = useQuery(membersQuery(svc, team.uuid));
+  const [heir, setHeir] = useState(NOBODY);
+  const [asking, setAsking] = useState(false);
+  const others = members.filter((member) => !member.owner);
+  const name = others.find((member) => member.user_id === heir)?.name ?? '';
+  const transfer = useMutation({
+    mutationFn: () => svc.teams.transfer(team.uuid, heir),
+    onSuccess: () => {
+      setAsking(false);
+      done(`${name} owns ${team.name} now`);
+      return queryClient.invalidateQueries({ queryKey: ['teams'] });
+    },
+  });
+  return (
+    <Section title="Transfer ownership" description="The new owner must be a member. You stay an admin.">
+      <Panel>
+        <div className={styles['inline']}>
+          <Select
+            label="New owner"
+            labelHidden
+            className={styles['field'] ?? ''}
+            disabled={others.length === 0}
+            value={heir}
+            onChange={setHeir}
+            options={[
+              { value: NOBODY, label: others.length === 0 ? 'No other members' : 'Choose a member' },
+              ...others.map((member) => ({ value: member.user_id, label: member.name, description: member.email })),
+            ]}
+          />
+          <Button disabled={heir === NOBODY} onClick={() => setAsking(true)}>
+            Transfer…
+          </Button>
+        </div>
+      </Panel>
+      <ConfirmDialog
+        open={asking}
+        onClose={() => setAsking(false)}
+        onConfirm={() => transfer.mutate()}
+        title={`Make ${name} the owner?`}
+        action="Transfer ownership"
+        pending={transfer.isPending}
+        error={transfer.error}
+      >
+        Only the new owner can give the team back to you.
+      </ConfirmDialog>
+    </Section>
+  );
+}

@@ -1,0 +1,78 @@
+import { UnauthorizedError, type SvcClient, type Team, type Workspace } from '@svc/sdk';
+import type { FetchQueryOptions, QueryClient, QueryKey } from '@tanstack/react-query';
+import { notFound, redirect } from '@tanstack/react-router';
+import { meQuery, teamsQuery, workspacesQuery, type SignedInUser } from '../api/queries.ts';
+import { chooseWorkspace } from '../session/choose-workspace.ts';
+import { readLastWorkspace, rememberWorkspace } from '../session/last-workspace.ts';
+import { safeNext } from '../session/safe-next.ts';
+import { paths } from './paths.ts';
+
+/** What every route's hooks get. */
+export interface RouterContext {
+  svc: SvcClient;
+  queryClient: QueryClient;
+}
+
+/** Lets only the signed-in pass, with all that the shell shows loaded. */
+export async function requireSession({ svc, queryClient }: RouterContext, href: string): Promise<void> {
+  try {
+    await Promise.all([
+      queryClient.ensureQueryData(meQuery(svc)),
+      queryClient.ensureQueryData(workspacesQuery(svc)),
+      queryClient.ensureQueryData(teamsQuery(svc)),
+    ]);
+  } catch (error) {
+    if (!(error instanceof UnauthorizedError)) throw error;
+    throw redirect({ to: paths.signIn, search: href === '/' ? {} : { next: href } });
+  }
+}
+
+/** The signed-in have nothing to do at the sign-in page. Always asks the platform: the cache may be of a lost session. */
+export async function skipWhenSignedIn(context: RouterContext, next: string | undefined): Promise<void> {
+  const me = await currentUser(context);
+  if (me !== null) throw redirect({ href: safeNext(next) });
+}
+
+/** Null when nobody is signed in. */
+export async function currentUser({ svc, queryClient }: RouterContext): Promise<SignedInUser | null> {
+  try {
+    return await queryClient.fetchQuery({ ...meQuery(svc), staleTime: 0 });
+  } catch (error) {
+    if (error instanceof UnauthorizedError) return null;
+    throw error;
+  }
+}
+
+export async function openHome({ svc, queryClient }: RouterContext): Promise<never> {
+  const [me, workspaces] = await Promise.all([
+    queryClient.ensureQueryData(meQuery(svc)),
+    queryClient.ensureQueryData(workspacesQuery(svc)),
+  ]);
+  const workspace = chooseWorkspace(workspaces, [readLastWorkspace(), me.workspace_uuid]);
+  if (workspace === undefined) throw redirect({ to: paths.account });
+  throw redirect({ to: paths.workspace, params: { workspace: workspace.uuid }, replace: true });
+}
+
+/** A workspace that the caller does not reach looks like one that does not exist. */
+export async function requireWorkspace({ svc, queryClient }: RouterContext, uuid: string): Promise<void> {
+  const query = workspacesQuery(svc);
+  const isThere = (workspaces: readonly Workspace[]): boolean => workspaces.some((each) => each.uuid === uuid);
+  // What is not in the list that was loaded may be newer than it.
+  if (!isThere(await queryClient.ensureQueryData(query)) && !isThere(await refetch(queryClient, query)))
+    throw notFound();
+  rememberWorkspace(uuid);
+}
+
+export async function requireTeam({ svc, queryClient }: RouterContext, uuid: string): Promise<void> {
+  const query = teamsQuery(svc);
+  const isThere = (teams: readonly Team[]): boolean => teams.some((each) => each.uuid === uuid);
+  if (!isThere(await queryClient.ensureQueryData(query)) && !isThere(await refetch(queryClient, query)))
+    throw notFound();
+}
+
+function refetch<Data, Key extends QueryKey>(
+  queryClient: QueryClient,
+  query: FetchQueryOptions<Data, Error, Data, Key>,
+): Promise<Data> {
+  return queryClient.fetchQuery({ ...query, staleTime: 0 });
+}

@@ -1,0 +1,154 @@
+import { createRootRouteWithContext, createRoute, createRouter, Outlet } from '@tanstack/react-router';
+import { AccountPage } from '../pages/account/account-page.tsx';
+import { TokensPage } from '../pages/account/tokens-page.tsx';
+import { parseTokensSearch } from '../pages/account/tokens-search.ts';
+import { AuditPage } from '../pages/audit/audit-page.tsx';
+import { parseAuditSearch } from '../pages/audit/audit-search.ts';
+import { InvitationPage } from '../pages/entrance/invitation-page.tsx';
+import { SignInPage } from '../pages/entrance/sign-in-page.tsx';
+import { parseSignInSearch } from '../pages/entrance/sign-in-search.ts';
+import { ErrorPage } from '../pages/faults/error-page.tsx';
+import { NotFoundPage, StandaloneNotFoundPage } from '../pages/faults/not-found-page.tsx';
+import { OverviewPage } from '../pages/overview/overview-page.tsx';
+import { InvitationsPage } from '../pages/teams/invitations-page.tsx';
+import { MembersPage } from '../pages/teams/members-page.tsx';
+import { TeamSettingsPage } from '../pages/teams/team-settings-page.tsx';
+import { TeamsPage } from '../pages/teams/teams-page.tsx';
+import { WorkspaceSettingsPage } from '../pages/workspace/workspace-settings-page.tsx';
+import { Shell } from '../shell/shell.tsx';
+import { ShellSkeleton } from '../shell/shell-skeleton.tsx';
+import {
+  currentUser,
+  openHome,
+  requireSession,
+  requireTeam,
+  requireWorkspace,
+  skipWhenSignedIn,
+  type RouterContext,
+} from './guards.ts';
+import { paths } from './paths.ts';
+
+const root = createRootRouteWithContext<RouterContext>()({
+  component: Outlet,
+  errorComponent: ErrorPage,
+  notFoundComponent: StandaloneNotFoundPage,
+});
+
+const signIn = createRoute({
+  getParentRoute: () => root,
+  path: paths.signIn,
+  validateSearch: parseSignInSearch,
+  beforeLoad: ({ context, search }) => skipWhenSignedIn(context, search.next),
+  component: SignInPage,
+});
+
+const invitation = createRoute({
+  getParentRoute: () => root,
+  path: paths.invitation,
+  loader: ({ context }) => currentUser(context),
+  component: InvitationPage,
+});
+
+const shell = createRoute({
+  getParentRoute: () => root,
+  id: 'shell',
+  beforeLoad: ({ context, location }) => requireSession(context, location.href),
+  component: Shell,
+  pendingComponent: ShellSkeleton,
+  notFoundComponent: NotFoundPage,
+});
+
+const home = createRoute({
+  getParentRoute: () => shell,
+  path: paths.home,
+  beforeLoad: ({ context }) => openHome(context),
+});
+
+const workspace = createRoute({
+  getParentRoute: () => shell,
+  path: paths.workspace,
+  beforeLoad: ({ context, params }) => requireWorkspace(context, params.workspace),
+  component: OverviewPage,
+});
+
+const audit = createRoute({
+  getParentRoute: () => shell,
+  path: paths.audit,
+  validateSearch: parseAuditSearch,
+  beforeLoad: ({ context, params }) => requireWorkspace(context, params.workspace),
+  component: AuditPage,
+});
+
+const workspaceSettings = createRoute({
+  getParentRoute: () => shell,
+  path: paths.workspaceSettings,
+  beforeLoad: ({ context, params }) => requireWorkspace(context, params.workspace),
+  component: WorkspaceSettingsPage,
+});
+
+const teams = createRoute({ getParentRoute: () => shell, path: paths.teams, component: TeamsPage });
+
+const teamMembers = createRoute({
+  getParentRoute: () => shell,
+  path: paths.teamMembers,
+  beforeLoad: ({ context, params }) => requireTeam(context, params.team),
+  component: MembersPage,
+});
+
+const teamInvitations = createRoute({
+  getParentRoute: () => shell,
+  path: paths.teamInvitations,
+  beforeLoad: ({ context, params }) => requireTeam(context, params.team),
+  component: InvitationsPage,
+});
+
+const teamSettings = createRoute({
+  getParentRoute: () => shell,
+  path: paths.teamSettings,
+  beforeLoad: ({ context, params }) => requireTeam(context, params.team),
+  component: TeamSettingsPage,
+});
+
+const account = createRoute({ getParentRoute: () => shell, path: paths.account, component: AccountPage });
+const tokens = createRoute({
+  getParentRoute: () => shell,
+  path: paths.tokens,
+  validateSearch: parseTokensSearch,
+  component: TokensPage,
+});
+const elsewhere = createRoute({ getParentRoute: () => shell, path: '$', component: NotFoundPage });
+
+const routeTree = root.addChildren([
+  signIn,
+  invitation,
+  shell.addChildren([
+    home,
+    workspace,
+    audit,
+    workspaceSettings,
+    teams,
+    teamMembers,
+    teamInvitations,
+    teamSettings,
+    account,
+    tokens,
+    elsewhere,
+  ]),
+]);
+
+export function createConsoleRouter(context: RouterContext) {
+  return createRouter({
+    routeTree,
+    context,
+    defaultPreload: false,
+    defaultPendingMs: 200,
+    defaultErrorComponent: ErrorPage,
+    scrollRestoration: true,
+  });
+}
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: ReturnType<typeof createConsoleRouter>;
+  }
+}

@@ -1,0 +1,13 @@
+import type { Workspace } from '@svc/sdk';
+
+/** The first of the wishes that exists, else the first workspace. */
+export function chooseWorkspace(
+  workspaces: readonly Workspace[],
+  wishes: readonly (string | null | undefined)[],
+): Workspace | undefined {
+  for (const wish of wishes) {
+    const found = workspaces.find((workspace) => workspace.uuid === wish);
+    if (found !== undefined) return found;
+  }
+  return workspaces[0];
+}

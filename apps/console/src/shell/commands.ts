@@ -1,0 +1,84 @@
+import type { Team, Workspace } from '@svc/sdk';
+import type { LinkOptions } from '@tanstack/react-router';
+import { paths } from '../routes/paths.ts';
+import type { Theme } from '../session/theme.ts';
+import type { Creating } from './create-dialogs.tsx';
+
+export interface Command {
+  id: string;
+  label: string;
+  /** Stands at the end of the row: what kind of thing it is. */
+  kind: string;
+  run: () => void;
+}
+
+export interface CommandActions {
+  go: (link: LinkOptions) => void;
+  create: (what: Creating) => void;
+  setTheme: (theme: Theme) => void;
+  signOut: () => void;
+}
+
+export interface CommandSource {
+  workspace: Workspace;
+  workspaces: readonly Workspace[];
+  teams: readonly Team[];
+}
+
+/** Everything that the palette offers, the nearest first. */
+export function listCommands({ workspace, workspaces, teams }: CommandSource, actions: CommandActions): Command[] {
+  const params = { workspace: workspace.uuid };
+  const page = (label: string, link: LinkOptions): Command => ({
+    id: `page ${label}`,
+    label,
+    kind: 'Page',
+    run: () => actions.go(link),
+  });
+  const action = (label: string, run: () => void): Command => ({ id: `action ${label}`, label, kind: 'Action', run });
+  return [
+    page('Overview', { to: paths.workspace, params }),
+    page('Audit log', { to: paths.audit, params }),
+    page('Workspace settings', { to: paths.workspaceSettings, params }),
+    page('API tokens', { to: paths.tokens }),
+    page('Teams', { to: paths.teams }),
+    page('Account', { to: paths.account }),
+    ...workspaces
+      .filter(({ uuid }) => uuid !== workspace.uuid)
+      .map(({ uuid, name }) => ({
+        id: `workspace ${uuid}`,
+        label: name,
+        kind: 'Workspace',
+        run: () => actions.go({ to: paths.workspace, params: { workspace: uuid } }),
+      })),
+    ...teams.map(({ uuid, name }) => ({
+      id: `team ${uuid}`,
+      label: name,
+      kind: 'Team',
+      run: () => actions.go({ to: paths.teamMembers, params: { team: uuid } }),
+    })),
+    action('New API token', () => actions.go({ to: paths.tokens, search: { create: true } })),
+    action('New workspace', () => actions.create('workspace')),
+    action('New team', () => actions.create('team')),
+    action('Use the light theme', () => actions.setTheme('light')),
+    action('Use the dark theme', () => actions.setTheme('dark')),
+    action('Use the system’s theme', () => actions.setTheme('system')),
+    action('Sign out', actions.signOut),
+  ];
+}
+
+/** Commands whose label or kind holds every word of the query; a match at the start of a word comes first. */
+export function filterCommands(commands: readonly Command[], query: string): Command[] {
+  const words = query.toLowerCase().split(/\s+/).filter(Boolean);
+  const first = words[0];
+  if (first === undefined) return [...commands];
+  const matches = commands.filter((command) => {
+    const text = `${command.label} ${command.kind}`.toLowerCase();
+    return words.every((word) => text.includes(word));
+  });
+  const rank = ({ label }: Command): number => {
+    const text = label.toLowerCase();
+    if (text.startsWith(first)) return 0;
+    return text.includes(` ${first}`) ? 1 : 2;
+  };
+  return matches.toSorted((a, b) => rank(a) - rank(b));
+}

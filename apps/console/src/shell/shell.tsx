@@ -1,0 +1,61 @@
+import { Outlet, useRouterState } from '@tanstack/react-router';
+import { useEffect, useRef, useState } from 'react';
+import { CommandPalette } from './command-palette.tsx';
+import { CreateDialogs, type Creating } from './create-dialogs.tsx';
+import styles from './shell.module.css';
+import { ShellContext } from './shell-context.ts';
+import { ShortcutsDialog } from './shortcuts-dialog.tsx';
+import { Sidebar } from './sidebar.tsx';
+import { TopBar } from './top-bar.tsx';
+import { useShortcuts } from './use-shortcuts.ts';
+
+type Overlay = 'palette' | 'shortcuts' | null;
+
+export function Shell() {
+  const main = useRef<HTMLElement>(null);
+  const [overlay, setOverlay] = useState<Overlay>(null);
+  const [creating, setCreating] = useState<Creating>(null);
+  useFocusOnNavigation(main);
+  useShortcuts({ openPalette: () => setOverlay('palette'), openShortcuts: () => setOverlay('shortcuts') });
+  return (
+    <ShellContext
+      value={{
+        openPalette: () => setOverlay('palette'),
+        openShortcuts: () => setOverlay('shortcuts'),
+        create: setCreating,
+      }}
+    >
+      <a href="#content" className={styles['skip']} onClick={(event) => focusInstead(event, main.current)}>
+        Skip to content
+      </a>
+      <div className={styles['shell']}>
+        <aside className={styles['aside']}>
+          <Sidebar />
+        </aside>
+        <TopBar />
+        <main ref={main} id="content" tabIndex={-1} className={styles['main']}>
+          <Outlet />
+        </main>
+      </div>
+      <CommandPalette open={overlay === 'palette'} onClose={() => setOverlay(null)} />
+      <ShortcutsDialog open={overlay === 'shortcuts'} onClose={() => setOverlay(null)} />
+      <CreateDialogs creating={creating} onClose={() => setCreating(null)} />
+    </ShellContext>
+  );
+}
+
+/** A page that came by a link is read from its start, as if the browser had loaded it. */
+function useFocusOnNavigation(main: React.RefObject<HTMLElement | null>): void {
+  const path = useRouterState({ select: (state) => state.resolvedLocation?.pathname ?? '' });
+  const before = useRef(path);
+  useEffect(() => {
+    if (before.current !== '' && before.current !== path) main.current?.focus({ preventScroll: true });
+    before.current = path;
+  }, [path, main]);
+}
+
+/** The router owns the URL's hash; only the focus has to move. */
+function focusInstead(event: React.MouseEvent, target: HTMLElement | null): void {
+  event.preventDefault();
+  target?.focus();
+}

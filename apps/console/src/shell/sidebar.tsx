@@ -1,0 +1,68 @@
+import { Link } from '@tanstack/react-router';
+import { KeyRound, LayoutGrid, ScrollText, Search, Settings, UserRound, UsersRound } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { paths } from '../routes/paths.ts';
+import { useWorkspace } from '../session/use-session.ts';
+import { Keys } from '../ui/kbd.tsx';
+import { AccountMenu } from './account-menu.tsx';
+import { useShell } from './shell-context.ts';
+import styles from './sidebar.module.css';
+import { WorkspaceSwitcher } from './workspace-switcher.tsx';
+
+/** Used beside the page on wide screens and inside a drawer on narrow ones. */
+export function Sidebar() {
+  const workspace = useWorkspace();
+  const { openPalette } = useShell();
+  const params = { workspace: workspace.uuid };
+  const mayAdminister = workspace.role === 'owner' || workspace.role === 'admin';
+  return (
+    <div className={styles['sidebar']}>
+      <WorkspaceSwitcher />
+      <button type="button" className={styles['search']} onClick={openPalette} aria-keyshortcuts="Control+K Meta+K">
+        <Search size={15} />
+        <span className={styles['searchText']}>Go to…</span>
+        <Keys keys={['⌃', 'K']} />
+      </button>
+      <nav className={styles['nav']} aria-label="Main">
+        <NavGroup label="Workspace">
+          <Link to={paths.workspace} params={params} activeOptions={{ exact: true }} {...linkProps}>
+            <LayoutGrid size={15} /> Overview
+          </Link>
+          {mayAdminister && (
+            <Link to={paths.audit} params={params} activeOptions={{ includeSearch: false }} {...linkProps}>
+              <ScrollText size={15} /> Audit log
+            </Link>
+          )}
+          {mayAdminister && (
+            <Link to={paths.workspaceSettings} params={params} {...linkProps}>
+              <Settings size={15} /> Settings
+            </Link>
+          )}
+        </NavGroup>
+        <NavGroup label="You">
+          <Link to={paths.tokens} {...linkProps}>
+            <KeyRound size={15} /> API tokens
+          </Link>
+          <Link to={paths.teams} {...linkProps}>
+            <UsersRound size={15} /> Teams
+          </Link>
+          <Link to={paths.account} activeOptions={{ exact: true }} {...linkProps}>
+            <UserRound size={15} /> Account
+          </Link>
+        </NavGroup>
+      </nav>
+      <AccountMenu />
+    </div>
+  );
+}
+
+const linkProps = { className: styles['link'] ?? '', activeProps: { className: styles['current'] ?? '' } };
+
+function NavGroup({ label, children }: { label: string; children: ReactNode }) {
+  return (
+    <div className={styles['group']}>
+      <h2 className={styles['groupLabel']}>{label}</h2>
+      {children}
+    </div>
+  );
+}

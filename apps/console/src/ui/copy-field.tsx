@@ -1,0 +1,56 @@
+import { Check, Copy } from 'lucide-react';
+import { useEffect, useState } from 'react';
+import { IconButton } from './button.tsx';
+import styles from './copy-field.module.css';
+
+const SHOWN_MS = 2000;
+
+export function useCopy(text: string): { copied: boolean; copy: () => void } {
+  const [copied, setCopied] = useState(false);
+  useEffect(() => {
+    if (!copied) return;
+    const timer = window.setTimeout(() => setCopied(false), SHOWN_MS);
+    return () => window.clearTimeout(timer);
+  }, [copied]);
+  const copy = (): void => {
+    void copyText(text).then(setCopied);
+  };
+  return { copied, copy };
+}
+
+/** Without TLS the clipboard API exists on localhost only; elsewhere the text stays selectable. */
+async function copyText(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+export interface CopyFieldProps {
+  label: string;
+  value: string;
+  labelHidden?: boolean;
+  /** `block` wraps and keeps line breaks, for commands and secrets. */
+  shape?: 'line' | 'block';
+}
+
+/** A value to take elsewhere: selectable as a whole, and copied by one key. */
+export function CopyField({ label, value, labelHidden = false, shape = 'line' }: CopyFieldProps) {
+  const { copied, copy } = useCopy(value);
+  return (
+    <div className={styles['field']}>
+      <span className={labelHidden ? 'visually-hidden' : styles['label']}>{label}</span>
+      <div className={styles['box']}>
+        <code className={shape === 'block' ? styles['block'] : styles['line']}>{value}</code>
+        <IconButton size="small" label={copied ? 'Copied' : `Copy ${label.toLowerCase()}`} onClick={copy}>
+          {copied ? <Check size={14} className={styles['check']} /> : <Copy size={14} />}
+        </IconButton>
+        <span role="status" className="visually-hidden">
+          {copied ? 'Copied' : ''}
+        </span>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,36 @@
+import { ApiError, NetworkError, TimeoutError } from '@svc/sdk';
+import { CircleAlert } from 'lucide-react';
+import styles from './states.module.css';
+
+/** What went wrong, in one sentence for a person. */
+export function describeError(error: unknown): string {
+  if (error instanceof NetworkError) return 'The platform cannot be reached. Check the connection and try again.';
+  if (error instanceof TimeoutError) return 'The platform took too long to answer. Try again.';
+  if (error instanceof ApiError && error.status >= 500) return 'The platform could not do this. Try again.';
+  if (error instanceof Error) return error.message;
+  return 'Something went wrong.';
+}
+
+/** A form's answer when the platform refused it; announced when it appears. Renders nothing without an error. */
+export function FormError({ error }: { error: unknown }) {
+  if (error === null || error === undefined) return null;
+  return (
+    <div role="alert" className={styles['formError']}>
+      <CircleAlert size={16} />
+      <p>
+        {describeError(error)}
+        <RequestId error={error} />
+      </p>
+    </div>
+  );
+}
+
+/** Only for faults of the platform: the id finds the request in its log. */
+export function RequestId({ error }: { error: unknown }) {
+  if (!(error instanceof ApiError) || error.status < 500 || error.requestId === null) return null;
+  return (
+    <span className={styles['requestId']}>
+      Request <code>{error.requestId}</code>
+    </span>
+  );
+}

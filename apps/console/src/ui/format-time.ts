@@ -1,0 +1,43 @@
+const UNITS: readonly (readonly [unit: Intl.RelativeTimeFormatUnit, seconds: number])[] = [
+  ['year', 31_536_000],
+  ['month', 2_592_000],
+  ['week', 604_800],
+  ['day', 86_400],
+  ['hour', 3600],
+  ['minute', 60],
+];
+
+const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'short' });
+const absolute = new Intl.DateTimeFormat('en-GB', {
+  year: 'numeric',
+  month: 'short',
+  day: '2-digit',
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+});
+
+/** Such as `5 min. ago` or `in 3 days`; within a minute of now it is `just now`. */
+export function formatRelative(atMs: number, nowMs: number): string {
+  const seconds = (atMs - nowMs) / 1000;
+  for (const [unit, length] of UNITS) {
+    if (Math.abs(seconds) >= length) return relative.format(Math.trunc(seconds / length), unit);
+  }
+  // The page's clock ticks every few seconds, so what was made just now may lie a little ahead of it.
+  return seconds > 20 ? 'in a moment' : 'just now';
+}
+
+/** Such as `21 Nov 2026, 10:04:31`. */
+export function formatAbsolute(at: string): string {
+  return absolute.format(new Date(at));
+}
+
+/** Such as `3 d 4 h`, for how long something has been up. */
+export function formatDuration(totalSeconds: number): string {
+  const days = Math.floor(totalSeconds / 86_400);
+  const hours = Math.floor(totalSeconds / 3600) % 24;
+  const minutes = Math.floor(totalSeconds / 60) % 60;
+  if (days > 0) return `${days} d ${hours} h`;
+  if (hours > 0) return `${hours} h ${minutes} min`;
+  return minutes > 0 ? `${minutes} min` : 'under a minute';
+}

@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest';
+import { formatCount, splitBytes } from './format-number.ts';
+import { formatDuration, formatRelative } from './format-time.ts';
+
+const NOW = Date.parse('2026-11-21T10:00:00.000Z');
+
+describe('relative times', () => {
+  it.each([
+    ['2026-11-21T09:59:30.000Z', 'just now'],
+    ['2026-11-21T10:00:30.000Z', 'in a moment'],
+    ['2026-11-21T09:55:01.000Z', '4 min. ago'],
+    ['2026-11-20T09:00:00.000Z', 'yesterday'],
+    ['2026-12-21T10:00:00.000Z', 'next mo.'],
+  ])('says %s as %s', (at, words) => {
+    expect(formatRelative(Date.parse(at), NOW)).toBe(words);
+  });
+});
+
+describe('durations', () => {
+  it.each([
+    [12, 'under a minute'],
+    [3599, '59 min'],
+    [90_000, '1 d 1 h'],
+  ])('says %d seconds as %s', (seconds, words) => {
+    expect(formatDuration(seconds)).toBe(words);
+  });
+});
+
+describe('sizes', () => {
+  it.each([
+    [0, '0', 'B'],
+    [1023, '1023', 'B'],
+    [1024, '1', 'KiB'],
+    [1_610_612_736, '1.5', 'GiB'],
+    [150 * 1024 ** 2, '150', 'MiB'],
+  ])('says %d bytes as %s %s', (sizeBytes, figure, unit) => {
+    expect(splitBytes(sizeBytes)).toEqual([figure, unit]);
+  });
+
+  it('groups the digits of large counts', () => {
+    expect(formatCount(1234567)).toBe('1,234,567');
+  });
+});

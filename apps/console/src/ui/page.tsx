@@ -1,0 +1,73 @@
+import type { ReactNode } from 'react';
+import { classNames } from './class-names.ts';
+import styles from './page.module.css';
+
+export interface PageProps {
+  title: string;
+  /** One sentence under the title; what the page is for. */
+  description?: ReactNode;
+  /** Beside the title: the page's main actions. */
+  actions?: ReactNode;
+  /** Between the header and the content, such as tabs. */
+  navigation?: ReactNode;
+  width?: 'normal' | 'narrow';
+  children: ReactNode;
+}
+
+/** The frame of every page inside the shell. It names the document too. */
+export function Page({ title, description, actions, navigation, width = 'normal', children }: PageProps) {
+  return (
+    <div className={classNames(styles['page'], width === 'narrow' && styles['narrow'])}>
+      <title>{`${title} · svc`}</title>
+      <header className={styles['header']}>
+        <div className={styles['heading']}>
+          <h1>{title}</h1>
+          {description !== undefined && <p className={styles['description']}>{description}</p>}
+        </div>
+        {actions !== undefined && <div className={styles['actions']}>{actions}</div>}
+      </header>
+      {navigation}
+      <div className={styles['content']}>{children}</div>
+    </div>
+  );
+}
+
+export interface SectionProps {
+  title: string;
+  description?: ReactNode;
+  actions?: ReactNode;
+  children: ReactNode;
+}
+
+export function Section({ title, description, actions, children }: SectionProps) {
+  return (
+    <section className={styles['section']}>
+      <header className={styles['sectionHeader']}>
+        <div>
+          <h2>{title}</h2>
+          {description !== undefined && <p className={styles['description']}>{description}</p>}
+        </div>
+        {actions}
+      </header>
+      {children}
+    </section>
+  );
+}
+
+export function Panel({ children, padded = true }: { children: ReactNode; padded?: boolean }) {
+  return <div className={classNames(styles['panel'], padded && styles['padded'])}>{children}</div>;
+}
+
+/** Names and values below one another, for details. */
+export function Definitions({ items }: { items: readonly (readonly [name: string, value: ReactNode])[] }) {
+  return (
+    <dl className={styles['definitions']}>
+      {items.map(([name, value]) => (
+        <div key={name} className={styles['definition']}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}

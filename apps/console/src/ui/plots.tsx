@@ -1,0 +1,77 @@
+import { classNames } from './class-names.ts';
+import { linePath } from './plot-path.ts';
+import styles from './plots.module.css';
+
+export interface LinePlotProps {
+  /** What is shown, for screen readers; the last value is added to it. */
+  label: string;
+  /** Oldest first, evenly spaced in time. */
+  values: readonly number[];
+  /** The number of values that fill the width; fewer begin at the right edge. */
+  capacity: number;
+  tone?: 'accent' | 'ok';
+}
+
+const WIDTH = 240;
+const HEIGHT = 40;
+
+/** A line without axes that shows the shape of the recent past. */
+export function LinePlot({ label, values, capacity, tone = 'accent' }: LinePlotProps) {
+  const { line, area } = linePath(values, { width: WIDTH, height: HEIGHT, capacity });
+  return (
+    <svg
+      className={classNames(styles['line'], styles[tone])}
+      viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+      preserveAspectRatio="none"
+      role="img"
+      aria-label={`${label}, now ${values.at(-1) ?? 0}`}
+    >
+      <path d={`M0 ${HEIGHT - 0.5}H${WIDTH}`} className={styles['base']} />
+      {area !== '' && <path d={area} className={styles['area']} />}
+      {line !== '' && <path d={line} className={styles['stroke']} />}
+    </svg>
+  );
+}
+
+export interface Bar {
+  label: string;
+  value: number;
+}
+
+/** Bars over equal spans, such as hours. Each says its own value; all together are one image for screen readers. */
+export function BarPlot({ label, bars, heightRem = 4 }: { label: string; bars: readonly Bar[]; heightRem?: number }) {
+  const highest = Math.max(1, ...bars.map((bar) => bar.value));
+  return (
+    <div className={styles['bars']} role="img" aria-label={label} style={{ height: `${heightRem}rem` }}>
+      {bars.map((bar) => (
+        <span key={bar.label} className={styles['slot']} title={`${bar.label}: ${bar.value}`}>
+          <span
+            className={classNames(styles['bar'], bar.value === 0 && styles['none'])}
+            style={{ height: bar.value === 0 ? '2px' : `max(3px, ${(bar.value / highest) * 100}%)` }}
+          />
+        </span>
+      ))}
+    </div>
+  );
+}
+
+/** How much of a limit is used. */
+export function Meter({ label, value, limit }: { label: string; value: number; limit: number }) {
+  const share = limit <= 0 ? 0 : Math.min(1, value / limit);
+  return (
+    <div
+      className={styles['meter']}
+      role="meter"
+      aria-label={label}
+      aria-valuenow={value}
+      aria-valuemin={0}
+      aria-valuemax={limit}
+      aria-valuetext={`${value} of ${limit}`}
+    >
+      <span
+        className={classNames(styles['fill'], share >= 0.9 && styles['full'])}
+        style={{ width: `${share * 100}%` }}
+      />
+    </div>
+  );
+}

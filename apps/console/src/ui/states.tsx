@@ -1,0 +1,57 @@
+import { CircleAlert } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { Button } from './button.tsx';
+import { classNames } from './class-names.ts';
+import { describeError, RequestId } from './form-error.tsx';
+import styles from './states.module.css';
+
+export interface EmptyStateProps {
+  icon?: ReactNode;
+  title: string;
+  children?: ReactNode;
+  action?: ReactNode;
+}
+
+/** Nothing is there yet: says what would be, and how to begin. */
+export function EmptyState({ icon, title, children, action }: EmptyStateProps) {
+  return (
+    <div className={styles['state']}>
+      {icon !== undefined && <span className={styles['icon']}>{icon}</span>}
+      <h2 className={styles['title']}>{title}</h2>
+      {children !== undefined && <p className={styles['text']}>{children}</p>}
+      {action !== undefined && <div className={styles['action']}>{action}</div>}
+    </div>
+  );
+}
+
+/** Loading failed; what was asked for can be asked for again. */
+export function ErrorState({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
+  return (
+    <div className={styles['state']} role="alert">
+      <span className={classNames(styles['icon'], styles['iconDanger'])}>
+        <CircleAlert size={18} />
+      </span>
+      <h2 className={styles['title']}>This could not be loaded</h2>
+      <p className={styles['text']}>
+        {describeError(error)}
+        <RequestId error={error} />
+      </p>
+      {onRetry !== undefined && (
+        <div className={styles['action']}>
+          <Button onClick={onRetry}>Try again</Button>
+        </div>
+      )}
+    </div>
+  );
+}
+
+export interface SkeletonProps {
+  /** CSS lengths; give the size of what will stand there, so that nothing moves when it comes. */
+  width: string;
+  height?: string;
+}
+
+/** Holds the place of what is loading. Hidden from screen readers; its region says that it is busy. */
+export function Skeleton({ width, height = '0.75rem' }: SkeletonProps) {
+  return <span aria-hidden="true" className={styles['skeleton']} style={{ width, height }} />;
+}
