@@ -1,1 +1,6 @@
-export {};
+export { clustersConfigSchema, type ClustersConfig } from './config.ts';
+export { systemClock, type Clock } from './domain/clock.ts';
+export { clusterErrors } from './errors.ts';
+export type { ClustersModuleDependencies } from './assembly.ts';
+export { createClustersModule, type ClustersModule } from './module.ts';
+export type { ClusterTables } from './store/tables.ts';

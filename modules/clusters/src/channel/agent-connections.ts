@@ -1,0 +1,122 @@
+import { CLOSE_CODES, type CloseCode } from '@svc/protocol';
+import type { Clock } from '../domain/clock.ts';
+import type { AgentSession } from './agent-session.ts';
+
+/** Agents are sent away in so many waves, so that they do not all come back in the same instant. */
+const WAVES = 10;
+const SMALLEST_WAVE = 50;
+
+/** The connections of this replica, one per cluster: the newest. */
+export class AgentConnections {
+  readonly #sessions = new Map<string, AgentSession>();
+  readonly #clock: Clock;
+  /** Sessions whose socket is open or whose last message is still written. */
+  readonly #alive = new Set<AgentSession>();
+  readonly #endings = new Set<Promise<void>>();
+  #draining = false;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  get draining(): boolean {
+    return this.#draining;
+  }
+
+  get count(): number {
+    return this.#sessions.size;
+  }
+
+  isConnected(clusterId: string): boolean {
+    return this.#sessions.has(clusterId);
+  }
+
+  /** Of two connections the one with the higher epoch stays, whichever comes first here. */
+  add(session: AgentSession): void {
+    this.#alive.add(session);
+    const { clusterId, epoch } = session.connection;
+    const other = this.#sessions.get(clusterId);
+    if (this.#draining) {
+      void session.connection.close(CLOSE_CODES.draining, 'the platform stops');
+      return;
+    }
+    if (other !== undefined && other.connection.epoch > epoch) {
+      void session.connection.close(CLOSE_CODES.replaced, 'a newer connection of this cluster is open');
+      return;
+    }
+    this.#sessions.set(clusterId, session);
+    if (other !== undefined) {
+      void other.connection.close(CLOSE_CODES.replaced, 'a newer connection of this cluster took over');
+    }
+  }
+
+  remove(session: AgentSession): void {
+    this.#alive.delete(session);
+    const { clusterId } = session.connection;
+    if (this.#sessions.get(clusterId) === session) this.#sessions.delete(clusterId);
+  }
+
+  /** What a closed session still has to write. */
+  track(ending: Promise<void>): void {
+    this.#endings.add(ending);
+    void ending.finally(() => this.#endings.delete(ending));
+  }
+
+  closeCluster(clusterId: string, code: CloseCode, reason: string): void {
+    void this.#sessions.get(clusterId)?.connection.close(code, reason);
+  }
+
+  /** Ends what was opened with a token that is not valid any more. */
+  closeTokens(hashes: ReadonlySet<string>, clusterId?: string): void {
+    for (const session of this.#sessions.values()) {
+      const { connection } = session;
+      if (clusterId !== undefined && connection.clusterId !== clusterId) continue;
+      if (hashes.has(connection.tokenHash)) void connection.close(CLOSE_CODES.unauthorized, 'the token was revoked');
+    }
+  }
+
+  /** Ends all but the connection made with this token. */
+  closeOtherTokens(clusterId: string, keptHash: string): void {
+    const connection = this.#sessions.get(clusterId)?.connection;
+    if (connection === undefined || connection.tokenHash === keptHash) return;
+    void connection.close(CLOSE_CODES.unauthorized, 'the token was rotated');
+  }
+
+  /**
+   * Tells every agent to connect elsewhere first, then closes them in waves over `overMs`, then cuts what is left. When
+   * it resolves, no socket is open and everything that was in hand is written.
+   */
+  async drain(overMs: number): Promise<void> {
+    this.#draining = true;
+    const sessions = [...this.#alive];
+    for (const { connection } of sessions) {
+      if (connection.instanceId === null) continue; // knows nothing of it
+      const advice = { reason: 'the platform stops', reconnect_within_ms: Math.min(overMs, 600_000) };
+      connection.send('drain', advice).catch(() => undefined); // it is closed below in any case
+    }
+    const size = Math.max(SMALLEST_WAVE, Math.ceil(sessions.length / WAVES));
+    const closing: Promise<void>[] = [];
+    for (let start = 0; start < sessions.length; start += size) {
+      await this.#sleep(overMs / WAVES);
+      for (const { connection } of sessions.slice(start, start + size)) {
+        closing.push(connection.close(CLOSE_CODES.draining, 'the platform stops'));
+      }
+    }
+    await this.#atMost(Promise.all(closing), Math.max(overMs / 2, 500));
+    await Promise.all([...this.#alive].map(({ connection }) => connection.terminate()));
+    while (this.#endings.size > 0) await Promise.all(this.#endings);
+  }
+
+  async #atMost(done: Promise<unknown>, delayMs: number): Promise<void> {
+    let cancel = (): void => undefined;
+    const tooLong = new Promise<void>((resolve) => {
+      cancel = this.#clock.setTimer(resolve, delayMs);
+    });
+    await Promise.race([done, tooLong]);
+    cancel();
+  }
+
+  #sleep(delayMs: number): Promise<void> {
+    return new Promise((resolve) => void this.#clock.setTimer(resolve, delayMs));
+  }
+}

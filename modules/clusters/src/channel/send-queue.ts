@@ -1,0 +1,80 @@
+import type { Clock } from '../domain/clock.ts';
+import type { MessageBudget } from './message-budget.ts';
+
+interface Waiting {
+  text: string;
+  resolve: () => void;
+  reject: (error: Error) => void;
+}
+
+export interface SendQueueOptions {
+  budget: MessageBudget;
+  clock: Clock;
+  /** Gives one frame to the socket; resolves when the kernel took it, which is the backpressure. */
+  write: (text: string) => Promise<void>;
+  /** The peer takes nothing any more and the queue is full. */
+  onOverflow: () => void;
+  maxMessages: number;
+}
+
+/** Frames on their way out: control first, one at a time, never faster than the contract allows. */
+export class SendQueue {
+  readonly #options: SendQueueOptions;
+  readonly #control: Waiting[] = [];
+  readonly #bulk: Waiting[] = [];
+  #running = false;
+  #closed: Error | undefined;
+  #cancelWait: (() => void) | undefined;
+  #wake: (() => void) | undefined;
+
+  constructor(options: SendQueueOptions) {
+    this.#options = options;
+  }
+
+  send(text: string, control: boolean): Promise<void> {
+    if (this.#closed !== undefined) return Promise.reject(this.#closed);
+    const queue = control ? this.#control : this.#bulk;
+    if (queue.length >= this.#options.maxMessages) {
+      this.#options.onOverflow();
+      return Promise.reject(new Error('the send queue is full'));
+    }
+    return new Promise((resolve, reject) => {
+      queue.push({ text, resolve, reject });
+      if (control) this.#wake?.(); // need not wait for the tokens that output waits for
+      if (!this.#running) void this.#run();
+    });
+  }
+
+  close(reason: Error): void {
+    this.#closed = reason;
+    this.#wake?.();
+    for (const waiting of [...this.#control.splice(0), ...this.#bulk.splice(0)]) waiting.reject(reason);
+  }
+
+  async #run(): Promise<void> {
+    this.#running = true;
+    while (this.#closed === undefined) {
+      const queue = this.#control.length > 0 ? this.#control : this.#bulk;
+      if (queue.length === 0) break;
+      const waitMs = this.#options.budget.take(queue === this.#control);
+      if (waitMs > 0) {
+        await this.#pause(waitMs);
+        continue;
+      }
+      const next = queue.shift();
+      if (next === undefined) break;
+      await this.#options.write(next.text).then(next.resolve, next.reject);
+    }
+    this.#running = false;
+  }
+
+  #pause(delayMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      this.#cancelWait = this.#options.clock.setTimer(resolve, delayMs);
+      this.#wake = () => {
+        this.#cancelWait?.();
+        resolve();
+      };
+    });
+  }
+}

@@ -1,0 +1,15 @@
+import type { PlatformMessageType, PlatformPayloads } from '@svc/protocol';
+
+/** The connection of one agent, as the domain sees it. */
+export interface AgentLink {
+  readonly clusterId: string;
+  /** Number of the connection of this cluster; a higher one is newer. */
+  readonly epoch: number;
+  /** Null for an agent that said no hello: it knows the contract's six types and answers no command. */
+  readonly instanceId: string | null;
+  readonly closed: boolean;
+  /** Milliseconds since the Unix epoch. */
+  readonly connectedAtMs: number;
+  /** Resolves when the frame was given to the kernel; rejects when the connection ends before that. */
+  send<Type extends PlatformMessageType>(type: Type, payload: PlatformPayloads[Type], id?: string): Promise<void>;
+}

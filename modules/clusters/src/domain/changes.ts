@@ -1,0 +1,71 @@
+import type { Clock } from './clock.ts';
+
+/**
+ * Wakes those who wait for a row to change; the row itself is read from the store. With several replicas a change may
+ * be made elsewhere, so a wait also ends after `pollMs` and its caller looks again.
+ */
+export class Changes {
+  readonly #waiting = new Map<string, Set<() => void>>();
+  readonly #clock: Clock;
+  readonly #pollMs: number;
+
+  constructor(clock: Clock, pollMs: number) {
+    this.#clock = clock;
+    this.#pollMs = pollMs;
+  }
+
+  notify(key: string): void {
+    for (const wake of this.#waiting.get(key) ?? []) wake();
+  }
+
+  /**
+   * Begins to listen at once, so that a change between the caller's read and its wait is not missed: subscribe, read,
+   * then `next()`.
+   */
+  subscribe(key: string): Subscription {
+    const waiting = this.#waiting.get(key) ?? new Set();
+    this.#waiting.set(key, waiting);
+    let changed = false;
+    let wake: (() => void) | undefined;
+    const listener = (): void => {
+      changed = true;
+      wake?.();
+    };
+    waiting.add(listener);
+    return {
+      next: async (maxWaitMs, signal) => {
+        if (!changed && !signal.aborted) {
+          await new Promise<void>((resolve) => {
+            const cancel = this.#clock.setTimer(resolve, Math.min(maxWaitMs, this.#pollMs));
+            const done = (): void => {
+              cancel();
+              resolve();
+            };
+            wake = done;
+            signal.addEventListener('abort', done, { once: true });
+          });
+          wake = undefined;
+        }
+        changed = false;
+      },
+      end: () => {
+        waiting.delete(listener);
+        if (waiting.size === 0 && this.#waiting.get(key) === waiting) this.#waiting.delete(key);
+      },
+    };
+  }
+
+  /** Listeners of a key: streams are counted with it. */
+  count(key: string): number {
+    return this.#waiting.get(key)?.size ?? 0;
+  }
+}
+
+export interface Subscription {
+  /** Resolves at the next change since the last call, when the time is up, or when the signal aborts. */
+  next(maxWaitMs: number, signal: AbortSignal): Promise<void>;
+  end(): void;
+}
+
+export const commandKey = (commandId: string): string => `command:${commandId}`;
+export const eventsKey = (clusterId: string): string => `events:${clusterId}`;

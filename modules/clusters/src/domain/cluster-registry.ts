@@ -1,0 +1,64 @@
+import { clusterErrors } from '../errors.ts';
+import type { Cluster, ClusterStore } from './cluster.ts';
+import { timestampAfter, type Clock } from './clock.ts';
+import { hashAgentToken, newAgentToken, newId, type RandomBytes } from './identifiers.ts';
+
+export interface ClusterRegistryOptions {
+  clusters: ClusterStore;
+  clock: Clock;
+  randomBytes: RandomBytes;
+  maxClustersPerWorkspace: number;
+  /** Ends the agent's connection: all of them, or all but those made with the kept token. */
+  disconnect: (clusterId: string, keptTokenHash: string | null) => void;
+}
+
+/** Clusters of a workspace and the tokens of their agents. */
+export class ClusterRegistry {
+  readonly #options: ClusterRegistryOptions;
+
+  constructor(options: ClusterRegistryOptions) {
+    this.#options = options;
+  }
+
+  async create(workspaceUuid: string, name: string, createdBy: string): Promise<{ cluster: Cluster; token: string }> {
+    const { clusters, clock, randomBytes, maxClustersPerWorkspace } = this.#options;
+    const id = newId('cls', randomBytes);
+    const token = newAgentToken(randomBytes);
+    const createdAt = clock.now().toISOString();
+    await clusters.insert(
+      { id, workspaceUuid, name, createdAt, createdBy },
+      hashAgentToken(token),
+      maxClustersPerWorkspace,
+    );
+    return { cluster: await this.find(workspaceUuid, id), token };
+  }
+
+  /** Throws `CLUSTER_NOT_FOUND`, also for a cluster of another workspace. */
+  async find(workspaceUuid: string, nameOrId: string): Promise<Cluster> {
+    const cluster = await this.#options.clusters.find(workspaceUuid, nameOrId);
+    if (cluster === undefined) throw clusterErrors.CLUSTER_NOT_FOUND({ details: { cluster: nameOrId } });
+    return cluster;
+  }
+
+  /** The older token ends after the overlap; without one its connection is closed at once. */
+  async rotateToken(cluster: Cluster, overlapMs: number): Promise<string> {
+    const { clusters, clock, randomBytes, disconnect } = this.#options;
+    const token = newAgentToken(randomBytes);
+    const hash = hashAgentToken(token);
+    const now = clock.now();
+    const overlapUntil = overlapMs === 0 ? null : timestampAfter(now, overlapMs);
+    await clusters.rotateToken(cluster.id, hash, now.toISOString(), overlapUntil);
+    if (overlapUntil === null) disconnect(cluster.id, hash);
+    return token;
+  }
+
+  async remove(cluster: Cluster): Promise<void> {
+    await this.#options.clusters.remove(cluster.id);
+    this.#options.disconnect(cluster.id, null);
+  }
+
+  /** For the accounts module's deletion of a workspace. */
+  async removeWorkspace(workspaceUuid: string): Promise<void> {
+    for (const id of await this.#options.clusters.removeWorkspace(workspaceUuid)) this.#options.disconnect(id, null);
+  }
+}

@@ -1,0 +1,108 @@
+import type { Page, PageRequest } from './paging.ts';
+
+/** `svc` = said hello and knows the additive messages; `contract` = only the contract's six types. */
+export type AgentProtocol = 'svc' | 'contract';
+
+export interface HeartbeatReading {
+  status: string;
+  /** Fractions 0..1 of what the nodes can give. */
+  cpuUsage: number;
+  memoryUsage: number;
+  activePods: number;
+}
+
+export interface Inventory {
+  health: string;
+  nodes: number;
+  pods: number;
+  services: number;
+  at: string;
+}
+
+/** A registered cluster with the live state that its agent left. */
+export interface Cluster {
+  id: string;
+  workspaceUuid: string;
+  name: string;
+  createdAt: string;
+  createdBy: string;
+  /** Counts the connections; a disconnect of an older one changes nothing. */
+  connectionEpoch: number;
+  connected: boolean;
+  leaseUntil: string | null;
+  instanceId: string | null;
+  protocol: AgentProtocol | null;
+  connectedAt: string | null;
+  disconnectedAt: string | null;
+  lastSeenAt: string | null;
+  agentVersion: string | null;
+  kubernetesVersion: string | null;
+  capabilities: string[];
+  heartbeat: HeartbeatReading | null;
+  inventory: Inventory | null;
+}
+
+export type ClusterStatus = 'pending' | 'online' | 'offline';
+
+/**
+ * A short reconnect changes nothing: a cluster is `offline` only after `offlineAfterMs` without a heartbeat. `pending`
+ * = no agent has ever come.
+ */
+export function clusterStatusAt(cluster: Cluster, now: Date, offlineAfterMs: number): ClusterStatus {
+  if (cluster.lastSeenAt === null) return 'pending';
+  return now.getTime() - Date.parse(cluster.lastSeenAt) <= offlineAfterMs ? 'online' : 'offline';
+}
+
+/** True while some replica holds a connection. A replica that died stops renewing its lease. */
+export function isConnectedAt(cluster: Cluster, now: Date): boolean {
+  return cluster.connected && cluster.leaseUntil !== null && cluster.leaseUntil > now.toISOString();
+}
+
+export interface NewCluster {
+  id: string;
+  workspaceUuid: string;
+  name: string;
+  createdAt: string;
+  createdBy: string;
+}
+
+/** Clusters and their tokens. A foreign cluster is never found: every look-up names the workspace. */
+export interface ClusterStore {
+  /** Throws `CLUSTER_NAME_TAKEN` or `TOO_MANY_CLUSTERS`. */
+  insert(cluster: NewCluster, tokenHash: string, limit: number): Promise<void>;
+  list(workspaceUuid: string, page: PageRequest): Promise<Page<Cluster>>;
+  /** By id first, then by name. */
+  find(workspaceUuid: string, nameOrId: string): Promise<Cluster | undefined>;
+  findByToken(tokenHash: string, now: string): Promise<Cluster | undefined>;
+  /** The older tokens stay valid until `overlapUntil`; null ends them at once. */
+  rotateToken(clusterId: string, tokenHash: string, now: string, overlapUntil: string | null): Promise<void>;
+  /** Ends tokens whose time is over and answers their hashes. */
+  expireTokens(now: string): Promise<string[]>;
+  /** With all that belongs to it. */
+  remove(clusterId: string): Promise<void>;
+  removeWorkspace(workspaceUuid: string): Promise<string[]>;
+  counts(workspaceUuid: string, now: string): Promise<{ total: number; connected: number }>;
+}
+
+export interface Introduction {
+  instanceId: string | null;
+  protocol: AgentProtocol;
+  agentVersion: string | null;
+  kubernetesVersion: string | null;
+  capabilities: readonly string[];
+}
+
+/** Who holds the agent's connection. All but `open` do nothing once a newer epoch is there. */
+export interface ConnectionStore {
+  open(clusterId: string, replicaId: string, at: string, leaseUntil: string): Promise<number>;
+  /** Answers what is stored of this instance's outbox; `resumed` is false for an instance that is new here. */
+  introduce(
+    clusterId: string,
+    epoch: number,
+    introduction: Introduction,
+  ): Promise<{ resumed: boolean; lastReceivedSequence: number }>;
+  close(clusterId: string, epoch: number, at: string): Promise<void>;
+  renewLeases(replicaId: string, leaseUntil: string): Promise<void>;
+  /** A replica that starts holds no connection, whatever its last run left. */
+  forget(replicaId: string, at: string): Promise<void>;
+}

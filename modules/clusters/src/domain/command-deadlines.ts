@@ -1,0 +1,63 @@
+import { timestampAfter, type Clock } from './clock.ts';
+import { outcomeOf, type CommandDispatcher } from './command-dispatcher.ts';
+import type { Command, CommandStore } from './command.ts';
+
+export interface CommandDeadlinesOptions {
+  commands: CommandStore;
+  dispatcher: CommandDispatcher;
+  clock: Clock;
+  lostAfterMs: number;
+}
+
+const LOOK_AGAIN_MS = 60_000;
+/** What an agent brings along when it comes back is worth more than our clock. */
+const SETTLING_MS = 30_000;
+const BATCH = 100;
+
+/**
+ * Ends commands whose time is over. An agent that is away may hold the result already, so nothing is given up before it
+ * had the chance to come back; only after `lostAfterMs` the command is `lost`.
+ */
+export class CommandDeadlines {
+  readonly #options: CommandDeadlinesOptions;
+
+  constructor(options: CommandDeadlinesOptions) {
+    this.#options = options;
+  }
+
+  async sweep(): Promise<void> {
+    const { commands, clock } = this.#options;
+    for (const command of await commands.overdue(clock.now().toISOString(), BATCH)) await this.#settle(command);
+  }
+
+  async #settle(command: Command): Promise<void> {
+    const { commands, dispatcher, clock, lostAfterMs } = this.#options;
+    const finish = (status: 'timed_out' | 'lost', reason: string): Promise<boolean> =>
+      dispatcher.finish(
+        command.clusterId,
+        command.id,
+        outcomeOf(status, status === 'lost' ? 'LOST' : 'TIMEOUT', reason),
+      );
+    if (command.state === 'queued') {
+      await finish('timed_out', 'The agent did not come in time');
+      return;
+    }
+    const link = dispatcher.linkOf(command.clusterId);
+    if (link === undefined) {
+      const lost = command.sentAt !== null && Date.parse(command.sentAt) + lostAfterMs <= clock.nowMs();
+      if (lost) await finish('lost', 'The agent did not come back with the result');
+      else await commands.postpone(command.id, timestampAfter(clock.now(), LOOK_AGAIN_MS));
+      return;
+    }
+    if (clock.nowMs() - link.connectedAtMs < SETTLING_MS) {
+      await commands.postpone(command.id, timestampAfter(clock.now(), SETTLING_MS));
+      return;
+    }
+    await finish('timed_out', 'The agent sent no result in time');
+    if (link.instanceId !== null && !link.closed) {
+      await link.send('cancel', { command_id: command.id, reason: 'timed out' }).catch(() => {
+        // The connection ended in this moment; the agent's own time limit ends the command.
+      });
+    }
+  }
+}

@@ -1,0 +1,208 @@
+import { isAppError } from '@svc/errors';
+import type { PlatformPayloads } from '@svc/protocol';
+import type { AgentLink } from './agent-link.ts';
+import { commandKey, type Changes } from './changes.ts';
+import { timestampAfter, type Clock } from './clock.ts';
+import { isFinished, type Command, type CommandOutcome, type CommandStore, type CommandSubmission } from './command.ts';
+import { recoveryOf } from './command-recovery.ts';
+import type { OutputRelays } from './output-relays.ts';
+
+export interface DispatcherOptions {
+  commands: CommandStore;
+  changes: Changes;
+  relays: OutputRelays;
+  clock: Clock;
+  maxOpenCommands: number;
+  /** A failure that no caller waits for. */
+  onError: (error: unknown, context: Record<string, unknown>) => void;
+  onFinished: (kind: Command['kind'], outcome: CommandOutcome) => void;
+}
+
+const WAITING_CLUSTERS = 10_000;
+
+/** Brings stored commands to their agents. Everything it needs to begin anew after a crash stands in the rows. */
+export class CommandDispatcher {
+  readonly #options: DispatcherOptions;
+  readonly #links = new Map<string, AgentLink>();
+  /** One queue run per cluster at a time; `true` = look again when it ends. */
+  readonly #runs = new Map<string, { again: boolean; done: Promise<void> }>();
+
+  constructor(options: DispatcherOptions) {
+    this.#options = options;
+  }
+
+  async submit(submission: CommandSubmission): Promise<{ commandId: string; replayed: boolean }> {
+    const submitted = await this.#options.commands.submit(submission);
+    for (const id of submitted.superseded) this.#options.changes.notify(commandKey(id));
+    if (!submitted.replayed) this.#pump(submission.command.clusterId);
+    return submitted;
+  }
+
+  /** The agent is ready: settles what an earlier connection left open, then sends what is queued. */
+  async attach(link: AgentLink, inFlight: ReadonlySet<string>): Promise<void> {
+    const { commands, maxOpenCommands } = this.#options;
+    const open = await commands.open(link.clusterId, ['dispatched', 'running'], maxOpenCommands);
+    for (const command of open) {
+      if (link.closed) return;
+      await this.#recover(link, command, inFlight);
+    }
+    const current = this.#links.get(link.clusterId);
+    if (link.closed || (current !== undefined && current.epoch > link.epoch)) return;
+    this.#links.set(link.clusterId, link);
+    this.#pump(link.clusterId);
+  }
+
+  detach(link: AgentLink): void {
+    if (this.#links.get(link.clusterId) === link) this.#links.delete(link.clusterId);
+  }
+
+  linkOf(clusterId: string): AgentLink | undefined {
+    return this.#links.get(clusterId);
+  }
+
+  /** Answers the command as it is after the request; undefined when the cluster has no such command. */
+  async cancel(clusterId: string, id: string): Promise<Command | undefined> {
+    const { commands, changes, clock } = this.#options;
+    const state = await commands.requestCancel(clusterId, id, clock.now().toISOString());
+    if (state === undefined) return undefined;
+    changes.notify(commandKey(id));
+    if (state === 'dispatched' || state === 'running') await this.#sendCancel(clusterId, id);
+    return commands.find(clusterId, id);
+  }
+
+  /** Stores the one outcome of a command; false when it has one already or does not belong to the cluster. */
+  async finish(clusterId: string, id: string, outcome: CommandOutcome): Promise<boolean> {
+    const { commands, changes, clock, relays } = this.#options;
+    const stored = await commands.finish(clusterId, id, outcome, clock.now().toISOString());
+    if (!stored) return false;
+    changes.notify(commandKey(id));
+    relays.end(id, outcome);
+    const command = await commands.find(clusterId, id);
+    if (command !== undefined) this.#options.onFinished(command.kind, outcome);
+    return true;
+  }
+
+  /** Waits until the command is finished, at most `waitMs`. */
+  async wait(clusterId: string, id: string, waitMs: number, signal: AbortSignal): Promise<Command | undefined> {
+    const { commands, changes, clock } = this.#options;
+    const subscription = changes.subscribe(commandKey(id));
+    const untilMs = clock.nowMs() + waitMs;
+    try {
+      for (;;) {
+        const command = await commands.find(clusterId, id);
+        const leftMs = untilMs - clock.nowMs();
+        if (command === undefined || isFinished(command.state) || leftMs <= 0 || signal.aborted) return command;
+        await subscription.next(leftMs, signal);
+      }
+    } finally {
+      subscription.end();
+    }
+  }
+
+  /** Looks for commands that another replica queued for an agent that is here. */
+  async sendQueued(): Promise<void> {
+    if (this.#links.size === 0) return;
+    for (const clusterId of await this.#options.commands.waitingClusters(WAITING_CLUSTERS)) {
+      if (this.#links.has(clusterId)) this.#pump(clusterId);
+    }
+  }
+
+  /** Resolves when no command is on its way to the wire. */
+  async idle(): Promise<void> {
+    while (this.#runs.size > 0) await Promise.all([...this.#runs.values()].map(({ done }) => done));
+  }
+
+  async #recover(link: AgentLink, command: Command, inFlight: ReadonlySet<string>): Promise<void> {
+    const { relays } = this.#options;
+    switch (recoveryOf(command, link, inFlight, relays.has(command.id))) {
+      case 'keep':
+        break;
+      case 'send-again':
+        await this.#sendAgain(link, command);
+        break;
+      case 'lose':
+        await this.finish(link.clusterId, command.id, outcomeOf('lost', 'LOST', 'The agent restarted while it ran'));
+        return;
+      case 'abandon':
+        await this.finish(link.clusterId, command.id, outcomeOf('cancelled', 'CANCELLED', 'Its reader went away'));
+        if (link.instanceId !== null) await link.send('cancel', { command_id: command.id });
+        return;
+    }
+    if (command.cancelRequestedAt !== null && link.instanceId !== null) {
+      await link.send('cancel', { command_id: command.id });
+    }
+  }
+
+  async #sendAgain(link: AgentLink, command: Command): Promise<void> {
+    const { commands, clock } = this.#options;
+    const payload = await commands.payload(command.id);
+    if (payload === undefined) return;
+    const now = clock.now();
+    const deadlineAt = timestampAfter(now, command.timeoutMs);
+    if (!(await commands.reclaim(command.id, link.instanceId, now.toISOString(), deadlineAt))) return;
+    await this.#sendCommand(link, command, payload);
+  }
+
+  #pump(clusterId: string): void {
+    const run = this.#runs.get(clusterId);
+    if (run !== undefined) {
+      run.again = true;
+      return;
+    }
+    const started = { again: true, done: Promise.resolve() };
+    this.#runs.set(clusterId, started);
+    started.done = this.#sendQueued(clusterId, started)
+      .catch((error: unknown) => this.#options.onError(error, { cluster: clusterId }))
+      .finally(() => this.#runs.delete(clusterId));
+  }
+
+  async #sendQueued(clusterId: string, run: { again: boolean }): Promise<void> {
+    while (run.again) {
+      run.again = false;
+      for (;;) {
+        const link = this.#links.get(clusterId);
+        if (link === undefined || link.closed) return;
+        const [command] = await this.#options.commands.open(clusterId, ['queued'], 1);
+        if (command === undefined) break;
+        await this.#dispatch(link, command);
+      }
+    }
+  }
+
+  /** The row says `dispatched` before the wire has it: after a crash in between it is sent again, never forgotten. */
+  async #dispatch(link: AgentLink, command: Command): Promise<void> {
+    const { commands, changes, clock } = this.#options;
+    const payload = await commands.payload(command.id);
+    const now = clock.now();
+    const deadlineAt = timestampAfter(now, command.timeoutMs);
+    if (payload === undefined || !(await commands.claim(command.id, link.instanceId, now.toISOString(), deadlineAt))) {
+      return; // cancelled, superseded or deleted in this moment
+    }
+    changes.notify(commandKey(command.id));
+    await this.#sendCommand(link, command, payload);
+  }
+
+  async #sendCommand(link: AgentLink, command: Command, payload: Record<string, unknown>): Promise<void> {
+    try {
+      // The routes checked the payload against the schema of its kind before it became a row.
+      await link.send(command.kind, payload as PlatformPayloads['deploy' | 'exec' | 'logs'], command.id);
+    } catch (error) {
+      if (link.closed) return; // the next connection sends it again
+      if (!isAppError(error) || error.code !== 'FRAME_TOO_LARGE') throw error;
+      await this.finish(link.clusterId, command.id, outcomeOf('failed', 'MANIFEST_TOO_LARGE', error.message));
+    }
+  }
+
+  async #sendCancel(clusterId: string, id: string): Promise<void> {
+    const link = this.#links.get(clusterId);
+    if (link === undefined || link.instanceId === null) return;
+    // An agent that goes away now is told at its next hello.
+    await link.send('cancel', { command_id: id }).catch((error: unknown) => {
+      if (!link.closed) this.#options.onError(error, { cluster: clusterId, command: id });
+    });
+  }
+}
+
+export function outcomeOf(status: CommandOutcome['status'], code: string, message: string): CommandOutcome {
+  return { status, result: null, error: { code, message } };
+}

@@ -1,0 +1,24 @@
+import type { AgentLink } from './agent-link.ts';
+import type { Command } from './command.ts';
+
+/** What to do with a command that was sent over an earlier connection. */
+export type Recovery = 'keep' | 'send-again' | 'lose' | 'abandon';
+
+/**
+ * - `keep`: the agent says it has it, or is one that answers no command at all.
+ * - `send-again`: the same process may never have received it and knows its ids, so twice is safe. A deploy is also safe
+ *   for another process: the agent keeps the ids of deploys in the cluster, and applying is idempotent.
+ * - `lose`: another process may have run an exec halfway; running it twice would be worse than not knowing.
+ * - `abandon`: logs whose reader is gone with the last run of the platform.
+ */
+export function recoveryOf(
+  command: Command,
+  link: Pick<AgentLink, 'instanceId'>,
+  inFlight: ReadonlySet<string>,
+  hasReader: boolean,
+): Recovery {
+  if (command.kind === 'logs' && !hasReader) return 'abandon';
+  if (link.instanceId === null || inFlight.has(command.id)) return 'keep';
+  if (command.kind === 'deploy' || command.sentInstanceId === link.instanceId) return 'send-again';
+  return 'lose';
+}

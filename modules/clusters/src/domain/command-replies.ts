@@ -1,0 +1,68 @@
+import type { CommandAck, CommandOutput, CommandProgress, CommandResult } from '@svc/protocol';
+import type { AgentLink } from './agent-link.ts';
+import { commandKey, type Changes } from './changes.ts';
+import { timestampAfter, type Clock } from './clock.ts';
+import type { CommandDispatcher } from './command-dispatcher.ts';
+import type { CommandStore, NoteDraft, NoteLimits } from './command.ts';
+import type { OutputRelays } from './output-relays.ts';
+
+export interface CommandRepliesOptions {
+  commands: CommandStore;
+  dispatcher: CommandDispatcher;
+  changes: Changes;
+  relays: OutputRelays;
+  clock: Clock;
+  noteLimits: NoteLimits;
+}
+
+/** How long a refused command may still take to send its result before it is given up. */
+const REJECTED_GRACE_MS = 15_000;
+
+/**
+ * What agents say about commands. Each look-up names the cluster of the connection, so that an agent can neither read
+ * nor change what belongs to another: such a message changes nothing and is answered like one about a forgotten command.
+ */
+export class CommandReplies {
+  readonly #options: CommandRepliesOptions;
+
+  constructor(options: CommandRepliesOptions) {
+    this.#options = options;
+  }
+
+  async acknowledge(link: AgentLink, ack: CommandAck): Promise<void> {
+    const { commands, changes, clock } = this.#options;
+    const now = clock.now();
+    const running = ack.state === 'accepted' || ack.state === 'duplicate';
+    const changed = await commands.acknowledge(link.clusterId, ack.command_id, running, now.toISOString());
+    if (!changed) return;
+    if (ack.state === 'rejected') await commands.postpone(ack.command_id, timestampAfter(now, REJECTED_GRACE_MS));
+    changes.notify(commandKey(ack.command_id));
+  }
+
+  async progress(link: AgentLink, { command_id: id, seq, ...data }: CommandProgress): Promise<void> {
+    await this.#note(link, id, { type: 'progress', data, agentSequence: seq, sizeBytes: data.message.length });
+  }
+
+  async output(link: AgentLink, output: CommandOutput): Promise<void> {
+    if (this.#options.relays.output(link.clusterId, output)) return;
+    const { command_id: id, seq, ...data } = output;
+    await this.#note(link, id, { type: 'output', data, agentSequence: seq, sizeBytes: data.data.length });
+  }
+
+  /** Acknowledged only after it is on disk. A result for a command that is gone is acknowledged too, or it comes forever. */
+  async result(link: AgentLink, result: CommandResult): Promise<void> {
+    const { command_id: id, command, status, error, deploy, exec, logs, ...times } = result;
+    await this.#options.dispatcher.finish(link.clusterId, id, {
+      status,
+      error: error ?? null,
+      result: { ...times, ...{ deploy, exec, logs }[command] },
+    });
+    await link.send('result_ack', { command_ids: [id] });
+  }
+
+  async #note(link: AgentLink, id: string, draft: NoteDraft): Promise<void> {
+    const { commands, changes, clock, noteLimits } = this.#options;
+    const at = clock.now().toISOString();
+    if (await commands.note(link.clusterId, id, draft, at, noteLimits)) changes.notify(commandKey(id));
+  }
+}

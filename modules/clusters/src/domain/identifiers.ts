@@ -1,0 +1,34 @@
+import { createHash } from 'node:crypto';
+
+/** Source of randomness, such as `crypto.randomBytes`. */
+export type RandomBytes = (sizeBytes: number) => Buffer;
+
+const ALPHABET = '0123456789abcdefghijkmnpqrstuvwxyz'; // without l and o, which read as 1 and 0
+
+/** `cls-7k2m…`: twelve characters of 34, which is 61 bits. */
+export function newId(prefix: 'cls' | 'dep' | 'cmd' | 'ses' | 'msg', randomBytes: RandomBytes): string {
+  let text = '';
+  while (text.length < 12) {
+    for (const byte of randomBytes(16)) {
+      // 238 = 7 * 34: bytes above it would make the first characters likelier.
+      if (byte < 238 && text.length < 12) text += ALPHABET[byte % ALPHABET.length] ?? '';
+    }
+  }
+  return `${prefix}-${text}`;
+}
+
+export const AGENT_TOKEN_PREFIX = 'svc_agt_';
+
+/** An agent's token: 256 random bits, shown once. Only `hashAgentToken` of it is kept. */
+export function newAgentToken(randomBytes: RandomBytes): string {
+  return AGENT_TOKEN_PREFIX + randomBytes(32).toString('base64url');
+}
+
+/** Plain SHA-256 is right for a secret of 256 random bits: there is nothing to guess that stretching would slow down. */
+export function hashAgentToken(token: string): string {
+  return sha256(token);
+}
+
+export function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}

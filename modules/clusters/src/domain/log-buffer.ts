@@ -1,0 +1,78 @@
+import type { CommandOutput } from '@svc/protocol';
+import type { CommandOutcome } from './command.ts';
+import type { OutputReader } from './output-relays.ts';
+
+export interface LogPiece {
+  text: string;
+  /** Bytes that were lost just before this piece: ours for a slow reader, or the agent's. */
+  droppedBytes: number;
+}
+
+/**
+ * Between an agent and one reader of logs. A reader that is too slow loses the oldest pieces and is told how much; the
+ * agent's channel never waits for it.
+ */
+export class LogBuffer implements OutputReader {
+  readonly #pieces: LogPiece[] = [];
+  readonly #maxSizeBytes: number;
+  #sizeBytes = 0;
+  #lostBytes = 0;
+  #outcome: CommandOutcome | undefined;
+  #wake: (() => void) | undefined;
+
+  constructor(maxSizeBytes: number) {
+    this.#maxSizeBytes = maxSizeBytes;
+  }
+
+  get outcome(): CommandOutcome | undefined {
+    return this.#outcome;
+  }
+
+  output(output: CommandOutput): void {
+    const text = output.encoding === 'base64' ? Buffer.from(output.data, 'base64').toString() : output.data;
+    this.#pieces.push({ text, droppedBytes: output.dropped_bytes ?? 0 });
+    this.#sizeBytes += text.length;
+    while (this.#sizeBytes > this.#maxSizeBytes && this.#pieces.length > 1) this.#dropOldest();
+    this.#wake?.();
+  }
+
+  end(outcome: CommandOutcome): void {
+    this.#outcome = outcome;
+    this.#wake?.();
+  }
+
+  /** The next piece; null after the end; undefined when the signal aborted. */
+  async next(signal: AbortSignal): Promise<LogPiece | null | undefined> {
+    while (!signal.aborted) {
+      const piece = this.#pieces.shift();
+      if (piece !== undefined) {
+        this.#sizeBytes -= piece.text.length;
+        const droppedBytes = piece.droppedBytes + this.#lostBytes;
+        this.#lostBytes = 0;
+        return { text: piece.text, droppedBytes };
+      }
+      if (this.#outcome !== undefined) return null;
+      await this.#changed(signal);
+    }
+    return undefined;
+  }
+
+  #dropOldest(): void {
+    const oldest = this.#pieces.shift();
+    if (oldest === undefined) return;
+    this.#sizeBytes -= oldest.text.length;
+    this.#lostBytes += oldest.text.length + oldest.droppedBytes;
+  }
+
+  #changed(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const done = (): void => {
+        this.#wake = undefined;
+        signal.removeEventListener('abort', done);
+        resolve();
+      };
+      this.#wake = done;
+      signal.addEventListener('abort', done, { once: true });
+    });
+  }
+}

@@ -1,0 +1,42 @@
+import type { CommandOutput } from '@svc/protocol';
+import type { CommandOutcome } from './command.ts';
+
+/** Who reads the output of a running `logs` command; it is passed on and never stored. */
+export interface OutputReader {
+  output(output: CommandOutput): void;
+  end(outcome: CommandOutcome): void;
+}
+
+/** A `logs` command lives as long as its reader: without one it is cancelled. */
+export class OutputRelays {
+  readonly #readers = new Map<string, OutputReader & { clusterId: string }>();
+
+  add(clusterId: string, commandId: string, reader: OutputReader): void {
+    this.#readers.set(commandId, {
+      clusterId,
+      output: (output) => reader.output(output),
+      end: (outcome) => reader.end(outcome),
+    });
+  }
+
+  remove(commandId: string): void {
+    this.#readers.delete(commandId);
+  }
+
+  has(commandId: string): boolean {
+    return this.#readers.has(commandId);
+  }
+
+  /** False when nobody reads this command's output here, or it belongs to another cluster. */
+  output(clusterId: string, output: CommandOutput): boolean {
+    const reader = this.#readers.get(output.command_id);
+    if (reader === undefined || reader.clusterId !== clusterId) return false;
+    reader.output(output);
+    return true;
+  }
+
+  end(commandId: string, outcome: CommandOutcome): void {
+    this.#readers.get(commandId)?.end(outcome);
+    this.#readers.delete(commandId);
+  }
+}

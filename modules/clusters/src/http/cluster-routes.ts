@@ -1,0 +1,173 @@
+import { grantOf, principalOf, type HttpApp } from '@svc/http';
+import { Type } from 'typebox';
+import { pageRequest } from '../domain/paging.ts';
+import { timestampAfter } from '../domain/clock.ts';
+import { clusterErrors } from '../errors.ts';
+import { clusterOf, type RouteContext } from './context.ts';
+import { clusterParams, nextCursor, pageQuery, scopeQuery } from './parameters.ts';
+import { clusterSchema, heartbeatPointSchema, viewCluster, viewHeartbeat } from './views.ts';
+
+const tags = ['clusters'];
+const installSchema = Type.Object({ helm: Type.String(), kubectl: Type.String() });
+const tokenFields = {
+  token: Type.String({ description: 'The token of the agent; shown this once' }),
+  install: installSchema,
+};
+const MAX_OVERLAP_SECONDS = 86_400;
+
+/** Register, look at, rotate and remove clusters. */
+export function registerClusterRoutes(app: HttpApp, context: RouteContext): void {
+  const view = (cluster: Parameters<typeof viewCluster>[0]) =>
+    viewCluster(cluster, context.clock.now(), context.offlineAfterMs);
+
+  app.post(
+    '/v1/clusters',
+    {
+      config: { action: 'cluster:create', auditResource: (request) => `cluster/${bodyName(request.body)}` },
+      schema: {
+        tags,
+        summary: 'Register a cluster',
+        querystring: Type.Object(scopeQuery),
+        body: Type.Object(
+          { name: Type.String({ minLength: 1, maxLength: 63, pattern: '^[a-z0-9-]+$' }) },
+          { additionalProperties: false },
+        ),
+        response: { 201: Type.Object({ ...clusterSchema.properties, ...tokenFields }) },
+      },
+    },
+    async (request, reply) => {
+      const { cluster, token } = await context.registry.create(
+        grantOf(request).workspaceUuid,
+        request.body.name,
+        principalOf(request).name,
+      );
+      return reply.status(201).send({ ...view(cluster), token, install: context.install(cluster, token) });
+    },
+  );
+
+  app.get(
+    '/v1/clusters',
+    {
+      config: { action: 'cluster:list' },
+      schema: {
+        tags,
+        summary: 'List clusters with their live state',
+        querystring: Type.Object(pageQuery),
+        response: { 200: Type.Object({ clusters: Type.Array(clusterSchema), next_cursor: nextCursor }) },
+      },
+    },
+    async (request) => {
+      const page = pageRequest(request.query, 1);
+      const { items, nextCursor: cursor } = await context.clusters.list(grantOf(request).workspaceUuid, page);
+      return { clusters: items.map(view), next_cursor: cursor };
+    },
+  );
+
+  app.get(
+    '/v1/clusters/:cluster',
+    {
+      config: { action: 'cluster:read' },
+      schema: {
+        tags,
+        summary: 'Read a cluster',
+        params: clusterParams,
+        querystring: Type.Object(scopeQuery),
+        response: { 200: clusterSchema },
+      },
+    },
+    async (request) => view(await clusterOf(context, request)),
+  );
+
+  app.delete(
+    '/v1/clusters/:cluster',
+    {
+      config: { action: 'cluster:delete', auditResource: (request) => `cluster/${clusterName(request.params)}` },
+      schema: {
+        tags,
+        summary: 'Remove a cluster with its history and end its agent',
+        params: clusterParams,
+        querystring: Type.Object(scopeQuery),
+        response: { 204: Type.Null() },
+      },
+    },
+    async (request, reply) => {
+      await context.registry.remove(await clusterOf(context, request));
+      return reply.status(204).send(null);
+    },
+  );
+
+  app.post(
+    '/v1/clusters/:cluster/token',
+    {
+      config: { action: 'cluster:rotate-token', auditResource: (request) => `cluster/${clusterName(request.params)}` },
+      schema: {
+        tags,
+        summary: 'Make a new agent token; the older one ends at once or after an overlap',
+        params: clusterParams,
+        querystring: Type.Object(scopeQuery),
+        body: Type.Optional(
+          Type.Object(
+            { overlap_seconds: Type.Optional(Type.Integer({ minimum: 0, maximum: MAX_OVERLAP_SECONDS })) },
+            { additionalProperties: false },
+          ),
+        ),
+        response: { 200: Type.Object({ id: Type.String(), name: Type.String(), ...tokenFields }) },
+      },
+    },
+    async (request) => {
+      const cluster = await clusterOf(context, request);
+      // A call without a body arrives as null or undefined, depending on its content type.
+      const overlapMs = (request.body?.overlap_seconds ?? 0) * 1000;
+      const token = await context.registry.rotateToken(cluster, overlapMs);
+      return { id: cluster.id, name: cluster.name, token, install: context.install(cluster, token) };
+    },
+  );
+
+  registerStatusRoute(app, context, view);
+}
+
+function registerStatusRoute(
+  app: HttpApp,
+  context: RouteContext,
+  view: (cluster: Parameters<typeof viewCluster>[0]) => ReturnType<typeof viewCluster>,
+): void {
+  app.get(
+    '/v1/clusters/:cluster/status',
+    {
+      config: { action: 'cluster:read' },
+      schema: {
+        tags,
+        summary: 'Live state and the history of heartbeats',
+        params: clusterParams,
+        querystring: Type.Object({
+          ...scopeQuery,
+          since: Type.Optional(Type.String({ maxLength: 64, description: 'ISO 8601; default: one hour ago' })),
+          limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 2000 })),
+        }),
+        response: { 200: Type.Object({ cluster: clusterSchema, heartbeats: Type.Array(heartbeatPointSchema) }) },
+      },
+    },
+    async (request) => {
+      const cluster = await clusterOf(context, request);
+      const since = sinceOf(request.query.since, context);
+      const points = await context.telemetry.heartbeats(cluster.id, since, request.query.limit ?? 1000);
+      return { cluster: view(cluster), heartbeats: points.map(viewHeartbeat) };
+    },
+  );
+}
+
+function sinceOf(since: string | undefined, { clock }: RouteContext): string {
+  if (since === undefined) return timestampAfter(clock.now(), -3_600_000);
+  const at = Date.parse(since);
+  if (!Number.isNaN(at)) return new Date(at).toISOString();
+  throw clusterErrors.INVALID_REQUEST({ details: { field: 'since', reason: 'since must be ISO 8601' } });
+}
+
+function bodyName(body: unknown): string {
+  return typeof body === 'object' && body !== null && 'name' in body ? String(body.name).slice(0, 64) : '';
+}
+
+function clusterName(parameters: unknown): string {
+  const named = typeof parameters === 'object' && parameters !== null && 'cluster' in parameters;
+  return named ? String(parameters.cluster) : '';
+}

@@ -1,0 +1,167 @@
+import { execSchema } from '@svc/protocol';
+import type { HttpApp } from '@svc/http';
+import type { FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import { commandKey } from '../domain/changes.ts';
+import type { Cluster } from '../domain/cluster.ts';
+import { isFinished, type Command } from '../domain/command.ts';
+import { pageRequest } from '../domain/paging.ts';
+import { clusterErrors } from '../errors.ts';
+import { commandEvents, hasSeenAll } from './command-notes-stream.ts';
+import { actorOf, clusterOf, openStream, originOf, type RouteContext } from './context.ts';
+import { lastEventIdOf, sendEvents, streamSignal } from './event-stream.ts';
+import {
+  clusterItemParams,
+  clusterParams,
+  nextCursor,
+  pageQuery,
+  scopeQuery,
+  waitMsOf,
+  waitQuery,
+} from './parameters.ts';
+import { commandSchema, viewCommand } from './views.ts';
+
+const tags = ['commands'];
+
+const { pod, namespace, container, command, timeout_seconds, max_output_bytes } = execSchema.properties;
+const execBodySchema = Type.Object(
+  {
+    pod,
+    namespace,
+    container,
+    command,
+    timeout_seconds,
+    max_output_bytes,
+    queue_if_offline: Type.Optional(Type.Boolean()),
+  },
+  { additionalProperties: false },
+);
+
+/** Commands of every kind, and exec. */
+export function registerCommandRoutes(app: HttpApp, context: RouteContext): void {
+  app.post(
+    '/v1/clusters/:cluster/exec',
+    {
+      config: { action: 'command:exec' },
+      schema: {
+        tags,
+        summary: 'Run a command in a container',
+        params: clusterParams,
+        querystring: Type.Object({ ...scopeQuery, wait: waitQuery }),
+        body: execBodySchema,
+        response: { 200: commandSchema, 202: commandSchema },
+      },
+    },
+    async (request, reply) => {
+      const waitMs = waitMsOf(request.query.wait);
+      const cluster = await clusterOf(context, request);
+      const { queue_if_offline: queue = false, ...fields } = request.body;
+      const origin = originOf(request, cluster, queue);
+      const accepted = await context.requests.exec(origin, { ...fields, actor: actorOf(request) });
+      if (accepted.replayed) reply.header('idempotent-replayed', 'true');
+      const signal = streamSignal(reply, context.stopping);
+      const command = await context.dispatcher.wait(cluster.id, accepted.commandId, waitMs, signal);
+      if (command === undefined) throw notFound(accepted.commandId);
+      return reply.status(waitMs > 0 && isFinished(command.state) ? 200 : 202).send(viewCommand(command, cluster));
+    },
+  );
+
+  app.get(
+    '/v1/clusters/:cluster/commands',
+    {
+      config: { action: 'command:read' },
+      schema: {
+        tags,
+        summary: 'List commands, newest first',
+        params: clusterParams,
+        querystring: Type.Object(pageQuery),
+        response: { 200: Type.Object({ commands: Type.Array(commandSchema), next_cursor: nextCursor }) },
+      },
+    },
+    async (request) => {
+      const cluster = await clusterOf(context, request);
+      const found = await context.commands.list(cluster.id, pageRequest(request.query, 2));
+      return { commands: found.items.map((each) => viewCommand(each, cluster)), next_cursor: found.nextCursor };
+    },
+  );
+
+  app.get(
+    '/v1/clusters/:cluster/commands/:id',
+    {
+      config: { action: 'command:read' },
+      schema: {
+        tags,
+        summary: 'Read a command with its result',
+        params: clusterItemParams,
+        querystring: Type.Object({ ...scopeQuery, wait: waitQuery }),
+        response: { 200: commandSchema },
+      },
+    },
+    async (request, reply) => {
+      const waitMs = waitMsOf(request.query.wait);
+      const { cluster, command } = await commandOf(context, request, request.params.id);
+      const signal = streamSignal(reply, context.stopping);
+      return viewCommand((await context.dispatcher.wait(cluster.id, command.id, waitMs, signal)) ?? command, cluster);
+    },
+  );
+
+  app.delete(
+    '/v1/clusters/:cluster/commands/:id',
+    {
+      config: { action: 'command:cancel' },
+      schema: {
+        tags,
+        summary: 'Cancel a command that is not finished; a finished one stays as it is',
+        params: clusterItemParams,
+        querystring: Type.Object(scopeQuery),
+        response: { 200: commandSchema, 202: commandSchema },
+      },
+    },
+    async (request, reply) => {
+      const { cluster, command } = await commandOf(context, request, request.params.id);
+      const after = (await context.dispatcher.cancel(cluster.id, command.id)) ?? command;
+      return reply.status(isFinished(after.state) ? 200 : 202).send(viewCommand(after, cluster));
+    },
+  );
+
+  app.get(
+    '/v1/clusters/:cluster/commands/:id/events',
+    {
+      config: { action: 'command:read' },
+      schema: {
+        tags,
+        summary: 'Follow a command and its output (server-sent events, resumable by Last-Event-ID)',
+        params: clusterItemParams,
+        querystring: Type.Object(scopeQuery),
+      },
+    },
+    async (request, reply) => {
+      const { cluster, command } = await commandOf(context, request, request.params.id);
+      const after = lastEventIdOf(request);
+      const { commands } = context;
+      if (await hasSeenAll(commands, command, after)) return reply.status(204).send();
+      const stream = openStream(context, reply, commandKey(command.id));
+      const final = async (): Promise<unknown> =>
+        viewCommand((await commands.find(cluster.id, command.id)) ?? command, cluster);
+      return sendEvents(
+        reply,
+        commandEvents({ commands, clusterId: cluster.id, commandId: command.id, after: after ?? 0, final, ...stream }),
+      );
+    },
+  );
+}
+
+async function commandOf(
+  context: RouteContext,
+  request: FastifyRequest,
+  id: string,
+): Promise<{ cluster: Cluster; command: Command }> {
+  const cluster = await clusterOf(context, request);
+  const command = await context.commands.find(cluster.id, id);
+  if (command === undefined) throw notFound(id);
+  return { cluster, command };
+}
+
+function notFound(id: string): Error {
+  return clusterErrors.COMMAND_NOT_FOUND({ details: { id } });
+}

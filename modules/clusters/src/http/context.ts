@@ -1,0 +1,70 @@
+import { grantOf, principalOf } from '@svc/http';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Changes, Subscription } from '../domain/changes.ts';
+import type { Clock } from '../domain/clock.ts';
+import type { ClusterRegistry } from '../domain/cluster-registry.ts';
+import type { Cluster, ClusterStore } from '../domain/cluster.ts';
+import type { CommandDispatcher } from '../domain/command-dispatcher.ts';
+import type { CommandOrigin, CommandRequests } from '../domain/command-requests.ts';
+import type { CommandStore, DeploymentStore } from '../domain/command.ts';
+import type { InstallCommands } from '../domain/install.ts';
+import type { OutputRelays } from '../domain/output-relays.ts';
+import type { TelemetryStore } from '../domain/telemetry.ts';
+import { clusterErrors } from '../errors.ts';
+import { idempotencyKeyOf } from './parameters.ts';
+import { streamSignal } from './event-stream.ts';
+
+/** What the routes work with. */
+export interface RouteContext {
+  registry: ClusterRegistry;
+  clusters: ClusterStore;
+  commands: CommandStore;
+  deployments: DeploymentStore;
+  telemetry: TelemetryStore;
+  requests: CommandRequests;
+  dispatcher: CommandDispatcher;
+  relays: OutputRelays;
+  changes: Changes;
+  clock: Clock;
+  offlineAfterMs: number;
+  maxStreams: number;
+  /** Aborts when the module stops: streams and waiting calls end. */
+  stopping: AbortSignal;
+  install: (cluster: Cluster, token: string) => InstallCommands;
+}
+
+interface ClusterRequest extends FastifyRequest {
+  params: { cluster: string };
+}
+
+export function clusterOf(context: RouteContext, request: FastifyRequest): Promise<Cluster> {
+  const { cluster } = (request as ClusterRequest).params; // the schema of each route that calls this asks for it
+  return context.registry.find(grantOf(request).workspaceUuid, cluster);
+}
+
+export function originOf(request: FastifyRequest, cluster: Cluster, queueIfOffline: boolean): CommandOrigin {
+  const { id, name } = principalOf(request);
+  return { cluster, actor: { id, name }, idempotencyKey: idempotencyKeyOf(request.headers), queueIfOffline };
+}
+
+/** Who asks, for the agent's audit line and for impersonation. */
+export function actorOf(request: FastifyRequest): { user: string; groups: string[] } {
+  return { user: `svc:user:${principalOf(request).id}`, groups: [`svc:role:${grantOf(request).role}`] };
+}
+
+/** A subscription that ends with the answer. Throws `TOO_MANY_STREAMS`. */
+export function openStream(
+  context: RouteContext,
+  reply: FastifyReply,
+  key: string,
+): { signal: AbortSignal; subscription: Subscription } {
+  const { changes, maxStreams, stopping } = context;
+  if (changes.count(key) >= maxStreams) {
+    throw clusterErrors.TOO_MANY_STREAMS({ details: { limit: maxStreams }, headers: { 'retry-after': '10' } });
+  }
+  const signal = streamSignal(reply, stopping);
+  const subscription = changes.subscribe(key);
+  if (signal.aborted) subscription.end();
+  else signal.addEventListener('abort', () => subscription.end(), { once: true });
+  return { signal, subscription };
+}

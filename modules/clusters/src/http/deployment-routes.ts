@@ -1,0 +1,183 @@
+import { deploySchema, type DeployCommand } from '@svc/protocol';
+import type { HttpApp } from '@svc/http';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import { commandKey } from '../domain/changes.ts';
+import type { Cluster } from '../domain/cluster.ts';
+import { isFinished, type Deployment } from '../domain/command.ts';
+import { pageRequest } from '../domain/paging.ts';
+import { clusterErrors } from '../errors.ts';
+import { commandEvents, hasSeenAll } from './command-notes-stream.ts';
+import { actorOf, clusterOf, openStream, originOf, type RouteContext } from './context.ts';
+import { lastEventIdOf, sendEvents, streamSignal } from './event-stream.ts';
+import {
+  clusterItemParams,
+  clusterParams,
+  nextCursor,
+  pageQuery,
+  scopeQuery,
+  waitMsOf,
+  waitQuery,
+} from './parameters.ts';
+import { deploymentSchema, viewDeployment } from './views.ts';
+
+const tags = ['deployments'];
+/** A manifest at its limit with every byte escaped still arrives and is refused by its own rule. */
+const BODY_LIMIT_BYTES = 6 * 1024 * 1024;
+
+const { actor: _actor, ...deployFields } = deploySchema.properties;
+const deployBodySchema = Type.Object(
+  {
+    ...deployFields,
+    manifest: Type.String({ minLength: 1, description: 'Kubernetes manifest: YAML, one or more documents' }),
+    queue_if_offline: Type.Optional(Type.Boolean({ description: 'Keep it until the agent comes, instead of 503' })),
+  },
+  { additionalProperties: false },
+);
+
+/** `POST …/deploy` and what became of it. */
+export function registerDeploymentRoutes(app: HttpApp, context: RouteContext): void {
+  app.post(
+    '/v1/clusters/:cluster/deploy',
+    {
+      bodyLimit: BODY_LIMIT_BYTES,
+      config: { action: 'deployment:create' },
+      schema: {
+        tags,
+        summary: 'Deploy a manifest',
+        params: clusterParams,
+        querystring: Type.Object({ ...scopeQuery, wait: waitQuery, queue_if_offline: Type.Optional(Type.Boolean()) }),
+        body: deployBodySchema,
+        response: { 200: deploymentSchema, 202: deploymentSchema },
+      },
+    },
+    async (request, reply) => {
+      const waitMs = waitMsOf(request.query.wait);
+      const cluster = await clusterOf(context, request);
+      const { queue_if_offline: queue, ...fields } = request.body;
+      const payload: DeployCommand = { ...fields, actor: actorOf(request) };
+      const origin = originOf(request, cluster, queue ?? request.query.queue_if_offline ?? false);
+      const accepted = await context.requests.deploy(origin, payload);
+      if (accepted.replayed) reply.header('idempotent-replayed', 'true');
+      if (waitMs > 0) {
+        await context.dispatcher.wait(cluster.id, accepted.commandId, waitMs, streamSignal(reply, context.stopping));
+      }
+      const deployment = await context.deployments.findByCommand(accepted.commandId);
+      if (deployment === undefined) throw notFound(accepted.commandId);
+      const finished = waitMs > 0 && isFinished(deployment.command.state);
+      return reply.status(finished ? 200 : 202).send(viewDeployment(deployment, cluster));
+    },
+  );
+
+  app.get(
+    '/v1/clusters/:cluster/deployments',
+    {
+      config: { action: 'deployment:read' },
+      schema: {
+        tags,
+        summary: 'List deployments, newest first',
+        params: clusterParams,
+        querystring: Type.Object({ ...pageQuery, project_id: Type.Optional(Type.String({ maxLength: 63 })) }),
+        response: { 200: Type.Object({ deployments: Type.Array(deploymentSchema), next_cursor: nextCursor }) },
+      },
+    },
+    async (request) => {
+      const cluster = await clusterOf(context, request);
+      const page = pageRequest(request.query, 2);
+      const found = await context.deployments.list(cluster.id, request.query.project_id ?? null, page);
+      const views = found.items.map((deployment) => viewDeployment(deployment, cluster));
+      return { deployments: views, next_cursor: found.nextCursor };
+    },
+  );
+
+  app.get(
+    '/v1/clusters/:cluster/deployments/:id',
+    {
+      config: { action: 'deployment:read' },
+      schema: {
+        tags,
+        summary: 'Read a deployment with its result',
+        params: clusterItemParams,
+        querystring: Type.Object({ ...scopeQuery, wait: waitQuery }),
+        response: { 200: deploymentSchema },
+      },
+    },
+    async (request, reply) => {
+      const waitMs = waitMsOf(request.query.wait);
+      const { cluster, deployment } = await deploymentOf(context, request, request.params.id);
+      if (waitMs === 0) return viewDeployment(deployment, cluster);
+      await context.dispatcher.wait(cluster.id, deployment.command.id, waitMs, streamSignal(reply, context.stopping));
+      return viewDeployment((await context.deployments.find(cluster.id, deployment.id)) ?? deployment, cluster);
+    },
+  );
+
+  app.delete(
+    '/v1/clusters/:cluster/deployments/:id',
+    {
+      config: { action: 'command:cancel' },
+      schema: {
+        tags,
+        summary: 'Cancel a deployment that is not finished',
+        params: clusterItemParams,
+        querystring: Type.Object(scopeQuery),
+        response: { 200: deploymentSchema, 202: deploymentSchema },
+      },
+    },
+    async (request, reply) => {
+      const { cluster, deployment } = await deploymentOf(context, request, request.params.id);
+      await context.dispatcher.cancel(cluster.id, deployment.command.id);
+      const after = (await context.deployments.find(cluster.id, deployment.id)) ?? deployment;
+      return reply.status(isFinished(after.command.state) ? 200 : 202).send(viewDeployment(after, cluster));
+    },
+  );
+
+  app.get(
+    '/v1/clusters/:cluster/deployments/:id/events',
+    {
+      config: { action: 'deployment:read' },
+      schema: {
+        tags,
+        summary: 'Follow a deployment (server-sent events, resumable by Last-Event-ID)',
+        params: clusterItemParams,
+        querystring: Type.Object(scopeQuery),
+      },
+    },
+    (request, reply) => followDeployment(context, request, reply, request.params.id),
+  );
+}
+
+async function followDeployment(
+  context: RouteContext,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  id: string,
+): Promise<FastifyReply> {
+  const { cluster, deployment } = await deploymentOf(context, request, id);
+  const after = lastEventIdOf(request);
+  const { command } = deployment;
+  // 204 is how a browser's EventSource learns that it need not come back.
+  if (await hasSeenAll(context.commands, command, after)) return reply.status(204).send();
+  const stream = openStream(context, reply, commandKey(command.id));
+  const final = async (): Promise<unknown> =>
+    viewDeployment((await context.deployments.find(cluster.id, id)) ?? deployment, cluster);
+  const { commands } = context;
+  return sendEvents(
+    reply,
+    commandEvents({ commands, clusterId: cluster.id, commandId: command.id, after: after ?? 0, final, ...stream }),
+  );
+}
+
+async function deploymentOf(
+  context: RouteContext,
+  request: FastifyRequest,
+  id: string,
+): Promise<{ cluster: Cluster; deployment: Deployment }> {
+  const cluster = await clusterOf(context, request);
+  const deployment = await context.deployments.find(cluster.id, id);
+  if (deployment === undefined) throw notFound(id);
+  return { cluster, deployment };
+}
+
+function notFound(id: string): Error {
+  return clusterErrors.DEPLOYMENT_NOT_FOUND({ details: { id } });
+}

@@ -1,0 +1,58 @@
+import { Readable } from 'node:stream';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { clusterErrors } from '../errors.ts';
+
+export interface ServerEvent {
+  id: number;
+  event: string;
+  data: unknown;
+}
+
+/** `null` = nothing happened for a while: a comment keeps proxies from cutting the stream. */
+export type ServerEvents = AsyncGenerator<ServerEvent | null, void, undefined>;
+
+/** Aborts when the answer is over, however it ended, or when the module stops. */
+export function streamSignal(reply: FastifyReply, stopping: AbortSignal): AbortSignal {
+  const controller = new AbortController();
+  const abort = (): void => controller.abort();
+  reply.raw.once('close', () => {
+    stopping.removeEventListener('abort', abort);
+    abort();
+  });
+  if (stopping.aborted) abort();
+  else stopping.addEventListener('abort', abort, { once: true });
+  return controller.signal;
+}
+
+/** Server-sent events (HTML standard, section 9.2). The stream's own backpressure reaches `events`. */
+export function sendEvents(reply: FastifyReply, events: ServerEvents): FastifyReply {
+  return reply
+    .header('content-type', 'text/event-stream; charset=utf-8')
+    .header('cache-control', 'no-store')
+    .header('x-accel-buffering', 'no') // nginx would hold events back
+    .send(Readable.from(encode(events), { objectMode: false, highWaterMark: 64 * 1024 }));
+}
+
+/** The number after which a stream continues; undefined when the reader has seen nothing. */
+export function lastEventIdOf(request: FastifyRequest): number | undefined {
+  const value = request.headers['last-event-id'];
+  if (value === undefined || value === '') return undefined;
+  if (typeof value === 'string' && /^\d{1,15}$/.test(value)) return Number(value);
+  throw clusterErrors.INVALID_REQUEST({
+    details: { field: 'Last-Event-ID', reason: 'Last-Event-ID must be the id of an event of this stream' },
+  });
+}
+
+export function wantsEvents(request: FastifyRequest): boolean {
+  return request.headers.accept?.includes('text/event-stream') ?? false;
+}
+
+async function* encode(events: ServerEvents): AsyncGenerator<string, void, undefined> {
+  yield 'retry: 2000\n\n';
+  for await (const event of events) {
+    // JSON has no line breaks of its own, so one data line is always enough.
+    yield event === null
+      ? ': keep-alive\n\n'
+      : `id: ${event.id}\nevent: ${event.event}\ndata: ${JSON.stringify(event.data)}\n\n`;
+  }
+}

@@ -1,0 +1,118 @@
+import { Readable } from 'node:stream';
+import { AppError } from '@svc/errors';
+import { logsSchema, type LogsCommand } from '@svc/protocol';
+import type { HttpApp } from '@svc/http';
+import { Type } from 'typebox';
+import type { CommandOutcome } from '../domain/command.ts';
+import { LogBuffer, type LogPiece } from '../domain/log-buffer.ts';
+import { actorOf, clusterOf, originOf, type RouteContext } from './context.ts';
+import { sendEvents, streamSignal, wantsEvents, type ServerEvents } from './event-stream.ts';
+import { clusterParams, scopeQuery } from './parameters.ts';
+
+const MAX_BUFFER_BYTES = 1024 * 1024;
+const { pod, namespace, container, tail_lines, follow, since_time, since_seconds, previous, timestamps, limit_bytes } =
+  logsSchema.properties;
+
+/** Statuses of the contract for what an agent refuses with. */
+const STATUS_OF_CODE: Readonly<Record<string, number>> = {
+  INVALID_REQUEST: 400,
+  FORBIDDEN: 403,
+  NOT_FOUND: 404,
+  CONFLICT: 409,
+  RATE_LIMITED: 429,
+  UNAVAILABLE: 503,
+  TIMEOUT: 504,
+};
+
+/** `GET …/logs`: lines as text, or as server-sent events; with `follow` until the reader goes. */
+export function registerLogRoutes(app: HttpApp, context: RouteContext): void {
+  app.get(
+    '/v1/clusters/:cluster/logs',
+    {
+      config: { action: 'log:read' },
+      schema: {
+        tags: ['logs'],
+        summary: 'Logs of a container, as text or, with Accept: text/event-stream, as events',
+        params: clusterParams,
+        querystring: Type.Object({
+          ...scopeQuery,
+          pod,
+          namespace,
+          container,
+          tail_lines,
+          follow,
+          since_time,
+          since_seconds,
+          previous,
+          timestamps,
+          limit_bytes,
+        }),
+      },
+    },
+    async (request, reply) => {
+      const cluster = await clusterOf(context, request);
+      const { workspace_uuid: _workspace, team_uuid: _team, ...fields } = request.query;
+      const payload: LogsCommand = { ...fields, actor: actorOf(request) };
+      const buffer = new LogBuffer(MAX_BUFFER_BYTES);
+      const signal = streamSignal(reply, context.stopping);
+      let commandId: string | undefined;
+      const leave = (): void => {
+        if (commandId === undefined) return;
+        context.relays.remove(commandId);
+        if (buffer.outcome !== undefined) return;
+        context.dispatcher.cancel(cluster.id, commandId).catch((error: unknown) => {
+          request.log.error({ err: error, command: commandId }, 'logs could not be cancelled');
+        });
+      };
+      signal.addEventListener('abort', leave, { once: true });
+      const origin = { ...originOf(request, cluster, false), idempotencyKey: null };
+      await context.requests.logs(origin, payload, (id) => {
+        commandId = id;
+        context.relays.add(cluster.id, id, buffer); // before the command exists, so that nothing is missed
+      });
+      if (signal.aborted) leave();
+      // The first answer decides: a pod that is not there is a 404 and not an empty stream.
+      const first = await buffer.next(signal);
+      if (first === null && buffer.outcome?.status === 'failed') throw refusalOf(buffer.outcome);
+      if (wantsEvents(request)) return sendEvents(reply, logEvents(buffer, first, signal));
+      return reply
+        .header('content-type', 'text/plain; charset=utf-8')
+        .header('cache-control', 'no-store')
+        .send(Readable.from(logText(buffer, first, signal), { objectMode: false }));
+    },
+  );
+}
+
+async function* logText(
+  buffer: LogBuffer,
+  first: LogPiece | null | undefined,
+  signal: AbortSignal,
+): AsyncGenerator<string, void, undefined> {
+  for (let piece = first; piece !== null && piece !== undefined; piece = await buffer.next(signal)) {
+    if (piece.droppedBytes > 0) yield `[${piece.droppedBytes} bytes were dropped: the reader is too slow]\n`;
+    if (piece.text !== '') yield piece.text;
+  }
+}
+
+async function* logEvents(buffer: LogBuffer, first: LogPiece | null | undefined, signal: AbortSignal): ServerEvents {
+  let id = 0;
+  for (let piece = first; piece !== undefined; piece = await buffer.next(signal)) {
+    id += 1;
+    if (piece === null) {
+      yield { id, event: 'end', data: buffer.outcome };
+      return;
+    }
+    const dropped = piece.droppedBytes > 0 ? { dropped_bytes: piece.droppedBytes } : {};
+    yield { id, event: 'log', data: { text: piece.text, ...dropped } };
+  }
+}
+
+function refusalOf({ error }: CommandOutcome): AppError {
+  const code = error?.code ?? 'INTERNAL';
+  return new AppError({
+    code,
+    status: STATUS_OF_CODE[code] ?? 502,
+    message: error?.message ?? 'The agent could not read the logs',
+    details: error?.details ?? {},
+  });
+}

@@ -1,0 +1,103 @@
+import { timestampAfter, type Clock } from './domain/clock.ts';
+import type { ClusterStore, ConnectionStore } from './domain/cluster.ts';
+import type { CommandDeadlines } from './domain/command-deadlines.ts';
+import type { CommandDispatcher } from './domain/command-dispatcher.ts';
+import type { CommandStore } from './domain/command.ts';
+import type { TelemetryStore } from './domain/telemetry.ts';
+import type { AgentConnections } from './channel/agent-connections.ts';
+import type { ClustersConfig } from './config.ts';
+
+export interface MaintenanceOptions {
+  clusters: ClusterStore;
+  store: ConnectionStore;
+  commands: CommandStore;
+  telemetry: TelemetryStore;
+  connections: AgentConnections;
+  dispatcher: CommandDispatcher;
+  deadlines: CommandDeadlines;
+  clock: Clock;
+  replicaId: string;
+  leaseMs: number;
+  retention: ClustersConfig['retention'];
+  onError: (error: unknown, context: Record<string, unknown>) => void;
+}
+
+interface Task {
+  name: string;
+  everyMs: number;
+  run: () => Promise<void>;
+}
+
+/** What happens without a caller: leases, deadlines, the end of tokens, retention. A task never overlaps itself. */
+export class Maintenance {
+  readonly #options: MaintenanceOptions;
+  readonly #timers = new Map<string, () => void>();
+  readonly #running = new Set<Promise<void>>();
+  #stopped = false;
+
+  constructor(options: MaintenanceOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    for (const task of this.#tasks()) this.#schedule(task);
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    for (const cancel of this.#timers.values()) cancel();
+    this.#timers.clear();
+    await Promise.all(this.#running);
+  }
+
+  #tasks(): Task[] {
+    const { store, clusters, connections, dispatcher, deadlines, clock, replicaId, leaseMs } = this.#options;
+    return [
+      {
+        name: 'leases',
+        everyMs: leaseMs / 3,
+        run: async () => {
+          if (connections.count > 0) await store.renewLeases(replicaId, timestampAfter(clock.now(), leaseMs));
+        },
+      },
+      { name: 'deadlines', everyMs: 5000, run: () => deadlines.sweep() },
+      { name: 'queues', everyMs: 5000, run: () => dispatcher.sendQueued() },
+      {
+        name: 'tokens',
+        everyMs: 15_000,
+        run: async () => {
+          const expired = await clusters.expireTokens(clock.now().toISOString());
+          if (expired.length > 0) connections.closeTokens(new Set(expired));
+        },
+      },
+      { name: 'retention', everyMs: 300_000, run: () => this.#prune() },
+    ];
+  }
+
+  #schedule(task: Task): void {
+    const { clock, onError } = this.#options;
+    const cancel = clock.setTimer(() => {
+      const run = task
+        .run()
+        .catch((error: unknown) => onError(error, { task: task.name }))
+        .finally(() => {
+          this.#running.delete(run);
+          if (!this.#stopped) this.#schedule(task);
+        });
+      this.#running.add(run);
+    }, task.everyMs);
+    this.#timers.set(task.name, cancel);
+  }
+
+  async #prune(): Promise<void> {
+    const { commands, telemetry, clock, retention } = this.#options;
+    const ago = (seconds: number): string => timestampAfter(clock.now(), -seconds * 1000);
+    await commands.prune(ago(retention.commands_seconds), retention.commands_per_cluster);
+    await telemetry.prune({
+      heartbeatsBefore: ago(retention.heartbeats_seconds),
+      averagesBefore: ago(retention.averages_seconds),
+      eventsBefore: ago(retention.events_seconds),
+      eventsPerCluster: retention.events_per_cluster,
+    });
+  }
+}

@@ -1,0 +1,106 @@
+import { isAlias, isCollection, isMap, isPair, isScalar, parseAllDocuments, type Node, type YAMLMap } from 'yaml';
+
+export const MANIFEST_LIMITS = {
+  documents: 500,
+  /** Levels of nesting; deployments of the field have about 12. */
+  depth: 64,
+  /** Nodes after aliases are followed: what `&a [*b, *b]` ten times over would become. */
+  nodes: 200_000,
+} as const;
+
+export type ManifestFinding =
+  | { ok: true; documents: number }
+  | { ok: false; code: 'INVALID_REQUEST' | 'MANIFEST_TOO_LARGE'; reason: string };
+
+/**
+ * Judges the text without making values of it: keys are not checked for uniqueness by the parser (quadratic) and
+ * nothing is converted (nested complex keys are exponential there). Time is linear in the text.
+ */
+export function inspectManifest(text: string): ManifestFinding {
+  let documents: ReturnType<typeof parseAllDocuments>;
+  try {
+    documents = parseAllDocuments(text, { uniqueKeys: false, prettyErrors: false, logLevel: 'silent' });
+  } catch {
+    return invalid('is not YAML that can be read'); // the parser's own stack ends before ours does
+  }
+  if (!Array.isArray(documents)) return invalid('has no document');
+  if (documents.length > MANIFEST_LIMITS.documents) {
+    return tooLarge(`has more than ${MANIFEST_LIMITS.documents} documents`);
+  }
+  let objects = 0;
+  for (const [index, document] of documents.entries()) {
+    const syntax = document.errors[0];
+    if (syntax !== undefined) return invalid(`document ${index + 1} is not YAML: ${syntax.code}`);
+    if (document.contents === null || (isScalar(document.contents) && document.contents.value === null)) continue;
+    const oversize = measure(document.contents, index + 1);
+    if (oversize !== null) return oversize;
+    const reason = inspectObject(document.contents);
+    if (reason !== null) return invalid(`document ${index + 1}: ${reason}`);
+    objects += 1;
+  }
+  return objects === 0 ? invalid('has no document') : { ok: true, documents: objects };
+}
+
+/** Sizes after expansion, bottom-up and once for each anchor, so that a bomb is counted and never built. */
+function measure(contents: unknown, number: number): ManifestFinding | null {
+  const anchors = new Map<string, number>();
+  const found: { tooDeep: boolean; repeatedKey: string | null } = { tooDeep: false, repeatedKey: null };
+  const sizeOf = (node: unknown, depth: number): number => {
+    if (depth > MANIFEST_LIMITS.depth) {
+      found.tooDeep = true;
+      return 1;
+    }
+    let size = 1;
+    if (isAlias(node)) return anchors.get(node.source) ?? 1;
+    if (isPair(node)) size = sizeOf(node.key, depth + 1) + sizeOf(node.value, depth + 1);
+    else if (isCollection(node)) for (const item of node.items) size += sizeOf(item, isMap(node) ? depth : depth + 1);
+    if (isMap(node)) found.repeatedKey ??= findRepeatedKey(node);
+    if (isCollection(node) || isScalar(node)) {
+      const { anchor } = node;
+      if (anchor !== undefined) anchors.set(anchor, size);
+    }
+    return size;
+  };
+  const size = sizeOf(contents, 0);
+  if (found.tooDeep) return tooLarge(`document ${number} nests deeper than ${MANIFEST_LIMITS.depth} levels`);
+  if (found.repeatedKey !== null) {
+    return invalid(`document ${number} has the key ${found.repeatedKey} twice in one mapping`);
+  }
+  return size > MANIFEST_LIMITS.nodes
+    ? tooLarge(`document ${number} has more than ${MANIFEST_LIMITS.nodes} values`)
+    : null;
+}
+
+function findRepeatedKey(map: YAMLMap): string | null {
+  const seen = new Set<unknown>();
+  for (const { key } of map.items) {
+    if (!isScalar(key)) continue;
+    if (seen.has(key.value)) return JSON.stringify(key.value).slice(0, 64);
+    seen.add(key.value);
+  }
+  return null;
+}
+
+function inspectObject(contents: Node | null): string | null {
+  if (!isMap(contents)) return 'must be a mapping';
+  for (const pair of contents.items) {
+    if (!isScalar(pair.key)) return 'has a key that is not a text';
+  }
+  const apiVersion = contents.get('apiVersion');
+  const kind = contents.get('kind');
+  if (typeof apiVersion !== 'string' || apiVersion === '') return 'apiVersion is missing';
+  if (typeof kind !== 'string' || kind === '') return 'kind is missing';
+  if (kind === 'List') return null; // the agent takes it apart and judges its items
+  const metadata = contents.get('metadata');
+  if (!isMap(metadata)) return 'metadata is missing';
+  const name = metadata.get('name');
+  return typeof name === 'string' && name !== '' ? null : 'metadata.name is missing';
+}
+
+function invalid(reason: string): ManifestFinding {
+  return { ok: false, code: 'INVALID_REQUEST', reason };
+}
+
+function tooLarge(reason: string): ManifestFinding {
+  return { ok: false, code: 'MANIFEST_TOO_LARGE', reason };
+}

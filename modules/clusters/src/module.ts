@@ -1,0 +1,112 @@
+import { renderNestedError, useErrorRenderer, type HttpApp, type UpgradeRouter } from '@svc/http';
+import {
+  createCommandParts,
+  createFoundation,
+  createMaintenance,
+  createMessageHandlers,
+  createRegistry,
+  createRouteContext,
+  LEASE_MS,
+  type ClustersModuleDependencies,
+  type Foundation,
+} from './assembly.ts';
+import { createConnectRoute } from './channel/connect-route.ts';
+import type { SessionHandlers } from './channel/agent-session.ts';
+import { newId } from './domain/identifiers.ts';
+import { ReportQueue } from './domain/report-queue.ts';
+import { registerClusterRoutes } from './http/cluster-routes.ts';
+import { registerCommandRoutes } from './http/command-routes.ts';
+import type { RouteContext } from './http/context.ts';
+import { registerDeploymentRoutes } from './http/deployment-routes.ts';
+import { registerEventRoutes } from './http/event-routes.ts';
+import { registerLogRoutes } from './http/log-routes.ts';
+
+export interface ClustersModule {
+  registerRoutes(app: HttpApp): Promise<void>;
+  registerUpgrades(router: UpgradeRouter): void;
+  /** Begins the work that has no caller; ends with the signal or with `close`. */
+  start(signal: AbortSignal): Promise<void>;
+  /** Sends agents away in waves, ends streams, and resolves when nothing is open and everything is written. */
+  close(): Promise<void>;
+  readiness(): Promise<string>;
+  status(workspaceUuid: string): Promise<{ total: number; connected: number }>;
+  /** For the deletion of a workspace: its clusters, their history and their connections. */
+  removeWorkspace(workspaceUuid: string): Promise<void>;
+}
+
+/** The platform's side of clusters, assembled. Opens nothing until an app and a router are given. */
+export async function createClustersModule(dependencies: ClustersModuleDependencies): Promise<ClustersModule> {
+  const { config, clock, replicaId } = dependencies;
+  const foundation = createFoundation(dependencies);
+  const { stores, connections, onError } = foundation;
+  const parts = createCommandParts(foundation);
+  const reports = new ReportQueue(stores.telemetry);
+  const handlers = createMessageHandlers(foundation, parts, reports);
+  const maintenance = createMaintenance(foundation, parts);
+  const registry = createRegistry(foundation);
+  const stopping = new AbortController();
+  const context = createRouteContext(foundation, parts, registry, stopping.signal);
+
+  const close = async (): Promise<void> => {
+    await maintenance.stop();
+    stopping.abort();
+    await connections.drain(connections.count === 0 ? 0 : config.drain_seconds * 1000);
+    await parts.dispatcher.idle();
+    await reports.idle();
+    await parts.inspector.close();
+  };
+  let closing: Promise<void> | undefined;
+  const closeOnce = (): Promise<void> => (closing ??= close());
+
+  return {
+    registerRoutes: async (app) => {
+      await app.register(async (part) => registerAll(part, context));
+    },
+    registerUpgrades: (router) => addConnectRoute(router, foundation, handlers),
+    start: async (signal) => {
+      await stores.connectionStore.forget(replicaId, clock.now().toISOString());
+      maintenance.start();
+      const stop = (): void => void closeOnce().catch((error: unknown) => onError(error, {}));
+      signal.addEventListener('abort', stop, { once: true });
+    },
+    close: closeOnce,
+    readiness: async () => {
+      if (connections.draining) return 'shutting_down';
+      await stores.clusters.counts('', clock.now().toISOString());
+      return 'ok';
+    },
+    status: (workspaceUuid) => stores.clusters.counts(workspaceUuid, clock.now().toISOString()),
+    removeWorkspace: (workspaceUuid) => registry.removeWorkspace(workspaceUuid),
+  };
+}
+
+function registerAll(app: HttpApp, context: RouteContext): void {
+  useErrorRenderer(app, renderNestedError);
+  registerClusterRoutes(app, context);
+  registerDeploymentRoutes(app, context);
+  registerCommandRoutes(app, context);
+  registerEventRoutes(app, context);
+  registerLogRoutes(app, context);
+}
+
+function addConnectRoute(
+  router: UpgradeRouter,
+  { dependencies, stores, connections }: Foundation,
+  handlers: SessionHandlers,
+): void {
+  const { clock, config, log, randomBytes, replicaId } = dependencies;
+  router.add(
+    createConnectRoute({
+      clusters: stores.clusters,
+      store: stores.connectionStore,
+      connections,
+      handlers,
+      clock,
+      replicaId,
+      leaseMs: LEASE_MS,
+      connectsPerMinute: config.connects_per_minute,
+      newMessageId: () => newId('msg', randomBytes),
+      onConnected: (cluster, epoch) => log.info({ cluster, epoch }, 'clusters: an agent connected'),
+    }),
+  );
+}

@@ -1,0 +1,149 @@
+import { sql } from 'kysely';
+import type { Cluster, ClusterStore, NewCluster } from '../domain/cluster.ts';
+import { pageOf, type PageRequest } from '../domain/paging.ts';
+import { clusterErrors } from '../errors.ts';
+import { toCluster } from './cluster-rows.ts';
+import type { ClusterDatabase } from './tables.ts';
+import { isUniqueViolation } from './unique-violation.ts';
+
+export function createClusterStore(database: ClusterDatabase): ClusterStore {
+  return {
+    insert: (cluster, tokenHash, limit) => insertCluster(database, cluster, tokenHash, limit),
+    list: (workspaceUuid, page) => listClusters(database, workspaceUuid, page),
+    find: (workspaceUuid, nameOrId) => findCluster(database, workspaceUuid, nameOrId),
+    findByToken: async (tokenHash, now) => {
+      const row = await database
+        .selectFrom('cluster')
+        .innerJoin('cluster_token', 'cluster_token.cluster_id', 'cluster.id')
+        .selectAll('cluster')
+        .where('cluster_token.hash', '=', tokenHash)
+        .where((where) => where.or([where('expires_at', 'is', null), where('expires_at', '>', now)]))
+        .executeTakeFirst();
+      return row === undefined ? undefined : toCluster(row);
+    },
+    rotateToken: (clusterId, tokenHash, now, overlapUntil) =>
+      rotateToken(database, clusterId, tokenHash, now, overlapUntil),
+    expireTokens: async (now) => {
+      const rows = await database
+        .deleteFrom('cluster_token')
+        .where('expires_at', '<=', now)
+        .returning('hash')
+        .execute();
+      return rows.map((row) => row.hash);
+    },
+    remove: async (clusterId) => {
+      await database.deleteFrom('cluster').where('id', '=', clusterId).execute();
+    },
+    removeWorkspace: async (workspaceUuid) => {
+      const rows = await database
+        .deleteFrom('cluster')
+        .where('workspace_uuid', '=', workspaceUuid)
+        .returning('id')
+        .execute();
+      return rows.map((row) => row.id);
+    },
+    counts: async (workspaceUuid, now) => {
+      const live = sql<number>`case when connected = 1 and lease_until > ${now} then 1 else 0 end`;
+      const row = await database
+        .selectFrom('cluster')
+        .select((select) => [select.fn.countAll<number>().as('total'), select.fn.sum<number>(live).as('connected')])
+        .where('workspace_uuid', '=', workspaceUuid)
+        .executeTakeFirstOrThrow();
+      return { total: Number(row.total), connected: Number(row.connected ?? 0) };
+    },
+  };
+}
+
+async function insertCluster(
+  database: ClusterDatabase,
+  cluster: NewCluster,
+  tokenHash: string,
+  limit: number,
+): Promise<void> {
+  try {
+    await database.transaction().execute(async (transaction) => {
+      const { total } = await transaction
+        .selectFrom('cluster')
+        .select((select) => select.fn.countAll<number>().as('total'))
+        .where('workspace_uuid', '=', cluster.workspaceUuid)
+        .executeTakeFirstOrThrow();
+      if (Number(total) >= limit) throw clusterErrors.TOO_MANY_CLUSTERS({ details: { limit } });
+      await transaction
+        .insertInto('cluster')
+        .values({
+          id: cluster.id,
+          workspace_uuid: cluster.workspaceUuid,
+          name: cluster.name,
+          created_at: cluster.createdAt,
+          created_by: cluster.createdBy,
+          connection_epoch: 0,
+          connected: 0,
+          event_sequence: 0,
+          outbox_sequence: 0,
+        })
+        .execute();
+      await transaction
+        .insertInto('cluster_token')
+        .values({ hash: tokenHash, cluster_id: cluster.id, created_at: cluster.createdAt, expires_at: null })
+        .execute();
+    });
+  } catch (error) {
+    if (!isUniqueViolation(error)) throw error;
+    throw clusterErrors.CLUSTER_NAME_TAKEN({
+      details: { field: 'name', reason: 'is taken', name: cluster.name },
+      cause: error,
+    });
+  }
+}
+
+async function listClusters(database: ClusterDatabase, workspaceUuid: string, page: PageRequest) {
+  let query = database.selectFrom('cluster').selectAll().where('workspace_uuid', '=', workspaceUuid);
+  const after = page.after?.[0];
+  if (after !== undefined) query = query.where('name', '>', after);
+  const rows = await query
+    .orderBy('name')
+    .limit(page.limit + 1)
+    .execute();
+  return pageOf(rows.map(toCluster), page.limit, (last) => [last.name]);
+}
+
+async function findCluster(
+  database: ClusterDatabase,
+  workspaceUuid: string,
+  nameOrId: string,
+): Promise<Cluster | undefined> {
+  const rows = await database
+    .selectFrom('cluster')
+    .selectAll()
+    .where('workspace_uuid', '=', workspaceUuid)
+    .where((where) => where.or([where('id', '=', nameOrId), where('name', '=', nameOrId)]))
+    .execute();
+  const row = rows.find((candidate) => candidate.id === nameOrId) ?? rows[0];
+  return row === undefined ? undefined : toCluster(row);
+}
+
+function rotateToken(
+  database: ClusterDatabase,
+  clusterId: string,
+  tokenHash: string,
+  now: string,
+  overlapUntil: string | null,
+): Promise<void> {
+  return database.transaction().execute(async (transaction) => {
+    const older = transaction.deleteFrom('cluster_token').where('cluster_id', '=', clusterId);
+    if (overlapUntil === null) {
+      await older.execute();
+    } else {
+      await older.where('expires_at', 'is not', null).execute(); // at most one older token at any time
+      await transaction
+        .updateTable('cluster_token')
+        .set({ expires_at: overlapUntil })
+        .where('cluster_id', '=', clusterId)
+        .execute();
+    }
+    await transaction
+      .insertInto('cluster_token')
+      .values({ hash: tokenHash, cluster_id: clusterId, created_at: now, expires_at: null })
+      .execute();
+  });
+}

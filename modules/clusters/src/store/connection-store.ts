@@ -1,0 +1,76 @@
+import type { ConnectionStore, Introduction } from '../domain/cluster.ts';
+import type { ClusterDatabase } from './tables.ts';
+
+export function createConnectionStore(database: ClusterDatabase): ConnectionStore {
+  return {
+    open: async (clusterId, replicaId, at, leaseUntil) => {
+      const row = await database
+        .updateTable('cluster')
+        .set((columns) => ({
+          connection_epoch: columns('connection_epoch', '+', 1),
+          connected: 1,
+          replica_id: replicaId,
+          lease_until: leaseUntil,
+          connected_at: at,
+          last_seen_at: at,
+        }))
+        .where('id', '=', clusterId)
+        .returning('connection_epoch')
+        .executeTakeFirstOrThrow();
+      return row.connection_epoch;
+    },
+    introduce: (clusterId, epoch, introduction) => introduce(database, clusterId, epoch, introduction),
+    close: async (clusterId, epoch, at) => {
+      await database
+        .updateTable('cluster')
+        .set({ connected: 0, lease_until: null, replica_id: null, disconnected_at: at })
+        .where('id', '=', clusterId)
+        .where('connection_epoch', '=', epoch)
+        .execute();
+    },
+    renewLeases: async (replicaId, leaseUntil) => {
+      await database
+        .updateTable('cluster')
+        .set({ lease_until: leaseUntil })
+        .where('replica_id', '=', replicaId)
+        .where('connected', '=', 1)
+        .execute();
+    },
+    forget: async (replicaId, at) => {
+      await database
+        .updateTable('cluster')
+        .set({ connected: 0, lease_until: null, replica_id: null, disconnected_at: at })
+        .where('replica_id', '=', replicaId)
+        .execute();
+    },
+  };
+}
+
+function introduce(database: ClusterDatabase, clusterId: string, epoch: number, introduction: Introduction) {
+  return database.transaction().execute(async (transaction) => {
+    const before = await transaction
+      .selectFrom('cluster')
+      .select(['instance_id', 'outbox_sequence', 'connection_epoch'])
+      .where('id', '=', clusterId)
+      .executeTakeFirst();
+    const resumed =
+      before !== undefined && introduction.instanceId !== null && before.instance_id === introduction.instanceId;
+    const lastReceivedSequence = resumed ? before.outbox_sequence : 0;
+    if (before?.connection_epoch === epoch) {
+      await transaction
+        .updateTable('cluster')
+        .set({
+          protocol: introduction.protocol,
+          instance_id: introduction.instanceId,
+          outbox_sequence: lastReceivedSequence,
+          agent_version: introduction.agentVersion,
+          capabilities: JSON.stringify(introduction.capabilities),
+          ...(introduction.kubernetesVersion === null ? {} : { kubernetes_version: introduction.kubernetesVersion }),
+        })
+        .where('id', '=', clusterId)
+        .where('connection_epoch', '=', epoch)
+        .execute();
+    }
+    return { resumed, lastReceivedSequence };
+  });
+}

@@ -1,0 +1,98 @@
+import type { Transaction } from 'kysely';
+import type { Report } from '../domain/telemetry.ts';
+import type { ClusterDatabase, ClusterTables } from './tables.ts';
+
+/** One commit for reports of many agents: a disk that syncs 200 times a second still takes thousands of heartbeats. */
+export async function writeReports(database: ClusterDatabase, reports: readonly Report[]): Promise<void> {
+  await database.transaction().execute(async (transaction) => {
+    for (const report of reports) {
+      switch (report.kind) {
+        case 'heartbeat':
+          await writeHeartbeat(transaction, report);
+          break;
+        case 'inventory':
+          await writeInventory(transaction, report);
+          break;
+        case 'event':
+          await writeEvent(transaction, report);
+          break;
+      }
+    }
+  });
+}
+
+type Of<Kind extends Report['kind']> = Extract<Report, { kind: Kind }>;
+
+async function writeHeartbeat(
+  transaction: Transaction<ClusterTables>,
+  { clusterId, at, reading }: Of<'heartbeat'>,
+): Promise<void> {
+  const numbers = { cpu_usage: reading.cpuUsage, memory_usage: reading.memoryUsage, active_pods: reading.activePods };
+  const { numUpdatedRows } = await transaction
+    .updateTable('cluster')
+    .set({ last_seen_at: at, heartbeat_status: reading.status, ...numbers })
+    .where('id', '=', clusterId)
+    .executeTakeFirst();
+  if (numUpdatedRows === 0n) return;
+  await transaction
+    .insertInto('cluster_heartbeat')
+    .values({ cluster_id: clusterId, received_at: at, status: reading.status, ...numbers })
+    .onConflict((conflict) => conflict.columns(['cluster_id', 'received_at']).doNothing())
+    .execute();
+}
+
+async function writeInventory(
+  transaction: Transaction<ClusterTables>,
+  { clusterId, inventory, kubernetesVersion }: Of<'inventory'>,
+): Promise<void> {
+  await transaction
+    .updateTable('cluster')
+    .set({
+      health: inventory.health,
+      nodes: inventory.nodes,
+      pods: inventory.pods,
+      services: inventory.services,
+      status_at: inventory.at,
+      last_seen_at: inventory.at,
+      ...(kubernetesVersion === null ? {} : { kubernetes_version: kubernetesVersion }),
+    })
+    .where('id', '=', clusterId)
+    .execute();
+}
+
+/** The sequence is taken from the cluster's row: that row's lock makes the order of numbers the order of commits. */
+async function writeEvent(
+  transaction: Transaction<ClusterTables>,
+  { clusterId, messageId, outbox, event }: Of<'event'>,
+): Promise<void> {
+  const cluster = await transaction
+    .updateTable('cluster')
+    .set((columns) => ({ event_sequence: columns('event_sequence', '+', 1) }))
+    .where('id', '=', clusterId)
+    .returning(['event_sequence', 'instance_id', 'outbox_sequence'])
+    .executeTakeFirst();
+  if (cluster === undefined) return;
+  const current = outbox !== null && outbox.instanceId === cluster.instance_id;
+  if (current && outbox.sequence <= cluster.outbox_sequence) return;
+  await transaction
+    .insertInto('cluster_event')
+    .values({
+      cluster_id: clusterId,
+      sequence: cluster.event_sequence,
+      message_id: messageId,
+      event_type: event.eventType,
+      namespace: event.namespace,
+      resource: event.resource,
+      details: JSON.stringify(event.details),
+      occurred_at: event.occurredAt,
+      received_at: event.receivedAt,
+    })
+    .onConflict((conflict) => conflict.columns(['cluster_id', 'message_id']).doNothing())
+    .execute();
+  if (!current) return;
+  await transaction
+    .updateTable('cluster')
+    .set({ outbox_sequence: outbox.sequence })
+    .where('id', '=', clusterId)
+    .execute();
+}
