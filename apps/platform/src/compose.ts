@@ -1,6 +1,13 @@
 import type { AccountsModule } from '@svc/accounts';
 import { createAccountsModule } from '@svc/accounts';
-import { createHttpApp, registerHealthRoutes, UpgradeRouter, type HttpApp } from '@svc/http';
+import {
+  createHttpApp,
+  registerHealthRoutes,
+  renderEnvelopeError,
+  renderNestedError,
+  UpgradeRouter,
+  type HttpApp,
+} from '@svc/http';
 import { createMetrics, type Logger, type Metrics } from '@svc/telemetry';
 import type { PlatformConfig } from './config.ts';
 import { openDataFolder, type DataFolder } from './data-folder.ts';
@@ -73,6 +80,11 @@ async function composeInto(options: ComposeOptions, lifecycle: Lifecycle): Promi
     audit,
     version: VERSION,
     trustedProxies: config.trusted_proxies,
+    errorFamilies: [
+      { prefix: '/v1', render: renderNestedError },
+      { prefix: '/api/v1/workspace', render: renderEnvelopeError },
+      { prefix: '/api/v1/public', render: renderEnvelopeError },
+    ],
   });
   lifecycle.own('routes', () => app.close());
   const upgrades = new UpgradeRouter(log);

@@ -1,5 +1,6 @@
 import { loadConfig, type Environment, type FlagValue, type LoadedConfig } from '@svc/config';
 import { accountsConfigSchema } from '@svc/accounts';
+import { clustersConfigSchema } from '@svc/clusters';
 import { Type, type Static } from 'typebox';
 import { SERVICE_NAMES } from './service-names.ts';
 
@@ -84,6 +85,7 @@ export const platformConfigSchema = Type.Object({
   log: logSchema,
   owner: ownerSchema,
   accounts: accountsConfigSchema,
+  clusters: clustersConfigSchema,
 });
 
 export type PlatformConfig = Static<typeof platformConfigSchema>;

@@ -27,6 +27,12 @@ export type HttpApp = FastifyInstance<
   TypeBoxTypeProvider
 >;
 
+/** All paths below a prefix answer errors in one shape, also where there is no route. */
+export interface ErrorFamily {
+  prefix: string;
+  render: ErrorRenderer;
+}
+
 export interface HttpAppOptions {
   log: Logger;
   metrics: Metrics;
@@ -37,6 +43,8 @@ export interface HttpAppOptions {
   bodyLimitBytes?: number;
   /** Proxies whose `X-Forwarded-For` is believed (addresses or networks); nobody by default. */
   trustedProxies?: readonly string[];
+  /** Path families whose unknown routes do not answer the flat error. */
+  errorFamilies?: readonly ErrorFamily[];
 }
 
 /** Makes the app without a listener; `createListener` puts it on a port. */
@@ -62,10 +70,11 @@ export async function createHttpApp(options: HttpAppOptions): Promise<HttpApp> {
   installGuard(app as unknown as FastifyInstance, options.access, options.audit); // only the type provider differs
   observeRequests(app, options.metrics);
   useErrorRenderer(app, renderFlatError);
+  answerUnknownRoutes(app, options.errorFamilies ?? []);
   return app;
 }
 
-/** Sets how this app, or this encapsulated part of it, answers errors and unknown routes. */
+/** Sets how this app, or this encapsulated part of it, answers errors. */
 export function useErrorRenderer(app: HttpApp, render: ErrorRenderer): void {
   app.setErrorHandler((raw, request, reply) => {
     const error = fromFrameworkError(raw);
@@ -76,11 +85,15 @@ export function useErrorRenderer(app: HttpApp, render: ErrorRenderer): void {
     }
     void reply.status(error.status).headers(error.headers).send(render(error, request.id));
   });
+}
+
+/** Unknown routes have no module; the contract of their path family decides how the 404 looks. */
+function answerUnknownRoutes(app: HttpApp, families: readonly ErrorFamily[]): void {
   app.setNotFoundHandler((request, reply) => {
-    const error = httpErrors.NOT_FOUND({
-      details: { reason: `no route ${request.method} ${request.url.split('?')[0] ?? ''}` },
-    });
-    void reply.status(404).send(render(error, request.id));
+    const path = request.url.split('?')[0] ?? '';
+    const family = families.find(({ prefix }) => path === prefix || path.startsWith(`${prefix}/`));
+    const error = httpErrors.NOT_FOUND({ details: { reason: `no route ${request.method} ${path}` } });
+    void reply.status(404).send((family?.render ?? renderFlatError)(error, request.id));
   });
 }
 

@@ -9,7 +9,7 @@ export type {
   Principal,
   Role,
 } from './access.ts';
-export { createHttpApp, useErrorRenderer, type HttpApp, type HttpAppOptions } from './app.ts';
+export { createHttpApp, useErrorRenderer, type ErrorFamily, type HttpApp, type HttpAppOptions } from './app.ts';
 export { httpErrors } from './errors.ts';
 export { fromFrameworkError } from './framework-errors.ts';
 export { grantOf, principalOf } from './guard.ts';

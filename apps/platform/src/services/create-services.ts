@@ -5,7 +5,9 @@ import type { DataFolder } from '../data-folder.ts';
 import type { Databases } from '../databases.ts';
 import type { Endpoints } from '../endpoints.ts';
 import type { Lifecycle } from '../lifecycle.ts';
+import type { ServiceName } from '../service-names.ts';
 import { absentService, absentStates } from './absent.ts';
+import { createClustersService } from './clusters.ts';
 import type { Services } from './service.ts';
 
 export interface ServiceContext extends ComposeOptions {
@@ -20,10 +22,12 @@ export interface ServiceContext extends ComposeOptions {
 
 /** Makes the services that the configuration names; the others are there as absent ones that say why. */
 export async function createServices(context: ServiceContext): Promise<Services> {
+  const wants = (name: ServiceName): boolean => context.config.services.includes(name);
   const off = 'switched off in the configuration (services)';
-  void context;
   return {
-    clusters: absentService('clusters', absentStates.clusters, off),
+    clusters: wants('clusters')
+      ? await createClustersService(context)
+      : absentService('clusters', absentStates.clusters, off),
     objectStore: absentService('object-store', absentStates.object_store, off),
     sandboxes: absentService('sandboxes', absentStates.sandboxes, off),
   };

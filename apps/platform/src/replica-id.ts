@@ -1,0 +1,16 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** Stable over the restarts of this data folder, different from every other replica's. */
+export function replicaIdOf(dataFolder: string, newId: () => string): string {
+  const file = join(dataFolder, 'replica-id');
+  try {
+    const known = readFileSync(file, 'utf8').trim();
+    if (known !== '') return known;
+  } catch {
+    // the first start: there is none yet
+  }
+  const id = newId();
+  writeFileSync(file, `${id}\n`, { mode: 0o600 });
+  return id;
+}

@@ -1,0 +1,35 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { createClustersModule, systemClock, type ClusterTables } from '@svc/clusters';
+import type { Kysely } from 'kysely';
+import type { ServiceStates } from '../http/status-routes.ts';
+import { replicaIdOf } from '../replica-id.ts';
+import { VERSION } from '../version.ts';
+import type { ServiceContext } from './create-services.ts';
+import type { Service } from './service.ts';
+
+export async function createClustersService(context: ServiceContext): Promise<Service<ServiceStates['clusters']>> {
+  const clusters = await createClustersModule({
+    kysely: context.databases.main.kysely as Kysely<ClusterTables>, // the migrations made these tables
+    config: context.config.clusters,
+    log: context.log,
+    metrics: context.metrics,
+    clock: systemClock(),
+    randomBytes,
+    replicaId: replicaIdOf(context.folder.path, randomUUID),
+    version: VERSION,
+    publicUrl: () => context.endpoints.url,
+  });
+  return {
+    name: 'clusters',
+    registerRoutes: (app) => clusters.registerRoutes(app),
+    registerUpgrades: (router) => clusters.registerUpgrades(router),
+    start: (signal) => clusters.start(signal),
+    close: () => clusters.close(),
+    readiness: () => clusters.readiness(),
+    state: async (workspaceUuid) => ({ enabled: true, reason: null, ...(await clusters.status(workspaceUuid)) }),
+    holdings: async (workspaceUuid) => {
+      const { total } = await clusters.status(workspaceUuid);
+      return total === 0 ? [] : [total === 1 ? '1 cluster' : `${total} clusters`];
+    },
+  };
+}
