@@ -22,6 +22,10 @@ const (
 
 // Run serves until SIGTERM or a shutdown request, and answers the exit code of the sandbox's PID 1.
 func Run() int {
+	if os.Getpid() != 1 { // ending "every other process" must never mean a whole machine
+		os.Stderr.WriteString("sandbox-agent: init runs as PID 1 of a sandbox only\n")
+		return 1
+	}
 	debug.SetGCPercent(50)
 	debug.SetMemoryLimit(memoryGoal)
 	hideFromSandbox()

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"os/signal"
 	"runtime"
 	"sync"
 	"syscall"
@@ -82,6 +83,7 @@ type host struct {
 	cgroups cgroupLayout
 	slots   *slotTable
 	writing sync.Mutex
+	running sync.WaitGroup
 	locks   keyedLocks
 	network networkOnce
 }
@@ -89,6 +91,9 @@ type host struct {
 func newHost(o options) (*host, error) {
 	const prSetChildSubreaper = 36
 	_, _, _ = syscall.RawSyscall(syscall.SYS_PRCTL, prSetChildSubreaper, 1, 0)
+	// An answer to a platform that is gone must not end us in the middle of other work. Not ignored, since children would
+	// inherit that.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	h := &host{run: o.run, reaper: reap.New()}
 	for _, directory := range []string{o.run, h.path("sandboxes"), h.path("runtime"), h.path("cgroups")} {
 		if err := os.MkdirAll(directory, 0o711); err != nil {
@@ -116,7 +121,9 @@ func (h *host) serve(from io.Reader) {
 			h.send(reply{Failure: failureOf(step("read a request", err))})
 			continue
 		}
+		h.running.Add(1)
 		go func() {
+			defer h.running.Done()
 			result, err := h.handle(&r)
 			if err != nil {
 				h.send(reply{ID: r.ID, Failure: failureOf(err)})
@@ -125,6 +132,7 @@ func (h *host) serve(from io.Reader) {
 			h.send(reply{ID: r.ID, Ok: true, Result: result})
 		}()
 	}
+	h.running.Wait() // what was begun is finished, also when the platform is gone
 }
 
 func (h *host) send(r reply) {

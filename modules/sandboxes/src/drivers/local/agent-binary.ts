@@ -1,0 +1,39 @@
+import { createHash } from 'node:crypto';
+import { chmod, copyFile, mkdir, readFile, rename, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/**
+ * Puts the helper where the inside of a sandbox may be shown it (the project's own folder can lie under a closed home)
+ * after comparing it with the checksum that comes with the project. Answers the path.
+ */
+export async function installAgentBinary(
+  agentFolder: string,
+  runFolder: string,
+  architecture: string,
+): Promise<string> {
+  const name = `linux-${architecture}/sandbox-agent`;
+  const sums = await readFile(join(agentFolder, 'SHA256SUMS'), 'utf8');
+  const expected = sums
+    .split('\n')
+    .find((line) => line.endsWith(`  ${name}`))
+    ?.split(' ')[0];
+  if (expected === undefined) throw new Error(`there is no helper for ${architecture}`);
+  const content = await readFile(join(agentFolder, name));
+  const found = createHash('sha256').update(content).digest('hex');
+  if (found !== expected) throw new Error(`${name} is not the helper that SHA256SUMS names`);
+
+  await mkdir(runFolder, { recursive: true, mode: 0o711 });
+  const target = join(runFolder, `agent-${found.slice(0, 16)}`);
+  if (
+    await stat(target).then(
+      () => true,
+      () => false,
+    )
+  )
+    return target;
+  const temporary = `${target}.${process.pid}`;
+  await copyFile(join(agentFolder, name), temporary);
+  await chmod(temporary, 0o755);
+  await rename(temporary, target);
+  return target;
+}

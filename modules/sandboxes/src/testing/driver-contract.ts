@@ -1,0 +1,104 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { SandboxDriver, SandboxSpec } from '../drivers/driver.ts';
+import { runInSandbox } from './run-in-sandbox.ts';
+
+export interface ContractSubject {
+  readonly driver: SandboxDriver;
+  readonly spec: (name: string) => SandboxSpec;
+  dispose(): Promise<void>;
+}
+
+/** What every driver promises, whatever it is made of. Call it inside a `describe`. */
+export function driverContract(make: () => Promise<ContractSubject>): void {
+  let subject: ContractSubject;
+  const signal = (): AbortSignal => AbortSignal.timeout(60_000);
+  const started = async (name: string): Promise<SandboxSpec> => {
+    const spec = subject.spec(name);
+    await subject.driver.create(spec, signal());
+    await subject.driver.start(spec, signal());
+    return spec;
+  };
+
+  beforeAll(async () => {
+    subject = await make();
+    expect(await subject.driver.open()).toMatchObject({ available: true });
+  });
+  afterAll(() => subject.dispose());
+
+  it('starts what it created and reaches its helper', async () => {
+    const spec = await started('basic');
+    const connection = await subject.driver.connect(spec.id, signal());
+    await connection.ping();
+    expect(await runInSandbox(connection, ['sh', '-c', 'exit 7'])).toMatchObject({ exitCode: 7 });
+    await connection.close();
+    expect(await subject.driver.inspect(spec.id)).toEqual({ running: true, outOfMemory: false });
+    await subject.driver.remove(spec.id);
+  });
+
+  it('changes nothing when create and start are repeated', async () => {
+    const spec = await started('again');
+    const connection = await subject.driver.connect(spec.id, signal());
+    await subject.driver.create(spec, signal());
+    await subject.driver.start(spec, signal());
+    await connection.ping();
+    await connection.close();
+    await subject.driver.remove(spec.id);
+  });
+
+  it('serves a second connection while the first is there', async () => {
+    const spec = await started('second');
+    const first = await subject.driver.connect(spec.id, signal());
+    const second = await subject.driver.connect(spec.id, signal());
+    await Promise.all([first.ping(), second.ping()]);
+    await Promise.all([first.close(), second.close()]);
+    await subject.driver.remove(spec.id);
+  });
+
+  it('ends the connection of a sandbox that stops, and starts it again', async () => {
+    const spec = await started('restart');
+    const connection = await subject.driver.connect(spec.id, signal());
+    await subject.driver.stop(spec.id, 5000);
+    await connection.closed;
+    expect(await subject.driver.inspect(spec.id)).toMatchObject({ running: false });
+    await subject.driver.start(spec, signal());
+    const again = await subject.driver.connect(spec.id, signal());
+    await again.ping();
+    await again.close();
+    await subject.driver.remove(spec.id);
+  });
+
+  it('lists what runs and what is stopped, and forgets what was removed', async () => {
+    const running = await started('listed');
+    const stopped = await started('halted');
+    await subject.driver.stop(stopped.id, 5000);
+    const found = new Map((await subject.driver.list()).map((each) => [each.id, each.running]));
+    expect([found.get(running.id), found.get(stopped.id)]).toEqual([true, false]);
+    await subject.driver.remove(running.id);
+    await subject.driver.remove(stopped.id);
+    const left = (await subject.driver.list()).map((each) => each.id);
+    expect(left).not.toContain(running.id);
+    expect(left).not.toContain(stopped.id);
+  });
+
+  it('takes a repeated stop and a repeated remove, and those of a sandbox that never was', async () => {
+    const spec = await started('gone');
+    await subject.driver.stop(spec.id, 5000);
+    await subject.driver.stop(spec.id, 5000);
+    await subject.driver.remove(spec.id);
+    await subject.driver.remove(spec.id);
+    await subject.driver.remove(subject.spec('never').id);
+    expect(await subject.driver.inspect(spec.id)).toMatchObject({ running: false });
+  });
+
+  it('refuses to start what was never created', async () => {
+    await expect(subject.driver.start(subject.spec('unborn'), signal())).rejects.toMatchObject({
+      code: 'ROOTFS_FAILED',
+    });
+  });
+
+  it('answers with a cause when the helper of a stopped sandbox is wanted', async () => {
+    await expect(subject.driver.connect(subject.spec('absent').id, signal())).rejects.toMatchObject({
+      code: 'AGENT_TIMEOUT',
+    });
+  });
+}

@@ -1,0 +1,72 @@
+import { createServer, type Server, type Socket } from 'node:net';
+import { encodeDataFrame, encodeJsonFrame, FrameDecoder, FrameType, encodeFrame, type Frame } from '../agent/frames.ts';
+
+/**
+ * Speaks the helper's protocol on a unix socket without running anything. It knows two commands: `exit N` ends with that
+ * code, `cat` echoes its input. Terminals behave like `cat` and end when they are sent `exit N` as a line.
+ */
+export class FakeAgent {
+  readonly path: string;
+  readonly #server: Server;
+  readonly #sockets = new Set<Socket>();
+
+  constructor(path: string) {
+    this.path = path;
+    this.#server = createServer((socket) => this.#serve(socket));
+  }
+
+  listen(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#server.once('error', reject);
+      this.#server.listen(this.path, resolve);
+    });
+  }
+
+  async close(): Promise<void> {
+    for (const socket of this.#sockets) socket.destroy();
+    await new Promise<void>((resolve) => this.#server.close(() => resolve()));
+  }
+
+  #serve(socket: Socket): void {
+    this.#sockets.add(socket);
+    socket.once('close', () => this.#sockets.delete(socket));
+    socket.on('error', () => undefined);
+    const decoder = new FrameDecoder();
+    socket.write(encodeJsonFrame(FrameType.hello, 0, { protocol: 1, pid: 1 }));
+    socket.on('data', (chunk: Buffer) => {
+      for (const frame of decoder.push(chunk)) this.#answer(socket, frame);
+    });
+  }
+
+  #answer(socket: Socket, frame: Frame): void {
+    const end = (code: number): void =>
+      void socket.write(encodeJsonFrame(FrameType.end, frame.stream, { result: { exit_code: code, signal: null } }));
+    switch (frame.type) {
+      case FrameType.ping:
+        socket.write(encodeFrame(FrameType.pong, frame.stream, frame.payload));
+        return;
+      case FrameType.open: {
+        const request = JSON.parse(frame.payload.toString()) as { argv?: string[] };
+        const exit = /^exit (\d+)$/.exec(request.argv?.at(-1) ?? '');
+        socket.write(encodeJsonFrame(FrameType.control, frame.stream, { type: 'started', pid: 7, path: '/bin/sh' }));
+        if (exit !== null) end(Number(exit[1]));
+        return;
+      }
+      case FrameType.data: {
+        const bytes = frame.payload.subarray(1);
+        const credit = Buffer.alloc(4);
+        credit.writeUInt32BE(frame.payload.length);
+        socket.write(encodeFrame(FrameType.credit, frame.stream, credit));
+        socket.write(encodeDataFrame(frame.stream, 1, bytes));
+        const exit = /^exit (\d+)\n?$/.exec(bytes.toString());
+        if (exit !== null) end(Number(exit[1]));
+        return;
+      }
+      case FrameType.reset:
+        socket.write(
+          encodeJsonFrame(FrameType.end, frame.stream, { error: { code: 'ABORTED', message: 'the stream was reset' } }),
+        );
+        return;
+    }
+  }
+}

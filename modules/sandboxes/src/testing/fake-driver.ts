@@ -1,0 +1,109 @@
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { AgentConnection } from '../agent/agent-connection.ts';
+import type {
+  DriverStatus,
+  FoundSandbox,
+  SandboxCondition,
+  SandboxDriver,
+  SandboxSpec,
+  SandboxStats,
+} from '../drivers/driver.ts';
+import { sandboxErrors } from '../errors.ts';
+import { FakeAgent } from './fake-agent.ts';
+
+interface FakeSandbox {
+  agent: FakeAgent | null;
+  outOfMemory: boolean;
+}
+
+/** A driver whose sandboxes are sockets that speak the helper's protocol. Tests make its next steps fail or wait. */
+export class FakeDriver implements SandboxDriver {
+  readonly name = 'fake';
+  readonly sandboxes = new Map<string, FakeSandbox>();
+  /** Awaited at the begin of `create`; throw in it or hold it. */
+  beforeCreate: (spec: SandboxSpec, signal: AbortSignal) => Promise<void> = async () => undefined;
+  beforeStart: (spec: SandboxSpec, signal: AbortSignal) => Promise<void> = async () => undefined;
+  #folder: string | null = null;
+  #status: DriverStatus = { available: true, details: {} };
+
+  async open(): Promise<DriverStatus> {
+    this.#folder ??= await mkdtemp(join(tmpdir(), 'svc-fake-'));
+    await mkdir(this.#folder, { recursive: true });
+    return this.#status;
+  }
+
+  status(): DriverStatus {
+    return this.#status;
+  }
+
+  setStatus(status: DriverStatus): void {
+    this.#status = status;
+  }
+
+  supports(isolation: string): boolean {
+    return isolation === 'default';
+  }
+
+  async create(spec: SandboxSpec, signal: AbortSignal): Promise<void> {
+    await this.beforeCreate(spec, signal);
+    if (!this.sandboxes.has(spec.id)) this.sandboxes.set(spec.id, { agent: null, outOfMemory: false });
+  }
+
+  async start(spec: SandboxSpec, signal: AbortSignal): Promise<void> {
+    await this.beforeStart(spec, signal);
+    const sandbox = this.sandboxes.get(spec.id);
+    if (sandbox === undefined) throw sandboxErrors.ROOTFS_FAILED({ details: { reason: 'its files are gone' } });
+    if (sandbox.agent !== null) return;
+    const agent = new FakeAgent(join(this.#folder ?? tmpdir(), `${spec.id}.sock`));
+    await agent.listen();
+    sandbox.agent = agent;
+  }
+
+  async connect(id: string, signal: AbortSignal): Promise<AgentConnection> {
+    const agent = this.sandboxes.get(id)?.agent;
+    if (agent === null || agent === undefined) throw sandboxErrors.AGENT_TIMEOUT();
+    return AgentConnection.open(agent.path, signal);
+  }
+
+  async inspect(id: string): Promise<SandboxCondition> {
+    const sandbox = this.sandboxes.get(id);
+    return { running: (sandbox?.agent ?? null) !== null, outOfMemory: sandbox?.outOfMemory ?? false };
+  }
+
+  async stats(): Promise<SandboxStats> {
+    return { cpuMicroseconds: null, memoryBytes: null, pids: null, diskBytes: null };
+  }
+
+  async stop(id: string): Promise<void> {
+    const sandbox = this.sandboxes.get(id);
+    const agent = sandbox?.agent;
+    if (sandbox !== undefined) sandbox.agent = null;
+    await agent?.close();
+  }
+
+  async remove(id: string): Promise<void> {
+    await this.stop(id);
+    this.sandboxes.delete(id);
+  }
+
+  async list(): Promise<readonly FoundSandbox[]> {
+    return [...this.sandboxes].map(([id, sandbox]) => ({ id, running: sandbox.agent !== null }));
+  }
+
+  /** The first process ends as if it had crashed, or as if its memory had ended. */
+  async crash(id: string, outOfMemory = false): Promise<void> {
+    const sandbox = this.sandboxes.get(id);
+    if (sandbox !== undefined) sandbox.outOfMemory = outOfMemory;
+    await this.stop(id);
+  }
+
+  async close(): Promise<void> {}
+
+  /** Not part of the port: what a test must do at its end. */
+  async dispose(): Promise<void> {
+    for (const id of this.sandboxes.keys()) await this.stop(id);
+    if (this.#folder !== null) await rm(this.#folder, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,83 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createLogger } from '@svc/telemetry';
+import { requirement, temporaryFolder, type TemporaryFolder } from '@svc/testing';
+import { LocalDriver } from '../drivers/local/local-driver.ts';
+import { ImageCatalog, type ImageEntry, type ImageSourceSpec } from '../images/catalog.ts';
+import { ImageStore } from '../images/image-store.ts';
+
+const PROJECT = join(import.meta.dirname, '../../../..');
+export const AGENT_FOLDER = join(PROJECT, 'native/sandbox-agent/bin');
+/** Images are the same for every suite: made once, kept between runs. */
+const SHARED_IMAGES = join(PROJECT, '.cache/sandbox-images');
+
+export interface LocalSubject {
+  readonly driver: LocalDriver;
+  readonly images: ImageStore;
+  readonly folder: TemporaryFolder;
+  readonly runFolder: string;
+  dispose(): Promise<void>;
+}
+
+/** Why the local driver cannot be tried here, or null. */
+export function localDriverReason(runtime: 'crun' | 'runc' = 'crun'): string | null {
+  return requirement(
+    'linux',
+    'root',
+    'cgroups',
+    `command:${runtime}`,
+    'command:mkfs.ext4',
+    'command:nft',
+    'command:busybox',
+    'command:mmdebstrap',
+  );
+}
+
+export async function localSubject(runtime: 'crun' | 'runc' = 'crun'): Promise<LocalSubject> {
+  const folder = await temporaryFolder('svc-sandboxes-');
+  const runFolder = `/run/svc/test-${folder.path.slice(-6).toLowerCase()}`;
+  const images = new ImageStore(
+    SHARED_IMAGES,
+    new ImageCatalog(
+      [entry('busybox', { kind: 'busybox' }), entry('debian', { kind: 'debootstrap', suite: 'host', packages: [] })],
+      'debian',
+    ),
+  );
+  await images.open();
+  const driver = new LocalDriver({
+    dataFolder: join(folder.path, 'sandboxes'),
+    runFolder,
+    agentFolder: AGENT_FOLDER,
+    images,
+    runtime,
+    addressPrefix: '100.96',
+    nameservers: [],
+    log: createLogger({ level: 'warn', name: 'test' }),
+  });
+  return {
+    driver,
+    images,
+    folder,
+    runFolder,
+    dispose: async () => {
+      if (driver.status().available) for (const each of await driver.list()) await driver.remove(each.id);
+      await driver.close();
+      await images.close();
+      await folder.remove();
+      await rm(runFolder, { recursive: true, force: true });
+    },
+  };
+}
+
+function entry(name: string, source: ImageSourceSpec): ImageEntry {
+  return {
+    name,
+    displayName: name,
+    description: '',
+    category: 'os',
+    tags: [],
+    popular: true,
+    aliases: [],
+    sources: [source],
+  };
+}
