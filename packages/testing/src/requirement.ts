@@ -11,6 +11,7 @@ export type RequirementName =
   | 'kvm'
   | 'cgroups'
   | 'postgres'
+  | 'python-websockets'
   | `command:${string}`
   | `environment:${string}`;
 
@@ -28,6 +29,7 @@ const DEBIAN_PACKAGES: Readonly<Record<string, string>> = {
   'mkfs.ext4': 'e2fsprogs',
   nft: 'nftables',
   psql: 'postgresql-client',
+  '/usr/lib/python3/dist-packages/websockets': 'python3-websockets',
   python3: 'python3',
   ssh: 'openssh-client',
   unshare: 'util-linux',
@@ -54,6 +56,9 @@ export function describeRequiring(names: readonly RequirementName[], title: stri
 export function skippedTitle(title: string, reason: string): string {
   return `${title} [skipped: ${reason}]`;
 }
+
+/** Where Debian puts the library; `/usr/bin/python3` finds it there. */
+export const PYTHON_WEBSOCKETS = '/usr/lib/python3/dist-packages/websockets';
 
 /** The Debian package that brings a program. */
 export function debianPackageOf(command: string): string {
@@ -100,6 +105,9 @@ function reasonFor(name: RequirementName): string | null {
       return existsSync('/sys/fs/cgroup') && isWritable('/sys/fs/cgroup') ? null : 'needs a writable cgroup hierarchy';
     case 'postgres':
       return reasonFor('environment:SVC_TEST_POSTGRES_URL');
+    case 'python-websockets':
+      if (existsSync(PYTHON_WEBSOCKETS)) return null;
+      return 'needs Python websockets; install it with: apt-get install -y python3-websockets';
     default:
       throw new Error(`unknown requirement ${name}`);
   }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { debianPackageOf } from '@svc/testing';
+import { debianPackageOf, PYTHON_WEBSOCKETS } from '@svc/testing';
 import type { SystemPackage } from '../../system-packages/ensure.ts';
 
 const CALLS = /\b(?:requirement\(([^)]*)\)|describeRequiring\(\s*\[([^\]]*)\])/g;
@@ -35,5 +35,6 @@ export function requirementNames(source: string): string[] {
 /** Go is not here: Debian's is too old for us and `ensureGo` gets the right one. */
 function programOf(name: string): string | null {
   if (name.startsWith('command:')) return name.slice('command:'.length);
+  if (name === 'python-websockets') return PYTHON_WEBSOCKETS;
   return name === 'chromium' ? 'chromium' : null;
 }

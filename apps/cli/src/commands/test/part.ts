@@ -32,6 +32,8 @@ export interface PartContext {
   readonly signal: AbortSignal;
   /** What is going on right now; replaces what was said before. */
   progress(line: string): void;
+  /** A measured number; it stays. */
+  figure(line: string): void;
 }
 
 export interface Part {

@@ -38,7 +38,8 @@ export async function runTests(options: TestRunOptions): Promise<number> {
   const environment = await withGo(selection.parts, baseEnvironment, options, progress);
   const contextFor = (name: string, filter: TestFilter): PartContext => {
     const say = (line: string): void => progress.update(`${name}: ${line}`);
-    return { root, outFolder, environment, isRoot: options.isRoot, filter, signal, progress: say };
+    const print = (line: string): void => progress.print(`  ${line}`);
+    return { root, outFolder, environment, isRoot: options.isRoot, filter, signal, progress: say, figure: print };
   };
   const prepared = startPreparing(selection.parts, contextFor);
   const finished: FinishedPart[] = [];

@@ -6,6 +6,9 @@ import { runInGroup } from './process-group.ts';
 import { packagesNeededBy } from './needed-packages.ts';
 import { readVitestReport } from './vitest-report.ts';
 
+/** How a test says a number that it measured. */
+const FIGURE = 'figure: ';
+
 export interface VitestRun {
   /** Name of the log and of the report. */
   readonly name: string;
@@ -92,6 +95,7 @@ function progressReader(context: PartContext): (line: string) => void {
   let files = 0;
   let tests = 0;
   return (line) => {
+    if (line.startsWith(FIGURE)) context.figure(line.slice(FIGURE.length));
     const match = /^\s*[✓❯×↓]\s+(?:\|[^|]+\|\s+)?(\S+\.tsx?) \((\d+) tests?/.exec(line);
     if (match === null) return;
     files += 1;

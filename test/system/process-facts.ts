@@ -1,0 +1,80 @@
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** What Linux says about a process; every function answers for this moment. */
+
+/** Resident memory in bytes. */
+export function residentBytes(pid: number): number {
+  const kibibytes = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
+  return Number(kibibytes) * 1024;
+}
+
+/** Open descriptors by kind: `socket`, `pipe`, `anon_inode`, and `file` for everything with a path. */
+export function openDescriptors(pid: number): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const descriptor of readdirSync(`/proc/${pid}/fd`)) {
+    const target = linkTarget(`/proc/${pid}/fd/${descriptor}`);
+    if (target === null) continue;
+    const kind = target.startsWith('/') ? 'file' : (target.split(':')[0] ?? 'other');
+    counts[kind] = (counts[kind] ?? 0) + 1;
+  }
+  return counts;
+}
+
+/** Command lines of all processes that this one started, directly or not, by process id. */
+export function descendants(pid: number): Map<number, string> {
+  const parents = new Map<number, number>();
+  for (const entry of readdirSync('/proc')) {
+    const parent = /^\d+$/.test(entry) ? parentOf(Number(entry)) : null;
+    if (parent !== null) parents.set(Number(entry), parent);
+  }
+  const found = new Map<number, string>();
+  const visit = (ancestor: number): void => {
+    for (const [child, parent] of parents) {
+      if (parent !== ancestor || found.has(child)) continue;
+      found.set(child, commandLine(child));
+      visit(child);
+    }
+  };
+  visit(pid);
+  return found;
+}
+
+/** Mount points of this machine whose path contains the text. */
+export function mountsContaining(text: string): string[] {
+  const lines = readFileSync('/proc/self/mountinfo', 'utf8').split('\n');
+  return lines.map((line) => line.split(' ')[4] ?? '').filter((path) => path.includes(text));
+}
+
+/** Paths of all files below a folder, relative to it. */
+export function filesBelow(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => !entry.isDirectory())
+    .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1));
+}
+
+function parentOf(pid: number): number | null {
+  try {
+    // The name in parentheses may hold anything; what follows the last one is the state and the parent.
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ');
+    return fields?.[0] === 'Z' ? null : Number(fields?.[1]);
+  } catch {
+    return null; // it ended between the listing and the reading
+  }
+}
+
+function commandLine(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim();
+  } catch {
+    return ''; // as above
+  }
+}
+
+function linkTarget(path: string): string | null {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return null; // closed between the listing and the reading
+  }
+}

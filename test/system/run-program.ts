@@ -1,0 +1,32 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+
+export interface ProgramOptions {
+  environment?: Readonly<Record<string, string>>;
+  input?: string;
+}
+
+/** Runs an ordinary client program and answers what it printed; a failure carries both of its outputs. */
+export async function runProgram(
+  program: string,
+  args: readonly string[],
+  options: ProgramOptions = {},
+): Promise<string> {
+  const child = spawn(program, args, {
+    env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '/', ...options.environment },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+  let stdout = '';
+  let stderr = '';
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+    stdout += chunk;
+  });
+  child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+    stderr += chunk;
+  });
+  child.stdin.on('error', () => undefined); // a program that does not read its input is judged by its exit code
+  child.stdin.end(options.input ?? '');
+  await once(child, 'close');
+  if (child.exitCode === 0) return stdout;
+  throw new Error(`${program} ended with ${child.signalCode ?? child.exitCode}:\n${stdout}\n${stderr}`);
+}

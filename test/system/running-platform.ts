@@ -1,0 +1,118 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+export const PROJECT_ROOT = fileURLToPath(new URL('../../', import.meta.url));
+
+/** The one line of `svc up --json`: everything that a client needs. */
+export interface ReadyLine {
+  readonly url: string;
+  readonly https_url: string;
+  readonly s3_endpoint: string;
+  readonly token: string;
+  readonly workspace_uuid: string;
+  readonly tenant_id: string;
+  readonly pid: number;
+}
+
+export interface RunningPlatform extends AsyncDisposable {
+  readonly ready: ReadyLine;
+  /** From the start of the command to its line. */
+  readonly startMs: number;
+  /** What it has written to standard error so far. */
+  log(): string;
+  /** SIGTERM, and the exit code once it is gone. */
+  stop(): Promise<number | null>;
+}
+
+export interface PlatformOptions {
+  dataFolder: string;
+  flags?: readonly string[];
+  environment?: Readonly<Record<string, string>>;
+}
+
+const ANY_PORTS = ['--port', '0', '--https-port', '0', '--s3-port', '0'];
+/** The first start of a machine installs packages and builds the console. */
+const START_TIMEOUT_MS = 10 * 60_000;
+const LOG_LIMIT = 4 * 1024 * 1024;
+
+/** `./svc up --json --data X` on free ports, as a user starts it. Rejects with what it said when it ends instead. */
+export async function startPlatform(options: PlatformOptions): Promise<RunningPlatform> {
+  const startedAt = performance.now();
+  const flags = ['up', '--json', '--data', options.dataFolder, ...ANY_PORTS, ...(options.flags ?? [])];
+  const { child, log } = spawnCommand(flags, options.environment);
+  const stop = async (): Promise<number | null> => {
+    if (child.exitCode === null && child.signalCode === null) {
+      const gone = once(child, 'exit');
+      child.kill('SIGTERM');
+      await gone;
+    }
+    return child.exitCode;
+  };
+  try {
+    const line = await firstLine(child, log);
+    const ready = JSON.parse(line) as ReadyLine; // the documented line; each use of a missing field fails its test
+    const startMs = performance.now() - startedAt;
+    return { ready, startMs, log, stop, [Symbol.asyncDispose]: async () => void (await stop()) };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** Runs `./svc` to its end; for commands that answer, and for starts that must be refused. */
+export async function runSvc(
+  flags: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<{ exitCode: number | null; stdout: string; stderr: string }> {
+  const { child, log } = spawnCommand(flags, environment);
+  let stdout = '';
+  child.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
+    stdout += chunk;
+  });
+  await once(child, 'close');
+  return { exitCode: child.exitCode, stdout, stderr: log() };
+}
+
+function spawnCommand(
+  flags: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+): { child: ChildProcess; log: () => string } {
+  const child = spawn('./svc', flags, {
+    cwd: PROJECT_ROOT,
+    env: { ...inheritedEnvironment(), ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let log = '';
+  child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+    log = (log + chunk).slice(-LOG_LIMIT);
+  });
+  return { child, log: () => log };
+}
+
+/** Nothing of a platform that the one who runs the tests has set up. */
+function inheritedEnvironment(): NodeJS.ProcessEnv {
+  const entries = Object.entries(process.env).filter(
+    ([name]) => !name.startsWith('SVC_') && !name.startsWith('VITEST'),
+  );
+  return Object.fromEntries(entries.filter(([name]) => name !== 'NODE_ENV' && name !== 'KUBECONFIG'));
+}
+
+function firstLine(child: ChildProcess, log: () => string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const fail = (reason: string): void => {
+      clearTimeout(timer);
+      reject(new Error(`svc up ${reason}; it said:\n${log()}`));
+    };
+    const timer = setTimeout(() => fail('printed no line in time'), START_TIMEOUT_MS);
+    child.once('error', (error) => fail(`could not be started: ${error.message}`));
+    child.once('exit', (code, signal) => fail(`ended with ${signal ?? `exit code ${code ?? ''}`}`));
+    if (child.stdout === null) return;
+    createInterface({ input: child.stdout }).once('line', (line) => {
+      clearTimeout(timer);
+      child.removeAllListeners('exit');
+      resolve(line);
+    });
+  });
+}
