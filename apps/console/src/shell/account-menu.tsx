@@ -27,10 +27,13 @@ export function AccountMenu() {
       side="top"
       width="trigger"
       trigger={
-        <button type="button" className={styles['switcher']} aria-label={`Account ${me.user.email}`}>
+        <button type="button" className={styles['switcher']}>
           <Monogram name={name} seed={me.user.id} size="large" shape="round" />
           <span className={styles['names']}>
-            <span className={styles['name']}>{name}</span>
+            <span className={styles['name']}>
+              <span className="visually-hidden">Account of </span>
+              {name}
+            </span>
             {name !== me.user.email && <span className={styles['team']}>{me.user.email}</span>}
           </span>
         </button>

@@ -1,20 +1,22 @@
 import { Dialog } from '../ui/dialog.tsx';
 import { Keys } from '../ui/kbd.tsx';
-import { GO_SHORTCUTS } from './shortcuts.ts';
+import { commandKeys, GO_SHORTCUTS } from './shortcuts.ts';
 import styles from './shortcuts.module.css';
 
-const GENERAL: readonly (readonly [label: string, keys: readonly string[]])[] = [
-  ['Go to anything', ['Ctrl', 'K']],
+type Shortcut = readonly [label: string, keys: readonly string[]];
+
+const GENERAL: readonly Shortcut[] = [
   ['These shortcuts', ['?']],
   ['Close what is open', ['Esc']],
 ];
 
 export function ShortcutsDialog({ open, onClose }: { open: boolean; onClose: () => void }) {
+  const palette: Shortcut = ['Go to anything', commandKeys()];
   const going = GO_SHORTCUTS.map(({ label, key }) => [label, ['g', key]] as const);
   return (
     <Dialog open={open} onClose={onClose} title="Keyboard shortcuts">
       <dl className={styles['list']}>
-        {[...GENERAL, ...going].map(([label, keys]) => (
+        {[palette, ...GENERAL, ...going].map(([label, keys]) => (
           <div key={label} className={styles['row']}>
             <dt>{label}</dt>
             <dd>

@@ -1,5 +1,10 @@
 import { paths } from '../routes/paths.ts';
 
+/** What opens the command palette, as this keyboard names it. */
+export function commandKeys(): readonly string[] {
+  return /Mac|iPhone|iPad/.test(navigator.userAgent) ? ['⌘', 'K'] : ['Ctrl', 'K'];
+}
+
 export interface GoShortcut {
   /** The second key, after `g`. */
   key: string;

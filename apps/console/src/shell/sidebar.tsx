@@ -4,6 +4,7 @@ import type { ReactNode } from 'react';
 import { paths } from '../routes/paths.ts';
 import { useWorkspace } from '../session/use-session.ts';
 import { Keys } from '../ui/kbd.tsx';
+import { commandKeys } from './shortcuts.ts';
 import { AccountMenu } from './account-menu.tsx';
 import { useShell } from './shell-context.ts';
 import styles from './sidebar.module.css';
@@ -21,7 +22,7 @@ export function Sidebar() {
       <button type="button" className={styles['search']} onClick={openPalette} aria-keyshortcuts="Control+K Meta+K">
         <Search size={15} />
         <span className={styles['searchText']}>Go to…</span>
-        <Keys keys={['⌃', 'K']} />
+        <Keys keys={commandKeys()} />
       </button>
       <nav className={styles['nav']} aria-label="Main">
         <NavGroup label="Workspace">

@@ -50,10 +50,13 @@ interface SwitcherButtonProps extends React.ComponentProps<'button'> {
 function SwitcherButton({ workspace, team, ...rest }: SwitcherButtonProps) {
   const owner = team?.name ?? 'Personal';
   return (
-    <button type="button" {...rest} className={styles['switcher']} aria-label={`Workspace ${workspace.name}, ${owner}`}>
+    <button type="button" {...rest} className={styles['switcher']}>
       <Monogram name={workspace.name} seed={workspace.uuid} size="large" />
       <span className={styles['names']}>
-        <span className={styles['name']}>{workspace.name}</span>
+        <span className={styles['name']}>
+          <span className="visually-hidden">Workspace </span>
+          {workspace.name}
+        </span>
         <span className={styles['team']}>{owner}</span>
       </span>
       <ChevronsUpDown size={14} className={styles['icon']} />

@@ -32,19 +32,30 @@ export interface CopyFieldProps {
   label: string;
   value: string;
   labelHidden?: boolean;
+  /** Stands there while there is no value. */
+  placeholder?: string;
   /** `block` wraps and keeps line breaks, for commands and secrets. */
   shape?: 'line' | 'block';
 }
 
 /** A value to take elsewhere: selectable as a whole, and copied by one key. */
-export function CopyField({ label, value, labelHidden = false, shape = 'line' }: CopyFieldProps) {
+export function CopyField({ label, value, labelHidden = false, placeholder = '', shape = 'line' }: CopyFieldProps) {
   const { copied, copy } = useCopy(value);
   return (
     <div className={styles['field']}>
       <span className={labelHidden ? 'visually-hidden' : styles['label']}>{label}</span>
       <div className={styles['box']}>
-        <code className={shape === 'block' ? styles['block'] : styles['line']}>{value}</code>
-        <IconButton size="small" label={copied ? 'Copied' : `Copy ${label.toLowerCase()}`} onClick={copy}>
+        {value === '' ? (
+          <span className={styles['none']}>{placeholder}</span>
+        ) : (
+          <code className={shape === 'block' ? styles['block'] : styles['line']}>{value}</code>
+        )}
+        <IconButton
+          size="small"
+          disabled={value === ''}
+          label={copied ? 'Copied' : `Copy ${label.toLowerCase()}`}
+          onClick={copy}
+        >
           {copied ? <Check size={14} className={styles['check']} /> : <Copy size={14} />}
         </IconButton>
         <span role="status" className="visually-hidden">

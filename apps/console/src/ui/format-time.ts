@@ -17,11 +17,13 @@ const absolute = new Intl.DateTimeFormat('en-GB', {
   second: '2-digit',
 });
 
-/** Such as `5 min. ago` or `in 3 days`; within a minute of now it is `just now`. */
+/** Such as `5 min ago` or `in 3 days`; within a minute of now it is `just now`. */
 export function formatRelative(atMs: number, nowMs: number): string {
   const seconds = (atMs - nowMs) / 1000;
   for (const [unit, length] of UNITS) {
-    if (Math.abs(seconds) >= length) return relative.format(Math.trunc(seconds / length), unit);
+    // A little less than a whole one counts as one: nobody says 60 minutes.
+    if (Math.abs(seconds) < length * 0.99) continue;
+    return relative.format(Math.round(seconds / length), unit).replace('.', '');
   }
   // The page's clock ticks every few seconds, so what was made just now may lie a little ahead of it.
   return seconds > 20 ? 'in a moment' : 'just now';

@@ -1,3 +1,5 @@
+import { Link, type LinkProps } from '@tanstack/react-router';
+import { ChevronLeft } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { classNames } from './class-names.ts';
 import styles from './page.module.css';
@@ -6,6 +8,8 @@ export interface PageProps {
   title: string;
   /** One sentence under the title; what the page is for. */
   description?: ReactNode;
+  /** The page that this one is a part of. */
+  parent?: { label: string; link: Pick<LinkProps, 'to' | 'params'> };
   /** Beside the title: the page's main actions. */
   actions?: ReactNode;
   /** Between the header and the content, such as tabs. */
@@ -15,12 +19,17 @@ export interface PageProps {
 }
 
 /** The frame of every page inside the shell. It names the document too. */
-export function Page({ title, description, actions, navigation, width = 'normal', children }: PageProps) {
+export function Page({ title, description, parent, actions, navigation, width = 'normal', children }: PageProps) {
   return (
     <div className={classNames(styles['page'], width === 'narrow' && styles['narrow'])}>
       <title>{`${title} · svc`}</title>
       <header className={styles['header']}>
         <div className={styles['heading']}>
+          {parent !== undefined && (
+            <Link {...parent.link} className={styles['parent']}>
+              <ChevronLeft size={13} /> {parent.label}
+            </Link>
+          )}
           <h1>{title}</h1>
           {description !== undefined && <p className={styles['description']}>{description}</p>}
         </div>
@@ -56,6 +65,25 @@ export function Section({ title, description, actions, children }: SectionProps)
 
 export function Panel({ children, padded = true }: { children: ReactNode; padded?: boolean }) {
   return <div className={classNames(styles['panel'], padded && styles['padded'])}>{children}</div>;
+}
+
+export interface ActionPanelProps {
+  title: string;
+  description: ReactNode;
+  action: ReactNode;
+}
+
+/** One action with a line that says what it does, for settings. */
+export function ActionPanel({ title, description, action }: ActionPanelProps) {
+  return (
+    <section className={classNames(styles['panel'], styles['padded'], styles['action'])}>
+      <div>
+        <h2>{title}</h2>
+        <p className={styles['description']}>{description}</p>
+      </div>
+      {action}
+    </section>
+  );
 }
 
 /** Names and values below one another, for details. */

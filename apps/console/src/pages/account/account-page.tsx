@@ -3,7 +3,7 @@ import { useSession, useSignOut } from '../../session/use-session.ts';
 import { useTheme, type Theme } from '../../session/theme.ts';
 import { Button } from '../../ui/button.tsx';
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
-import { Definitions, Page, Panel, Section } from '../../ui/page.tsx';
+import { ActionPanel, Definitions, Page, Panel, Section } from '../../ui/page.tsx';
 import { Select, type SelectOption } from '../../ui/select.tsx';
 import { PasswordForm } from './password-form.tsx';
 
@@ -47,11 +47,12 @@ function SignOutEverywhere() {
   const [asking, setAsking] = useState(false);
   const signOut = useSignOut();
   return (
-    <Section
-      title="Sessions"
-      description="Ends every session of this account, on all devices. API tokens go on working."
-      actions={<Button onClick={() => setAsking(true)}>Sign out everywhere</Button>}
-    >
+    <>
+      <ActionPanel
+        title="Sessions"
+        description="Ends every session of this account, on all devices. API tokens go on working."
+        action={<Button onClick={() => setAsking(true)}>Sign out everywhere</Button>}
+      />
       <ConfirmDialog
         open={asking}
         onClose={() => setAsking(false)}
@@ -63,6 +64,6 @@ function SignOutEverywhere() {
       >
         Also here: you will be asked to sign in again.
       </ConfirmDialog>
-    </Section>
+    </>
   );
 }

@@ -22,7 +22,9 @@ export function auditColumns(onOpen: (entry: AuditEntry) => void): Column<AuditE
             <code>{entry.action}</code>
             <span className="visually-hidden">, open details</span>
           </button>
-          <span className={styles['narrowOnly']}>{actorName(entry)}</span>
+          <span className={styles['narrowOnly']}>
+            {actorName(entry)}, <RelativeTime at={entry.occurred_at} />
+          </span>
         </>
       ),
     },
@@ -44,6 +46,7 @@ export function auditColumns(onOpen: (entry: AuditEntry) => void): Column<AuditE
       header: 'When',
       align: 'end',
       width: '7.5rem',
+      wideOnly: true,
       cell: (entry) => (
         <span className="muted">
           <RelativeTime at={entry.occurred_at} />

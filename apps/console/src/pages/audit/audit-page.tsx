@@ -23,7 +23,6 @@ const route = getRouteApi('/shell/w/$workspace/audit');
 
 export function AuditPage() {
   const svc = useSvc();
-  const { me } = useSession();
   const workspace = useWorkspace();
   const search = route.useSearch();
   const navigate = route.useNavigate();
@@ -37,25 +36,7 @@ export function AuditPage() {
     <Page
       title="Audit log"
       description="Every change and every refusal: who, what, from where. Entries are only ever added."
-      navigation={
-        administers(workspace) && (
-          <TabLinks
-            label="Whose log"
-            tabs={[
-              {
-                label: workspace.name,
-                link: { to: paths.audit, params: { workspace: workspace.uuid } },
-                current: !ofAccount,
-              },
-              {
-                label: me.user.operator ? 'Whole installation' : 'Your account',
-                link: { to: paths.audit, params: { workspace: workspace.uuid }, search: { of: 'account' } },
-                current: ofAccount,
-              },
-            ]}
-          />
-        )
-      }
+      navigation={administers(workspace) && <AuditTabs ofAccount={ofAccount} />}
     >
       <div className={styles['log']}>
         <AuditFilterBar key={search.of ?? 'workspace'} search={search} onChange={setSearch} />
@@ -86,6 +67,26 @@ export function AuditPage() {
       </div>
       <AuditEntryDialog entry={shown} onClose={() => setShown(null)} />
     </Page>
+  );
+}
+
+/** The log of the workspace, and that of the person; the operator’s own is that of everything. */
+function AuditTabs({ ofAccount }: { ofAccount: boolean }) {
+  const { me } = useSession();
+  const { uuid, name } = useWorkspace();
+  const link = { to: paths.audit, params: { workspace: uuid } } as const;
+  return (
+    <TabLinks
+      label="Whose log"
+      tabs={[
+        { label: name, link, current: !ofAccount },
+        {
+          label: me.user.operator ? 'Whole installation' : 'Your account',
+          link: { ...link, search: { of: 'account' } },
+          current: ofAccount,
+        },
+      ]}
+    />
   );
 }
 

@@ -16,7 +16,7 @@ export function Endpoints({ workspace, status }: EndpointsProps) {
       <Panel>
         <div className={styles['endpoints']}>
           <CopyField label="API" value={window.location.origin} />
-          <CopyField label="S3" value={status === undefined ? '' : (s3 ?? 'Off')} />
+          <CopyField label="S3" value={s3 ?? ''} placeholder={status === undefined ? '' : 'Off'} />
           <CopyField label="Workspace" value={workspace.uuid} />
         </div>
       </Panel>

@@ -5,6 +5,7 @@ import { useState } from 'react';
 import { auditQuery } from '../../api/queries.ts';
 import { useSvc } from '../../api/svc-context.ts';
 import { paths } from '../../routes/paths.ts';
+import { formatCount } from '../../ui/format-number.ts';
 import { Section } from '../../ui/page.tsx';
 import { BarPlot } from '../../ui/plots.tsx';
 import { EmptyState, ErrorState } from '../../ui/states.tsx';
@@ -65,7 +66,8 @@ interface ActivityProps {
 function Activity({ entries, complete, updatedAtMs }: ActivityProps) {
   const times = entries.map((entry) => Date.parse(entry.occurred_at));
   const { bars, total } = activityBars(times, updatedAtMs === 0 ? Date.now() : updatedAtMs);
-  const words = complete ? `${total} entries` : `The newest ${total} entries`;
+  const count = total === 1 ? '1 entry' : `${formatCount(total)} entries`;
+  const words = complete ? count : `The newest ${count}`;
   return (
     <figure className={styles['activity']}>
       <BarPlot label={`${words} in the last 24 hours, by the hour`} bars={bars} />

@@ -1,6 +1,7 @@
 import type { ServiceState } from '@svc/sdk';
 import type { ReactNode } from 'react';
 import { Status, type Tone } from '../../ui/badge.tsx';
+import { classNames } from '../../ui/class-names.ts';
 import { Skeleton } from '../../ui/states.tsx';
 import styles from './overview.module.css';
 
@@ -19,7 +20,11 @@ export interface ServiceCardProps {
 
 export function ServiceCard({ name, icon, state, health, figure, unit, plot, facts }: ServiceCardProps) {
   return (
-    <section className={styles['card']} aria-label={name} aria-busy={state === undefined}>
+    <section
+      className={classNames(styles['card'], state?.enabled === false && styles['cardOff'])}
+      aria-label={name}
+      aria-busy={state === undefined}
+    >
       <header className={styles['cardHeader']}>
         <span className={styles['cardIcon']}>{icon}</span>
         <h2 className={styles['cardName']}>{name}</h2>
@@ -32,7 +37,7 @@ export function ServiceCard({ name, icon, state, health, figure, unit, plot, fac
         )}
       </header>
       {state?.enabled === false ? (
-        <p className={styles['off']}>{state.reason ?? 'This service is turned off.'}</p>
+        <p className={styles['off']}>{state.reason === null ? 'Turned off' : capitalize(state.reason)}</p>
       ) : (
         <>
           <p className={styles['figure']}>
@@ -52,4 +57,9 @@ export function ServiceCard({ name, icon, state, health, figure, unit, plot, fac
       )}
     </section>
   );
+}
+
+/** Reasons come as the platform logs them; here they are sentences. */
+function capitalize(reason: string): string {
+  return `${reason.charAt(0).toUpperCase()}${reason.slice(1)}`;
 }

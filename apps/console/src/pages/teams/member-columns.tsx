@@ -25,7 +25,7 @@ export function memberColumns(options: MemberColumnsOptions): Column<Member>[] {
         <span className={styles['person']}>
           <Monogram name={member.name} seed={member.user_id} size="large" shape="round" />
           <span className={styles['names']}>
-            <span>
+            <span className={styles['name']}>
               {member.name} {member.user_id === selfId && <Badge>You</Badge>}
             </span>
             <span className={styles['mail']}>{member.email}</span>

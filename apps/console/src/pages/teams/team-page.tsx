@@ -34,7 +34,13 @@ export function TeamPage({ current, actions, children }: TeamPageProps) {
     ...(team.role === 'admin' ? forAdmins : []),
   ];
   return (
-    <Page title={team.name} actions={actions} navigation={<TabLinks label="Team" tabs={tabs} />}>
+    <Page
+      title={team.name}
+      parent={{ label: 'Teams', link: { to: paths.teams } }}
+      width={current === 'settings' ? 'narrow' : 'normal'}
+      actions={actions}
+      navigation={<TabLinks label="Team" tabs={tabs} />}
+    >
       {children}
     </Page>
   );

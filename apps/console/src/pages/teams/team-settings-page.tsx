@@ -7,7 +7,7 @@ import { paths } from '../../routes/paths.ts';
 import { useSession } from '../../session/use-session.ts';
 import { Button } from '../../ui/button.tsx';
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
-import { Panel, Section } from '../../ui/page.tsx';
+import { ActionPanel, Panel, Section } from '../../ui/page.tsx';
 import { RenameForm } from '../../ui/rename-form.tsx';
 import { useToasts } from '../../ui/toast.tsx';
 import { TeamPage, useTeam } from './team-page.tsx';
@@ -63,11 +63,12 @@ function DeleteTeam() {
     },
   });
   return (
-    <Section
-      title="Delete team"
-      description="Its workspaces stay with their owners; all others lose access to them."
-      actions={<Button onClick={() => setAsking(true)}>Delete team…</Button>}
-    >
+    <>
+      <ActionPanel
+        title="Delete team"
+        description="Its workspaces stay with their owners; all others lose access to them."
+        action={<Button onClick={() => setAsking(true)}>Delete team…</Button>}
+      />
       <ConfirmDialog
         open={asking}
         onClose={() => setAsking(false)}
@@ -80,6 +81,6 @@ function DeleteTeam() {
       >
         Members and open invitations go with it. This cannot be undone.
       </ConfirmDialog>
-    </Section>
+    </>
   );
 }

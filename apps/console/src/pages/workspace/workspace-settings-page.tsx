@@ -8,7 +8,7 @@ import { useSession, useWorkspace } from '../../session/use-session.ts';
 import { Button } from '../../ui/button.tsx';
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
 import { CopyField } from '../../ui/copy-field.tsx';
-import { Page, Panel, Section } from '../../ui/page.tsx';
+import { ActionPanel, Page, Panel, Section } from '../../ui/page.tsx';
 import { RenameForm } from '../../ui/rename-form.tsx';
 import { Select } from '../../ui/select.tsx';
 import { useToasts } from '../../ui/toast.tsx';
@@ -107,11 +107,12 @@ function DeleteWorkspace() {
     },
   });
   return (
-    <Section
-      title="Delete workspace"
-      description="Only an empty one can be deleted: no clusters, no buckets, no sandboxes."
-      actions={<Button onClick={() => setAsking(true)}>Delete workspace…</Button>}
-    >
+    <>
+      <ActionPanel
+        title="Delete workspace"
+        description="Only an empty one can be deleted: no clusters, no buckets, no sandboxes."
+        action={<Button onClick={() => setAsking(true)}>Delete workspace…</Button>}
+      />
       <ConfirmDialog
         open={asking}
         onClose={() => {
@@ -127,6 +128,6 @@ function DeleteWorkspace() {
       >
         Its service accounts stop working. This cannot be undone.
       </ConfirmDialog>
-    </Section>
+    </>
   );
 }

@@ -1,0 +1,75 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Browser, Page } from 'playwright-core';
+import { describeRequiring } from '@svc/testing';
+import { expectAccessible } from './support/accessibility.ts';
+import { launchBrowser } from './support/browser.ts';
+import { openConsole, signIn } from './support/console-page.ts';
+import { startPlatform, type RunningPlatform } from './support/platform.ts';
+import { screenshot } from './support/screenshots.ts';
+import { seedPlatform, type Seed } from './support/seed.ts';
+
+interface Look {
+  name: string;
+  options: { colorScheme: 'light' | 'dark'; viewport: { width: number; height: number }; hasTouch?: boolean };
+}
+
+const LOOKS: readonly Look[] = [
+  { name: 'light', options: { colorScheme: 'light', viewport: { width: 1440, height: 900 } } },
+  { name: 'dark', options: { colorScheme: 'dark', viewport: { width: 1440, height: 900 } } },
+  { name: 'phone-light', options: { colorScheme: 'light', viewport: { width: 390, height: 844 }, hasTouch: true } },
+  { name: 'phone-dark', options: { colorScheme: 'dark', viewport: { width: 390, height: 844 }, hasTouch: true } },
+];
+
+describeRequiring(['chromium'], 'every page of the console', () => {
+  let browser: Browser;
+  let platform: RunningPlatform;
+  let seed: Seed;
+
+  beforeAll(async () => {
+    [browser, platform] = await Promise.all([launchBrowser(), startPlatform()]);
+    seed = await seedPlatform(platform);
+  });
+  afterAll(async () => {
+    await browser.close();
+    await platform[Symbol.asyncDispose]();
+  });
+
+  const visit = async (page: Page, name: string, path: string, heading: string | RegExp): Promise<void> => {
+    await page.goto(path);
+    await page.getByRole('heading', { level: 1, name: heading }).waitFor();
+    await page.locator('[aria-busy="true"]').first().waitFor({ state: 'detached' });
+    await screenshot(page, name);
+    await expectAccessible(page, `${name} ${path}`);
+    const overflow = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+    expect(overflow, `${path} is wider than the window`).toBe(0);
+  };
+
+  for (const look of LOOKS) {
+    it(`is accessible, within its policy and within the window: before sign-in, ${look.name}`, async () => {
+      await using opened = await openConsole(browser, platform, look.options);
+      const { page } = opened;
+      await visit(page, `${look.name}-sign-in`, '/sign-in', 'Sign in to svc');
+      await visit(page, `${look.name}-invitation`, '/invite#svc_inv_example', 'Accept your invitation');
+      await opened.expectNoFault();
+    });
+
+    it(`is accessible, within its policy and within the window: signed in, ${look.name}`, async () => {
+      await using opened = await openConsole(browser, platform, { ...look.options, expectedStatuses: [404] });
+      const { page } = opened;
+      await signIn(page, platform);
+      const home = `/w/${platform.workspaceUuid}`;
+      const team = `/teams/${seed.teamUuid}`;
+      await visit(page, `${look.name}-overview`, home, 'Overview');
+      await visit(page, `${look.name}-audit`, `${home}/audit?of=account`, 'Audit log');
+      await visit(page, `${look.name}-workspace-settings`, `${home}/settings`, 'Settings');
+      await visit(page, `${look.name}-tokens`, '/account/tokens', 'API tokens');
+      await visit(page, `${look.name}-account`, '/account', 'Account');
+      await visit(page, `${look.name}-teams`, '/teams', 'Teams');
+      await visit(page, `${look.name}-members`, team, 'Observatory');
+      await visit(page, `${look.name}-invitations`, `${team}/invitations`, 'Observatory');
+      await visit(page, `${look.name}-team-settings`, `${team}/settings`, 'Observatory');
+      await visit(page, `${look.name}-not-found`, '/nowhere/at/all', 'This page does not exist');
+      await opened.expectNoFault();
+    });
+  }
+});

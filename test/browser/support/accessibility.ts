@@ -1,0 +1,31 @@
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { expect } from 'vitest';
+import type { Page } from 'playwright-core';
+
+interface AxeViolation {
+  id: string;
+  impact: string | null;
+  nodes: { html: string; failureSummary?: string }[];
+}
+
+/** axe-core finds no fault that it calls serious or critical (WCAG 2.2 A and AA). */
+export async function expectAccessible(page: Page, where: string): Promise<void> {
+  const source = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+  // Evaluated by the debugger: the page's content policy would not load it, and stays as it is for users.
+  await page.evaluate(`${source}; undefined`);
+  await settle(page);
+  const violations = (await page.evaluate(
+    "axe.run(document, { resultTypes: ['violations'], runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] }).then((result) => result.violations)",
+  )) as AxeViolation[]; // axe-core's documented result
+  const grave = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
+  const told = grave.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(' | ')}`);
+  expect(told, `axe on ${where}`).toEqual([]);
+}
+
+/** Colours in the middle of a transition are nobody's colours. */
+export async function settle(page: Page): Promise<void> {
+  await page.evaluate(
+    'document.fonts.ready.then(() => Promise.all(document.getAnimations().filter((each) => each.effect?.getComputedTiming().iterations !== Infinity).map((each) => each.finished.catch(() => undefined))))',
+  );
+}

@@ -1,0 +1,76 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { createClient, type SvcClient } from '@svc/sdk';
+import { temporaryFolder } from '@svc/testing';
+
+export interface RunningPlatform extends AsyncDisposable {
+  readonly url: string;
+  readonly workspaceUuid: string;
+  readonly owner: { readonly email: string; readonly password: string };
+  /** Calls the API as the owner. */
+  readonly svc: SvcClient;
+}
+
+const MAIN = fileURLToPath(new URL('../../../apps/cli/src/main.ts', import.meta.url));
+const OWNER = { email: 'owner@example.com', password: 'correct horse battery staple' };
+/** Kept for the report of a platform that does not start. */
+const KEPT_OUTPUT_CHARS = 8192;
+
+/** `svc up` on an empty folder and free ports. */
+export async function startPlatform(): Promise<RunningPlatform> {
+  const folder = await temporaryFolder('svc-browser-');
+  const child = spawn(
+    process.execPath,
+    [MAIN, 'up', '--json', '--data', folder.path, '--port', '0', '--https-port', '0', '--s3-port', '0'],
+    {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, SVC_OWNER_EMAIL: OWNER.email, SVC_OWNER_PASSWORD: OWNER.password },
+    },
+  );
+  const stop = async (): Promise<void> => {
+    await endProcess(child);
+    await folder.remove();
+  };
+  try {
+    const ready = await readyLine(child);
+    const credential = { kind: 'token', token: ready.token } as const;
+    return {
+      url: ready.url,
+      workspaceUuid: ready.workspace_uuid,
+      owner: OWNER,
+      svc: createClient({ baseUrl: ready.url, credential }),
+      [Symbol.asyncDispose]: stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+interface ReadyLine {
+  url: string;
+  token: string;
+  workspace_uuid: string;
+}
+
+async function readyLine(child: ChildProcess): Promise<ReadyLine> {
+  let output = '';
+  child.stderr?.on('data', (chunk: Buffer) => {
+    output = `${output}${chunk.toString('utf8')}`.slice(-KEPT_OUTPUT_CHARS);
+  });
+  if (child.stdout === null) throw new Error('the platform has no standard output');
+  for await (const line of createInterface({ input: child.stdout })) {
+    child.stdout.resume(); // whatever follows the ready line must not fill the pipe
+    return JSON.parse(line) as ReadyLine; // the line that `svc up --json` promises
+  }
+  throw new Error(`the platform did not start:\n${output}`);
+}
+
+async function endProcess(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exited = once(child, 'exit');
+  child.kill('SIGTERM');
+  await exited;
+}

@@ -1,0 +1,13 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { settle } from './accessibility.ts';
+
+/** Keeps a picture when `SVC_SCREENSHOTS` names a folder. */
+export async function screenshot(page: Page, name: string): Promise<void> {
+  const folder = process.env['SVC_SCREENSHOTS'] ?? '';
+  if (folder === '') return;
+  await mkdir(folder, { recursive: true });
+  await settle(page);
+  await page.screenshot({ path: join(folder, `${name}.png`) });
+}
