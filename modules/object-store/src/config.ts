@@ -24,6 +24,12 @@ export const objectStoreConfigSchema = Type.Object(
     inline_max_bytes: bounded(64 * 1024, 'Objects up to this size are stored in the database.', 0),
     trash_grace_seconds: bounded(3_600, 'Bytes of deleted objects are removed this long after.', 0),
     sweep_grace_seconds: bounded(3_600, 'Blobs that no row knows are removed when they are this old.', 0),
+    soft_delete_days: Type.Integer({
+      minimum: 1,
+      maximum: 90,
+      default: 7,
+      description: 'A deleted bucket can be restored for this long.',
+    }),
     limits: Type.Object(
       {
         buckets_per_workspace: bounded(1_000, 'Most buckets of a workspace.'),

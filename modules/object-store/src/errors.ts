@@ -11,6 +11,7 @@ export const storeErrors = defineErrors({
   AuthorizationQueryParametersError: [400, 'Error parsing the query parameters: {reason}'],
   ExpiredToken: [400, 'The provided token has expired.'],
   InvalidAccessKeyId: [403, 'The AWS Access Key Id you provided does not exist in our records.'],
+  InvalidToken: [400, 'The provided token is malformed or otherwise invalid.'],
   MissingSecurityHeader: [400, 'Your request was missing a required header: {header}'],
   RequestTimeTooSkewed: [403, 'The difference between the request time and the server time is too large.'],
   SignatureDoesNotMatch: [
@@ -28,6 +29,8 @@ export const storeErrors = defineErrors({
   InvalidDigest: [400, 'The {header} you specified is not valid.'],
   InvalidRange: [416, 'The requested range is not satisfiable'],
   InvalidRequest: [400, '{reason}'],
+  InvalidPartNumber: [416, 'The requested partnumber is not satisfiable'],
+  InvalidStorageClass: [400, 'The storage class you specified is not valid'],
   InvalidTag: [400, '{reason}'],
   InvalidURI: [400, "Couldn't parse the specified URI."],
   KeyTooLongError: [400, 'Your key is too long'],

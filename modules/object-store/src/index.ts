@@ -1,1 +1,11 @@
-export {};
+export { objectStoreConfigSchema, type ObjectStoreConfig } from './config.ts';
+export type { FsckReport } from './domain/fsck.ts';
+export { openEmbeddedBlobStore, type EmbeddedBlobStoreOptions } from './engines/embedded/blob-store.ts';
+export { storeErrors } from './errors.ts';
+export { openPostgresMetadataStore, type PostgresMetadataOptions } from './metadata/postgres/store.ts';
+export { openSqliteMetadataStore, type SqliteMetadataOptions } from './metadata/sqlite/store.ts';
+export { createObjectStoreModule, type ObjectStoreDependencies, type ObjectStoreModule } from './module.ts';
+export type { BlobStore } from './ports/blob-store.ts';
+export type { MetadataStore } from './ports/metadata-store.ts';
+export { IMPLEMENTED, NOT_IMPLEMENTED } from './s3/operation-names.ts';
+export { loadMasterKey, type MasterKeySource } from './secrets/master-key.ts';

@@ -65,13 +65,13 @@ export function crcModuleBytes(): Uint8Array<ArrayBuffer> {
 
 function code(): number[] {
   return [
-    ...[Op.i32Const, ...signed(INPUT_OFFSET), Op.set, POINTER],
-    ...[Op.get, POINTER, Op.get, LENGTH, Op.i32Add, Op.set, END],
-    ...[Op.get, POINTER, Op.get, LENGTH, Op.i32Const, ...signed(-8), Op.i32And, Op.i32Add, Op.set, END_OF_WORDS],
-    ...whileBelow(END_OF_WORDS, [...oneWord(), ...advance(8)]),
-    ...whileBelow(END, [...oneByte(), ...advance(1)]),
-    ...[Op.get, REGISTER],
-  ];
+    [Op.i32Const, ...signed(INPUT_OFFSET), Op.set, POINTER],
+    [Op.get, POINTER, Op.get, LENGTH, Op.i32Add, Op.set, END],
+    [Op.get, POINTER, Op.get, LENGTH, Op.i32Const, ...signed(-8), Op.i32And, Op.i32Add, Op.set, END_OF_WORDS],
+    whileBelow(END_OF_WORDS, [...oneWord(), ...advance(8)]),
+    whileBelow(END, [...oneByte(), ...advance(1)]),
+    [Op.get, REGISTER],
+  ].flat();
 }
 
 function oneWord(): number[] {
@@ -88,10 +88,10 @@ function oneWord(): number[] {
 
 function oneByte(): number[] {
   return [
-    ...[Op.get, REGISTER, Op.get, POINTER, Op.i64Load8, 0, 0, Op.i64Xor],
-    ...[Op.i64Const, 3, Op.i64Shl, ...lookup(0)],
-    ...[Op.get, REGISTER, Op.i64Const, 8, Op.i64ShrU, Op.i64Xor, Op.set, REGISTER],
-  ];
+    [Op.get, REGISTER, Op.get, POINTER, Op.i64Load8, 0, 0, Op.i64Xor],
+    [Op.i64Const, 3, Op.i64Shl, ...lookup(0)],
+    [Op.get, REGISTER, Op.i64Const, 8, Op.i64ShrU, Op.i64Xor, Op.set, REGISTER],
+  ].flat();
 }
 
 function lookup(table: number): number[] {

@@ -106,6 +106,6 @@ export class DigestThread {
   #fail(error: Error): void {
     this.#failure ??= error;
     for (const waiter of this.#slotWaiters.splice(0)) waiter.reject(this.#failure);
-    for (const stream of [...this.#results.keys()]) this.#settle(stream)?.reject(this.#failure);
+    for (const stream of this.#results.keys()) this.#settle(stream)?.reject(this.#failure);
   }
 }

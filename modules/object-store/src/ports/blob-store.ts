@@ -37,6 +37,8 @@ export interface BlobStore {
    * Throws `DataLost` when the blob is missing or shorter than the range. Ending the iteration early releases all.
    */
   read(id: BlobId, range: ReadRange): AsyncIterable<Uint8Array>;
+  /** Null when there is no such blob. */
+  size(id: BlobId): Promise<number | null>;
   /** Idempotent: a blob that is not there is removed. */
   remove(id: BlobId): Promise<void>;
   /** Every sealed blob, in no order. Bounded memory. */

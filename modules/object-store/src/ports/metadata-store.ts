@@ -144,6 +144,12 @@ export interface MetadataCommands {
   createBucket(input: CreateBucket): Promise<BucketRecord>;
   /** For a bucket without objects; its unfinished uploads end. `NoSuchBucket`, `BucketNotEmpty`. */
   deleteBucket(input: DeleteBucket): Promise<void>;
+  /** Hides the bucket with all it holds, and keeps both until `purgeAtMs`; the name stays taken. `NoSuchBucket`. */
+  softDeleteBucket(input: { bucketId: number; nowMs: number; purgeAtMs: number }): Promise<BucketRecord>;
+  /** `NoSuchBucket` when there is none or its time is over, `InvalidBucketState` for an active one. */
+  restoreBucket(input: { name: string; workspaceUuid: string; nowMs: number }): Promise<BucketRecord>;
+  /** Removes some of a bucket whose time is over; true when nothing of it is left. */
+  purgeBucket(input: { bucketId: number; nowMs: number; limit: number; trashDueAtMs: number }): Promise<boolean>;
   /** `NoSuchBucket`, `NoSuchKey`, `PreconditionFailed`. */
   putObject(input: PutObject): Promise<StoredVersion>;
   /** Deleting what is not there succeeds. `NoSuchBucket`, `PreconditionFailed`. */
@@ -158,8 +164,11 @@ export interface MetadataCommands {
   /** False when there is no such key. `createdBy` limits it to keys that this principal made. */
   deleteAccessKey(input: { workspaceUuid: string; accessKeyId: string; createdBy?: string }): Promise<boolean>;
   touchAccessKeys(input: { usedAtMs: Readonly<Record<string, number>> }): Promise<void>;
-  /** The blobs of these are gone; a manifest's part rows go with it. */
-  forgetTrash(input: { entries: readonly TrashEntry[] }): Promise<void>;
+  /**
+   * The blobs of `removed` are gone; a manifest's part rows go with it. What turned out to be needed after all is `kept`:
+   * it leaves the trash and nothing else.
+   */
+  forgetTrash(input: { removed: readonly TrashEntry[]; kept: readonly TrashEntry[] }): Promise<void>;
   /** Some of a manifest's blobs are gone: their rows go, the rest stays for the next round. */
   forgetManifestParts(input: { manifestId: string; throughPartNumber: number }): Promise<void>;
   /** Completed uploads are remembered so that a repeated completion gets its answer; older ones are forgotten here. */
@@ -211,6 +220,9 @@ export interface MetadataQueries {
     after: string;
     limit: number;
   }): Promise<readonly (BucketRecord & BucketUsage)[]>;
+  /** Soft-deleted ones, the latest first. */
+  listDeletedBuckets(input: { workspaceUuid: string; nowMs: number; limit: number }): Promise<readonly BucketRecord[]>;
+  bucketsToPurge(input: { nowMs: number; limit: number }): Promise<readonly number[]>;
   /** Without a version: the newest, which may be a delete marker. */
   findObject(input: { bucketId: number; key: string; versionId?: string }): Promise<FoundObject | null>;
   listObjects(input: ListObjects): Promise<ObjectPage>;
@@ -221,6 +233,11 @@ export interface MetadataQueries {
     endExclusive: number;
     limit: number;
   }): Promise<readonly ManifestPart[]>;
+  /** The first parts of a manifest, whether completed or not. */
+  manifestBlobs(input: {
+    manifestId: string;
+    limit: number;
+  }): Promise<readonly { partNumber: number; blobId: string }[]>;
   /** Without the part's bytes: for `?partNumber=`. */
   findManifestPart(input: { manifestId: string; partNumber: number }): Promise<(ManifestPart & PartRecord) | null>;
   findUpload(input: { uploadId: string; bucketId: number; key: string }): Promise<UploadRecord | null>;

@@ -82,6 +82,14 @@ class EmbeddedBlobStore implements BlobStore {
     return readFileRange(this.#layout.blobFile(id), range, this.#pool);
   }
 
+  async size(id: BlobId): Promise<number | null> {
+    const found = await stat(this.#layout.blobFile(id)).catch((error: unknown) => {
+      if (isMissing(error)) return null;
+      throw error;
+    });
+    return found?.size ?? null;
+  }
+
   async remove(id: BlobId): Promise<void> {
     try {
       await unlink(this.#layout.blobFile(id));

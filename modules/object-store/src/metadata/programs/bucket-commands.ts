@@ -1,9 +1,13 @@
 import { storeErrors } from '../../errors.ts';
-import type { CreateBucket, DeleteBucket } from '../../ports/metadata-store.ts';
+import type { CreateBucket, DeleteBucket, MetadataCommands } from '../../ports/metadata-store.ts';
 import type { BucketRecord } from '../../ports/records.ts';
 import { all, change, first, lock, type Program } from '../program.ts';
 import { integer, text } from '../row.ts';
+import { toBucket } from './bucket-rows.ts';
 import { trashUpload } from './trash-rows.ts';
+import { newestVersion, removeRow } from './version-rows.ts';
+
+type Command<Name extends keyof MetadataCommands> = Parameters<MetadataCommands[Name]>[0];
 
 export function* createBucket(input: CreateBucket): Program<BucketRecord> {
   yield* lock(`bucket-name/${input.name}`);
@@ -11,7 +15,7 @@ export function* createBucket(input: CreateBucket): Program<BucketRecord> {
   if (taken !== undefined) {
     const own = text(taken, 'workspace_uuid') === input.workspaceUuid;
     if (own && text(taken, 'state') === 'active') throw storeErrors.BucketAlreadyOwnedByYou();
-    throw storeErrors.BucketAlreadyExists();
+    throw storeErrors.BucketAlreadyExists({ details: own ? { soft_deleted: true } : {} }); // a hint for its owner only
   }
   yield* lock(`workspace/${input.workspaceUuid}`);
   const count = yield* first('select count(*) as buckets from bucket where workspace_uuid = ?', input.workspaceUuid);
@@ -59,4 +63,61 @@ export function* deleteBucket(input: DeleteBucket): Program<void> {
   for (const upload of uploads) yield* trashUpload(text(upload, 'upload_id'), input.trashDueAtMs);
   yield* change('delete from bucket_usage where bucket_id = ?', input.bucketId);
   yield* change('delete from bucket where id = ?', input.bucketId);
+}
+
+export function* softDeleteBucket(input: Command<'softDeleteBucket'>): Program<BucketRecord> {
+  yield* lock(`bucket/${input.bucketId}`);
+  const [row] = yield* change(
+    `update bucket set state = 'soft-deleted', deleted_at_ms = ?, purge_at_ms = ?
+     where id = ? and state = 'active' returning *`,
+    input.nowMs,
+    input.purgeAtMs,
+    input.bucketId,
+  );
+  if (row === undefined) throw storeErrors.NoSuchBucket();
+  return toBucket(row);
+}
+
+export function* restoreBucket(input: Command<'restoreBucket'>): Program<BucketRecord> {
+  const found = yield* first(
+    'select id, state from bucket where name = ? and workspace_uuid = ?',
+    input.name,
+    input.workspaceUuid,
+  );
+  if (found === undefined) throw storeErrors.NoSuchBucket({ details: { resource: input.name } });
+  if (text(found, 'state') === 'active') throw storeErrors.InvalidBucketState({ details: { resource: input.name } });
+  yield* lock(`bucket/${integer(found, 'id')}`);
+  const [row] = yield* change(
+    `update bucket set state = 'active', deleted_at_ms = null, purge_at_ms = null
+     where id = ? and state = 'soft-deleted' and purge_at_ms > ? returning *`,
+    integer(found, 'id'),
+    input.nowMs,
+  );
+  if (row === undefined) throw storeErrors.NoSuchBucket({ details: { resource: input.name } });
+  return toBucket(row);
+}
+
+export function* purgeBucket(input: Command<'purgeBucket'>): Program<boolean> {
+  yield* lock(`bucket/${input.bucketId}`);
+  const due = yield* first(
+    `select id from bucket where id = ? and state = 'soft-deleted' and purge_at_ms <= ?`,
+    input.bucketId,
+    input.nowMs,
+  );
+  if (due === undefined) return true; // restored, or purged by another
+  const objects = yield* all('select key from object where bucket_id = ? limit ?', input.bucketId, input.limit);
+  for (const object of objects) {
+    const newest = yield* newestVersion(input.bucketId, text(object, 'key'));
+    if (newest !== null) yield* removeRow(newest, input.trashDueAtMs);
+  }
+  const uploads = yield* all(
+    'select upload_id from upload where bucket_id = ? and completed_at_ms is null limit ?',
+    input.bucketId,
+    input.limit,
+  );
+  for (const upload of uploads) yield* trashUpload(text(upload, 'upload_id'), input.trashDueAtMs);
+  if (objects.length === input.limit || uploads.length === input.limit) return false;
+  yield* change('delete from bucket_usage where bucket_id = ?', input.bucketId);
+  yield* change('delete from bucket where id = ?', input.bucketId);
+  return true;
 }

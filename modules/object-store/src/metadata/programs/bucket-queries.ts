@@ -33,3 +33,23 @@ export function* listBuckets(input: Input<'listBuckets'>): Program<readonly (Buc
     sizeBytes: integer(row, 'size_bytes'),
   }));
 }
+
+export function* listDeletedBuckets(input: Input<'listDeletedBuckets'>): Program<readonly BucketRecord[]> {
+  const rows = yield* all(
+    `select * from bucket where workspace_uuid = ? and state = 'soft-deleted' and purge_at_ms > ?
+     order by deleted_at_ms desc, name limit ?`,
+    input.workspaceUuid,
+    input.nowMs,
+    input.limit,
+  );
+  return rows.map((row) => toBucket(row));
+}
+
+export function* bucketsToPurge(input: Input<'bucketsToPurge'>): Program<readonly number[]> {
+  const rows = yield* all(
+    `select id from bucket where state = 'soft-deleted' and purge_at_ms <= ? order by purge_at_ms limit ?`,
+    input.nowMs,
+    input.limit,
+  );
+  return rows.map((row) => integer(row, 'id'));
+}

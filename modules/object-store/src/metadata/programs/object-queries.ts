@@ -46,6 +46,17 @@ export function* findManifestPart(input: Input<'findManifestPart'>): Program<(Ma
   return row === undefined ? null : { ...toManifestPart(row), ...toPart(row) };
 }
 
+export function* manifestBlobs(
+  input: Input<'manifestBlobs'>,
+): Program<readonly { partNumber: number; blobId: string }[]> {
+  const rows = yield* all(
+    'select part_number, blob_id from part where upload_id = ? order by part_number limit ?',
+    input.manifestId,
+    input.limit,
+  );
+  return rows.map((row) => ({ partNumber: integer(row, 'part_number'), blobId: text(row, 'blob_id') }));
+}
+
 export function toPart(row: Row): PartRecord {
   return {
     partNumber: integer(row, 'part_number'),

@@ -1,11 +1,11 @@
 import type { CommandPrograms, QueryPrograms } from '../program.ts';
-import { createBucket, deleteBucket } from './bucket-commands.ts';
-import { findBucket, isProvisioned, listBuckets } from './bucket-queries.ts';
+import { createBucket, deleteBucket, purgeBucket, restoreBucket, softDeleteBucket } from './bucket-commands.ts';
+import { bucketsToPurge, findBucket, isProvisioned, listBuckets, listDeletedBuckets } from './bucket-queries.ts';
 import { completeUpload } from './complete-upload.ts';
 import { createAccessKey, deleteAccessKey, findAccessKey, listAccessKeys, touchAccessKeys } from './key-programs.ts';
 import { listObjects } from './list-objects.ts';
 import { deleteObject, putObject } from './object-commands.ts';
-import { findManifestPart, findObject, manifestParts } from './object-queries.ts';
+import { findManifestPart, findObject, manifestBlobs, manifestParts } from './object-queries.ts';
 import { abortUpload, createUpload, putPart } from './upload-commands.ts';
 import { findUpload, listParts, listUploads } from './upload-queries.ts';
 import {
@@ -23,6 +23,9 @@ import {
 export const commandPrograms: CommandPrograms = {
   createBucket,
   deleteBucket,
+  softDeleteBucket,
+  restoreBucket,
+  purgeBucket,
   putObject,
   deleteObject,
   createUpload,
@@ -41,9 +44,12 @@ export const queryPrograms: QueryPrograms = {
   isProvisioned,
   findBucket,
   listBuckets,
+  listDeletedBuckets,
+  bucketsToPurge,
   findObject,
   listObjects,
   manifestParts,
+  manifestBlobs,
   findManifestPart,
   findUpload,
   listUploads,

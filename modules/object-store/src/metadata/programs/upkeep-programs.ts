@@ -17,8 +17,9 @@ export function* dueTrash({ nowMs, limit }: Query<'dueTrash'>): Program<readonly
   }));
 }
 
-export function* forgetTrash({ entries }: Command<'forgetTrash'>): Program<void> {
-  for (const { kind, contentId } of entries) {
+export function* forgetTrash({ removed, kept }: Command<'forgetTrash'>): Program<void> {
+  for (const { contentId } of kept) yield* change('delete from trash where content_id = ?', contentId);
+  for (const { kind, contentId } of removed) {
     if (kind === 'manifest') {
       yield* change('delete from part where upload_id = ?', contentId);
       yield* change('delete from upload where upload_id = ?', contentId);

@@ -1,0 +1,71 @@
+import type { BucketRecord, BucketUsage, EncryptionMode } from '../ports/records.ts';
+import { storeErrors } from '../errors.ts';
+import { trashDueAt, type StoreParts } from './store-parts.ts';
+
+const DAY_MS = 86_400_000;
+
+export interface NewBucket {
+  name: string;
+  workspaceUuid: string;
+  encryptionMode?: EncryptionMode;
+  locationHint?: string | null;
+}
+
+export interface BucketService {
+  /** The first bucket of a workspace provisions its store. */
+  create(bucket: NewBucket): Promise<BucketRecord>;
+  /** Throws `NoSuchBucket`. */
+  get(name: string): Promise<BucketRecord>;
+  /** A bucket of another workspace is as absent as one that never was. */
+  getOwn(name: string, workspaceUuid: string): Promise<BucketRecord>;
+  list(workspaceUuid: string, page: BucketPage): Promise<readonly (BucketRecord & BucketUsage)[]>;
+  /** At once and for good. Throws `BucketNotEmpty`. */
+  delete(bucket: BucketRecord): Promise<void>;
+  /** Hides it; it can be restored until `purgeAtMs`. */
+  softDelete(bucket: BucketRecord): Promise<BucketRecord>;
+  restore(name: string, workspaceUuid: string): Promise<BucketRecord>;
+  listDeleted(workspaceUuid: string): Promise<readonly BucketRecord[]>;
+}
+
+export interface BucketPage {
+  prefix?: string;
+  after?: string;
+  limit: number;
+}
+
+export function createBucketService(parts: StoreParts): BucketService {
+  const { metadata, identifiers, config, now } = parts;
+  const get = async (name: string): Promise<BucketRecord> => {
+    const bucket = await metadata.findBucket({ name });
+    if (bucket === null) throw storeErrors.NoSuchBucket({ details: { resource: name } });
+    return bucket;
+  };
+  return {
+    get,
+    getOwn: async (name, workspaceUuid) => {
+      const bucket = await get(name);
+      if (bucket.workspaceUuid !== workspaceUuid) throw storeErrors.NoSuchBucket({ details: { resource: name } });
+      return bucket;
+    },
+    create: (bucket) =>
+      metadata.createBucket({
+        id: identifiers.bucketId(),
+        name: bucket.name,
+        workspaceUuid: bucket.workspaceUuid,
+        nowMs: now(),
+        encryptionMode: bucket.encryptionMode ?? 'none',
+        locationHint: bucket.locationHint ?? null,
+        maxBuckets: config.limits.buckets_per_workspace,
+      }),
+    list: (workspaceUuid, { prefix = '', after = '', limit }) =>
+      metadata.listBuckets({ workspaceUuid, prefix, after, limit }),
+    softDelete: (bucket) => {
+      const purgeAtMs = now() + config.soft_delete_days * DAY_MS;
+      return metadata.softDeleteBucket({ bucketId: bucket.id, nowMs: now(), purgeAtMs });
+    },
+    restore: (name, workspaceUuid) => metadata.restoreBucket({ name, workspaceUuid, nowMs: now() }),
+    listDeleted: (workspaceUuid) =>
+      metadata.listDeletedBuckets({ workspaceUuid, nowMs: now(), limit: config.limits.buckets_per_workspace }),
+    delete: (bucket) => metadata.deleteBucket({ bucketId: bucket.id, nowMs: now(), trashDueAtMs: trashDueAt(parts) }),
+  };
+}

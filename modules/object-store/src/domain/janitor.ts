@@ -1,0 +1,122 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { TrashEntry } from '../ports/metadata-store.ts';
+import type { CredentialCache } from './credential-cache.ts';
+import type { StoreParts } from './store-parts.ts';
+
+const ROUND_MS = 15_000;
+const SWEEP_MS = 6 * 3_600_000;
+const BATCH = 256;
+/** A repeated completion gets its first answer for this long. */
+const REMEMBER_COMPLETED_MS = 24 * 3_600_000;
+
+/** The work behind the requests: removes what nothing shows, after its grace. One round at a time. */
+export class Janitor {
+  readonly #parts: StoreParts;
+  readonly #credentials: CredentialCache;
+
+  constructor(parts: StoreParts, credentials: CredentialCache) {
+    this.#parts = parts;
+    this.#credentials = credentials;
+  }
+
+  /** Runs until the signal. A round that fails is logged, and the next one tries again. */
+  async run(signal: AbortSignal): Promise<void> {
+    let nextSweepAtMs = this.#parts.now();
+    while (!signal.aborted) {
+      if (this.#parts.now() >= nextSweepAtMs) {
+        nextSweepAtMs = this.#parts.now() + SWEEP_MS;
+        await this.#guarded('sweep', () => this.sweep(signal));
+      }
+      await this.#guarded('round', () => this.round(signal));
+      await delay(ROUND_MS, undefined, { signal }).catch(() => undefined);
+    }
+    await this.#guarded('last uses of keys', () => this.#noteUses());
+  }
+
+  async round(signal?: AbortSignal): Promise<void> {
+    await this.#noteUses();
+    await this.#purgeBuckets(signal);
+    await this.emptyTrash(signal);
+    const beforeMs = this.#parts.now() - REMEMBER_COMPLETED_MS;
+    await this.#parts.metadata.forgetCompletedUploads({ beforeMs, limit: 1_000 });
+  }
+
+  /** Unlinks what is due and then forgets it; a crash in between only repeats an unlink. Answers how many entries went. */
+  async emptyTrash(signal?: AbortSignal): Promise<number> {
+    const { metadata, now, activeReads } = this.#parts;
+    let removed = 0;
+    for (;;) {
+      const due = await metadata.dueTrash({ nowMs: now(), limit: BATCH });
+      const ready = due.filter(({ kind, contentId }) => !activeReads.isRead(kind, contentId));
+      const gone: TrashEntry[] = [];
+      const kept: TrashEntry[] = [];
+      for (const entry of ready) {
+        if (signal?.aborted === true) return removed;
+        ((await this.#remove(entry)) ? gone : kept).push(entry);
+      }
+      await metadata.forgetTrash({ removed: gone, kept });
+      removed += gone.length;
+      if (due.length < BATCH || ready.length === 0) return removed;
+    }
+  }
+
+  /** What crashed writers left: unsealed files, and sealed blobs that no row ever came to know. Answers how many. */
+  async sweep(signal?: AbortSignal): Promise<number> {
+    const { blobs, metadata, config, now, log } = this.#parts;
+    let removed = await blobs.sweepUnsealed(config.sweep_grace_seconds * 1_000);
+    for await (const blob of blobs.list()) {
+      if (signal?.aborted === true) break;
+      if (blob.modifiedAtMs > now() - config.sweep_grace_seconds * 1_000) continue;
+      if (await metadata.isBlobKnown({ blobId: blob.id })) continue;
+      await blobs.remove(blob.id);
+      removed += 1;
+    }
+    if (removed > 0) log.info({ removed }, 'removed files of writes that never ended');
+    return removed;
+  }
+
+  /** False when a row still needs it, which would be a fault of ours: then it is kept, and said loudly. */
+  async #remove(entry: TrashEntry): Promise<boolean> {
+    const { metadata, blobs, log } = this.#parts;
+    if (await metadata.isContentNeeded(entry)) {
+      log.error({ content: entry.contentId }, 'something in the trash is still needed; it was kept');
+      return false;
+    }
+    if (entry.kind === 'blob') await blobs.remove(entry.contentId);
+    else await this.#removeParts(entry.contentId);
+    return true;
+  }
+
+  async #removeParts(manifestId: string): Promise<void> {
+    const { metadata, blobs } = this.#parts;
+    for (;;) {
+      const parts = await metadata.manifestBlobs({ manifestId, limit: BATCH });
+      for (const part of parts) await blobs.remove(part.blobId);
+      const last = parts.at(-1);
+      if (last === undefined) return;
+      await metadata.forgetManifestParts({ manifestId, throughPartNumber: last.partNumber });
+    }
+  }
+
+  async #purgeBuckets(signal?: AbortSignal): Promise<void> {
+    const { metadata, now } = this.#parts;
+    for (const bucketId of await metadata.bucketsToPurge({ nowMs: now(), limit: BATCH })) {
+      for (let done = false; !done && signal?.aborted !== true;) {
+        done = await metadata.purgeBucket({ bucketId, nowMs: now(), limit: BATCH, trashDueAtMs: now() });
+      }
+    }
+  }
+
+  async #noteUses(): Promise<void> {
+    const usedAtMs = this.#credentials.takeUses();
+    if (Object.keys(usedAtMs).length > 0) await this.#parts.metadata.touchAccessKeys({ usedAtMs });
+  }
+
+  async #guarded(what: string, work: () => Promise<unknown>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      this.#parts.log.error({ err: error }, `the object store's ${what} failed`);
+    }
+  }
+}

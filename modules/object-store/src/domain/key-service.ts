@@ -1,0 +1,81 @@
+import { storeErrors } from '../errors.ts';
+import type { AccessKeyRecord, KeyPermission } from '../ports/records.ts';
+import type { CredentialCache } from './credential-cache.ts';
+import type { StoreParts } from './store-parts.ts';
+
+export interface NewAccessKey {
+  workspaceUuid: string;
+  label: string;
+  permissions: readonly KeyPermission[];
+  /** Empty: all buckets. */
+  buckets: readonly string[];
+  createdBy: string;
+  expiresAtMs: number | null;
+}
+
+export type KeyRole = 'ReadOnly' | 'Editor' | 'NamespaceAdmin';
+
+export interface KeyService {
+  /** The secret is in this answer and never again. */
+  create(key: NewAccessKey): Promise<{ key: AccessKeyRecord; secretAccessKey: string }>;
+  /** Before the first bucket there is nothing to have keys for: `TenantNotProvisioned`. */
+  list(workspaceUuid: string): Promise<readonly AccessKeyRecord[]>;
+  /** From then on signatures of it fail. `createdBy`: only a key that this principal made. `NoSuchAccessKey`. */
+  revoke(key: { workspaceUuid: string; accessKeyId: string; createdBy?: string }): Promise<void>;
+}
+
+export function createKeyService(parts: StoreParts, credentials: CredentialCache): KeyService {
+  const { metadata, identifiers, secrets, config, now } = parts;
+  const assertProvisioned = async (workspaceUuid: string): Promise<void> => {
+    if (!(await metadata.isProvisioned({ workspaceUuid }))) throw storeErrors.TenantNotProvisioned();
+  };
+  return {
+    create: async (wanted) => {
+      const accessKeyId = identifiers.accessKeyId();
+      const secretAccessKey = identifiers.secretAccessKey();
+      const key: AccessKeyRecord = {
+        accessKeyId,
+        workspaceUuid: wanted.workspaceUuid,
+        label: wanted.label,
+        ...effectiveScope(wanted.permissions, wanted.buckets),
+        sealedSecret: secrets.seal(secretAccessKey, accessKeyId),
+        createdAtMs: now(),
+        createdBy: wanted.createdBy,
+        expiresAtMs: wanted.expiresAtMs,
+        lastUsedAtMs: null,
+      };
+      await metadata.createAccessKey({ key, maxKeys: config.limits.keys_per_workspace });
+      return { key, secretAccessKey };
+    },
+    list: async (workspaceUuid) => {
+      await assertProvisioned(workspaceUuid);
+      return await metadata.listAccessKeys({ workspaceUuid, after: '', limit: config.limits.keys_per_workspace });
+    },
+    revoke: async (key) => {
+      await assertProvisioned(key.workspaceUuid);
+      const found = await metadata.deleteAccessKey(key);
+      credentials.forget(key.accessKeyId);
+      if (!found) throw storeErrors.NoSuchAccessKey({ details: { resource: key.accessKeyId, field: 'accessKeyId' } });
+    },
+  };
+}
+
+/**
+ * The contract's mapping: on named buckets anything with `write` or `admin` is an Editor of them, so that asking for
+ * admin there succeeds; `admin` itself is only for all buckets.
+ */
+export function effectiveScope(
+  permissions: readonly KeyPermission[],
+  buckets: readonly string[],
+): Pick<AccessKeyRecord, 'permissions' | 'buckets'> {
+  const all = buckets.length === 0 || buckets.includes('*');
+  const unique = [...new Set(permissions)];
+  if (all) return { permissions: unique, buckets: null };
+  const editor = unique.some((permission) => permission !== 'read');
+  return { permissions: editor ? ['read', 'write'] : ['read'], buckets: [...new Set(buckets)] };
+}
+
+export function roleOf(key: Pick<AccessKeyRecord, 'permissions' | 'buckets'>): KeyRole {
+  if (key.permissions.includes('admin')) return 'NamespaceAdmin';
+  return key.permissions.includes('write') ? 'Editor' : 'ReadOnly';
+}

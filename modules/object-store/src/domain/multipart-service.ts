@@ -1,0 +1,100 @@
+import { storeErrors } from '../errors.ts';
+import type { CompletedPart, NewContent, StoredVersion, UploadPage, WriteConditions } from '../ports/metadata-store.ts';
+import type { ChecksumAlgorithm, ChecksumType } from '../checksums/algorithms.ts';
+import type { BucketRecord, ObjectAttributes, ObjectChecksum, PartRecord, UploadRecord } from '../ports/records.ts';
+import { discardRefused } from './object-service.ts';
+import { trashDueAt, type StoreParts } from './store-parts.ts';
+
+export interface UploadName {
+  bucket: BucketRecord;
+  key: string;
+  uploadId: string;
+}
+
+export interface NewUpload {
+  bucket: BucketRecord;
+  key: string;
+  initiator: string;
+  attributes: ObjectAttributes;
+  checksumAlgorithm: ChecksumAlgorithm | null;
+  checksumType: ChecksumType | null;
+}
+
+export interface NewPart extends UploadName {
+  partNumber: number;
+  content: NewContent;
+  sizeBytes: number;
+  etag: string;
+  checksum: ObjectChecksum | null;
+}
+
+export interface Completion extends UploadName {
+  parts: readonly CompletedPart[];
+  expectedChecksum?: string;
+  conditions?: WriteConditions;
+}
+
+export interface UploadPageQuery {
+  prefix: string;
+  delimiter: string;
+  afterKey: string;
+  afterUploadId: string;
+  limit: number;
+}
+
+export interface MultipartService {
+  create(upload: NewUpload): Promise<string>;
+  /** Throws `NoSuchUpload`. */
+  get(name: UploadName): Promise<UploadRecord>;
+  putPart(part: NewPart): Promise<void>;
+  complete(completion: Completion): Promise<StoredVersion>;
+  abort(name: UploadName): Promise<void>;
+  listParts(name: UploadName, page: { after: number; limit: number }): Promise<readonly PartRecord[]>;
+  listUploads(bucket: BucketRecord, page: UploadPageQuery): Promise<UploadPage>;
+}
+
+export function createMultipartService(parts: StoreParts): MultipartService {
+  const { metadata, identifiers, config, now } = parts;
+  const get = async ({ bucket, key, uploadId }: UploadName): Promise<UploadRecord> => {
+    const upload = await metadata.findUpload({ uploadId, bucketId: bucket.id, key });
+    if (upload === null) throw storeErrors.NoSuchUpload({ details: { uploadId } });
+    return upload;
+  };
+  return {
+    get,
+    create: async ({ bucket, ...upload }) => {
+      const nowMs = now();
+      const uploadId = identifiers.uploadId(nowMs);
+      await metadata.createUpload({ ...upload, uploadId, bucketId: bucket.id, nowMs });
+      return uploadId;
+    },
+    putPart: async ({ bucket, content, ...part }) => {
+      if (content.kind !== 'blob') throw new Error('a part is a blob, however small');
+      const { blobId } = content;
+      try {
+        await metadata.putPart({ ...part, blobId, bucketId: bucket.id, nowMs: now(), trashDueAtMs: trashDueAt(parts) });
+      } catch (error) {
+        await discardRefused(parts, content, error);
+        throw error;
+      }
+    },
+    complete: ({ bucket, conditions = {}, ...completion }) =>
+      metadata.completeUpload({
+        ...completion,
+        conditions,
+        bucketId: bucket.id,
+        nowMs: now(),
+        versionToken: identifiers.versionToken(),
+        minPartBytes: config.limits.part_min_bytes,
+        maxObjectBytes: config.limits.object_bytes,
+        trashDueAtMs: trashDueAt(parts),
+      }),
+    abort: ({ bucket, key, uploadId }) =>
+      metadata.abortUpload({ bucketId: bucket.id, key, uploadId, trashDueAtMs: trashDueAt(parts) }),
+    listParts: async (name, { after, limit }) => {
+      await get(name);
+      return await metadata.listParts({ uploadId: name.uploadId, afterPartNumber: after, limit });
+    },
+    listUploads: (bucket, page) => metadata.listUploads({ bucketId: bucket.id, ...page }),
+  };
+}

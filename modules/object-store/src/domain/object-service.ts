@@ -1,0 +1,112 @@
+import { isAppError } from '@svc/errors';
+import { storeErrors } from '../errors.ts';
+import type {
+  DeletedObject,
+  FoundObject,
+  ListObjects,
+  NewContent,
+  ObjectPage,
+  StoredVersion,
+  WriteConditions,
+} from '../ports/metadata-store.ts';
+import type { BucketRecord, ObjectAttributes, ObjectChecksum } from '../ports/records.ts';
+import { discardContent } from './content-writer.ts';
+import { trashDueAt, type StoreParts } from './store-parts.ts';
+
+export interface NewObject {
+  bucket: BucketRecord;
+  key: string;
+  /** Sealed; when the commit is refused it is let go of here. */
+  content: NewContent;
+  sizeBytes: number;
+  etag: string;
+  attributes: ObjectAttributes;
+  checksum: ObjectChecksum | null;
+  conditions?: WriteConditions;
+}
+
+export interface ObjectName {
+  bucket: BucketRecord;
+  key: string;
+  versionId?: string;
+}
+
+export interface ObjectService {
+  /** Resolves when bytes and row are on stable storage. */
+  put(object: NewObject): Promise<StoredVersion>;
+  /** Throws `NoSuchKey` or `NoSuchVersion`; with `deleteMarker` among the details where one covers the key. */
+  find(name: ObjectName): Promise<FoundObject>;
+  delete(name: ObjectName, conditions?: WriteConditions): Promise<DeletedObject>;
+  list(bucket: BucketRecord, page: Omit<ListObjects, 'bucketId' | 'versioned'>): Promise<ObjectPage>;
+}
+
+export function createObjectService(parts: StoreParts): ObjectService {
+  const { metadata, identifiers, now } = parts;
+  return {
+    put: async ({ bucket, key, content, sizeBytes, etag, attributes, checksum, conditions = {} }) => {
+      try {
+        return await metadata.putObject({
+          bucketId: bucket.id,
+          key,
+          nowMs: now(),
+          versionToken: identifiers.versionToken(),
+          content,
+          sizeBytes,
+          etag,
+          attributes,
+          checksum,
+          conditions,
+          trashDueAtMs: trashDueAt(parts),
+        });
+      } catch (error) {
+        await discardRefused(parts, content, error);
+        throw error;
+      }
+    },
+    find: async (name) => {
+      const { bucket, key, versionId } = name;
+      const found = await metadata.findObject({
+        bucketId: bucket.id,
+        key,
+        ...(versionId === undefined ? {} : { versionId }),
+      });
+      return assertVisible(name, found);
+    },
+    delete: ({ bucket, key, versionId }, conditions = {}) =>
+      metadata.deleteObject({
+        bucketId: bucket.id,
+        key,
+        nowMs: now(),
+        versionToken: identifiers.versionToken(),
+        trashDueAtMs: trashDueAt(parts),
+        conditions,
+        ...(versionId === undefined ? {} : { versionId }),
+      }),
+    list: (bucket, page) =>
+      metadata.listObjects({ ...page, bucketId: bucket.id, versioned: bucket.versioning !== 'unversioned' }),
+  };
+}
+
+/**
+ * After a refusal nothing refers to the bytes. After any other failure the row may have been committed without our
+ * hearing of it: then the blob must stay, and the sweep finds it if nothing needs it.
+ */
+export async function discardRefused(parts: StoreParts, content: NewContent, error: unknown): Promise<void> {
+  if (!isAppError(error) || error.status >= 500) return;
+  try {
+    await discardContent(parts.blobs, content);
+  } catch (cause) {
+    parts.log.warn({ err: cause }, 'the blob of a refused write could not be removed; the sweep will');
+  }
+}
+
+function assertVisible(name: ObjectName, found: FoundObject | null): FoundObject {
+  if (found === null) {
+    if (name.versionId === undefined) throw storeErrors.NoSuchKey({ details: { key: name.key } });
+    throw storeErrors.NoSuchVersion({ details: { key: name.key, versionId: name.versionId } });
+  }
+  if (!found.version.deleteMarker) return found;
+  const details = { key: name.key, deleteMarker: true, versionId: found.version.versionId };
+  if (name.versionId === undefined) throw storeErrors.NoSuchKey({ details });
+  throw storeErrors.MethodNotAllowed({ details });
+}

@@ -1,0 +1,27 @@
+import type { Logger } from '@svc/telemetry';
+import type { HashingParts } from '../checksums/body-hasher.ts';
+import type { ObjectStoreConfig } from '../config.ts';
+import type { BlobStore } from '../ports/blob-store.ts';
+import type { MetadataStore } from '../ports/metadata-store.ts';
+import type { SecretBox } from '../secrets/secret-box.ts';
+import type { ActiveReads } from './active-reads.ts';
+import type { Identifiers } from './identifiers.ts';
+
+/** What the services of the store are made of. */
+export interface StoreParts {
+  metadata: MetadataStore;
+  blobs: BlobStore;
+  hashing: HashingParts;
+  secrets: SecretBox;
+  identifiers: Identifiers;
+  activeReads: ActiveReads;
+  config: ObjectStoreConfig;
+  log: Logger;
+  /** Milliseconds since the epoch. */
+  now: () => number;
+}
+
+/** When bytes that are let go of now may be removed. */
+export function trashDueAt(parts: StoreParts): number {
+  return parts.now() + parts.config.trash_grace_seconds * 1_000;
+}

@@ -1,0 +1,20 @@
+import { renderEnvelopeError, useErrorRenderer, type HttpApp } from '@svc/http';
+import { registerBucketRoutes } from './bucket-routes.ts';
+import { registerKeyRoutes } from './key-routes.ts';
+import type { ManagementParts } from './management-parts.ts';
+import { registerStatusRoutes } from './status-routes.ts';
+
+export const MANAGEMENT_PREFIX = '/api/v1/workspace/:workspace_uuid/object-store';
+
+/** The contract's routes, with its envelope for answers and errors. */
+export async function registerManagementRoutes(app: HttpApp, parts: ManagementParts): Promise<void> {
+  await app.register(
+    async (scope: HttpApp) => {
+      useErrorRenderer(scope, renderEnvelopeError);
+      registerStatusRoutes(scope, parts);
+      registerBucketRoutes(scope, parts);
+      registerKeyRoutes(scope, parts);
+    },
+    { prefix: MANAGEMENT_PREFIX },
+  );
+}

@@ -1,0 +1,101 @@
+import type { KeyObject } from 'node:crypto';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { HttpApp } from '@svc/http';
+import type { Logger, Metrics } from '@svc/telemetry';
+import { CrcKernel } from './checksums/crc-kernel.ts';
+import { DigestThread } from './checksums/digest-thread.ts';
+import type { ObjectStoreConfig } from './config.ts';
+import { ActiveReads } from './domain/active-reads.ts';
+import { fsck, type FsckReport } from './domain/fsck.ts';
+import { createIdentifiers } from './domain/identifiers.ts';
+import { Janitor } from './domain/janitor.ts';
+import { createServices } from './domain/services.ts';
+import type { StoreParts } from './domain/store-parts.ts';
+import { registerManagementRoutes } from './management/index.ts';
+import type { BlobStore } from './ports/blob-store.ts';
+import type { MetadataStore } from './ports/metadata-store.ts';
+import { createS3Plane } from './s3/index.ts';
+import { SecretBox } from './secrets/secret-box.ts';
+
+export interface ObjectStoreDependencies {
+  /** Both are closed by the module. */
+  metadata: MetadataStore;
+  blobs: BlobStore;
+  /** From `loadMasterKey`. */
+  masterKey: KeyObject;
+  config: ObjectStoreConfig;
+  log: Logger;
+  metrics: Metrics;
+  /** Milliseconds since the epoch. */
+  now: () => number;
+  random: (size: number) => Buffer;
+  /** Base URL of the S3 plane for answers, known once its listener is up. */
+  s3Endpoint: () => string;
+}
+
+export interface ObjectStoreModule {
+  /** The management API of the contract. */
+  registerRoutes(app: HttpApp): Promise<void>;
+  /** The S3 plane, for a raw `node:http` server: `createListener({ handler, configure })`. */
+  readonly s3: {
+    handler(incoming: IncomingMessage, response: ServerResponse): void;
+    configure(server: Server): void;
+  };
+  /** Starts the work behind the requests; it ends with the signal. */
+  start(signal: AbortSignal): void;
+  /** After the listeners are closed: waits for that work, then for the last commit, then lets go of everything. */
+  close(): Promise<void>;
+  readiness(): Promise<string>;
+  status(): { engine: 'embedded'; active_s3_requests: number };
+  /** Compares blobs and rows. Safe at any time. */
+  fsck(): Promise<FsckReport>;
+  /** One round of the work behind the requests, now. */
+  maintain(): Promise<void>;
+}
+
+export async function createObjectStoreModule(dependencies: ObjectStoreDependencies): Promise<ObjectStoreModule> {
+  const { metadata, blobs, masterKey, config, log, metrics, now, random, s3Endpoint } = dependencies;
+  const thread = new DigestThread();
+  const parts: StoreParts = {
+    metadata,
+    blobs,
+    config,
+    log,
+    now,
+    hashing: { kernel: new CrcKernel(), thread },
+    secrets: new SecretBox(masterKey, random),
+    identifiers: createIdentifiers(random),
+    activeReads: new ActiveReads(),
+  };
+  const services = createServices(parts);
+  const s3 = createS3Plane({ services, log, metrics });
+  const janitor = new Janitor(parts, services.credentials);
+  const stop = new AbortController();
+  let background: Promise<void> = Promise.resolve();
+
+  return {
+    registerRoutes: (app) => registerManagementRoutes(app, { services, s3Endpoint }),
+    s3: { handler: s3.handle, configure: s3.configure },
+    start: (signal) => {
+      background = janitor.run(AbortSignal.any([signal, stop.signal]));
+    },
+    close: async () => {
+      stop.abort();
+      await background;
+      await thread.close();
+      await metadata.close();
+      await blobs.close();
+    },
+    readiness: async () => {
+      await metadata.check();
+      await blobs.check();
+      return 'ok';
+    },
+    status: () => ({ engine: 'embedded', active_s3_requests: s3.activeRequests() }),
+    fsck: () => fsck(parts),
+    maintain: async () => {
+      await janitor.sweep();
+      await janitor.round();
+    },
+  };
+}

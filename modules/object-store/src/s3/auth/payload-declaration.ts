@@ -1,0 +1,45 @@
+import { storeErrors } from '../../errors.ts';
+import type { S3Request } from '../s3-request.ts';
+import type { SignatureClaim } from './signature-claim.ts';
+
+/** What `x-amz-content-sha256` promises about the body. */
+export type PayloadDeclaration =
+  | { kind: 'hash'; sha256: string }
+  | { kind: 'unsigned' }
+  /** `aws-chunked` framing. */
+  | { kind: 'chunked'; signed: boolean; trailer: boolean };
+
+const CHUNKED: Readonly<Record<string, PayloadDeclaration>> = {
+  'STREAMING-AWS4-HMAC-SHA256-PAYLOAD': { kind: 'chunked', signed: true, trailer: false },
+  'STREAMING-AWS4-HMAC-SHA256-PAYLOAD-TRAILER': { kind: 'chunked', signed: true, trailer: true },
+  'STREAMING-UNSIGNED-PAYLOAD-TRAILER': { kind: 'chunked', signed: false, trailer: true },
+};
+
+export const UNSIGNED_PAYLOAD = 'UNSIGNED-PAYLOAD';
+
+/** The text that goes into the canonical request. */
+export function payloadHashOf(request: S3Request, claim: SignatureClaim): string {
+  const header = request.headers.get('x-amz-content-sha256');
+  if (claim.source === 'query') return request.query.get('X-Amz-Content-Sha256') ?? header ?? UNSIGNED_PAYLOAD;
+  if (header === undefined) {
+    throw storeErrors.InvalidRequest({
+      details: { reason: 'Missing required header for this request: x-amz-content-sha256' },
+    });
+  }
+  return header;
+}
+
+export function readDeclaration(payloadHash: string): PayloadDeclaration {
+  if (payloadHash === UNSIGNED_PAYLOAD) return { kind: 'unsigned' };
+  if (/^[0-9a-fA-F]{64}$/.test(payloadHash)) return { kind: 'hash', sha256: payloadHash.toLowerCase() };
+  const chunked = CHUNKED[payloadHash];
+  if (chunked !== undefined) return chunked;
+  if (payloadHash.startsWith('STREAMING-AWS4-ECDSA')) {
+    throw storeErrors.NotImplemented({ details: { operation: payloadHash } });
+  }
+  throw storeErrors.InvalidArgument({
+    details: {
+      reason: 'x-amz-content-sha256 must be UNSIGNED-PAYLOAD, one of the STREAMING- values, or a valid sha256 value.',
+    },
+  });
+}

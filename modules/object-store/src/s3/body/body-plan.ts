@@ -1,0 +1,118 @@
+import {
+  CHECKSUM_ALGORITHMS,
+  checksumHeaderName,
+  isChecksumValue,
+  parseChecksumAlgorithm,
+  type ChecksumAlgorithm,
+  type DigestName,
+  type DigestResults,
+} from '../../checksums/algorithms.ts';
+import { storeErrors } from '../../errors.ts';
+import type { PayloadDeclaration } from '../auth/payload-declaration.ts';
+import type { S3Request } from '../s3-request.ts';
+
+/** Everything that a request announced about its body, to be held against what comes. */
+export interface BodyPlan {
+  /** Of the content, without framing. */
+  sizeBytes: number;
+  payload: PayloadDeclaration;
+  md5: Buffer | null;
+  /** `value` is null when it comes in the trailer. */
+  checksum: { algorithm: ChecksumAlgorithm; value: string | null } | null;
+}
+
+export function readBodyPlan(request: S3Request, payload: PayloadDeclaration): BodyPlan {
+  return {
+    sizeBytes: contentBytes(request, payload),
+    payload,
+    md5: readMd5(request),
+    checksum: readChecksum(request, payload),
+  };
+}
+
+/** The digests that are needed to judge the body. */
+export function digestsFor(plan: BodyPlan): Set<DigestName> {
+  const names = new Set<DigestName>();
+  if (plan.payload.kind === 'hash') names.add('SHA256');
+  if (plan.md5 !== null) names.add('MD5');
+  if (plan.checksum !== null) names.add(plan.checksum.algorithm);
+  return names;
+}
+
+/** Throws for the first promise that the bytes do not keep. */
+export function assertDigests(plan: BodyPlan, digests: DigestResults, trailer: ReadonlyMap<string, string>): void {
+  if (plan.payload.kind === 'hash' && digests.SHA256?.toString('hex') !== plan.payload.sha256) {
+    throw storeErrors.XAmzContentSHA256Mismatch();
+  }
+  if (plan.md5 !== null && digests.MD5?.equals(plan.md5) !== true) {
+    throw storeErrors.BadDigest({ details: { header: 'Content-MD5' } });
+  }
+  if (plan.checksum === null) return;
+  const { algorithm } = plan.checksum;
+  const name = checksumHeaderName(algorithm);
+  const value = plan.checksum.value ?? trailer.get(name);
+  if (value === undefined || !isChecksumValue(algorithm, value)) throw invalidValue(name);
+  if (digests[algorithm]?.toString('base64') !== value) throw storeErrors.BadDigest({ details: { header: algorithm } });
+}
+
+function contentBytes(request: S3Request, payload: PayloadDeclaration): number {
+  const chunked = payload.kind === 'chunked';
+  const text = request.headers.get(chunked ? 'x-amz-decoded-content-length' : 'content-length');
+  if (text === undefined) {
+    if (!request.headers.has('transfer-encoding') && !chunked) return 0; // no body at all
+    throw storeErrors.MissingContentLength();
+  }
+  if (!/^\d{1,15}$/.test(text)) throw storeErrors.InvalidArgument({ details: { reason: 'The length is malformed' } });
+  return Number(text);
+}
+
+function readMd5(request: S3Request): Buffer | null {
+  const text = request.headers.get('content-md5');
+  if (text === undefined) return null;
+  const bytes = Buffer.from(text, 'base64');
+  if (bytes.length !== 16 || bytes.toString('base64') !== text) {
+    throw storeErrors.InvalidDigest({ details: { header: 'Content-MD5' } });
+  }
+  return bytes;
+}
+
+function readChecksum(request: S3Request, payload: PayloadDeclaration): BodyPlan['checksum'] {
+  const given = CHECKSUM_ALGORITHMS.filter((algorithm) => request.headers.has(checksumHeaderName(algorithm)));
+  const trailing = payload.kind === 'chunked' && payload.trailer ? trailingChecksum(request) : null;
+  if (given.length + (trailing === null ? 0 : 1) > 1) {
+    throw storeErrors.InvalidRequest({
+      details: { reason: 'Expecting a single x-amz-checksum- header. Multiple checksum Types are not allowed.' },
+    });
+  }
+  const [algorithm = trailing] = given;
+  if (algorithm === null) return null;
+  const announced = request.headers.get('x-amz-sdk-checksum-algorithm');
+  if (announced !== undefined && parseChecksumAlgorithm(announced) !== algorithm) {
+    throw storeErrors.InvalidRequest({
+      details: { reason: 'Value for x-amz-sdk-checksum-algorithm header is invalid.' },
+    });
+  }
+  if (algorithm === trailing) return { algorithm, value: null };
+  const name = checksumHeaderName(algorithm);
+  const value = request.headers.get(name) ?? '';
+  if (!isChecksumValue(algorithm, value)) throw invalidValue(name);
+  return { algorithm, value };
+}
+
+function trailingChecksum(request: S3Request): ChecksumAlgorithm | null {
+  const names = (request.headers.get('x-amz-trailer') ?? '')
+    .toLowerCase()
+    .split(',')
+    .map((name) => name.trim());
+  const found = CHECKSUM_ALGORITHMS.filter((algorithm) => names.includes(checksumHeaderName(algorithm)));
+  if (names.some((name) => name !== '') && found.length !== 1) {
+    throw storeErrors.InvalidRequest({
+      details: { reason: 'The value specified in the x-amz-trailer header is not supported' },
+    });
+  }
+  return found[0] ?? null;
+}
+
+function invalidValue(name: string): Error {
+  return storeErrors.InvalidRequest({ details: { reason: `Value for ${name} header is invalid.` } });
+}

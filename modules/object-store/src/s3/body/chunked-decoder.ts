@@ -1,0 +1,137 @@
+import { storeErrors } from '../../errors.ts';
+import type { ChunkConsumer } from './pump-body.ts';
+
+const MAX_SIZE_LINE_BYTES = 1_024;
+const MAX_TRAILER_BYTES = 8_192;
+const LINE_FEED = 0x0a;
+
+/** Follows the frames of a body; absent for unsigned ones. All of its methods may throw. */
+export interface FrameVerifier {
+  data(chunk: Uint8Array): void;
+  /** At the end of each chunk, the last and empty one included. */
+  endChunk(signature: string): void;
+  endTrailer(trailer: ReadonlyMap<string, string>): void;
+}
+
+type State = 'size' | 'data' | 'data-end' | 'trailer' | 'done';
+
+/**
+ * The `aws-chunked` framing inside a body: `<hex size>[;chunk-signature=<hex>]\r\n<data>\r\n` … `0…\r\n[trailer]\r\n`.
+ * Push by push, without copying the data. Whatever is not exactly that is `IncompleteBody` or `InvalidRequest`.
+ */
+export class ChunkedDecoder {
+  /** Header lines after the last chunk, by lower-case name. */
+  readonly trailer = new Map<string, string>();
+  readonly #consume: ChunkConsumer;
+  readonly #verifier: FrameVerifier | null;
+  #state: State = 'size';
+  #line = '';
+  #trailerBytes = 0;
+  #left = 0;
+  #signature = '';
+
+  constructor(consume: ChunkConsumer, verifier: FrameVerifier | null) {
+    this.#consume = consume;
+    this.#verifier = verifier;
+  }
+
+  push(chunk: Buffer): Promise<unknown> | undefined {
+    const waits: Promise<unknown>[] = [];
+    let position = 0;
+    while (position < chunk.length) {
+      if (this.#state === 'data') {
+        const end = Math.min(chunk.length, position + this.#left);
+        const wait = this.#data(chunk.subarray(position, end));
+        if (wait !== undefined) waits.push(wait);
+        position = end;
+      } else {
+        position = this.#readLine(chunk, position);
+      }
+    }
+    if (waits.length < 2) return waits[0];
+    return Promise.all(waits);
+  }
+
+  /** The body is over; it must have been whole. */
+  end(): void {
+    if (this.#state !== 'done') throw storeErrors.IncompleteBody({ details: { reason: 'the last chunk is missing' } });
+  }
+
+  #data(data: Buffer): Promise<unknown> | undefined {
+    this.#verifier?.data(data);
+    this.#left -= data.length;
+    if (this.#left === 0) {
+      this.#verifier?.endChunk(this.#signature);
+      this.#state = 'data-end';
+    }
+    return this.#consume(data);
+  }
+
+  /** Up to the line feed, or to the end of what is there. Answers where to go on. */
+  #readLine(chunk: Buffer, start: number): number {
+    if (this.#state === 'done') throw malformed('there is something after the last chunk');
+    const feed = chunk.indexOf(LINE_FEED, start);
+    const end = feed === -1 ? chunk.length : feed + 1;
+    this.#line += chunk.toString('latin1', start, end);
+    const limit = this.#state === 'trailer' ? MAX_TRAILER_BYTES : MAX_SIZE_LINE_BYTES;
+    if (this.#line.length > limit) throw malformed('a line is too long');
+    if (feed === -1) return end;
+    const line = this.#line.replace(/\r?\n$/, '');
+    const strict = this.#line.endsWith('\r\n');
+    this.#line = '';
+    this.#endLine(line, strict);
+    return end;
+  }
+
+  #endLine(line: string, strict: boolean): void {
+    switch (this.#state) {
+      case 'size':
+        if (!strict) throw malformed('a chunk must start with a line');
+        this.#beginChunk(line);
+        return;
+      case 'data-end':
+        if (line !== '' || !strict) throw malformed('a chunk is longer than it said');
+        this.#state = 'size';
+        return;
+      case 'trailer':
+        this.#trailerLine(line);
+        return;
+      default:
+        throw malformed('there is something after the last chunk');
+    }
+  }
+
+  #beginChunk(line: string): void {
+    const parsed = /^([0-9a-fA-F]{1,12})(?:;chunk-signature=([0-9a-f]{64}))?$/.exec(line);
+    const [, size, signature] = parsed ?? [];
+    if (size === undefined) throw malformed('the size of a chunk is malformed');
+    if (this.#verifier !== null && signature === undefined) throw malformed('a chunk has no signature');
+    this.#signature = signature ?? '';
+    this.#left = Number.parseInt(size, 16);
+    if (this.#left > 0) {
+      this.#state = 'data';
+      return;
+    }
+    this.#verifier?.endChunk(this.#signature);
+    this.#state = 'trailer';
+  }
+
+  #trailerLine(line: string): void {
+    this.#trailerBytes += line.length;
+    if (this.#trailerBytes > MAX_TRAILER_BYTES) throw malformed('the trailer is too long');
+    if (line === '') {
+      this.#verifier?.endTrailer(this.trailer);
+      this.#state = 'done';
+      return;
+    }
+    const colon = line.indexOf(':');
+    if (colon < 1) throw malformed('a trailing header is malformed');
+    const name = line.slice(0, colon).trim().toLowerCase();
+    if (this.trailer.has(name)) throw malformed('a trailing header was sent twice');
+    this.trailer.set(name, line.slice(colon + 1).trim());
+  }
+}
+
+function malformed(reason: string): Error {
+  return storeErrors.InvalidRequest({ details: { reason: `The aws-chunked body is malformed: ${reason}` } });
+}

@@ -1,0 +1,47 @@
+import type { IncomingMessage } from 'node:http';
+import { storeErrors } from '../../errors.ts';
+
+/** Takes a chunk; a promise is the backpressure. What it throws ends the reading. */
+export type ChunkConsumer = (chunk: Buffer) => Promise<unknown> | undefined;
+
+/**
+ * Reads a request's body to its end. Rejects with `IncompleteBody` when the connection goes before, and with what the
+ * consumer threw; then the request is left paused, and who answers decides what becomes of the rest.
+ */
+export function pumpBody(incoming: IncomingMessage, consume: ChunkConsumer): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let pending: Promise<unknown> | undefined;
+    const settle = (error?: unknown): void => {
+      incoming.off('data', onData).off('end', onEnd).off('error', onError).off('close', onClose);
+      incoming.pause();
+      if (error === undefined) resolve();
+      else reject(error instanceof Error ? error : storeErrors.InternalError({ cause: error }));
+    };
+    const onData = (chunk: Buffer): void => {
+      try {
+        pending = consume(chunk);
+      } catch (error) {
+        settle(error);
+        return;
+      }
+      if (pending === undefined) return;
+      incoming.pause();
+      pending.then(() => incoming.resume(), settle);
+    };
+    const onEnd = (): void => void (pending ?? Promise.resolve()).then(() => settle(), settle);
+    const onClose = (): void => {
+      if (!incoming.complete) settle(storeErrors.IncompleteBody({ details: { reason: 'the connection ended' } }));
+    };
+    const onError = (cause: Error): void => settle(storeErrors.IncompleteBody({ cause }));
+    if (incoming.destroyed && !incoming.complete) {
+      reject(storeErrors.IncompleteBody());
+      return;
+    }
+    if (incoming.readableEnded) {
+      resolve();
+      return;
+    }
+    incoming.on('data', onData).on('end', onEnd).on('error', onError).on('close', onClose);
+    incoming.resume();
+  });
+}

@@ -1,0 +1,27 @@
+import type { SignatureSeed } from '../auth/verify.ts';
+import type { S3Request } from '../s3-request.ts';
+import type { BodyPlan } from './body-plan.ts';
+import { ChunkSignatures } from './chunk-signatures.ts';
+import { ChunkedDecoder } from './chunked-decoder.ts';
+import { pumpBody, type ChunkConsumer } from './pump-body.ts';
+
+const NO_TRAILER: ReadonlyMap<string, string> = new Map();
+
+/** Brings the content of a body to the consumer, out of its framing and with the signatures of its chunks verified. */
+export async function receiveBody(
+  request: S3Request,
+  plan: BodyPlan,
+  seed: SignatureSeed | null,
+  consume: ChunkConsumer,
+): Promise<ReadonlyMap<string, string>> {
+  request.wantBody();
+  if (plan.payload.kind !== 'chunked') {
+    await pumpBody(request.incoming, consume);
+    return NO_TRAILER;
+  }
+  const signatures = plan.payload.signed && seed !== null ? new ChunkSignatures(seed, plan.payload.trailer) : null;
+  const decoder = new ChunkedDecoder(consume, signatures);
+  await pumpBody(request.incoming, (chunk) => decoder.push(chunk));
+  decoder.end();
+  return decoder.trailer;
+}

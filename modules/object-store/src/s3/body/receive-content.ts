@@ -1,0 +1,57 @@
+import type { ChecksumAlgorithm } from '../../checksums/algorithms.ts';
+import { ContentWriter } from '../../domain/content-writer.ts';
+import { storeErrors } from '../../errors.ts';
+import type { NewContent } from '../../ports/metadata-store.ts';
+import type { ObjectChecksum } from '../../ports/records.ts';
+import type { S3Context } from '../s3-context.ts';
+import { assertDigests, digestsFor, readBodyPlan } from './body-plan.ts';
+import { receiveBody } from './receive-body.ts';
+
+export interface ReceivedContent {
+  /** Sealed and verified, but not committed. */
+  content: NewContent;
+  sizeBytes: number;
+  /** Hexadecimal, which is the ETag of a single upload. */
+  md5: string;
+  checksum: ObjectChecksum;
+}
+
+export interface ReceiveOptions {
+  /** False for parts, which are blobs however small. */
+  inline: boolean;
+  /** What is kept with the bytes; default: what the client sent, else CRC64NVME. */
+  keep?: ChecksumAlgorithm | null;
+}
+
+/** Takes an upload in: what was announced is verified before anything is sealed, and what fails leaves nothing behind. */
+export async function receiveContent(context: S3Context, options: ReceiveOptions): Promise<ReceivedContent> {
+  const { request, payload, seed, services } = context;
+  const { parts } = services;
+  const plan = readBodyPlan(request, payload);
+  assertSize(plan.sizeBytes, parts.config.limits.put_bytes);
+  const keep = options.keep ?? plan.checksum?.algorithm ?? 'CRC64NVME';
+  const names = digestsFor(plan).add('MD5').add(keep);
+  const leave = services.uploadsInFlight.enter();
+  try {
+    const writer = await ContentWriter.open(services.contentParts, names, plan.sizeBytes, options);
+    try {
+      const trailer = await receiveBody(request, plan, seed, (chunk) => writer.write(chunk));
+      const digests = await writer.digest();
+      assertDigests(plan, digests, trailer);
+      const value = digests[keep]?.toString('base64') ?? '';
+      const md5 = digests.MD5?.toString('hex') ?? '';
+      const content = await writer.seal();
+      return { content, sizeBytes: plan.sizeBytes, md5, checksum: { algorithm: keep, type: 'FULL_OBJECT', value } };
+    } catch (error) {
+      await writer.abort();
+      throw error;
+    }
+  } finally {
+    leave();
+  }
+}
+
+function assertSize(sizeBytes: number, limitBytes: number): void {
+  if (sizeBytes <= limitBytes) return;
+  throw storeErrors.EntityTooLarge({ details: { proposedSize: sizeBytes, maxSizeAllowed: limitBytes } });
+}

@@ -1,0 +1,25 @@
+import { MultiHasher } from '../../checksums/hasher.ts';
+import { storeErrors } from '../../errors.ts';
+import type { S3Context } from '../s3-context.ts';
+import { assertDigests, digestsFor, readBodyPlan } from './body-plan.ts';
+import { receiveBody } from './receive-body.ts';
+
+/** A small body as text, such as an XML document, with everything that was announced about it verified. */
+export async function receiveDocument(context: S3Context, limitBytes: number): Promise<string> {
+  const { request, payload, seed, services } = context;
+  const plan = readBodyPlan(request, payload);
+  if (plan.sizeBytes > limitBytes) throw storeErrors.MalformedXML({ details: { maxBytes: limitBytes } });
+  const hasher = new MultiHasher(services.parts.hashing.kernel, digestsFor(plan));
+  const chunks: Buffer[] = [];
+  let received = 0;
+  const trailer = await receiveBody(request, plan, seed, (chunk) => {
+    received += chunk.length;
+    if (received > plan.sizeBytes) throw storeErrors.IncompleteBody();
+    hasher.update(chunk);
+    chunks.push(chunk);
+    return undefined;
+  });
+  if (received !== plan.sizeBytes) throw storeErrors.IncompleteBody();
+  assertDigests(plan, hasher.digest(), trailer);
+  return Buffer.concat(chunks).toString('utf8');
+}

@@ -1,0 +1,64 @@
+import { assertBucketName } from '../../domain/bucket-name.ts';
+import { storeErrors } from '../../errors.ts';
+import { receiveDocument } from '../body/receive-document.ts';
+import { fromToken, readLimit, toIsoDate, toToken } from '../page-parameters.ts';
+import { respondEmpty, respondXml } from '../respond.ts';
+import { bucketOf, type S3Handler } from '../s3-context.ts';
+import { childText, parseXml } from '../xml-reader.ts';
+
+const MAX_CONFIGURATION_BYTES = 64 * 1024;
+/** What `GetBucketLocation` calls by an empty name. Every region of a signature means the same place here. */
+export const HOME_REGION = 'us-east-1';
+
+export const listBuckets: S3Handler = async ({ request, response, caller, services }) => {
+  const { query } = request;
+  const limit = readLimit(query, 'max-buckets', services.parts.config.limits.buckets_per_workspace);
+  const token = query.get('continuation-token');
+  const prefix = query.get('prefix') ?? '';
+  const after = token === undefined ? '' : fromToken(token);
+  const found = await services.buckets.list(caller.workspaceUuid, { prefix, after, limit: limit + 1 });
+  const page = found.slice(0, limit);
+  const last = page.at(-1);
+  const shown = page.filter((bucket) => caller.buckets === null || caller.buckets.includes(bucket.name));
+  respondXml(response, 'ListAllMyBucketsResult', {
+    Owner: { ID: caller.workspaceUuid, DisplayName: caller.workspaceUuid },
+    Buckets: {
+      Bucket: shown.map(({ name, createdAtMs }) => ({ Name: name, CreationDate: toIsoDate(createdAtMs) })),
+    },
+    ...(query.has('prefix') ? { Prefix: prefix } : {}),
+    ...(found.length > limit && last !== undefined ? { ContinuationToken: toToken(last.name) } : {}),
+  });
+};
+
+export const createBucket: S3Handler = async (context) => {
+  const { request, response, caller, services } = context;
+  const name = request.bucketName ?? '';
+  assertBucketName(name);
+  const acl = request.headers.get('x-amz-acl') ?? 'private';
+  if (acl !== 'private') throw storeErrors.NotImplemented({ details: { operation: `x-amz-acl: ${acl}` } });
+  if (request.headers.get('x-amz-bucket-object-lock-enabled')?.toLowerCase() === 'true') {
+    throw storeErrors.NotImplemented({ details: { operation: 'x-amz-bucket-object-lock-enabled' } });
+  }
+  const document = await receiveDocument(context, MAX_CONFIGURATION_BYTES);
+  if (document.trim() !== '') assertLocation(document, services.parts.config.regions);
+  await services.buckets.create({ name, workspaceUuid: caller.workspaceUuid });
+  respondEmpty(response, 200, { location: `/${name}` });
+};
+
+export const headBucket: S3Handler = async ({ response }) => {
+  respondEmpty(response, 200, { 'x-amz-bucket-region': HOME_REGION });
+};
+
+export const getBucketLocation: S3Handler = async ({ response }) => {
+  respondXml(response, 'LocationConstraint', '');
+};
+
+export const deleteBucket: S3Handler = async (context) => {
+  await context.services.buckets.delete(bucketOf(context));
+  respondEmpty(context.response, 204);
+};
+
+function assertLocation(document: string, regions: readonly string[]): void {
+  const location = childText(parseXml(document, 'CreateBucketConfiguration'), 'LocationConstraint') ?? '';
+  if (!regions.includes(location)) throw storeErrors.IllegalLocationConstraintException({ details: { location } });
+}

@@ -1,0 +1,79 @@
+import { isAppError, type AppError } from '@svc/errors';
+import { assertObjectKey } from '../../domain/object-key.ts';
+import { storeErrors } from '../../errors.ts';
+import type { DeletedObject } from '../../ports/metadata-store.ts';
+import { receiveDocument } from '../body/receive-document.ts';
+import { writeConditionsOf } from '../request-conditions.ts';
+import { respondEmpty, respondXml } from '../respond.ts';
+import { bucketOf, keyOf, type S3Handler } from '../s3-context.ts';
+import { children, childText, parseXml } from '../xml-reader.ts';
+import type { XmlNode } from '../xml-writer.ts';
+
+const MAX_KEYS = 1_000;
+/** A thousand keys of a kilobyte, each byte written as a reference. */
+const MAX_DOCUMENT_BYTES = 8 * 1024 * 1024;
+const AT_A_TIME = 64;
+
+export const deleteObject: S3Handler = async (context) => {
+  const { request, response, services } = context;
+  const versionId = request.query.get('versionId');
+  const deleted = await services.objects.delete(
+    { bucket: bucketOf(context), key: keyOf(context), ...(versionId === undefined ? {} : { versionId }) },
+    writeConditionsOf(request.headers),
+  );
+  respondEmpty(response, 204, {
+    ...(deleted.versionId === null ? {} : { 'x-amz-version-id': deleted.versionId }),
+    ...(deleted.deleteMarker ? { 'x-amz-delete-marker': 'true' } : {}),
+  });
+};
+
+interface NamedObject {
+  key: string;
+  versionId?: string;
+  etag?: string;
+}
+
+export const deleteObjects: S3Handler = async (context) => {
+  const root = parseXml(await receiveDocument(context, MAX_DOCUMENT_BYTES), 'Delete');
+  const quiet = childText(root, 'Quiet')?.trim().toLowerCase() === 'true';
+  const named = children(root, 'Object').map((element): NamedObject => {
+    const [key, versionId, etag] = [
+      childText(element, 'Key'),
+      childText(element, 'VersionId'),
+      childText(element, 'ETag'),
+    ];
+    if (key === undefined || key === '') throw storeErrors.MalformedXML();
+    return { key, ...(versionId === undefined ? {} : { versionId }), ...(etag === undefined ? {} : { etag }) };
+  });
+  if (named.length === 0 || named.length > MAX_KEYS) throw storeErrors.MalformedXML();
+  const bucket = bucketOf(context);
+  const outcomes: XmlNode[] = [];
+  for (let start = 0; start < named.length; start += AT_A_TIME) {
+    // Together, so that they share commits; each succeeds or fails alone.
+    const batch = named.slice(start, start + AT_A_TIME).map(async ({ etag, ...name }): Promise<XmlNode> => {
+      try {
+        assertObjectKey(name.key);
+        const conditions = etag === undefined ? {} : { ifMatch: [etag.replaceAll('"', '')] };
+        const deleted = await context.services.objects.delete({ bucket, ...name }, conditions);
+        return quiet ? {} : { Deleted: toDeleted(name, deleted) };
+      } catch (error) {
+        if (!isAppError(error) || error.status >= 500) throw error;
+        return { Error: toFailed(name, error) };
+      }
+    });
+    outcomes.push(...(await Promise.all(batch)));
+  }
+  respondXml(context.response, 'DeleteResult', {
+    Deleted: outcomes.flatMap((outcome) => ('Deleted' in outcome ? [outcome['Deleted'] as XmlNode] : [])),
+    Error: outcomes.flatMap((outcome) => ('Error' in outcome ? [outcome['Error'] as XmlNode] : [])),
+  });
+};
+
+function toDeleted(name: NamedObject, deleted: DeletedObject): XmlNode {
+  const marker = deleted.deleteMarker ? { DeleteMarker: true, DeleteMarkerVersionId: deleted.versionId } : {};
+  return { Key: name.key, VersionId: name.versionId, ...marker };
+}
+
+function toFailed(name: NamedObject, error: AppError): XmlNode {
+  return { Key: name.key, VersionId: name.versionId, Code: error.code, Message: error.message };
+}

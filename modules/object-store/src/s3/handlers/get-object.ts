@@ -1,0 +1,155 @@
+import type { OutgoingHttpHeaders } from 'node:http';
+import { parseByteRange } from '../../domain/byte-range.ts';
+import { readContent } from '../../domain/read-content.ts';
+import { evaluateReadConditions, parseTags } from '../../domain/read-conditions.ts';
+import { storeErrors } from '../../errors.ts';
+import type { ReadRange } from '../../ports/blob-store.ts';
+import type { FoundObject } from '../../ports/metadata-store.ts';
+import { checksumHeaders, objectHeaders } from '../object-headers.ts';
+import { readConditionsOf } from '../request-conditions.ts';
+import { respondEmpty, respondStream } from '../respond.ts';
+import { bucketOf, keyOf, type S3Context, type S3Handler } from '../s3-context.ts';
+
+const RESPONSE_OVERRIDES: Readonly<Record<string, string>> = {
+  'response-cache-control': 'cache-control',
+  'response-content-disposition': 'content-disposition',
+  'response-content-encoding': 'content-encoding',
+  'response-content-language': 'content-language',
+  'response-content-type': 'content-type',
+  'response-expires': 'expires',
+};
+
+interface Selection {
+  range: ReadRange;
+  status: 200 | 206;
+  headers: OutgoingHttpHeaders;
+}
+
+export const getObject: S3Handler = async (context) => {
+  const { response, services } = context;
+  const prepared = await prepare(context);
+  if (prepared === null) return;
+  const { found, selection, headers } = prepared;
+  const length = selection.range.endExclusive - selection.range.start;
+  if (length === 0 || found.inline !== null) {
+    // Head and body in one write: two small segments would meet Nagle's algorithm and delayed acknowledgements.
+    const body = found.inline?.subarray(selection.range.start, selection.range.endExclusive);
+    response.writeHead(selection.status, headers);
+    response.end(body);
+    return;
+  }
+  const content = readContent(services.parts, found, selection.range);
+  // The first chunk before the head: bytes that cannot be read are an error, not a cut connection.
+  const first = await content.next();
+  response.writeHead(selection.status, headers);
+  await respondStream(response, startingWith(first, content));
+};
+
+export const headObject: S3Handler = async (context) => {
+  const prepared = await prepare(context);
+  if (prepared === null) return;
+  respondEmpty(context.response, prepared.selection.status, prepared.headers);
+};
+
+/** Null when the answer was given already: the client has this version. */
+async function prepare(
+  context: S3Context,
+): Promise<{ found: FoundObject; selection: Selection; headers: OutgoingHttpHeaders } | null> {
+  const { request, response, services } = context;
+  const bucket = bucketOf(context);
+  const versionId = request.query.get('versionId');
+  const found = await services.objects.find({
+    bucket,
+    key: keyOf(context),
+    ...(versionId === undefined ? {} : { versionId }),
+  });
+  const headers = objectHeaders(found.version, bucket);
+  const result = evaluateReadConditions(readConditionsOf(request.headers), found.version);
+  if (result === 'failed') throw storeErrors.PreconditionFailed();
+  if (result === 'not-modified') {
+    delete headers['content-type'];
+    respondEmpty(response, 304, headers);
+    return null;
+  }
+  for (const [parameter, header] of Object.entries(RESPONSE_OVERRIDES)) {
+    const value = request.query.get(parameter);
+    if (value !== undefined) headers[header] = headerText(value);
+  }
+  const selection = await select(context, found);
+  headers['content-length'] = selection.range.endExclusive - selection.range.start;
+  const withChecksum = request.headers.get('x-amz-checksum-mode')?.toUpperCase() === 'ENABLED';
+  if (withChecksum && selection.status === 200) Object.assign(headers, checksumHeaders(found.version.checksum));
+  return { found, selection, headers: { ...headers, ...selection.headers } };
+}
+
+async function select(context: S3Context, found: FoundObject): Promise<Selection> {
+  const { query, headers } = context.request;
+  const { sizeBytes } = found.version;
+  const partNumber = query.get('partNumber');
+  const rangeHeader = rangeApplies(headers.get('if-range'), found.version.etag) ? headers.get('range') : undefined;
+  if (partNumber !== undefined) {
+    if (rangeHeader !== undefined) {
+      throw storeErrors.InvalidRequest({
+        details: { reason: 'Cannot specify both Range header and partNumber query parameter.' },
+      });
+    }
+    return await selectPart(context, found, partNumber);
+  }
+  const range = parseByteRange(rangeHeader, sizeBytes);
+  if (range === null) return { range: { start: 0, endExclusive: sizeBytes }, status: 200, headers: {} };
+  return { range, status: 206, headers: { 'content-range': contentRange(range, sizeBytes) } };
+}
+
+async function selectPart({ services }: S3Context, found: FoundObject, text: string): Promise<Selection> {
+  const { version } = found;
+  if (!/^\d{1,5}$/.test(text) || Number(text) < 1) {
+    throw storeErrors.InvalidArgument({
+      details: { reason: 'Part number must be an integer between 1 and 10000, inclusive' },
+    });
+  }
+  const partNumber = Number(text);
+  if (version.location.kind !== 'manifest') {
+    if (partNumber !== 1) throw storeErrors.InvalidPartNumber();
+    const range = { start: 0, endExclusive: version.sizeBytes };
+    if (version.sizeBytes === 0) return { range, status: 200, headers: {} };
+    return { range, status: 206, headers: { 'content-range': contentRange(range, version.sizeBytes) } };
+  }
+  const { manifestId } = version.location;
+  const part = await services.parts.metadata.findManifestPart({ manifestId, partNumber });
+  if (part === null) throw storeErrors.InvalidPartNumber();
+  const range = { start: part.startOffset, endExclusive: part.startOffset + part.sizeBytes };
+  const headers = {
+    'content-range': contentRange(range, version.sizeBytes),
+    'x-amz-mp-parts-count': version.partCount ?? 1,
+    ...checksumHeaders(part.checksum),
+  };
+  return { range, status: 206, headers };
+}
+
+/** RFC 9110 section 13.1.5, for tags: a range of another version is not wanted. */
+function rangeApplies(ifRange: string | undefined, etag: string): boolean {
+  return ifRange === undefined || parseTags(ifRange).includes(etag);
+}
+
+function contentRange(range: ReadRange, sizeBytes: number): string {
+  return `bytes ${range.start}-${range.endExclusive - 1}/${sizeBytes}`;
+}
+
+/** Text of a query as header bytes; a line break in it would start another header. */
+function headerText(value: string): string {
+  if (/[\r\n\0]/.test(value))
+    throw storeErrors.InvalidArgument({ details: { reason: 'A response header is malformed' } });
+  return Buffer.from(value).toString('latin1');
+}
+
+async function* startingWith(
+  first: IteratorResult<Uint8Array>,
+  rest: AsyncGenerator<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  try {
+    if (!first.done) yield first.value;
+    yield* rest;
+  } finally {
+    await rest.return(undefined);
+  }
+}

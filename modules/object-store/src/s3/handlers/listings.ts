@@ -1,0 +1,91 @@
+import type { ObjectPage } from '../../ports/metadata-store.ts';
+import type { ObjectSummary } from '../../ports/records.ts';
+import { fromToken, readEncoding, readLimit, toIsoDate, toToken } from '../page-parameters.ts';
+import { respondXml } from '../respond.ts';
+import { bucketOf, type S3Context, type S3Handler } from '../s3-context.ts';
+import type { XmlNode } from '../xml-writer.ts';
+
+export const listObjectsV2: S3Handler = async (context) => {
+  const { query } = context.request;
+  const encode = readEncoding(query);
+  const token = query.get('continuation-token');
+  const startAfter = query.get('start-after') ?? '';
+  const maxKeys = readMaxKeys(context);
+  const page = await readPage(context, token === undefined ? startAfter : fromToken(token), maxKeys);
+  const owner = query.get('fetch-owner') === 'true' ? ownerOf(context) : {};
+  respondXml(context.response, 'ListBucketResult', {
+    ...listingHead(context, maxKeys),
+    ...(token === undefined ? {} : { ContinuationToken: token }),
+    ...(query.has('start-after') ? { StartAfter: encode(startAfter) } : {}),
+    KeyCount: page.objects.length + page.commonPrefixes.length,
+    IsTruncated: page.truncated,
+    ...(page.next === null ? {} : { NextContinuationToken: toToken(page.next) }),
+    ...listingBody(page, encode, owner),
+  });
+};
+
+export const listObjects: S3Handler = async (context) => {
+  const { query } = context.request;
+  const encode = readEncoding(query);
+  const marker = query.get('marker') ?? '';
+  const maxKeys = readMaxKeys(context);
+  const page = await readPage(context, marker, maxKeys);
+  // Without a delimiter the next marker is the last key, which a client sees for itself (API reference, ListObjects).
+  const next = page.next !== null && (query.get('delimiter') ?? '') !== '' ? { NextMarker: encode(page.next) } : {};
+  respondXml(context.response, 'ListBucketResult', {
+    ...listingHead(context, maxKeys),
+    Marker: encode(marker),
+    IsTruncated: page.truncated,
+    ...next,
+    ...listingBody(page, encode, ownerOf(context)),
+  });
+};
+
+function readMaxKeys({ request, services }: S3Context): number {
+  return readLimit(request.query, 'max-keys', services.parts.config.limits.list_keys);
+}
+
+async function readPage(context: S3Context, after: string, limit: number): Promise<ObjectPage> {
+  if (limit === 0) return { objects: [], commonPrefixes: [], truncated: false, next: null };
+  const { query } = context.request;
+  const [prefix, delimiter] = [query.get('prefix') ?? '', query.get('delimiter') ?? ''];
+  return await context.services.objects.list(bucketOf(context), { prefix, delimiter, after, limit });
+}
+
+function listingHead(context: S3Context, maxKeys: number): XmlNode {
+  const { query } = context.request;
+  const encode = readEncoding(query);
+  const delimiter = query.get('delimiter');
+  return {
+    Name: bucketOf(context).name,
+    Prefix: encode(query.get('prefix') ?? ''),
+    ...(delimiter === undefined || delimiter === '' ? {} : { Delimiter: encode(delimiter) }),
+    MaxKeys: maxKeys,
+    ...(query.has('encoding-type') ? { EncodingType: 'url' } : {}),
+  };
+}
+
+function listingBody(page: ObjectPage, encode: (key: string) => string, owner: XmlNode): XmlNode {
+  return {
+    Contents: page.objects.map((object) => ({ ...toContents(object, encode), ...owner })),
+    CommonPrefixes: page.commonPrefixes.map((prefix) => ({ Prefix: encode(prefix) })),
+  };
+}
+
+function toContents(object: ObjectSummary, encode: (key: string) => string): XmlNode {
+  const { checksum } = object;
+  return {
+    Key: encode(object.key),
+    LastModified: toIsoDate(object.modifiedAtMs),
+    ETag: `"${object.etag}"`,
+    ...(checksum === null ? {} : { ChecksumAlgorithm: checksum.algorithm, ChecksumType: checksum.type }),
+    Size: object.sizeBytes,
+    StorageClass: 'STANDARD',
+  };
+}
+
+/** Everything in a bucket belongs to its workspace. */
+function ownerOf(context: S3Context): XmlNode {
+  const { workspaceUuid } = bucketOf(context);
+  return { Owner: { ID: workspaceUuid, DisplayName: workspaceUuid } };
+}

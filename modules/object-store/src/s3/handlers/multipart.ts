@@ -1,0 +1,150 @@
+import {
+  canBeFullObject,
+  parseChecksumAlgorithm,
+  type ChecksumAlgorithm,
+  type ChecksumType,
+} from '../../checksums/algorithms.ts';
+import { CHECKSUM_ALGORITHMS, checksumHeaderName } from '../../checksums/algorithms.ts';
+import type { UploadName } from '../../domain/multipart-service.ts';
+import { storeErrors } from '../../errors.ts';
+import type { CompletedPart } from '../../ports/metadata-store.ts';
+import type { UploadRecord } from '../../ports/records.ts';
+import { readBodyPlan } from '../body/body-plan.ts';
+import { receiveContent } from '../body/receive-content.ts';
+import { receiveDocument } from '../body/receive-document.ts';
+import { readAttributes } from '../object-attributes.ts';
+import { checksumHeaders, versionHeaders } from '../object-headers.ts';
+import type { RequestHeaders } from '../request-headers.ts';
+import { writeConditionsOf } from '../request-conditions.ts';
+import { respondEmpty, respondXml } from '../respond.ts';
+import { bucketOf, keyOf, type S3Context, type S3Handler } from '../s3-context.ts';
+import { children, childText, parseXml, type XmlElement } from '../xml-reader.ts';
+
+/** Ten thousand parts with a checksum each. */
+const MAX_COMPLETION_BYTES = 4 * 1024 * 1024;
+
+export const createMultipartUpload: S3Handler = async (context) => {
+  const { request, response, caller, services } = context;
+  const bucket = bucketOf(context);
+  const key = keyOf(context);
+  const checksum = readUploadChecksum(request.headers);
+  const attributes = readAttributes(request.headers, services.parts.config.limits.metadata_bytes);
+  const uploadId = await services.multipart.create({
+    bucket,
+    key,
+    initiator: caller.accessKeyId,
+    attributes,
+    checksumAlgorithm: checksum?.algorithm ?? null,
+    checksumType: checksum?.type ?? null,
+  });
+  if (checksum !== null) {
+    response.setHeader('x-amz-checksum-algorithm', checksum.algorithm);
+    response.setHeader('x-amz-checksum-type', checksum.type);
+  }
+  respondXml(response, 'InitiateMultipartUploadResult', { Bucket: bucket.name, Key: key, UploadId: uploadId });
+};
+
+export const uploadPart: S3Handler = async (context) => {
+  const { request, response, services } = context;
+  const partNumber = readPartNumber(request.query.get('partNumber'), services.parts.config.limits.parts);
+  const name = uploadNameOf(context);
+  const upload = await services.multipart.get(name);
+  assertSameAlgorithm(context, upload);
+  const received = await receiveContent(context, { inline: false, keep: upload.checksumAlgorithm ?? 'CRC64NVME' });
+  await services.multipart.putPart({
+    ...name,
+    partNumber,
+    content: received.content,
+    sizeBytes: received.sizeBytes,
+    etag: received.md5,
+    checksum: received.checksum,
+  });
+  const { 'x-amz-checksum-type': _, ...checksum } = checksumHeaders(received.checksum);
+  respondEmpty(response, 200, { etag: `"${received.md5}"`, ...checksum });
+};
+
+export const completeMultipartUpload: S3Handler = async (context) => {
+  const { request, response, services } = context;
+  const name = uploadNameOf(context);
+  const root = parseXml(await receiveDocument(context, MAX_COMPLETION_BYTES), 'CompleteMultipartUpload');
+  const parts = children(root, 'Part').map((element) => readCompletedPart(element));
+  if (parts.length === 0 || parts.length > services.parts.config.limits.parts) throw storeErrors.MalformedXML();
+  const expected = CHECKSUM_ALGORITHMS.map((algorithm) => request.headers.get(checksumHeaderName(algorithm)));
+  const expectedChecksum = expected.find((value) => value !== undefined);
+  const stored = await services.multipart.complete({
+    ...name,
+    parts,
+    conditions: writeConditionsOf(request.headers),
+    ...(expectedChecksum === undefined ? {} : { expectedChecksum }),
+  });
+  for (const [header, value] of Object.entries(versionHeaders(name.bucket, stored.versionId))) {
+    if (value !== undefined) response.setHeader(header, value);
+  }
+  respondXml(response, 'CompleteMultipartUploadResult', {
+    Location: `/${name.bucket.name}/${name.key}`,
+    Bucket: name.bucket.name,
+    Key: name.key,
+    ETag: `"${stored.etag}"`,
+    ...(stored.checksum === null
+      ? {}
+      : { [`Checksum${stored.checksum.algorithm}`]: stored.checksum.value, ChecksumType: stored.checksum.type }),
+  });
+};
+
+export const abortMultipartUpload: S3Handler = async (context) => {
+  await context.services.multipart.abort(uploadNameOf(context));
+  respondEmpty(context.response, 204);
+};
+
+export function uploadNameOf(context: S3Context): UploadName {
+  const uploadId = context.request.query.get('uploadId') ?? '';
+  return { bucket: bucketOf(context), key: keyOf(context), uploadId };
+}
+
+function readPartNumber(text: string | undefined, limit: number): number {
+  const partNumber = /^\d{1,9}$/.test(text ?? '') ? Number(text) : 0;
+  if (partNumber >= 1 && partNumber <= limit) return partNumber;
+  const reason = `Part number must be an integer between 1 and ${limit}, inclusive`;
+  throw storeErrors.InvalidArgument({ details: { reason, field: 'partNumber' } });
+}
+
+function readUploadChecksum(headers: RequestHeaders): { algorithm: ChecksumAlgorithm; type: ChecksumType } | null {
+  const name = headers.get('x-amz-checksum-algorithm');
+  const type = headers.get('x-amz-checksum-type')?.toUpperCase();
+  if (name === undefined) {
+    if (type === undefined) return null;
+    throw invalid('The x-amz-checksum-type header can only be used with the x-amz-checksum-algorithm header.');
+  }
+  const algorithm = parseChecksumAlgorithm(name);
+  if (algorithm === null) {
+    throw invalid(
+      'Checksum algorithm provided is unsupported. Please try again with any of the valid types: [CRC32, CRC32C, CRC64NVME, SHA1, SHA256]',
+    );
+  }
+  if (type === undefined) return { algorithm, type: algorithm === 'CRC64NVME' ? 'FULL_OBJECT' : 'COMPOSITE' };
+  if (type === 'FULL_OBJECT' && canBeFullObject(algorithm)) return { algorithm, type };
+  if (type === 'COMPOSITE' && algorithm !== 'CRC64NVME') return { algorithm, type };
+  throw invalid(`The ${type} checksum type cannot be used with the ${algorithm.toLowerCase()} checksum algorithm.`);
+}
+
+function assertSameAlgorithm(context: S3Context, upload: UploadRecord): void {
+  const { checksum } = readBodyPlan(context.request, context.payload);
+  const wanted = upload.checksumAlgorithm;
+  if (checksum === null || wanted === null || checksum.algorithm === wanted) return;
+  throw invalid(
+    `Checksum Type mismatch occurred, expected checksum Type: ${wanted.toLowerCase()}, actual checksum Type: ${checksum.algorithm.toLowerCase()}`,
+  );
+}
+
+function readCompletedPart(element: XmlElement): CompletedPart {
+  const number = childText(element, 'PartNumber')?.trim() ?? '';
+  const etag = childText(element, 'ETag')?.trim().replaceAll('"', '');
+  if (!/^\d{1,9}$/.test(number) || etag === undefined) throw storeErrors.MalformedXML();
+  const checksums = CHECKSUM_ALGORITHMS.map((algorithm) => childText(element, `Checksum${algorithm}`)?.trim());
+  const checksum = checksums.find((value) => value !== undefined && value !== '');
+  return { partNumber: Number(number), etag, ...(checksum === undefined ? {} : { checksum }) };
+}
+
+function invalid(reason: string): Error {
+  return storeErrors.InvalidRequest({ details: { reason } });
+}

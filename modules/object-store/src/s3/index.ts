@@ -1,0 +1,95 @@
+/**
+ * The S3 data plane: one handler for a raw `node:http` server. A request goes through `readS3Request` (raw URL and
+ * headers), `detectOperation` (method and query -> a name), `dispatch` (signature, permission, bucket) and the one
+ * handler that the table in `operations.ts` gives for the name.
+ *
+ * What is not here stands in `operation-names.ts`, is recognized, and is answered 501 by name. Known differences from AWS
+ * that are meant: one region under several names; a bucket's owner is its workspace; access keys carry their permissions,
+ * so there are no IAM policies; Signature Version 2 is refused.
+ */
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { toAppError } from '@svc/errors';
+import { requestIdOf } from '@svc/http';
+import { redactText, type Logger, type Metrics } from '@svc/telemetry';
+import type { StoreServices } from '../domain/services.ts';
+import { detectOperation } from './detect.ts';
+import { dispatch } from './dispatch.ts';
+import { respondError } from './refuse.ts';
+import { readS3Request } from './s3-request.ts';
+
+export interface S3Plane {
+  /** For the listener's requests. */
+  handle(incoming: IncomingMessage, response: ServerResponse): void;
+  /** Hooks of a server that `handle` needs: bodies are asked for only when they are wanted. */
+  configure(server: Server): void;
+  /** Requests that are running. */
+  activeRequests(): number;
+}
+
+export interface S3PlaneOptions {
+  services: StoreServices;
+  log: Logger;
+  metrics: Metrics;
+}
+
+export function createS3Plane({ services, log, metrics }: S3PlaneOptions): S3Plane {
+  const duration = metrics.histogram('svc_s3_request_duration_seconds', 'Time to answer an S3 request', [
+    'operation',
+    'status',
+  ]);
+  let active = 0;
+
+  const serve = async (
+    incoming: IncomingMessage,
+    response: ServerResponse,
+    expectsContinue: boolean,
+  ): Promise<void> => {
+    const startedAt = performance.now();
+    const requestId = requestIdOf(incoming.headers);
+    let operation = 'Unknown';
+    active += 1;
+    response.setHeader('x-amz-request-id', requestId);
+    response.setHeader('x-request-id', requestId);
+    try {
+      const { domains } = services.parts.config;
+      const request = readS3Request(incoming, response, { requestId, domains, expectsContinue });
+      const named = detectOperation(request);
+      operation = named;
+      await dispatch(named, request, response, services);
+    } catch (raw) {
+      const error = toAppError(raw);
+      const url = redactText(incoming.url ?? '');
+      if (error.status >= 500 && error.status !== 501) {
+        log.error({ err: error.cause ?? error, code: error.code, request_id: requestId, url }, 's3 request failed');
+      }
+      respondError(incoming, response, error, { requestId, resource: pathOf(incoming) });
+    } finally {
+      active -= 1;
+      const seconds = (performance.now() - startedAt) / 1_000;
+      duration.observe({ operation, status: String(response.statusCode) }, seconds);
+      log.debug({ request_id: requestId, operation, status: response.statusCode, duration_ms: seconds * 1_000 }, 's3');
+    }
+  };
+
+  const start = (incoming: IncomingMessage, response: ServerResponse, expectsContinue: boolean): void => {
+    response.on('error', () => undefined); // the client went away; whoever writes hears of it
+    serve(incoming, response, expectsContinue).catch((error: unknown) => {
+      log.error({ err: error }, 's3 answer failed');
+      response.destroy();
+    });
+  };
+
+  return {
+    handle: (incoming, response) => start(incoming, response, false),
+    configure: (server) => {
+      server.on('checkContinue', (incoming: IncomingMessage, response: ServerResponse) =>
+        start(incoming, response, true),
+      );
+    },
+    activeRequests: () => active,
+  };
+}
+
+function pathOf(incoming: IncomingMessage): string {
+  return (incoming.url ?? '/').split('?', 1)[0] ?? '/';
+}

@@ -1,0 +1,57 @@
+import { storeErrors } from '../errors.ts';
+import type { ObjectAttributes } from '../ports/records.ts';
+import type { RequestHeaders } from './request-headers.ts';
+
+const METADATA_PREFIX = 'x-amz-meta-';
+const KEPT_HEADERS = ['cache-control', 'content-disposition', 'content-encoding', 'content-language', 'expires'];
+const DEFAULT_CONTENT_TYPE = 'binary/octet-stream';
+const MAX_KEPT_BYTES = 8_192;
+
+const STORAGE_CLASSES: ReadonlySet<string> = new Set([
+  'STANDARD',
+  'REDUCED_REDUNDANCY',
+  'STANDARD_IA',
+  'ONEZONE_IA',
+  'INTELLIGENT_TIERING',
+  'GLACIER',
+  'DEEP_ARCHIVE',
+  'GLACIER_IR',
+]);
+
+/** What a client wants kept with an object. Header bytes are kept as they came, whatever encoding they are in. */
+export function readAttributes(headers: RequestHeaders, metadataLimitBytes: number): ObjectAttributes {
+  const kept: Record<string, string> = {};
+  for (const name of KEPT_HEADERS) {
+    const value = name === 'content-encoding' ? contentEncoding(headers) : headers.get(name);
+    if (value !== undefined && value !== '') kept[name] = value;
+  }
+  if (JSON.stringify(kept).length > MAX_KEPT_BYTES) throw storeErrors.MetadataTooLarge();
+  const metadata = readMetadata(headers, metadataLimitBytes);
+  const storageClass = headers.get('x-amz-storage-class');
+  if (storageClass !== undefined && !STORAGE_CLASSES.has(storageClass)) throw storeErrors.InvalidStorageClass();
+  return {
+    contentType: headers.get('content-type') ?? DEFAULT_CONTENT_TYPE,
+    ...(Object.keys(kept).length === 0 ? {} : { headers: kept }),
+    ...(Object.keys(metadata).length === 0 ? {} : { metadata }),
+    ...(storageClass === undefined || storageClass === 'STANDARD' ? {} : { storageClass }),
+  };
+}
+
+function readMetadata(headers: RequestHeaders, limitBytes: number): Record<string, string> {
+  const metadata: Record<string, string> = {};
+  let bytes = 0;
+  for (const name of headers.names()) {
+    if (!name.startsWith(METADATA_PREFIX)) continue;
+    const value = headers.get(name) ?? '';
+    metadata[name.slice(METADATA_PREFIX.length)] = value;
+    bytes += name.length - METADATA_PREFIX.length + value.length; // one character of a header is one byte
+  }
+  if (bytes > limitBytes) throw storeErrors.MetadataTooLarge({ details: { maxSizeAllowed: limitBytes } });
+  return metadata;
+}
+
+/** `aws-chunked` tells of the transfer, not of the object. */
+function contentEncoding(headers: RequestHeaders): string | undefined {
+  const codings = (headers.get('content-encoding') ?? '').split(',').map((coding) => coding.trim());
+  return codings.filter((coding) => coding !== '' && coding.toLowerCase() !== 'aws-chunked').join(',');
+}

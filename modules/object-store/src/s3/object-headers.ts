@@ -1,0 +1,29 @@
+import type { OutgoingHttpHeaders } from 'node:http';
+import { checksumHeaderName } from '../checksums/algorithms.ts';
+import { toHttpDate } from '../domain/http-date.ts';
+import type { BucketRecord, ObjectChecksum, ObjectVersion } from '../ports/records.ts';
+
+/** The headers that GET and HEAD share, but for the length. */
+export function objectHeaders(version: ObjectVersion, bucket: BucketRecord): OutgoingHttpHeaders {
+  const headers: OutgoingHttpHeaders = {
+    'accept-ranges': 'bytes',
+    etag: `"${version.etag}"`,
+    'last-modified': toHttpDate(version.modifiedAtMs),
+    'content-type': version.attributes.contentType,
+    ...version.attributes.headers,
+    ...versionHeaders(bucket, version.versionId),
+  };
+  for (const [name, value] of Object.entries(version.attributes.metadata ?? {})) headers[`x-amz-meta-${name}`] = value;
+  if (version.attributes.storageClass !== undefined) headers['x-amz-storage-class'] = version.attributes.storageClass;
+  return headers;
+}
+
+/** Only a bucket that keeps versions, or did, names them. */
+export function versionHeaders(bucket: BucketRecord, versionId: string): OutgoingHttpHeaders {
+  return bucket.versioning === 'unversioned' ? {} : { 'x-amz-version-id': versionId };
+}
+
+export function checksumHeaders(checksum: ObjectChecksum | null): OutgoingHttpHeaders {
+  if (checksum === null) return {};
+  return { [checksumHeaderName(checksum.algorithm)]: checksum.value, 'x-amz-checksum-type': checksum.type };
+}

@@ -1,0 +1,42 @@
+import type { NeededPermission } from '../domain/caller.ts';
+import { createBucket, deleteBucket, getBucketLocation, headBucket, listBuckets } from './handlers/buckets.ts';
+import { deleteObject, deleteObjects } from './handlers/delete-object.ts';
+import { getObject, headObject } from './handlers/get-object.ts';
+import { listObjects, listObjectsV2 } from './handlers/listings.ts';
+import {
+  abortMultipartUpload,
+  completeMultipartUpload,
+  createMultipartUpload,
+  uploadPart,
+} from './handlers/multipart.ts';
+import { listMultipartUploads, listParts } from './handlers/multipart-listings.ts';
+import { putObject } from './handlers/put-object.ts';
+import type { ImplementedOperation } from './operation-names.ts';
+import type { S3Handler } from './s3-context.ts';
+
+export interface Operation {
+  needs: NeededPermission;
+  handle: S3Handler;
+}
+
+/** The one table of the S3 plane: what each operation needs of a key, and who does it. */
+export const operations: Readonly<Record<ImplementedOperation, Operation>> = {
+  ListBuckets: { needs: 'any', handle: listBuckets },
+  CreateBucket: { needs: 'create-bucket', handle: createBucket },
+  HeadBucket: { needs: 'read', handle: headBucket },
+  DeleteBucket: { needs: 'delete-bucket', handle: deleteBucket },
+  GetBucketLocation: { needs: 'read', handle: getBucketLocation },
+  ListObjects: { needs: 'read', handle: listObjects },
+  ListObjectsV2: { needs: 'read', handle: listObjectsV2 },
+  ListMultipartUploads: { needs: 'read', handle: listMultipartUploads },
+  DeleteObjects: { needs: 'write', handle: deleteObjects },
+  PutObject: { needs: 'write', handle: putObject },
+  GetObject: { needs: 'read', handle: getObject },
+  HeadObject: { needs: 'read', handle: headObject },
+  DeleteObject: { needs: 'write', handle: deleteObject },
+  CreateMultipartUpload: { needs: 'write', handle: createMultipartUpload },
+  UploadPart: { needs: 'write', handle: uploadPart },
+  CompleteMultipartUpload: { needs: 'write', handle: completeMultipartUpload },
+  AbortMultipartUpload: { needs: 'write', handle: abortMultipartUpload },
+  ListParts: { needs: 'read', handle: listParts },
+};

@@ -1,0 +1,40 @@
+import { storeErrors } from '../errors.ts';
+import type { RequestQuery } from './query.ts';
+
+/** `max-keys` and its siblings: absent is the limit, more is cut to it, anything else is refused. */
+export function readLimit(query: RequestQuery, name: string, limit: number): number {
+  const text = query.get(name);
+  if (text === undefined || text === '') return limit;
+  if (!/^\d{1,10}$/.test(text) || Number(text) > 2_147_483_647) {
+    const reason = `Provided ${name} not an integer or within integer range`;
+    throw storeErrors.InvalidArgument({ details: { reason, field: name } });
+  }
+  return Math.min(Number(text), limit);
+}
+
+/** How keys are written in an answer: as they are, or percent-encoded where the client asked for it. */
+export function readEncoding(query: RequestQuery): (key: string) => string {
+  const type = query.get('encoding-type');
+  if (type === undefined || type === '') return (key) => key;
+  if (type !== 'url') {
+    throw storeErrors.InvalidArgument({ details: { reason: 'Invalid Encoding Method specified in Request' } });
+  }
+  return (key) => key.split('/').map(encodeURIComponent).join('/');
+}
+
+/** Tokens say where to go on; opaque to clients, and only theirs to give back. */
+export function toToken(position: string): string {
+  return Buffer.from(position).toString('base64url');
+}
+
+export function fromToken(token: string): string {
+  const position = Buffer.from(token, 'base64url').toString();
+  if (position === '' || toToken(position) !== token) {
+    throw storeErrors.InvalidArgument({ details: { reason: 'The continuation token provided is incorrect' } });
+  }
+  return position;
+}
+
+export function toIsoDate(timeMs: number): string {
+  return new Date(timeMs).toISOString();
+}

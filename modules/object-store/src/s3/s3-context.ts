@@ -1,0 +1,33 @@
+import type { ServerResponse } from 'node:http';
+import type { Caller } from '../domain/caller.ts';
+import type { StoreServices } from '../domain/services.ts';
+import type { BucketRecord } from '../ports/records.ts';
+import { storeErrors } from '../errors.ts';
+import type { PayloadDeclaration } from './auth/payload-declaration.ts';
+import type { SignatureSeed } from './auth/verify.ts';
+import type { S3Request } from './s3-request.ts';
+
+/** What an operation is given: a request that was authenticated and allowed. */
+export interface S3Context {
+  readonly request: S3Request;
+  readonly response: ServerResponse;
+  readonly caller: Caller;
+  readonly payload: PayloadDeclaration;
+  readonly seed: SignatureSeed | null;
+  readonly services: StoreServices;
+  /** Null for operations on the service, and for creating a bucket. */
+  readonly bucket: BucketRecord | null;
+}
+
+/** The bucket of an operation that has one by its place in the table. */
+export function bucketOf(context: S3Context): BucketRecord {
+  if (context.bucket === null) throw storeErrors.NoSuchBucket();
+  return context.bucket;
+}
+
+export function keyOf(context: S3Context): string {
+  if (context.request.key === null) throw storeErrors.InvalidURI();
+  return context.request.key;
+}
+
+export type S3Handler = (context: S3Context) => Promise<void>;

@@ -1,0 +1,70 @@
+import { XMLParser, XMLValidator } from 'fast-xml-parser';
+import { storeErrors } from '../errors.ts';
+
+/** A parsed element: text, or elements by name. Namespaces and attributes are read over. */
+export type XmlElement = string | { readonly [name: string]: XmlElement | readonly XmlElement[] };
+
+const MAX_DEPTH = 20;
+
+/** Reads a document with the given root. Entities and document types are refused; any other shape is `MalformedXML`. */
+export function parseXml(document: string, root: string): XmlElement {
+  if (/<!(DOCTYPE|ENTITY)/i.test(document) || XMLValidator.validate(document) !== true)
+    throw storeErrors.MalformedXML();
+  const parser = new XMLParser({
+    ignoreAttributes: true,
+    removeNSPrefix: true,
+    parseTagValue: false,
+    trimValues: false,
+    processEntities: false, // the five of XML and character references are read in `childText`
+    ignoreDeclaration: true,
+    ignorePiTags: true,
+    maxNestedTags: MAX_DEPTH,
+  });
+  const parsed = parse(parser, document);
+  const element = parsed[root];
+  if (element === undefined || Array.isArray(element)) throw storeErrors.MalformedXML();
+  return element as XmlElement; // Array.isArray does not narrow a readonly array away
+}
+
+function parse(parser: XMLParser, document: string): { readonly [name: string]: XmlElement | readonly XmlElement[] } {
+  try {
+    return parser.parse(document) as { readonly [name: string]: XmlElement }; // with the options above: texts and objects
+  } catch (cause) {
+    throw storeErrors.MalformedXML({ cause });
+  }
+}
+
+/** All children of the name, in their order. */
+export function children(element: XmlElement, name: string): readonly XmlElement[] {
+  if (typeof element === 'string') return [];
+  const found = element[name];
+  if (found === undefined) return [];
+  return Array.isArray(found) ? (found as readonly XmlElement[]) : [found as XmlElement]; // as above
+}
+
+/** The text of the one child of the name, or undefined. */
+export function childText(element: XmlElement, name: string): string | undefined {
+  const found = children(element, name);
+  if (found.length > 1) throw storeErrors.MalformedXML();
+  const [child] = found;
+  if (child === undefined) return undefined;
+  if (typeof child !== 'string') throw storeErrors.MalformedXML();
+  return decodeReferences(child);
+}
+
+const PREDEFINED: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
+
+/** XML 1.0 section 4.1. What no document type can have declared is malformed. */
+function decodeReferences(text: string): string {
+  if (!text.includes('&')) return text;
+  return text.replace(
+    /&(?:#x([0-9a-fA-F]{1,6})|#(\d{1,7})|(\w{1,8}));/g,
+    (_, hex?: string, decimal?: string, name = '') => {
+      const known = PREDEFINED[name];
+      if (known !== undefined) return known;
+      const code = hex === undefined ? Number.parseInt(decimal ?? '', 10) : Number.parseInt(hex, 16);
+      if (Number.isNaN(code) || code > 0x10ffff) throw storeErrors.MalformedXML();
+      return String.fromCodePoint(code);
+    },
+  );
+}

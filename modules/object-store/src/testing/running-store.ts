@@ -1,0 +1,136 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createListener, type Listener } from '@svc/http';
+import { migrations } from '@svc/migrations';
+import { createLogger, createMetrics, type Logger } from '@svc/telemetry';
+import { Value } from 'typebox/value';
+import { objectStoreConfigSchema, type ObjectStoreConfig } from '../config.ts';
+import { openEmbeddedBlobStore } from '../engines/embedded/blob-store.ts';
+import { openSqliteMetadataStore } from '../metadata/sqlite/store.ts';
+import { createObjectStoreModule, type ObjectStoreModule } from '../module.ts';
+import type { BlobStore } from '../ports/blob-store.ts';
+import type { MetadataStore } from '../ports/metadata-store.ts';
+import type { KeyPermission } from '../ports/records.ts';
+import { SecretBox } from '../secrets/secret-box.ts';
+import { loadMasterKey } from '../secrets/master-key.ts';
+import { createIdentifiers } from '../domain/identifiers.ts';
+
+export interface TestKey {
+  accessKeyId: string;
+  secretAccessKey: string;
+}
+
+/** The whole module on a real folder with a real listener, as the platform runs it. */
+export interface RunningStore {
+  readonly module: ObjectStoreModule;
+  readonly metadata: MetadataStore;
+  readonly blobs: BlobStore;
+  readonly listener: Listener;
+  readonly endpoint: string;
+  readonly port: number;
+  /** Makes a key as the management API would; the workspace is provisioned first. */
+  createKey(options: CreateTestKey): Promise<TestKey>;
+  close(): Promise<void>;
+}
+
+export interface CreateTestKey {
+  workspaceUuid: string;
+  permissions?: readonly KeyPermission[];
+  buckets?: readonly string[] | null;
+  expiresAtMs?: number | null;
+}
+
+export interface RunningStoreOptions {
+  config?: Partial<ObjectStoreConfig>;
+  now?: () => number;
+  log?: Logger;
+  port?: number;
+}
+
+export function testConfig(overrides: Partial<ObjectStoreConfig> = {}): ObjectStoreConfig {
+  const defaults = Value.Default(objectStoreConfigSchema, {}) as ObjectStoreConfig; // every field has a default
+  return { ...defaults, ...overrides };
+}
+
+export async function startStore(folder: string, options: RunningStoreOptions = {}): Promise<RunningStore> {
+  const now = options.now ?? Date.now;
+  const log = options.log ?? createLogger({ level: 'silent', name: 'test' });
+  await mkdir(folder, { recursive: true });
+  const masterKey = await loadMasterKey({ file: join(folder, 'master.key'), random: randomBytes });
+  const metadata = await openSqliteMetadataStore({ file: join(folder, 'objects.db'), migrations });
+  const blobs = await openEmbeddedBlobStore({ folder: join(folder, 'objects'), random: randomBytes, now });
+  let endpoint = '';
+  const module = await createObjectStoreModule({
+    metadata,
+    blobs,
+    masterKey,
+    config: testConfig(options.config),
+    log,
+    metrics: createMetrics(),
+    now,
+    random: randomBytes,
+    s3Endpoint: () => endpoint,
+  });
+  const listener = createListener({ handler: module.s3.handler, configure: module.s3.configure });
+  const port = await listener.listen(options.port ?? 0, '127.0.0.1');
+  endpoint = `http://127.0.0.1:${port}`;
+  const secrets = new SecretBox(masterKey, randomBytes);
+  return {
+    module,
+    metadata,
+    blobs,
+    listener,
+    endpoint,
+    port,
+    createKey: (wanted) => createKey(metadata, secrets, wanted, now()),
+    close: async () => {
+      await listener.close(1_000);
+      await module.close();
+    },
+  };
+}
+
+async function createKey(
+  metadata: MetadataStore,
+  secrets: SecretBox,
+  wanted: CreateTestKey,
+  nowMs: number,
+): Promise<TestKey> {
+  const identifiers = createIdentifiers(randomBytes);
+  const { workspaceUuid, permissions = ['read', 'write', 'admin'], buckets = null, expiresAtMs = null } = wanted;
+  await provision(metadata, workspaceUuid, nowMs);
+  const accessKeyId = identifiers.accessKeyId();
+  const secretAccessKey = identifiers.secretAccessKey();
+  const key = {
+    accessKeyId,
+    workspaceUuid,
+    label: 'test',
+    permissions,
+    buckets,
+    sealedSecret: secrets.seal(secretAccessKey, accessKeyId),
+    createdAtMs: nowMs,
+    createdBy: 'test',
+    expiresAtMs,
+    lastUsedAtMs: null,
+  };
+  await metadata.createAccessKey({ key, maxKeys: 1_000 });
+  return { accessKeyId, secretAccessKey };
+}
+
+/** By a bucket that is made and deleted again, which leaves the workspace provisioned and empty. */
+async function provision(metadata: MetadataStore, workspaceUuid: string, nowMs: number): Promise<void> {
+  if (await metadata.isProvisioned({ workspaceUuid })) return;
+  const id = randomBytes(6).readUIntBE(0, 6);
+  const name = `first-${randomBytes(8).toString('hex')}`;
+  await metadata.createBucket({
+    id,
+    name,
+    workspaceUuid,
+    nowMs,
+    encryptionMode: 'none',
+    locationHint: null,
+    maxBuckets: 1_000,
+  });
+  await metadata.deleteBucket({ bucketId: id, nowMs, trashDueAtMs: nowMs });
+}
