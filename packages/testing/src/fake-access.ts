@@ -10,6 +10,8 @@ const errors = defineErrors({
   NOT_FOUND: [404, 'Not found'],
 });
 
+const SELF_READS: ReadonlySet<string> = new Set(['account:read', 'workspace:list']);
+
 /** Somebody who can call: `headers` go into a request as they are. */
 export interface FakeCaller {
   readonly principal: Principal;
@@ -102,7 +104,8 @@ export function fakeAccess(): FakeAccess {
       return decide(request, workspace, teams);
     },
     permit: async (principal, action) => {
-      if (principal.kind !== 'user') throw errors.FORBIDDEN({ details: { action } });
+      const allowed = principal.kind === 'user' || (principal.kind === 'service_account' && SELF_READS.has(action));
+      if (!allowed) throw errors.FORBIDDEN({ details: { action } });
     },
   };
 }
