@@ -21,7 +21,7 @@ export interface AuthenticatorParts {
   externalUsers: ExternalUsers;
 }
 
-const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
+const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /**
  * Who calls. Every credential is looked up with every request, so that a revoked one ends with the next. All refusals

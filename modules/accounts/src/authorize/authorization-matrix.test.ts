@@ -11,22 +11,23 @@ import { buildWorld, type TestWorld } from '../testing/test-world.ts';
 import { authorizeTable, type KnownAction } from './table.ts';
 
 /** Written by hand, so that a slip in the table does not slip into what is expected. */
-const SANDBOX_READS = ['sandbox:list', 'sandbox:read', 'sandbox:files-read', 'image:list'];
-const SANDBOX_WRITES = ['sandbox:create', 'sandbox:update', 'sandbox:delete', 'sandbox:exec', 'sandbox:files-write'];
+const words = (text: string): string[] => text.trim().split(/\s+/);
+const SANDBOX_READS = words('sandbox:list sandbox:read sandbox:files-read image:list');
+const SANDBOX_WRITES = words('sandbox:create sandbox:update sandbox:delete sandbox:exec sandbox:files-write');
 const READS = [
-  ...['workspace:read', 'store:read', 'bucket:list', 'bucket:read', 'domain:list', 'object:list', 'object:read'],
-  ...['cluster:list', 'cluster:read', 'deployment:read', 'command:read', 'log:read', 'event:read'],
+  ...words('workspace:read store:read bucket:list bucket:read domain:list object:list object:read'),
+  ...words('cluster:list cluster:read deployment:read command:read log:read event:read'),
   ...SANDBOX_READS,
 ];
 const WRITES = [
-  ...['bucket:create', 'key:list', 'key:create', 'key:delete', 'object:write', 'object:delete'],
-  ...['deployment:create', 'command:exec', 'command:cancel', 'tunnel:use'],
+  ...words('bucket:create key:list key:create key:delete object:write object:delete'),
+  ...words('deployment:create command:exec command:cancel tunnel:use'),
   ...SANDBOX_WRITES,
 ];
 const ADMINS = [
-  ...['workspace:update', 'service-account:list', 'service-account:create', 'service-account:delete', 'audit:list'],
-  ...['bucket:update', 'bucket:delete', 'bucket:restore', 'domain:create', 'domain:delete'],
-  ...['cluster:create', 'cluster:delete', 'cluster:rotate-token'],
+  ...words('workspace:update service-account:list service-account:create service-account:delete audit:list'),
+  ...words('bucket:update bucket:delete bucket:restore domain:create domain:delete'),
+  ...words('cluster:create cluster:delete cluster:rotate-token'),
 ];
 const OWNERS = ['workspace:move', 'workspace:transfer', 'workspace:delete'];
 

@@ -19,13 +19,22 @@ const HASH_BYTES = 32;
 const AT_ONCE = 2;
 const MAX_WAITING = 64;
 
+/** RFC 9106: `message` and `salt` to `sizeBytes` bytes. */
+export type DeriveKey = (password: string, salt: Buffer, cost: Argon2Parameters, sizeBytes: number) => Promise<Buffer>;
+
 export class Argon2PasswordHasher implements PasswordHasher {
   readonly #parameters: Argon2Parameters;
   readonly #randomBytes: (sizeBytes: number) => Buffer;
   readonly #gate = new Gate(AT_ONCE, MAX_WAITING);
   readonly #decoySalt: Buffer;
+  readonly #derive: DeriveKey;
 
-  constructor(parameters: Argon2Parameters, randomBytes: (sizeBytes: number) => Buffer) {
+  constructor(
+    parameters: Argon2Parameters,
+    randomBytes: (sizeBytes: number) => Buffer,
+    derive: DeriveKey = deriveArgon2id,
+  ) {
+    this.#derive = derive;
     this.#parameters = parameters;
     this.#randomBytes = randomBytes;
     this.#decoySalt = randomBytes(SALT_BYTES);
@@ -33,18 +42,18 @@ export class Argon2PasswordHasher implements PasswordHasher {
 
   async hash(password: string): Promise<string> {
     const salt = this.#randomBytes(SALT_BYTES);
-    const hash = await this.#gate.run(() => derive(password, salt, this.#parameters, HASH_BYTES));
+    const hash = await this.#gate.run(() => this.#derive(password, salt, this.#parameters, HASH_BYTES));
     return formatPhc({ parameters: this.#parameters, salt, hash });
   }
 
   async check(password: string, stored: string | null | undefined): Promise<PasswordCheck> {
     const known = stored === null || stored === undefined ? undefined : parsePhc(stored);
     if (known === undefined) {
-      await this.#gate.run(() => derive(password, this.#decoySalt, this.#parameters, HASH_BYTES));
+      await this.#gate.run(() => this.#derive(password, this.#decoySalt, this.#parameters, HASH_BYTES));
       return { matches: false, outdated: false };
     }
     const { parameters, salt, hash } = known;
-    const derived = await this.#gate.run(() => derive(password, salt, parameters, hash.length));
+    const derived = await this.#gate.run(() => this.#derive(password, salt, parameters, hash.length));
     return { matches: timingSafeEqual(derived, hash), outdated: !sameCost(parameters, this.#parameters) };
   }
 }
@@ -53,8 +62,13 @@ function sameCost(left: Argon2Parameters, right: Argon2Parameters): boolean {
   return left.memoryKib === right.memoryKib && left.passes === right.passes && left.parallelism === right.parallelism;
 }
 
-/** RFC 9106, on the thread pool. Unicode is normalised so that one password is one password on every keyboard. */
-function derive(password: string, salt: Buffer, cost: Argon2Parameters, sizeBytes: number): Promise<Buffer> {
+/** On the thread pool. Unicode is normalised so that one password is one password on every keyboard. */
+export function deriveArgon2id(
+  password: string,
+  salt: Buffer,
+  cost: Argon2Parameters,
+  sizeBytes: number,
+): Promise<Buffer> {
   const { memoryKib: memory, passes, parallelism } = cost;
   const message = Buffer.from(password.normalize('NFC'));
   return new Promise((resolve, reject) => {

@@ -16,8 +16,9 @@ export interface TestAccounts {
   database: AccountDatabase;
   clock: FakeClock;
   metrics: Metrics;
-  /** What the next look into a workspace finds. */
+  /** What a look into a workspace finds, and what happens while it looks. */
   holdings: Map<string, readonly string[]>;
+  inside: { whileLooking: () => Promise<void> };
   dataFolder: string;
   close(): Promise<void>;
 }
@@ -39,6 +40,7 @@ export async function startTestAccounts<Tables>(
   const log = createLogger({ level: 'silent', name: 'test' });
   const metrics = createMetrics();
   const holdings = new Map<string, readonly string[]>();
+  const inside = { whileLooking: async (): Promise<void> => undefined };
   const module = await createAccountsModule({
     database: { kysely: database.kysely as never }, // the module sees its own tables only
     config: options.config ?? testConfig(),
@@ -46,7 +48,10 @@ export async function startTestAccounts<Tables>(
     log,
     metrics,
     publicUrl: () => 'http://console.test',
-    workspaceHoldings: async (uuid) => holdings.get(uuid) ?? [],
+    workspaceHoldings: async (uuid) => {
+      await inside.whileLooking();
+      return holdings.get(uuid) ?? [];
+    },
     effects: { now: () => clock.now(), randomBytes, newId: randomUUID },
     sleep: (delayMs, signal) => clock.sleep(delayMs, signal),
     ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
@@ -63,6 +68,7 @@ export async function startTestAccounts<Tables>(
     clock,
     metrics,
     holdings,
+    inside,
     dataFolder: folder.path,
     close: async () => {
       await app.close();
