@@ -18,7 +18,7 @@ const SQL_FOLDERS: ReadonlySet<string> = new Set(['metadata', 'sql', 'store']);
 /** A token bucket is arithmetic; it only happens to live beside the server that uses it most. */
 const NOT_HTTP: ReadonlySet<string> = new Set(['RateLimiter']);
 /** Files that put a module together may see all of its layers. */
-const COMPOSITION = /(^|\/)(index|module|create-[a-z-]+-module|[a-z-]+-module|wiring)\.ts$/;
+const COMPOSITION = /(^|\/)(index|module|assembly|create-services|[a-z-]+-module)\.ts$/;
 
 const sources = typeScriptSources().filter((source) => source.path.startsWith('modules/') && !isTest(source.path));
 const byPath = new Map(sources.map((source) => [source.path, source]));

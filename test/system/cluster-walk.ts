@@ -65,7 +65,7 @@ export async function walkClusters(ready: ReadyLine, kubeconfig: string, folder:
 
 /** `svc agent run` with the environment that the contract names. */
 export function startAgent(options: AgentOptions): RunningAgent {
-  const child = spawn('./svc', ['agent', 'run'], {
+  const child = spawn(join(PROJECT_ROOT, 'svc'), ['agent', 'run'], {
     cwd: PROJECT_ROOT,
     env: {
       PATH: process.env['PATH'] ?? '',

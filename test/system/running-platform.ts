@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export const PROJECT_ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -79,7 +80,7 @@ function spawnCommand(
   flags: readonly string[],
   environment: Readonly<Record<string, string>> = {},
 ): { child: ChildProcess; log: () => string } {
-  const child = spawn('./svc', flags, {
+  const child = spawn(join(PROJECT_ROOT, 'svc'), flags, {
     cwd: PROJECT_ROOT,
     env: { ...inheritedEnvironment(), ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
