@@ -1,37 +1,20 @@
 import cookie from '@fastify/cookie';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { Logger, Metrics } from '@svc/telemetry';
-import { redactText } from '@svc/telemetry';
-import fastify, {
-  type FastifyBaseLogger,
-  type FastifyInstance,
-  type RawReplyDefaultExpression,
-  type RawRequestDefaultExpression,
-  type RawServerDefault,
-} from 'fastify';
+import fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify';
 import type { Access, AuditLog } from './access.ts';
-import { httpErrors } from './errors.ts';
-import { fromFrameworkError } from './framework-errors.ts';
+import { setAnswerHeaders } from './answer-headers.ts';
+import { limitBodyTime } from './body-deadline.ts';
+import { answerError, useErrorRenderer } from './error-answers.ts';
 import { installGuard } from './guard.ts';
+import type { HttpApp } from './http-app.ts';
 import { registerOpenApi } from './openapi.ts';
-import { renderFlatError, type ErrorRenderer } from './renderers.ts';
+import { RouteRateLimits } from './rate-limit-routes.ts';
+import { renderFlatError } from './renderers.ts';
 import { requestIdOf } from './request-id.ts';
+import { observeRequests } from './request-log.ts';
+import { answerUnknownRoutes, rendererOf, type ErrorFamily } from './unknown-routes.ts';
 import { createValidatorCompiler } from './validation.ts';
-
-/** Fastify with TypeBox types: a route's schema is its validation, its types and its part of the OpenAPI document. */
-export type HttpApp = FastifyInstance<
-  RawServerDefault,
-  RawRequestDefaultExpression<RawServerDefault>,
-  RawReplyDefaultExpression<RawServerDefault>,
-  FastifyBaseLogger,
-  TypeBoxTypeProvider
->;
-
-/** All paths below a prefix answer errors in one shape, also where there is no route. */
-export interface ErrorFamily {
-  prefix: string;
-  render: ErrorRenderer;
-}
 
 export interface HttpAppOptions {
   log: Logger;
@@ -41,82 +24,52 @@ export interface HttpAppOptions {
   version: string;
   /** Largest JSON body in bytes; routes that stream set their own. */
   bodyLimitBytes?: number;
-  /** Proxies whose `X-Forwarded-For` is believed (addresses or networks); nobody by default. */
+  /** Time in which a JSON body must have arrived. */
+  bodyTimeoutMs?: number;
+  /** Proxies whose `X-Forwarded-*` is believed (addresses or networks); nobody by default. */
   trustedProxies?: readonly string[];
-  /** Path families whose unknown routes do not answer the flat error. */
+  /** Path families whose unknown routes do not answer the flat error; also what OpenAPI says of their errors. */
   errorFamilies?: readonly ErrorFamily[];
+  /** The clock of `config.rateLimit`, in milliseconds; `Date.now` by default. */
+  nowMs?: () => number;
 }
 
 /** Makes the app without a listener; `createListener` puts it on a port. */
 export async function createHttpApp(options: HttpAppOptions): Promise<HttpApp> {
+  const families = options.errorFamilies ?? [];
+  const proxies = options.trustedProxies ?? [];
+  const loggerInstance: FastifyBaseLogger = options.log;
   const app = fastify({
-    loggerInstance: options.log as FastifyBaseLogger,
-    disableRequestLogging: true, // one line per answer, made below with the URL redacted
+    loggerInstance,
+    // One line per answer, made below with the URL redacted.
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
     bodyLimit: options.bodyLimitBytes ?? 1024 * 1024,
-    trustProxy:
-      options.trustedProxies === undefined || options.trustedProxies.length === 0 ? false : [...options.trustedProxies],
+    trustProxy: proxies.length === 0 ? false : [...proxies],
     genReqId: (request) => requestIdOf(request.headers),
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 2048 },
-    return503OnClosing: true,
-    // Every connection is closed by the listener, which drains before it cuts.
+    // Before any route or hook: a path that is no valid percent-encoding.
+    frameworkErrors: (error, request, reply) => {
+      reply.header('x-request-id', request.id);
+      answerError(error, request, reply, rendererOf(families, request.url));
+    },
+    // Every connection is closed by the listener, which drains before it cuts: whoever still gets in is answered.
+    return503OnClosing: false,
     forceCloseConnections: false,
   }).withTypeProvider<TypeBoxTypeProvider>();
+  const untyped = app as unknown as FastifyInstance; // only the type provider differs
   app.setValidatorCompiler(createValidatorCompiler());
   await app.register(cookie);
-  await registerOpenApi(app, options.version);
-  app.addHook('onRequest', async (request, reply) => {
-    reply.header('x-request-id', request.id);
-  });
-  installGuard(app as unknown as FastifyInstance, options.access, options.audit); // only the type provider differs
+  await registerOpenApi(app, options.version, families);
+
+  // The order of the hooks is the order of the refusals: unknown route, too many calls, who are you, may you, again.
+  setAnswerHeaders(app);
+  answerUnknownRoutes(app, families);
+  const limits = new RouteRateLimits(options.nowMs ?? Date.now);
+  limits.beforeGuard(untyped);
+  installGuard(untyped, options.access, options.audit);
+  limits.afterGuard(untyped);
+  limitBodyTime(app, options.bodyTimeoutMs ?? 60_000);
   observeRequests(app, options.metrics);
   useErrorRenderer(app, renderFlatError);
-  answerUnknownRoutes(app, options.errorFamilies ?? []);
   return app;
-}
-
-/** Sets how this app, or this encapsulated part of it, answers errors. */
-export function useErrorRenderer(app: HttpApp, render: ErrorRenderer): void {
-  app.setErrorHandler((raw, request, reply) => {
-    const error = fromFrameworkError(raw);
-    if (error.status >= 500) request.log.error({ err: error.cause ?? error, code: error.code }, 'request failed');
-    if (reply.raw.headersSent) {
-      reply.raw.destroy();
-      return;
-    }
-    void reply.status(error.status).headers(error.headers).send(render(error, request.id));
-  });
-}
-
-/** Unknown routes have no module; the contract of their path family decides how the 404 looks. */
-function answerUnknownRoutes(app: HttpApp, families: readonly ErrorFamily[]): void {
-  app.setNotFoundHandler((request, reply) => {
-    const path = request.url.split('?')[0] ?? '';
-    const family = families.find(({ prefix }) => path === prefix || path.startsWith(`${prefix}/`));
-    const error = httpErrors.NOT_FOUND({ details: { reason: `no route ${request.method} ${path}` } });
-    void reply.status(404).send((family?.render ?? renderFlatError)(error, request.id));
-  });
-}
-
-function observeRequests(app: HttpApp, metrics: Metrics): void {
-  const duration = metrics.histogram('svc_http_request_duration_seconds', 'Time to answer a request', [
-    'method',
-    'route',
-    'status',
-  ]);
-  app.addHook('onResponse', async (request, reply) => {
-    const route = request.routeOptions.url ?? 'unknown';
-    duration.observe({ method: request.method, route, status: String(reply.statusCode) }, reply.elapsedTime / 1000);
-    request.log.info(
-      {
-        request_id: request.id,
-        method: request.method,
-        url: redactText(request.url),
-        status: reply.statusCode,
-        duration_ms: Math.round(reply.elapsedTime * 10) / 10,
-        remote: request.ip,
-        principal: request.principal?.id,
-      },
-      'request',
-    );
-  });
 }

@@ -2,36 +2,67 @@ import { type AppError, isAppError, toAppError } from '@svc/errors';
 import type { FastifyError } from 'fastify';
 import { httpErrors } from './errors.ts';
 
+/** What an error of the framework does not say itself. */
+export interface FailedRequest {
+  bodyLimitBytes?: number | undefined;
+  contentType?: string | undefined;
+}
+
 /** Maps what Fastify itself throws (validation, body limits, parsers) to the catalogue; the rest is ours or a fault. */
-export function fromFrameworkError(error: unknown): AppError {
+export function fromFrameworkError(error: unknown, request: FailedRequest = {}): AppError {
   if (isAppError(error)) return error;
   const known = error as Partial<FastifyError> | null; // thrown values have no type; each field is checked below
   if (known?.validation !== undefined) return validationError(known);
   switch (known?.code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
-      return httpErrors.PAYLOAD_TOO_LARGE({ details: { field: 'body', reason: known.message }, cause: error });
-    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
-      return httpErrors.UNSUPPORTED_MEDIA_TYPE({ details: { field: 'content-type' }, cause: error });
+    case 'FST_REQ_FILE_TOO_LARGE':
+      return tooLarge(request, error);
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE': {
+      const contentType = (request.contentType ?? '').slice(0, 100);
+      const reason = contentType === '' ? 'is missing' : `${contentType} is not read here`;
+      const details = { field: 'content-type', reason, content_type: contentType === '' ? '(none)' : contentType };
+      return httpErrors.UNSUPPORTED_MEDIA_TYPE({ details, cause: error });
+    }
     case 'FST_ERR_CTP_EMPTY_JSON_BODY':
+      return invalidBody('the body is empty', error);
     case 'FST_ERR_CTP_INVALID_JSON_BODY':
+      return invalidBody('the body is not valid JSON', error);
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
-      return httpErrors.INVALID_REQUEST({
-        details: { field: 'body', reason: known.message ?? 'malformed' },
-        cause: error,
-      });
+      return invalidBody('the body is not as long as its content-length', error);
+    case 'FST_ERR_MAX_PARAM_LENGTH':
+      return httpErrors.URI_TOO_LONG({ cause: error });
   }
-  if (error instanceof SyntaxError && known?.statusCode === 400) {
+  if (error instanceof SyntaxError && known?.statusCode === 400)
+    return invalidBody('the body is not valid JSON', error);
+  // What is left of the framework's own refusals, such as a path that is no valid percent-encoding.
+  if (known?.code?.startsWith('FST_') === true && isClientStatus(known.statusCode)) {
     return httpErrors.INVALID_REQUEST({
-      details: { field: 'body', reason: 'the body is not valid JSON' },
+      details: { field: 'request', reason: known.message ?? 'refused' },
       cause: error,
     });
   }
   return toAppError(error);
 }
 
+function tooLarge({ bodyLimitBytes }: FailedRequest, cause: unknown): AppError {
+  const details = { field: 'body', reason: 'is too large', limit_bytes: bodyLimitBytes ?? 'the allowed number of' };
+  return httpErrors.PAYLOAD_TOO_LARGE({ details, cause });
+}
+
+function invalidBody(reason: string, cause: unknown): AppError {
+  return httpErrors.INVALID_REQUEST({ details: { field: 'body', reason }, cause });
+}
+
+function isClientStatus(status: number | undefined): boolean {
+  return status !== undefined && status >= 400 && status < 500;
+}
+
+/** A body can be wrong in a thousand places; nobody reads more than this. */
+const MAX_ISSUES = 20;
+
 function validationError(error: Partial<FastifyError>): AppError {
   const part = error.validationContext ?? 'request';
-  const issues = (error.validation ?? []).map((issue) => ({
+  const issues = (error.validation ?? []).slice(0, MAX_ISSUES).map((issue) => ({
     field: fieldOf(part, issue.instancePath, issue.params),
     issue: issue.message ?? 'is invalid',
   }));
@@ -43,8 +74,12 @@ function validationError(error: Partial<FastifyError>): AppError {
 }
 
 function fieldOf(part: string, instancePath: string, params: Record<string, unknown>): string {
-  const path = instancePath.split('/').filter((segment) => segment !== '');
+  const path = instancePath
+    .split('/')
+    .filter((segment) => segment !== '')
+    .map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~')); // RFC 6901, section 3
   const extra = params['missingProperty'] ?? params['additionalProperty'];
   if (typeof extra === 'string') path.push(extra);
-  return path.length === 0 ? part : path.join('.');
+  const field = path.length === 0 ? part : path.join('.');
+  return field.slice(0, 200);
 }

@@ -19,6 +19,7 @@ declare module 'fastify' {
   interface FastifyRequest {
     principal: Principal | null;
     grant: Grant | null;
+    isAudited: boolean;
   }
 }
 
@@ -28,6 +29,7 @@ const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 export function installGuard(app: FastifyInstance, access: Access, audit: AuditLog): void {
   app.decorateRequest('principal', null);
   app.decorateRequest('grant', null);
+  app.decorateRequest('isAudited', false);
   app.addHook('onRoute', (route) => {
     if (route.config?.public === true || route.config?.action !== undefined) return;
     throw new Error(`route ${String(route.method)} ${route.url} declares neither an action nor public`);
@@ -46,6 +48,9 @@ export function installGuard(app: FastifyInstance, access: Access, audit: AuditL
     }
     request.grant = await access.authorize({ principal: request.principal, action, ...workspaceOf(request) });
   });
+  // Before the answer: a change that the caller knows of is in the log, whatever happens to the process after it.
+  app.addHook('onSend', (request, reply) => recordAudit(audit, request, reply));
+  // Answers that a route wrote itself, and clients that left before theirs.
   app.addHook('onResponse', (request, reply) => recordAudit(audit, request, reply));
 }
 
@@ -74,19 +79,26 @@ function workspaceOf(request: FastifyRequest): { workspaceUuid?: string; teamUui
 
 async function recordAudit(audit: AuditLog, request: FastifyRequest, reply: FastifyReply): Promise<void> {
   const { action, auditResource, audit: wanted } = request.routeOptions.config;
-  if (action === undefined) return;
-  if (!(wanted ?? !SAFE_METHODS.has(request.method))) return;
+  if (action === undefined || request.isAudited) return;
+  // Whoever has shown no valid credential has changed nothing, and must not be able to fill the log.
+  if (request.principal === null || !(wanted ?? !SAFE_METHODS.has(request.method))) return;
+  request.isAudited = true;
   const status = reply.statusCode;
-  await audit.record({
-    principal: request.principal,
-    action,
-    resource: auditResource?.(request) ?? Object.values(asRecord(request.params)).join('/'),
-    workspaceUuid: request.grant?.workspaceUuid ?? null,
-    outcome: status < 400 ? 'success' : status < 500 ? 'refused' : 'failed',
-    status,
-    remoteAddress: request.ip,
-    requestId: request.id,
-  });
+  try {
+    await audit.record({
+      principal: request.principal,
+      action,
+      resource: auditResource?.(request) ?? Object.values(asRecord(request.params)).join('/'),
+      workspaceUuid: request.grant?.workspaceUuid ?? null,
+      outcome: status < 400 ? 'success' : status < 500 ? 'refused' : 'failed',
+      status,
+      remoteAddress: request.ip,
+      requestId: request.id,
+    });
+  } catch (error) {
+    // The change is made; to answer that it failed would be untrue.
+    request.log.error({ err: error, action }, 'the audit entry could not be written');
+  }
 }
 
 function asRecord(value: unknown): Record<string, unknown> {

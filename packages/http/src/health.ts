@@ -1,5 +1,5 @@
 import type { Metrics } from '@svc/telemetry';
-import type { HttpApp } from './app.ts';
+import type { HttpApp } from './http-app.ts';
 
 /** One part that must work before traffic is wanted; the answer is `ok` or a word that says what is wrong. */
 export type ReadinessCheck = () => Promise<string> | string;
@@ -8,33 +8,62 @@ export interface HealthOptions {
   metrics: Metrics;
   checks: Readonly<Record<string, ReadinessCheck>>;
   now: () => Date;
+  /** A check that takes longer is answered as `timeout`. */
+  checkTimeoutMs?: number;
 }
+
+const plain = { tags: ['health'] };
 
 /** `/healthz`, `/readyz`, `/metrics`: public by nature, they hold no tenant's data. */
 export function registerHealthRoutes(app: HttpApp, options: HealthOptions): void {
-  app.get('/healthz', { config: { public: true } }, async () => ({
+  const timeoutMs = options.checkTimeoutMs ?? 2_000;
+
+  app.get('/healthz', { config: { public: true }, schema: { ...plain, summary: 'The process runs' } }, async () => ({
     status: 'ok',
     timestamp: options.now().toISOString(),
   }));
 
-  app.get('/readyz', { config: { public: true } }, async (_request, reply) => {
-    const checks: Record<string, string> = {};
-    for (const [name, check] of Object.entries(options.checks)) checks[name] = await runCheck(check);
-    const ready = Object.values(checks).every((word) => word === 'ok');
-    return reply
-      .status(ready ? 200 : 503)
-      .send({ status: ready ? 'ready' : 'not_ready', checks, timestamp: options.now().toISOString() });
-  });
+  app.get(
+    '/readyz',
+    { config: { public: true }, schema: { ...plain, summary: 'Every part that must work before traffic is wanted' } },
+    async (request, reply) => {
+      const results = await Promise.all(
+        Object.entries(options.checks).map(async ([name, check]) => {
+          return [
+            name,
+            await runCheck(check, timeoutMs, (error) => request.log.warn({ err: error, check: name }, 'not ready')),
+          ] as const;
+        }),
+      );
+      const ready = results.every(([, word]) => word === 'ok');
+      return reply.status(ready ? 200 : 503).send({
+        status: ready ? 'ready' : 'not_ready',
+        checks: Object.fromEntries(results),
+        timestamp: options.now().toISOString(),
+      });
+    },
+  );
 
-  app.get('/metrics', { config: { public: true } }, async (_request, reply) => {
-    return reply.header('content-type', options.metrics.registry.contentType).send(await options.metrics.render());
-  });
+  app.get(
+    '/metrics',
+    { config: { public: true }, schema: { ...plain, summary: 'Prometheus metrics', produces: ['text/plain'] } },
+    async (_request, reply) =>
+      reply.header('content-type', options.metrics.registry.contentType).send(await options.metrics.render()),
+  );
 }
 
-async function runCheck(check: ReadinessCheck): Promise<string> {
+/** A probe must answer while a part hangs: that is when it is needed. */
+async function runCheck(check: ReadinessCheck, timeoutMs: number, onFault: (error: unknown) => void): Promise<string> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<string>((resolve) => {
+    timer = setTimeout(() => resolve('timeout'), timeoutMs);
+  });
   try {
-    return await check();
-  } catch {
+    return await Promise.race([Promise.resolve().then(check), late]);
+  } catch (error) {
+    onFault(error);
     return 'failed';
+  } finally {
+    clearTimeout(timer);
   }
 }

@@ -9,11 +9,14 @@ export type {
   Principal,
   Role,
 } from './access.ts';
-export { createHttpApp, useErrorRenderer, type ErrorFamily, type HttpApp, type HttpAppOptions } from './app.ts';
+export { addressKey } from './address-key.ts';
+export { createHttpApp, type HttpAppOptions } from './app.ts';
+export { useErrorRenderer } from './error-answers.ts';
 export { httpErrors } from './errors.ts';
-export { fromFrameworkError } from './framework-errors.ts';
+export { fromFrameworkError, type FailedRequest } from './framework-errors.ts';
 export { grantOf, principalOf } from './guard.ts';
 export { registerHealthRoutes, type HealthOptions, type ReadinessCheck } from './health.ts';
+export type { HttpApp } from './http-app.ts';
 export {
   createListener,
   DEFAULT_LISTENER_LIMITS,
@@ -21,7 +24,10 @@ export {
   type ListenerLimits,
   type ListenerOptions,
 } from './listener.ts';
+export { renderOpenApiDocument } from './openapi.ts';
 export { RateLimiter, rateLimitHeaders, type RateDecision, type RateLimit } from './rate-limit.ts';
+export type { RouteRateLimit } from './rate-limit-routes.ts';
 export { renderEnvelopeError, renderFlatError, renderNestedError, type ErrorRenderer } from './renderers.ts';
 export { requestIdOf } from './request-id.ts';
 export { refuseUpgrade, UpgradeRouter, type UpgradeRequest, type UpgradeRoute } from './upgrades.ts';
+export type { ErrorFamily } from './unknown-routes.ts';

@@ -1,8 +1,13 @@
 import swagger from '@fastify/swagger';
-import type { HttpApp } from './app.ts';
+import type { HttpApp } from './http-app.ts';
+import { completeDocument, type OpenApiDocument } from './openapi-document.ts';
+import { rendererOf, type ErrorFamily } from './unknown-routes.ts';
 
-/** Collects the schemas of all routes that are registered after this; `app.swagger()` gives the OpenAPI 3.1 document. */
-export async function registerOpenApi(app: HttpApp, version: string): Promise<void> {
+/**
+ * Collects the schemas of all routes that are registered after this; `app.swagger()` and `renderOpenApiDocument` give the
+ * OpenAPI 3.1 document.
+ */
+export async function registerOpenApi(app: HttpApp, version: string, families: readonly ErrorFamily[]): Promise<void> {
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
@@ -10,11 +15,40 @@ export async function registerOpenApi(app: HttpApp, version: string): Promise<vo
         title: 'svc',
         version,
         description: 'Clusters, object store and sandboxes behind one command.',
-        license: { name: 'Apache-2.0' },
+        license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
       },
-      components: { securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } } },
-      security: [{ bearer: [] }],
+      components: {
+        securitySchemes: {
+          bearer: {
+            type: 'http',
+            scheme: 'bearer',
+            description: 'An API token (`svc_pat_…`), a service account (`sat_…`) or a JWT.',
+          },
+          session: {
+            type: 'apiKey',
+            in: 'cookie',
+            name: 'svc_session',
+            description:
+              'The console; changes need the header `X-CSRF-Token`. With TLS the name begins with `__Host-`.',
+          },
+        },
+      },
+      security: [{ bearer: [] }, { session: [] }],
     },
     hideUntagged: false,
+    transform: ({ schema, url, route }) => {
+      const isPublic = route.config?.public === true;
+      return { schema: { ...schema, ...(isPublic ? { security: [] } : {}) }, url };
+    },
+    transformObject: (documents) => {
+      if (!('openapiObject' in documents)) return documents.swaggerObject;
+      const document = documents.openapiObject as OpenApiDocument; // the plugin's type is wider than what it makes
+      return completeDocument(document, (path) => rendererOf(families, path));
+    },
   });
+}
+
+/** The document as it is committed: the order depends on nothing but the routes, with a newline at the end. */
+export function renderOpenApiDocument(app: HttpApp): string {
+  return `${JSON.stringify(app.swagger(), null, 2)}\n`;
 }

@@ -37,8 +37,8 @@ export class RateLimiter {
     const nowMs = this.#now();
     const perMs = this.#limit.perMinute / 60_000;
     const bucket = this.#buckets.get(key) ?? { tokens: this.#limit.burst, updatedAtMs: nowMs };
-    bucket.tokens = Math.min(this.#limit.burst, bucket.tokens + (nowMs - bucket.updatedAtMs) * perMs);
-    bucket.updatedAtMs = nowMs;
+    bucket.tokens = Math.min(this.#limit.burst, bucket.tokens + Math.max(0, nowMs - bucket.updatedAtMs) * perMs);
+    bucket.updatedAtMs = nowMs; // also when the clock was set back: it must not take tokens away
     const allowed = bucket.tokens >= cost;
     if (allowed) bucket.tokens -= cost;
     this.#buckets.delete(key); // re-inserted last: the map's order is the order of use
@@ -51,6 +51,11 @@ export class RateLimiter {
       resetAt: Math.ceil((nowMs + (this.#limit.burst - bucket.tokens) / perMs) / 1000),
       retryAfterSeconds: allowed ? 0 : Math.max(1, Math.ceil((cost - bucket.tokens) / perMs / 1000)),
     };
+  }
+
+  /** How many callers are remembered at the moment. */
+  get size(): number {
+    return this.#buckets.size;
   }
 
   #trim(): void {

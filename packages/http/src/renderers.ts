@@ -25,6 +25,60 @@ export const renderEnvelopeError: ErrorRenderer = (error, requestId) => {
   return {
     success: false,
     message: error.message,
-    data: { code: error.code, request_id: requestId, resource: resource ?? null, details, ...rest },
+    // Last what the envelope itself promises: a detail of the same name never replaces it.
+    data: { ...rest, code: error.code, request_id: requestId, resource: resource ?? null, details },
   };
 };
+
+const text = { type: 'string' };
+const object = (properties: Record<string, unknown>, description: string): Record<string, unknown> => ({
+  type: 'object',
+  description,
+  properties,
+  required: Object.keys(properties),
+});
+const details = {
+  type: 'object',
+  description: '`field`, `reason` and what else the code promises',
+  additionalProperties: true,
+};
+
+/** The same shapes as JSON Schema, by the name that OpenAPI gives them. */
+export const ERROR_SHAPES: readonly { render: ErrorRenderer; name: string; schema: Record<string, unknown> }[] = [
+  {
+    render: renderFlatError,
+    name: 'FlatError',
+    schema: object(
+      { error: text, code: text, message: text, status: { type: 'integer' }, request_id: text, details },
+      'Errors of accounts and sandboxes; `error` is the sentence of `message`.',
+    ),
+  },
+  {
+    render: renderNestedError,
+    name: 'NestedError',
+    schema: object(
+      { error: object({ code: text, message: text, details }, 'What went wrong.') },
+      'Errors of clusters and the agent.',
+    ),
+  },
+  {
+    render: renderEnvelopeError,
+    name: 'EnvelopeError',
+    schema: object(
+      {
+        success: { const: false },
+        message: text,
+        data: object(
+          {
+            code: text,
+            request_id: text,
+            resource: { type: ['string', 'null'] },
+            details: { type: 'array', items: object({ field: text, issue: text }, 'One field that is wrong.') },
+          },
+          'The stable code, and what is wrong field by field.',
+        ),
+      },
+      'Errors of the object store management.',
+    ),
+  },
+];

@@ -1,0 +1,50 @@
+import type { AppError } from '@svc/errors';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { fromFrameworkError } from './framework-errors.ts';
+import type { HttpApp } from './http-app.ts';
+import type { ErrorRenderer } from './renderers.ts';
+
+/** Sets how this app, or this encapsulated part of it, answers errors. */
+export function useErrorRenderer(app: HttpApp, render: ErrorRenderer): void {
+  app.setErrorHandler((raw, request, reply) => answerError(raw, request, reply, render));
+}
+
+/** The one place where a request's error is logged and answered. */
+export function answerError(raw: unknown, request: FastifyRequest, reply: FastifyReply, render: ErrorRenderer): void {
+  const error = fromFrameworkError(raw, {
+    bodyLimitBytes: request.routeOptions.bodyLimit,
+    contentType: request.headers['content-type'],
+  });
+  logOnce(error, request);
+  if (reply.raw.headersSent) {
+    reply.raw.destroy();
+    return;
+  }
+  if (hasUnreadBody(request)) reply.header('connection', 'close');
+  void reply.status(error.status).headers(error.headers).send(render(error, request.id));
+}
+
+function logOnce(error: AppError, request: FastifyRequest): void {
+  if (error.status < 500) return;
+  if (request.raw.destroyed && !request.raw.complete) {
+    request.log.debug({ err: error.cause ?? error }, 'the client left before its request was whole');
+  } else if (error.code === 'internal_error') {
+    request.log.error({ err: error.cause ?? error, code: error.code }, 'request failed');
+  } else {
+    // Foreseen by the one who threw it: an engine or an agent is away.
+    request.log.warn({ err: error, code: error.code }, 'request refused');
+  }
+}
+
+/**
+ * A refused upload is not read to its end: without this the server would take in and throw away as much as the client
+ * cares to send, since the connection cannot be used again before that.
+ */
+function hasUnreadBody({ raw }: FastifyRequest): boolean {
+  if (raw.complete) return false;
+  const lengthBytes = Number(raw.headers['content-length'] ?? 0);
+  return raw.headers['transfer-encoding'] !== undefined || lengthBytes > WORTH_READING_BYTES;
+}
+
+/** A rest as small as this has arrived already, most times. */
+const WORTH_READING_BYTES = 64 * 1024;

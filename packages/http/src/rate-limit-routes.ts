@@ -1,0 +1,68 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { addressKey } from './address-key.ts';
+import { httpErrors } from './errors.ts';
+import { RateLimiter, rateLimitHeaders, type RateLimit } from './rate-limit.ts';
+
+/** Routes that are given the same object share its buckets; a caller is counted over all of them. */
+export interface RouteRateLimit extends RateLimit {
+  /**
+   * `principal`: who calls, after the guard; on a public route the address. `address`: where the call comes from, before
+   * the guard, so that guesses of a token are counted too.
+   */
+  by: 'principal' | 'address';
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Answers carry `X-RateLimit-*`; above the limit it is 429 with `Retry-After` in seconds. */
+    rateLimit?: RouteRateLimit;
+  }
+}
+
+/** The hooks around the guard: `beforeGuard` counts addresses, `afterGuard` principals. */
+export class RouteRateLimits {
+  readonly #limiters = new Map<RouteRateLimit, RateLimiter>();
+  readonly #nowMs: () => number;
+
+  constructor(nowMs: () => number) {
+    this.#nowMs = nowMs;
+  }
+
+  beforeGuard(app: FastifyInstance): void {
+    // Made when a route is registered, so that the number of limiters is that of the routes.
+    app.addHook('onRoute', ({ config }) => {
+      const limit = config?.rateLimit;
+      if (limit !== undefined && !this.#limiters.has(limit))
+        this.#limiters.set(limit, new RateLimiter(limit, this.#nowMs));
+    });
+    app.addHook('onRequest', async (request, reply) => {
+      const limit = request.routeOptions.config.rateLimit;
+      if (limit !== undefined && isByAddress(limit, request)) this.#take(limit, addressKey(request.ip), reply);
+    });
+  }
+
+  afterGuard(app: FastifyInstance): void {
+    app.addHook('onRequest', async (request, reply) => {
+      const limit = request.routeOptions.config.rateLimit;
+      if (limit === undefined || isByAddress(limit, request) || request.principal === null) return;
+      this.#take(limit, `${request.principal.kind}:${request.principal.id}`, reply);
+    });
+  }
+
+  #take(limit: RouteRateLimit, key: string, reply: FastifyReply): void {
+    const decision = this.#limiters.get(limit)?.take(key);
+    if (decision === undefined) return;
+    const headers = rateLimitHeaders(decision);
+    reply.headers(headers);
+    if (decision.allowed) return;
+    const seconds = decision.retryAfterSeconds;
+    throw httpErrors.TOO_MANY_REQUESTS({
+      details: { limit: decision.limit, retry_after_seconds: seconds, reason: `try again in ${seconds} s` },
+      headers,
+    });
+  }
+}
+
+function isByAddress(limit: RouteRateLimit, request: FastifyRequest): boolean {
+  return limit.by === 'address' || request.routeOptions.config.public === true;
+}
