@@ -1,0 +1,258 @@
+import { migrations } from '@svc/migrations';
+import { describeDialects } from '@svc/testing';
+import { expect, it } from 'vitest';
+import type { CommandSubmission, NewCommand } from '../domain/command.ts';
+import type { Report } from '../domain/telemetry.ts';
+import { createStores, type Stores } from './stores.ts';
+import type { ClusterTables } from './tables.ts';
+
+const NOW = '2026-11-21T10:00:00.000Z';
+const LATER = '2026-11-21T10:05:00.000Z';
+const LIMITS = { notes: 5, outputBytes: 10 };
+const FIRST_PAGE = { limit: 100, after: null };
+const EVERYTHING = { eventType: null, namespace: null };
+
+function command(id: string, overrides: Partial<NewCommand> = {}): NewCommand {
+  return {
+    id,
+    clusterId: 'cls-1',
+    kind: 'deploy',
+    payload: { manifest: 'a' },
+    createdBy: { id: 'user-1', name: 'Ada' },
+    createdAt: NOW,
+    timeoutMs: 1000,
+    deadlineAt: LATER,
+    ...overrides,
+  };
+}
+
+function submission(id: string, overrides: Partial<CommandSubmission> = {}): CommandSubmission {
+  return { command: command(id), deployment: null, idempotency: null, maxOpenCommands: 100, ...overrides };
+}
+
+function event(messageId: string, sequence: number | null, instanceId = 'instance-1'): Report {
+  return {
+    kind: 'event',
+    clusterId: 'cls-1',
+    messageId,
+    outbox: sequence === null ? null : { instanceId, sequence },
+    event: {
+      eventType: 'pod_created',
+      namespace: 'default',
+      resource: `pod/${messageId}`,
+      details: {},
+      occurredAt: NOW,
+      receivedAt: NOW,
+    },
+  };
+}
+
+function heartbeat(at: string, cpuUsage: number): Report {
+  const reading = { status: 'healthy', cpuUsage, memoryUsage: 0.5, activePods: 10 };
+  return { kind: 'heartbeat', clusterId: 'cls-1', at, reading };
+}
+
+async function addCluster(stores: Stores, id = 'cls-1', workspaceUuid = 'workspace-1'): Promise<void> {
+  const cluster = { id, workspaceUuid, name: `name-of-${id}`, createdAt: NOW, createdBy: 'Ada' };
+  await stores.clusters.insert(cluster, `hash-of-${id}`, 100);
+}
+
+describeDialects<ClusterTables>('the stores of clusters', migrations, (database) => {
+  it('keeps clusters apart by workspace and their names unique within one', async () => {
+    const stores = createStores(database().kysely);
+    await addCluster(stores);
+    await addCluster(stores, 'cls-2', 'workspace-2');
+    expect(await stores.clusters.find('workspace-1', 'cls-2')).toBeUndefined();
+    expect(await stores.clusters.find('workspace-2', 'name-of-cls-2')).toMatchObject({ id: 'cls-2', connected: false });
+    const twin = { id: 'cls-3', workspaceUuid: 'workspace-1', name: 'name-of-cls-1', createdAt: NOW, createdBy: 'Ada' };
+    await expect(stores.clusters.insert(twin, 'hash-3', 100)).rejects.toMatchObject({ code: 'CLUSTER_NAME_TAKEN' });
+    const third = { ...twin, name: 'third' };
+    await expect(stores.clusters.insert(third, 'hash-3', 1)).rejects.toMatchObject({ code: 'TOO_MANY_CLUSTERS' });
+    expect(await stores.clusters.counts('workspace-1', NOW)).toEqual({ total: 1, connected: 0 });
+  });
+
+  it('pages through clusters by name', async () => {
+    const stores = createStores(database().kysely);
+    for (const id of ['cls-a', 'cls-b', 'cls-c']) await addCluster(stores, id);
+    const first = await stores.clusters.list('workspace-1', { limit: 2, after: null });
+    expect(first.items.map((each) => each.id)).toEqual(['cls-a', 'cls-b']);
+    const rest = await stores.clusters.list('workspace-1', { limit: 2, after: ['name-of-cls-b'] });
+    expect(rest).toMatchObject({ items: [{ id: 'cls-c' }], nextCursor: null });
+  });
+
+  it('rotates tokens with and without an overlap', async () => {
+    const stores = createStores(database().kysely);
+    await addCluster(stores);
+    await stores.clusters.rotateToken('cls-1', 'second', NOW, LATER);
+    expect(await stores.clusters.findByToken('hash-of-cls-1', NOW)).toMatchObject({ id: 'cls-1' });
+    expect(await stores.clusters.findByToken('hash-of-cls-1', LATER)).toBeUndefined();
+    expect(await stores.clusters.expireTokens(NOW)).toEqual([]);
+    expect(await stores.clusters.expireTokens(LATER)).toEqual(['hash-of-cls-1']);
+    await stores.clusters.rotateToken('cls-1', 'third', LATER, null);
+    expect(await stores.clusters.findByToken('second', LATER)).toBeUndefined();
+    expect(await stores.clusters.findByToken('third', LATER)).toMatchObject({ id: 'cls-1' });
+  });
+
+  it('counts connections up, and lets only the newest end', async () => {
+    const { clusters, connectionStore } = await withCluster();
+    expect(await connectionStore.open('cls-1', 'replica-1', NOW, LATER)).toBe(1);
+    expect(await connectionStore.open('cls-1', 'replica-2', NOW, LATER)).toBe(2);
+    await connectionStore.close('cls-1', 1, LATER);
+    expect(await clusters.counts('workspace-1', NOW)).toEqual({ total: 1, connected: 1 });
+    expect(await clusters.counts('workspace-1', LATER)).toEqual({ total: 1, connected: 0 }); // the lease ended
+    await connectionStore.renewLeases('replica-2', '2026-11-21T11:00:00.000Z');
+    await connectionStore.forget('replica-1', LATER);
+    expect(await clusters.counts('workspace-1', LATER)).toEqual({ total: 1, connected: 1 });
+    await connectionStore.forget('replica-2', LATER);
+    expect(await clusters.find('workspace-1', 'cls-1')).toMatchObject({ connected: false, disconnectedAt: LATER });
+  });
+
+  it('replays an idempotency key, and refuses it for another request', async () => {
+    const { commands } = await withCluster();
+    const idempotency = { key: 'k', requestSha256: 'one' };
+    const racing = ['cmd-1', 'cmd-2', 'cmd-3'].map((id) => commands.submit(submission(id, { idempotency })));
+    const ids = new Set((await Promise.all(racing)).map((submitted) => submitted.commandId));
+    expect(ids.size).toBe(1);
+    expect((await commands.list('cls-1', FIRST_PAGE)).items).toHaveLength(1);
+    const other = submission('cmd-4', { idempotency: { key: 'k', requestSha256: 'two' } });
+    await expect(commands.submit(other)).rejects.toMatchObject({ code: 'IDEMPOTENCY_CONFLICT' });
+  });
+
+  it('refuses commands for a cluster that is gone', async () => {
+    const { clusters, commands } = await withCluster();
+    await clusters.remove('cls-1');
+    await expect(commands.submit(submission('cmd-1'))).rejects.toMatchObject({ code: 'CLUSTER_NOT_FOUND' });
+  });
+
+  it('lets one of many claim a command, and one outcome end it', async () => {
+    const { commands } = await withCluster();
+    await commands.submit(submission('cmd-1'));
+    const claims = await Promise.all([1, 2, 3].map(() => commands.claim('cmd-1', 'instance-1', NOW, LATER)));
+    expect(claims.filter(Boolean)).toHaveLength(1);
+    const outcome = { status: 'succeeded', result: { ok: true }, error: null } as const;
+    const ends = await Promise.all([1, 2, 3].map(() => commands.finish('cls-1', 'cmd-1', outcome, LATER)));
+    expect(ends.filter(Boolean)).toHaveLength(1);
+    expect(await commands.finish('cls-2', 'cmd-1', outcome, LATER)).toBe(false);
+    expect(await commands.reclaim('cmd-1', 'instance-2', LATER, LATER)).toBe(false);
+    expect(await commands.find('cls-1', 'cmd-1')).toMatchObject({
+      state: 'succeeded',
+      result: { ok: true },
+      finishedAt: LATER,
+      createdBy: { name: 'Ada' },
+    });
+    const notes = await commands.notes('cmd-1', 0, 10);
+    expect(notes.map(({ sequence, type }) => [sequence, type])).toEqual([
+      [1, 'state'],
+      [2, 'state'],
+      [3, 'result'],
+    ]);
+  });
+
+  it('bounds the notes and the output of a command', async () => {
+    const { commands } = await withCluster();
+    await commands.submit(submission('cmd-1'));
+    const output = (agentSequence: number, sizeBytes: number): Promise<boolean> =>
+      commands.note('cls-1', 'cmd-1', { type: 'output', data: {}, agentSequence, sizeBytes }, NOW, LIMITS);
+    expect(await output(1, 6)).toBe(true);
+    expect(await output(1, 1)).toBe(false);
+    expect(await output(2, 6)).toBe(false);
+    expect(await output(3, 4)).toBe(true);
+    const progress = (agentSequence: number): Promise<boolean> =>
+      commands.note('cls-1', 'cmd-1', { type: 'progress', data: {}, agentSequence, sizeBytes: 0 }, NOW, LIMITS);
+    expect(await progress(1)).toBe(true);
+    expect(await progress(2)).toBe(true);
+    expect(await progress(3)).toBe(false); // five notes
+    expect(await commands.note('cls-2', 'cmd-1', { type: 'state', data: {}, sizeBytes: 0 }, NOW, LIMITS)).toBe(false);
+  });
+
+  it('keeps open commands and the newest finished ones when it prunes', async () => {
+    const { commands, deployments } = await withCluster();
+    const outcome = { status: 'succeeded', result: null, error: null } as const;
+    for (let minute = 0; minute < 6; minute += 1) {
+      const id = `cmd-${minute}`;
+      const createdAt = `2026-11-21T10:0${minute}:00.000Z`;
+      const deployment = { id: `dep-${minute}`, projectId: 'p', namespace: 'n', manifestSha256: 'x', dryRun: true };
+      await commands.submit(submission(id, { command: command(id, { createdAt }), deployment }));
+      if (minute > 0) await commands.finish('cls-1', id, outcome, createdAt);
+    }
+    await commands.prune('2026-11-21T10:02:00.000Z', 3);
+    const kept = await commands.list('cls-1', FIRST_PAGE);
+    expect(kept.items.map((each) => each.id)).toEqual(['cmd-5', 'cmd-4', 'cmd-3', 'cmd-0']);
+    expect((await deployments.list('cls-1', 'p', FIRST_PAGE)).items).toHaveLength(4);
+    const page = await deployments.list('cls-1', null, { limit: 1, after: ['2026-11-21T10:04:00.000Z', 'dep-4'] });
+    expect(page.items.map((each) => each.id)).toEqual(['dep-3']);
+    expect(page.nextCursor).not.toBeNull();
+  });
+
+  it('stores events once each and remembers how far the outbox of the instance came', async () => {
+    const { telemetry, connectionStore } = await withCluster();
+    const epoch = await connectionStore.open('cls-1', 'replica-1', NOW, LATER);
+    const introduction = { protocol: 'svc', agentVersion: '1', kubernetesVersion: null, capabilities: [] } as const;
+    await connectionStore.introduce('cls-1', epoch, { ...introduction, instanceId: 'instance-1' });
+    await telemetry.write([event('a', 1), event('a', 1), event('b', 2), event('c', null), event('c', null)]);
+    await telemetry.write([event('d', 2), { ...event('x', 3), clusterId: 'cls-gone' }]);
+    const { items } = await telemetry.events('cls-1', EVERYTHING, FIRST_PAGE);
+    expect(items.map((each) => each.resource)).toEqual(['pod/c', 'pod/b', 'pod/a']);
+    const resumed = await connectionStore.introduce('cls-1', epoch, { ...introduction, instanceId: 'instance-1' });
+    expect(resumed).toEqual({ resumed: true, lastReceivedSequence: 2 });
+    const fresh = await connectionStore.introduce('cls-1', epoch, { ...introduction, instanceId: 'instance-2' });
+    expect(fresh).toEqual({ resumed: false, lastReceivedSequence: 0 });
+    const sequences = items.map((each) => each.sequence);
+    expect(await telemetry.eventsAfter('cls-1', EVERYTHING, sequences[1] ?? 0, 10)).toMatchObject([
+      { resource: 'pod/c' },
+    ]);
+  });
+
+  it('folds old heartbeats into averages of ten minutes', async () => {
+    const { telemetry, clusters } = await withCluster();
+    await telemetry.write([
+      heartbeat('2026-11-21T10:00:10.000Z', 0.2),
+      heartbeat('2026-11-21T10:09:59.999Z', 0.4),
+      heartbeat('2026-11-21T10:10:00.000Z', 0.6),
+      heartbeat('2026-11-21T10:20:00.000Z', 0.8),
+      heartbeat('2026-11-21T10:20:00.000Z', 0.8),
+    ]);
+    expect(await clusters.find('workspace-1', 'cls-1')).toMatchObject({
+      heartbeat: { status: 'healthy', cpuUsage: 0.8 },
+      lastSeenAt: '2026-11-21T10:20:00.000Z',
+    });
+    const limits = { averagesBefore: NOW, eventsBefore: NOW, eventsPerCluster: 10 };
+    for (let run = 0; run < 2; run += 1) {
+      await telemetry.prune({ ...limits, heartbeatsBefore: '2026-11-21T10:15:00.000Z' });
+    }
+    const points = await telemetry.heartbeats('cls-1', NOW, 10);
+    expect(points.map(({ at, samples }) => [at, samples])).toEqual([
+      ['2026-11-21T10:00:00.000Z', 2],
+      ['2026-11-21T10:10:00.000Z', 1],
+      ['2026-11-21T10:20:00.000Z', 1],
+    ]);
+    expect(points[0]?.cpuUsage).toBeCloseTo(0.3);
+    expect(await telemetry.heartbeats('cls-1', NOW, 1)).toMatchObject([{ samples: 1, cpuUsage: 0.8 }]);
+  });
+
+  it('bounds the events of a cluster by number and by age', async () => {
+    const { telemetry } = await withCluster();
+    await telemetry.write(['a', 'b', 'c', 'd'].map((id) => event(id, null)));
+    const limits = { heartbeatsBefore: NOW, averagesBefore: NOW, eventsPerCluster: 2 };
+    await telemetry.prune({ ...limits, eventsBefore: NOW });
+    expect((await telemetry.events('cls-1', EVERYTHING, FIRST_PAGE)).items).toHaveLength(2);
+    await telemetry.prune({ ...limits, eventsBefore: LATER });
+    expect((await telemetry.events('cls-1', EVERYTHING, FIRST_PAGE)).items).toEqual([]);
+  });
+
+  it('removes a workspace with everything in it', async () => {
+    const { clusters, commands, telemetry } = await withCluster();
+    await commands.submit(submission('cmd-1', { idempotency: { key: 'k', requestSha256: 'x' } }));
+    await telemetry.write([event('a', null), heartbeat(NOW, 0.1)]);
+    expect(await clusters.removeWorkspace('workspace-1')).toEqual(['cls-1']);
+    expect(await commands.find('cls-1', 'cmd-1')).toBeUndefined();
+    expect(await commands.waitingClusters(10)).toEqual([]);
+    expect((await telemetry.events('cls-1', EVERYTHING, FIRST_PAGE)).items).toEqual([]);
+  });
+
+  async function withCluster(): Promise<Stores> {
+    const stores = createStores(database().kysely);
+    await addCluster(stores);
+    return stores;
+  }
+});
