@@ -20,7 +20,7 @@ export const helloSchema = Type.Object({
   kubernetes_version: Type.Optional(Type.String({ maxLength: 128 })),
   /** Numbers of the oldest and newest event still kept; absent when none is. */
   outbox: Type.Optional(Type.Object({ first: sequenceSchema, last: sequenceSchema })),
-  /** Commands that are queued or running. One sent before and neither here nor answered later is `lost`. */
+  /** Commands that are queued, running, or finished with a result nobody acknowledged. One sent before and not here is `lost`. */
   in_flight: Type.Array(identifierSchema, { maxItems: PROTOCOL_LIMITS.idsPerMessage }),
   /** Names of what this agent can do: `deploy`, `exec`, `logs`, `events`, `tunnel`. */
   capabilities: Type.Array(Type.String({ maxLength: 64 }), { maxItems: 64 }),

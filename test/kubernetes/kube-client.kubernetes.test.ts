@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { skippedTitle, waitFor } from '@svc/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { kubernetesRequirement, startKubernetes, type Kubernetes } from '../../../test/kubernetes/index.ts';
-import { createKubeClient, kubeconfigAccess, staticToken, type KubeClient, type KubeObject } from '../src/index.ts';
+import { kubernetesRequirement, startKubernetes, type Kubernetes } from './index.ts';
+import { createKubeClient, kubeconfigAccess, staticToken, type KubeClient, type KubeObject } from '@svc/kube';
 
 const reason = await kubernetesRequirement(true);
 const title = 'a client of a real API server';

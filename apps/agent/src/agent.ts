@@ -1,0 +1,241 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { createKubeClient, type KubeClient } from '@svc/kube';
+import {
+  PROTOCOL_LIMITS,
+  PROTOCOL_TIMES,
+  PROTOCOL_VERSION,
+  createPlatformMessageDecoder,
+  type EventType,
+} from '@svc/protocol';
+import type { Logger } from '@svc/telemetry';
+import type { BuildInfo } from './build-info.ts';
+import { PlatformChannel } from './channel/channel.ts';
+import { Delivery } from './channel/delivery.ts';
+import { createDial } from './channel/dial.ts';
+import { Outbox } from './channel/outbox.ts';
+import type { Clock } from './clock.ts';
+import { openClusterAccess, type PodEnvironment } from './cluster-access.ts';
+import { CommandRunner } from './commands/command-runner.ts';
+import { openJournal, type CommandJournal } from './commands/journal.ts';
+import { routeMessage, routeRefusal } from './commands/message-router.ts';
+import { unsupportedCommand } from './commands/not-yet.ts';
+import type { LiveConfig } from './config/live-config.ts';
+import { createPlatformToken } from './config/platform-token.ts';
+import { createDeployHandler } from './deploy/deploy-handler.ts';
+import { watchEventLoop, type EventLoopWatch } from './health/event-loop-watch.ts';
+import { Health } from './health/health.ts';
+import { KubernetesWatch } from './health/kubernetes-watch.ts';
+import { startAgentHttp, type AgentHttp } from './http/agent-http.ts';
+import { createAgentMetrics, type AgentMetrics } from './metrics.ts';
+import { createClusterNumbers } from './status/cluster-numbers.ts';
+import { StatusReporter } from './status/reporter.ts';
+
+export interface AgentDependencies {
+  config: LiveConfig;
+  build: BuildInfo;
+  clock: Clock;
+  random: () => number;
+  log: Logger;
+  pod: PodEnvironment;
+}
+
+export interface Agent {
+  readonly httpPort: number;
+  /** Null when metrics have no port of their own. */
+  readonly metricsPort: number | null;
+  /** The token or the configuration changed: a pause before the next attempt ends. */
+  reconnectNow(): void;
+  /** Cancels what runs, delivers what it can, closes every listener, socket and file. */
+  stop(): Promise<void>;
+}
+
+/** Time for the platform to confirm the last results before the connection closes. */
+const LAST_DELIVERY_MS = 3000;
+
+/** Puts the agent together and starts it; resolves when its endpoints listen. */
+export async function startAgent(dependencies: AgentDependencies): Promise<Agent> {
+  const { config, clock, log, pod } = dependencies;
+  const startedAt = clock.now();
+  const metrics = createAgentMetrics(startedAt);
+  const journal = await openJournal(config.current.agent.state_dir, clock);
+  const access = await openClusterAccess(config.current.kubernetes, pod, () => clock.nowMs(), log);
+  const client = createKubeClient(access, { nowMs: () => clock.nowMs(), observe: () => metrics.kubernetesRequest() });
+  const watch = new KubernetesWatch(client, clock, log);
+  const parts = connectParts(dependencies, { startedAt, metrics, journal, client, watch });
+  const eventLoop = watchEventLoop(clock, (lagSeconds) => metrics.setEventLoopLag(lagSeconds));
+  const health = healthOf(dependencies, startedAt, parts, watch, eventLoop, () => http?.listening() ?? true);
+  let http: AgentHttp | undefined;
+  try {
+    http = await startAgentHttp({ ...dependencies, health, metrics, kubernetesVersion: () => watch.health.version });
+    await parts.runner.settleInterrupted();
+  } catch (error) {
+    eventLoop.stop();
+    client.close();
+    await journal.close();
+    await http?.close();
+    throw error;
+  }
+  parts.report('agent_started', {});
+  const loops = runLoops(parts, watch);
+  log.info({ port: http.port, metrics_port: http.metricsPort }, 'the agent is up');
+  return {
+    httpPort: http.port,
+    metricsPort: http.metricsPort,
+    reconnectNow: () => parts.channel.retryNow(),
+    stop: () => stopAgent({ parts, loops, http, journal, client, metrics, health, eventLoop, log }),
+  };
+}
+
+interface Resources {
+  startedAt: Date;
+  metrics: AgentMetrics;
+  journal: CommandJournal;
+  client: KubeClient;
+  watch: KubernetesWatch;
+}
+
+interface Parts {
+  channel: PlatformChannel;
+  delivery: Delivery;
+  runner: CommandRunner;
+  reporter: StatusReporter;
+  report: (type: EventType, details: Record<string, string>) => void;
+}
+
+function connectParts(dependencies: AgentDependencies, resources: Resources): Parts {
+  const { config, clock, log, random, build } = dependencies;
+  const { journal, metrics, client, watch, startedAt } = resources;
+  const instanceId = randomUUID();
+  const outbox: Outbox = new Outbox(() => metrics.setOutbox(outbox.length, outbox.sizeBytes));
+  const delivery = new Delivery({ journal, outbox, clock, instanceId, log });
+  const channel = new PlatformChannel({
+    config,
+    clock,
+    random,
+    log,
+    metrics,
+    dial: createDial(config, createPlatformToken(config)),
+    decoder: createPlatformMessageDecoder(),
+    hello: () => ({
+      protocol: PROTOCOL_VERSION,
+      agent_version: build.version,
+      instance_id: instanceId,
+      started_at: startedAt.toISOString(),
+      cluster_name: config.current.agent.cluster_name,
+      ...(watch.health.version === '' ? {} : { kubernetes_version: watch.health.version }),
+      ...(outbox.range === null ? {} : { outbox: outbox.range }),
+      in_flight: runner.openCommandIds.slice(-PROTOCOL_LIMITS.idsPerMessage),
+      capabilities: ['deploy'],
+    }),
+    handlers: {
+      connected: (session) => {
+        delivery.begin(session);
+        reporter.connected();
+      },
+      message: (_session, message) => routeMessage({ runner, delivery, log }, message),
+      refused: (_session, envelope, error) => routeRefusal(runner, envelope, error),
+    },
+  });
+  const handlers = {
+    deploy: createDeployHandler({ client, config, clock, log }),
+    exec: unsupportedCommand('exec'),
+    logs: unsupportedCommand('logs'),
+  };
+  const runner: CommandRunner = new CommandRunner({
+    journal,
+    delivery,
+    channel,
+    config,
+    clock,
+    log,
+    metrics,
+    handlers,
+  });
+  const numbers = createClusterNumbers(client, () => watch.health.version);
+  const reporter: StatusReporter = new StatusReporter({ channel, numbers, clock, log });
+  const report = (type: EventType, details: Record<string, string>): void => {
+    const occurredAt = clock.now().toISOString();
+    const namespace = config.current.agent.namespace;
+    outbox.add({ event_type: type, namespace, resource: 'agent', details, occurred_at: occurredAt });
+    delivery.eventsWaiting();
+  };
+  return { channel, delivery, runner, reporter, report };
+}
+
+function healthOf(
+  { clock }: AgentDependencies,
+  startedAt: Date,
+  { channel }: Parts,
+  watch: KubernetesWatch,
+  eventLoop: EventLoopWatch,
+  listening: () => boolean,
+): Health {
+  return new Health({
+    clock,
+    startedAt,
+    reconnectGraceMs: PROTOCOL_TIMES.heartbeatIntervalMs * PROTOCOL_TIMES.missedHeartbeats,
+    sources: {
+      channel: () => channel.health,
+      kubernetes: () => watch.health,
+      tunnel: () => ({ enabled: false, connected: false, activeTunnels: 0 }),
+      processFaults: () => [
+        ...(eventLoop.blocked() ? ['event_loop_blocked'] : []),
+        ...(listening() ? [] : ['listener_failed']),
+      ],
+    },
+  });
+}
+
+interface Loops {
+  abort: AbortController;
+  done: Promise<unknown>;
+}
+
+function runLoops({ channel, reporter }: Parts, watch: KubernetesWatch): Loops {
+  const abort = new AbortController();
+  const done = Promise.all([channel.run(abort.signal), reporter.run(abort.signal), watch.run(abort.signal)]);
+  return { abort, done };
+}
+
+interface StopRequest {
+  parts: Parts;
+  loops: Loops;
+  http: AgentHttp;
+  journal: CommandJournal;
+  client: KubeClient;
+  metrics: AgentMetrics;
+  health: Health;
+  eventLoop: EventLoopWatch;
+  log: Logger;
+}
+
+async function stopAgent({
+  parts,
+  loops,
+  http,
+  journal,
+  client,
+  metrics,
+  health,
+  eventLoop,
+  log,
+}: StopRequest): Promise<void> {
+  health.beginShutdown();
+  metrics.setDown();
+  parts.report('agent_stopping', {});
+  await parts.runner.stop();
+  const deadline = performance.now() + LAST_DELIVERY_MS;
+  while (parts.channel.session !== null && journal.unacknowledgedIds().length > 0 && performance.now() < deadline) {
+    await delay(20);
+  }
+  parts.delivery.stop();
+  loops.abort.abort(new Error('the agent stops'));
+  const session = parts.channel.session;
+  await Promise.allSettled([loops.done, session?.ended]);
+  eventLoop.stop();
+  await http.close();
+  client.close();
+  await journal.close();
+  log.info('the agent stopped');
+}

@@ -1,0 +1,38 @@
+import type { ReconnectAdvice } from '@svc/protocol';
+
+export interface BackoffRange {
+  minMs: number;
+  maxMs: number;
+}
+
+/** Pause of an agent that was told to stay away: replaced by another one, limited, or its cluster was deleted. */
+const SLOW_MIN_MS = 30_000;
+const SLOW_MAX_MS = 60_000;
+const SPREAD_AFTER_DRAIN_MS = 1000;
+
+/**
+ * Full jitter: anywhere between nothing and a limit that doubles with each failed attempt. Agents that lost the same
+ * platform at the same instant thus come back spread out. `random` gives 0..1.
+ */
+export function backoffDelayMs(attempt: number, range: BackoffRange, random: () => number): number {
+  const limitMs = Math.min(range.maxMs, range.minMs * 2 ** Math.min(attempt + 1, 30));
+  return Math.round(random() * limitMs);
+}
+
+/** The pause after a close, by what its code advises. `attempt` counts failures since the last stable connection. */
+export function delayAfterClose(
+  advice: ReconnectAdvice,
+  attempt: number,
+  range: BackoffRange,
+  random: () => number,
+): number {
+  switch (advice) {
+    case 'immediately':
+      return Math.round(random() * SPREAD_AFTER_DRAIN_MS) + (attempt > 0 ? backoffDelayMs(attempt, range, random) : 0);
+    case 'slowly':
+    case 'after-token-change':
+      return SLOW_MIN_MS + Math.round(random() * (SLOW_MAX_MS - SLOW_MIN_MS));
+    case 'soon':
+      return backoffDelayMs(attempt, range, random);
+  }
+}

@@ -1,0 +1,268 @@
+import { randomUUID } from 'node:crypto';
+import { parseDurationMs } from '@svc/config';
+import type { AppError } from '@svc/errors';
+import {
+  CLOSE_CODES,
+  reconnectAdvice,
+  type AgentMessageType,
+  type AgentPayloads,
+  type Drain,
+  type Envelope,
+  type Hello,
+  type MessageDecoder,
+  type PlatformMessage,
+} from '@svc/protocol';
+import type { Logger } from '@svc/telemetry';
+import { pause, type Clock } from '../clock.ts';
+import type { LiveConfig } from '../config/live-config.ts';
+import { agentErrors } from '../errors.ts';
+import type { ChannelHealth } from '../health/health.ts';
+import type { AgentMetrics } from '../metrics.ts';
+import { delayAfterClose } from './backoff.ts';
+import { CHANNEL_PATH, type Dial } from './dial.ts';
+import { HandshakeError } from './handshake.ts';
+import { Session, type SessionEnd } from './session.ts';
+
+export interface ChannelOptions {
+  dial: Dial;
+  config: LiveConfig;
+  clock: Clock;
+  random: () => number;
+  decoder: MessageDecoder<PlatformMessage>;
+  log: Logger;
+  metrics: AgentMetrics;
+  /** All of hello but what the channel knows itself. */
+  hello: () => Omit<Hello, 'epoch' | 'session_id'>;
+  handlers: ChannelHandlers;
+}
+
+export interface ChannelHandlers {
+  /** A connection is there and it is known whom we speak to. */
+  connected(session: Session): void;
+  message(session: Session, message: PlatformMessage): void;
+  refused(session: Session, envelope: Envelope, error: AppError): void;
+}
+
+/** After so long a connection counts as stable: the next failure starts with a short pause again. */
+const STABLE_MS = 60_000;
+
+/** The one connection to the platform, made again for as long as the agent lives. */
+export class PlatformChannel {
+  readonly #options: ChannelOptions;
+  #current: Session | null = null;
+  #epoch = 0;
+  #attempt = 0;
+  #sessionId: string | undefined;
+  #stopped: AbortSignal = AbortSignal.abort();
+  #wake = new AbortController();
+  #health: ChannelHealth = {
+    state: 'connecting',
+    lastPingAt: null,
+    connectedUntilMs: null,
+    reconnects: 0,
+    lastError: null,
+  };
+
+  constructor(options: ChannelOptions) {
+    this.#options = options;
+  }
+
+  get health(): ChannelHealth {
+    const connected = this.#current !== null;
+    return connected ? { ...this.#health, connectedUntilMs: this.#options.clock.nowMs() } : this.#health;
+  }
+
+  /** The connection of now; null while there is none. */
+  get session(): Session | null {
+    return this.#current;
+  }
+
+  /** Rejects with UNAVAILABLE while there is no connection. */
+  send<Type extends AgentMessageType>(type: Type, payload: AgentPayloads[Type]): Promise<void> {
+    if (this.#current === null) {
+      return Promise.reject(agentErrors.UNAVAILABLE({ details: { reason: 'the platform is not connected' } }));
+    }
+    return this.#current.send(type, payload);
+  }
+
+  /** Ends a pause early: the token or the configuration changed. */
+  retryNow(): void {
+    this.#wake.abort();
+  }
+
+  /** Runs until the signal aborts; then closes with `going away`. */
+  async run(signal: AbortSignal): Promise<void> {
+    this.#stopped = signal;
+    while (!signal.aborted) {
+      const session = await this.#connect(signal);
+      const end = session === null ? null : await this.#serve(session, signal);
+      if (signal.aborted) return;
+      if (end !== null) await this.#pauseAfter(end, signal);
+    }
+  }
+
+  async #connect(signal: AbortSignal): Promise<Session | null> {
+    const { clock, metrics } = this.#options;
+    const startedMs = clock.nowMs();
+    try {
+      const session = await this.#open(signal);
+      metrics.platformRequest('GET', CHANNEL_PATH, '101', (clock.nowMs() - startedMs) / 1000);
+      return session;
+    } catch (error) {
+      if (signal.aborted) return null;
+      await this.#failed(error, startedMs, signal);
+      return null;
+    }
+  }
+
+  async #open(signal: AbortSignal): Promise<Session> {
+    const { dial, clock, decoder, handlers, metrics, hello, log } = this.#options;
+    const socket = await dial(signal);
+    this.#epoch += 1;
+    const session: Session = new Session({
+      socket,
+      clock,
+      decoder,
+      newMessageId: () => `msg-${randomUUID()}`,
+      hello: {
+        ...hello(),
+        epoch: this.#epoch,
+        ...(this.#sessionId === undefined ? {} : { session_id: this.#sessionId }),
+      },
+      handlers: {
+        message: (message) => this.#message(session, message),
+        refused: (envelope, error) => handlers.refused(session, envelope, error),
+        peerError: (code, message) => log.warn({ code, reason: message }, 'the platform could not use a message'),
+        pong: () => (this.#health = { ...this.#health, lastPingAt: clock.now() }),
+        sent: (type) => metrics.messageSent(type),
+        received: (type) => metrics.messageReceived(type),
+      },
+    });
+    return session;
+  }
+
+  /** Serves one connection to its end. A drain opens the next one first; then that one's end is what counts. */
+  async #serve(first: Session, signal: AbortSignal): Promise<SessionEnd> {
+    const { clock, metrics, log, handlers } = this.#options;
+    let session = first;
+    for (;;) {
+      this.#current = session;
+      const connectedAtMs = clock.nowMs();
+      this.#health = { ...this.#health, state: 'connected', lastPingAt: clock.now(), lastError: null };
+      metrics.setConnected(true);
+      const stop = (): void => session.close(CLOSE_CODES.goingAway, 'the agent stops');
+      signal.addEventListener('abort', stop, { once: true });
+      await session.introduced;
+      if (!session.closed) {
+        this.#sessionId = session.welcome?.session_id;
+        log.info({ mode: session.mode, session_id: this.#sessionId }, 'connected to the platform');
+        handlers.connected(session);
+      }
+      const end = await session.ended;
+      signal.removeEventListener('abort', stop);
+      if (clock.nowMs() - connectedAtMs >= STABLE_MS) this.#attempt = 0;
+      const successor = this.#current;
+      if (successor !== session && successor !== null && !successor.closed) {
+        session = successor;
+        continue;
+      }
+      this.#disconnected(end, signal);
+      return end;
+    }
+  }
+
+  #disconnected(end: SessionEnd, signal: AbortSignal): void {
+    const { clock, metrics, log } = this.#options;
+    this.#current = null;
+    metrics.setConnected(false);
+    if (signal.aborted) return;
+    metrics.reconnect(String(end.code));
+    this.#health = {
+      ...this.#health,
+      state: stateAfterClose(end.code),
+      connectedUntilMs: clock.nowMs(),
+      reconnects: this.#health.reconnects + 1,
+      lastError: { code: `CLOSE_${end.code}`, message: end.reason, at: clock.now().toISOString() },
+    };
+    log.warn({ code: end.code, reason: end.reason }, 'the connection to the platform ended');
+  }
+
+  async #pauseAfter(end: SessionEnd, signal: AbortSignal): Promise<void> {
+    const delayMs = delayAfterClose(reconnectAdvice(end.code), this.#attempt, this.#range(), this.#options.random);
+    this.#attempt += 1;
+    await this.#pause(delayMs, signal);
+  }
+
+  async #failed(error: unknown, startedMs: number, signal: AbortSignal): Promise<void> {
+    const { clock, metrics, log, random } = this.#options;
+    const refusal = error instanceof HandshakeError ? error : null;
+    const kind = refusal?.kind ?? 'token';
+    const message = error instanceof Error ? error.message : String(error);
+    metrics.platformRequest('GET', CHANNEL_PATH, String(refusal?.status ?? 0), (clock.nowMs() - startedMs) / 1000);
+    metrics.platformError(kind);
+    this.#health = {
+      ...this.#health,
+      state: kind === 'unauthorized' ? 'unauthorized' : kind === 'forbidden' ? 'forbidden' : 'disconnected',
+      lastError: { code: kind.toUpperCase(), message, at: clock.now().toISOString() },
+    };
+    const advice = kind === 'unauthorized' ? 'after-token-change' : kind === 'forbidden' ? 'slowly' : 'soon';
+    const delayMs = Math.max(
+      delayAfterClose(advice, this.#attempt, this.#range(), random),
+      (refusal?.retryAfterSeconds ?? 0) * 1000 * (1 + random() * 0.25),
+    );
+    this.#attempt += 1;
+    log.warn(
+      { kind, status: refusal?.status, reason: message, retry_in_ms: Math.round(delayMs) },
+      'no connection to the platform',
+    );
+    await this.#pause(delayMs, signal);
+  }
+
+  #message(session: Session, message: PlatformMessage): void {
+    if (message.type === 'drain') this.#drain(session, message.payload);
+    else this.#options.handlers.message(session, message);
+  }
+
+  /** Make before break: the successor is connected, then the old one is closed. */
+  #drain(session: Session, { reconnect_within_ms: withinMs, reason }: Drain): void {
+    const { clock, random, log } = this.#options;
+    log.info({ reason, within_ms: withinMs }, 'the platform asks for a new connection');
+    const cancel = clock.setTimer(
+      () => {
+        this.#replace(session).catch((error: unknown) => {
+          log.warn({ err: error }, 'no second connection; the first one goes on');
+        });
+      },
+      Math.round(random() * withinMs),
+    );
+    void session.ended.then(cancel);
+  }
+
+  async #replace(session: Session): Promise<void> {
+    if (session.closed) return;
+    const successor = await this.#open(this.#stopped);
+    await successor.introduced;
+    if (this.#current !== session || session.closed || this.#stopped.aborted) {
+      successor.close(CLOSE_CODES.normal, 'not needed any more');
+      return;
+    }
+    if (successor.closed) return;
+    this.#current = successor;
+    session.close(CLOSE_CODES.normal, 'drained');
+  }
+
+  #range(): { minMs: number; maxMs: number } {
+    const { interval, max_interval: maximum } = this.#options.config.current.svc.reconnect;
+    return { minMs: Math.max(50, parseDurationMs(interval)), maxMs: Math.max(100, parseDurationMs(maximum)) };
+  }
+
+  async #pause(delayMs: number, signal: AbortSignal): Promise<void> {
+    this.#wake = new AbortController();
+    await pause(this.#options.clock, delayMs, AbortSignal.any([signal, this.#wake.signal]));
+  }
+}
+
+function stateAfterClose(code: number): ChannelHealth['state'] {
+  if (code === CLOSE_CODES.unauthorized) return 'unauthorized';
+  return code === CLOSE_CODES.forbidden ? 'forbidden' : 'disconnected';
+}

@@ -1,0 +1,113 @@
+import type { CommandResult, EventAck, ResultAck } from '@svc/protocol';
+import type { Logger } from '@svc/telemetry';
+import type { Clock } from '../clock.ts';
+import type { CommandJournal } from '../commands/journal.ts';
+import type { Outbox } from './outbox.ts';
+import type { Session } from './session.ts';
+
+export interface DeliveryOptions {
+  journal: CommandJournal;
+  outbox: Outbox;
+  clock: Clock;
+  instanceId: string;
+  log: Logger;
+}
+
+/** A result that was sent and not acknowledged goes again after this time, also on the same connection. */
+const RESEND_MS = 30_000;
+
+/** Brings results and events to the platform until it says that it has stored them, over any number of connections. */
+export class Delivery {
+  readonly #options: DeliveryOptions;
+  #session: Session | null = null;
+  #sendingEvents = false;
+  #cancelResend: (() => void) | undefined;
+
+  constructor(options: DeliveryOptions) {
+    this.#options = options;
+  }
+
+  /** A connection came to be: everything unacknowledged goes over it. */
+  begin(session: Session): void {
+    const { outbox } = this.#options;
+    this.#session = session;
+    outbox.rewind(session.welcome?.resumed === true ? session.welcome.last_received_seq : 0);
+    this.#sendResults();
+    this.eventsWaiting();
+    void session.ended.then(() => {
+      if (this.#session === session) this.#session = null;
+    });
+  }
+
+  stop(): void {
+    this.#cancelResend?.();
+    this.#session = null;
+  }
+
+  /** A new result stands in the journal. */
+  resultReady(result: CommandResult): void {
+    void this.#sendResult(result);
+    this.#scheduleResend();
+  }
+
+  /** The outbox has something new. */
+  eventsWaiting(): void {
+    if (this.#sendingEvents) return;
+    this.#sendingEvents = true;
+    void this.#sendEvents().finally(() => (this.#sendingEvents = false));
+  }
+
+  async resultsStored(ack: ResultAck): Promise<void> {
+    await this.#options.journal.acknowledge(ack.command_ids);
+  }
+
+  eventsStored(ack: EventAck): void {
+    if (ack.instance_id === this.#options.instanceId) this.#options.outbox.acknowledge(ack.seq);
+  }
+
+  #sendResults(): void {
+    const { journal, log } = this.#options;
+    this.#scheduleResend();
+    journal.unacknowledged().then(
+      async (results) => {
+        for (const result of results) await this.#sendResult(result);
+      },
+      (error: unknown) => log.error({ err: error }, 'stored results could not be read'),
+    );
+  }
+
+  async #sendResult(result: CommandResult): Promise<void> {
+    const session = this.#session;
+    if (session === null) return;
+    try {
+      await session.send('command_result', result);
+      // A platform that knows only the contract never acknowledges: what left for it counts as delivered.
+      if (session.mode === 'contract') await this.#options.journal.acknowledge([result.command_id]);
+    } catch (error) {
+      if (!session.closed) this.#options.log.error({ err: error }, 'a result could not be sent');
+    }
+  }
+
+  #scheduleResend(): void {
+    this.#cancelResend?.();
+    this.#cancelResend = this.#options.clock.setTimer(() => {
+      if (this.#session !== null && this.#options.journal.unacknowledgedIds().length > 0) this.#sendResults();
+    }, RESEND_MS);
+  }
+
+  async #sendEvents(): Promise<void> {
+    const { outbox } = this.#options;
+    for (let event = outbox.next(); event !== null; event = outbox.next()) {
+      const session = this.#session;
+      if (session === null || session.mode === 'waiting') return;
+      try {
+        await session.send('event', event);
+      } catch {
+        return; // the connection ended: the next one begins where the platform's numbers end
+      }
+      if (this.#session !== session) continue; // a newer connection sends it again, from its own place
+      outbox.markSent(event);
+      if (session.mode === 'contract' && event.seq !== undefined) outbox.acknowledge(event.seq);
+    }
+  }
+}

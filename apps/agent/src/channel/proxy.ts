@@ -1,0 +1,98 @@
+import { request } from 'node:http';
+import { request as secureRequest, type Agent } from 'node:https';
+import { Socket } from 'node:net';
+import { connect as connectTls, type ConnectionOptions } from 'node:tls';
+import { Agent as HttpsAgent } from 'node:https';
+
+/** True when the host is reached without a proxy: `*`, `name`, `.suffix`, an address, each with or without a port. */
+export function bypassesProxy(host: string, port: string, noProxy: string): boolean {
+  return noProxy
+    .split(/[\s,]+/)
+    .filter((entry) => entry !== '')
+    .some((entry) => {
+      if (entry === '*') return true;
+      const [, name = entry, wantedPort] = /^(.*?)(?::(\d+))?$/.exec(entry) ?? [];
+      if (wantedPort !== undefined && wantedPort !== port) return false;
+      const suffix = name.replace(/^\*?\./, '.').toLowerCase();
+      const lower = host.toLowerCase();
+      return suffix.startsWith('.')
+        ? lower.endsWith(suffix) || lower === suffix.slice(1)
+        : lower === suffix || lower.endsWith(`.${suffix}`);
+    });
+}
+
+/** An agent whose connections go through an HTTP proxy by `CONNECT` (RFC 9110, 9.3.6), with TLS to the target inside. */
+export function proxyAgent(proxy: URL, secureTarget: boolean, tls: ConnectionOptions, timeoutMs: number): Agent {
+  return new ConnectAgent(proxy, secureTarget, tls, timeoutMs);
+}
+
+class ConnectAgent extends HttpsAgent {
+  readonly #proxy: URL;
+  readonly #secureTarget: boolean;
+  readonly #tls: ConnectionOptions;
+  readonly #timeoutMs: number;
+
+  constructor(proxy: URL, secureTarget: boolean, tls: ConnectionOptions, timeoutMs: number) {
+    super({ keepAlive: false });
+    this.#proxy = proxy;
+    this.#secureTarget = secureTarget;
+    this.#tls = tls;
+    this.#timeoutMs = timeoutMs;
+  }
+
+  override createConnection(
+    options: { host?: string | null; port?: number | string | null },
+    callback?: (error: Error | null, stream: Socket) => void,
+  ): undefined {
+    const host = options.host ?? '';
+    const port = String(options.port ?? (this.#secureTarget ? 443 : 80));
+    const target = `${host.includes(':') ? `[${host}]` : host}:${port}`;
+    openTunnel(this.#proxy, target, this.#timeoutMs, (error, socket) => {
+      if (error !== null || !this.#secureTarget) {
+        callback?.(error, socket);
+        return;
+      }
+      const name = /^[\d.]+$|:/.test(host) ? {} : { servername: host };
+      const secured = connectTls({ ...this.#tls, ...name, socket, host });
+      secured.once('secureConnect', () => callback?.(null, secured));
+      secured.once('error', (failure) => callback?.(failure, secured));
+    });
+    return undefined;
+  }
+}
+
+/** Callbacks and not a promise, since `createConnection` of an agent speaks callbacks. With an error the socket is dead. */
+function openTunnel(
+  proxy: URL,
+  target: string,
+  timeoutMs: number,
+  done: (error: Error | null, socket: Socket) => void,
+): void {
+  const send = proxy.protocol === 'https:' ? secureRequest : request;
+  const outgoing = send({
+    method: 'CONNECT',
+    host: proxy.hostname.replace(/^\[|\]$/g, ''),
+    port: proxy.port === '' ? (proxy.protocol === 'https:' ? 443 : 80) : proxy.port,
+    path: target,
+    agent: false,
+    timeout: timeoutMs,
+    headers: { host: target, ...credentialsOf(proxy) },
+  });
+  outgoing.once('timeout', () => outgoing.destroy(new Error('the proxy did not answer in time')));
+  outgoing.once('error', (error) => done(error, new Socket()));
+  outgoing.once('connect', (response, socket) => {
+    if (response.statusCode === 200) {
+      done(null, socket);
+      return;
+    }
+    socket.destroy();
+    done(new Error(`the proxy refused with ${response.statusCode}`), socket);
+  });
+  outgoing.end();
+}
+
+function credentialsOf(proxy: URL): Record<string, string> {
+  if (proxy.username === '') return {};
+  const text = `${decodeURIComponent(proxy.username)}:${decodeURIComponent(proxy.password)}`;
+  return { 'proxy-authorization': `Basic ${Buffer.from(text).toString('base64')}` };
+}

@@ -1,0 +1,96 @@
+import type { Clock } from '../clock.ts';
+import { agentErrors } from '../errors.ts';
+import type { MessageBudget } from './message-budget.ts';
+
+export interface SendQueueOptions {
+  budget: MessageBudget;
+  clock: Clock;
+  /** Resolves when the frame left for the network. */
+  write: (text: string) => Promise<void>;
+  /** More waits than may wait: the peer does not read. */
+  overflow: () => void;
+  maxMessages: number;
+}
+
+interface Waiting {
+  text: string;
+  resolve: () => void;
+  reject: (error: Error) => void;
+}
+
+/**
+ * Frames on their way out, in two lanes: control first, the rest when the budget leaves room. One frame is written at
+ * a time, so that a slow network is felt by whoever awaits `send`.
+ */
+export class SendQueue {
+  readonly #options: SendQueueOptions;
+  readonly #control: Waiting[] = [];
+  readonly #bulk: Waiting[] = [];
+  #cancelTimer: (() => void) | undefined;
+  #writing = false;
+  #closedBy: Error | undefined;
+
+  constructor(options: SendQueueOptions) {
+    this.#options = options;
+  }
+
+  get length(): number {
+    return this.#control.length + this.#bulk.length;
+  }
+
+  send(text: string, control: boolean): Promise<void> {
+    if (this.#closedBy !== undefined) return Promise.reject(this.#closedBy);
+    if (this.length >= this.#options.maxMessages) {
+      this.#options.overflow();
+      return Promise.reject(agentErrors.UNAVAILABLE({ details: { reason: 'the platform does not read' } }));
+    }
+    return new Promise((resolve, reject) => {
+      (control ? this.#control : this.#bulk).push({ text, resolve, reject });
+      if (control) this.#stopWaiting(); // the timer may be that of a bulk frame, which needs more room
+      this.#advance();
+    });
+  }
+
+  close(error: Error): void {
+    this.#closedBy ??= error;
+    this.#stopWaiting();
+    for (const waiting of [...this.#control.splice(0), ...this.#bulk.splice(0)]) waiting.reject(error);
+  }
+
+  #stopWaiting(): void {
+    this.#cancelTimer?.();
+    this.#cancelTimer = undefined;
+  }
+
+  #advance(): void {
+    if (this.#writing || this.#cancelTimer !== undefined || this.#closedBy !== undefined) return;
+    const lane = this.#control.length > 0 ? this.#control : this.#bulk;
+    if (lane.length === 0) return;
+    const waitMs = this.#options.budget.take(lane === this.#control);
+    if (waitMs > 0) {
+      this.#cancelTimer = this.#options.clock.setTimer(() => {
+        this.#cancelTimer = undefined;
+        this.#advance();
+      }, waitMs);
+      return;
+    }
+    const next = lane.shift();
+    if (next !== undefined) this.#write(next);
+  }
+
+  #write(waiting: Waiting): void {
+    this.#writing = true;
+    this.#options.write(waiting.text).then(
+      () => {
+        this.#writing = false;
+        waiting.resolve();
+        this.#advance();
+      },
+      (error: unknown) => {
+        this.#writing = false;
+        waiting.reject(error instanceof Error ? error : new Error(String(error)));
+        this.#advance();
+      },
+    );
+  }
+}

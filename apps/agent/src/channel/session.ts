@@ -1,0 +1,264 @@
+import { isAppError, toAppError, type AppError } from '@svc/errors';
+import {
+  CLOSE_CODES,
+  CONTROL_TYPES,
+  PROTOCOL_LIMITS,
+  PROTOCOL_TIMES,
+  decodeEnvelope,
+  encodeEnvelope,
+  type AgentMessageType,
+  type AgentPayloads,
+  type CloseCode,
+  type Envelope,
+  type Hello,
+  type MessageDecoder,
+  type PlatformMessage,
+  type Welcome,
+} from '@svc/protocol';
+import type { RawData, WebSocket } from 'ws';
+import type { Clock } from '../clock.ts';
+import { Liveness } from './liveness.ts';
+import { MessageBudget } from './message-budget.ts';
+import { PeerErrors } from './peer-errors.ts';
+import { SendQueue } from './send-queue.ts';
+
+export interface SessionOptions {
+  socket: WebSocket;
+  hello: Hello;
+  clock: Clock;
+  decoder: MessageDecoder<PlatformMessage>;
+  newMessageId: () => string;
+  handlers: SessionHandlers;
+}
+
+export interface SessionHandlers {
+  /** Every message but `welcome` and `error`, in their order. */
+  message(message: PlatformMessage): void;
+  /** A known type whose payload breaks its schema. */
+  refused(envelope: Envelope, error: AppError): void;
+  /** The platform could not use one of ours. */
+  peerError(code: string, message: string): void;
+  pong(): void;
+  sent(type: string): void;
+  received(type: string): void;
+}
+
+/** `svc` once a welcome came; `contract` when none did: a platform that knows only the contract's types. */
+export type SessionMode = 'waiting' | 'svc' | 'contract';
+
+export interface SessionEnd {
+  code: number;
+  reason: string;
+}
+
+const RATE = {
+  perMinute: PROTOCOL_LIMITS.messagesPerMinute,
+  burst: PROTOCOL_LIMITS.messagesBurst,
+  controlShare: PROTOCOL_LIMITS.controlShare,
+};
+const SEND_QUEUE_MESSAGES = 1024;
+const MAX_MALFORMED = 50;
+const CLOSE_GRACE_MS = 2000;
+
+/** One connection from its handshake to its end: frames, rate, liveness, hello and welcome. */
+export class Session {
+  readonly #options: SessionOptions;
+  readonly #queue: SendQueue;
+  readonly #sendBudget: MessageBudget;
+  readonly #receiveBudget: MessageBudget;
+  readonly #liveness: Liveness;
+  readonly #errors: PeerErrors;
+  readonly #introduced = Promise.withResolvers<void>();
+  readonly #ended = Promise.withResolvers<SessionEnd>();
+  #cancelWelcomeWait: () => void;
+  #cancelPause: (() => void) | undefined;
+  #cancelCut: (() => void) | undefined;
+  #mode: SessionMode = 'waiting';
+  #welcome: Welcome | null = null;
+  #closing = false;
+  #paused = false;
+  #malformed = 0;
+
+  constructor(options: SessionOptions) {
+    const { socket, clock } = options;
+    this.#options = options;
+    this.#sendBudget = new MessageBudget(RATE, () => clock.nowMs());
+    this.#receiveBudget = new MessageBudget({ ...RATE, controlShare: 0 }, () => clock.nowMs());
+    this.#queue = new SendQueue({
+      budget: this.#sendBudget,
+      clock,
+      write: (text) => write(socket, text),
+      overflow: () => this.close(CLOSE_CODES.tryAgainLater, 'the platform does not read'),
+      maxMessages: SEND_QUEUE_MESSAGES,
+    });
+    this.#errors = new PeerErrors(clock, (error) => this.#sendQuietly('error', error));
+    this.#liveness = new Liveness({
+      clock,
+      pingIntervalMs: PROTOCOL_TIMES.pingIntervalMs,
+      pongTimeoutMs: PROTOCOL_TIMES.pongTimeoutMs,
+      ping: () => {
+        if (socket.readyState === socket.OPEN) socket.ping();
+      },
+      deaf: () => this.#paused,
+      dead: () => {
+        this.close(CLOSE_CODES.timedOut, 'no answer to a ping');
+        socket.terminate(); // a dead peer answers no close either
+      },
+    });
+    this.#listen();
+    this.#sendQuietly('hello', options.hello);
+    this.#cancelWelcomeWait = clock.setTimer(() => this.#introduce('contract'), PROTOCOL_TIMES.welcomeTimeoutMs);
+  }
+
+  get mode(): SessionMode {
+    return this.#mode;
+  }
+
+  get welcome(): Welcome | null {
+    return this.#welcome;
+  }
+
+  get closed(): boolean {
+    return this.#closing;
+  }
+
+  /** Settles when it is known whom we speak to; also when the connection ended before. */
+  get introduced(): Promise<void> {
+    return this.#introduced.promise;
+  }
+
+  get ended(): Promise<SessionEnd> {
+    return this.#ended.promise;
+  }
+
+  /** Resolves when the frame left; rejects when the connection ends first, or when it is larger than a frame. */
+  async send<Type extends AgentMessageType>(type: Type, payload: AgentPayloads[Type]): Promise<void> {
+    const { clock, newMessageId, handlers } = this.#options;
+    const timestamp = clock.now().toISOString();
+    const limit = this.#welcome?.limits.frame_size_bytes ?? PROTOCOL_LIMITS.frameSizeBytes;
+    const text = encodeEnvelope({ type, id: newMessageId(), timestamp, payload }, limit);
+    await this.#queue.send(text, CONTROL_TYPES.has(type));
+    handlers.sent(type);
+  }
+
+  close(code: CloseCode, reason: string): void {
+    if (this.#closing) return;
+    const { socket, clock } = this.#options;
+    this.#stop();
+    socket.resume(); // a paused socket never reads the peer's half of the closing handshake
+    socket.close(code, reason);
+    this.#cancelCut = clock.setTimer(() => socket.terminate(), CLOSE_GRACE_MS);
+  }
+
+  #listen(): void {
+    const { socket, handlers } = this.#options;
+    socket.on('message', (data, isBinary) => this.#receive(data, isBinary));
+    socket.on('ping', () => this.#liveness.heard());
+    socket.on('pong', () => {
+      this.#liveness.heard();
+      handlers.pong();
+    });
+    socket.once('close', (code, reason) => {
+      this.#stop();
+      this.#cancelCut?.();
+      this.#introduced.resolve();
+      this.#ended.resolve({ code, reason: reason.toString() });
+    });
+  }
+
+  #receive(data: RawData, isBinary: boolean): void {
+    this.#liveness.heard();
+    if (this.#closing) return;
+    this.#slowDown();
+    if (isBinary) {
+      this.#tellMalformed('INVALID_REQUEST', 'Frames are JSON text', undefined);
+      return;
+    }
+    let envelope: Envelope | undefined;
+    try {
+      envelope = decodeEnvelope((data as Buffer).toString()); // one Buffer, with the default binaryType
+      const decoded = this.#options.decoder.check(envelope);
+      if (!decoded.known) this.#errors.tellUnknownType(envelope.type, envelope.id);
+      else this.#dispatch(decoded.message);
+    } catch (error) {
+      const refusal = toAppError(error);
+      if (!isAppError(error)) throw error;
+      if (envelope === undefined) this.#tellMalformed(refusal.code, refusal.message, refusal.details);
+      else this.#refuse(envelope, refusal);
+    }
+  }
+
+  #dispatch(message: PlatformMessage): void {
+    const { handlers } = this.#options;
+    handlers.received(message.type);
+    if (message.type === 'welcome') {
+      this.#welcome = message.payload;
+      const { messages_per_minute: perMinute, messages_burst: burst } = message.payload.limits;
+      this.#sendBudget.setRate(Math.min(perMinute, RATE.perMinute), Math.min(burst, RATE.burst));
+      this.#introduce('svc');
+    } else if (message.type === 'error') {
+      handlers.peerError(message.payload.code, message.payload.message);
+    } else {
+      handlers.message(message);
+    }
+  }
+
+  #refuse(envelope: Envelope, error: AppError): void {
+    this.#options.handlers.refused(envelope, error);
+    const { code, message, details } = error;
+    this.#errors.tell({ code, message, details, message_id: envelope.id });
+  }
+
+  #tellMalformed(code: string, message: string, details: Record<string, unknown> | undefined): void {
+    this.#malformed += 1;
+    this.#errors.tell({ code, message, ...(details === undefined ? {} : { details }) });
+    if (this.#malformed > MAX_MALFORMED) this.close(CLOSE_CODES.malformed, 'too many frames that are no envelopes');
+  }
+
+  /** Above the rate we stop reading until there is room again: nothing is dropped, the sender feels it. */
+  #slowDown(): void {
+    const waitMs = this.#receiveBudget.take(true);
+    if (waitMs === 0 || this.#paused) return;
+    const { socket, clock } = this.#options;
+    this.#paused = true;
+    socket.pause();
+    this.#errors.tell({
+      code: 'RATE_LIMITED',
+      message: 'Messages above the rate wait',
+      details: { messages_per_minute: RATE.perMinute, retry_after_ms: waitMs },
+    });
+    this.#cancelPause = clock.setTimer(() => {
+      this.#paused = false;
+      this.#liveness.heard();
+      socket.resume();
+    }, waitMs);
+  }
+
+  #introduce(mode: 'svc' | 'contract'): void {
+    if (this.#mode === 'svc' || this.#closing) return; // a late welcome still counts
+    this.#mode = mode;
+    this.#introduced.resolve();
+  }
+
+  #sendQuietly<Type extends AgentMessageType>(type: Type, payload: AgentPayloads[Type]): void {
+    this.send(type, payload).catch(() => undefined); // the connection ended: its end is reported once, by `ended`
+  }
+
+  #stop(): void {
+    if (this.#closing) return;
+    this.#closing = true;
+    this.#liveness.stop();
+    this.#cancelWelcomeWait();
+    this.#cancelPause?.();
+    this.#queue.close(new Error('the connection to the platform ended'));
+  }
+}
+
+function write(socket: WebSocket, text: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    socket.send(text, (error) => {
+      if (error === undefined || error === null) resolve();
+      else reject(error);
+    });
+  });
+}

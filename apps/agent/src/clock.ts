@@ -1,0 +1,34 @@
+/** Time as an argument, so that tests move it. */
+export interface Clock {
+  now(): Date;
+  /** Milliseconds since the Unix epoch. */
+  nowMs(): number;
+  /** Runs the callback once; the answer cancels it. */
+  setTimer(callback: () => void, delayMs: number): () => void;
+}
+
+export const systemClock: Clock = {
+  now: () => new Date(),
+  nowMs: () => Date.now(),
+  setTimer: (callback, delayMs) => {
+    const timer = setTimeout(callback, delayMs);
+    return () => clearTimeout(timer);
+  },
+};
+
+/** Waits, or ends early and without an error when the signal aborts. */
+export function pause(clock: Clock, delayMs: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) {
+      resolve();
+      return;
+    }
+    const done = (): void => {
+      cancel();
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
+    const cancel = clock.setTimer(done, delayMs);
+    signal.addEventListener('abort', done, { once: true });
+  });
+}

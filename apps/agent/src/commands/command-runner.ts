@@ -1,0 +1,186 @@
+import type { AppError } from '@svc/errors';
+import type { CommandAck, CommandName, CommandResult, Envelope, PlatformPayloads } from '@svc/protocol';
+import type { Logger } from '@svc/telemetry';
+import type { Delivery } from '../channel/delivery.ts';
+import type { PlatformChannel } from '../channel/channel.ts';
+import type { Clock } from '../clock.ts';
+import type { LiveConfig } from '../config/live-config.ts';
+import { agentErrors } from '../errors.ts';
+import type { AgentMetrics } from '../metrics.ts';
+import { messageErrorOf } from './error-of.ts';
+import { fitIntoFrame } from './fit-into-frame.ts';
+import type { CommandHandler, CommandHandlers, CommandInput, CommandOutcome } from './handler.ts';
+import type { CommandJournal } from './journal.ts';
+import { assertAllowed } from './policy.ts';
+import { RunningCommand } from './running-command.ts';
+
+export interface CommandRunnerOptions {
+  handlers: CommandHandlers;
+  journal: CommandJournal;
+  delivery: Delivery;
+  channel: PlatformChannel;
+  config: LiveConfig;
+  clock: Clock;
+  log: Logger;
+  metrics: AgentMetrics;
+}
+
+const MAX_RUNNING = 128;
+
+/** Runs each command id once: acknowledged, journalled, run, and answered by exactly one result. */
+export class CommandRunner {
+  readonly #options: CommandRunnerOptions;
+  readonly #running = new Map<string, RunningCommand>();
+  #ending: Promise<unknown>[] = [];
+  #stopped = false;
+
+  constructor(options: CommandRunnerOptions) {
+    this.#options = options;
+  }
+
+  /** Ids for hello: running, or finished and not yet acknowledged. */
+  get openCommandIds(): string[] {
+    return [...new Set([...this.#running.keys(), ...this.#options.journal.unacknowledgedIds()])];
+  }
+
+  /** What the last process left unfinished gets its one result: `lost`. */
+  async settleInterrupted(): Promise<void> {
+    for (const { commandId, command, startedAt } of this.#options.journal.interrupted()) {
+      const error = agentErrors.LOST({ details: { reason: 'the agent restarted while the command ran' } });
+      await this.#finish(commandId, command, startedAt, { status: 'lost', error: messageErrorOf(error) });
+    }
+  }
+
+  /** Never rejects: every way it can end is a message. */
+  receive<Name extends CommandName>(command: Name, commandId: string, payload: PlatformPayloads[Name]): void {
+    if (this.#running.has(commandId)) {
+      this.#acknowledge({ command_id: commandId, command, state: 'duplicate' });
+      return;
+    }
+    const { clock, channel } = this.#options;
+    const running = new RunningCommand({
+      commandId,
+      clock,
+      sendProgress: (progress) => void channel.send('command_progress', progress).catch(() => undefined),
+      sendOutput: (output) => channel.send('command_output', output),
+    });
+    this.#running.set(commandId, running); // before anything is awaited: the same id may be in the next frame
+    const work = this.#run(command, running, payload)
+      .catch((error: unknown) => this.#options.log.error({ err: error, command_id: commandId }, 'a command broke'))
+      .finally(() => {
+        this.#running.delete(commandId);
+        this.#ending = this.#ending.filter((each) => each !== work);
+      });
+    this.#ending.push(work);
+  }
+
+  /** A command whose payload breaks its schema: refused, with a result, as every other one. */
+  refuse(command: CommandName, envelope: Envelope, error: AppError): void {
+    const { field, reason } = error.details;
+    const refusal = agentErrors.INVALID_REQUEST({ details: { field, reason: `${String(field)} ${String(reason)}` } });
+    const work = this.#refuse(command, envelope.id, refusal).catch((failure: unknown) => {
+      this.#options.log.error({ err: failure, command_id: envelope.id }, 'a refusal could not be stored');
+    });
+    this.#ending.push(work);
+    void work.finally(() => (this.#ending = this.#ending.filter((each) => each !== work)));
+  }
+
+  cancel(commandId: string, reason?: string): void {
+    const details = reason === undefined ? {} : { details: { reason } };
+    this.#running.get(commandId)?.cancel(agentErrors.CANCELLED(details));
+  }
+
+  input(commandId: string, input: CommandInput): void {
+    this.#running.get(commandId)?.input(input);
+  }
+
+  /** Takes no more, cancels what runs and waits until each has its result in the journal. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    const reason = agentErrors.CANCELLED({ details: { reason: 'the agent stops' } });
+    for (const running of this.#running.values()) running.cancel(reason);
+    await Promise.allSettled(this.#ending);
+  }
+
+  async #run<Name extends CommandName>(
+    command: Name,
+    running: RunningCommand,
+    payload: PlatformPayloads[Name],
+  ): Promise<void> {
+    const { journal, delivery, config, clock, log } = this.#options;
+    const { commandId } = running;
+    const known = await journal.find(commandId);
+    if (known !== null) {
+      this.#acknowledge({ command_id: commandId, command, state: 'duplicate' });
+      if (known.state === 'finished') delivery.resultReady(known.result);
+      return;
+    }
+    const handler: CommandHandler<Name> = this.#options.handlers[command];
+    try {
+      this.#assertRoom();
+      assertAllowed(config.current.policy, command, payload);
+      await journal.begin(commandId, command);
+    } catch (error) {
+      await this.#refuse(command, commandId, error);
+      return;
+    }
+    const position = handler.position(payload);
+    this.#acknowledge({ command_id: commandId, command, state: position > 0 ? 'queued' : 'accepted', position });
+    const startedAt = clock.now().toISOString();
+    log.info({ command, command_id: commandId, ...describe(payload) }, 'command started');
+    const outcome = await handler.run(payload, running).catch((error: unknown): CommandOutcome => {
+      if (running.signal.aborted) return { status: 'cancelled', error: messageErrorOf(running.signal.reason) };
+      log.warn({ err: error, command, command_id: commandId }, 'command failed');
+      return { status: 'failed', error: messageErrorOf(error) };
+    });
+    await this.#finish(commandId, command, startedAt, outcome);
+  }
+
+  #assertRoom(): void {
+    if (this.#stopped) throw agentErrors.UNAVAILABLE({ details: { reason: 'the agent stops' } });
+    if (this.#running.size <= MAX_RUNNING) return;
+    throw agentErrors.UNAVAILABLE({ details: { reason: `${MAX_RUNNING} commands are running already` } });
+  }
+
+  async #refuse(command: CommandName, commandId: string, refusal: unknown): Promise<void> {
+    const error = messageErrorOf(refusal);
+    this.#options.log.warn(
+      { command, command_id: commandId, code: error.code, reason: error.message },
+      'command refused',
+    );
+    this.#acknowledge({ command_id: commandId, command, state: 'rejected', error });
+    await this.#finish(commandId, command, this.#options.clock.now().toISOString(), { status: 'failed', error });
+  }
+
+  async #finish(commandId: string, command: CommandName, startedAt: string, outcome: CommandOutcome): Promise<void> {
+    const { journal, delivery, clock, log, metrics } = this.#options;
+    const durationMs = Math.max(0, clock.nowMs() - Date.parse(startedAt));
+    const result: CommandResult = fitIntoFrame({
+      command_id: commandId,
+      command,
+      started_at: startedAt,
+      finished_at: clock.now().toISOString(),
+      duration_ms: durationMs,
+      ...outcome,
+    });
+    metrics.commandFinished(command, result.status, durationMs / 1000);
+    log.info({ command, command_id: commandId, status: result.status, duration_ms: durationMs }, 'command finished');
+    try {
+      await journal.finish(result);
+    } catch (error) {
+      // A full disk must not also cost the answer: it goes out once, though nobody can repeat it after a restart.
+      log.error({ err: error, command_id: commandId }, 'the result is not in the journal');
+    }
+    delivery.resultReady(result);
+  }
+
+  #acknowledge(ack: CommandAck): void {
+    this.#options.channel.send('command_ack', ack).catch(() => undefined); // the result will say more than the ack
+  }
+}
+
+/** What an audit line may hold: names, never contents. */
+function describe(payload: object): Record<string, unknown> {
+  const { namespace, project_id: project, pod, actor } = { ...payload } as Record<string, unknown>;
+  return { namespace, project_id: project, pod, actor };
+}

@@ -1,0 +1,124 @@
+import { open, rename, type FileHandle } from 'node:fs/promises';
+import { dirname } from 'node:path';
+
+/** Where a line stands in the file, to read it again without keeping it. */
+export interface LinePlace {
+  offset: number;
+  sizeBytes: number;
+}
+
+/** An append-only file of lines, each on disk before `append` resolves. A torn last line is cut off when it is opened. */
+export class JournalFile {
+  readonly #path: string;
+  #handle: FileHandle;
+  #sizeBytes: number;
+  /** Appends one after the other: two at once would not know where they stand. */
+  #last: Promise<unknown> = Promise.resolve();
+
+  private constructor(path: string, handle: FileHandle, sizeBytes: number) {
+    this.#path = path;
+    this.#handle = handle;
+    this.#sizeBytes = sizeBytes;
+  }
+
+  /** Opens or creates; `visit` sees each whole line in its order. */
+  static async open(path: string, visit: (line: string, place: LinePlace) => void): Promise<JournalFile> {
+    const handle = await open(path, 'a+', 0o600);
+    const sizeBytes = await visitLines(handle, visit);
+    await handle.truncate(sizeBytes);
+    await handle.sync();
+    return new JournalFile(path, handle, sizeBytes);
+  }
+
+  get sizeBytes(): number {
+    return this.#sizeBytes;
+  }
+
+  append(line: string): Promise<LinePlace> {
+    return this.#inOrder(async () => {
+      const bytes = Buffer.from(`${line}\n`);
+      const place = { offset: this.#sizeBytes, sizeBytes: bytes.length - 1 };
+      await this.#handle.appendFile(bytes);
+      await this.#handle.datasync();
+      this.#sizeBytes += bytes.length;
+      return place;
+    });
+  }
+
+  read(place: LinePlace): Promise<string> {
+    return this.#inOrder(async () => (await this.#bytesAt(place)).toString('utf8'));
+  }
+
+  /**
+   * Replaces the whole content by these lines: new text, or lines of the file as it is. Answers where each of them
+   * stands now. The old file stays whole until the new one is on disk.
+   */
+  rewrite(lines: Iterable<string | LinePlace>): Promise<LinePlace[]> {
+    return this.#inOrder(async () => {
+      const draft = `${this.#path}.new`;
+      const next = await open(draft, 'w', 0o600);
+      const places: LinePlace[] = [];
+      let offset = 0;
+      try {
+        for (const line of lines) {
+          const bytes = typeof line === 'string' ? Buffer.from(line) : await this.#bytesAt(line);
+          await next.appendFile(Buffer.concat([bytes, Buffer.from('\n')]));
+          places.push({ offset, sizeBytes: bytes.length });
+          offset += bytes.length + 1;
+        }
+        await next.sync();
+      } finally {
+        await next.close();
+      }
+      await rename(draft, this.#path);
+      await syncFolder(dirname(this.#path));
+      await this.#handle.close();
+      this.#handle = await open(this.#path, 'a+', 0o600);
+      this.#sizeBytes = offset;
+      return places;
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.#inOrder(() => this.#handle.close());
+  }
+
+  async #bytesAt(place: LinePlace): Promise<Buffer> {
+    const buffer = Buffer.alloc(place.sizeBytes);
+    await this.#handle.read(buffer, 0, place.sizeBytes, place.offset);
+    return buffer;
+  }
+
+  #inOrder<Result>(action: () => Promise<Result>): Promise<Result> {
+    const next = this.#last.then(action, action);
+    this.#last = next.catch(() => undefined);
+    return next;
+  }
+}
+
+/** Returns the size up to the last whole line. */
+async function visitLines(handle: FileHandle, visit: (line: string, place: LinePlace) => void): Promise<number> {
+  const chunk = Buffer.alloc(65_536);
+  let pending = Buffer.alloc(0);
+  let pendingAt = 0;
+  for (let position = 0; ;) {
+    const { bytesRead } = await handle.read(chunk, 0, chunk.length, position);
+    if (bytesRead === 0) return pendingAt;
+    position += bytesRead;
+    pending = Buffer.concat([pending, chunk.subarray(0, bytesRead)]);
+    for (let end = pending.indexOf(0x0a); end !== -1; end = pending.indexOf(0x0a)) {
+      visit(pending.toString('utf8', 0, end), { offset: pendingAt, sizeBytes: end });
+      pending = pending.subarray(end + 1);
+      pendingAt += end + 1;
+    }
+  }
+}
+
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}

@@ -1,0 +1,231 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { CommandName, CommandResult } from '@svc/protocol';
+import type { Clock } from '../clock.ts';
+import { agentErrors } from '../errors.ts';
+import { JournalFile, type LinePlace } from './journal-file.ts';
+
+/** What the journal knows of a command id. */
+export type KnownCommand = { state: 'running' } | { state: 'finished'; result: CommandResult };
+
+/**
+ * Remembers on disk which commands began and how they ended, so that no id runs twice and no result is lost, also when
+ * the agent is killed in between. It is a file beside the agent and not an object in the cluster: it works while the
+ * API server is away, costs no write to etcd for each command, and needs no permission. Where the file itself is lost
+ * (a new pod without a volume), deploys are still told apart by the id in their inventory.
+ */
+export interface CommandJournal {
+  find(commandId: string): Promise<KnownCommand | null>;
+  /** On disk when it resolves. */
+  begin(commandId: string, command: CommandName): Promise<void>;
+  /** On disk when it resolves. */
+  finish(result: CommandResult): Promise<void>;
+  acknowledge(commandIds: readonly string[]): Promise<void>;
+  /** Results that the platform has not confirmed, the oldest first. */
+  unacknowledged(): Promise<CommandResult[]>;
+  unacknowledgedIds(): string[];
+  /** Ids that began before this process did and have no result. */
+  interrupted(): readonly InterruptedCommand[];
+  close(): Promise<void>;
+}
+
+export interface InterruptedCommand {
+  commandId: string;
+  command: CommandName;
+  startedAt: string;
+}
+
+type Line =
+  | { at: string; id: string; state: 'started'; command: CommandName }
+  | { at: string; id: string; state: 'finished'; result: CommandResult }
+  | { at: string; id: string; state: 'acknowledged' };
+
+interface Entry {
+  command: CommandName;
+  startedAt: string;
+  atMs: number;
+  /** Where the result stands; null while it runs. */
+  result: LinePlace | null;
+  acknowledged: boolean;
+}
+
+const MAX_RESULTS = 1000;
+const MAX_AGE_MS = 24 * 3_600_000;
+const REWRITE_ABOVE_BYTES = 32 * 1024 * 1024;
+const REWRITE_ABOVE_LINES = 8000;
+
+export async function openJournal(folder: string, clock: Clock): Promise<CommandJournal> {
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    const entries = new Map<string, Entry>();
+    let lines = 0;
+    const file = await JournalFile.open(join(folder, 'commands.jsonl'), (text, place) => {
+      lines += 1;
+      apply(entries, text, place);
+    });
+    const journal = new FileJournal(file, entries, lines, clock);
+    await journal.tidy();
+    return journal;
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw agentErrors.STATE_DIR_UNUSABLE({ details: { path: folder, reason, key: 'agent.state_dir' }, cause });
+  }
+}
+
+class FileJournal implements CommandJournal {
+  readonly #file: JournalFile;
+  readonly #entries: Map<string, Entry>;
+  readonly #clock: Clock;
+  readonly #interrupted: readonly InterruptedCommand[];
+  #lines: number;
+  #rewriteAboveBytes = REWRITE_ABOVE_BYTES;
+  /** One after the other: a rewrite moves what a read is about to look at. */
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(file: JournalFile, entries: Map<string, Entry>, lines: number, clock: Clock) {
+    this.#file = file;
+    this.#entries = entries;
+    this.#lines = lines;
+    this.#clock = clock;
+    this.#interrupted = [...entries]
+      .filter(([, entry]) => entry.result === null)
+      .map(([commandId, { command, startedAt }]) => ({ commandId, command, startedAt }));
+  }
+
+  find(commandId: string): Promise<KnownCommand | null> {
+    return this.#inOrder(async () => {
+      const entry = this.#entries.get(commandId);
+      if (entry === undefined) return null;
+      return entry.result === null
+        ? { state: 'running' }
+        : { state: 'finished', result: await this.#read(entry.result) };
+    });
+  }
+
+  begin(commandId: string, command: CommandName): Promise<void> {
+    return this.#inOrder(() => this.#append({ at: this.#now(), id: commandId, state: 'started', command }));
+  }
+
+  finish(result: CommandResult): Promise<void> {
+    return this.#inOrder(async () => {
+      await this.#append({ at: this.#now(), id: result.command_id, state: 'finished', result });
+      await this.#tidy();
+    });
+  }
+
+  acknowledge(commandIds: readonly string[]): Promise<void> {
+    return this.#inOrder(async () => {
+      for (const id of commandIds) {
+        const entry = this.#entries.get(id);
+        if (entry === undefined || entry.result === null || entry.acknowledged) continue;
+        await this.#append({ at: this.#now(), id, state: 'acknowledged' });
+      }
+    });
+  }
+
+  unacknowledged(): Promise<CommandResult[]> {
+    return this.#inOrder(async () => {
+      const results: CommandResult[] = [];
+      for (const entry of this.#entries.values()) {
+        if (entry.result !== null && !entry.acknowledged) results.push(await this.#read(entry.result));
+      }
+      return results;
+    });
+  }
+
+  unacknowledgedIds(): string[] {
+    return [...this.#entries].filter(([, entry]) => entry.result !== null && !entry.acknowledged).map(([id]) => id);
+  }
+
+  interrupted(): readonly InterruptedCommand[] {
+    return this.#interrupted;
+  }
+
+  tidy(): Promise<void> {
+    return this.#inOrder(() => this.#tidy());
+  }
+
+  close(): Promise<void> {
+    return this.#inOrder(() => this.#file.close());
+  }
+
+  /** Forgets what nobody can ask for any more; rewrites the file when it has grown. */
+  async #tidy(): Promise<void> {
+    this.#forget();
+    if (this.#file.sizeBytes < this.#rewriteAboveBytes && this.#lines < REWRITE_ABOVE_LINES) return;
+    const kept = [...this.#entries].flatMap(([id, entry]) => linesOf(id, entry).map((line) => ({ entry, line })));
+    const places = await this.#file.rewrite(kept.map(({ line }) => line));
+    for (const [index, { entry, line }] of kept.entries()) {
+      if (typeof line !== 'string') entry.result = places[index] ?? null;
+    }
+    this.#lines = kept.length;
+    this.#rewriteAboveBytes = Math.max(REWRITE_ABOVE_BYTES, 2 * this.#file.sizeBytes);
+  }
+
+  /** Acknowledged results go by age and number; what nobody confirmed stays, up to ten times as many. */
+  #forget(): void {
+    const oldestMs = this.#clock.nowMs() - MAX_AGE_MS;
+    let surplus = this.#entries.size - MAX_RESULTS;
+    for (const [id, entry] of this.#entries) {
+      if (entry.result === null) continue;
+      const expired = entry.acknowledged && (entry.atMs < oldestMs || surplus > 0);
+      if (!expired && surplus <= 9 * MAX_RESULTS) continue;
+      this.#entries.delete(id);
+      surplus -= 1;
+    }
+  }
+
+  async #append(line: Line): Promise<void> {
+    const text = JSON.stringify(line);
+    const place = await this.#file.append(text);
+    this.#lines += 1;
+    apply(this.#entries, text, place);
+  }
+
+  async #read(place: LinePlace): Promise<CommandResult> {
+    const line = JSON.parse(await this.#file.read(place)) as Line; // this class wrote it
+    if (line.state !== 'finished') throw new Error('the journal points at a line that is no result');
+    return line.result;
+  }
+
+  #now(): string {
+    return this.#clock.now().toISOString();
+  }
+
+  #inOrder<Result>(action: () => Promise<Result>): Promise<Result> {
+    const next = this.#last.then(action, action);
+    this.#last = next.catch(() => undefined);
+    return next;
+  }
+}
+
+function linesOf(id: string, entry: Entry): (string | LinePlace)[] {
+  const started: Line = { at: entry.startedAt, id, state: 'started', command: entry.command };
+  const lines: (string | LinePlace)[] = [JSON.stringify(started)];
+  if (entry.result !== null) lines.push(entry.result);
+  const acknowledged: Line = { at: new Date(entry.atMs).toISOString(), id, state: 'acknowledged' };
+  if (entry.acknowledged) lines.push(JSON.stringify(acknowledged));
+  return lines;
+}
+
+function apply(entries: Map<string, Entry>, text: string, place: LinePlace): void {
+  const line = JSON.parse(text) as Line; // whole lines are only ever written by this module
+  const atMs = Date.parse(line.at);
+  const entry = entries.get(line.id);
+  switch (line.state) {
+    case 'started':
+      entries.set(line.id, { command: line.command, startedAt: line.at, atMs, result: null, acknowledged: false });
+      return;
+    case 'finished':
+      entries.set(line.id, {
+        command: line.result.command,
+        startedAt: entry?.startedAt ?? line.result.started_at,
+        atMs,
+        result: place,
+        acknowledged: false,
+      });
+      return;
+    case 'acknowledged':
+      if (entry !== undefined) entry.acknowledged = true;
+  }
+}

@@ -1,0 +1,72 @@
+import type { CommandOutput, CommandProgress } from '@svc/protocol';
+import type { Clock } from '../clock.ts';
+import type { CommandContext, CommandInput } from './handler.ts';
+
+export interface RunningCommandOptions {
+  commandId: string;
+  clock: Clock;
+  sendProgress(progress: CommandProgress): void;
+  sendOutput(output: CommandOutput): Promise<void>;
+}
+
+const PROGRESS_INTERVAL_MS = 1000;
+const MAX_PENDING_INPUTS = 256;
+
+/** One command while it runs: its signal, its numbered progress and output, its input. */
+export class RunningCommand implements CommandContext {
+  readonly commandId: string;
+  readonly #options: RunningCommandOptions;
+  readonly #abort = new AbortController();
+  readonly #pending: CommandInput[] = [];
+  #listener: ((input: CommandInput) => void) | undefined;
+  #sequence = 0;
+  #phase = '';
+  #progressAtMs = Number.NEGATIVE_INFINITY;
+
+  constructor(options: RunningCommandOptions) {
+    this.#options = options;
+    this.commandId = options.commandId;
+  }
+
+  get signal(): AbortSignal {
+    return this.#abort.signal;
+  }
+
+  cancel(reason: Error): void {
+    this.#abort.abort(reason);
+  }
+
+  progress(phase: string, message: string, counts?: Record<string, number>): void {
+    const nowMs = this.#options.clock.nowMs();
+    if (phase === this.#phase && nowMs - this.#progressAtMs < PROGRESS_INTERVAL_MS) return;
+    this.#phase = phase;
+    this.#progressAtMs = nowMs;
+    this.#options.sendProgress({
+      command_id: this.commandId,
+      seq: ++this.#sequence,
+      phase,
+      message: message.slice(0, 4096),
+      ...(counts === undefined ? {} : { counts }),
+    });
+  }
+
+  output(piece: Omit<CommandOutput, 'command_id' | 'seq'>): Promise<void> {
+    return this.#options.sendOutput({ command_id: this.commandId, seq: ++this.#sequence, ...piece });
+  }
+
+  onInput(listener: (input: CommandInput) => void): void {
+    this.#listener = listener;
+    for (const input of this.#pending.splice(0)) listener(input);
+  }
+
+  /** Input that came before anybody listens waits, up to a bound. False = it was dropped. */
+  input(input: CommandInput): boolean {
+    if (this.#listener !== undefined) {
+      this.#listener(input);
+      return true;
+    }
+    if (this.#pending.length >= MAX_PENDING_INPUTS) return false;
+    this.#pending.push(input);
+    return true;
+  }
+}

@@ -1,0 +1,86 @@
+import { ConfigError } from '@svc/config';
+import { isDeepStrictEqual } from 'node:util';
+import type { Logger } from '@svc/telemetry';
+import type { LoadedAgentConfig } from './load.ts';
+import { RELOADABLE_SECTIONS, type AgentConfig } from './schema.ts';
+
+/** The configuration of now. Who needs it asks each time, so that a reload reaches everyone. */
+export class LiveConfig {
+  #current: AgentConfig;
+  readonly #load: () => LoadedAgentConfig;
+  readonly #log: Logger;
+  readonly #listeners: ((config: AgentConfig) => void)[] = [];
+
+  constructor(initial: AgentConfig, load: () => LoadedAgentConfig, log: Logger) {
+    this.#current = initial;
+    this.#load = load;
+    this.#log = log;
+  }
+
+  get current(): AgentConfig {
+    return this.#current;
+  }
+
+  onChange(listener: (config: AgentConfig) => void): void {
+    this.#listeners.push(listener);
+  }
+
+  /** Reads everything again. A faulty configuration changes nothing and is reported with all its faults. */
+  reload(cause: string): void {
+    let loaded: LoadedAgentConfig;
+    try {
+      loaded = this.#load();
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      this.#log.error({ cause, faults: error.faults }, 'the configuration is faulty and was not reloaded');
+      return;
+    }
+    const changed = changedKeys(this.#current, loaded.config);
+    if (changed.length === 0) {
+      this.#log.info({ cause }, 'the configuration was read again: no change');
+      return;
+    }
+    const waiting = changed.filter((path) => !isReloadable(path));
+    this.#current = mergeReloadable(this.#current, loaded.config);
+    const applied = changed.filter(isReloadable);
+    this.#log.info({ cause, changed: applied }, 'the configuration was reloaded');
+    if (waiting.length > 0) this.#log.warn({ keys: waiting }, 'these changes take effect after a restart');
+    for (const listener of this.#listeners) listener(this.#current);
+  }
+}
+
+function isReloadable(path: string): boolean {
+  return RELOADABLE_SECTIONS.some((section) => path === section || path.startsWith(`${section}.`));
+}
+
+/** Dotted paths of values that differ; lists and maps count as one value. */
+export function changedKeys(before: unknown, after: unknown, path = ''): string[] {
+  if (isSection(before, path) && isSection(after, path)) {
+    const names = new Set([...Object.keys(before), ...Object.keys(after)]);
+    return [...names].flatMap((name) => changedKeys(before[name], after[name], path === '' ? name : `${path}.${name}`));
+  }
+  return isDeepStrictEqual(before, after) ? [] : [path];
+}
+
+function isSection(value: unknown, path: string): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && path !== 'agent.labels';
+}
+
+function mergeReloadable(before: AgentConfig, after: AgentConfig): AgentConfig {
+  const { token: _oldToken, token_file: _oldFile, ...svc } = before.svc;
+  const { token, token_file: tokenFile, timeout, reconnect } = after.svc;
+  return {
+    ...before,
+    agent: { ...before.agent, labels: after.agent.labels },
+    svc: {
+      ...svc,
+      timeout,
+      reconnect,
+      ...(token === undefined ? {} : { token }),
+      ...(tokenFile === undefined ? {} : { token_file: tokenFile }),
+    },
+    log: after.log,
+    deploy: after.deploy,
+    policy: after.policy,
+  };
+}

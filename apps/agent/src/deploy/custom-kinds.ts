@@ -1,0 +1,28 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { fieldAt, isRecord, type KubeClient } from '@svc/kube';
+import { agentErrors } from '../errors.ts';
+
+const TIMEOUT_MS = 30_000;
+const INTERVAL_MS = 250;
+
+/** Objects of a custom kind can be applied once the server says that it serves it. */
+export async function waitEstablished(client: KubeClient, name: string, signal: AbortSignal): Promise<void> {
+  const deadline = performance.now() + TIMEOUT_MS;
+  const reference = { apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition', name };
+  for (;;) {
+    const object = await client.get(reference, signal);
+    const conditions = fieldAt(object, 'status', 'conditions');
+    const established =
+      Array.isArray(conditions) &&
+      conditions.some((each) => isRecord(each) && each['type'] === 'Established' && each['status'] === 'True');
+    if (established) {
+      client.discovery.forget();
+      return;
+    }
+    if (performance.now() >= deadline) {
+      const reason = `the cluster does not serve ${name} after ${TIMEOUT_MS / 1000} s`;
+      throw agentErrors.NOT_READY({ details: { field: name, reason } });
+    }
+    await delay(INTERVAL_MS, undefined, { signal });
+  }
+}

@@ -1,0 +1,56 @@
+import { isRecord, type KubeObject } from '@svc/kube';
+import type { ResourceResult } from '@svc/protocol';
+
+type Difference = NonNullable<ResourceResult['diff']>[number];
+
+const MAX_DIFFERENCES = 256;
+const MAX_SHOWN_CHARACTERS = 1024;
+/** Written by servers at every change: they would stand in each diff and say nothing. */
+const NOISE: ReadonlySet<string> = new Set([
+  '.status',
+  '.metadata.managedFields',
+  '.metadata.resourceVersion',
+  '.metadata.generation',
+  '.metadata.uid',
+  '.metadata.creationTimestamp',
+]);
+
+/** Field paths that differ between what is there and what a dry run made of it. Values of Secrets are not shown. */
+export function differencesBetween(before: KubeObject | null, after: KubeObject): Difference[] {
+  const differences: Difference[] = [];
+  compare(before ?? undefined, after, '', differences, after.kind === 'Secret');
+  return differences;
+}
+
+function compare(before: unknown, after: unknown, path: string, out: Difference[], secret: boolean): void {
+  if (out.length >= MAX_DIFFERENCES || NOISE.has(path)) return;
+  if (isRecord(before) && isRecord(after)) {
+    for (const name of new Set([...Object.keys(before), ...Object.keys(after)])) {
+      compare(before[name], after[name], `${path}.${name}`, out, secret);
+    }
+    return;
+  }
+  if (Array.isArray(before) && Array.isArray(after)) {
+    for (let index = 0; index < Math.max(before.length, after.length); index += 1) {
+      compare(before[index], after[index], `${path}[${index}]`, out, secret);
+    }
+    return;
+  }
+  if (before === after) return;
+  if (before === undefined && path === '' && isRecord(after)) {
+    for (const name of Object.keys(after)) compare(undefined, after[name], `.${name}`, out, secret);
+    return;
+  }
+  const hidden = secret && /^\.(data|stringData)\b/.test(path);
+  out.push({
+    path: path.slice(0, MAX_SHOWN_CHARACTERS),
+    ...(before === undefined ? {} : { before: shown(before, hidden) }),
+    ...(after === undefined ? {} : { after: shown(after, hidden) }),
+  });
+}
+
+function shown(value: unknown, hidden: boolean): string {
+  if (hidden) return '***REDACTED***';
+  const text = JSON.stringify(value);
+  return text.length > MAX_SHOWN_CHARACTERS ? `${text.slice(0, MAX_SHOWN_CHARACTERS - 1)}…` : text;
+}

@@ -1,0 +1,173 @@
+import { fieldAt, isRecord, type KubeObject } from '@svc/kube';
+import type { ResourceResult } from '@svc/protocol';
+
+export interface ObjectHealth {
+  health: ResourceResult['health'];
+  message: string;
+}
+
+interface Numbers {
+  (...path: string[]): number;
+}
+
+/** Whether an object does what its manifest wants, from its own status, as the kind's controller writes it. */
+export function healthOf(object: KubeObject): ObjectHealth {
+  if (object.metadata.deletionTimestamp !== undefined) return { health: 'progressing', message: 'is being deleted' };
+  const observed = fieldAt(object, 'status', 'observedGeneration');
+  const { generation } = object.metadata;
+  if (typeof observed === 'number' && generation !== undefined && observed < generation) {
+    return { health: 'progressing', message: 'its controller has not seen the change yet' };
+  }
+  const number: Numbers = (...path) => numberAt(object, path);
+  switch (`${object.apiVersion.split('/')[0] ?? ''}/${object.kind}`) {
+    case 'apps/Deployment':
+      return deploymentHealth(object, number);
+    case 'apps/StatefulSet':
+      return replicasHealth(number, 'updatedReplicas', 'readyReplicas');
+    case 'apps/ReplicaSet':
+      return replicasHealth(number, 'replicas', 'readyReplicas');
+    case 'apps/DaemonSet':
+      return daemonSetHealth(number);
+    case 'batch/Job':
+      return jobHealth(object, number);
+    case 'v1/Pod':
+      return podHealth(object);
+    case 'v1/PersistentVolumeClaim':
+      return claimHealth(object);
+    case 'v1/Service':
+      return serviceHealth(object);
+    case 'apiextensions.k8s.io/CustomResourceDefinition':
+      return conditionIs(object, 'Established') ? ready() : progressing('is not served yet');
+    default:
+      return otherHealth(object);
+  }
+}
+
+function deploymentHealth(object: KubeObject, number: Numbers): ObjectHealth {
+  const progress = conditionOf(object, 'Progressing');
+  if (progress?.['reason'] === 'ProgressDeadlineExceeded') {
+    return { health: 'failed', message: textOf(progress['message']) || 'made no progress in time' };
+  }
+  if (fieldAt(object, 'status', 'observedGeneration') === undefined) return progressing('has no status yet');
+  const replicas = wantedReplicas(object);
+  const updated = number('status', 'updatedReplicas');
+  const available = number('status', 'availableReplicas');
+  const total = number('status', 'replicas');
+  if (updated < replicas) return progressing(`${updated} of ${replicas} replicas are updated`);
+  if (total > updated) return progressing(`${total - updated} old replicas are going`);
+  if (available < updated) return progressing(`${available} of ${updated} replicas are available`);
+  return ready();
+}
+
+function replicasHealth(number: Numbers, updatedField: string, readyField: string): ObjectHealth {
+  const replicas = number('spec', 'replicas');
+  const updated = number('status', updatedField);
+  const readyCount = number('status', readyField);
+  if (updated < replicas) return progressing(`${updated} of ${replicas} replicas are updated`);
+  if (readyCount < replicas) return progressing(`${readyCount} of ${replicas} replicas are ready`);
+  return ready();
+}
+
+function daemonSetHealth(number: Numbers): ObjectHealth {
+  const wanted = number('status', 'desiredNumberScheduled');
+  const updated = number('status', 'updatedNumberScheduled');
+  const available = number('status', 'numberAvailable');
+  if (number('status', 'observedGeneration') === 0) return progressing('has no status yet');
+  if (updated < wanted) return progressing(`${updated} of ${wanted} pods are updated`);
+  if (available < wanted) return progressing(`${available} of ${wanted} pods are available`);
+  return ready();
+}
+
+/** A job need not end within a deploy: one that runs is what was wanted. */
+function jobHealth(object: KubeObject, number: Numbers): ObjectHealth {
+  const failure = conditionOf(object, 'Failed');
+  if (failure?.['status'] === 'True') {
+    return { health: 'failed', message: textOf(failure['message']) || 'failed' };
+  }
+  if (conditionIs(object, 'Complete')) return { health: 'ready', message: 'completed' };
+  if (fieldAt(object, 'spec', 'suspend') === true) return { health: 'ready', message: 'is suspended' };
+  return number('status', 'ready') > 0 ? { health: 'ready', message: 'runs' } : progressing('has no running pod yet');
+}
+
+function podHealth(object: KubeObject): ObjectHealth {
+  const phase = fieldAt(object, 'status', 'phase');
+  if (phase === 'Succeeded') return { health: 'ready', message: 'completed' };
+  if (phase === 'Failed') {
+    return { health: 'failed', message: textOf(fieldAt(object, 'status', 'message')) || 'failed' };
+  }
+  return conditionIs(object, 'Ready')
+    ? ready()
+    : progressing(waitingReason(object) ?? `is ${textOf(phase) || 'Pending'}`);
+}
+
+function claimHealth(object: KubeObject): ObjectHealth {
+  const phase = fieldAt(object, 'status', 'phase');
+  if (phase === 'Bound') return ready();
+  if (phase === 'Lost') return { health: 'failed', message: 'lost its volume' };
+  // A volume is often made only when a pod first uses it: waiting for that here would wait for nothing.
+  return { health: 'ready', message: 'is not bound yet' };
+}
+
+function serviceHealth(object: KubeObject): ObjectHealth {
+  if (fieldAt(object, 'spec', 'type') !== 'LoadBalancer') return ready();
+  const ingress = fieldAt(object, 'status', 'loadBalancer', 'ingress');
+  return Array.isArray(ingress) && ingress.length > 0
+    ? ready()
+    : progressing('has no address of its load balancer yet');
+}
+
+/** Other kinds are fine unless they say otherwise by the usual conditions. */
+function otherHealth(object: KubeObject): ObjectHealth {
+  const condition = conditionOf(object, 'Ready') ?? conditionOf(object, 'Available');
+  if (condition === undefined || condition['status'] === 'True') return ready();
+  return progressing(textOf(condition['message']) || 'is not ready');
+}
+
+/** The first reason of a container that cannot run, in the kubelet's words. */
+export function waitingReason(pod: KubeObject): string | null {
+  const statuses = [
+    fieldAt(pod, 'status', 'initContainerStatuses'),
+    fieldAt(pod, 'status', 'containerStatuses'),
+  ].flat();
+  for (const status of statuses) {
+    const waiting = fieldAt(status, 'state', 'waiting');
+    const reason = fieldAt(waiting, 'reason');
+    if (typeof reason === 'string' && !['ContainerCreating', 'PodInitializing'].includes(reason)) {
+      const name = textOf(fieldAt(status, 'name'));
+      return `container ${name}: ${reason} ${textOf(fieldAt(waiting, 'message'))}`.trim().slice(0, 500);
+    }
+  }
+  const scheduled = conditionOf(pod, 'PodScheduled');
+  return scheduled?.['status'] === 'False' ? textOf(scheduled['message']).slice(0, 500) || 'is not scheduled' : null;
+}
+
+function wantedReplicas(object: KubeObject): number {
+  const replicas = fieldAt(object, 'spec', 'replicas');
+  return typeof replicas === 'number' ? replicas : 1;
+}
+
+function conditionOf(object: KubeObject, type: string): Record<string, unknown> | undefined {
+  const conditions = fieldAt(object, 'status', 'conditions');
+  return Array.isArray(conditions) ? conditions.filter(isRecord).find((each) => each['type'] === type) : undefined;
+}
+
+function conditionIs(object: KubeObject, type: string): boolean {
+  return conditionOf(object, type)?.['status'] === 'True';
+}
+
+function numberAt(object: KubeObject, path: readonly string[]): number {
+  const value = fieldAt(object, ...path);
+  return typeof value === 'number' ? value : 0;
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+function ready(): ObjectHealth {
+  return { health: 'ready', message: '' };
+}
+
+function progressing(message: string): ObjectHealth {
+  return { health: 'progressing', message };
+}

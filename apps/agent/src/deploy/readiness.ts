@@ -1,0 +1,101 @@
+import { fieldAt, isStatusError, referenceOf, type KubeClient, type KubeObject } from '@svc/kube';
+import type { Logger } from '@svc/telemetry';
+import { pause, type Clock } from '../clock.ts';
+import type { AppliedObject } from './apply.ts';
+import { healthOf, waitingReason, type ObjectHealth } from './object-health.ts';
+
+export interface ReadinessRequest {
+  client: KubeClient;
+  clock: Clock;
+  timeoutMs: number;
+  signal: AbortSignal;
+  log: Logger;
+  progress: (ready: number, waitingFor: string) => void;
+}
+
+export type ReadinessEnd = 'ready' | 'failed' | 'timed_out';
+
+const INTERVAL_MS = 1000;
+
+/** Looks at each object until it is ready, one has failed, or the time is over. Fills in health and message. */
+export async function waitUntilReady(
+  request: ReadinessRequest,
+  applied: readonly AppliedObject[],
+): Promise<ReadinessEnd> {
+  const { clock, timeoutMs, signal } = request;
+  const deadlineMs = clock.nowMs() + timeoutMs;
+  const waiting = new Set(applied);
+  for (const each of waiting) settle(each, healthOf(each.object), waiting);
+  while (waiting.size > 0) {
+    if ([...waiting].some((each) => each.result.health === 'failed')) return explained(request, waiting, 'failed');
+    if (clock.nowMs() >= deadlineMs) return explained(request, waiting, 'timed_out');
+    const [next] = waiting;
+    request.progress(applied.length - waiting.size, next === undefined ? '' : describe(next));
+    await pause(clock, INTERVAL_MS, signal);
+    signal.throwIfAborted();
+    for (const each of waiting) settle(each, await currentHealth(request, each), waiting);
+  }
+  return 'ready';
+}
+
+/** One look, without waiting. */
+export function noteHealth(applied: readonly AppliedObject[]): void {
+  for (const each of applied) settle(each, healthOf(each.object), new Set());
+}
+
+function settle(each: AppliedObject, { health, message }: ObjectHealth, waiting: Set<AppliedObject>): void {
+  each.result.health = health;
+  if (message === '') delete each.result.message;
+  else each.result.message = message;
+  if (health === 'ready') waiting.delete(each);
+}
+
+async function currentHealth({ client, signal, log }: ReadinessRequest, each: AppliedObject): Promise<ObjectHealth> {
+  try {
+    const live = await client.get(referenceOf(each.object), signal);
+    if (live === null) return { health: 'failed', message: 'was deleted by somebody' };
+    each.object = live;
+    return healthOf(live);
+  } catch (error) {
+    signal.throwIfAborted();
+    if (isStatusError(error, 403)) return { health: 'unknown', message: 'the agent may not read it' };
+    log.debug({ err: error }, 'readiness could not be read');
+    return { health: 'progressing', message: 'the Kubernetes API does not answer' };
+  }
+}
+
+/** Adds why: the words of the first pod that cannot run say more than a count of replicas. */
+async function explained(
+  request: ReadinessRequest,
+  waiting: ReadonlySet<AppliedObject>,
+  end: ReadinessEnd,
+): Promise<ReadinessEnd> {
+  for (const each of waiting) {
+    if (each.result.health === 'progressing' && end === 'timed_out') each.result.health = 'degraded';
+    const reason = await podReason(request, each.object).catch(() => null); // an explanation is worth no failure
+    if (reason !== null) each.result.message = `${each.result.message ?? 'is not ready'}; ${reason}`.slice(0, 4096);
+  }
+  return end;
+}
+
+async function podReason({ client, signal }: ReadinessRequest, object: KubeObject): Promise<string | null> {
+  const selector = fieldAt(object, 'spec', 'selector', 'matchLabels');
+  const { namespace } = object.metadata;
+  if (typeof selector !== 'object' || selector === null || namespace === undefined) return null;
+  const labelSelector = Object.entries(selector)
+    .map(([name, value]) => `${name}=${String(value)}`)
+    .join(',');
+  const pods = client.list({ apiVersion: 'v1', kind: 'Pod' }, { namespace, labelSelector, pageSize: 20, signal });
+  for await (const page of pods) {
+    for (const pod of page.items) {
+      const reason = waitingReason(pod);
+      if (reason !== null) return `pod ${pod.metadata.name}: ${reason}`;
+    }
+    return null;
+  }
+  return null;
+}
+
+function describe(each: AppliedObject): string {
+  return `${each.object.kind}/${each.object.metadata.name} ${each.result.message ?? ''}`.trim();
+}

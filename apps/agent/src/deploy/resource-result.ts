@@ -1,0 +1,60 @@
+import { KubernetesStatusError, isStatusError, type KubeObject } from '@svc/kube';
+import type { MessageError, ResourceResult } from '@svc/protocol';
+import { messageErrorOf } from '../commands/error-of.ts';
+
+/** The row of one object in a deploy's result. */
+export function resourceResult(
+  object: KubeObject,
+  outcome: Pick<ResourceResult, 'action' | 'health'> & Partial<ResourceResult>,
+): ResourceResult {
+  const { uid } = object.metadata;
+  return {
+    api_version: object.apiVersion,
+    kind: object.kind,
+    namespace: object.metadata.namespace ?? '',
+    name: object.metadata.name,
+    ...(uid === undefined ? {} : { uid }),
+    ...outcome,
+  };
+}
+
+export function failedResource(object: KubeObject, error: unknown, field: string): ResourceResult {
+  const reported = applyError(error, field, `${object.kind}/${object.metadata.name}`);
+  return resourceResult(object, { action: 'failed', health: 'unknown', message: reported.message, error: reported });
+}
+
+/** A refused apply: a conflict names the fields and who owns them, everything else the server's words. */
+export function applyError(error: unknown, field: string, resource: string): MessageError {
+  if (!isStatusError(error)) return messageErrorOf(error, field);
+  const conflicts = error.causes
+    .filter((cause) => cause.reason === 'FieldManagerConflict')
+    .map((cause) => ({ field: cause.field, manager: managerIn(cause.message) }));
+  const [first] = conflicts;
+  if (first === undefined) return messageErrorOf(unparsable(error) ? asInvalid(error) : error, field);
+  return {
+    code: 'CONFLICT',
+    message: `${resource}: ${first.field} is owned by ${first.manager}`,
+    details: {
+      field: first.field,
+      reason: `owned by ${first.manager}`,
+      manager: first.manager,
+      resource,
+      conflicts: conflicts.slice(0, 50),
+    },
+  };
+}
+
+/** `conflict with "kubectl" using apps/v1` or `conflict with "kubectl" with subresource "scale" …`. */
+function managerIn(message: string): string {
+  return /"((?:[^"\\]|\\.)*)"/.exec(message)?.[1] ?? message.slice(0, 200);
+}
+
+/** An API server calls a field that its schema does not have a failure of its own (500) in a server-side apply. */
+function unparsable(error: KubernetesStatusError): boolean {
+  return error.status === 500 && error.message.includes('failed to create typed patch object');
+}
+
+function asInvalid(error: KubernetesStatusError): KubernetesStatusError {
+  const { message, causes } = error;
+  return new KubernetesStatusError({ status: 422, reason: 'Invalid', message, causes });
+}

@@ -1,0 +1,267 @@
+import { createHash } from 'node:crypto';
+import { referenceOf, type KubeClient, type KubeObject } from '@svc/kube';
+import type { DeployCommand, DeployResult, MessageError, ResourceResult } from '@svc/protocol';
+import type { Logger } from '@svc/telemetry';
+import type { Clock } from '../clock.ts';
+import type { AgentConfig } from '../config/schema.ts';
+import { messageErrorOf } from '../commands/error-of.ts';
+import type { CommandContext, CommandOutcome } from '../commands/handler.ts';
+import { agentErrors } from '../errors.ts';
+import {
+  applyAll,
+  dryRunAll,
+  type AppliedObject,
+  type ApplyOutcome,
+  type ApplyRequest,
+  type DryRunOutcome,
+} from './apply.ts';
+import { differencesBetween } from './diff.ts';
+import {
+  inventoryStore,
+  unionOf,
+  withoutThese,
+  type Inventory,
+  type InventoryEntry,
+  type InventoryStore,
+} from './inventory.ts';
+import { parseManifest } from './manifest.ts';
+import { planDeploy, type PlannedObject } from './plan.ts';
+import { pruneAll } from './prune.ts';
+import { noteHealth, waitUntilReady, type ReadinessEnd } from './readiness.ts';
+import { resourceResult } from './resource-result.ts';
+
+export interface DeployRun {
+  client: KubeClient;
+  clock: Clock;
+  log: Logger;
+  rules: AgentConfig['deploy'];
+  keyPrefix: string;
+  /** For readiness; the apply before it has bounds of its own in each request. */
+  timeoutMs: number;
+  payload: DeployCommand;
+  context: CommandContext;
+}
+
+const MAX_OBJECTS = 1000;
+/** Objects of this manifest and of the one before it. */
+const MAX_RESULTS = 2000;
+
+/**
+ * Validate all, dry-run all, write down what will be ours, apply in order, prune, wait. Nothing is changed before every
+ * document was accepted; nothing is deleted after any apply failed.
+ */
+export async function runDeploy(run: DeployRun): Promise<CommandOutcome> {
+  const { client, context, payload, rules } = run;
+  const { signal } = context;
+  context.progress('validating', 'reading the manifest');
+  const objects = parseManifest(payload.manifest, { maxDocuments: rules.max_documents, maxObjects: MAX_OBJECTS });
+  const planned = await planDeploy({
+    objects,
+    projectId: payload.project_id,
+    namespace: payload.namespace,
+    keyPrefix: run.keyPrefix,
+    rules,
+    discovery: client.discovery,
+    signal,
+  });
+  const request = applyRequestOf(run);
+  context.progress('dry_run', `asking the cluster about ${planned.length} objects`);
+  const dryRun = await dryRunAll(request, planned);
+  if (dryRun.failures.length > 0) return refusedOutcome(run, planned, dryRun);
+  if (payload.dry_run === true) return dryRunOutcome(run, planned, dryRun);
+
+  const store = inventoryStore({ ...run, ...namesOf(run), fieldManager: rules.field_manager });
+  const inventory = await store.read(signal);
+  assertNotSeen(inventory, context.commandId);
+  await writeUnion(run, store, inventory, planned);
+  const applied = await applyAll(request, planned, dryRun.results, (done) => {
+    context.progress('applying', `${done} of ${planned.length} objects`, { applied: done, total: planned.length });
+  });
+  if (applied.failure !== null) return failedOutcome(run, applied, [...dryRun.warnings, ...applied.warnings]);
+  return settle(run, store, inventory, applied, dryRun.warnings);
+}
+
+/** After the last apply: prune, wait, and write down what is really ours now. */
+async function settle(
+  run: DeployRun,
+  store: InventoryStore,
+  inventory: Inventory,
+  { applied, warnings }: ApplyOutcome,
+  earlierWarnings: readonly string[],
+): Promise<CommandOutcome> {
+  const { client, context, payload, rules, keyPrefix } = run;
+  const { signal } = context;
+  const wanted = applied.map(({ object }) => entryOf(object));
+  const surplus = withoutThese(inventory.entries, wanted);
+  let pruned: { results: ResourceResult[]; retained: InventoryEntry[] } = { results: [], retained: [...surplus] };
+  if (payload.prune !== false && surplus.length > 0) {
+    context.progress('pruning', `${surplus.length} objects are not wanted any more`);
+    const allowedKinds = rules.prune_kinds;
+    pruned = await pruneAll({ client, keyPrefix, allowedKinds, projectId: payload.project_id, signal }, surplus);
+  }
+  await store.write({ ...inventoryOf(run, inventory), entries: [...wanted, ...pruned.retained] }, signal);
+
+  const end = await readinessOf(run, applied);
+  const resources = [...applied.map(({ result }) => result), ...pruned.results];
+  const deploy = deployResult(run, resources, [...earlierWarnings, ...warnings], false);
+  if (end === 'cancelled') return { status: 'cancelled', error: messageErrorOf(signal.reason), deploy };
+  const error = readinessError(end, applied) ?? pruneError(pruned.results);
+  if (error === null) return { status: 'succeeded', deploy };
+  return { status: end === 'timed_out' ? 'timed_out' : 'failed', error, deploy };
+}
+
+/** Everything is applied by now: a cancelled wait still has a whole result. */
+async function readinessOf(run: DeployRun, applied: AppliedObject[]): Promise<ReadinessEnd | 'cancelled'> {
+  const { client, clock, log, context, payload, timeoutMs } = run;
+  const { signal } = context;
+  if (payload.wait === false) {
+    noteHealth(applied);
+    return 'ready';
+  }
+  const progress = (ready: number, waitingFor: string): void => {
+    context.progress('waiting', waitingFor, { ready, total: applied.length });
+  };
+  try {
+    return await waitUntilReady({ client, clock, log, signal, timeoutMs, progress }, applied);
+  } catch (error) {
+    if (signal.aborted) return 'cancelled';
+    throw error;
+  }
+}
+
+function applyRequestOf({ client, rules, payload, context }: DeployRun): ApplyRequest {
+  const { field_manager: fieldManager } = rules;
+  return { client, fieldManager, force: payload.force_conflicts ?? false, signal: context.signal };
+}
+
+function namesOf({ payload }: DeployRun): { namespace: string; projectId: string } {
+  return { namespace: payload.namespace, projectId: payload.project_id };
+}
+
+/** The last line against a second run: the cluster itself remembers the ids, also when the agent's folder is gone. */
+function assertNotSeen(inventory: Inventory, commandId: string): void {
+  if (!inventory.commandIds.includes(commandId)) return;
+  throw agentErrors.LOST({ details: { reason: 'this deploy ran before, and its result is not known any more' } });
+}
+
+async function writeUnion(
+  run: DeployRun,
+  store: InventoryStore,
+  inventory: Inventory,
+  planned: readonly PlannedObject[],
+): Promise<void> {
+  const entries = unionOf(
+    inventory.entries,
+    planned.map(({ object }) => referenceOf(object)),
+  );
+  await store.write({ ...inventoryOf(run, inventory), entries }, run.context.signal);
+}
+
+function inventoryOf({ payload, context }: DeployRun, old: Inventory): Inventory {
+  const others = old.commandIds.filter((id) => id !== context.commandId);
+  return {
+    entries: old.entries,
+    commandIds: [...others, context.commandId],
+    ...(payload.revision === undefined ? {} : { revision: payload.revision }),
+  };
+}
+
+function entryOf(object: KubeObject): InventoryEntry {
+  const { uid } = object.metadata;
+  return { ...referenceOf(object), ...(uid === undefined ? {} : { uid }) };
+}
+
+function refusedOutcome(run: DeployRun, planned: readonly PlannedObject[], dryRun: DryRunOutcome): CommandOutcome {
+  const failed = new Set(dryRun.failures.map((failure) => `${failure.kind}/${failure.namespace}/${failure.name}`));
+  const untouched = planned
+    .filter(({ object }) => !failed.has(`${object.kind}/${object.metadata.namespace ?? ''}/${object.metadata.name}`))
+    .map(({ object }) => resourceResult(object, { action: 'skipped', health: 'unknown' }));
+  const deploy = deployResult(run, [...dryRun.failures, ...untouched], dryRun.warnings, false);
+  return { status: 'failed', error: firstError(dryRun.failures, 'the cluster refused the manifest'), deploy };
+}
+
+async function dryRunOutcome(
+  run: DeployRun,
+  planned: readonly PlannedObject[],
+  dryRun: DryRunOutcome,
+): Promise<CommandOutcome> {
+  const resources: ResourceResult[] = [];
+  for (const each of planned) {
+    const answer = dryRun.results.get(each) ?? null;
+    if (answer === null) {
+      const message = 'comes with the manifest: it cannot be tried before';
+      resources.push(resourceResult(each.object, { action: 'created', health: 'unknown', message }));
+      continue;
+    }
+    const before = answer.created ? null : await run.client.get(referenceOf(each.object), run.context.signal);
+    const diff = differencesBetween(before, answer.object);
+    const action = answer.created ? 'created' : diff.length > 0 ? 'configured' : 'unchanged';
+    resources.push(resourceResult(answer.object, { action, health: 'unknown', diff }));
+  }
+  const store = inventoryStore({ ...run, ...namesOf(run), fieldManager: run.rules.field_manager });
+  const inventory = await store.read(run.context.signal);
+  if (run.payload.prune !== false) {
+    const references = planned.map(({ object }) => referenceOf(object));
+    for (const { apiVersion, kind, name, namespace = '' } of withoutThese(inventory.entries, references)) {
+      resources.push({ api_version: apiVersion, kind, name, namespace, action: 'pruned', health: 'unknown' });
+    }
+  }
+  return { status: 'succeeded', deploy: deployResult(run, resources, dryRun.warnings, false) };
+}
+
+function failedOutcome(run: DeployRun, outcome: ApplyOutcome, warnings: readonly string[]): CommandOutcome {
+  const { applied, failure, skipped } = outcome;
+  noteHealth(applied);
+  const failures = failure === null ? [] : [failure];
+  const resources = [...applied.map(({ result }) => result), ...failures, ...skipped];
+  const deploy = deployResult(run, resources, warnings, applied.length > 0);
+  if (run.context.signal.aborted) {
+    return { status: 'cancelled', error: messageErrorOf(run.context.signal.reason), deploy };
+  }
+  return { status: 'failed', error: firstError(failures, 'an object could not be applied'), deploy };
+}
+
+function readinessError(end: ReadinessEnd, applied: readonly AppliedObject[]): MessageError | null {
+  if (end === 'ready') return null;
+  const first = applied.find(({ result }) => result.health !== 'ready');
+  const resource = first === undefined ? '' : `${first.object.kind}/${first.object.metadata.name}`;
+  const reason = `${resource} is not ready: ${first?.result.message ?? 'no reason known'}`;
+  return messageErrorOf(agentErrors.NOT_READY({ details: { field: resource, reason } }));
+}
+
+function pruneError(results: readonly ResourceResult[]): MessageError | null {
+  const failures = results.filter(({ action }) => action === 'failed');
+  return failures.length === 0 ? null : firstError(failures, 'an object could not be deleted');
+}
+
+function firstError(failures: readonly ResourceResult[], otherwise: string): MessageError {
+  const error = failures.find((failure) => failure.error !== undefined)?.error;
+  return error ?? messageErrorOf(agentErrors.APPLY_FAILED({ details: { field: 'manifest', reason: otherwise } }));
+}
+
+function deployResult(
+  { payload }: DeployRun,
+  resources: ResourceResult[],
+  warnings: readonly string[],
+  partiallyApplied: boolean,
+): DeployResult {
+  const count = (action: ResourceResult['action']): number => resources.filter((each) => each.action === action).length;
+  return {
+    project_id: payload.project_id,
+    namespace: payload.namespace,
+    dry_run: payload.dry_run ?? false,
+    manifest_sha256: createHash('sha256').update(payload.manifest).digest('hex'),
+    ...(payload.revision === undefined ? {} : { revision: payload.revision }),
+    partially_applied: partiallyApplied,
+    summary: {
+      created: count('created'),
+      configured: count('configured'),
+      unchanged: count('unchanged'),
+      pruned: count('pruned'),
+      skipped: count('skipped'),
+      failed: count('failed'),
+    },
+    resources: resources.slice(0, MAX_RESULTS),
+    warnings: [...new Set(warnings)].slice(0, 256),
+  };
+}

@@ -1,0 +1,22 @@
+import { defineErrors } from '@svc/errors';
+
+/** Refusals of the agent: over HTTP in the contract's body, in command results as `error`. */
+export const agentErrors = defineErrors({
+  INVALID_REQUEST: [400, '{reason}'],
+  NOT_FOUND: [404, '{what} was not found'],
+  METHOD_NOT_ALLOWED: [405, 'Only {allowed} is possible here'],
+  RATE_LIMITED: [429, 'Too many requests; try again in {retry_after_seconds} s'],
+  INTERNAL: [500, 'The agent could not answer'],
+  TOKEN_MISSING: [500, 'The platform token cannot be read: {reason}'],
+  STATE_DIR_UNUSABLE: [500, 'The state folder {path} cannot be used: {reason}'],
+  PORT_IN_USE: [500, 'Port {port} of {host} is in use; choose another by {key}'],
+  FORBIDDEN: [403, '{reason}'],
+  CONFLICT: [409, '{reason}'],
+  UNSUPPORTED: [501, '{reason}'],
+  UNAVAILABLE: [503, '{reason}'],
+  NOT_READY: [504, '{reason}'],
+  CANCELLED: [499, 'The command was cancelled'],
+  SUPERSEDED: [409, 'A newer deploy of the same project took its place'],
+  LOST: [500, '{reason}'],
+  APPLY_FAILED: [502, '{reason}'],
+});

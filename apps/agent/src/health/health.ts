@@ -1,0 +1,154 @@
+import type { Clock } from '../clock.ts';
+
+/** What `/readyz` says of one part; `ok` when fine. */
+export type CheckState =
+  | 'ok'
+  | 'connecting'
+  | 'disconnected'
+  | 'unauthorized'
+  | 'unreachable'
+  | 'forbidden'
+  | 'degraded'
+  | 'shutting_down';
+
+export type ComponentStatus = 'healthy' | 'degraded' | 'unhealthy' | 'disabled';
+
+/** The channel's state as it is now, without any grace. */
+export interface ChannelHealth {
+  state: 'connected' | 'connecting' | 'disconnected' | 'unauthorized' | 'forbidden';
+  lastPingAt: Date | null;
+  /** When it was last connected, in milliseconds since the Unix epoch; null before the first time. */
+  connectedUntilMs: number | null;
+  reconnects: number;
+  lastError: { code: string; message: string; at: string } | null;
+}
+
+export interface KubernetesHealth {
+  state: 'connecting' | 'ok' | 'unreachable' | 'unauthorized' | 'forbidden';
+  version: string;
+}
+
+export interface TunnelHealth {
+  enabled: boolean;
+  connected: boolean;
+  activeTunnels: number;
+}
+
+export interface HealthSources {
+  channel: () => ChannelHealth;
+  kubernetes: () => KubernetesHealth;
+  tunnel: () => TunnelHealth;
+  /** Faults of the process itself, such as `event_loop_blocked`; empty when it is well. */
+  processFaults: () => readonly string[];
+}
+
+export interface HealthOptions {
+  sources: HealthSources;
+  clock: Clock;
+  startedAt: Date;
+  /** A reconnect shorter than this keeps the agent ready. */
+  reconnectGraceMs: number;
+}
+
+export interface Verdict {
+  ok: boolean;
+  body: Record<string, unknown>;
+}
+
+/** The three health bodies. Alive is about this process only: a kubelet would restart it when the platform is away. */
+export class Health {
+  readonly #options: HealthOptions;
+  #shuttingDown = false;
+
+  constructor(options: HealthOptions) {
+    this.#options = options;
+  }
+
+  /** From the first signal on, no new work should come here. */
+  beginShutdown(): void {
+    this.#shuttingDown = true;
+  }
+
+  healthz(): Verdict {
+    const reasons = this.#options.sources.processFaults();
+    const timestamp = this.#timestamp();
+    if (reasons.length === 0) return { ok: true, body: { status: 'ok', timestamp } };
+    return { ok: false, body: { status: 'unhealthy', timestamp, reasons } };
+  }
+
+  readyz(): Verdict {
+    const checks = {
+      api_connection: this.#checkChannel(),
+      kubernetes: this.#checkKubernetes(),
+      tunnel: this.#checkTunnel(),
+    };
+    const ok = Object.values(checks).every((state) => state === 'ok');
+    return { ok, body: { status: ok ? 'ready' : 'not_ready', checks, timestamp: this.#timestamp() } };
+  }
+
+  livez(): Verdict {
+    const { sources, clock, startedAt } = this.#options;
+    const reasons = sources.processFaults();
+    const ok = reasons.length === 0;
+    const body = {
+      status: ok ? 'alive' : 'dead',
+      components: this.#components(),
+      uptime_seconds: Math.max(0, Math.floor((clock.nowMs() - startedAt.getTime()) / 1000)),
+    };
+    return { ok, body: ok ? body : { ...body, reasons } };
+  }
+
+  #components(): Record<string, unknown> {
+    const { sources } = this.#options;
+    const channel = sources.channel();
+    const tunnel = sources.tunnel();
+    const kubernetes = sources.kubernetes();
+    return {
+      api_client: {
+        status: channelStatus(channel),
+        last_ping: channel.lastPingAt?.toISOString() ?? null,
+        state: channel.state,
+        reconnects: channel.reconnects,
+        ...(channel.lastError === null ? {} : { last_error: channel.lastError }),
+      },
+      tunnel_manager: { status: tunnelStatus(tunnel), active_tunnels: tunnel.activeTunnels },
+      kubernetes_client: {
+        status: kubernetes.state === 'ok' ? 'healthy' : kubernetes.state === 'connecting' ? 'degraded' : 'unhealthy',
+        cluster_reachable: kubernetes.state === 'ok' || kubernetes.state === 'forbidden',
+      },
+    };
+  }
+
+  #checkChannel(): CheckState {
+    if (this.#shuttingDown) return 'shutting_down';
+    const { state, connectedUntilMs } = this.#options.sources.channel();
+    if (state === 'connected') return 'ok';
+    const away = connectedUntilMs === null ? Infinity : this.#options.clock.nowMs() - connectedUntilMs;
+    const retrying = state === 'connecting' || state === 'disconnected';
+    return retrying && away < this.#options.reconnectGraceMs ? 'ok' : state;
+  }
+
+  #checkKubernetes(): CheckState {
+    return this.#shuttingDown ? 'shutting_down' : this.#options.sources.kubernetes().state;
+  }
+
+  #checkTunnel(): CheckState {
+    if (this.#shuttingDown) return 'shutting_down';
+    const { enabled, connected } = this.#options.sources.tunnel();
+    return !enabled || connected ? 'ok' : 'disconnected';
+  }
+
+  #timestamp(): string {
+    return this.#options.clock.now().toISOString();
+  }
+}
+
+function channelStatus(channel: ChannelHealth): ComponentStatus {
+  if (channel.state === 'connected') return 'healthy';
+  return channel.state === 'connecting' ? 'degraded' : 'unhealthy';
+}
+
+function tunnelStatus(tunnel: TunnelHealth): ComponentStatus {
+  if (!tunnel.enabled) return 'healthy'; // off by choice is no fault
+  return tunnel.connected ? 'healthy' : 'unhealthy';
+}

@@ -1,0 +1,49 @@
+import { isAppError } from '@svc/errors';
+import type { KubeClient } from '@svc/kube';
+import type { Logger } from '@svc/telemetry';
+import { pause, type Clock } from '../clock.ts';
+import type { KubernetesHealth } from './health.ts';
+
+const INTERVAL_MS = 15_000;
+const RETRY_MS = 3000;
+
+/** Asks the API server for its version again and again: reachable, who it is, and whether it knows us. */
+export class KubernetesWatch {
+  readonly #client: KubeClient;
+  readonly #clock: Clock;
+  readonly #log: Logger;
+  #health: KubernetesHealth = { state: 'connecting', version: '' };
+
+  constructor(client: KubeClient, clock: Clock, log: Logger) {
+    this.#client = client;
+    this.#clock = clock;
+    this.#log = log;
+  }
+
+  get health(): KubernetesHealth {
+    return this.#health;
+  }
+
+  /** Runs until the signal aborts. */
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      await this.#ask(signal);
+      await pause(this.#clock, this.#health.state === 'ok' ? INTERVAL_MS : RETRY_MS, signal);
+    }
+  }
+
+  async #ask(signal: AbortSignal): Promise<void> {
+    const before = this.#health.state;
+    try {
+      const { gitVersion } = await this.#client.version(signal);
+      this.#health = { state: 'ok', version: gitVersion };
+      if (before !== 'ok') this.#log.info({ kubernetes_version: gitVersion }, 'the Kubernetes API answers');
+    } catch (error) {
+      if (signal.aborted) return;
+      const status = isAppError(error) ? error.status : 0;
+      const state = status === 401 ? 'unauthorized' : status === 403 ? 'forbidden' : 'unreachable';
+      this.#health = { ...this.#health, state };
+      if (before !== state) this.#log.warn({ err: error, state }, 'the Kubernetes API does not answer');
+    }
+  }
+}

@@ -1,0 +1,103 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Logger } from '@svc/telemetry';
+import { agentErrors } from '../errors.ts';
+import { errorAnswer } from './error-body.ts';
+import type { RouteLimits } from './rate-limits.ts';
+import type { Answer, Route } from './routes.ts';
+
+export interface AgentServerOptions {
+  host: string;
+  port: number;
+  /** Name of the configuration key, for the message when the port is taken. */
+  portKey: string;
+  find: (path: string) => Route | null;
+  limits: RouteLimits;
+  /** Path whose bucket counts, when it is served under another one. */
+  limitedAs?: (path: string) => string;
+  log: Logger;
+}
+
+export interface AgentServer {
+  readonly port: number;
+  /** False once the listener failed; the process is unhealthy then. */
+  listening(): boolean;
+  close(): Promise<void>;
+}
+
+const MAX_CONNECTIONS = 256;
+const ALLOWED = 'GET, HEAD';
+
+/** A small HTTP server: GET and HEAD, no bodies, bounded in connections, time and headers. */
+export async function startAgentServer(options: AgentServerOptions): Promise<AgentServer> {
+  const server = createServer(
+    { headersTimeout: 10_000, requestTimeout: 15_000, keepAliveTimeout: 5000, maxHeaderSize: 16_384 },
+    (request, response) => {
+      respond(options, request, response).catch((error: unknown) => {
+        options.log.error({ err: error }, 'an answer could not be sent');
+        response.destroy();
+      });
+    },
+  );
+  server.maxConnections = MAX_CONNECTIONS;
+  server.on('upgrade', (_request, socket) => socket.destroy());
+  await listen(server, options);
+  server.on('error', (error) => options.log.error({ err: error }, 'the listener failed'));
+  return {
+    port: (server.address() as AddressInfo).port, // a TCP listener's address is never a string
+    listening: () => server.listening,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeIdleConnections();
+        setTimeout(() => server.closeAllConnections(), 1000).unref();
+      }),
+  };
+}
+
+async function respond(options: AgentServerOptions, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  request.resume(); // a body means nothing here, and an unread one would hold the connection
+  let answer: Answer;
+  let headers: Record<string, string> = {};
+  try {
+    const path = (request.url ?? '/').split('?', 1)[0] ?? '/';
+    const route = options.find(path);
+    if (route === null)
+      throw agentErrors.NOT_FOUND({ details: { field: 'path', reason: 'no such path', what: 'The path' } });
+    if (request.method !== 'GET' && request.method !== 'HEAD') {
+      const details = { field: 'method', reason: `only ${ALLOWED}`, allowed: ALLOWED };
+      throw agentErrors.METHOD_NOT_ALLOWED({ details, headers: { allow: ALLOWED } });
+    }
+    headers = options.limits.take(options.limitedAs?.(path) ?? path, request.socket.remoteAddress ?? '');
+    answer = await route();
+  } catch (error) {
+    const refusal = errorAnswer(error);
+    if (refusal.status >= 500) options.log.error({ err: error }, 'a request failed');
+    headers = refusal.headers;
+    answer = {
+      status: refusal.status,
+      contentType: 'application/json; charset=utf-8',
+      body: JSON.stringify(refusal.body),
+    };
+  }
+  response.writeHead(answer.status, {
+    ...headers,
+    'content-type': answer.contentType,
+    'content-length': Buffer.byteLength(answer.body),
+    'cache-control': 'no-store',
+  });
+  response.end(request.method === 'HEAD' ? undefined : answer.body);
+}
+
+function listen(server: Server, { host, port, portKey }: AgentServerOptions): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const taken = error.code === 'EADDRINUSE';
+      reject(taken ? agentErrors.PORT_IN_USE({ details: { host, port, key: portKey }, cause: error }) : error);
+    });
+    server.listen(port, host, () => {
+      server.removeAllListeners('error');
+      resolve();
+    });
+  });
+}

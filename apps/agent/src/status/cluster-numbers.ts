@@ -1,0 +1,153 @@
+import { fieldAt, isRecord, isStatusError, type KindReference, type KubeClient, type KubeObject } from '@svc/kube';
+import type { ClusterStatus, Heartbeat } from '@svc/protocol';
+import { parseQuantity } from './quantity.ts';
+
+export interface ClusterNumbers {
+  heartbeat(signal: AbortSignal): Promise<Heartbeat>;
+  clusterStatus(signal: AbortSignal): Promise<ClusterStatus>;
+}
+
+interface Usage {
+  cpu: number;
+  memory: number;
+}
+
+interface NodeCounts {
+  nodes: number;
+  readyNodes: number;
+  /** Names, for asking each kubelet; bounded. */
+  names: string[];
+  allocatable: Usage;
+}
+
+const MAX_ASKED_NODES = 100;
+
+/** Numbers of the whole cluster, read from it when they are asked for; nothing is kept in between. */
+export function createClusterNumbers(client: KubeClient, kubernetesVersion: () => string): ClusterNumbers {
+  return {
+    heartbeat: async (signal) => {
+      try {
+        const nodes = await countNodes(client, signal);
+        const usage =
+          (await usageFromMetrics(client, signal)) ?? (await usageFromKubelets(client, nodes.names, signal));
+        const activePods = await countRunningPods(client, signal);
+        const healthy = usage !== null && nodes.readyNodes === nodes.nodes;
+        return {
+          status: healthy ? 'healthy' : 'degraded',
+          metrics: {
+            cpu_usage: fraction(usage?.cpu, nodes.allocatable.cpu),
+            memory_usage: fraction(usage?.memory, nodes.allocatable.memory),
+            active_pods: activePods,
+          },
+        };
+      } catch (error) {
+        signal.throwIfAborted();
+        // A heartbeat says that the agent lives; that the cluster does not answer is its status.
+        const status = isStatusError(error, 403) ? 'degraded' : 'unhealthy';
+        return { status, metrics: { cpu_usage: 0, memory_usage: 0, active_pods: 0 } };
+      }
+    },
+    clusterStatus: async (signal) => {
+      const nodes = await countNodes(client, signal);
+      const [pods, services] = await Promise.all([
+        count(client, { apiVersion: 'v1', kind: 'Pod' }, signal),
+        count(client, { apiVersion: 'v1', kind: 'Service' }, signal),
+      ]);
+      const health = nodes.nodes > 0 && nodes.readyNodes === nodes.nodes ? 'healthy' : 'degraded';
+      return { nodes: nodes.nodes, pods, services, health, kubernetes_version: kubernetesVersion() };
+    },
+  };
+}
+
+async function countNodes(client: KubeClient, signal: AbortSignal): Promise<NodeCounts> {
+  const counts: NodeCounts = { nodes: 0, readyNodes: 0, names: [], allocatable: { cpu: 0, memory: 0 } };
+  for await (const page of client.list({ apiVersion: 'v1', kind: 'Node' }, { signal, pageSize: 100 })) {
+    for (const node of page.items) {
+      counts.nodes += 1;
+      if (isReady(node)) counts.readyNodes += 1;
+      if (counts.names.length < MAX_ASKED_NODES) counts.names.push(node.metadata.name);
+      counts.allocatable.cpu += parseQuantity(fieldAt(node, 'status', 'allocatable', 'cpu')) ?? 0;
+      counts.allocatable.memory += parseQuantity(fieldAt(node, 'status', 'allocatable', 'memory')) ?? 0;
+    }
+  }
+  return counts;
+}
+
+/** metrics.k8s.io; null when nobody serves it or we may not read it. */
+async function usageFromMetrics(client: KubeClient, signal: AbortSignal): Promise<Usage | null> {
+  try {
+    const usage: Usage = { cpu: 0, memory: 0 };
+    let seen = 0;
+    for await (const page of client.list({ apiVersion: 'metrics.k8s.io/v1beta1', kind: 'NodeMetrics' }, { signal })) {
+      for (const node of page.items) {
+        seen += 1;
+        usage.cpu += parseQuantity(fieldAt(node, 'usage', 'cpu')) ?? 0;
+        usage.memory += parseQuantity(fieldAt(node, 'usage', 'memory')) ?? 0;
+      }
+    }
+    return seen === 0 ? null : usage;
+  } catch {
+    signal.throwIfAborted();
+    return null; // not installed, not ready or not permitted: the kubelets are asked instead
+  }
+}
+
+/** Each kubelet's own summary, through the API server; null when none of them tells. */
+async function usageFromKubelets(
+  client: KubeClient,
+  names: readonly string[],
+  signal: AbortSignal,
+): Promise<Usage | null> {
+  const usage: Usage = { cpu: 0, memory: 0 };
+  let told = 0;
+  for (const name of names) {
+    try {
+      const summary = await client.raw(
+        `/api/v1/nodes/${encodeURIComponent(name)}/proxy/stats/summary?only_cpu_and_memory=true`,
+        signal,
+      );
+      const nanoCores = fieldAt(summary, 'node', 'cpu', 'usageNanoCores');
+      const bytes = fieldAt(summary, 'node', 'memory', 'workingSetBytes');
+      if (typeof nanoCores !== 'number' || typeof bytes !== 'number') continue;
+      told += 1;
+      usage.cpu += nanoCores / 1e9;
+      usage.memory += bytes;
+    } catch (error) {
+      signal.throwIfAborted();
+      if (isStatusError(error, 403)) return null; // the other nodes would say the same
+    }
+  }
+  return told === 0 ? null : usage;
+}
+
+async function countRunningPods(client: KubeClient, signal: AbortSignal): Promise<number> {
+  let running = 0;
+  const pods = client.list(
+    { apiVersion: 'v1', kind: 'Pod' },
+    { fieldSelector: 'status.phase=Running', metadataOnly: true, signal },
+  );
+  for await (const page of pods) running += page.items.length;
+  return running;
+}
+
+/** One object and the server's count of the others, instead of a list of all of them. */
+async function count(client: KubeClient, reference: KindReference, signal: AbortSignal): Promise<number> {
+  const kind = await client.discovery.find(reference, signal);
+  const list = await client.raw(`/api/${kind.apiVersion}/${kind.plural}?limit=1`, signal);
+  const items = list['items'];
+  const rest = fieldAt(list, 'metadata', 'remainingItemCount');
+  return (Array.isArray(items) ? items.length : 0) + (typeof rest === 'number' ? rest : 0);
+}
+
+function isReady(node: KubeObject): boolean {
+  const conditions = fieldAt(node, 'status', 'conditions');
+  return (
+    Array.isArray(conditions) &&
+    conditions.some((each) => isRecord(each) && each['type'] === 'Ready' && each['status'] === 'True')
+  );
+}
+
+function fraction(used: number | undefined, available: number): number {
+  if (used === undefined || available <= 0) return 0;
+  return Math.round((used / available) * 10_000) / 10_000;
+}
