@@ -3,6 +3,7 @@ import { accountsUsers } from './0001-accounts-users.ts';
 import { accountsTeams } from './0002-accounts-teams.ts';
 import { accountsAudit } from './0003-accounts-audit.ts';
 import { objectStore } from './0010-object-store.ts';
+import { sandboxes } from './0020-sandboxes.ts';
 import { clustersRegistry } from './0030-clusters.ts';
 import { clustersCommands } from './0031-cluster-commands.ts';
 import { clustersTelemetry } from './0032-cluster-telemetry.ts';
@@ -13,6 +14,7 @@ export const migrations: readonly Migration[] = [
   accountsTeams,
   accountsAudit,
   objectStore,
+  sandboxes,
   clustersRegistry,
   clustersCommands,
   clustersTelemetry,

@@ -1,1 +1,10 @@
-export {};
+export { sandboxesConfigSchema, type SandboxesConfig } from './config.ts';
+export type { DriverStatus } from './drivers/driver.ts';
+export {
+  installCommand,
+  missingRequirements,
+  sandboxRequirements,
+  type SandboxRequirement,
+} from './drivers/local/requirements.ts';
+export { sandboxErrors } from './errors.ts';
+export { createSandboxesModule, type SandboxesDependencies, type SandboxesModule } from './module.ts';

@@ -9,7 +9,7 @@ import { ImageStore } from '../images/image-store.ts';
 const PROJECT = join(import.meta.dirname, '../../../..');
 export const AGENT_FOLDER = join(PROJECT, 'native/sandbox-agent/bin');
 /** Images are the same for every suite: made once, kept between runs. */
-const SHARED_IMAGES = join(PROJECT, '.cache/sandbox-images');
+export const SHARED_IMAGES = join(PROJECT, '.cache/sandbox-images');
 
 export interface LocalSubject {
   readonly driver: LocalDriver;

@@ -115,7 +115,8 @@ export class LauncherProcess {
       return;
     }
     const { code, message } = (reply['error'] ?? {}) as Record<string, unknown>; // the other half of its answers
-    pending?.reject(new LauncherFailure(String(code ?? 'RUNTIME_FAILED'), String(message ?? 'no reason')));
+    const text = (value: unknown, otherwise: string): string => (typeof value === 'string' ? value : otherwise);
+    pending?.reject(new LauncherFailure(text(code, 'RUNTIME_FAILED'), text(message, 'no reason')));
   }
 }
 

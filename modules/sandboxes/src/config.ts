@@ -1,0 +1,95 @@
+import { type Static, Type } from 'typebox';
+
+const amount = (value: number, minimum: number, maximum: number, description: string) =>
+  Type.Integer({ default: value, minimum, maximum, description });
+
+const resourcesSchema = Type.Object({
+  cpu: Type.Number({ default: 1, minimum: 0.05, maximum: 256, description: 'CPUs of a sandbox that asks for none' }),
+  memory_mb: amount(512, 32, 1_048_576, 'Memory in MiB of a sandbox that asks for none'),
+  disk_mb: amount(2048, 64, 1_048_576, 'Disk in MiB of a sandbox that asks for none'),
+  pids: amount(512, 16, 65_536, 'Processes of a sandbox that asks for none'),
+});
+
+const maximumSchema = Type.Object({
+  cpu: Type.Number({ default: 4, minimum: 0.05, maximum: 256, description: 'Most CPUs that a sandbox may ask for' }),
+  memory_mb: amount(4096, 32, 1_048_576, 'Most memory in MiB that a sandbox may ask for'),
+  disk_mb: amount(16_384, 64, 1_048_576, 'Most disk in MiB that a sandbox may ask for'),
+  pids: amount(4096, 16, 65_536, 'Most processes that a sandbox may ask for'),
+});
+
+const sourceSchema = Type.Union([
+  Type.Object(
+    {
+      kind: Type.Literal('debootstrap'),
+      suite: Type.String({ pattern: '^[a-z]+$', description: 'Code name of a Debian suite, or host' }),
+      packages: Type.Optional(Type.Array(Type.String({ pattern: '^[a-z0-9][a-z0-9+.-]*$' }), { maxItems: 200 })),
+    },
+    { additionalProperties: false },
+  ),
+  Type.Object({ kind: Type.Literal('busybox') }, { additionalProperties: false }),
+  Type.Object(
+    { kind: Type.Literal('rootfs_tar'), path: Type.String({ pattern: '^/', description: 'Archive on this machine' }) },
+    { additionalProperties: false },
+  ),
+]);
+
+const imageName = Type.String({ pattern: '^[a-z0-9][a-z0-9.-]{0,63}$' });
+
+const imageSchema = Type.Object(
+  {
+    name: imageName,
+    display_name: Type.Optional(Type.String({ maxLength: 100 })),
+    description: Type.Optional(Type.String({ maxLength: 500 })),
+    category: Type.Optional(Type.String({ maxLength: 50 })),
+    tags: Type.Optional(Type.Array(Type.String({ maxLength: 50 }), { maxItems: 20 })),
+    popular: Type.Optional(Type.Boolean()),
+    aliases: Type.Optional(Type.Array(imageName, { maxItems: 20 })),
+    sources: Type.Array(sourceSchema, { minItems: 1, maxItems: 10 }),
+  },
+  { additionalProperties: false },
+);
+
+/** Section `sandboxes` of the configuration. */
+export const sandboxesConfigSchema = Type.Object({
+  driver: Type.Union([Type.Literal('local')], { default: 'local', description: 'Where sandboxes run' }),
+  runtime: Type.Union([Type.Literal('auto'), Type.Literal('crun'), Type.Literal('runc')], {
+    default: 'auto',
+    description: 'OCI runtime of the local driver; auto takes crun, else runc',
+  }),
+  max_per_caller: amount(20, 0, 100_000, 'Sandboxes that one caller may have'),
+  max_per_guest: amount(1, 0, 1000, 'Sandboxes that one guest may have'),
+  guest_lifetime_seconds: amount(900, 60, 86_400, 'A sandbox of a guest is deleted after this long'),
+  resources: resourcesSchema,
+  maximum: maximumSchema,
+  network: Type.Union([Type.Literal('egress'), Type.Literal('none')], {
+    default: 'egress',
+    description: 'Network of a sandbox that asks for none; egress reaches public addresses only',
+  }),
+  address_prefix: Type.String({
+    default: '100.96',
+    pattern: '^(10|100|172|192)\\.[0-9]{1,3}$',
+    description: 'First half of the IPv4 addresses that the local driver gives to sandboxes',
+  }),
+  nameservers: Type.Array(Type.String({ format: 'ipv4' }), {
+    default: [],
+    maxItems: 3,
+    description: 'IPv4 resolvers of sandboxes; those of this machine when empty',
+  }),
+  image_cache: Type.Optional(
+    Type.String({ pattern: '^/', description: 'Folder of unpacked images; inside the data folder by default' }),
+  ),
+  default_image: Type.String({ default: 'debian', description: 'The image that the catalog marks as default' }),
+  images: Type.Array(imageSchema, {
+    default: [],
+    maxItems: 200,
+    description: 'Further images, or others in the place of built-in ones of the same name',
+  }),
+  allowed_origins: Type.Array(Type.String({ pattern: '^https?://[^/]+$' }), {
+    default: [],
+    maxItems: 50,
+    description: 'Origins besides our own whose pages may open terminals',
+  }),
+  max_terminals: amount(64, 1, 200, 'Open terminals and commands of one sandbox'),
+});
+
+export type SandboxesConfig = Static<typeof sandboxesConfigSchema>;

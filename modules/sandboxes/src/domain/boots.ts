@@ -1,0 +1,132 @@
+import { isAppError } from '@svc/errors';
+import { isCauseCode, type CauseCode } from '../errors.ts';
+import type { SandboxContext } from './context.ts';
+import { hostnameOf } from './identifiers.ts';
+import type { Sandbox, SandboxFault } from './sandbox.ts';
+
+/** Clients poll for 120 s; what is not there by then would never be seen. */
+export const BOOT_LIMIT_MS = 100_000;
+/** More at once would only make each of them slower. */
+const PARALLEL_BOOTS = 16;
+
+interface Boot {
+  readonly controller: AbortController;
+  readonly done: Promise<void>;
+}
+
+/** Brings sandboxes from `creating` to `running` or `error`, in the background, each within its time. */
+export class Boots {
+  readonly #context: SandboxContext;
+  readonly #running = new Map<string, Boot>();
+  readonly #queue: (() => void)[] = [];
+  #free = PARALLEL_BOOTS;
+
+  constructor(context: SandboxContext) {
+    this.#context = context;
+  }
+
+  begin(sandbox: Sandbox): void {
+    if (this.#running.has(sandbox.id)) return;
+    const controller = new AbortController();
+    const done = this.#context.mutex
+      .run(sandbox.id, () => this.#boot(sandbox, controller))
+      .finally(() => this.#running.delete(sandbox.id));
+    done.catch((error: unknown) => this.#context.log.error({ err: error, sandbox: sandbox.id }, 'boot failed badly'));
+    this.#running.set(sandbox.id, { controller, done });
+  }
+
+  /** Gives up on it without a verdict: whoever asks decides what the sandbox becomes. */
+  async cancel(id: string): Promise<void> {
+    const boot = this.#running.get(id);
+    boot?.controller.abort(new Cancelled());
+    await boot?.done.catch(() => undefined); // told by `begin`
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#running.keys()].map((id) => this.cancel(id)));
+  }
+
+  async #boot(sandbox: Sandbox, controller: AbortController): Promise<void> {
+    const { effects, log } = this.#context;
+    const cancelTimer = effects.setTimer(() => controller.abort(new TimedOut()), BOOT_LIMIT_MS);
+    const startedAtMs = effects.now().getTime();
+    try {
+      await this.#takePlace();
+      try {
+        controller.signal.throwIfAborted();
+        await this.#bringUp(sandbox, controller.signal);
+      } finally {
+        this.#givePlace();
+      }
+      log.info({ sandbox: sandbox.id, duration_ms: effects.now().getTime() - startedAtMs }, 'sandbox is running');
+    } catch (error) {
+      await this.#fail(sandbox, controller.signal.aborted ? controller.signal.reason : error);
+    } finally {
+      cancelTimer();
+    }
+  }
+
+  async #bringUp(sandbox: Sandbox, signal: AbortSignal): Promise<void> {
+    const { driver, repository, live, watch, effects } = this.#context;
+    const spec = { ...sandbox, hostname: hostnameOf(sandbox.name) };
+    await driver.create(spec, signal);
+    signal.throwIfAborted();
+    await driver.start(spec, signal);
+    const connection = await driver.connect(sandbox.id, signal);
+    const now = effects.now().toISOString();
+    const change = { status: 'running', stateReason: null, fault: null, startedAt: now, lastActivityAt: now } as const;
+    const running = signal.aborted ? null : await repository.change(sandbox.id, ['creating'], change);
+    if (running === null) {
+      await connection.close();
+      signal.throwIfAborted();
+      return; // deleted meanwhile; whoever did that cleans up
+    }
+    live.adopt(sandbox.id, connection);
+    watch.announce(sandbox.id, running);
+  }
+
+  async #fail(sandbox: Sandbox, error: unknown): Promise<void> {
+    const { driver, repository, watch, log } = this.#context;
+    if (error instanceof Cancelled) return;
+    const fault = faultOf(error);
+    log.error({ err: error, sandbox: sandbox.id, code: fault.code }, 'sandbox could not be started');
+    const failed = await repository.change(sandbox.id, ['creating'], {
+      status: 'error',
+      stateReason: fault.code,
+      fault,
+    });
+    if (failed !== null) watch.announce(sandbox.id, failed);
+    // What a failed start holds is given back at once; the files stay for a recovery.
+    await driver.stop(sandbox.id, 0).catch((cause: unknown) => {
+      log.error({ err: cause, sandbox: sandbox.id }, 'a failed sandbox could not be cleaned up');
+    });
+  }
+
+  async #takePlace(): Promise<void> {
+    if (this.#free > 0) {
+      this.#free -= 1;
+      return;
+    }
+    await new Promise<void>((resolve) => this.#queue.push(resolve));
+  }
+
+  #givePlace(): void {
+    const next = this.#queue.shift();
+    if (next === undefined) this.#free += 1;
+    else next();
+  }
+}
+
+class Cancelled extends Error {}
+class TimedOut extends Error {}
+
+export function faultOf(error: unknown): SandboxFault {
+  if (error instanceof TimedOut) {
+    return { code: 'AGENT_TIMEOUT', message: 'The sandbox did not get ready in time', recoverable: true };
+  }
+  if (isAppError(error) && isCauseCode(error.code)) {
+    return { code: error.code, message: error.message.slice(0, 1000), recoverable: true };
+  }
+  const code: CauseCode = 'RUNTIME_FAILED';
+  return { code, message: 'The sandbox could not be started', recoverable: true };
+}

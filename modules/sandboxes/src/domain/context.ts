@@ -1,0 +1,19 @@
+import type { Logger } from '@svc/telemetry';
+import type { SandboxDriver } from '../drivers/driver.ts';
+import type { KeyedMutex } from './keyed-mutex.ts';
+import type { LiveSandboxes } from './live-sandboxes.ts';
+import type { Effects, SandboxRepository } from './ports.ts';
+import type { StatusWatch } from './status-watch.ts';
+
+/** What the parts of the domain share. */
+export interface SandboxContext {
+  readonly repository: SandboxRepository;
+  readonly driver: SandboxDriver;
+  readonly live: LiveSandboxes;
+  readonly watch: StatusWatch;
+  /** Whatever changes a sandbox on the machine runs under its id here. */
+  readonly mutex: KeyedMutex;
+  readonly effects: Effects;
+  readonly node: string;
+  readonly log: Logger;
+}

@@ -1,0 +1,59 @@
+const ALPHABET = 'abcdefghijklmnopqrstuvwxyz234567';
+const ID_CHARACTERS = 26;
+
+/** `sbx_` and 26 characters of lower-case base32 (RFC 4648 alphabet): 130 random bits, safe in paths and host names. */
+export function newSandboxId(randomBytes: (sizeBytes: number) => Buffer): string {
+  return `sbx_${characters(randomBytes(ID_CHARACTERS))}`;
+}
+
+export function isSandboxId(text: string): boolean {
+  return /^sbx_[a-z2-7]{26}$/.test(text);
+}
+
+const ADJECTIVES = [
+  'amber',
+  'brisk',
+  'calm',
+  'clear',
+  'deft',
+  'eager',
+  'fond',
+  'keen',
+  'lucid',
+  'mild',
+  'neat',
+  'swift',
+];
+const NOUNS = [
+  'aspen',
+  'brook',
+  'cedar',
+  'dune',
+  'fjord',
+  'grove',
+  'heron',
+  'islet',
+  'larch',
+  'maple',
+  'otter',
+  'ridge',
+];
+
+/** A name for a sandbox that was given none: readable, and unlikely to be taken. */
+export function newName(randomBytes: (sizeBytes: number) => Buffer): string {
+  const bytes = randomBytes(8);
+  const pick = (words: readonly string[], index: number): string => words[(bytes[index] ?? 0) % words.length] ?? '';
+  return `${pick(ADJECTIVES, 0)}-${pick(NOUNS, 1)}-${characters(bytes.subarray(2, 8))}`;
+}
+
+/** 1 to 64 characters of letters, digits, `_` and `-`, the first a letter or digit. */
+export const NAME_PATTERN = '^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$';
+
+/** Inside, the name is the host name, which is stricter (RFC 1123): lower case, no underscore, no dash at the end. */
+export function hostnameOf(name: string): string {
+  return name.toLowerCase().replaceAll('_', '-').slice(0, 63).replace(/-+$/, '') || 'sandbox';
+}
+
+function characters(bytes: Buffer): string {
+  return [...bytes].map((byte) => ALPHABET[byte % 32]).join('');
+}

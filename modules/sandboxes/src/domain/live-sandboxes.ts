@@ -1,0 +1,77 @@
+import type { AgentConnection } from '../agent/agent-connection.ts';
+
+/** Activity is written down at most this often for each sandbox. */
+const TOUCH_EVERY_MS = 10_000;
+
+interface LiveSandbox {
+  readonly connection: AgentConnection;
+  /** Terminals, commands and transfers that are open now. */
+  activities: number;
+  touchedAtMs: number;
+}
+
+/** The connections to the sandboxes that run on this node, and whether anything goes on in them. */
+export class LiveSandboxes {
+  readonly #live = new Map<string, LiveSandbox>();
+  readonly #lost: (id: string) => void;
+  readonly #touch: (id: string, atMs: number) => void;
+
+  /** `lost` is called when a connection ends that nobody released; `touch` when there was activity. */
+  constructor(lost: (id: string) => void, touch: (id: string, atMs: number) => void) {
+    this.#lost = lost;
+    this.#touch = touch;
+  }
+
+  adopt(id: string, connection: AgentConnection): void {
+    const entry: LiveSandbox = { connection, activities: 0, touchedAtMs: 0 };
+    this.#live.set(id, entry);
+    void connection.closed.then(() => {
+      if (this.#live.get(id) !== entry) return;
+      this.#live.delete(id);
+      this.#lost(id);
+    });
+  }
+
+  connectionOf(id: string): AgentConnection | null {
+    return this.#live.get(id)?.connection ?? null;
+  }
+
+  /** Something begins that keeps the sandbox from being idle; the answer ends it. */
+  begin(id: string, nowMs: number): () => void {
+    const entry = this.#live.get(id);
+    if (entry === undefined) return () => undefined;
+    entry.activities += 1;
+    this.active(id, nowMs);
+    let ended = false;
+    return () => {
+      if (!ended) entry.activities -= 1;
+      ended = true;
+    };
+  }
+
+  active(id: string, nowMs: number): void {
+    const entry = this.#live.get(id);
+    if (entry === undefined || nowMs - entry.touchedAtMs < TOUCH_EVERY_MS) return;
+    entry.touchedAtMs = nowMs;
+    this.#touch(id, nowMs);
+  }
+
+  isBusy(id: string): boolean {
+    return (this.#live.get(id)?.activities ?? 0) > 0;
+  }
+
+  /** Ends the connection on purpose: nothing is reported as lost. */
+  async release(id: string): Promise<void> {
+    const entry = this.#live.get(id);
+    this.#live.delete(id);
+    await entry?.connection.close();
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#live.keys()].map((id) => this.release(id)));
+  }
+
+  get size(): number {
+    return this.#live.size;
+  }
+}

@@ -1,0 +1,62 @@
+import type { Sandbox, SandboxChange, SandboxStatus } from './sandbox.ts';
+
+/** Time and chance, so that a test can move the one and name the other. */
+export interface Effects {
+  now(): Date;
+  /** Runs once after the delay; the answer cancels it. A pending timer does not keep the process alive. */
+  setTimer(callback: () => void, delayMs: number): () => void;
+  randomBytes(sizeBytes: number): Buffer;
+}
+
+export interface SandboxFilter {
+  readonly status?: SandboxStatus | undefined;
+  readonly name?: string | undefined;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly pageSize: number;
+  readonly cursor: string | null;
+}
+
+export interface SandboxPage {
+  readonly sandboxes: readonly Sandbox[];
+  readonly nextCursor: string | null;
+}
+
+export interface RepeatedRequest {
+  readonly key: string;
+  /** Of the whole request: the same key for another request is a mistake of the caller. */
+  readonly requestHash: string;
+}
+
+export type InsertOutcome =
+  | { readonly outcome: 'inserted' }
+  | { readonly outcome: 'name_taken' }
+  | { readonly outcome: 'quota_exceeded'; readonly current: number }
+  | { readonly outcome: 'repeated'; readonly sandboxId: string; readonly sameRequest: boolean };
+
+/** The records. Removed sandboxes are invisible but to `removed` and `purge`. */
+export interface SandboxRepository {
+  /** One transaction: idempotency key, the caller's quota, the name, the record. */
+  insert(sandbox: Sandbox, limit: number, repeated: RepeatedRequest | null): Promise<InsertOutcome>;
+  find(id: string): Promise<Sandbox | null>;
+  list(workspaceUuid: string, filter: SandboxFilter): Promise<SandboxPage>;
+  /** Changes it if it is (still) in one of the states; answers the new record or null. */
+  change(id: string, from: readonly SandboxStatus[], change: SandboxChange): Promise<Sandbox | null>;
+  touch(id: string, at: string): Promise<void>;
+  /** Marks it deleted: its name and its place in the quota are free at once. Answers false when it was already. */
+  remove(id: string, at: string): Promise<boolean>;
+  /** What was deleted on this node and not yet purged. */
+  removed(node: string): Promise<readonly string[]>;
+  purge(id: string): Promise<void>;
+  /** Those of this node in any of the states. */
+  ofNode(node: string, states: readonly SandboxStatus[]): Promise<readonly Sandbox[]>;
+  ofWorkspace(workspaceUuid: string): Promise<number>;
+  ofOwner(ownerId: string): Promise<number>;
+  purgeRepeated(before: string): Promise<void>;
+}
+
+export interface TicketRepository {
+  insert(ticket: { hash: string; sandboxId: string; ownerId: string; expiresAt: string }): Promise<void>;
+  /** Answers the ticket and makes it worthless, once. */
+  take(hash: string, now: string): Promise<{ sandboxId: string; ownerId: string } | null>;
+  purge(before: string): Promise<void>;
+}

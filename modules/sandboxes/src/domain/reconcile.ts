@@ -1,0 +1,90 @@
+import type { Boots } from './boots.ts';
+import { BOOT_LIMIT_MS } from './boots.ts';
+import type { SandboxContext } from './context.ts';
+import type { Sandbox } from './sandbox.ts';
+import type { SandboxService } from './sandbox-service.ts';
+import type { Supervisor } from './supervisor.ts';
+
+export interface ReconcileResult {
+  readonly adopted: number;
+  readonly repaired: number;
+  readonly removed: number;
+}
+
+/**
+ * Brings records and machine together after a start: running sandboxes are adopted, what has no record goes, and a record
+ * whose sandbox is not what it says is put right.
+ */
+export async function reconcile(
+  context: SandboxContext,
+  service: SandboxService,
+  boots: Boots,
+  supervisor: Supervisor,
+): Promise<ReconcileResult> {
+  const { repository, driver, node, log } = context;
+  const result = { adopted: 0, repaired: 0, removed: 0 };
+  const found = new Map((await driver.list()).map((each) => [each.id, each.running]));
+  for (const id of await repository.removed(node)) {
+    await service.cleanUp(id);
+    found.delete(id);
+    result.removed += 1;
+  }
+  for (const sandbox of await repository.ofNode(node, ['creating', 'running', 'stopped', 'error'])) {
+    const running = found.get(sandbox.id);
+    found.delete(sandbox.id);
+    try {
+      result[await settle(context, boots, supervisor, sandbox, running)] += 1;
+    } catch (error) {
+      log.error({ err: error, sandbox: sandbox.id }, 'a sandbox could not be put right');
+    }
+  }
+  for (const id of found.keys()) {
+    log.warn({ sandbox: id }, 'removing a sandbox that has no record');
+    await driver.remove(id);
+    result.removed += 1;
+  }
+  return result;
+}
+
+/** `running`: undefined when the machine knows nothing of it. */
+async function settle(
+  context: SandboxContext,
+  boots: Boots,
+  supervisor: Supervisor,
+  sandbox: Sandbox,
+  running: boolean | undefined,
+): Promise<'adopted' | 'repaired'> {
+  const { driver, effects, repository } = context;
+  switch (sandbox.status) {
+    case 'running':
+      if (running === true && (await supervisor.reconnect(sandbox.id))) return 'adopted';
+      await supervisor.fail(sandbox.id, {
+        code: running === true ? 'AGENT_TIMEOUT' : 'NODE_LOST',
+        message: running === true ? 'The sandbox does not answer any more' : 'The machine lost the sandbox',
+        recoverable: running !== undefined,
+      });
+      return 'repaired';
+    case 'creating': {
+      // The start was cut off by the end of the platform. Whoever asked may still be waiting for it.
+      const ageMs = effects.now().getTime() - Date.parse(sandbox.startedAt ?? sandbox.createdAt);
+      if (ageMs < BOOT_LIMIT_MS) {
+        boots.begin(sandbox);
+        return 'adopted';
+      }
+      await supervisor.fail(sandbox.id, {
+        code: 'AGENT_TIMEOUT',
+        message: 'The platform was restarted while the sandbox was being started',
+        recoverable: true,
+      });
+      return 'repaired';
+    }
+    case 'stopped':
+    case 'error':
+      if (running === true) await driver.stop(sandbox.id, 0);
+      if (running === undefined && sandbox.fault?.recoverable === true) {
+        const fault = { ...sandbox.fault, recoverable: false };
+        await repository.change(sandbox.id, ['error'], { fault });
+      }
+      return 'repaired';
+  }
+}

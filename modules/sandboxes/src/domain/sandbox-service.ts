@@ -1,0 +1,248 @@
+import { createHash } from 'node:crypto';
+import type { Isolation, NetworkMode, SandboxResources } from '../drivers/driver.ts';
+import { sandboxErrors } from '../errors.ts';
+import type { ImageCatalog } from '../images/catalog.ts';
+import type { Boots } from './boots.ts';
+import type { SandboxContext } from './context.ts';
+import { isSandboxId, newName, newSandboxId } from './identifiers.ts';
+import type { InsertOutcome, SandboxFilter, SandboxPage } from './ports.ts';
+import type { Sandbox, SandboxStatus } from './sandbox.ts';
+import { waitForStatus } from './wait-for-status.ts';
+
+export interface CreateRequest {
+  readonly workspaceUuid: string;
+  readonly ownerId: string;
+  readonly image: string;
+  readonly name: string | null;
+  readonly environment: Readonly<Record<string, string>>;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly resources: SandboxResources;
+  readonly network: NetworkMode;
+  readonly isolation: Isolation;
+  readonly idleTimeoutSeconds: number | null;
+  readonly maxLifetimeSeconds: number | null;
+  /** The caller's own; `maxPerCaller` of the configuration for most. */
+  readonly limit: number;
+  readonly idempotencyKey: string | null;
+}
+
+const STOP_GRACE_MS = 10_000;
+const NOT_SETTLED: readonly SandboxStatus[] = ['creating'];
+
+/** The life of sandboxes, as the contract has it. Everything is asked for by a workspace that was authorized before. */
+export class SandboxService {
+  readonly #context: SandboxContext;
+  readonly #boots: Boots;
+  readonly #catalog: ImageCatalog;
+  readonly #removals = new Set<Promise<void>>();
+
+  constructor(context: SandboxContext, boots: Boots, catalog: ImageCatalog) {
+    this.#context = context;
+    this.#boots = boots;
+    this.#catalog = catalog;
+  }
+
+  /** Answers as soon as it runs or failed, at the latest after `waitMs`; `repeated` when the key was known. */
+  async create(request: CreateRequest, waitMs: number, signal: AbortSignal): Promise<Sandbox> {
+    this.#assertPossible(request);
+    const { repository, effects } = this.#context;
+    const sandbox = this.#draft(request);
+    const repeated =
+      request.idempotencyKey === null
+        ? null
+        : { key: request.idempotencyKey, requestHash: hashOf({ ...request, idempotencyKey: null }) };
+    const outcome = await repository.insert(sandbox, request.limit, repeated);
+    if (outcome.outcome === 'repeated') return this.#repeat(request.workspaceUuid, outcome, waitMs, signal);
+    refuse(outcome, sandbox, request.limit);
+    this.#boots.begin(sandbox);
+    return waitForStatus(this.#context, sandbox, NOT_SETTLED, effects, waitMs, signal);
+  }
+
+  /** Throws SANDBOX_NOT_FOUND for ids that are malformed, unknown, deleted, or of another workspace: no hint which. */
+  async get(workspaceUuid: string, id: string): Promise<Sandbox> {
+    const sandbox = isSandboxId(id) ? await this.#context.repository.find(id) : null;
+    if (sandbox === null || sandbox.workspaceUuid !== workspaceUuid) throw sandboxErrors.SANDBOX_NOT_FOUND();
+    return sandbox;
+  }
+
+  /** For callers who were admitted by the sandbox itself, such as with a ticket. Throws SANDBOX_NOT_FOUND. */
+  async byId(id: string): Promise<Sandbox> {
+    const sandbox = isSandboxId(id) ? await this.#context.repository.find(id) : null;
+    if (sandbox === null) throw sandboxErrors.SANDBOX_NOT_FOUND();
+    return sandbox;
+  }
+
+  /** Answers when a start that is under way has come to an end, or the time is over. */
+  async settled(workspaceUuid: string, id: string, waitMs: number, signal: AbortSignal): Promise<Sandbox> {
+    const sandbox = await this.get(workspaceUuid, id);
+    return waitForStatus(this.#context, sandbox, NOT_SETTLED, this.#context.effects, waitMs, signal);
+  }
+
+  /** Long poll: answers when the sandbox is in the state, has failed, or the time is over. */
+  async waitFor(
+    workspaceUuid: string,
+    id: string,
+    wanted: SandboxStatus,
+    waitMs: number,
+    signal: AbortSignal,
+  ): Promise<Sandbox> {
+    const sandbox = await this.get(workspaceUuid, id);
+    const others = (['creating', 'running', 'stopped', 'error'] as const).filter(
+      (status) => status !== wanted && status !== 'error',
+    );
+    return waitForStatus(this.#context, sandbox, others, this.#context.effects, waitMs, signal);
+  }
+
+  list(workspaceUuid: string, filter: SandboxFilter): Promise<SandboxPage> {
+    return this.#context.repository.list(workspaceUuid, filter);
+  }
+
+  /** From `stopped`, or from `error` with the files kept. A running one stays as it is. */
+  async start(workspaceUuid: string, id: string, waitMs: number, signal: AbortSignal): Promise<Sandbox> {
+    const sandbox = await this.get(workspaceUuid, id);
+    const { repository, watch, effects } = this.#context;
+    if (sandbox.status === 'running') return sandbox;
+    let current = sandbox;
+    if (sandbox.status !== 'creating') {
+      this.#assertDriver();
+      const change = { status: 'creating', stateReason: null, fault: null } as const;
+      const creating = await repository.change(id, ['stopped', 'error'], change);
+      current = creating ?? (await this.get(workspaceUuid, id));
+      if (creating !== null) {
+        watch.announce(id, creating);
+        this.#boots.begin(creating);
+      }
+    }
+    return waitForStatus(this.#context, current, NOT_SETTLED, effects, waitMs, signal);
+  }
+
+  /** Also ends a start that is under way. A stopped one stays as it is; one that failed has nothing to stop. */
+  async stop(workspaceUuid: string, id: string, reason = 'STOPPED_BY_USER'): Promise<Sandbox> {
+    const sandbox = await this.get(workspaceUuid, id);
+    if (sandbox.status === 'stopped') return sandbox;
+    if (sandbox.status === 'error') {
+      throw sandboxErrors.SANDBOX_NOT_RUNNING({ details: { status: sandbox.status } });
+    }
+    await this.#boots.cancel(id);
+    const { mutex, repository, live, watch, driver } = this.#context;
+    return mutex.run(id, async () => {
+      const stopped = await repository.change(id, ['creating', 'running'], {
+        status: 'stopped',
+        stateReason: reason,
+        fault: null,
+      });
+      if (stopped === null) return this.get(workspaceUuid, id);
+      await live.release(id);
+      await driver.stop(id, STOP_GRACE_MS);
+      watch.announce(id, stopped);
+      return stopped;
+    });
+  }
+
+  /** From any state. Gone for every caller when this answers; the machine is cleaned up behind it. */
+  async remove(workspaceUuid: string, id: string): Promise<void> {
+    await this.get(workspaceUuid, id);
+    const { repository, effects, watch } = this.#context;
+    if (!(await repository.remove(id, effects.now().toISOString()))) throw sandboxErrors.SANDBOX_NOT_FOUND();
+    watch.announce(id, null);
+    const removal = this.cleanUp(id).finally(() => this.#removals.delete(removal));
+    this.#removals.add(removal);
+  }
+
+  /** Takes everything of a deleted sandbox off the machine. What fails is tried again by the sweeper. */
+  async cleanUp(id: string): Promise<void> {
+    const { mutex, live, driver, repository, log } = this.#context;
+    await this.#boots.cancel(id);
+    try {
+      await mutex.run(id, async () => {
+        await live.release(id);
+        await driver.remove(id);
+        await repository.purge(id);
+      });
+    } catch (error) {
+      log.error({ err: error, sandbox: id }, 'a deleted sandbox could not be cleaned up yet');
+    }
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#removals);
+  }
+
+  get removalsUnderWay(): number {
+    return this.#removals.size;
+  }
+
+  async #repeat(
+    workspaceUuid: string,
+    outcome: Extract<InsertOutcome, { outcome: 'repeated' }>,
+    waitMs: number,
+    signal: AbortSignal,
+  ): Promise<Sandbox> {
+    if (!outcome.sameRequest) throw sandboxErrors.IDEMPOTENCY_KEY_REUSED();
+    const sandbox = await this.get(workspaceUuid, outcome.sandboxId);
+    return waitForStatus(this.#context, sandbox, NOT_SETTLED, this.#context.effects, waitMs, signal);
+  }
+
+  #assertPossible(request: CreateRequest): void {
+    if (this.#catalog.find(request.image) === null) {
+      const names = this.#catalog.names();
+      throw sandboxErrors.UNKNOWN_IMAGE({
+        details: { field: 'image', image: request.image, supported_images: names },
+      });
+    }
+    this.#assertDriver();
+    if (!this.#context.driver.supports(request.isolation)) {
+      const { isolation } = request;
+      throw sandboxErrors.UNSUPPORTED_ISOLATION({ details: { field: 'isolation', isolation } });
+    }
+  }
+
+  #assertDriver(): void {
+    const status = this.#context.driver.status();
+    if (status.available) return;
+    const details = { reason: status.reason, install: status.install };
+    throw sandboxErrors.SANDBOXES_UNAVAILABLE({ details, headers: { 'retry-after': '60' } });
+  }
+
+  #draft(request: CreateRequest): Sandbox {
+    const { effects, node, driver } = this.#context;
+    const now = effects.now();
+    const { maxLifetimeSeconds } = request;
+    return {
+      id: newSandboxId((size) => effects.randomBytes(size)),
+      workspaceUuid: request.workspaceUuid,
+      ownerId: request.ownerId,
+      node,
+      driver: driver.name,
+      name: request.name ?? newName((size) => effects.randomBytes(size)),
+      image: request.image,
+      status: 'creating',
+      stateReason: null,
+      fault: null,
+      environment: request.environment,
+      labels: request.labels,
+      resources: request.resources,
+      network: request.network,
+      isolation: request.isolation,
+      idleTimeoutSeconds: request.idleTimeoutSeconds,
+      expiresAt: maxLifetimeSeconds === null ? null : new Date(now.getTime() + maxLifetimeSeconds * 1000).toISOString(),
+      createdAt: now.toISOString(),
+      startedAt: null,
+      lastActivityAt: now.toISOString(),
+      removedAt: null,
+    };
+  }
+}
+
+function refuse(outcome: InsertOutcome, sandbox: Sandbox, limit: number): void {
+  if (outcome.outcome === 'quota_exceeded') {
+    throw sandboxErrors.QUOTA_EXCEEDED({ details: { current: outcome.current, limit } });
+  }
+  if (outcome.outcome === 'name_taken') {
+    throw sandboxErrors.NAME_TAKEN({ details: { field: 'name', name: sandbox.name } });
+  }
+}
+
+function hashOf(request: unknown): string {
+  return createHash('sha256').update(JSON.stringify(request)).digest('hex');
+}

@@ -1,0 +1,75 @@
+import { toAppError } from '@svc/errors';
+import type { SandboxContext } from './context.ts';
+import type { SandboxFault } from './sandbox.ts';
+
+const RECONNECT_ATTEMPTS = 3;
+const RECONNECT_LIMIT_MS = 5_000;
+
+/** Finds out what became of a running sandbox whose connection ended, and says so in its record. */
+export class Supervisor {
+  readonly #context: () => SandboxContext;
+  readonly #pending = new Set<Promise<void>>();
+
+  /** A function, since the connections that report here are part of the context. */
+  constructor(context: () => SandboxContext) {
+    this.#context = context;
+  }
+
+  lost(id: string): void {
+    const { mutex, log } = this.#context();
+    const work = mutex
+      .run(id, () => this.#look(id))
+      .catch((error: unknown) => log.error({ err: error, sandbox: id }, 'a lost sandbox could not be looked after'))
+      .finally(() => this.#pending.delete(work));
+    this.#pending.add(work);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#pending);
+  }
+
+  async #look(id: string): Promise<void> {
+    const { repository, driver, live, log } = this.#context();
+    const sandbox = await repository.find(id);
+    if (sandbox?.status !== 'running' || live.connectionOf(id) !== null) return;
+    if (!driver.status().available) return; // shutting down: the next start adopts it
+    let condition = await driver.inspect(id);
+    for (let attempt = 0; condition.running && attempt < RECONNECT_ATTEMPTS; attempt++) {
+      if (await this.reconnect(id)) return;
+      condition = await driver.inspect(id);
+    }
+    const fault: SandboxFault = condition.running
+      ? { code: 'AGENT_TIMEOUT', message: 'The sandbox does not answer any more', recoverable: true }
+      : condition.outOfMemory
+        ? { code: 'OOM_KILLED', message: 'The sandbox ran out of memory', recoverable: true }
+        : { code: 'INIT_CRASHED', message: 'The first process of the sandbox ended unexpectedly', recoverable: true };
+    log.warn({ sandbox: id, code: fault.code }, 'sandbox failed');
+    await this.fail(id, fault);
+  }
+
+  /** Adopts the connection when it succeeds. */
+  async reconnect(id: string): Promise<boolean> {
+    const { driver, live, effects, log } = this.#context();
+    const limit = new AbortController();
+    const cancel = effects.setTimer(() => limit.abort(), RECONNECT_LIMIT_MS);
+    try {
+      const connection = await driver.connect(id, limit.signal);
+      live.adopt(id, connection);
+      return true;
+    } catch (error) {
+      log.warn({ err: toAppError(error), sandbox: id }, 'sandbox does not answer');
+      return false;
+    } finally {
+      cancel();
+    }
+  }
+
+  /** From `running` or `creating` to `error`; what it holds is given back, its files stay. */
+  async fail(id: string, fault: SandboxFault): Promise<void> {
+    const { repository, driver, watch } = this.#context();
+    const change = { status: 'error', stateReason: fault.code, fault } as const;
+    const failed = await repository.change(id, ['running', 'creating'], change);
+    if (failed !== null) watch.announce(id, failed);
+    await driver.stop(id, 0);
+  }
+}

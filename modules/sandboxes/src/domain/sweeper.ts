@@ -1,0 +1,64 @@
+import type { SandboxContext } from './context.ts';
+import type { TicketRepository } from './ports.ts';
+import type { SandboxService } from './sandbox-service.ts';
+
+const SWEEP_EVERY_MS = 5_000;
+const IDEMPOTENCY_KEPT_MS = 24 * 3_600_000;
+
+/** Stops what is idle, deletes what has lived long enough, and finishes deletions that failed. */
+export class Sweeper {
+  readonly #context: SandboxContext;
+  readonly #service: SandboxService;
+  readonly #tickets: TicketRepository;
+  #cancel: () => void = () => undefined;
+  #running: Promise<void> = Promise.resolve();
+  #closed = false;
+
+  constructor(context: SandboxContext, service: SandboxService, tickets: TicketRepository) {
+    this.#context = context;
+    this.#service = service;
+    this.#tickets = tickets;
+  }
+
+  start(): void {
+    if (this.#closed) return;
+    this.#cancel = this.#context.effects.setTimer(() => {
+      this.#running = this.sweep()
+        .catch((error: unknown) => this.#context.log.error({ err: error }, 'the sweep of sandboxes failed'))
+        .finally(() => this.start());
+    }, SWEEP_EVERY_MS);
+  }
+
+  async sweep(): Promise<void> {
+    const { repository, node, effects } = this.#context;
+    const now = effects.now();
+    for (const sandbox of await repository.ofNode(node, ['creating', 'running', 'stopped', 'error'])) {
+      if (sandbox.expiresAt !== null && sandbox.expiresAt <= now.toISOString()) {
+        await this.#service.remove(sandbox.workspaceUuid, sandbox.id).catch(this.#tell(sandbox.id));
+      } else if (sandbox.status === 'running' && this.#isIdle(sandbox, now)) {
+        await this.#service.stop(sandbox.workspaceUuid, sandbox.id, 'IDLE_TIMEOUT').catch(this.#tell(sandbox.id));
+      }
+    }
+    if (this.#service.removalsUnderWay === 0) {
+      for (const id of await repository.removed(node)) await this.#service.cleanUp(id);
+    }
+    await this.#tickets.purge(now.toISOString());
+    await repository.purgeRepeated(new Date(now.getTime() - IDEMPOTENCY_KEPT_MS).toISOString());
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#cancel();
+    await this.#running;
+  }
+
+  #isIdle(sandbox: { id: string; idleTimeoutSeconds: number | null; lastActivityAt: string }, now: Date): boolean {
+    if (sandbox.idleTimeoutSeconds === null || this.#context.live.isBusy(sandbox.id)) return false;
+    return Date.parse(sandbox.lastActivityAt) + sandbox.idleTimeoutSeconds * 1000 <= now.getTime();
+  }
+
+  /** One that fails must not keep the others from their turn. */
+  #tell(id: string): (error: unknown) => void {
+    return (error) => this.#context.log.warn({ err: error, sandbox: id }, 'a sandbox could not be swept');
+  }
+}

@@ -1,0 +1,141 @@
+import { Type } from 'typebox';
+import { NAME_PATTERN } from '../domain/identifiers.ts';
+
+const nullable = <Schema extends ReturnType<typeof Type.String> | ReturnType<typeof Type.Object>>(schema: Schema) =>
+  Type.Union([schema, Type.Null()]);
+
+const timestamp = Type.String({ format: 'date-time', description: 'RFC 3339, UTC, milliseconds' });
+
+export const statusSchema = Type.Union([
+  Type.Literal('creating'),
+  Type.Literal('running'),
+  Type.Literal('stopped'),
+  Type.Literal('error'),
+]);
+
+const networkSchema = Type.Union([Type.Literal('none'), Type.Literal('egress')]);
+const isolationSchema = Type.Union([Type.Literal('default'), Type.Literal('gvisor')]);
+
+export const sandboxSchema = Type.Object({
+  id: Type.String({ pattern: '^sbx_[a-z2-7]{26}$' }),
+  name: Type.String(),
+  image: Type.String(),
+  status: statusSchema,
+  state_reason: nullable(Type.String()),
+  error: nullable(Type.Object({ code: Type.String(), message: Type.String(), recoverable: Type.Boolean() })),
+  created_at: timestamp,
+  started_at: nullable(timestamp),
+  expires_at: nullable(timestamp),
+  last_activity_at: timestamp,
+  labels: Type.Record(Type.String(), Type.String()),
+  environment: Type.Record(Type.String(), Type.String()),
+  resources: Type.Object({
+    cpu: Type.Number(),
+    memory_mb: Type.Integer(),
+    disk_mb: Type.Integer(),
+    pids: Type.Integer(),
+  }),
+  driver: Type.String(),
+  isolation: isolationSchema,
+  network: networkSchema,
+});
+
+export const createBodySchema = Type.Object(
+  {
+    image: Type.String({ minLength: 1, maxLength: 256, description: 'A name or alias of the catalog' }),
+    name: Type.Optional(Type.String({ pattern: NAME_PATTERN })),
+    environment: Type.Optional(
+      Type.Record(Type.String({ pattern: '^[A-Za-z_][A-Za-z0-9_]{0,127}$' }), Type.String({ maxLength: 32_768 }), {
+        maxProperties: 128,
+        additionalProperties: false,
+      }),
+    ),
+    labels: Type.Optional(
+      Type.Record(Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9_./-]{0,62}$' }), Type.String({ maxLength: 255 }), {
+        maxProperties: 64,
+        additionalProperties: false,
+      }),
+    ),
+    resources: Type.Optional(
+      Type.Object(
+        {
+          cpu: Type.Optional(Type.Number({ minimum: 0.05 })),
+          memory_mb: Type.Optional(Type.Integer({ minimum: 32 })),
+          disk_mb: Type.Optional(Type.Integer({ minimum: 64 })),
+          pids: Type.Optional(Type.Integer({ minimum: 16 })),
+        },
+        { additionalProperties: false },
+      ),
+    ),
+    network: Type.Optional(networkSchema),
+    isolation: Type.Optional(isolationSchema),
+    idle_timeout_seconds: Type.Optional(Type.Integer({ minimum: 10, maximum: 31_536_000 })),
+    max_lifetime_seconds: Type.Optional(Type.Integer({ minimum: 10, maximum: 31_536_000 })),
+  },
+  { additionalProperties: false },
+);
+
+/** Every route works in one workspace: the caller's own, or the one that is named. */
+export const workspaceQuery = {
+  workspace_uuid: Type.Optional(Type.String({ maxLength: 100 })),
+  team_uuid: Type.Optional(Type.String({ maxLength: 100 })),
+};
+
+export const waitQuerySchema = Type.Object({
+  ...workspaceQuery,
+  wait_ms: Type.Optional(Type.Integer({ minimum: 0, maximum: 30_000, description: 'How long to wait for the start' })),
+});
+
+export const workspaceQuerySchema = Type.Object(workspaceQuery);
+
+export const getQuerySchema = Type.Object({
+  ...workspaceQuery,
+  wait_for: Type.Optional(statusSchema),
+  timeout: Type.Optional(Type.Integer({ minimum: 0, maximum: 60, description: 'Seconds; 30 by default' })),
+});
+
+export const listQuerySchema = Type.Object(
+  {
+    ...workspaceQuery,
+    status: Type.Optional(statusSchema),
+    name: Type.Optional(Type.String({ maxLength: 64 })),
+    page_size: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, description: '50 by default' })),
+    cursor: Type.Optional(Type.String({ maxLength: 200 })),
+  },
+  { patternProperties: { '^label\\..+$': Type.String() } },
+);
+
+export const listSchema = Type.Object({
+  containers: Type.Array(sandboxSchema),
+  count: Type.Integer(),
+  limit: Type.Integer({ description: 'How many sandboxes the caller may have' }),
+  next_cursor: nullable(Type.String()),
+});
+
+export const idParamsSchema = Type.Object({ id: Type.String({ maxLength: 100 }) });
+
+export const removedSchema = Type.Object({
+  id: Type.String(),
+  deleted: Type.Literal(true),
+  message: Type.String(),
+});
+
+export const imagesSchema = Type.Object({
+  images: Type.Array(
+    Type.Object({
+      name: Type.String(),
+      display_name: Type.String(),
+      description: Type.String(),
+      category: Type.String(),
+      tags: Type.Array(Type.String()),
+      popular: Type.Boolean(),
+      default: Type.Boolean(),
+      aliases: Type.Array(Type.String()),
+      cached: Type.Boolean(),
+      drivers: Type.Array(Type.String()),
+    }),
+  ),
+  categories: Type.Record(Type.String(), Type.Array(Type.String())),
+  popular: Type.Array(Type.String()),
+  count: Type.Integer(),
+});

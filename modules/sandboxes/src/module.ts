@@ -1,0 +1,190 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import {
+  RateLimiter,
+  renderFlatError,
+  useErrorRenderer,
+  type Access,
+  type AuditLog,
+  type HttpApp,
+  type UpgradeRouter,
+} from '@svc/http';
+import type { Database } from '@svc/sql';
+import type { Logger, Metrics } from '@svc/telemetry';
+import type { SandboxesConfig } from './config.ts';
+import { Boots } from './domain/boots.ts';
+import type { SandboxContext } from './domain/context.ts';
+import { KeyedMutex } from './domain/keyed-mutex.ts';
+import { LiveSandboxes } from './domain/live-sandboxes.ts';
+import type { Effects } from './domain/ports.ts';
+import { reconcile } from './domain/reconcile.ts';
+import { SandboxService } from './domain/sandbox-service.ts';
+import { StatusWatch } from './domain/status-watch.ts';
+import { Supervisor } from './domain/supervisor.ts';
+import { Sweeper } from './domain/sweeper.ts';
+import { Tickets } from './domain/tickets.ts';
+import type { DriverStatus, SandboxDriver } from './drivers/driver.ts';
+import { LocalDriver } from './drivers/local/local-driver.ts';
+import { acceptEmptyJson } from './http/json-body.ts';
+import { registerImageRoutes } from './http/image-routes.ts';
+import { registerSandboxRoutes } from './http/sandbox-routes.ts';
+import { registerTicketRoutes } from './http/ticket-routes.ts';
+import { catalogOf } from './images/default-catalog.ts';
+import { ImageStore } from './images/image-store.ts';
+import { createSandboxRepository } from './store/sandbox-repository.ts';
+import type { SandboxTables } from './store/tables.ts';
+import { createTicketRepository } from './store/ticket-repository.ts';
+import { TerminalHub } from './terminal/terminal-hub.ts';
+
+export interface SandboxesDependencies {
+  /** The platform's database, migrated. */
+  readonly database: Database<unknown>;
+  readonly access: Access;
+  readonly audit: AuditLog;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  readonly config: SandboxesConfig;
+  /** The platform's data folder, absolute; the module keeps to `sandboxes/` in it. */
+  readonly dataFolder: string;
+  /** Folder of the helper's binaries: `native/sandbox-agent/bin` of the project. */
+  readonly agentFolder: string;
+  /** Names this machine among replicas that share a database. */
+  readonly node?: string;
+  readonly effects?: Partial<Effects>;
+  /** Another driver than the configuration's; for tests. */
+  readonly driver?: SandboxDriver;
+}
+
+export interface SandboxesModule {
+  registerRoutes(app: HttpApp): Promise<void>;
+  registerUpgrades(router: UpgradeRouter): void;
+  /** Finds out what this machine can do, adopts what runs, and looks after it until `close`. */
+  start(signal: AbortSignal): Promise<void>;
+  /** Lets go of everything but the sandboxes, which run on and are adopted at the next start. */
+  close(): Promise<void>;
+  readiness(): { ready: boolean; reason: string | null };
+  /** Why the feature is off, with the command that installs what is missing, or what runs it. */
+  status(): DriverStatus;
+  /** Makes the image now instead of at its first use. */
+  prepareImage(name: string, signal: AbortSignal): Promise<{ digest: string }>;
+  /** How many sandboxes a workspace has: one that has any is not deleted. */
+  countInWorkspace(workspaceUuid: string): Promise<number>;
+}
+
+const PREFIXES = ['/api/containers', '/api/sandboxes'] as const;
+const CREATES = { perMinute: 120, burst: 120 };
+const TERMINALS = { perMinute: 100, burst: 100 };
+
+export async function createSandboxesModule(deps: SandboxesDependencies): Promise<SandboxesModule> {
+  const effects: Effects = { now: () => new Date(), setTimer: setUnrefTimer, randomBytes, ...deps.effects };
+  const { config, log } = deps;
+  const database = deps.database as Database<SandboxTables>; // the platform's database has every module's tables
+  const catalog = catalogOf(config);
+  const folder = join(deps.dataFolder, 'sandboxes');
+  const images = new ImageStore(config.image_cache ?? join(folder, 'images'), catalog);
+  const repository = createSandboxRepository(database.kysely);
+  const ticketRepository = createTicketRepository(database.kysely);
+  const driver = deps.driver ?? localDriver(deps, folder, images);
+  const supervisor: Supervisor = new Supervisor(() => context);
+  const touch = (id: string, atMs: number): void => {
+    repository.touch(id, new Date(atMs).toISOString()).catch((error: unknown) => log.warn({ err: error }, 'touch'));
+  };
+  const context: SandboxContext = {
+    repository,
+    driver,
+    live: new LiveSandboxes((id) => supervisor.lost(id), touch),
+    watch: new StatusWatch(),
+    mutex: new KeyedMutex(),
+    effects,
+    node: deps.node ?? 'local',
+    log,
+  };
+  const boots = new Boots(context);
+  const service = new SandboxService(context, boots, catalog);
+  const tickets = new Tickets(ticketRepository, effects);
+  const sweeper = new Sweeper(context, service, ticketRepository);
+  const nowMs = (): number => effects.now().getTime();
+  const hub = new TerminalHub({
+    access: deps.access,
+    audit: deps.audit,
+    service,
+    live: context.live,
+    tickets,
+    effects,
+    limiter: new RateLimiter(TERMINALS, nowMs),
+    allowedOrigins: config.allowed_origins,
+    maxTerminals: config.max_terminals,
+  });
+  const createLimiter = new RateLimiter(CREATES, nowMs);
+  observe(deps.metrics, context, hub);
+
+  return {
+    async registerRoutes(app) {
+      await app.register(async (scope) => {
+        useErrorRenderer(scope, renderFlatError);
+        acceptEmptyJson(scope);
+        for (const prefix of PREFIXES) {
+          registerSandboxRoutes(scope, { prefix, service, config, createLimiter });
+          registerTicketRoutes(scope, { prefix, service, tickets });
+        }
+        registerImageRoutes(scope, { catalog, images, driver });
+      });
+    },
+    registerUpgrades: (router) => router.add(hub),
+    async start(signal) {
+      await images.open();
+      const status = await driver.open();
+      if (!status.available) {
+        log.warn({ reason: status.reason, install: status.install }, 'sandboxes are off');
+        return;
+      }
+      signal.throwIfAborted();
+      log.info(await reconcile(context, service, boots, supervisor), 'sandboxes are on');
+      sweeper.start();
+      hub.start();
+    },
+    async close() {
+      await hub.close();
+      await sweeper.close();
+      await boots.close();
+      await service.close();
+      await supervisor.close();
+      await context.mutex.idle();
+      await context.live.close();
+      await driver.close();
+      await images.close();
+    },
+    readiness: () => ({ ready: true, reason: null }),
+    status: () => driver.status(),
+    prepareImage: async (name, signal) => ({ digest: (await images.prepare(name, signal)).digest }),
+    countInWorkspace: (workspaceUuid) => repository.ofWorkspace(workspaceUuid),
+  };
+}
+
+function localDriver(deps: SandboxesDependencies, folder: string, images: ImageStore): SandboxDriver {
+  // Paths of unix sockets have at most 107 bytes, and data folders may be deep; the same data gives the same name.
+  const name = createHash('sha256').update(deps.dataFolder).digest('hex').slice(0, 12);
+  return new LocalDriver({
+    dataFolder: folder,
+    runFolder: `/run/svc/${name}`,
+    agentFolder: deps.agentFolder,
+    images,
+    runtime: deps.config.runtime,
+    addressPrefix: deps.config.address_prefix,
+    nameservers: deps.config.nameservers,
+    log: deps.log,
+  });
+}
+
+function observe(metrics: Metrics, { live }: SandboxContext, hub: TerminalHub): void {
+  const running = metrics.gauge('svc_sandboxes_running', 'Sandboxes that run on this node');
+  const terminals = metrics.gauge('svc_sandbox_terminals_open', 'Terminals and commands that are open');
+  Object.assign(running, { collect: () => running.set(live.size) });
+  Object.assign(terminals, { collect: () => terminals.set(hub.openTerminals) });
+}
+
+function setUnrefTimer(callback: () => void, delayMs: number): () => void {
+  const timer = setTimeout(callback, delayMs);
+  timer.unref();
+  return () => clearTimeout(timer);
+}

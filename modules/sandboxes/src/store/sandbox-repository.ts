@@ -1,0 +1,241 @@
+import type { Kysely, Transaction } from 'kysely';
+import { sandboxErrors } from '../errors.ts';
+import type { Sandbox } from '../domain/sandbox.ts';
+import type { InsertOutcome, RepeatedRequest, SandboxFilter, SandboxPage, SandboxRepository } from '../domain/ports.ts';
+import { faultColumns, fromRow, toRow } from './sandbox-row.ts';
+import type { SandboxTables } from './tables.ts';
+
+export function createSandboxRepository(kysely: Kysely<SandboxTables>): SandboxRepository {
+  const visible = () => kysely.selectFrom('sandbox').selectAll().where('removed_at', 'is', null);
+  const count = async (column: 'workspace_uuid' | 'owner_id', value: string): Promise<number> => {
+    const row = await kysely
+      .selectFrom('sandbox')
+      .select((select) => select.fn.countAll().as('rows'))
+      .where(column, '=', value)
+      .where('removed_at', 'is', null)
+      .executeTakeFirst();
+    return Number(row?.rows ?? 0);
+  };
+
+  return {
+    insert: (sandbox, limit, repeated) =>
+      kysely.transaction().execute((transaction) => insert(transaction, sandbox, limit, repeated)),
+
+    async find(id) {
+      const row = await visible().where('id', '=', id).executeTakeFirst();
+      return row === undefined ? null : fromRow(row);
+    },
+
+    list: (workspaceUuid, filter) => list(kysely, workspaceUuid, filter),
+
+    async change(id, from, change) {
+      const row = await kysely
+        .updateTable('sandbox')
+        .set({
+          ...(change.status === undefined ? {} : { status: change.status }),
+          ...(change.stateReason === undefined ? {} : { state_reason: change.stateReason }),
+          ...(change.fault === undefined ? {} : faultColumns(change.fault)),
+          ...(change.startedAt === undefined ? {} : { started_at: change.startedAt }),
+          ...(change.lastActivityAt === undefined ? {} : { last_activity_at: change.lastActivityAt }),
+        })
+        .where('id', '=', id)
+        .where('status', 'in', [...from])
+        .where('removed_at', 'is', null)
+        .returningAll()
+        .executeTakeFirst();
+      return row === undefined ? null : fromRow(row);
+    },
+
+    async touch(id, at) {
+      await kysely
+        .updateTable('sandbox')
+        .set({ last_activity_at: at })
+        .where('id', '=', id)
+        .where('last_activity_at', '<', at)
+        .execute();
+    },
+
+    remove: (id, at) => kysely.transaction().execute((transaction) => remove(transaction, id, at)),
+
+    async removed(node) {
+      const rows = await kysely
+        .selectFrom('sandbox')
+        .select('id')
+        .where('node', '=', node)
+        .where('removed_at', 'is not', null)
+        .execute();
+      return rows.map((row) => row.id);
+    },
+
+    async purge(id) {
+      await kysely.deleteFrom('sandbox').where('id', '=', id).where('removed_at', 'is not', null).execute();
+    },
+
+    async ofNode(node, states) {
+      const rows = await visible()
+        .where('node', '=', node)
+        .where('status', 'in', [...states])
+        .execute();
+      return rows.map(fromRow);
+    },
+
+    ofWorkspace: (workspaceUuid) => count('workspace_uuid', workspaceUuid),
+    ofOwner: (ownerId) => count('owner_id', ownerId),
+
+    async purgeRepeated(before) {
+      await kysely.deleteFrom('sandbox_idempotency').where('created_at', '<', before).execute();
+    },
+  };
+}
+
+async function insert(
+  transaction: Transaction<SandboxTables>,
+  sandbox: Sandbox,
+  limit: number,
+  repeated: RepeatedRequest | null,
+): Promise<InsertOutcome> {
+  const { ownerId, workspaceUuid } = sandbox;
+  await transaction
+    .insertInto('sandbox_owner')
+    .values({ owner_id: ownerId, sandboxes: 0 })
+    .onConflict((conflict) => conflict.column('owner_id').doNothing())
+    .execute();
+  // The update locks the owner's row: creates of one caller pass here one after the other, on every replica.
+  const owner = await transaction
+    .updateTable('sandbox_owner')
+    .set((set) => ({ sandboxes: set('sandboxes', '+', 1) }))
+    .where('owner_id', '=', ownerId)
+    .returning('sandboxes')
+    .executeTakeFirstOrThrow();
+  const earlier = repeated === null ? null : await findRepeated(transaction, workspaceUuid, ownerId, repeated);
+  const refusal: InsertOutcome | null =
+    earlier ??
+    (owner.sandboxes > limit
+      ? { outcome: 'quota_exceeded', current: owner.sandboxes - 1 }
+      : await nameRefusal(transaction, sandbox));
+  if (refusal !== null) {
+    await transaction
+      .updateTable('sandbox_owner')
+      .set((set) => ({ sandboxes: set('sandboxes', '-', 1) }))
+      .where('owner_id', '=', ownerId)
+      .execute();
+    return refusal;
+  }
+  // Another caller of the workspace may take the name between the look and here; the constraint decides then.
+  await transaction.insertInto('sandbox').values(toRow(sandbox)).execute().catch(asNameTaken(sandbox.name));
+  const labels = Object.entries(sandbox.labels).map(([key, value]) => ({ sandbox_id: sandbox.id, key, value }));
+  if (labels.length > 0) await transaction.insertInto('sandbox_label').values(labels).execute();
+  if (repeated !== null) {
+    await transaction
+      .insertInto('sandbox_idempotency')
+      .values({
+        workspace_uuid: workspaceUuid,
+        owner_id: ownerId,
+        key: repeated.key,
+        request_hash: repeated.requestHash,
+        sandbox_id: sandbox.id,
+        created_at: sandbox.createdAt,
+      })
+      .execute();
+  }
+  return { outcome: 'inserted' };
+}
+
+async function findRepeated(
+  transaction: Transaction<SandboxTables>,
+  workspaceUuid: string,
+  ownerId: string,
+  repeated: RepeatedRequest,
+): Promise<InsertOutcome | null> {
+  const row = await transaction
+    .selectFrom('sandbox_idempotency')
+    .selectAll()
+    .where('workspace_uuid', '=', workspaceUuid)
+    .where('owner_id', '=', ownerId)
+    .where('key', '=', repeated.key)
+    .executeTakeFirst();
+  if (row === undefined) return null;
+  return {
+    outcome: 'repeated',
+    sandboxId: row.sandbox_id,
+    sameRequest: row.request_hash === repeated.requestHash,
+  };
+}
+
+async function nameRefusal(transaction: Transaction<SandboxTables>, sandbox: Sandbox): Promise<InsertOutcome | null> {
+  const taken = await transaction
+    .selectFrom('sandbox')
+    .select('id')
+    .where('workspace_uuid', '=', sandbox.workspaceUuid)
+    .where('taken_name', '=', sandbox.name)
+    .executeTakeFirst();
+  return taken === undefined ? null : { outcome: 'name_taken' };
+}
+
+function asNameTaken(name: string): (error: unknown) => never {
+  return (error) => {
+    const text = String(error);
+    if (/unique/i.test(text)) throw sandboxErrors.NAME_TAKEN({ details: { field: 'name', name }, cause: error });
+    throw error;
+  };
+}
+
+async function remove(transaction: Transaction<SandboxTables>, id: string, at: string): Promise<boolean> {
+  const row = await transaction
+    .updateTable('sandbox')
+    .set({ removed_at: at, taken_name: null })
+    .where('id', '=', id)
+    .where('removed_at', 'is', null)
+    .returning('owner_id')
+    .executeTakeFirst();
+  if (row === undefined) return false;
+  await transaction
+    .updateTable('sandbox_owner')
+    .set((set) => ({ sandboxes: set('sandboxes', '-', 1) }))
+    .where('owner_id', '=', row.owner_id)
+    .execute();
+  return true;
+}
+
+async function list(kysely: Kysely<SandboxTables>, workspaceUuid: string, filter: SandboxFilter): Promise<SandboxPage> {
+  let query = kysely
+    .selectFrom('sandbox')
+    .selectAll()
+    .where('workspace_uuid', '=', workspaceUuid)
+    .where('removed_at', 'is', null)
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(filter.pageSize + 1);
+  if (filter.status !== undefined) query = query.where('status', '=', filter.status);
+  if (filter.name !== undefined) query = query.where('name', '=', filter.name);
+  for (const [key, value] of Object.entries(filter.labels)) {
+    query = query.where('id', 'in', (select) =>
+      select.selectFrom('sandbox_label').select('sandbox_id').where('key', '=', key).where('value', '=', value),
+    );
+  }
+  const after = filter.cursor === null ? null : parseCursor(filter.cursor);
+  if (after !== null) {
+    query = query.where((where) =>
+      where.or([
+        where('created_at', '<', after.createdAt),
+        where.and([where('created_at', '=', after.createdAt), where('id', '<', after.id)]),
+      ]),
+    );
+  }
+  const rows = await query.execute();
+  const sandboxes = rows.slice(0, filter.pageSize).map(fromRow);
+  const last = sandboxes.at(-1);
+  const nextCursor =
+    rows.length > filter.pageSize && last !== undefined
+      ? Buffer.from(`${last.createdAt}|${last.id}`).toString('base64url')
+      : null;
+  return { sandboxes, nextCursor };
+}
+
+function parseCursor(cursor: string): { createdAt: string; id: string } {
+  const [createdAt = '', id = ''] = Buffer.from(cursor, 'base64url').toString().split('|');
+  if (createdAt === '' || id === '') {
+    throw sandboxErrors.INVALID_FIELD({ details: { field: 'cursor', reason: 'it was not made by this list' } });
+  }
+  return { createdAt, id };
+}

@@ -1,0 +1,74 @@
+import type { Sandbox, SandboxFault, SandboxStatus } from '../domain/sandbox.ts';
+import type { Isolation, NetworkMode } from '../drivers/driver.ts';
+import { isCauseCode } from '../errors.ts';
+import type { SandboxRow } from './tables.ts';
+
+export function toRow(sandbox: Sandbox): SandboxRow {
+  return {
+    id: sandbox.id,
+    workspace_uuid: sandbox.workspaceUuid,
+    owner_id: sandbox.ownerId,
+    node: sandbox.node,
+    driver: sandbox.driver,
+    name: sandbox.name,
+    taken_name: sandbox.removedAt === null ? sandbox.name : null,
+    image: sandbox.image,
+    status: sandbox.status,
+    state_reason: sandbox.stateReason,
+    ...faultColumns(sandbox.fault),
+    environment: JSON.stringify(sandbox.environment),
+    labels: JSON.stringify(sandbox.labels),
+    cpu_millis: sandbox.resources.cpuMillis,
+    memory_mb: sandbox.resources.memoryMb,
+    disk_mb: sandbox.resources.diskMb,
+    pids: sandbox.resources.pids,
+    network: sandbox.network,
+    isolation: sandbox.isolation,
+    idle_timeout_seconds: sandbox.idleTimeoutSeconds,
+    expires_at: sandbox.expiresAt,
+    created_at: sandbox.createdAt,
+    started_at: sandbox.startedAt,
+    last_activity_at: sandbox.lastActivityAt,
+    removed_at: sandbox.removedAt,
+  };
+}
+
+export function faultColumns(
+  fault: SandboxFault | null,
+): Pick<SandboxRow, 'error_code' | 'error_message' | 'error_recoverable'> {
+  return {
+    error_code: fault?.code ?? null,
+    error_message: fault?.message ?? null,
+    error_recoverable: fault?.recoverable === true ? 1 : 0,
+  };
+}
+
+/** Rows hold only what `toRow` wrote, so their texts are of our own types. */
+export function fromRow(row: SandboxRow): Sandbox {
+  return {
+    id: row.id,
+    workspaceUuid: row.workspace_uuid,
+    ownerId: row.owner_id,
+    node: row.node,
+    driver: row.driver,
+    name: row.name,
+    image: row.image,
+    status: row.status as SandboxStatus,
+    stateReason: row.state_reason,
+    fault:
+      row.error_code === null || !isCauseCode(row.error_code)
+        ? null
+        : { code: row.error_code, message: row.error_message ?? '', recoverable: row.error_recoverable === 1 },
+    environment: JSON.parse(row.environment) as Record<string, string>,
+    labels: JSON.parse(row.labels) as Record<string, string>,
+    resources: { cpuMillis: row.cpu_millis, memoryMb: row.memory_mb, diskMb: row.disk_mb, pids: row.pids },
+    network: row.network as NetworkMode,
+    isolation: row.isolation as Isolation,
+    idleTimeoutSeconds: row.idle_timeout_seconds,
+    expiresAt: row.expires_at,
+    createdAt: row.created_at,
+    startedAt: row.started_at,
+    lastActivityAt: row.last_activity_at,
+    removedAt: row.removed_at,
+  };
+}

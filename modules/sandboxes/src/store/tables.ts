@@ -1,0 +1,45 @@
+/** Rows as migration 0020 defines them. Times are ISO 8601 UTC, objects are JSON text, truth is 0 or 1. */
+export interface SandboxTables {
+  sandbox: SandboxRow;
+  sandbox_label: { sandbox_id: string; key: string; value: string };
+  sandbox_owner: { owner_id: string; sandboxes: number };
+  sandbox_idempotency: {
+    workspace_uuid: string;
+    owner_id: string;
+    key: string;
+    request_hash: string;
+    sandbox_id: string;
+    created_at: string;
+  };
+  sandbox_ticket: { hash: string; sandbox_id: string; owner_id: string; expires_at: string };
+}
+
+export interface SandboxRow {
+  id: string;
+  workspace_uuid: string;
+  owner_id: string;
+  node: string;
+  driver: string;
+  name: string;
+  taken_name: string | null;
+  image: string;
+  status: string;
+  state_reason: string | null;
+  error_code: string | null;
+  error_message: string | null;
+  error_recoverable: number;
+  environment: string;
+  labels: string;
+  cpu_millis: number;
+  memory_mb: number;
+  disk_mb: number;
+  pids: number;
+  network: string;
+  isolation: string;
+  idle_timeout_seconds: number | null;
+  expires_at: string | null;
+  created_at: string;
+  started_at: string | null;
+  last_activity_at: string;
+  removed_at: string | null;
+}

@@ -1,0 +1,61 @@
+/** What a client may ask of a terminal besides typing. */
+export type ClientControl =
+  | { readonly kind: 'resize'; readonly cols: number; readonly rows: number }
+  | { readonly kind: 'signal'; readonly name: string }
+  | { readonly kind: 'eof' }
+  | { readonly kind: 'ping' };
+
+export type ClientInput =
+  | { readonly kind: 'stdin'; readonly bytes: Uint8Array }
+  | ClientControl
+  /** Only where the framing can tell: the client broke its rules. */
+  | { readonly kind: 'violation'; readonly reason: string };
+
+export interface ExitStatus {
+  readonly exitCode: number;
+  readonly signal: string | null;
+  /** Set when the command could not be run at all. */
+  readonly error: { readonly code: string; readonly message: string } | null;
+}
+
+export interface StartedProcess {
+  readonly pid: number;
+  readonly path: string;
+  readonly cols: number;
+  readonly rows: number;
+}
+
+/** Text or bytes for one WebSocket frame; none when nothing is ready to be shown yet. */
+export type Message = string | Uint8Array;
+
+/** How a terminal's bytes stand in WebSocket frames. One object serves one connection. */
+export interface Framing {
+  started(process: StartedProcess): Message[];
+  output(bytes: Uint8Array, channel: 1 | 2): Message[];
+  /** What comes before the close, held-back bytes included. */
+  exit(status: ExitStatus): Message[];
+  pong(): Message[];
+  input(data: Buffer, isBinary: boolean): ClientInput;
+}
+
+/** The control in a JSON object, or null when it is none that a terminal knows. */
+export function parseControl(value: unknown): ClientControl | null {
+  if (typeof value !== 'object' || value === null) return null;
+  const { type, cols, rows, name } = value as Record<string, unknown>; // a parsed JSON object, checked field by field
+  switch (type) {
+    case 'resize':
+      return isExtent(cols) && isExtent(rows) ? { kind: 'resize', cols, rows } : null;
+    case 'signal':
+      return typeof name === 'string' ? { kind: 'signal', name } : null;
+    case 'eof':
+      return { kind: 'eof' };
+    case 'ping':
+      return { kind: 'ping' };
+    default:
+      return null;
+  }
+}
+
+function isExtent(value: unknown): value is number {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= 65_535;
+}

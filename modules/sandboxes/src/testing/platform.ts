@@ -1,0 +1,147 @@
+import { join } from 'node:path';
+import { createHttpApp, createListener, UpgradeRouter } from '@svc/http';
+import { migrations } from '@svc/migrations';
+import { migrate, openDatabase } from '@svc/sql';
+import { createLogger, createMetrics } from '@svc/telemetry';
+import { fakeAccess, fakeAudit, temporaryFolder, type FakeAccess, type FakeAudit, type FakeCaller } from '@svc/testing';
+import { Value } from 'typebox/value';
+import { sandboxesConfigSchema, type SandboxesConfig } from '../config.ts';
+import type { Effects } from '../domain/ports.ts';
+import type { SandboxDriver } from '../drivers/driver.ts';
+import { createSandboxesModule, type SandboxesModule } from '../module.ts';
+import { AGENT_FOLDER, SHARED_IMAGES } from './local-subject.ts';
+
+export interface TestPlatform {
+  readonly url: string;
+  readonly module: SandboxesModule;
+  readonly access: FakeAccess;
+  readonly audit: FakeAudit;
+  readonly owner: FakeCaller;
+  /** A request as a caller, by default the owner. JSON in, JSON out. */
+  call(method: string, path: string, options?: CallOptions): Promise<Answer>;
+  /** Ends this process's part as a shutdown does; `reopen` starts again on the same data. */
+  close(): Promise<void>;
+  reopen(): Promise<void>;
+  /** Ends everything and removes what is left. */
+  dispose(): Promise<void>;
+}
+
+export interface CallOptions {
+  readonly caller?: FakeCaller | null;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  // Tests look at fields of JSON answers; a wrong guess fails the expectation.
+  readonly body: Record<string, any>; // oxlint-disable-line typescript/no-explicit-any
+}
+
+export interface TestPlatformOptions {
+  readonly driver?: SandboxDriver;
+  readonly effects?: Partial<Effects>;
+  readonly config?: Partial<SandboxesConfig>;
+}
+
+/** The module behind a real listener on loopback, on a migrated SQLite file, with the fake access port. */
+export async function startPlatform(options: TestPlatformOptions = {}): Promise<TestPlatform> {
+  const folder = await temporaryFolder('svc-sbx-');
+  const access = fakeAccess();
+  const audit = fakeAudit();
+  const owner = access.user('owner@example.org');
+  const config: SandboxesConfig = {
+    ...Value.Create(sandboxesConfigSchema),
+    image_cache: SHARED_IMAGES,
+    ...options.config,
+  };
+  const open = () => openOnce(folder.path, access, audit, config, options);
+  let current = await open();
+  return {
+    get url() {
+      return current.url;
+    },
+    get module() {
+      return current.module;
+    },
+    access,
+    audit,
+    owner,
+    call: (method, path, call = {}) => request(current.url, method, path, call, owner),
+    close: () => current.close(),
+    reopen: async () => {
+      current = await open();
+    },
+    async dispose() {
+      await current.close();
+      await folder.remove();
+    },
+  };
+}
+
+async function openOnce(
+  folder: string,
+  access: FakeAccess,
+  audit: FakeAudit,
+  config: SandboxesConfig,
+  options: TestPlatformOptions,
+): Promise<{ url: string; module: SandboxesModule; close(): Promise<void> }> {
+  const database = openDatabase<unknown>({ file: join(folder, 'svc.db') });
+  await migrate(database, migrations);
+  const log = createLogger({ level: 'error', name: 'test' });
+  const metrics = createMetrics();
+  const module = await createSandboxesModule({
+    database,
+    access,
+    audit,
+    log,
+    metrics,
+    config,
+    dataFolder: folder,
+    agentFolder: AGENT_FOLDER,
+    ...(options.effects === undefined ? {} : { effects: options.effects }),
+    ...(options.driver === undefined ? {} : { driver: options.driver }),
+  });
+  const app = await createHttpApp({ log, metrics, access, audit, version: '0' });
+  await module.registerRoutes(app);
+  await app.ready();
+  const router = new UpgradeRouter(log);
+  module.registerUpgrades(router);
+  const listener = createListener({ handler: app.routing, onUpgrade: router.dispatch });
+  const port = await listener.listen(0, '127.0.0.1');
+  const stop = new AbortController();
+  await module.start(stop.signal);
+  let closed: Promise<void> | null = null;
+  const close = async (): Promise<void> => {
+    await module.close();
+    await listener.close(1000);
+    await app.close();
+    await database.close();
+  };
+  return { url: `http://127.0.0.1:${port}`, module, close: () => (closed ??= close()) };
+}
+
+async function request(
+  url: string,
+  method: string,
+  path: string,
+  { caller, body, headers }: CallOptions,
+  owner: FakeCaller,
+): Promise<Answer> {
+  const response = await fetch(`${url}${path}`, {
+    method,
+    headers: {
+      ...(caller === null ? {} : (caller ?? owner).headers),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: response.headers.get('content-type')?.includes('json') === true ? JSON.parse(text) : { text },
+  };
+}
