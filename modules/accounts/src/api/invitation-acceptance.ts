@@ -19,6 +19,9 @@ const bodySchema = Type.Object(
   { additionalProperties: false, description: 'All three without sign-in; none of them with it' },
 );
 
+/** Guessing 256 bits is hopeless; this keeps it from being loud. */
+const ATTEMPTS = { by: 'address', perMinute: 60, burst: 60 } as const;
+
 const schema = {
   tags: ['teams'],
   summary: 'Accept an invitation: as the signed-in user, else as a new one',
@@ -38,7 +41,8 @@ const schema = {
 
 export function registerInvitationAcceptance(app: HttpApp, services: AccountServices): void {
   // Public: the token of the path is the credential; who is signed in besides is looked at below.
-  app.post('/api/v1/invitations/:token/accept', { config: { public: true }, schema }, async (request) => {
+  const config = { public: true, rateLimit: ATTEMPTS } as const;
+  app.post('/api/v1/invitations/:token/accept', { config, schema }, async (request) => {
     const { token } = request.params;
     const principal = await signedIn(services, request);
     const accepted =

@@ -3,6 +3,7 @@ import { describeDialects } from '@svc/testing';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { startTestAccounts, type TestAccounts } from '../testing/test-accounts.ts';
 import { call } from '../testing/test-client.ts';
+import { testConfig } from '../testing/test-config.ts';
 import { addUser, newApiToken, newUser, PASSWORD, signIn } from '../testing/test-people.ts';
 
 describeDialects('sign-in', migrations, (database) => {
@@ -28,6 +29,26 @@ describeDialects('sign-in', migrations, (database) => {
     expect(session).toMatchObject({ httpOnly: true, sameSite: 'Strict', path: '/', maxAge: 30 * 86_400 });
     expect(session).not.toHaveProperty('secure');
     expect(response.cookies.find(({ name }) => name === 'svc_device')).toMatchObject({ httpOnly: true });
+  });
+
+  it('over TLS sets cookies that only this host gets back, only over TLS', async () => {
+    await addUser(accounts, 'ann@example.com');
+    const headers = { 'x-forwarded-proto': 'https' };
+    const body = { email: 'ann@example.com', password: PASSWORD };
+    const { cookies } = await call(accounts.app, 'POST', '/api/auth/login', { body, headers });
+    expect(cookies.map(({ name }) => name).sort()).toEqual(['__Host-svc_device', '__Host-svc_session']);
+    for (const cookie of cookies) {
+      expect(cookie).toMatchObject({ secure: true, httpOnly: true, sameSite: 'Strict', path: '/' });
+      expect(cookie).not.toHaveProperty('domain'); // the prefix forbids it
+    }
+    const session = cookies.find(({ name }) => name === '__Host-svc_session')?.value ?? '';
+    const me = await call(accounts.app, 'GET', '/api/auth/me', { cookies: { '__Host-svc_session': session } });
+    expect(me.status).toBe(200);
+    const out = await call(accounts.app, 'POST', '/api/auth/logout', {
+      cookies: { '__Host-svc_session': session },
+      headers: { ...headers, 'x-csrf-token': String(me.body['csrf_token']) },
+    });
+    expect(out.cookies).toMatchObject([{ name: '__Host-svc_session', value: '', maxAge: 0, secure: true }]);
   });
 
   it('refuses a wrong password and an unknown e-mail with the same words', async () => {
@@ -150,7 +171,7 @@ describeDialects('sign-in', migrations, (database) => {
   it('keeps a bounded number of sessions per user, the newest', async () => {
     await accounts.close();
     accounts = await startTestAccounts(database(), {
-      config: (await import('../testing/test-config.ts')).testConfig({ session: { max_per_user: 2 } }),
+      config: testConfig({ session: { max_per_user: 2 } }),
     });
     await addUser(accounts, 'ann@example.com');
     const signIns = [];

@@ -57,7 +57,15 @@ export async function startTestAccounts<Tables>(
     ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
   });
   const { access, audit } = module;
-  const app = await createHttpApp({ log, metrics, access, audit, version: '0.0.0' });
+  const app = await createHttpApp({
+    log,
+    metrics,
+    access,
+    audit,
+    version: '0.0.0',
+    trustedProxies: ['127.0.0.1'],
+    nowMs: () => clock.nowMs(),
+  });
   await module.registerRoutes(app);
   options.extraRoutes?.(app);
   await app.ready();
