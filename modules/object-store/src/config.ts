@@ -19,7 +19,11 @@ export const objectStoreConfigSchema = Type.Object(
       description: 'Host names below which `<bucket>.<name>` addresses a bucket (virtual-host style).',
     }),
     master_key: Type.Optional(
-      Type.String({ description: 'Key of 32 bytes (hex or base64) for stored secrets; default: a file of its own.' }),
+      Type.String({
+        secret: true,
+        env: 'SVC_MASTER_KEY',
+        description: 'Key of 32 bytes (hex or base64) for stored secrets; default: a file of its own.',
+      }),
     ),
     inline_max_bytes: bounded(64 * 1024, 'Objects up to this size are stored in the database.', 0),
     trash_grace_seconds: bounded(3_600, 'Bytes of deleted objects are removed this long after.', 0),

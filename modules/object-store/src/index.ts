@@ -4,7 +4,12 @@ export { openEmbeddedBlobStore, type EmbeddedBlobStoreOptions } from './engines/
 export { storeErrors } from './errors.ts';
 export { openPostgresMetadataStore, type PostgresMetadataOptions } from './metadata/postgres/store.ts';
 export { openSqliteMetadataStore, type SqliteMetadataOptions } from './metadata/sqlite/store.ts';
-export { createObjectStoreModule, type ObjectStoreDependencies, type ObjectStoreModule } from './module.ts';
+export {
+  createObjectStoreModule,
+  type ObjectStoreDependencies,
+  type ObjectStoreModule,
+  type ObjectStoreStatus,
+} from './module.ts';
 export type { BlobStore } from './ports/blob-store.ts';
 export type { MetadataStore } from './ports/metadata-store.ts';
 export { IMPLEMENTED, NOT_IMPLEMENTED } from './s3/operation-names.ts';

@@ -9,7 +9,7 @@ import { ActiveReads } from './domain/active-reads.ts';
 import { fsck, type FsckReport } from './domain/fsck.ts';
 import { createIdentifiers } from './domain/identifiers.ts';
 import { Janitor } from './domain/janitor.ts';
-import { createServices } from './domain/services.ts';
+import { createServices, type StoreServices } from './domain/services.ts';
 import type { StoreParts } from './domain/store-parts.ts';
 import { registerManagementRoutes } from './management/index.ts';
 import type { BlobStore } from './ports/blob-store.ts';
@@ -33,6 +33,14 @@ export interface ObjectStoreDependencies {
   s3Endpoint: () => string;
 }
 
+export interface ObjectStoreStatus {
+  provisioned: boolean;
+  buckets: number;
+  objects: number;
+  bytes: number;
+  s3_endpoint: string;
+}
+
 export interface ObjectStoreModule {
   /** The management API of the contract. */
   registerRoutes(app: HttpApp): Promise<void>;
@@ -46,7 +54,8 @@ export interface ObjectStoreModule {
   /** After the listeners are closed: waits for that work, then for the last commit, then lets go of everything. */
   close(): Promise<void>;
   readiness(): Promise<string>;
-  status(): { engine: 'embedded'; active_s3_requests: number };
+  /** What a workspace has here, for an overview. */
+  status(workspaceUuid: string): Promise<ObjectStoreStatus>;
   /** Compares blobs and rows. Safe at any time. */
   fsck(): Promise<FsckReport>;
   /** One round of the work behind the requests, now. */
@@ -91,11 +100,22 @@ export async function createObjectStoreModule(dependencies: ObjectStoreDependenc
       await blobs.check();
       return 'ok';
     },
-    status: () => ({ engine: 'embedded', active_s3_requests: s3.activeRequests() }),
+    status: (workspaceUuid) => statusOf(services, workspaceUuid, s3Endpoint()),
     fsck: () => fsck(parts),
     maintain: async () => {
       await janitor.sweep();
       await janitor.round();
     },
+  };
+}
+
+async function statusOf(services: StoreServices, workspaceUuid: string, endpoint: string): Promise<ObjectStoreStatus> {
+  const usage = await services.buckets.usage(workspaceUuid);
+  return {
+    provisioned: await services.parts.metadata.isProvisioned({ workspaceUuid }),
+    buckets: usage.buckets,
+    objects: usage.objectCount,
+    bytes: usage.sizeBytes,
+    s3_endpoint: endpoint,
   };
 }

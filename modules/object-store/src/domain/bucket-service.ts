@@ -19,6 +19,7 @@ export interface BucketService {
   /** A bucket of another workspace is as absent as one that never was. */
   getOwn(name: string, workspaceUuid: string): Promise<BucketRecord>;
   list(workspaceUuid: string, page: BucketPage): Promise<readonly (BucketRecord & BucketUsage)[]>;
+  usage(workspaceUuid: string): Promise<BucketUsage & { buckets: number }>;
   /** At once and for good. Throws `BucketNotEmpty`. */
   delete(bucket: BucketRecord): Promise<void>;
   /** Hides it; it can be restored until `purgeAtMs`. */
@@ -59,6 +60,7 @@ export function createBucketService(parts: StoreParts): BucketService {
       }),
     list: (workspaceUuid, { prefix = '', after = '', limit }) =>
       metadata.listBuckets({ workspaceUuid, prefix, after, limit }),
+    usage: (workspaceUuid) => metadata.workspaceUsage({ workspaceUuid }),
     softDelete: (bucket) => {
       const purgeAtMs = now() + config.soft_delete_days * DAY_MS;
       return metadata.softDeleteBucket({ bucketId: bucket.id, nowMs: now(), purgeAtMs });

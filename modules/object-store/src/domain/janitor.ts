@@ -101,8 +101,9 @@ export class Janitor {
   async #purgeBuckets(signal?: AbortSignal): Promise<void> {
     const { metadata, now } = this.#parts;
     for (const bucketId of await metadata.bucketsToPurge({ nowMs: now(), limit: BATCH })) {
-      for (let done = false; !done && signal?.aborted !== true;) {
-        done = await metadata.purgeBucket({ bucketId, nowMs: now(), limit: BATCH, trashDueAtMs: now() });
+      for (;;) {
+        if (signal?.aborted === true) return;
+        if (await metadata.purgeBucket({ bucketId, nowMs: now(), limit: BATCH, trashDueAtMs: now() })) break;
       }
     }
   }

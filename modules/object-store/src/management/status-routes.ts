@@ -19,9 +19,7 @@ export function registerStatusRoutes(app: HttpApp, { services, s3Endpoint }: Man
     },
     async (request) => {
       const { workspaceUuid } = grantOf(request);
-      const found = await buckets.list(workspaceUuid, { limit: parts.config.limits.buckets_per_workspace });
-      const sum = (of: (bucket: (typeof found)[number]) => number): number =>
-        found.reduce((total, bucket) => total + of(bucket), 0);
+      const usage = await buckets.usage(workspaceUuid);
       return envelope('Object store', {
         enabled: true,
         tenant_id: workspaceUuid,
@@ -29,11 +27,7 @@ export function registerStatusRoutes(app: HttpApp, { services, s3Endpoint }: Man
         region: REGION,
         provisioned: await parts.metadata.isProvisioned({ workspaceUuid }),
         limits: parts.config.limits,
-        usage: {
-          buckets: found.length,
-          object_count: sum((bucket) => bucket.objectCount),
-          size_bytes: sum((bucket) => bucket.sizeBytes),
-        },
+        usage: { buckets: usage.buckets, object_count: usage.objectCount, size_bytes: usage.sizeBytes },
       });
     },
   );

@@ -8,7 +8,7 @@ export type CommandOutcome =
   /** The command said no; nothing of it was written. */
   | { kind: 'refused'; code: StoreErrorCode; details: Record<string, unknown> }
   /** The database failed; nothing of it was written. */
-  | { kind: 'failed'; message: string; diskFull: boolean };
+  | { kind: 'failed'; message: string; diskFull: boolean; deadlocked: boolean };
 
 export interface Command {
   name: string;
@@ -20,11 +20,17 @@ export function toOutcome(error: unknown): CommandOutcome {
     return { kind: 'refused', code: error.code, details: error.details };
   }
   const message = error instanceof Error ? error.message : String(error);
-  return { kind: 'failed', message, diskFull: isDiskFull(error) };
+  return { kind: 'failed', message, diskFull: isDiskFull(error), deadlocked: isDeadlock(error) };
 }
 
 export function toError(outcome: Exclude<CommandOutcome, { kind: 'done' }>): AppError {
   if (outcome.kind === 'refused') return storeErrors[outcome.code]({ details: outcome.details });
   const cause = new Error(outcome.message);
   return outcome.diskFull ? storeErrors.InsufficientStorage({ cause }) : storeErrors.InternalError({ cause });
+}
+
+/** PostgreSQL's `deadlock_detected` and `serialization_failure`: the same command may well succeed when it runs again. */
+function isDeadlock(error: unknown): boolean {
+  const code = (error as { code?: unknown } | null)?.code; // a foreign error, only compared
+  return code === '40P01' || code === '40001';
 }

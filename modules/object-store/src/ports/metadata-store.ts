@@ -220,6 +220,8 @@ export interface MetadataQueries {
     after: string;
     limit: number;
   }): Promise<readonly (BucketRecord & BucketUsage)[]>;
+  /** All active buckets of a workspace together. */
+  workspaceUsage(input: { workspaceUuid: string }): Promise<BucketUsage & { buckets: number }>;
   /** Soft-deleted ones, the latest first. */
   listDeletedBuckets(input: { workspaceUuid: string; nowMs: number; limit: number }): Promise<readonly BucketRecord[]>;
   bucketsToPurge(input: { nowMs: number; limit: number }): Promise<readonly number[]>;

@@ -34,23 +34,19 @@ function writeElement(pieces: string[], name: string, value: XmlNode[string]): v
   }
 }
 
+const ESCAPES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&apos;',
+};
+
 /** Control characters go as references, as AWS sends them: not legal in XML 1.0, but what its clients ask `encoding-type` for. */
 function escapeXml(text: string): string {
-  if (!/[&<>"'\u0000-\u001f\u007f\ufffe\uffff]/.test(text)) return text;
-  return text.replace(/[&<>"'\u0000-\u001f\u007f\ufffe\uffff]/g, (character) => {
-    switch (character) {
-      case '&':
-        return '&amp;';
-      case '<':
-        return '&lt;';
-      case '>':
-        return '&gt;';
-      case '"':
-        return '&quot;';
-      case "'":
-        return '&apos;';
-      default:
-        return `&#x${character.charCodeAt(0).toString(16).toUpperCase()};`;
-    }
-  });
+  if (!/[&<>"'\p{Cc}\ufffe\uffff]/u.test(text)) return text;
+  return text.replace(
+    /[&<>"'\p{Cc}\ufffe\uffff]/gu,
+    (character) => ESCAPES[character] ?? `&#x${character.charCodeAt(0).toString(16).toUpperCase()};`,
+  );
 }

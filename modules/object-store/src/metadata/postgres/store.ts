@@ -29,7 +29,25 @@ export async function openPostgresMetadataStore(options: PostgresMetadataOptions
   });
 }
 
+const DEADLOCK_RETRIES = 5;
+
+/** Batches of several replicas take locks in different orders; who loses a deadlock runs again, alone. */
 async function runBatch(kysely: Kysely<unknown>, commands: readonly Command[]): Promise<readonly CommandOutcome[]> {
+  const outcomes = [...(await runTogether(kysely, commands))];
+  for (const [index, command] of commands.entries()) {
+    for (let attempt = 0; attempt < DEADLOCK_RETRIES && isDeadlocked(outcomes[index]); attempt += 1) {
+      const [outcome] = await runTogether(kysely, [command]);
+      if (outcome !== undefined) outcomes[index] = outcome;
+    }
+  }
+  return outcomes;
+}
+
+function isDeadlocked(outcome: CommandOutcome | undefined): boolean {
+  return outcome?.kind === 'failed' && outcome.deadlocked;
+}
+
+async function runTogether(kysely: Kysely<unknown>, commands: readonly Command[]): Promise<readonly CommandOutcome[]> {
   try {
     return await kysely.transaction().execute(async (transaction) => {
       const outcomes: CommandOutcome[] = [];

@@ -34,6 +34,20 @@ export function* listBuckets(input: Input<'listBuckets'>): Program<readonly (Buc
   }));
 }
 
+export function* workspaceUsage(input: Input<'workspaceUsage'>): Program<BucketUsage & { buckets: number }> {
+  const row = yield* first(
+    `select count(*) as buckets, coalesce(sum(u.object_count), 0) as object_count, coalesce(sum(u.size_bytes), 0) as size_bytes
+     from bucket b join bucket_usage u on u.bucket_id = b.id where b.workspace_uuid = ? and b.state = 'active'`,
+    input.workspaceUuid,
+  );
+  if (row === undefined) return { buckets: 0, objectCount: 0, sizeBytes: 0 };
+  return {
+    buckets: integer(row, 'buckets'),
+    objectCount: integer(row, 'object_count'),
+    sizeBytes: integer(row, 'size_bytes'),
+  };
+}
+
 export function* listDeletedBuckets(input: Input<'listDeletedBuckets'>): Program<readonly BucketRecord[]> {
   const rows = yield* all(
     `select * from bucket where workspace_uuid = ? and state = 'soft-deleted' and purge_at_ms > ?

@@ -1,6 +1,13 @@
 import type { CommandPrograms, QueryPrograms } from '../program.ts';
 import { createBucket, deleteBucket, purgeBucket, restoreBucket, softDeleteBucket } from './bucket-commands.ts';
-import { bucketsToPurge, findBucket, isProvisioned, listBuckets, listDeletedBuckets } from './bucket-queries.ts';
+import {
+  bucketsToPurge,
+  findBucket,
+  isProvisioned,
+  listBuckets,
+  listDeletedBuckets,
+  workspaceUsage,
+} from './bucket-queries.ts';
 import { completeUpload } from './complete-upload.ts';
 import { createAccessKey, deleteAccessKey, findAccessKey, listAccessKeys, touchAccessKeys } from './key-programs.ts';
 import { listObjects } from './list-objects.ts';
@@ -44,6 +51,7 @@ export const queryPrograms: QueryPrograms = {
   isProvisioned,
   findBucket,
   listBuckets,
+  workspaceUsage,
   listDeletedBuckets,
   bucketsToPurge,
   findObject,

@@ -1,0 +1,39 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { afterPrefix, compareKeys, commonPrefixOf } from './key-order.ts';
+
+const key = fc.string({ unit: 'binary', maxLength: 8 });
+
+describe('the order of keys', () => {
+  it('is the order of their UTF-8 bytes', () => {
+    fc.assert(
+      fc.property(key, key, (left, right) => {
+        expect(Math.sign(compareKeys(left, right))).toBe(Buffer.compare(Buffer.from(left), Buffer.from(right)));
+      }),
+    );
+    expect(compareKeys('\u{ff21}', '\u{1f600}')).toBeLessThan(0); // UTF-16 units say the opposite
+  });
+
+  it('finds what comes after all texts with a prefix', () => {
+    fc.assert(
+      fc.property(key, key, (prefix, other) => {
+        const end = afterPrefix(prefix);
+        expect(end === null || compareKeys(prefix + other, end) < 0).toBe(true);
+        if (end === null || other.startsWith(prefix) || compareKeys(other, prefix) < 0) return;
+        expect(compareKeys(other, end)).toBeGreaterThanOrEqual(0);
+      }),
+    );
+    expect(afterPrefix('a\u{10ffff}')).toBe('b');
+    expect(afterPrefix('\u{d7ff}')).toBe('\u{e000}');
+    expect(afterPrefix('\u{10ffff}')).toBeNull();
+    expect(afterPrefix('')).toBeNull();
+  });
+
+  it('rolls keys up to the first delimiter after the prefix', () => {
+    expect(commonPrefixOf('a/b/c', 'a/', '/')).toBe('a/b/');
+    expect(commonPrefixOf('a/b', 'a/', '/')).toBeNull();
+    expect(commonPrefixOf('a//b', 'a/', '/')).toBe('a//');
+    expect(commonPrefixOf('a/b', '', '')).toBeNull();
+    expect(commonPrefixOf('xAAyAAz', 'x', 'AA')).toBe('xAA');
+  });
+});

@@ -1,0 +1,60 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { children, childText, parseXml } from './xml-reader.ts';
+import { xmlDocument } from './xml-writer.ts';
+
+describe('XML', () => {
+  it('reads back any text that it writes', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 40 }), (text) => {
+        fc.pre(text !== '');
+        const element = parseXml(xmlDocument('Root', { Key: text }, { namespace: true }), 'Root');
+        expect(childText(element, 'Key')).toBe(text);
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  it('keeps white space and reads references', () => {
+    const element = parseXml('<Delete><Object>\n<Key> a &#13;&#x1F600;&amp;lt; </Key>\n</Object></Delete>', 'Delete');
+    const [object] = children(element, 'Object');
+    expect(childText(object!, 'Key')).toBe(' a \r\u{1f600}&lt; ');
+  });
+
+  it('reads over namespaces, prefixes and attributes', () => {
+    const element = parseXml(
+      '<?xml version="1.0"?><s:Delete xmlns:s="urn:x" a="b"><s:Quiet>true</s:Quiet></s:Delete>',
+      'Delete',
+    );
+    expect(childText(element, 'Quiet')).toBe('true');
+  });
+
+  it.each([
+    ['nothing', ''],
+    ['another root', '<Other/>'],
+    ['an open element', '<Delete><Object></Delete>'],
+    ['a document type', '<!DOCTYPE Delete [<!ENTITY x "y">]><Delete><Key>&x;</Key></Delete>'],
+    ['two roots', '<Delete/><Delete/>'],
+    ['text', 'Delete'],
+    ['JSON', '{"Delete":{}}'],
+    ['elements without end', `<Delete>${'<a>'.repeat(2_000)}${'</a>'.repeat(2_000)}</Delete>`],
+  ])('refuses %s', (_what, document) => {
+    expect(() => parseXml(document, 'Delete')).toThrow(expect.objectContaining({ code: 'MalformedXML' }));
+  });
+
+  it('refuses an unknown entity and a child that is there twice where it is read', () => {
+    const element = parseXml('<R><A>&nbsp;</A><B>1</B><B>2</B><C><D/></C></R>', 'R');
+    expect(() => childText(element, 'A')).toThrow('XML');
+    expect(() => childText(element, 'B')).toThrow('XML');
+    expect(() => childText(element, 'C')).toThrow('XML');
+    expect(childText(element, 'E')).toBeUndefined();
+  });
+
+  it('answers any garbage with MalformedXML', () => {
+    fc.assert(
+      fc.property(fc.string({ maxLength: 200 }), (text) => {
+        expect(() => parseXml(text, 'Delete')).toThrow(expect.objectContaining({ code: 'MalformedXML' }));
+      }),
+    );
+  });
+});
