@@ -13,7 +13,6 @@ export function createQueryClient(onUnauthorized: () => void): QueryClient {
     mutationCache: new MutationCache({ onError }),
     defaultOptions: {
       queries: {
-        staleTime: 10_000,
         // A refusal stays one; only faults and lost connections are worth another try.
         retry: (failures, error) => failures < RETRIES && !(error instanceof ApiError && error.status < 500),
       },

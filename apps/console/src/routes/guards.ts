@@ -16,8 +16,8 @@ export interface RouterContext {
 /** Lets only the signed-in pass, with all that the shell shows loaded. */
 export async function requireSession({ svc, queryClient }: RouterContext, href: string): Promise<void> {
   try {
+    await queryClient.ensureQueryData(meQuery(svc)); // alone, so that the signed-out are refused once and not thrice
     await Promise.all([
-      queryClient.ensureQueryData(meQuery(svc)),
       queryClient.ensureQueryData(workspacesQuery(svc)),
       queryClient.ensureQueryData(teamsQuery(svc)),
     ]);
@@ -53,7 +53,10 @@ export async function openHome({ svc, queryClient }: RouterContext): Promise<nev
   throw redirect({ to: paths.workspace, params: { workspace: workspace.uuid }, replace: true });
 }
 
-/** A workspace that the caller does not reach looks like one that does not exist. */
+/**
+ * A workspace that the caller does not reach looks like one that does not exist. For loaders, since the router shows a
+ * `notFound` of `beforeLoad` without the shell.
+ */
 export async function requireWorkspace({ svc, queryClient }: RouterContext, uuid: string): Promise<void> {
   const query = workspacesQuery(svc);
   const isThere = (workspaces: readonly Workspace[]): boolean => workspaces.some((each) => each.uuid === uuid);

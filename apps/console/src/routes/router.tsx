@@ -55,7 +55,6 @@ const shell = createRoute({
   beforeLoad: ({ context, location }) => requireSession(context, location.href),
   component: Shell,
   pendingComponent: ShellSkeleton,
-  notFoundComponent: NotFoundPage,
 });
 
 const home = createRoute({
@@ -67,7 +66,8 @@ const home = createRoute({
 const workspace = createRoute({
   getParentRoute: () => shell,
   path: paths.workspace,
-  beforeLoad: ({ context, params }) => requireWorkspace(context, params.workspace),
+  loader: ({ context, params }) => requireWorkspace(context, params.workspace),
+  notFoundComponent: NotFoundPage,
   component: OverviewPage,
 });
 
@@ -75,14 +75,16 @@ const audit = createRoute({
   getParentRoute: () => shell,
   path: paths.audit,
   validateSearch: parseAuditSearch,
-  beforeLoad: ({ context, params }) => requireWorkspace(context, params.workspace),
+  loader: ({ context, params }) => requireWorkspace(context, params.workspace),
+  notFoundComponent: NotFoundPage,
   component: AuditPage,
 });
 
 const workspaceSettings = createRoute({
   getParentRoute: () => shell,
   path: paths.workspaceSettings,
-  beforeLoad: ({ context, params }) => requireWorkspace(context, params.workspace),
+  loader: ({ context, params }) => requireWorkspace(context, params.workspace),
+  notFoundComponent: NotFoundPage,
   component: WorkspaceSettingsPage,
 });
 
@@ -91,21 +93,24 @@ const teams = createRoute({ getParentRoute: () => shell, path: paths.teams, comp
 const teamMembers = createRoute({
   getParentRoute: () => shell,
   path: paths.teamMembers,
-  beforeLoad: ({ context, params }) => requireTeam(context, params.team),
+  loader: ({ context, params }) => requireTeam(context, params.team),
+  notFoundComponent: NotFoundPage,
   component: MembersPage,
 });
 
 const teamInvitations = createRoute({
   getParentRoute: () => shell,
   path: paths.teamInvitations,
-  beforeLoad: ({ context, params }) => requireTeam(context, params.team),
+  loader: ({ context, params }) => requireTeam(context, params.team),
+  notFoundComponent: NotFoundPage,
   component: InvitationsPage,
 });
 
 const teamSettings = createRoute({
   getParentRoute: () => shell,
   path: paths.teamSettings,
-  beforeLoad: ({ context, params }) => requireTeam(context, params.team),
+  loader: ({ context, params }) => requireTeam(context, params.team),
+  notFoundComponent: NotFoundPage,
   component: TeamSettingsPage,
 });
 

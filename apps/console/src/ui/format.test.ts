@@ -10,8 +10,8 @@ describe('relative times', () => {
     ['2026-11-21T10:00:30.000Z', 'in a moment'],
     ['2026-11-21T09:55:29.000Z', '5 min ago'],
     ['2026-11-21T09:00:30.000Z', '1 hr ago'],
-    ['2026-11-20T09:00:00.000Z', 'yesterday'],
-    ['2026-12-21T10:00:00.000Z', 'next mo'],
+    ['2026-11-20T09:00:00.000Z', '1 day ago'],
+    ['2026-12-21T10:00:00.000Z', 'in 1 mo'],
   ])('says %s as %s', (at, words) => {
     expect(formatRelative(Date.parse(at), NOW)).toBe(words);
   });

@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react';
+import type { CSSProperties, ReactNode } from 'react';
 import { classNames } from './class-names.ts';
 import { Skeleton } from './states.tsx';
 import styles from './table.module.css';
@@ -12,6 +12,8 @@ export interface Column<Row> {
   align?: 'start' | 'end';
   /** A CSS width; the column without one takes what is left. */
   width?: string;
+  /** The width on narrow screens, where that differs. */
+  narrowWidth?: string;
   /** Left out on narrow screens; the row's first column then says the essential of it. */
   wideOnly?: boolean;
 }
@@ -36,7 +38,7 @@ export function Table<Row>({ caption, columns, rows, rowKey, empty, skeletonRows
         <caption className="visually-hidden">{caption}</caption>
         <colgroup>
           {columns.map((column) => (
-            <col key={column.id} className={cellClass(column)} style={{ width: column.width ?? 'auto' }} />
+            <col key={column.id} className={classNames(styles['column'], cellClass(column))} style={widthsOf(column)} />
           ))}
         </colgroup>
         <thead>
@@ -74,6 +76,11 @@ function SkeletonRows<Row>({ columns, count }: { columns: readonly Column<Row>[]
       ))}
     </tr>
   ));
+}
+
+function widthsOf<Row>({ width = 'auto', narrowWidth = width }: Column<Row>): CSSProperties {
+  // React's type does not know custom properties.
+  return { '--width': width, '--narrow-width': narrowWidth } as CSSProperties;
 }
 
 function cellClass<Row>(column: Column<Row>): string {

@@ -33,7 +33,13 @@ export function tokenColumns(onRevoke: (token: ApiToken) => void): Column<ApiTok
         </span>
       ),
     },
-    { id: 'expires', header: 'Expires', width: '9rem', cell: (token) => <Expiry token={token} /> },
+    {
+      id: 'expires',
+      header: 'Expires',
+      width: '9rem',
+      narrowWidth: '5.75rem',
+      cell: (token) => <Expiry token={token} />,
+    },
     {
       id: 'actions',
       header: 'Actions',

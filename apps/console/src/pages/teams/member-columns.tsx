@@ -1,6 +1,7 @@
 import type { Member, TeamRole } from '@svc/sdk';
+import { LogOut, UserMinus } from 'lucide-react';
 import { Badge } from '../../ui/badge.tsx';
-import { Button } from '../../ui/button.tsx';
+import { IconButton } from '../../ui/button.tsx';
 import { Monogram } from '../../ui/monogram.tsx';
 import { Select } from '../../ui/select.tsx';
 import type { Column } from '../../ui/table.tsx';
@@ -23,7 +24,9 @@ export function memberColumns(options: MemberColumnsOptions): Column<Member>[] {
       header: 'Person',
       cell: (member) => (
         <span className={styles['person']}>
-          <Monogram name={member.name} seed={member.user_id} size="large" shape="round" />
+          <span className={styles['avatar']}>
+            <Monogram name={member.name} seed={member.user_id} size="large" shape="round" />
+          </span>
           <span className={styles['names']}>
             <span className={styles['name']}>
               {member.name} {member.user_id === selfId && <Badge>You</Badge>}
@@ -48,6 +51,7 @@ export function memberColumns(options: MemberColumnsOptions): Column<Member>[] {
       id: 'role',
       header: 'Role',
       width: '8.5rem',
+      narrowWidth: '7.75rem',
       cell: (member) =>
         !mayManage || member.owner ? (
           <span className={styles['role']}>{member.owner ? 'Owner' : roleLabel(member.role)}</span>
@@ -66,18 +70,17 @@ export function memberColumns(options: MemberColumnsOptions): Column<Member>[] {
       header: 'Actions',
       headerHidden: true,
       align: 'end',
-      width: '7rem',
+      width: '4rem',
       cell: (member) =>
         !member.owner &&
         (mayManage || member.user_id === selfId) && (
-          <Button
+          <IconButton
             size="small"
-            variant="ghost"
-            aria-label={member.user_id === selfId ? 'Leave team' : `Remove ${member.name}`}
+            label={member.user_id === selfId ? 'Leave team' : `Remove ${member.name}`}
             onClick={() => onRemove(member)}
           >
-            {member.user_id === selfId ? 'Leave' : 'Remove'}
-          </Button>
+            {member.user_id === selfId ? <LogOut size={15} /> : <UserMinus size={15} />}
+          </IconButton>
         ),
     },
   ];

@@ -1,0 +1,172 @@
+import { describeRequiring } from '@svc/testing';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expectAccessible } from './support/accessibility.ts';
+import { launchBrowser } from './support/browser.ts';
+import { openConsole, signIn } from './support/console-page.ts';
+import { startPlatform, type RunningPlatform } from './support/platform.ts';
+import { screenshot } from './support/screenshots.ts';
+import { seedPlatform, type Seed } from './support/seed.ts';
+
+describeRequiring(['chromium'], 'the shell', () => {
+  let browser: Browser;
+  let platform: RunningPlatform;
+  let seed: Seed;
+
+  beforeAll(async () => {
+    [browser, platform] = await Promise.all([launchBrowser(), startPlatform()]);
+    seed = await seedPlatform(platform);
+  });
+  afterAll(async () => {
+    await browser.close();
+    await platform[Symbol.asyncDispose]();
+  });
+
+  const focused = (page: Page): Promise<unknown> =>
+    page.evaluate('document.activeElement?.id || document.activeElement?.textContent || ""');
+  const background = (page: Page): Promise<unknown> =>
+    page.evaluate('getComputedStyle(document.documentElement).backgroundColor');
+
+  it('switches the workspace by a link, so that the choice is in the URL and comes back', async () => {
+    await using opened = await openConsole(browser, platform);
+    const { page } = opened;
+    await signIn(page, platform);
+    await page.getByRole('button', { name: 'Workspace home' }).click();
+    await screenshot(page, 'light-switcher');
+    await expectAccessible(page, 'the open switcher');
+    await page.getByRole('menuitem', { name: 'telescopes' }).click();
+    await page.waitForURL(`**/w/${seed.teamWorkspaceUuid}`);
+    await page.getByRole('button', { name: 'Workspace telescopes Observatory' }).waitFor();
+    await page.goto('/');
+    await page.waitForURL(`**/w/${seed.teamWorkspaceUuid}`);
+    await page.goBack();
+    await opened.expectNoFault();
+  });
+
+  it('opens a team’s workspace for its member, without what only admins may do', async () => {
+    await using opened = await openConsole(browser, platform);
+    const { page } = opened;
+    await signIn(page, { ...platform, owner: seed.member }, `/w/${seed.teamWorkspaceUuid}`);
+    await page.getByRole('region', { name: 'Clusters' }).waitFor();
+    await page.locator('[aria-busy="true"]').first().waitFor({ state: 'detached' });
+    expect(await page.getByRole('link', { name: 'Settings' }).count()).toBe(0);
+    await page.goto(`/teams/${seed.teamUuid}`);
+    await page.getByRole('cell', { name: 'Vera Rubin' }).waitFor();
+    expect(await page.getByRole('link', { name: 'Invitations' }).count()).toBe(0);
+    await opened.expectNoFault();
+  });
+
+  it('shows another’s workspace as a page that does not exist', async () => {
+    await using opened = await openConsole(browser, platform);
+    const { page } = opened;
+    await signIn(page, { ...platform, owner: seed.member }, `/w/${platform.workspaceUuid}`);
+    await page.getByRole('heading', { name: 'This page does not exist' }).waitFor();
+    await opened.expectNoFault();
+  });
+
+  it('makes a workspace in a team from anywhere', async () => {
+    await using opened = await openConsole(browser, platform);
+    const { page } = opened;
+    await signIn(page, platform, '/account');
+    await page.getByRole('button', { name: 'Workspace' }).click();
+    await page.getByRole('menuitem', { name: 'New workspace…' }).click();
+    await page.getByLabel('Name').fill('spectrograph');
+    await page.getByRole('combobox', { name: 'Belongs to' }).click();
+    await page.getByRole('option', { name: 'Observatory' }).click();
+    await screenshot(page, 'light-new-workspace');
+    await page.getByRole('button', { name: 'Create workspace' }).click();
+    await page.getByRole('button', { name: 'Workspace spectrograph Observatory' }).waitFor();
+    await opened.expectNoFault();
+  });
+
+  it('follows the system’s theme until another is chosen, and keeps the choice', async () => {
+    await using opened = await openConsole(browser, platform, { colorScheme: 'dark' });
+    const { page } = opened;
+    await signIn(page, platform);
+    const dark = await background(page);
+    await page.emulateMedia({ colorScheme: 'light' });
+    const light = await background(page);
+    expect(light).not.toBe(dark);
+    await page.getByRole('button', { name: 'Account of' }).click();
+    await page.getByRole('menuitemradio', { name: 'Dark' }).click();
+    expect(await background(page)).toBe(dark);
+    await screenshot(page, 'dark-account-menu');
+    await expectAccessible(page, 'the open account menu');
+    await page.reload();
+    await page.locator('#content h1').waitFor();
+    expect(await background(page)).toBe(dark);
+    await opened.expectNoFault();
+  });
+
+  it('is walked by the keyboard: skip link, links, palette, shortcuts', async () => {
+    await using opened = await openConsole(browser, platform);
+    const { page } = opened;
+    await signIn(page, platform);
+    await page.reload();
+    await page.locator('#content h1').waitFor();
+    await page.keyboard.press('Tab');
+    expect(await focused(page)).toBe('Skip to content');
+    await screenshot(page, 'light-skip-link');
+    await page.keyboard.press('Enter');
+    expect(await focused(page)).toBe('content');
+
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox', { name: 'Go to a page' }).fill('tok');
+    await page.getByRole('option', { name: 'API tokens' }).waitFor();
+    await screenshot(page, 'light-palette');
+    await expectAccessible(page, 'the command palette');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { level: 1, name: 'API tokens' }).waitFor();
+    await expect.poll(() => focused(page)).toBe('content');
+
+    await page.keyboard.press('g');
+    await page.keyboard.press('m');
+    await page.getByRole('heading', { level: 1, name: 'Teams' }).waitFor();
+    await page.keyboard.press('?');
+    await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
+    await screenshot(page, 'light-shortcuts');
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await opened.expectNoFault();
+  });
+
+  it('reaches every control of a page with Tab alone, each with a visible ring', async () => {
+    await using opened = await openConsole(browser, platform);
+    const { page } = opened;
+    await signIn(page, platform, '/account/tokens');
+    await page.reload();
+    await page.getByRole('row', { name: 'laptop' }).waitFor();
+    const walked: string[] = [];
+    for (let step = 0; step < 40; step += 1) {
+      await page.keyboard.press('Tab');
+      const at = (await page.evaluate(
+        '({ tag: document.activeElement.tagName, name: document.activeElement.getAttribute("aria-label") ?? document.activeElement.textContent, ring: getComputedStyle(document.activeElement).outlineStyle })',
+      )) as { tag: string; name: string; ring: string }; // the object literal above
+      if (at.tag === 'BODY') break; // past the last one, where the browser’s own controls would follow
+      expect(at.ring, at.name).not.toBe('none');
+      walked.push(at.name);
+    }
+    expect(walked.join('\n')).toMatch(/Overview[\s\S]*Teams[\s\S]*New token[\s\S]*Revoke ci-pipeline/);
+    await opened.expectNoFault();
+  });
+
+  it('puts the navigation into a drawer on a phone, which a choice closes', async () => {
+    await using opened = await openConsole(browser, platform, {
+      viewport: { width: 390, height: 844 },
+      hasTouch: true,
+    });
+    const { page } = opened;
+    await signIn(page, platform);
+    await page.getByRole('button', { name: 'Open navigation' }).click();
+    await page.getByRole('dialog', { name: 'Navigation' }).waitFor();
+    await screenshot(page, 'phone-light-drawer');
+    await expectAccessible(page, 'the drawer');
+    await page.getByRole('link', { name: 'API tokens' }).click();
+    await page.getByRole('heading', { level: 1, name: 'API tokens' }).waitFor();
+    await page.getByRole('dialog', { name: 'Navigation' }).waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'New token' }).click();
+    await page.getByRole('dialog', { name: 'New API token' }).waitFor();
+    await screenshot(page, 'phone-light-new-token');
+    await opened.expectNoFault();
+  });
+});
