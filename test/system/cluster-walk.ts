@@ -56,7 +56,7 @@ export async function walkClusters(ready: ReadyLine, kubeconfig: string, folder:
       const cluster = await api.get<{ status: string }>(`/v1/clusters/${clusterId}`);
       return cluster.status === 'online';
     },
-    { timeoutMs: 60_000, description: `the agent to connect; it said:\n${agent.log()}` },
+    { timeoutMs: 60_000, intervalMs: 250, description: () => `the agent to connect; it said:\n${agent.log()}` },
   );
   const body = { project_id: 'walk', namespace: 'default', manifest: MANIFEST };
   const deployment = await api.post<{ status: string }>(`/v1/clusters/${clusterId}/deploy?wait=60s`, body);

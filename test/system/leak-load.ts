@@ -77,6 +77,7 @@ export async function useSandboxes(ready: ReadyLine, count: number): Promise<str
     ids.push(id);
     await waitFor(async () => (await api.get<{ status: string }>(`/api/containers/${id}`)).status === 'running', {
       timeoutMs: 120_000,
+      intervalMs: 50,
       description: `sandbox ${id} to run`,
     });
     await api.delete(`/api/containers/${id}`);

@@ -33,7 +33,7 @@ export async function walkSandboxes(ready: ReadyLine, image = 'busybox'): Promis
       if (status === 'error') throw new Error(`sandbox ${id} is in error`);
       return status === 'running';
     },
-    { timeoutMs: 120_000, description: `sandbox ${id} to run` },
+    { timeoutMs: 120_000, intervalMs: 100, description: `sandbox ${id} to run` },
   );
   const url = `${ready.url.replace(/^http/, 'ws')}/ws/terminal/${id}?cols=80&rows=24`;
   const script = fileURLToPath(new URL('terminal.py', import.meta.url));

@@ -4,8 +4,8 @@ export interface WaitOptions {
   /** After this long the wait fails; generous, since a test never asserts speed. */
   timeoutMs?: number;
   intervalMs?: number;
-  /** Ends the sentence "waited 30000 ms for …". */
-  description?: string;
+  /** Ends the sentence "waited 30000 ms for …"; a function is asked when the time is up. */
+  description?: string | (() => string);
 }
 
 /**
@@ -30,7 +30,8 @@ export async function waitFor<Value>(
       lastError = error;
     }
     if (performance.now() >= deadline) {
-      throw new Error(`waited ${timeoutMs} ms for ${description}`, lastError === undefined ? {} : { cause: lastError });
+      const what = typeof description === 'string' ? description : description();
+      throw new Error(`waited ${timeoutMs} ms for ${what}`, lastError === undefined ? {} : { cause: lastError });
     }
     await delay(intervalMs);
   }

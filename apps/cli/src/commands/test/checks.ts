@@ -23,7 +23,7 @@ export const checkParts: readonly Part[] = [
   ]),
   checkPart('format', 'oxfmt', [{ name: 'oxfmt', script: 'oxfmt/bin/oxfmt', args: ['--check'] }]),
   checkPart('dead-code', 'knip: files, exports and dependencies that nothing uses', [
-    { name: 'knip', script: 'knip/bin/knip.js', args: ['--no-progress'] },
+    { name: 'knip', script: 'knip/bin/knip.js', args: ['--no-progress', '--no-config-hints'] },
   ]),
 ];
 
