@@ -156,4 +156,33 @@ describe('time on the agent channel', () => {
     });
     expect(agent.closeCode).toBe(4401);
   });
+
+  it('leaves no timer behind when everything is closed', async () => {
+    const agent = await connectAgent({ port: rig.port, token: cluster.token, clusterId: cluster.id });
+    agent.hello('instance-1');
+    await agent.next('welcome');
+    const other = await rig.addCluster('other');
+    const silent = await connectAgent({ port: rig.port, token: other.token, clusterId: other.id });
+    silent.cut();
+    await closeWithClock(rig, clock);
+    expect(agent.closeCode).toBe(4503);
+    expect(clock.pendingTimers()).toBe(0);
+    rig = await startRig(); // for the end of the test
+    clock = fakeClock();
+  });
+
+  it('takes any first message but hello as that of an agent of the contract', async () => {
+    const agent = await connectAgent({ port: rig.port, token: cluster.token, clusterId: cluster.id });
+    agent.heartbeat();
+    const protocol = await waitFor(async () => (await rig.call('GET', `/v1/clusters/${cluster.id}`)).body['protocol']);
+    expect(protocol).toBe('contract');
+    agent.say('cluster_status', { nodes: 1, pods: 2, services: 3, health: 'healthy' });
+    agent.say('event', { event_type: 'pod_created', namespace: 'd', resource: 'pod/a', details: { image: 'nginx' } });
+    await waitFor(async () => {
+      const { body } = await rig.call('GET', `/v1/clusters/${cluster.id}/events`);
+      return (body['events'] as unknown[]).length === 1;
+    });
+    expect(agent.received).toEqual([]); // nothing that it would not know
+    await agent.close();
+  });
 });

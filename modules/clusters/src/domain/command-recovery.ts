@@ -5,7 +5,7 @@ import type { Command } from './command.ts';
 export type Recovery = 'keep' | 'send-again' | 'lose' | 'abandon';
 
 /**
- * - `keep`: the agent says it has it, or is one that answers no command at all.
+ * - `keep`: the agent says it has it, or it is unknown which process it was sent to.
  * - `send-again`: the same process may never have received it and knows its ids, so twice is safe. A deploy is also safe
  *   for another process: the agent keeps the ids of deploys in the cluster, and applying is idempotent.
  * - `lose`: another process may have run an exec halfway; running it twice would be worse than not knowing.
@@ -19,6 +19,8 @@ export function recoveryOf(
 ): Recovery {
   if (command.kind === 'logs' && !hasReader) return 'abandon';
   if (link.instanceId === null || inFlight.has(command.id)) return 'keep';
+  // Sent before the agent said who it is: a hello that came late may be of the very process that runs it.
+  if (command.sentInstanceId === null && command.kind !== 'deploy') return 'keep';
   if (command.kind === 'deploy' || command.sentInstanceId === link.instanceId) return 'send-again';
   return 'lose';
 }

@@ -1,5 +1,6 @@
 import { grantOf, principalOf, type HttpApp } from '@svc/http';
-import { Type } from 'typebox';
+import { Type, type Static } from 'typebox';
+import type { Cluster } from '../domain/cluster.ts';
 import { pageRequest } from '../domain/paging.ts';
 import { timestampAfter } from '../domain/clock.ts';
 import { clusterErrors } from '../errors.ts';
@@ -17,9 +18,15 @@ const MAX_OVERLAP_SECONDS = 86_400;
 
 /** Register, look at, rotate and remove clusters. */
 export function registerClusterRoutes(app: HttpApp, context: RouteContext): void {
-  const view = (cluster: Parameters<typeof viewCluster>[0]) =>
-    viewCluster(cluster, context.clock.now(), context.offlineAfterMs);
+  addCreateRoute(app, context);
+  addListRoute(app, context);
+  addReadRoute(app, context);
+  addRemoveRoute(app, context);
+  addTokenRoute(app, context);
+  addStatusRoute(app, context);
+}
 
+function addCreateRoute(app: HttpApp, context: RouteContext): void {
   app.post(
     '/v1/clusters',
     {
@@ -41,10 +48,12 @@ export function registerClusterRoutes(app: HttpApp, context: RouteContext): void
         request.body.name,
         principalOf(request).name,
       );
-      return reply.status(201).send({ ...view(cluster), token, install: context.install(cluster, token) });
+      return reply.status(201).send({ ...view(cluster, context), token, install: context.install(cluster, token) });
     },
   );
+}
 
+function addListRoute(app: HttpApp, context: RouteContext): void {
   app.get(
     '/v1/clusters',
     {
@@ -59,10 +68,12 @@ export function registerClusterRoutes(app: HttpApp, context: RouteContext): void
     async (request) => {
       const page = pageRequest(request.query, 1);
       const { items, nextCursor: cursor } = await context.clusters.list(grantOf(request).workspaceUuid, page);
-      return { clusters: items.map(view), next_cursor: cursor };
+      return { clusters: items.map((cluster) => view(cluster, context)), next_cursor: cursor };
     },
   );
+}
 
+function addReadRoute(app: HttpApp, context: RouteContext): void {
   app.get(
     '/v1/clusters/:cluster',
     {
@@ -75,9 +86,11 @@ export function registerClusterRoutes(app: HttpApp, context: RouteContext): void
         response: { 200: clusterSchema },
       },
     },
-    async (request) => view(await clusterOf(context, request)),
+    async (request) => view(await clusterOf(context, request), context),
   );
+}
 
+function addRemoveRoute(app: HttpApp, context: RouteContext): void {
   app.delete(
     '/v1/clusters/:cluster',
     {
@@ -95,7 +108,9 @@ export function registerClusterRoutes(app: HttpApp, context: RouteContext): void
       return reply.status(204).send(null);
     },
   );
+}
 
+function addTokenRoute(app: HttpApp, context: RouteContext): void {
   app.post(
     '/v1/clusters/:cluster/token',
     {
@@ -122,15 +137,9 @@ export function registerClusterRoutes(app: HttpApp, context: RouteContext): void
       return { id: cluster.id, name: cluster.name, token, install: context.install(cluster, token) };
     },
   );
-
-  registerStatusRoute(app, context, view);
 }
 
-function registerStatusRoute(
-  app: HttpApp,
-  context: RouteContext,
-  view: (cluster: Parameters<typeof viewCluster>[0]) => ReturnType<typeof viewCluster>,
-): void {
+function addStatusRoute(app: HttpApp, context: RouteContext): void {
   app.get(
     '/v1/clusters/:cluster/status',
     {
@@ -151,9 +160,13 @@ function registerStatusRoute(
       const cluster = await clusterOf(context, request);
       const since = sinceOf(request.query.since, context);
       const points = await context.telemetry.heartbeats(cluster.id, since, request.query.limit ?? 1000);
-      return { cluster: view(cluster), heartbeats: points.map(viewHeartbeat) };
+      return { cluster: view(cluster, context), heartbeats: points.map(viewHeartbeat) };
     },
   );
+}
+
+function view(cluster: Cluster, { clock, offlineAfterMs }: RouteContext): Static<typeof clusterSchema> {
+  return viewCluster(cluster, clock.now(), offlineAfterMs);
 }
 
 function sinceOf(since: string | undefined, { clock }: RouteContext): string {

@@ -11,6 +11,7 @@ import { commandEvents, hasSeenAll } from './command-notes-stream.ts';
 import { actorOf, clusterOf, openStream, originOf, type RouteContext } from './context.ts';
 import { lastEventIdOf, sendEvents, streamSignal } from './event-stream.ts';
 import {
+  COMMAND_RATE,
   clusterItemParams,
   clusterParams,
   nextCursor,
@@ -39,10 +40,18 @@ const execBodySchema = Type.Object(
 
 /** Commands of every kind, and exec. */
 export function registerCommandRoutes(app: HttpApp, context: RouteContext): void {
+  addExecRoute(app, context);
+  addListRoute(app, context);
+  addReadRoute(app, context);
+  addCancelRoute(app, context);
+  addFollowRoute(app, context);
+}
+
+function addExecRoute(app: HttpApp, context: RouteContext): void {
   app.post(
     '/v1/clusters/:cluster/exec',
     {
-      config: { action: 'command:exec' },
+      config: { action: 'command:exec', rateLimit: COMMAND_RATE },
       schema: {
         tags,
         summary: 'Run a command in a container',
@@ -65,7 +74,9 @@ export function registerCommandRoutes(app: HttpApp, context: RouteContext): void
       return reply.status(waitMs > 0 && isFinished(command.state) ? 200 : 202).send(viewCommand(command, cluster));
     },
   );
+}
 
+function addListRoute(app: HttpApp, context: RouteContext): void {
   app.get(
     '/v1/clusters/:cluster/commands',
     {
@@ -84,7 +95,9 @@ export function registerCommandRoutes(app: HttpApp, context: RouteContext): void
       return { commands: found.items.map((each) => viewCommand(each, cluster)), next_cursor: found.nextCursor };
     },
   );
+}
 
+function addReadRoute(app: HttpApp, context: RouteContext): void {
   app.get(
     '/v1/clusters/:cluster/commands/:id',
     {
@@ -104,7 +117,9 @@ export function registerCommandRoutes(app: HttpApp, context: RouteContext): void
       return viewCommand((await context.dispatcher.wait(cluster.id, command.id, waitMs, signal)) ?? command, cluster);
     },
   );
+}
 
+function addCancelRoute(app: HttpApp, context: RouteContext): void {
   app.delete(
     '/v1/clusters/:cluster/commands/:id',
     {
@@ -123,7 +138,9 @@ export function registerCommandRoutes(app: HttpApp, context: RouteContext): void
       return reply.status(isFinished(after.state) ? 200 : 202).send(viewCommand(after, cluster));
     },
   );
+}
 
+function addFollowRoute(app: HttpApp, context: RouteContext): void {
   app.get(
     '/v1/clusters/:cluster/commands/:id/events',
     {

@@ -11,6 +11,7 @@ import { commandEvents, hasSeenAll } from './command-notes-stream.ts';
 import { actorOf, clusterOf, openStream, originOf, type RouteContext } from './context.ts';
 import { lastEventIdOf, sendEvents, streamSignal } from './event-stream.ts';
 import {
+  COMMAND_RATE,
   clusterItemParams,
   clusterParams,
   nextCursor,
@@ -37,11 +38,19 @@ const deployBodySchema = Type.Object(
 
 /** `POST …/deploy` and what became of it. */
 export function registerDeploymentRoutes(app: HttpApp, context: RouteContext): void {
+  addDeployRoute(app, context);
+  addListRoute(app, context);
+  addReadRoute(app, context);
+  addCancelRoute(app, context);
+  addFollowRoute(app, context);
+}
+
+function addDeployRoute(app: HttpApp, context: RouteContext): void {
   app.post(
     '/v1/clusters/:cluster/deploy',
     {
       bodyLimit: BODY_LIMIT_BYTES,
-      config: { action: 'deployment:create' },
+      config: { action: 'deployment:create', rateLimit: COMMAND_RATE },
       schema: {
         tags,
         summary: 'Deploy a manifest',
@@ -68,7 +77,9 @@ export function registerDeploymentRoutes(app: HttpApp, context: RouteContext): v
       return reply.status(finished ? 200 : 202).send(viewDeployment(deployment, cluster));
     },
   );
+}
 
+function addListRoute(app: HttpApp, context: RouteContext): void {
   app.get(
     '/v1/clusters/:cluster/deployments',
     {
@@ -89,7 +100,9 @@ export function registerDeploymentRoutes(app: HttpApp, context: RouteContext): v
       return { deployments: views, next_cursor: found.nextCursor };
     },
   );
+}
 
+function addReadRoute(app: HttpApp, context: RouteContext): void {
   app.get(
     '/v1/clusters/:cluster/deployments/:id',
     {
@@ -110,7 +123,9 @@ export function registerDeploymentRoutes(app: HttpApp, context: RouteContext): v
       return viewDeployment((await context.deployments.find(cluster.id, deployment.id)) ?? deployment, cluster);
     },
   );
+}
 
+function addCancelRoute(app: HttpApp, context: RouteContext): void {
   app.delete(
     '/v1/clusters/:cluster/deployments/:id',
     {
@@ -130,7 +145,9 @@ export function registerDeploymentRoutes(app: HttpApp, context: RouteContext): v
       return reply.status(isFinished(after.command.state) ? 200 : 202).send(viewDeployment(after, cluster));
     },
   );
+}
 
+function addFollowRoute(app: HttpApp, context: RouteContext): void {
   app.get(
     '/v1/clusters/:cluster/deployments/:id/events',
     {

@@ -2,7 +2,9 @@ import { Readable } from 'node:stream';
 import { AppError } from '@svc/errors';
 import { logsSchema, type LogsCommand } from '@svc/protocol';
 import type { HttpApp } from '@svc/http';
-import { Type } from 'typebox';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Type, type Static } from 'typebox';
+import type { Cluster } from '../domain/cluster.ts';
 import type { CommandOutcome } from '../domain/command.ts';
 import { LogBuffer, type LogPiece } from '../domain/log-buffer.ts';
 import { actorOf, clusterOf, originOf, type RouteContext } from './context.ts';
@@ -12,6 +14,21 @@ import { clusterParams, scopeQuery } from './parameters.ts';
 const MAX_BUFFER_BYTES = 1024 * 1024;
 const { pod, namespace, container, tail_lines, follow, since_time, since_seconds, previous, timestamps, limit_bytes } =
   logsSchema.properties;
+
+const logsQuerySchema = Type.Object({
+  ...scopeQuery,
+  pod,
+  namespace,
+  container,
+  tail_lines,
+  follow,
+  since_time,
+  since_seconds,
+  previous,
+  timestamps,
+  limit_bytes,
+});
+type LogsQuery = Static<typeof logsQuerySchema>;
 
 /** Statuses of the contract for what an agent refuses with. */
 const STATUS_OF_CODE: Readonly<Record<string, number>> = {
@@ -34,53 +51,65 @@ export function registerLogRoutes(app: HttpApp, context: RouteContext): void {
         tags: ['logs'],
         summary: 'Logs of a container, as text or, with Accept: text/event-stream, as events',
         params: clusterParams,
-        querystring: Type.Object({
-          ...scopeQuery,
-          pod,
-          namespace,
-          container,
-          tail_lines,
-          follow,
-          since_time,
-          since_seconds,
-          previous,
-          timestamps,
-          limit_bytes,
-        }),
+        querystring: logsQuerySchema,
       },
     },
-    async (request, reply) => {
-      const cluster = await clusterOf(context, request);
-      const { workspace_uuid: _workspace, team_uuid: _team, ...fields } = request.query;
-      const payload: LogsCommand = { ...fields, actor: actorOf(request) };
-      const buffer = new LogBuffer(MAX_BUFFER_BYTES);
-      const signal = streamSignal(reply, context.stopping);
-      let commandId: string | undefined;
-      const leave = (): void => {
-        if (commandId === undefined) return;
-        context.relays.remove(commandId);
-        if (buffer.outcome !== undefined) return;
-        context.dispatcher.cancel(cluster.id, commandId).catch((error: unknown) => {
-          request.log.error({ err: error, command: commandId }, 'logs could not be cancelled');
-        });
-      };
-      signal.addEventListener('abort', leave, { once: true });
-      const origin = { ...originOf(request, cluster, false), idempotencyKey: null };
-      await context.requests.logs(origin, payload, (id) => {
-        commandId = id;
-        context.relays.add(cluster.id, id, buffer); // before the command exists, so that nothing is missed
-      });
-      if (signal.aborted) leave();
-      // The first answer decides: a pod that is not there is a 404 and not an empty stream.
-      const first = await buffer.next(signal);
-      if (first === null && buffer.outcome?.status === 'failed') throw refusalOf(buffer.outcome);
-      if (wantsEvents(request)) return sendEvents(reply, logEvents(buffer, first, signal));
-      return reply
-        .header('content-type', 'text/plain; charset=utf-8')
-        .header('cache-control', 'no-store')
-        .send(Readable.from(logText(buffer, first, signal), { objectMode: false }));
-    },
+    (request, reply) => answerLogs(context, request, reply, request.query),
   );
+}
+
+async function answerLogs(
+  context: RouteContext,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { workspace_uuid: _workspace, team_uuid: _team, ...fields }: LogsQuery,
+): Promise<FastifyReply> {
+  const cluster = await clusterOf(context, request);
+  const payload: LogsCommand = { ...fields, actor: actorOf(request) };
+  const signal = streamSignal(reply, context.stopping);
+  const buffer = await openLogs(context, request, cluster, payload, signal);
+  // The first answer decides: a pod that is not there is a 404 and not an empty stream.
+  const first = await buffer.next(signal);
+  if (first === null && buffer.outcome?.status === 'failed') throw refusalOf(buffer.outcome);
+  if (wantsEvents(request)) return sendEvents(reply, logEvents(buffer, first, signal));
+  return reply
+    .header('content-type', 'text/plain; charset=utf-8')
+    .header('cache-control', 'no-store')
+    .send(Readable.from(logText(buffer, first, signal), { objectMode: false }));
+}
+
+/** Asks the agent; the command is cancelled when the signal aborts, and with it the reading in the cluster. */
+async function openLogs(
+  context: RouteContext,
+  request: FastifyRequest,
+  cluster: Cluster,
+  payload: LogsCommand,
+  signal: AbortSignal,
+): Promise<LogBuffer> {
+  const { relays, dispatcher, requests } = context;
+  const buffer = new LogBuffer(MAX_BUFFER_BYTES);
+  let commandId: string | undefined;
+  const leave = (): void => {
+    if (commandId === undefined) return;
+    relays.remove(commandId);
+    if (buffer.outcome !== undefined) return;
+    dispatcher.cancel(cluster.id, commandId).catch((error: unknown) => {
+      request.log.error({ err: error, command: commandId }, 'logs could not be cancelled');
+    });
+  };
+  signal.addEventListener('abort', leave, { once: true });
+  const origin = { ...originOf(request, cluster, false), idempotencyKey: null };
+  try {
+    await requests.logs(origin, payload, (id) => {
+      commandId = id;
+      relays.add(cluster.id, id, buffer); // before the command exists, so that nothing is missed
+    });
+  } catch (error) {
+    if (commandId !== undefined) relays.remove(commandId);
+    throw error;
+  }
+  if (signal.aborted) leave();
+  return buffer;
 }
 
 async function* logText(

@@ -1,3 +1,4 @@
+import { PROTOCOL_LIMITS } from '@svc/protocol';
 import { Type } from 'typebox';
 import { clusterErrors } from '../errors.ts';
 
@@ -26,6 +27,13 @@ export const clusterItemParams = Type.Object({
 });
 
 export const nextCursor = Type.Union([Type.String(), Type.Null()]);
+
+/** Calls that become messages to agents: what one agent's channel can carry is enough for one caller. */
+export const COMMAND_RATE = {
+  perMinute: PROTOCOL_LIMITS.messagesPerMinute,
+  burst: PROTOCOL_LIMITS.messagesBurst,
+  by: 'principal',
+} as const;
 
 const MAX_WAIT_MS = 60_000;
 

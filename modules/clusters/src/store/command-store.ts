@@ -1,6 +1,7 @@
 import {
   OPEN_STATES,
   isFinished,
+  type Command,
   type CommandOutcome,
   type CommandState,
   type CommandStore,
@@ -34,18 +35,7 @@ export function createCommandStore(database: ClusterDatabase): CommandStore {
       return row === undefined ? undefined : (JSON.parse(row.payload) as Record<string, unknown>); // written by `submit`
     },
     list: (clusterId, page) => listCommands(database, clusterId, page),
-    open: async (clusterId, states, limit) => {
-      const rows = await database
-        .selectFrom('cluster_command')
-        .select(COMMAND_COLUMNS)
-        .where('cluster_id', '=', clusterId)
-        .where('state', 'in', states)
-        .orderBy('created_at')
-        .orderBy('id')
-        .limit(limit)
-        .execute();
-      return rows.map(toCommand);
-    },
+    open: (clusterId, states, limit) => openCommands(database, clusterId, states, limit),
     waitingClusters: async (limit) => {
       const rows = await database
         .selectFrom('cluster_command')
@@ -57,20 +47,7 @@ export function createCommandStore(database: ClusterDatabase): CommandStore {
       return rows.map((row) => row.cluster_id);
     },
     claim: (id, instanceId, at, deadlineAt) => claim(database, id, instanceId, at, deadlineAt),
-    reclaim: async (id, instanceId, at, deadlineAt) => {
-      const { numUpdatedRows } = await database
-        .updateTable('cluster_command')
-        .set((columns) => ({
-          sent_at: at,
-          sent_instance_id: instanceId,
-          deadline_at: deadlineAt,
-          sent_count: columns('sent_count', '+', 1),
-        }))
-        .where('id', '=', id)
-        .where('state', 'in', ['dispatched', 'running'])
-        .executeTakeFirst();
-      return numUpdatedRows > 0n;
-    },
+    reclaim: (id, instanceId, at, deadlineAt) => reclaim(database, id, instanceId, at, deadlineAt),
     acknowledge: (clusterId, id, running, at) => acknowledge(database, clusterId, id, running, at),
     note: (clusterId, id, draft, at, limits) => addNote(database, clusterId, id, draft, at, limits),
     finish: (clusterId, id, outcome, at) => finish(database, clusterId, id, outcome, at),
@@ -91,6 +68,45 @@ export function createCommandStore(database: ClusterDatabase): CommandStore {
     notes: (commandId, afterSequence, limit) => readNotes(database, commandId, afterSequence, limit),
     prune: (before, keep) => pruneCommands(database, before, keep),
   };
+}
+
+async function openCommands(
+  database: ClusterDatabase,
+  clusterId: string,
+  states: readonly CommandState[],
+  limit: number,
+): Promise<Command[]> {
+  const rows = await database
+    .selectFrom('cluster_command')
+    .select(COMMAND_COLUMNS)
+    .where('cluster_id', '=', clusterId)
+    .where('state', 'in', states)
+    .orderBy('created_at')
+    .orderBy('id')
+    .limit(limit)
+    .execute();
+  return rows.map(toCommand);
+}
+
+async function reclaim(
+  database: ClusterDatabase,
+  id: string,
+  instanceId: string | null,
+  at: string,
+  deadlineAt: string,
+): Promise<boolean> {
+  const { numUpdatedRows } = await database
+    .updateTable('cluster_command')
+    .set((columns) => ({
+      sent_at: at,
+      sent_instance_id: instanceId,
+      deadline_at: deadlineAt,
+      sent_count: columns('sent_count', '+', 1),
+    }))
+    .where('id', '=', id)
+    .where('state', 'in', ['dispatched', 'running'])
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
 }
 
 async function listCommands(database: ClusterDatabase, clusterId: string, page: PageRequest) {

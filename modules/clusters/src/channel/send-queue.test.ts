@@ -1,0 +1,81 @@
+import { fakeClock } from '@svc/testing';
+import { describe, expect, it } from 'vitest';
+import { MessageBudget } from './message-budget.ts';
+import { SendQueue } from './send-queue.ts';
+
+const RATE = { perMinute: 60, burst: 10, controlShare: 0.3 };
+
+describe('MessageBudget', () => {
+  it('leaves a share of the burst to control messages', () => {
+    const budget = new MessageBudget(RATE, () => 0);
+    const taken = (control: boolean): number => {
+      let count = 0;
+      while (budget.take(control) === 0) count += 1;
+      return count;
+    };
+    expect(taken(false)).toBe(7);
+    expect(taken(true)).toBe(3);
+  });
+
+  it('says how long to wait, and never more than a minute allows', () => {
+    let nowMs = 0;
+    const budget = new MessageBudget(RATE, () => nowMs);
+    let sent = 0;
+    while (nowMs < 60_000) {
+      const waitMs = budget.take(true);
+      if (waitMs === 0) sent += 1;
+      else nowMs += waitMs;
+    }
+    expect(sent).toBeGreaterThanOrEqual(69);
+    expect(sent).toBeLessThanOrEqual(70);
+  });
+
+  it('takes nothing away when the clock is set back', () => {
+    let nowMs = 100_000;
+    const budget = new MessageBudget(RATE, () => nowMs);
+    nowMs = 0;
+    expect(budget.take(true)).toBe(0);
+  });
+});
+
+describe('SendQueue', () => {
+  it('lets control messages pass those that wait for the rate', async () => {
+    const clock = fakeClock();
+    const written: string[] = [];
+    const queue = new SendQueue({
+      budget: new MessageBudget(RATE, clock.nowMs),
+      clock,
+      write: async (text) => void written.push(text),
+      onOverflow: () => undefined,
+      maxMessages: 100,
+    });
+    const sending = Array.from({ length: 9 }, (_, index) => queue.send(`bulk ${index}`, false));
+    await Promise.all(sending.slice(0, 7));
+    await queue.send('control', true);
+    expect(written.at(-1)).toBe('control');
+    expect(written).toHaveLength(8);
+    await clock.advance(10_000);
+    await Promise.all(sending);
+    expect(written.slice(-2)).toEqual(['bulk 7', 'bulk 8']);
+    expect(clock.pendingTimers()).toBe(0);
+  });
+
+  it('rejects what waits when the connection ends, and says when it is full', async () => {
+    const clock = fakeClock();
+    let overflows = 0;
+    const queue = new SendQueue({
+      budget: new MessageBudget(RATE, clock.nowMs),
+      clock,
+      write: () => new Promise(() => undefined), // a peer that reads nothing
+      onOverflow: () => {
+        overflows += 1;
+      },
+      maxMessages: 2,
+    });
+    const outcomes = Promise.allSettled([1, 2, 3, 4, 5].map((each) => queue.send(String(each), false).catch(String)));
+    expect(overflows).toBeGreaterThan(0);
+    queue.close(new Error('gone'));
+    await expect(queue.send('late', true)).rejects.toThrow('gone');
+    void outcomes; // the one in the kernel's hands settles with its socket
+  });
+});

@@ -1,0 +1,39 @@
+import { describe, expect, it } from 'vitest';
+import type { Command } from './command.ts';
+import { recoveryOf, type Recovery } from './command-recovery.ts';
+
+const SENT: Command = {
+  id: 'cmd-1',
+  clusterId: 'cls-1',
+  kind: 'exec',
+  state: 'running',
+  createdBy: { id: 'user-1', name: 'Ada' },
+  createdAt: '2026-11-21T10:00:00.000Z',
+  timeoutMs: 1000,
+  sentAt: '2026-11-21T10:00:00.000Z',
+  sentInstanceId: 'instance-1',
+  sentCount: 1,
+  acknowledgedAt: null,
+  cancelRequestedAt: null,
+  deadlineAt: '2026-11-21T10:01:00.000Z',
+  finishedAt: null,
+  result: null,
+  error: null,
+};
+
+describe('what becomes of a command that was sent over an earlier connection', () => {
+  const CASES: readonly [string, Partial<Command>, string | null, boolean, boolean, Recovery][] = [
+    ['an exec that the same process runs', {}, 'instance-1', true, false, 'keep'],
+    ['an exec that the same process did not get', {}, 'instance-1', false, false, 'send-again'],
+    ['an exec of a process that ended', {}, 'instance-2', false, false, 'lose'],
+    ['an exec sent before the agent said who it is', { sentInstanceId: null }, 'instance-2', false, false, 'keep'],
+    ['a deploy of a process that ended', { kind: 'deploy' }, 'instance-2', false, false, 'send-again'],
+    ['a deploy sent to a peer of the contract', { kind: 'deploy' }, null, false, false, 'keep'],
+    ['logs that somebody reads, of a process that ended', { kind: 'logs' }, 'instance-2', false, true, 'lose'],
+    ['logs that nobody reads any more', { kind: 'logs' }, 'instance-1', true, false, 'abandon'],
+  ];
+  it.each(CASES)('%s', (_name, command, instanceId, isInFlight, hasReader, recovery) => {
+    const inFlight = new Set(isInFlight ? ['cmd-1'] : []);
+    expect(recoveryOf({ ...SENT, ...command }, { instanceId }, inFlight, hasReader)).toBe(recovery);
+  });
+});
