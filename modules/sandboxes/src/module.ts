@@ -69,6 +69,8 @@ export interface SandboxesModule {
   prepareImage(name: string, signal: AbortSignal): Promise<{ digest: string }>;
   /** How many sandboxes a workspace has: one that has any is not deleted. */
   countInWorkspace(workspaceUuid: string): Promise<number>;
+  /** How many of them run now. */
+  runningInWorkspace(workspaceUuid: string): Promise<number>;
 }
 
 const PREFIXES = ['/api/containers', '/api/sandboxes'] as const;
@@ -158,6 +160,7 @@ export async function createSandboxesModule(deps: SandboxesDependencies): Promis
     status: () => driver.status(),
     prepareImage: async (name, signal) => ({ digest: (await images.prepare(name, signal)).digest }),
     countInWorkspace: (workspaceUuid) => repository.ofWorkspace(workspaceUuid),
+    runningInWorkspace: (workspaceUuid) => repository.runningOfWorkspace(workspaceUuid),
   };
 }
 

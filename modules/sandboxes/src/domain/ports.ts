@@ -50,6 +50,7 @@ export interface SandboxRepository {
   /** Those of this node in any of the states. */
   ofNode(node: string, states: readonly SandboxStatus[]): Promise<readonly Sandbox[]>;
   ofWorkspace(workspaceUuid: string): Promise<number>;
+  runningOfWorkspace(workspaceUuid: string): Promise<number>;
   ofOwner(ownerId: string): Promise<number>;
   purgeRepeated(before: string): Promise<void>;
 }

@@ -80,6 +80,16 @@ export function createSandboxRepository(kysely: Kysely<SandboxTables>): SandboxR
     },
 
     ofWorkspace: (workspaceUuid) => count('workspace_uuid', workspaceUuid),
+    async runningOfWorkspace(workspaceUuid) {
+      const row = await kysely
+        .selectFrom('sandbox')
+        .select((select) => select.fn.countAll().as('rows'))
+        .where('workspace_uuid', '=', workspaceUuid)
+        .where('status', '=', 'running')
+        .where('removed_at', 'is', null)
+        .executeTakeFirst();
+      return Number(row?.rows ?? 0);
+    },
     ofOwner: (ownerId) => count('owner_id', ownerId),
 
     async purgeRepeated(before) {

@@ -89,7 +89,7 @@ async function openOnce(
 ): Promise<{ url: string; module: SandboxesModule; close(): Promise<void> }> {
   const database = openDatabase<unknown>({ file: join(folder, 'svc.db') });
   await migrate(database, migrations);
-  const log = createLogger({ level: 'error', name: 'test' });
+  const log = createLogger({ level: 'silent', name: 'test' });
   const metrics = createMetrics();
   const module = await createSandboxesModule({
     database,

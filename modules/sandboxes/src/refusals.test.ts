@@ -1,0 +1,131 @@
+import type { FakeCaller } from '@svc/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { FakeDriver } from './testing/fake-driver.ts';
+import { startPlatform, type TestPlatform } from './testing/platform.ts';
+import { TerminalClient } from './testing/terminal-client.ts';
+
+/** Method, path and what a guest of the team may do with it. */
+const ROUTES = [
+  ['GET', '', 'read'],
+  ['POST', '', 'write'],
+  ['GET', '/:id', 'read'],
+  ['POST', '/:id/start', 'write'],
+  ['POST', '/:id/stop', 'write'],
+  ['DELETE', '/:id', 'write'],
+  ['POST', '/:id/terminal/tickets', 'write'],
+] as const;
+
+describe('who may not', () => {
+  const driver = new FakeDriver();
+  let platform: TestPlatform;
+  let id: string;
+  let stranger: FakeCaller;
+  let guest: FakeCaller;
+  let team: string;
+
+  beforeAll(async () => {
+    platform = await startPlatform({ driver });
+    id = (await platform.call('POST', '/api/containers', { body: { image: 'busybox' } })).body['id'];
+    stranger = platform.access.user('stranger@example.org');
+    guest = platform.access.user('guest@example.org');
+    team = platform.access.team(platform.owner.workspaceUuid);
+    platform.access.join(team, guest, 'guest');
+  });
+  afterAll(async () => {
+    await platform.dispose();
+    await driver.dispose();
+  });
+
+  const call = (method: string, prefix: string, path: string, caller: FakeCaller | null, query = '') =>
+    platform.call(method, `${prefix}${path.replace(':id', id)}${query}`, {
+      caller,
+      ...(method === 'POST' && path === '' ? { body: { image: 'busybox' } } : {}),
+    });
+
+  for (const prefix of ['/api/containers', '/api/sandboxes']) {
+    describe.each(ROUTES)(`%s ${prefix}%s`, (method, path, kind) => {
+      it('refuses a caller without a token', async () => {
+        expect((await call(method, prefix, path, null)).status).toBe(401);
+      });
+
+      it('refuses a wrong token', async () => {
+        const wrong = { ...stranger, headers: { authorization: 'Bearer nobody' } };
+        expect((await call(method, prefix, path, wrong)).status).toBe(401);
+      });
+
+      it('hides a foreign workspace and what is in it', async () => {
+        const query = `?workspace_uuid=${platform.owner.workspaceUuid}`;
+        expect((await call(method, prefix, path, stranger, query)).status).toBe(404);
+        if (path.includes(':id')) expect((await call(method, prefix, path, stranger)).status).toBe(404);
+      });
+
+      it('lets a guest of the team read and nothing more', async () => {
+        const query = `?workspace_uuid=${platform.owner.workspaceUuid}&team_uuid=${team}`;
+        expect((await call(method, prefix, path, guest, query)).status).toBe(kind === 'read' ? 200 : 403);
+      });
+    });
+  }
+
+  it('refuses the catalog without a token', async () => {
+    expect((await platform.call('GET', '/api/images', { caller: null })).status).toBe(401);
+  });
+
+  it('answers the same for an id that is malformed, unknown or foreign', async () => {
+    const foreign = await platform.call('GET', `/api/containers/${id}`, { caller: stranger });
+    const unknown = await platform.call('GET', `/api/containers/sbx_${'a'.repeat(26)}`, { caller: stranger });
+    const malformed = await platform.call('GET', '/api/containers/..%2f..', { caller: stranger });
+    const withoutId = ({ body }: { body: Record<string, unknown> }) => ({ ...body, request_id: '' });
+    expect(withoutId(foreign)).toEqual(withoutId(unknown));
+    expect(withoutId(malformed)).toEqual(withoutId(unknown));
+  });
+
+  describe('terminals', () => {
+    const open = (options: Parameters<typeof TerminalClient.open>[2] = {}) =>
+      TerminalClient.open(platform.url, id, options);
+
+    it('refuses without a token, with a wrong one, of a foreign sandbox, and to a guest of the team', async () => {
+      await expect(open()).rejects.toMatchObject({ status: 401 });
+      await expect(open({ headers: { authorization: 'Bearer nobody' } })).rejects.toMatchObject({ status: 401 });
+      await expect(open({ headers: stranger.headers })).rejects.toMatchObject({ status: 404 });
+      const query = `?workspace_uuid=${platform.owner.workspaceUuid}&team_uuid=${team}`;
+      await expect(open({ headers: guest.headers, query })).rejects.toMatchObject({ status: 403 });
+    });
+
+    it('takes the token as a subprotocol, as browsers must send it', async () => {
+      const bearer = `bearer.${Buffer.from(platform.owner.token).toString('base64url')}`;
+      const terminal = await open({ protocols: ['sandbox.v1', bearer] });
+      expect(terminal.socket.protocol).toBe('sandbox.v1');
+      await terminal.close();
+    });
+
+    it('refuses a page of another site', async () => {
+      const bearer = `bearer.${Buffer.from(platform.owner.token).toString('base64url')}`;
+      const from = (origin: string) => open({ protocols: ['sandbox.v1', bearer], headers: { origin } });
+      await expect(from('https://evil.example')).rejects.toMatchObject({
+        status: 403,
+        body: { code: 'ORIGIN_REFUSED' },
+      });
+      await (await from(platform.url)).close();
+    });
+
+    it('takes a ticket once, for its sandbox only', async () => {
+      const { body, status } = await platform.call('POST', `/api/containers/${id}/terminal/tickets`);
+      expect(status).toBe(201);
+      const query = `?ticket=${body['ticket']}`;
+      await (await open({ query })).close();
+      await expect(open({ query })).rejects.toMatchObject({ status: 401 });
+      const other = (await platform.call('POST', '/api/containers', { body: { image: 'busybox' } })).body['id'];
+      const foreign = (await platform.call('POST', `/api/containers/${other}/terminal/tickets`)).body['ticket'];
+      await expect(open({ query: `?ticket=${foreign}` })).rejects.toMatchObject({ status: 401 });
+    });
+
+    it('writes down who opened one', async () => {
+      await (await open({ headers: platform.owner.headers })).close();
+      expect(platform.audit.entries.at(-1)).toMatchObject({
+        action: 'sandbox:exec',
+        resource: `sandbox/${id}`,
+        principal: { id: platform.owner.principal.id },
+      });
+    });
+  });
+});

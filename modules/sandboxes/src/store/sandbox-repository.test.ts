@@ -1,0 +1,116 @@
+import { migrations } from '@svc/migrations';
+import { describeDialects } from '@svc/testing';
+import { expect, it } from 'vitest';
+import type { Sandbox } from '../domain/sandbox.ts';
+import { createSandboxRepository } from './sandbox-repository.ts';
+import type { SandboxTables } from './tables.ts';
+import { createTicketRepository } from './ticket-repository.ts';
+
+const AT = '2026-01-01T00:00:00.000Z';
+
+function sandbox(changes: Partial<Sandbox>): Sandbox {
+  return {
+    id: 'sbx_a',
+    workspaceUuid: 'w',
+    ownerId: 'o',
+    node: 'n',
+    driver: 'd',
+    name: 'name',
+    image: 'busybox',
+    status: 'creating',
+    stateReason: null,
+    fault: null,
+    environment: { A: 'ü' },
+    labels: { k: 'v' },
+    resources: { cpuMillis: 1500, memoryMb: 1, diskMb: 2, pids: 3 },
+    network: 'none',
+    isolation: 'default',
+    idleTimeoutSeconds: null,
+    expiresAt: null,
+    createdAt: AT,
+    startedAt: null,
+    lastActivityAt: AT,
+    removedAt: null,
+    ...changes,
+  };
+}
+
+describeDialects<SandboxTables>('SandboxRepository', migrations, (database) => {
+  const repository = () => createSandboxRepository(database().kysely);
+
+  it('gives back what was inserted', async () => {
+    const wanted = sandbox({ fault: { code: 'DISK_FULL', message: 'm', recoverable: true }, expiresAt: AT });
+    expect(await repository().insert(wanted, 1, null)).toEqual({ outcome: 'inserted' });
+    expect(await repository().find('sbx_a')).toEqual(wanted);
+  });
+
+  it('holds the limit of a caller when inserts come at once, and gives the place back with the remove', async () => {
+    const outcomes = await Promise.all(
+      Array.from({ length: 6 }, (_, index) =>
+        repository().insert(sandbox({ id: `sbx_${index}`, name: `n${index}` }), 2, null),
+      ),
+    );
+    expect(outcomes.filter((each) => each.outcome === 'inserted')).toHaveLength(2);
+    expect(outcomes).toContainEqual({ outcome: 'quota_exceeded', current: 2 });
+    const [first] = (await repository().list('w', { labels: {}, pageSize: 10, cursor: null })).sandboxes;
+    expect(await repository().remove(first?.id ?? '', AT)).toBe(true);
+    expect(await repository().remove(first?.id ?? '', AT)).toBe(false);
+    expect(await repository().insert(sandbox({ id: 'sbx_z', name: 'z' }), 2, null)).toEqual({ outcome: 'inserted' });
+  });
+
+  it('keeps names apart in a workspace only, and counts no refusal', async () => {
+    await repository().insert(sandbox({}), 2, null);
+    expect(await repository().insert(sandbox({ id: 'sbx_b' }), 2, null)).toEqual({ outcome: 'name_taken' });
+    const elsewhere = sandbox({ id: 'sbx_b', workspaceUuid: 'x' });
+    expect(await repository().insert(elsewhere, 2, null)).toEqual({ outcome: 'inserted' });
+  });
+
+  it('lets one of two inserts with the same name win when they come at once from two callers', async () => {
+    const outcomes = await Promise.allSettled(
+      ['o1', 'o2', 'o3'].map((ownerId) => repository().insert(sandbox({ id: `sbx_${ownerId}`, ownerId }), 5, null)),
+    );
+    const won = outcomes.filter((each) => each.status === 'fulfilled' && each.value.outcome === 'inserted');
+    expect(won).toHaveLength(1);
+  });
+
+  it('remembers a key with its request', async () => {
+    await repository().insert(sandbox({}), 5, { key: 'k', requestHash: 'h' });
+    const again = (requestHash: string) =>
+      repository().insert(sandbox({ id: 'sbx_b', name: 'b' }), 5, { key: 'k', requestHash });
+    expect(await again('h')).toEqual({ outcome: 'repeated', sandboxId: 'sbx_a', sameRequest: true });
+    expect(await again('other')).toEqual({ outcome: 'repeated', sandboxId: 'sbx_a', sameRequest: false });
+    await repository().purgeRepeated('2027');
+    expect(await again('h')).toEqual({ outcome: 'inserted' });
+  });
+
+  it('changes only what is in the expected state', async () => {
+    await repository().insert(sandbox({}), 5, null);
+    expect(await repository().change('sbx_a', ['stopped'], { status: 'running' })).toBeNull();
+    expect(await repository().change('sbx_a', ['creating'], { status: 'running', startedAt: AT })).toMatchObject({
+      status: 'running',
+      startedAt: AT,
+    });
+  });
+
+  it('shows a removed one only to those who clean up', async () => {
+    await repository().insert(sandbox({}), 5, null);
+    await repository().remove('sbx_a', AT);
+    expect(await repository().find('sbx_a')).toBeNull();
+    expect(await repository().change('sbx_a', ['creating'], { status: 'running' })).toBeNull();
+    expect(await repository().removed('n')).toEqual(['sbx_a']);
+    expect(await repository().removed('elsewhere')).toEqual([]);
+    await repository().purge('sbx_a');
+    expect(await repository().removed('n')).toEqual([]);
+  });
+
+  it('gives a ticket once and never after its time', async () => {
+    await repository().insert(sandbox({}), 5, null);
+    const tickets = createTicketRepository(database().kysely);
+    const ticket = { sandboxId: 'sbx_a', ownerId: 'o', expiresAt: '2026-01-01T00:00:30.000Z' };
+    await tickets.insert({ ...ticket, hash: 'one' });
+    await tickets.insert({ ...ticket, hash: 'late' });
+    expect(await tickets.take('one', AT)).toEqual({ sandboxId: 'sbx_a', ownerId: 'o' });
+    expect(await tickets.take('one', AT)).toBeNull();
+    expect(await tickets.take('late', '2026-01-01T00:00:30.000Z')).toBeNull();
+  });
+});
