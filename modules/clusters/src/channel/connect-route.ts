@@ -45,7 +45,7 @@ export function createConnectRoute(options: ConnectRouteOptions): UpgradeRoute {
     matches: (_request, url) => url.pathname === CONNECT_PATH,
     render: renderNestedError,
     handle: async (upgrade) => {
-      if (options.connections.draining) throw clusterErrors.SHUTTING_DOWN({ headers: { 'retry-after': '5' } });
+      if (options.connections.draining) throw clusterErrors.SHUTTING_DOWN({ headers: { 'retry-after': '1' } });
       const { cluster, tokenHash } = await authenticate(upgrade, options, failures);
       const decision = connects.take(tokenHash);
       if (!decision.allowed) throw clusterErrors.RATE_LIMITED({ headers: rateLimitHeaders(decision) });
