@@ -22,8 +22,6 @@ import { VERSION } from './version.ts';
 export interface ComposeOptions {
   config: PlatformConfig;
   log: Logger;
-  /** Services that cannot run on this machine, each with the one line that says why. */
-  unavailable: Readonly<Record<string, string>>;
 }
 
 /** Every object of the platform, made and wired, with no listener open and no work begun. */

@@ -1,6 +1,8 @@
 import { loadConfig, type Environment, type FlagValue, type LoadedConfig } from '@svc/config';
 import { accountsConfigSchema } from '@svc/accounts';
 import { clustersConfigSchema } from '@svc/clusters';
+import { objectStoreConfigSchema } from '@svc/object-store';
+import { sandboxesConfigSchema } from '@svc/sandboxes';
 import { Type, type Static } from 'typebox';
 import { SERVICE_NAMES } from './service-names.ts';
 
@@ -86,6 +88,8 @@ export const platformConfigSchema = Type.Object({
   owner: ownerSchema,
   accounts: accountsConfigSchema,
   clusters: clustersConfigSchema,
+  object_store: objectStoreConfigSchema,
+  sandboxes: sandboxesConfigSchema,
 });
 
 export type PlatformConfig = Static<typeof platformConfigSchema>;

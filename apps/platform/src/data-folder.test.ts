@@ -48,6 +48,10 @@ describe('openDataFolder', () => {
     expect(() => openDataFolder(join(file, 'data'))).toThrow(/data folder .*file\/data is not writable \(ENOTDIR\)/);
   });
 
+  it('refuses a file system that takes no folders instead of trying for ever', () => {
+    expect(() => openDataFolder('/proc/none/data')).toThrow(/is not writable \(ENOENT\)/);
+  });
+
   it('says that a folder is read-only', async () => {
     chmodSync(folder.path, 0o555);
     const script = `import { openDataFolder } from ${JSON.stringify(import.meta.resolve('./data-folder.ts'))};

@@ -1,5 +1,5 @@
-import { accessSync, constants, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { accessSync, constants, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { startErrors } from './errors.ts';
 
@@ -38,7 +38,7 @@ export function dataFolderPaths(path: string): DataFolderPaths {
 export function openDataFolder(path: string): DataFolder {
   const paths = dataFolderPaths(path);
   try {
-    mkdirSync(paths.path, { recursive: true, mode: 0o700 });
+    makeFolder(paths.path);
     accessSync(paths.path, constants.W_OK | constants.X_OK);
   } catch (cause) {
     throw explain(paths.path, cause);
@@ -46,13 +46,28 @@ export function openDataFolder(path: string): DataFolder {
   const lock = takeLock(paths.path);
   try {
     for (const each of [paths.objectsFolder, paths.sandboxesFolder, paths.keysFolder, paths.tlsFolder]) {
-      mkdirSync(each, { recursive: true, mode: 0o700 });
+      makeFolder(each);
     }
   } catch (cause) {
     lock.close();
     throw explain(paths.path, cause);
   }
   return { ...paths, release: () => lock.close() };
+}
+
+/**
+ * Parents first, one step at a time: Node's own recursive mkdir never returns where a file system refuses new folders
+ * with ENOENT, as /proc does.
+ */
+function makeFolder(path: string): void {
+  if (existsSync(path)) return;
+  const parent = dirname(path);
+  if (parent !== path) makeFolder(parent);
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+  }
 }
 
 function takeLock(folder: string): DatabaseSync {

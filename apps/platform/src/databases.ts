@@ -1,14 +1,11 @@
-import { join } from 'node:path';
 import { migrations } from '@svc/migrations';
 import { migrate, openDatabase, type Database } from '@svc/sql';
 import type { PlatformConfig } from './config.ts';
 import { explain, type DataFolderPaths } from './data-folder.ts';
 
 export interface Databases {
-  /** Tables of all modules but the object store's hot ones. */
+  /** Tables of all modules; on SQLite all but the object store's. */
   readonly main: Database<unknown>;
-  /** The object store's own SQLite file, already migrated; null on PostgreSQL, where its tables stand in `main`. */
-  readonly objectsFile: string | null;
 }
 
 /** Opens and migrates. A schema that is newer than this program is refused before anything is written. */
@@ -17,21 +14,13 @@ export async function openDatabases(config: PlatformConfig, folder: DataFolderPa
   if (url !== undefined) {
     const main = openDatabase<unknown>({ url, maxConnections: config.database.max_connections });
     await migrateOrClose(main, url.replace(/\/\/[^@]*@/, '//'), migrations);
-    return { main, objectsFile: null };
+    return { main };
   }
-  const main = await openSqlite(folder.databaseFile, 'platform');
-  try {
-    const objectsFile = join(folder.objectsFolder, 'objects.db');
-    const objects = await openSqlite(objectsFile, 'objects');
-    await objects.close();
-    return { main, objectsFile };
-  } catch (error) {
-    await main.close();
-    throw error;
-  }
+  // The object store opens and migrates its own file, whose one writer groups commits.
+  return { main: await openSqlite(folder.databaseFile) };
 }
 
-async function openSqlite(file: string, target: 'platform' | 'objects'): Promise<Database<unknown>> {
+async function openSqlite(file: string): Promise<Database<unknown>> {
   let database: Database<unknown>;
   try {
     database = openDatabase<unknown>({ file });
@@ -41,7 +30,7 @@ async function openSqlite(file: string, target: 'platform' | 'objects'): Promise
   await migrateOrClose(
     database,
     file,
-    migrations.filter((migration) => migration.target === target),
+    migrations.filter((migration) => migration.target === 'platform'),
   );
   return database;
 }

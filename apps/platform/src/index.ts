@@ -3,5 +3,5 @@ export { loadPlatformConfig, platformConfigSchema, type PlatformConfig } from '.
 export { renderConfigurationReference } from './configuration-reference.ts';
 export type { PlatformStatus } from './http/status-routes.ts';
 export { renderOpenApi } from './openapi.ts';
-export { systemRequirements, type SystemRequirement } from './requirements.ts';
+export { missingSystemRequirements, type SystemRequirement } from './requirements.ts';
 export { startPlatform, type ReadyLine, type RunningPlatform, type StartOptions } from './start.ts';

@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { renderOpenApiDocument } from '@svc/http';
 import { createLogger } from '@svc/telemetry';
 import { compose } from './compose.ts';
 import { loadPlatformConfig } from './config.ts';
@@ -12,9 +13,9 @@ export async function renderOpenApi(): Promise<string> {
     const flags = [{ flag: '--data', path: 'data', value: join(folder, 'data') }];
     const { value: config } = loadPlatformConfig({ environment: {}, flags });
     const log = createLogger({ level: 'silent', name: 'svc' });
-    const composition = await compose({ config, log, unavailable: {} });
+    const composition = await compose({ config, log });
     try {
-      return `${JSON.stringify(composition.app.swagger(), null, 2)}\n`;
+      return renderOpenApiDocument(composition.app);
     } finally {
       await composition.lifecycle.close();
     }

@@ -1,8 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** Stable over the restarts of this data folder, different from every other replica's. */
-export function replicaIdOf(dataFolder: string, newId: () => string): string {
+export function replicaIdOf(dataFolder: string, newId: () => string = randomUUID): string {
   const file = join(dataFolder, 'replica-id');
   try {
     const known = readFileSync(file, 'utf8').trim();

@@ -1,3 +1,4 @@
+import { missingRequirements } from '@svc/sandboxes';
 import type { PlatformConfig } from './config.ts';
 
 /** A program that a service needs, and the Debian package that brings it. */
@@ -7,11 +8,12 @@ export interface SystemRequirement {
   neededFor: string;
 }
 
-/** What the configured services need from the distribution. `isPresent` decides between alternatives. */
-export function systemRequirements(
-  config: PlatformConfig,
-  isPresent: (program: string) => boolean,
-): SystemRequirement[] {
-  void isPresent;
-  return config.services.includes('sandboxes') ? [] : [];
+/** What the configured services still need from the distribution. */
+export function missingSystemRequirements(config: PlatformConfig): SystemRequirement[] {
+  if (!config.services.includes('sandboxes') || config.sandboxes.driver !== 'local') return [];
+  return missingRequirements().map(({ command, debianPackage, reason }) => ({
+    provides: command,
+    package: debianPackage,
+    neededFor: `sandboxes: ${reason}`,
+  }));
 }

@@ -16,7 +16,6 @@ export interface StartOptions {
   log: Logger;
   /** The folder that the console's build made. */
   consoleFolder: string;
-  unavailable: Readonly<Record<string, string>>;
 }
 
 /** The one line of `svc up --json`. */
@@ -50,6 +49,8 @@ export async function startPlatform(options: StartOptions): Promise<RunningPlatf
 }
 
 const DRAIN_MS = 3_000;
+/** Metadata of an S3 object travels in headers. */
+const S3_LIMITS = { maxHeaderSizeBytes: 64 * 1024 };
 
 async function startComposition(options: StartOptions, composition: Composition): Promise<RunningPlatform> {
   const { config } = options;
@@ -118,7 +119,9 @@ async function openListeners(options: StartOptions, composition: Composition): P
     config.https_port,
     '--https-port',
   );
-  endpoints.opened({ http, https, s3: config.s3_port });
+  const { s3 } = composition.services.objectStore;
+  const s3Port = s3 === null ? 0 : await open(createListener({ ...s3, limits: S3_LIMITS }), config.s3_port, '--s3-port');
+  endpoints.opened({ http, https, s3: s3Port });
 }
 
 /** The operator's own certificate, else the one of the local authority. */

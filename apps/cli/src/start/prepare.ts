@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { ensureConsoleBuilt } from '@svc/console/build';
-import { systemRequirements, type PlatformConfig } from '@svc/platform';
-import { ensureSystemPackages, isPresent, type EnsureResult } from '../system-packages/ensure.ts';
+import { missingSystemRequirements, type PlatformConfig } from '@svc/platform';
+import { ensureSystemPackages, type EnsureResult } from '../system-packages/ensure.ts';
 
 interface PrepareOptions {
   /** False: only look what is there. */
@@ -12,16 +12,12 @@ interface PrepareOptions {
 
 /** Installs what the configured services need from the distribution, or says what is missing. */
 export function prepareSystem(config: PlatformConfig, options: PrepareOptions): Promise<EnsureResult> {
-  const path = process.env['PATH'] ?? '';
-  return ensureSystemPackages(
-    systemRequirements(config, (name) => isPresent(name, path)),
-    {
-      path,
-      isRoot: options.install && process.getuid?.() === 0,
-      progress: options.progress,
-      signal: options.signal,
-    },
-  );
+  return ensureSystemPackages(missingSystemRequirements(config), {
+    path: process.env['PATH'] ?? '',
+    isRoot: options.install && process.getuid?.() === 0,
+    progress: options.progress,
+    signal: options.signal,
+  });
 }
 
 /** The folder of the built console; built once for each state of its sources. */

@@ -1,6 +1,5 @@
-import type { EnsureResult } from '../system-packages/ensure.ts';
 import { createLogger } from '@svc/telemetry';
-import { startPlatform, type PlatformConfig, type RunningPlatform } from '@svc/platform';
+import { startPlatform, type RunningPlatform } from '@svc/platform';
 import { readConfiguration, type ConfigFlags } from '../configuration.ts';
 import { prepareConsole, prepareSystem } from './prepare.ts';
 import { onStopSignals } from './signals.ts';
@@ -28,20 +27,13 @@ export async function startFromCommandLine(flags: StartFlags, options: { prepare
     (code) => process.exit(code),
   );
   try {
-    const system = await prepareSystem(config, { install: options.prepare, progress, signal: stopping.signal });
+    await prepareSystem(config, { install: options.prepare, progress, signal: stopping.signal });
     const consoleFolder = await prepareConsole({ progress, signal: stopping.signal });
-    platform = await startPlatform({ config, log, consoleFolder, unavailable: unavailableServices(config, system) });
+    platform = await startPlatform({ config, log, consoleFolder });
   } catch (error) {
     removeHandlers();
     throw error;
   }
   if (flags.json === true) process.stdout.write(`${JSON.stringify(platform.ready)}\n`);
   else process.stdout.write(renderSummary(platform.ready, await platform.status(), platform.owner));
-}
-
-/** Which services cannot run here, and the one line that says why and what to do. */
-function unavailableServices(config: PlatformConfig, system: EnsureResult): Record<string, string> {
-  if (system.command === null || !config.services.includes('sandboxes')) return {};
-  const names = system.missing.map((each) => each.provides).join(', ');
-  return { sandboxes: `${names} missing; install with: ${system.command}` };
 }

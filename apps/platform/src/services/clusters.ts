@@ -1,11 +1,11 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { createClustersModule, systemClock, type ClusterTables } from '@svc/clusters';
 import type { Kysely } from 'kysely';
 import type { ServiceStates } from '../http/status-routes.ts';
 import { replicaIdOf } from '../replica-id.ts';
 import { VERSION } from '../version.ts';
 import type { ServiceContext } from './create-services.ts';
-import type { Service } from './service.ts';
+import { countOf, type Service } from './service.ts';
 
 export async function createClustersService(context: ServiceContext): Promise<Service<ServiceStates['clusters']>> {
   const clusters = await createClustersModule({
@@ -15,7 +15,7 @@ export async function createClustersService(context: ServiceContext): Promise<Se
     metrics: context.metrics,
     clock: systemClock(),
     randomBytes,
-    replicaId: replicaIdOf(context.folder.path, randomUUID),
+    replicaId: replicaIdOf(context.folder.path),
     version: VERSION,
     publicUrl: () => context.endpoints.url,
   });
@@ -27,9 +27,6 @@ export async function createClustersService(context: ServiceContext): Promise<Se
     close: () => clusters.close(),
     readiness: () => clusters.readiness(),
     state: async (workspaceUuid) => ({ enabled: true, reason: null, ...(await clusters.status(workspaceUuid)) }),
-    holdings: async (workspaceUuid) => {
-      const { total } = await clusters.status(workspaceUuid);
-      return total === 0 ? [] : [total === 1 ? '1 cluster' : `${total} clusters`];
-    },
+    holdings: async (workspaceUuid) => countOf((await clusters.status(workspaceUuid)).total, 'cluster', 'clusters'),
   };
 }

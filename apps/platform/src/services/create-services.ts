@@ -8,6 +8,8 @@ import type { Lifecycle } from '../lifecycle.ts';
 import type { ServiceName } from '../service-names.ts';
 import { absentService, absentStates } from './absent.ts';
 import { createClustersService } from './clusters.ts';
+import { createObjectStoreService } from './object-store.ts';
+import { createSandboxesService } from './sandboxes.ts';
 import type { Services } from './service.ts';
 
 export interface ServiceContext extends ComposeOptions {
@@ -28,7 +30,11 @@ export async function createServices(context: ServiceContext): Promise<Services>
     clusters: wants('clusters')
       ? await createClustersService(context)
       : absentService('clusters', absentStates.clusters, off),
-    objectStore: absentService('object-store', absentStates.object_store, off),
-    sandboxes: absentService('sandboxes', absentStates.sandboxes, off),
+    objectStore: wants('object-store')
+      ? await createObjectStoreService(context)
+      : { ...absentService('object-store', absentStates.object_store, off), s3: null },
+    sandboxes: wants('sandboxes')
+      ? await createSandboxesService(context)
+      : absentService('sandboxes', absentStates.sandboxes, off),
   };
 }

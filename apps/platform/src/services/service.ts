@@ -1,5 +1,6 @@
 import type { HttpApp, ReadinessCheck, UpgradeRouter } from '@svc/http';
 import type { ServiceName } from '../service-names.ts';
+import type { ObjectStoreService } from './object-store.ts';
 import type { ServiceStates } from '../http/status-routes.ts';
 
 /** How the platform holds one of its services, whatever module is behind it. */
@@ -19,6 +20,11 @@ export interface Service<State> {
 
 export interface Services {
   clusters: Service<ServiceStates['clusters']>;
-  objectStore: Service<ServiceStates['object_store']>;
+  objectStore: ObjectStoreService;
   sandboxes: Service<ServiceStates['sandboxes']>;
+}
+
+/** `2 buckets`, `1 bucket`, or nothing. */
+export function countOf(count: number, one: string, many: string): string[] {
+  return count === 0 ? [] : [`${count} ${count === 1 ? one : many}`];
 }

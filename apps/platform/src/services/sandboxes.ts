@@ -1,0 +1,50 @@
+import { fileURLToPath } from 'node:url';
+import { createSandboxesModule, type DriverStatus } from '@svc/sandboxes';
+import type { ServiceStates } from '../http/status-routes.ts';
+import { replicaIdOf } from '../replica-id.ts';
+import type { ServiceContext } from './create-services.ts';
+import { countOf, type Service } from './service.ts';
+
+/** The helper's binaries come with the project. */
+const AGENT_FOLDER = fileURLToPath(new URL('../../../../native/sandbox-agent/bin', import.meta.url));
+
+export async function createSandboxesService(context: ServiceContext): Promise<Service<ServiceStates['sandboxes']>> {
+  const { config, log, metrics, access, audit, folder, databases } = context;
+  const sandboxes = await createSandboxesModule({
+    database: databases.main,
+    access,
+    audit,
+    log,
+    metrics,
+    config: config.sandboxes,
+    dataFolder: folder.path,
+    agentFolder: AGENT_FOLDER,
+    node: replicaIdOf(folder.path),
+  });
+  return {
+    name: 'sandboxes',
+    registerRoutes: (app) => sandboxes.registerRoutes(app),
+    registerUpgrades: (router) => sandboxes.registerUpgrades(router),
+    start: (signal) => sandboxes.start(signal),
+    close: () => sandboxes.close(),
+    // Where sandboxes cannot run the rest of the platform still serves: the overview says why, readiness does not fail.
+    readiness: () => sandboxes.readiness().reason ?? 'ok',
+    state: async (workspaceUuid) => ({
+      ...describeDriver(sandboxes.status()),
+      running: await sandboxes.runningInWorkspace(workspaceUuid),
+      total: await sandboxes.countInWorkspace(workspaceUuid),
+      limit: config.sandboxes.max_per_caller,
+      driver: config.sandboxes.driver,
+    }),
+    holdings: async (workspaceUuid) => countOf(await sandboxes.countInWorkspace(workspaceUuid), 'sandbox', 'sandboxes'),
+  };
+}
+
+function describeDriver(status: DriverStatus): Pick<ServiceStates['sandboxes'], 'enabled' | 'reason' | 'runtime'> {
+  if (!status.available) {
+    const remedy = status.install === null ? '' : `; install with: ${status.install}`;
+    return { enabled: false, reason: `${status.reason}${remedy}`, runtime: null };
+  }
+  const { runtime } = status.details;
+  return { enabled: true, reason: null, runtime: typeof runtime === 'string' ? runtime : null };
+}
