@@ -34,12 +34,10 @@ export interface CopyFieldProps {
   labelHidden?: boolean;
   /** Stands there while there is no value. */
   placeholder?: string;
-  /** `block` wraps and keeps line breaks, for commands and secrets. */
-  shape?: 'line' | 'block';
 }
 
 /** A value to take elsewhere: selectable as a whole, and copied by one key. */
-export function CopyField({ label, value, labelHidden = false, placeholder = '', shape = 'line' }: CopyFieldProps) {
+export function CopyField({ label, value, labelHidden = false, placeholder = '' }: CopyFieldProps) {
   const { copied, copy } = useCopy(value);
   return (
     <div className={styles['field']}>
@@ -48,7 +46,7 @@ export function CopyField({ label, value, labelHidden = false, placeholder = '',
         {value === '' ? (
           <span className={styles['none']}>{placeholder}</span>
         ) : (
-          <code className={shape === 'block' ? styles['block'] : styles['line']}>{value}</code>
+          <code className={styles['line']}>{value}</code>
         )}
         <IconButton
           size="small"

@@ -3,7 +3,7 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { Definitions } from '../../ui/page.tsx';
 import { AbsoluteTime } from '../../ui/time.tsx';
 import { Outcome } from './audit-columns.tsx';
-import { actorName } from './audit-words.ts';
+import { actorName, credentialName } from './audit-words.ts';
 import styles from './audit.module.css';
 
 export function AuditEntryDialog({ entry, onClose }: { entry: AuditEntry | null; onClose: () => void }) {
@@ -22,7 +22,7 @@ function EntryDetails({ entry }: { entry: AuditEntry }) {
         items={[
           ['When', <AbsoluteTime key="when" at={entry.occurred_at} />],
           ['Who', actorName(entry)],
-          ['Credential', entry.credential === null ? 'None' : entry.credential.kind.replaceAll('_', ' ')],
+          ['Credential', credentialName(entry)],
           ['What', <code key="what">{entry.resource}</code>],
           [
             'Result',

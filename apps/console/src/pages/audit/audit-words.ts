@@ -12,3 +12,16 @@ export function shortResource(resource: string): string {
   const [, before, start] = UUID.exec(resource) ?? [];
   return before === undefined || start === undefined ? resource : `${before}${start}…`;
 }
+
+const CREDENTIALS: Readonly<Record<string, string>> = {
+  session: 'Session',
+  jwt: 'Access token',
+  oidc: 'Token of an OIDC issuer',
+  api_token: 'API token',
+  service_account: 'Service account',
+  guest_jwt: 'Guest token',
+};
+
+export function credentialName({ credential }: AuditEntry): string {
+  return credential === null ? 'None' : (CREDENTIALS[credential.kind] ?? credential.kind);
+}

@@ -1,0 +1,76 @@
+import { appendFile, cp, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { ensureConsoleBuilt } from '@svc/console/build';
+import { temporaryFolder, type TemporaryFolder } from '@svc/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
+
+describe('the build of the console', () => {
+  let folder: TemporaryFolder;
+  let root: string;
+  let cacheDir: string;
+  let first: string;
+
+  /** A copy, since the test changes a source; libraries are reached as in the project. */
+  beforeAll(async () => {
+    folder = await temporaryFolder();
+    root = join(folder.path, 'project');
+    cacheDir = join(folder.path, 'cache');
+    await mkdir(root);
+    for (const part of ['apps/console', 'sdks/typescript', 'package-lock.json', 'tsconfig.json']) {
+      await cp(join(PROJECT, part), join(root, part), {
+        recursive: true,
+        filter: (source) => !source.endsWith('node_modules'),
+      });
+    }
+    await symlink(join(PROJECT, 'node_modules'), join(root, 'node_modules'));
+    first = await ensureConsoleBuilt({ root, cacheDir });
+  });
+  afterAll(() => folder.remove());
+
+  it('leaves one whole folder with compressed files and the list of URLs', async () => {
+    expect(await readdir(join(cacheDir, 'console'))).toHaveLength(1);
+    const files = await readdir(join(first, 'assets'));
+    const script = files.find((name) => name.endsWith('.js')) ?? '';
+    expect(files).toEqual(expect.arrayContaining([`${script}.br`, `${script}.gz`]));
+    const list = JSON.parse(await readFile(join(first, 'console.json'), 'utf8')) as unknown;
+    expect(list).toEqual({ routes: expect.arrayContaining(['/', '/sign-in', '/w/$workspace/audit']) as string[] });
+  });
+
+  it('makes a document that its content policy lets run: no inline script, style or handler', async () => {
+    const html = await readFile(join(first, 'index.html'), 'utf8');
+    expect(html).not.toMatch(/<script(?![^>]*\bsrc=)|<style|\sstyle=|\son\w+=|javascript:|https?:\/\//);
+    expect(html).toMatch(/<link rel="preload" href="\/assets\/inter-latin-wght-normal-[^"]+\.woff2"/);
+  });
+
+  it('does not build again while the sources are the same', async () => {
+    const started: string[] = [];
+    const again = await ensureConsoleBuilt({ root, cacheDir, onBuild: () => started.push('build') });
+    expect(again).toBe(first);
+    expect(started).toEqual([]);
+  });
+
+  it('takes no notice of tests and notes, and builds anew when a source changed', async () => {
+    await writeFile(join(root, 'apps/console/src/ui/another.test.ts'), 'export {};\n');
+    await appendFile(join(root, 'apps/console/README.md'), 'A note.\n');
+    expect(await ensureConsoleBuilt({ root, cacheDir })).toBe(first);
+    await appendFile(join(root, 'apps/console/src/ui/base.css'), '\n.added {\n  color: red;\n}\n');
+    const [one, two] = await Promise.all([
+      ensureConsoleBuilt({ root, cacheDir }),
+      ensureConsoleBuilt({ root, cacheDir }),
+    ]);
+    expect(one).toBe(two);
+    expect(one).not.toBe(first);
+    const kept = new Set(await readdir(join(cacheDir, 'console')));
+    expect(kept).toEqual(new Set([first, one].map((path) => basename(path))));
+  });
+
+  it('says why it failed and leaves nothing behind', async () => {
+    const before = await readdir(join(cacheDir, 'console'));
+    await writeFile(join(root, 'apps/console/src/main.tsx'), 'this is no program (');
+    await expect(ensureConsoleBuilt({ root, cacheDir })).rejects.toThrow(/the console does not build:[\s\S]*main\.tsx/);
+    expect(await readdir(join(cacheDir, 'console'))).toEqual(before);
+  });
+});
