@@ -24,10 +24,15 @@ export class JournalFile {
   /** Opens or creates; `visit` sees each whole line in its order. */
   static async open(path: string, visit: (line: string, place: LinePlace) => void): Promise<JournalFile> {
     const handle = await open(path, 'a+', 0o600);
-    const sizeBytes = await visitLines(handle, visit);
-    await handle.truncate(sizeBytes);
-    await handle.sync();
-    return new JournalFile(path, handle, sizeBytes);
+    try {
+      const sizeBytes = await visitLines(handle, visit);
+      await handle.truncate(sizeBytes);
+      await handle.sync();
+      return new JournalFile(path, handle, sizeBytes);
+    } catch (error) {
+      await handle.close();
+      throw error;
+    }
   }
 
   get sizeBytes(): number {

@@ -1,0 +1,351 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { CLOSE_CODES } from '@svc/protocol';
+import { fakeClock, temporaryFolder, waitFor } from '@svc/testing';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { startTestAgent, TestPlatform, type TestAgent, type TestPlatformOptions } from '../testing/index.ts';
+
+let clock: ReturnType<typeof fakeClock>;
+let platform: TestPlatform;
+const agents: TestAgent[] = [];
+
+beforeEach(() => {
+  clock = fakeClock();
+});
+afterEach(async () => {
+  for (const each of agents.splice(0)) await each.stop();
+  await platform.close();
+});
+
+async function start(options: TestPlatformOptions = {}, environment: Record<string, string> = {}): Promise<TestAgent> {
+  platform = await TestPlatform.start(options);
+  return connectAgent(environment);
+}
+
+async function connectAgent(environment: Record<string, string> = {}): Promise<TestAgent> {
+  const test = await startTestAgent({ platformUrl: platform.url, clock, environment, random: () => 0.5 });
+  agents.push(test);
+  return test;
+}
+
+/** Moves the clock on until the condition holds: pauses between attempts pass at once. */
+function sooner<Value>(condition: () => Value): ReturnType<typeof waitFor<Value>> {
+  return waitFor(async () => {
+    await clock.advance(500);
+    return condition();
+  });
+}
+
+describe('the channel', () => {
+  it('shakes hands with the token and the id of the cluster, and says hello', async () => {
+    await start();
+    const hello = await platform.waitForMessage('hello');
+    expect(platform.handshakes[0]).toMatchObject({
+      authorization: 'Bearer svc_agt_token_of_the_test',
+      'x-cluster-id': 'cls-123abc',
+    });
+    expect(hello).toMatchObject({
+      protocol: 1,
+      agent_version: '1.2.3',
+      epoch: 1,
+      in_flight: [],
+      cluster_name: 'test-cluster',
+    });
+    await platform.waitForMessage('heartbeat');
+    expect(Object.keys(platform.connection.envelopes[0] ?? {})).toEqual(['type', 'id', 'timestamp', 'payload']);
+  });
+
+  it('sends a heartbeat at once and every 30 s, whatever Kubernetes does', async () => {
+    await start();
+    await platform.waitForMessage('heartbeat');
+    await clock.advance(30_000);
+    await waitFor(() => platform.messages('heartbeat').length === 2);
+    expect(platform.messages('heartbeat')[0]).toEqual({
+      status: 'unhealthy',
+      metrics: { cpu_usage: 0, memory_usage: 0, active_pods: 0 },
+    });
+  });
+
+  it('works with a platform that knows only the contract', async () => {
+    const test = await start({ mode: 'contract' });
+    await platform.waitForMessage('hello');
+    await clock.advance(5000);
+    await platform.waitForMessage('event', (event) => event.event_type === 'agent_started');
+    platform.send('exec', { pod: 'web', namespace: 'default', container: 'web', command: ['ls'] }, 'cmd-1');
+    expect(await platform.result('cmd-1')).toMatchObject({ status: 'failed', command: 'exec' });
+    expect(test.logLines.join('')).toContain('"mode":"contract"');
+    platform.connection.socket.terminate();
+    await sooner(() => platform.connections.length === 2);
+    await platform.waitForMessage('hello', (hello) => hello.epoch === 2);
+    // What left for such a platform counts as delivered: it never confirms anything.
+    expect(platform.messages('hello')[1]?.in_flight).toEqual([]);
+  });
+
+  it('counts a welcome that comes late', async () => {
+    const test = await start({ mode: 'contract' });
+    await platform.waitForMessage('hello');
+    await clock.advance(5000);
+    await platform.waitForMessage('event');
+    platform.send('welcome', {
+      protocol: 1,
+      session_id: 'late',
+      resumed: false,
+      last_received_seq: 0,
+      server_time: new Date().toISOString(),
+      heartbeat_interval_seconds: 5,
+      limits: { messages_per_minute: 1000, messages_burst: 100, frame_size_bytes: 1_048_576 },
+    });
+    platform.connection.socket.terminate();
+    await sooner(() => platform.messages('hello').length === 2);
+    expect(test.agent.httpPort).toBeGreaterThan(0);
+  });
+
+  it('comes back after a cut, with a new epoch and the same instance', async () => {
+    await start();
+    await platform.waitForMessage('heartbeat');
+    for (let round = 2; round <= 6; round += 1) {
+      platform.connection.socket.terminate();
+      await sooner(() => platform.messages('hello').length === round);
+    }
+    const hellos = platform.messages('hello');
+    expect(hellos.map(({ epoch }) => epoch)).toEqual([1, 2, 3, 4, 5, 6]);
+    expect(new Set(hellos.map(({ instance_id: id }) => id)).size).toBe(1);
+    expect(hellos[1]?.session_id).toBe('session-1');
+  });
+
+  it('gives up a link on which nothing comes back, within 25 s', async () => {
+    await start();
+    await platform.waitForMessage('heartbeat');
+    const [first] = platform.connections;
+    first?.socket.pause(); // still connected, but neither reads nor answers
+    await clock.advance(15_000);
+    await clock.advance(10_000);
+    await sooner(() => platform.connections.length === 2);
+    expect(platform.connections).toHaveLength(2);
+  });
+
+  it('keeps a link on which pongs come back', async () => {
+    const test = await start();
+    await platform.waitForMessage('heartbeat');
+    for (let round = 0; round < 6; round += 1) {
+      const before = await lastPing(test);
+      await clock.advance(15_000);
+      await waitFor(async () => (await lastPing(test)) !== before);
+    }
+    expect(platform.connections).toHaveLength(1);
+  });
+
+  it('sends a command id that it knows to nobody twice: duplicate, and the stored result', async () => {
+    await start();
+    await platform.waitForMessage('heartbeat');
+    const payload = { pod: 'web', namespace: 'default', command: ['ls'] };
+    platform.send('exec', payload, 'cmd-1');
+    const first = await platform.result('cmd-1');
+    platform.send('exec', payload, 'cmd-1');
+    await platform.waitForMessage('command_ack', (ack) => ack.state === 'duplicate');
+    await waitFor(() => platform.messages('command_result').length === 2);
+    expect(platform.messages('command_result')[1]).toEqual(first);
+  });
+
+  it('sends a result again until it is acknowledged, over connections and restarts', async () => {
+    await using state = await temporaryFolder();
+    platform = await TestPlatform.start({ acknowledgeResults: false });
+    const options = { platformUrl: platform.url, clock, stateDir: state.path, random: () => 0.1 };
+    const first = await startTestAgent(options);
+    await platform.waitForMessage('heartbeat');
+    platform.send('exec', { pod: 'web', namespace: 'default', command: ['ls'] }, 'cmd-1');
+    const result = await platform.result('cmd-1');
+    platform.connection.socket.terminate();
+    await sooner(() => platform.messages('command_result').length === 2);
+    expect(platform.messages('hello')[1]?.in_flight).toEqual(['cmd-1']);
+    const stopping = first.stop();
+    await stopping;
+    const second = await startTestAgent(options);
+    agents.push(second);
+    await waitFor(() => platform.messages('command_result').length >= 3);
+    expect(platform.messages('command_result').at(-1)).toEqual(result);
+    platform.send('result_ack', { command_ids: ['cmd-1'] });
+    await clock.advance(0);
+    platform.connection.socket.terminate();
+    await sooner(() => platform.messages('hello').at(-1)?.in_flight.length === 0);
+  });
+
+  it('keeps events for a platform that is away, and sends each once it has stored none of them', async () => {
+    platform = await TestPlatform.start({ acknowledgeEvents: false });
+    await connectAgent();
+    await platform.waitForMessage('event', ({ event_type: type }) => type === 'agent_started');
+    platform.connection.socket.terminate();
+    await sooner(() => platform.messages('event').length === 2);
+    expect(platform.messages('event').map(({ seq }) => seq)).toEqual([1, 1]);
+    expect(platform.messages('hello')[1]?.outbox).toEqual({ first: 1, last: 1 });
+  });
+
+  it('does not repeat events that were stored', async () => {
+    await start();
+    await platform.waitForMessage('event');
+    platform.connection.socket.terminate();
+    await sooner(() => platform.messages('hello').length === 2);
+    await waitFor(() => platform.messages('heartbeat').length >= 2);
+    expect(platform.messages('event')).toHaveLength(1);
+  });
+});
+
+describe('a message that cannot be used', () => {
+  it('of an unknown type is answered once and closes nothing', async () => {
+    await start();
+    await platform.waitForMessage('heartbeat');
+    for (let index = 0; index < 5; index += 1) {
+      platform.sendText(
+        JSON.stringify({ type: 'gossip', id: `m-${index}`, timestamp: '2026-01-01T00:00:00Z', payload: {} }),
+      );
+    }
+    const error = await platform.waitForMessage('error');
+    expect(error).toMatchObject({ code: 'UNKNOWN_MESSAGE_TYPE', message_id: 'm-0' });
+    platform.send('exec', { pod: 'a', namespace: 'b', command: ['c'] }, 'cmd-1');
+    await platform.result('cmd-1');
+    expect(platform.messages('error')).toHaveLength(1);
+  });
+
+  it.each([
+    ['deploy', { manifest: 'x', namespace: 'default' }],
+    ['exec', { pod: 'a', namespace: 'b', command: 'ls' }],
+    ['logs', { pod: 'a' }],
+  ] as const)('as %s with a broken payload gets its ack and its one result', async (type, payload) => {
+    await start();
+    await platform.waitForMessage('heartbeat');
+    platform.sendText(JSON.stringify({ type, id: 'cmd-x', timestamp: '2026-01-01T00:00:00Z', payload }));
+    expect(await platform.result('cmd-x')).toMatchObject({
+      command: type,
+      status: 'failed',
+      error: { code: 'INVALID_REQUEST', details: { field: expect.stringContaining('payload') as string } },
+    });
+    expect(platform.messages('command_ack')).toEqual([
+      expect.objectContaining({ command_id: 'cmd-x', state: 'rejected' }) as object,
+    ]);
+  });
+
+  it('is survived whatever it is, until there are too many', async () => {
+    await start();
+    await platform.waitForMessage('heartbeat');
+    const bad = ['', 'x', '[]', '{"type":"deploy"}', `{"a":${'['.repeat(1000)}`];
+    for (const text of bad) platform.sendText(text);
+    platform.connection.socket.send(Buffer.from([0, 1, 2]));
+    await platform.waitForMessage('error', ({ code }) => code === 'MALFORMED_ENVELOPE');
+    platform.send('exec', { pod: 'a', namespace: 'b', command: ['c'] }, 'cmd-1');
+    await platform.result('cmd-1');
+    expect(platform.connections).toHaveLength(1);
+    for (let index = 0; index < 60; index += 1) platform.sendText('x');
+    await waitFor(() => platform.connections[0]?.closeCode === CLOSE_CODES.malformed);
+    await sooner(() => platform.connections.length === 2);
+  });
+
+  it('that is larger than a frame ends the connection, not the agent', async () => {
+    await start();
+    await platform.waitForMessage('heartbeat');
+    platform.sendText('x'.repeat(1_100_000));
+    await waitFor(() => platform.connections[0]?.closeCode !== null);
+    await sooner(() => platform.connections.length === 2);
+  });
+
+  it('above the rate waits and is not lost', async () => {
+    await start();
+    await platform.waitForMessage('heartbeat');
+    for (let index = 0; index < 150; index += 1) {
+      platform.send('exec', { pod: 'a', namespace: 'b', command: ['c'] }, `cmd-${index}`);
+    }
+    await sooner(() => new Set(platform.messages('command_result').map(({ command_id: id }) => id)).size === 150);
+    expect(platform.messages('error').map(({ code }) => code)).toContain('RATE_LIMITED');
+    expect(platform.connections).toHaveLength(1);
+  });
+});
+
+describe('a refusal of the platform', () => {
+  it('is logged with its status and words, and without the token', async () => {
+    platform = await TestPlatform.start();
+    platform.refusal = {
+      status: 503,
+      body: 'maintenance; your token svc_agt_token_of_the_test was seen',
+      headers: { 'Retry-After': '7' },
+    };
+    const test = await connectAgent();
+    const line = await waitFor(() => test.logLines.find((each) => each.includes('no connection to the platform')));
+    expect(line).toContain('the platform answered 503: maintenance');
+    expect(test.logLines.join('')).not.toContain('svc_agt_token_of_the_test');
+    const { retry_in_ms: retryInMs } = JSON.parse(line) as { retry_in_ms: number };
+    expect(retryInMs).toBeGreaterThanOrEqual(7000);
+    platform.refusal = null;
+    await sooner(() => platform.connections.length === 1);
+  });
+
+  it('of the token makes the agent unauthorized, until a new token stands in its file', async () => {
+    await using folder = await temporaryFolder();
+    const file = join(folder.path, 'token');
+    await writeFile(file, 'old-token\n');
+    platform = await TestPlatform.start({ token: 'new-token' });
+    const test = await connectAgent({ SVC_TOKEN_FILE: folder.path });
+    await waitFor(async () => (await (await test.get('/readyz')).text()).includes('"api_connection":"unauthorized"'));
+    await writeFile(file, 'new-token\n');
+    test.agent.reconnectNow();
+    await waitFor(() => platform.connections.length === 1);
+    expect(platform.handshakes.map(({ authorization }) => authorization)).toEqual([
+      'Bearer old-token',
+      'Bearer new-token',
+    ]);
+  });
+
+  it('by a close code is honoured: replaced agents do not fight', async () => {
+    await start();
+    await platform.waitForMessage('heartbeat');
+    platform.connection.socket.close(CLOSE_CODES.replaced, 'another agent came');
+    await waitFor(() => platform.connections[0]?.closeCode !== null);
+    await clock.advance(29_000);
+    expect(platform.connections).toHaveLength(1);
+    await sooner(() => platform.connections.length === 2);
+  });
+});
+
+describe('an ordered change of the connection', () => {
+  it('connects anew before it closes, when the platform drains', async () => {
+    const test = await start();
+    await platform.waitForMessage('heartbeat');
+    const [first] = platform.connections;
+    platform.send('drain', { reason: 'restart', reconnect_within_ms: 1000 });
+    await waitFor(() => test.logLines.some((line) => line.includes('asks for a new connection')));
+    await clock.advance(1000);
+    await waitFor(() => platform.connections.length === 2);
+    await waitFor(() => first?.closeCode !== null);
+    expect(first?.closeCode).toBe(CLOSE_CODES.normal);
+    platform.send('exec', { pod: 'a', namespace: 'b', command: ['c'] }, 'cmd-1');
+    await platform.result('cmd-1');
+    expect(platform.connections[1]?.received.map(({ type }) => type)).toContain('command_result');
+    expect(platform.connections).toHaveLength(2);
+  });
+
+  it('stays ready during a reconnect shorter than three heartbeats', async () => {
+    const test = await start();
+    await platform.waitForMessage('heartbeat');
+    platform.refusal = { status: 503, body: '' };
+    platform.connection.socket.terminate();
+    const state = async () => (await (await test.get('/readyz')).text()).match(/"api_connection":"(\w+)"/)?.[1];
+    await waitFor(async () => (await (await test.get('/livez')).text()).includes('"disconnected"'));
+    await clock.advance(80_000);
+    expect(await state()).toBe('ok');
+    await clock.advance(20_000);
+    expect(await state()).toBe('disconnected');
+  });
+
+  it('says goodbye when the agent stops, and leaves no timer', async () => {
+    const test = await start();
+    await platform.waitForMessage('heartbeat');
+    await agents.pop()?.stop();
+    await waitFor(() => platform.connections[0]?.closeCode === CLOSE_CODES.goingAway);
+    expect(platform.messages('event').map(({ event_type: type }) => type)).toContain('agent_stopping');
+    expect(clock.pendingTimers()).toBe(0);
+    await expect(test.get('/healthz')).rejects.toThrow();
+  });
+});
+
+async function lastPing(test: TestAgent): Promise<unknown> {
+  const body = (await (await test.get('/livez')).json()) as { components: { api_client: { last_ping: unknown } } };
+  return body.components.api_client.last_ping;
+}

@@ -1,0 +1,68 @@
+import { fakeClock } from '@svc/testing';
+import { describe, expect, it } from 'vitest';
+import { MessageBudget } from './message-budget.ts';
+import { SendQueue } from './send-queue.ts';
+
+const rate = { perMinute: 60, burst: 10, controlShare: 0.3 };
+
+function queueOf(maxMessages = 100) {
+  const clock = fakeClock();
+  const written: string[] = [];
+  let overflows = 0;
+  const queue = new SendQueue({
+    budget: new MessageBudget(rate, () => clock.nowMs()),
+    clock,
+    write: (text) => {
+      written.push(text);
+      return Promise.resolve();
+    },
+    overflow: () => (overflows += 1),
+    maxMessages,
+  });
+  return { clock, written, queue, overflows: () => overflows };
+}
+
+describe('the queue of outgoing frames', () => {
+  it('leaves a share of the rate to control messages', async () => {
+    const { clock, written, queue } = queueOf();
+    for (let index = 0; index < 20; index += 1) void queue.send(`output ${index}`, false);
+    await clock.advance(0);
+    expect(written).toHaveLength(7);
+    void queue.send('result', true);
+    await clock.advance(0);
+    expect(written.at(-1)).toBe('result');
+  });
+
+  it('keeps the order of each lane and the rate over time', async () => {
+    const { clock, written, queue } = queueOf();
+    for (let index = 0; index < 30; index += 1) void queue.send(String(index), false);
+    await clock.advance(0);
+    await clock.advance(10_000);
+    expect(written.length).toBeGreaterThanOrEqual(16);
+    expect(written.length).toBeLessThanOrEqual(18);
+    await clock.advance(60_000);
+    expect(written).toEqual(Array.from({ length: 30 }, (_, index) => String(index)));
+  });
+
+  it('refuses and says so when more waits than may wait', async () => {
+    const { queue, overflows } = queueOf(12);
+    const sent = Array.from({ length: 20 }, () => queue.send('x', false).catch((error: Error) => error.message));
+    await expect(sent.at(-1)).resolves.toBe('the platform does not read');
+    expect(overflows()).toBeGreaterThan(0);
+  });
+
+  it('rejects what waits when it is closed, and leaves no timer', async () => {
+    const { clock, queue } = queueOf();
+    const sent = Array.from({ length: 15 }, () =>
+      queue.send('x', false).then(
+        () => 'sent',
+        (error: Error) => error.message,
+      ),
+    );
+    await clock.advance(0);
+    queue.close(new Error('gone'));
+    expect((await Promise.all(sent)).filter((outcome) => outcome === 'gone').length).toBeGreaterThan(0);
+    await expect(queue.send('late', true)).rejects.toThrow('gone');
+    expect(clock.pendingTimers()).toBe(0);
+  });
+});

@@ -1,0 +1,114 @@
+import { isAppError } from '@svc/errors';
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { parseManifest } from './manifest.ts';
+
+const limits = { maxDocuments: 10, maxObjects: 20 };
+const head = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n';
+
+function refusal(text: string): Record<string, unknown> {
+  try {
+    parseManifest(text, limits);
+  } catch (error) {
+    if (isAppError(error)) return { code: error.code, ...error.details };
+    throw error;
+  }
+  throw new Error('accepted');
+}
+
+describe('a manifest', () => {
+  it('gives the objects of all documents and lists, with their places', () => {
+    const text = `${head}---\n# nothing\n---\napiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: Secret, metadata: {name: b}}\n---\n{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"c"}}`;
+    const objects = parseManifest(text, limits).map(({ object, field }) => [object.kind, object.metadata.name, field]);
+    expect(objects).toEqual([
+      ['ConfigMap', 'a', 'manifest[0]'],
+      ['Secret', 'b', 'manifest[2].items[0]'],
+      ['Deployment', 'c', 'manifest[3]'],
+    ]);
+  });
+
+  it('reads numbers, modes and booleans as Kubernetes does', () => {
+    const text = `${head}data:\n  mode: 0644\n  yes: yes\n  off: off\n  text: "0644"\n  time: 12:30\n  date: 2020-01-01\n  big: 1e3\n  hex: 0x10\n  none: ~\n`;
+    expect(parseManifest(text, limits)[0]?.object['data']).toEqual({
+      mode: 420,
+      true: true,
+      false: false,
+      text: '0644',
+      time: '12:30',
+      date: '2020-01-01',
+      big: 1000,
+      hex: 16,
+      none: null,
+    });
+  });
+
+  it('follows anchors and merges', () => {
+    const text = `${head}x: &base {a: 1, b: 2}\ny: {<<: *base, b: 3}\n`;
+    expect(parseManifest(text, limits)[0]?.object['y']).toEqual({ a: 1, b: 3 });
+  });
+
+  it.each([
+    ['', 'manifest'],
+    ['---\n---\n', 'manifest'],
+    ['just text', 'manifest[0]'],
+    ['- a\n- b', 'manifest[0]'],
+    [`${head}a: 1\na: 2`, 'manifest[0]'],
+    [`${head}a: {b: 1`, 'manifest[0]'],
+    [`${head}---\nkind: X\nmetadata: {name: a}`, 'manifest[1].apiVersion'],
+    [`${head}---\napiVersion: v1\nmetadata: {name: a}`, 'manifest[1].kind'],
+    [`${head}---\napiVersion: v1\nkind: Pod`, 'manifest[1].metadata'],
+    ['apiVersion: v1\nkind: Pod\nmetadata: {generateName: a-}', 'manifest[0].metadata.generateName'],
+    ['apiVersion: v1\nkind: Pod\nmetadata: {name: ../etc}', 'manifest[0].metadata.name'],
+    ['apiVersion: v1\nkind: Pod\nmetadata: {name: 5}', 'manifest[0].metadata.name'],
+    ['apiVersion: v1\nkind: Pod\nmetadata: {name: a, namespace: "x y"}', 'manifest[0].metadata.namespace'],
+    ['apiVersion: v1\nkind: Pod\nmetadata: {name: a, labels: {b: 1}}', 'manifest[0].metadata.labels.b'],
+    [Array.from({ length: 11 }, () => head).join('---\n'), 'manifest'],
+  ])('is refused with the place: %j', (text, field) => {
+    expect(refusal(text)).toMatchObject({ code: 'INVALID_REQUEST', field });
+  });
+
+  it('refuses aliases that multiply, at once', () => {
+    const levels = Array.from({ length: 12 }, (_, level) => {
+      const previous = level === 0 ? 'x' : `*l${level - 1}`;
+      return `l${level}: &l${level} [${Array.from({ length: 10 }, () => previous).join(', ')}]`;
+    });
+    expect(refusal(`${head}${levels.join('\n')}\n`)).toMatchObject({ code: 'INVALID_REQUEST' });
+    const many = Array.from({ length: 2000 }, () => '*a').join(', ');
+    expect(refusal(`${head}a: &a x\nb: [${many}]\n`)).toMatchObject({
+      reason: expect.stringContaining('aliases') as string,
+    });
+  });
+
+  it('refuses what nests too deeply', () => {
+    expect(refusal(`${head}a: ${'['.repeat(300)}${']'.repeat(300)}`)).toMatchObject({ code: 'INVALID_REQUEST' });
+    expect(refusal('['.repeat(200_000))).toMatchObject({ code: 'INVALID_REQUEST' });
+  });
+
+  it('does not take quadratic time for many keys', () => {
+    const keys = Array.from({ length: 60_000 }, (_, index) => `  k${index}: v`).join('\n');
+    expect(parseManifest(`${head}data:\n${keys}\n`, limits)).toHaveLength(1);
+  });
+
+  it('survives any text: objects or INVALID_REQUEST', () => {
+    const mangled = fc
+      .tuple(
+        fc.constant(`${head}data: {a: "1", b: [1, 2]}\n---\n${head}`),
+        fc.nat(),
+        fc.string({ maxLength: 6 }),
+        fc.nat(10),
+      )
+      .map(
+        ([text, at, insert, cut]) => text.slice(0, at % text.length) + insert + text.slice((at % text.length) + cut),
+      );
+    fc.assert(
+      fc.property(fc.oneof(fc.string(), mangled), (text) => {
+        try {
+          expect(parseManifest(text, limits).length).toBeGreaterThan(0);
+        } catch (error) {
+          expect(error).toMatchObject({ code: 'INVALID_REQUEST' });
+        }
+      }),
+      { numRuns: 1000 },
+    );
+  });
+});

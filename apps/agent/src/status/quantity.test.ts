@@ -1,0 +1,22 @@
+import { describe, expect, it } from 'vitest';
+import { parseQuantity } from './quantity.ts';
+
+describe('a quantity', () => {
+  it.each([
+    ['1', 1],
+    ['250m', 0.25],
+    ['1500n', 1.5e-6],
+    ['2Ki', 2048],
+    ['1.5Gi', 1.5 * 2 ** 30],
+    ['1e3', 1000],
+    ['12E', 12e18],
+    ['.5', 0.5],
+    [4, 4],
+  ])('%j is %d', (text, value) => {
+    expect(parseQuantity(text)).toBeCloseTo(value, 12);
+  });
+
+  it.each(['', 'x', '1 Gi', '1KB', null, undefined, {}])('%j is none', (text) => {
+    expect(parseQuantity(text)).toBeNull();
+  });
+});
