@@ -120,7 +120,8 @@ async function openListeners(options: StartOptions, composition: Composition): P
     '--https-port',
   );
   const { s3 } = composition.services.objectStore;
-  const s3Port = s3 === null ? 0 : await open(createListener({ ...s3, limits: S3_LIMITS }), config.s3_port, '--s3-port');
+  const s3Port =
+    s3 === null ? 0 : await open(createListener({ ...s3, limits: S3_LIMITS }), config.s3_port, '--s3-port');
   endpoints.opened({ http, https, s3: s3Port });
 }
 
