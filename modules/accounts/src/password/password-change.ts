@@ -48,9 +48,7 @@ export class PasswordChange {
     const { userId, remoteAddress, currentPassword } = request;
     // Its own key, so that guesses here do not delay sign-ins and guesses there do not delay this.
     const attempt = { remoteAddress, account: `password of ${userId}`, knownDevice: null };
-    this.#throttle.admit(attempt);
-    const { matches } = await this.#hasher.check(currentPassword ?? '', stored);
+    const { matches } = await this.#throttle.attempt(attempt, () => this.#hasher.check(currentPassword ?? '', stored));
     if (!matches) throw accountErrors.WRONG_PASSWORD({ details: { field: 'current_password' } });
-    this.#throttle.succeeded(attempt);
   }
 }

@@ -35,7 +35,6 @@ export class GrowingDelays {
     return Math.max(0, lastAtMs + delayMs - this.#now().getTime());
   }
 
-  /** Counted before the password is looked at, so that attempts side by side are all counted. */
   charge(key: string): void {
     this.#failures.set(key, { count: this.#current(key).count + 1, lastAtMs: this.#now().getTime() });
   }

@@ -53,6 +53,12 @@ describeDialects<unknown>('login throttling', migrations, (database) => {
     expect(statuses).toEqual([401, 401, 401, 401, 429, 429, 429, 429, 429, 429]);
   });
 
+  it('refuses none of many right ones side by side', async () => {
+    await addUser(accounts(), 'ann@example.com');
+    const answers = await Promise.all(Array.from({ length: 12 }, () => login('ann@example.com', PASSWORD)));
+    expect(new Set(sortedStatuses(answers))).toEqual(new Set([200]));
+  });
+
   it('throttles e-mails that nobody has the same way', async () => {
     const statuses = [];
     for (let count = 0; count < 5; count++) statuses.push((await login('nobody@example.com', 'wrong')).status);

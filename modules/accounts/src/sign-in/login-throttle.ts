@@ -2,6 +2,7 @@ import { accountErrors } from '../errors.ts';
 import { hashToken } from '../tokens/random-token.ts';
 import { addressBlock } from './address-block.ts';
 import { GrowingDelays } from './growing-delays.ts';
+import { OneByOne } from './one-by-one.ts';
 import { TokenBuckets } from './token-buckets.ts';
 
 export interface ThrottleOptions {
@@ -26,6 +27,8 @@ export interface Attempt {
 
 const MAX_KEYS = 20_000;
 const FORGET_EVERY_MS = 10 * 60_000;
+/** Attempts on one account from one address that wait for each other. */
+const MAX_IN_LINE = 32;
 
 /**
  * Slows guessing down without handing anybody a way to lock a user out:
@@ -40,6 +43,7 @@ export class LoginThrottle {
   readonly #addresses: TokenBuckets;
   readonly #accounts: TokenBuckets;
   readonly #delays: GrowingDelays;
+  readonly #oneByOne = new OneByOne(MAX_IN_LINE);
 
   constructor(options: ThrottleOptions, now: () => Date) {
     this.#addresses = new TokenBuckets(
@@ -61,9 +65,23 @@ export class LoginThrottle {
     );
   }
 
-  /** Charges the attempt as a failure, or throws TOO_MANY_ATTEMPTS. */
-  admit(attempt: Attempt): void {
-    const { address, account, pair } = keysOf(attempt);
+  /**
+   * Runs `check` when the attempt may be made, and counts it when it fails. Attempts side by side on one account from
+   * one address go one by one: wrong ones are all counted, and right ones are not refused for the sake of each other.
+   * Throws TOO_MANY_ATTEMPTS and BUSY.
+   */
+  attempt<Check extends { matches: boolean }>(attempt: Attempt, check: () => Promise<Check>): Promise<Check> {
+    const keys = keysOf(attempt);
+    return this.#oneByOne.run(keys.pair, async () => {
+      this.#admit(attempt, keys);
+      const result = await check();
+      if (result.matches) this.#takeBack(attempt, keys);
+      return result;
+    });
+  }
+
+  /** Charged before it is known to fail, for the attempts from other addresses at the same time. */
+  #admit(attempt: Attempt, { address, account, pair }: Keys): void {
     const strangers = attempt.knownDevice === null;
     const waitMs = Math.max(
       this.#delays.waitMs(pair),
@@ -77,9 +95,7 @@ export class LoginThrottle {
     this.#accounts.take(account);
   }
 
-  /** Takes the charge back: the password was right. */
-  succeeded(attempt: Attempt): void {
-    const { address, account, pair } = keysOf(attempt);
+  #takeBack(attempt: Attempt, { address, account, pair }: Keys): void {
     this.#delays.forgive(pair);
     if (attempt.knownDevice !== null) return;
     this.#addresses.giveBack(address);
@@ -87,7 +103,13 @@ export class LoginThrottle {
   }
 }
 
-function keysOf(attempt: Attempt): { address: string; account: string; pair: string } {
+interface Keys {
+  address: string;
+  account: string;
+  pair: string;
+}
+
+function keysOf(attempt: Attempt): Keys {
   const address = addressBlock(attempt.remoteAddress);
   const account = hashToken(attempt.account); // a fixed length, whatever was typed
   return { address, account, pair: `${account} ${attempt.knownDevice ?? address}` };

@@ -64,10 +64,8 @@ export class SignIn {
       account: email ?? request.email,
       knownDevice,
     };
-    this.#throttle.admit(attempt);
-    const check = await this.#hasher.check(request.password, user?.passwordHash);
+    const check = await this.#throttle.attempt(attempt, () => this.#hasher.check(request.password, user?.passwordHash));
     if (!check.matches || user === undefined) return { outcome: 'refused', userId: user?.id ?? null };
-    this.#throttle.succeeded(attempt);
     if (check.outdated) await this.#rehash(user, request.password);
     const { session, secret } = await this.#sessions.begin(user.id, request);
     const deviceSecret = await this.#rememberDevice(user.id, knownDevice === null ? null : request.deviceSecret);
