@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { parseDurationMs } from '@svc/config';
-import type { AppError } from '@svc/errors';
+import { isAppError, type AppError } from '@svc/errors';
 import {
   CLOSE_CODES,
   reconnectAdvice,
@@ -196,7 +196,7 @@ export class PlatformChannel {
   async #failed(error: unknown, startedMs: number, signal: AbortSignal): Promise<void> {
     const { clock, metrics, log, random } = this.#options;
     const refusal = error instanceof HandshakeError ? error : null;
-    const kind = refusal?.kind ?? 'token';
+    const kind = refusal?.kind ?? (isAppError(error) && error.code === 'TOKEN_MISSING' ? 'token' : 'connection');
     const message = error instanceof Error ? error.message : String(error);
     metrics.platformRequest('GET', CHANNEL_PATH, String(refusal?.status ?? 0), (clock.nowMs() - startedMs) / 1000);
     metrics.platformError(kind);

@@ -1,8 +1,7 @@
-import { request } from 'node:http';
-import { request as secureRequest, type Agent } from 'node:https';
+import { Agent, request } from 'node:http';
+import { request as secureRequest } from 'node:https';
 import { Socket } from 'node:net';
 import { connect as connectTls, type ConnectionOptions } from 'node:tls';
-import { Agent as HttpsAgent } from 'node:https';
 
 /** True when the host is reached without a proxy: `*`, `name`, `.suffix`, an address, each with or without a port. */
 export function bypassesProxy(host: string, port: string, noProxy: string): boolean {
@@ -26,7 +25,7 @@ export function proxyAgent(proxy: URL, secureTarget: boolean, tls: ConnectionOpt
   return new ConnectAgent(proxy, secureTarget, tls, timeoutMs);
 }
 
-class ConnectAgent extends HttpsAgent {
+class ConnectAgent extends Agent {
   readonly #proxy: URL;
   readonly #secureTarget: boolean;
   readonly #tls: ConnectionOptions;
@@ -34,6 +33,8 @@ class ConnectAgent extends HttpsAgent {
 
   constructor(proxy: URL, secureTarget: boolean, tls: ConnectionOptions, timeoutMs: number) {
     super({ keepAlive: false });
+    // What `https.request` looks for in the agent it is given.
+    Object.assign(this, { protocol: secureTarget ? 'https:' : 'http:' });
     this.#proxy = proxy;
     this.#secureTarget = secureTarget;
     this.#tls = tls;

@@ -1,0 +1,98 @@
+import { execFileSync } from 'node:child_process';
+import { createServer, type Server as HttpServer } from 'node:http';
+import { createServer as createTlsServer, type Server } from 'node:https';
+import { connect, type AddressInfo } from 'node:net';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describeRequiring, temporaryFolder, waitFor, type TemporaryFolder } from '@svc/testing';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { WebSocketServer } from 'ws';
+import { startTestAgent, TestPlatform, type TestAgent } from '../testing/index.ts';
+import { channelUrl } from './dial.ts';
+
+describe('the address of the channel', () => {
+  it.each([
+    ['https://platform.example', 'wss://platform.example/v1/agent/connect'],
+    ['https://platform.example:8443/base/', 'wss://platform.example:8443/base/v1/agent/connect'],
+    ['http://127.0.0.1:4000', 'ws://127.0.0.1:4000/v1/agent/connect'],
+  ])('%s -> %s', (apiUrl, expected) => {
+    expect(channelUrl(apiUrl, '/v1/agent/connect').href).toBe(expected);
+  });
+});
+
+describe('a proxy on the way', () => {
+  it('is asked for a tunnel with its credentials, which are never shown', async () => {
+    const platform = await TestPlatform.start();
+    const asked: { target: string | undefined; credentials: string | undefined }[] = [];
+    const proxy: HttpServer = createServer();
+    proxy.on('connect', (request, socket, head) => {
+      asked.push({ target: request.url, credentials: request.headers['proxy-authorization'] });
+      const [host = '', port = ''] = (request.url ?? '').split(':');
+      const upstream = connect(Number(port), host, () => {
+        socket.write('HTTP/1.1 200 OK\r\n\r\n');
+        upstream.write(head);
+        upstream.pipe(socket).pipe(upstream);
+      });
+      upstream.on('error', () => socket.destroy());
+      socket.on('error', () => upstream.destroy());
+    });
+    await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+    const { port } = proxy.address() as AddressInfo;
+    const test = await startTestAgent({
+      platformUrl: platform.url,
+      environment: { HTTPS_PROXY: `http://user:pass%20word@127.0.0.1:${port}`, NO_PROXY: 'elsewhere.example' },
+    });
+    await platform.waitForMessage('heartbeat');
+    expect(asked[0]).toEqual({
+      target: new URL(platform.url).host,
+      credentials: `Basic ${Buffer.from('user:pass word').toString('base64')}`,
+    });
+    expect(await (await test.get('/config')).text()).not.toContain('pass%20word');
+    await test.stop();
+    await platform.close();
+    proxy.closeAllConnections();
+    await new Promise((resolve) => proxy.close(resolve));
+  });
+});
+
+describeRequiring(['command:openssl'], 'TLS on the way', () => {
+  let folder: TemporaryFolder;
+  let server: Server;
+  let test: TestAgent | undefined;
+
+  beforeEach(async () => {
+    folder = await temporaryFolder();
+    const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=IP:127.0.0.1'];
+    const files = ['-keyout', join(folder.path, 'key.pem'), '-out', join(folder.path, 'cert.pem')];
+    const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
+    execFileSync('openssl', ['req', '-x509', ...key, ...subject, ...files], { stdio: 'ignore' });
+    server = createTlsServer({
+      key: readFileSync(join(folder.path, 'key.pem')),
+      cert: readFileSync(join(folder.path, 'cert.pem')),
+    });
+    const sockets = new WebSocketServer({ server });
+    sockets.on('connection', (socket) => socket.on('message', () => undefined));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  });
+  afterEach(async () => {
+    await test?.stop();
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+    await folder.remove();
+  });
+
+  it('is refused when nobody vouches for the platform, and the log says so', async () => {
+    const { port } = server.address() as AddressInfo;
+    test = await startTestAgent({ platformUrl: `https://127.0.0.1:${port}` });
+    const lines = test.logLines;
+    await waitFor(() => lines.some((line) => line.includes('"kind":"tls"') && line.includes('self-signed')));
+  });
+
+  it('is accepted with the authority of the configuration', async () => {
+    const { port } = server.address() as AddressInfo;
+    const environment = { SVC_TLS_CA_CERT: join(folder.path, 'cert.pem') };
+    test = await startTestAgent({ platformUrl: `https://127.0.0.1:${port}`, environment });
+    const { get } = test;
+    await waitFor(async () => (await (await get('/livez')).text()).includes('"state":"connected"'));
+  });
+});
