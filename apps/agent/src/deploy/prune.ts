@@ -1,3 +1,4 @@
+import { isAppError } from '@svc/errors';
 import { isStatusError, type KubeClient } from '@svc/kube';
 import type { ResourceResult } from '@svc/protocol';
 import { messageErrorOf } from '../commands/error-of.ts';
@@ -64,6 +65,8 @@ async function pruneOne(request: PruneRequest, entry: InventoryEntry): Promise<R
     signal.throwIfAborted();
     // Made anew by somebody in this moment: it is theirs now.
     if (isStatusError(error, 409)) return null;
+    // Its kind went before it, and the object with its kind.
+    if (isAppError(error) && error.code === 'UNKNOWN_KIND') return null;
     return { ...row(entry, 'failed', undefined), error: messageErrorOf(error) };
   }
 }

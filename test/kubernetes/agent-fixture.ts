@@ -1,0 +1,107 @@
+import { randomUUID } from 'node:crypto';
+import { startTestAgent, TestPlatform, type TestAgent } from '@svc/agent/testing';
+import type { CommandResult, DeployCommand } from '@svc/protocol';
+import { startKubernetes, type Kubernetes } from './index.ts';
+
+/** Image with a shell that every node of the test has. */
+export const TEST_IMAGE = process.env['KUBERNETES_UNDER_TEST_IMAGE'] ?? 'localhost/busybox:1';
+
+/** A real cluster, a platform played by the test, and the agent between them. */
+export class AgentFixture {
+  readonly kubernetes: Kubernetes;
+  readonly platform: TestPlatform;
+  readonly namespace = `agent-${randomUUID().slice(0, 8)}`;
+  test: TestAgent;
+
+  private constructor(kubernetes: Kubernetes, platform: TestPlatform, test: TestAgent) {
+    this.kubernetes = kubernetes;
+    this.platform = platform;
+    this.test = test;
+  }
+
+  static async start(environment: Record<string, string> = {}, file?: string): Promise<AgentFixture> {
+    const kubernetes = await startKubernetes();
+    const platform = await TestPlatform.start();
+    const test = await startTestAgent({
+      platformUrl: platform.url,
+      environment: { KUBECONFIG: kubernetes.kubeconfig, ...environment },
+      ...(file === undefined ? {} : { file }),
+    });
+    const fixture = new AgentFixture(kubernetes, platform, test);
+    await kubernetes.kubectl('create', 'namespace', fixture.namespace);
+    await platform.waitForMessage('heartbeat');
+    return fixture;
+  }
+
+  get kubectl(): Kubernetes['kubectl'] {
+    return this.kubernetes.kubectl;
+  }
+
+  /** `kubectl -n NAMESPACE`. */
+  inNamespace(...args: string[]): Promise<string> {
+    return this.kubernetes.kubectl('-n', this.namespace, ...args);
+  }
+
+  async json(...args: string[]): Promise<Record<string, unknown>> {
+    return JSON.parse(await this.inNamespace('get', ...args, '-o', 'json')) as Record<string, unknown>;
+  }
+
+  /** Sends a deploy and waits for its one result. */
+  async deploy(
+    manifest: string | object | readonly object[],
+    options: Partial<Omit<DeployCommand, 'manifest'>> = {},
+    commandId?: string,
+  ): Promise<CommandResult> {
+    const id = this.platform.send(
+      'deploy',
+      { project_id: 'shop', namespace: this.namespace, timeout_seconds: 60, manifest: textOf(manifest), ...options },
+      commandId ?? `cmd-${randomUUID()}`,
+    );
+    return this.platform.result(id, 120_000);
+  }
+
+  async stop(): Promise<void> {
+    await this.test.stop();
+    await this.platform.close();
+    await this.kubernetes.kubectl('delete', 'namespace', this.namespace, '--wait=false').catch(() => undefined);
+    await this.kubernetes.stop();
+  }
+}
+
+export function textOf(manifest: string | object | readonly object[]): string {
+  if (typeof manifest === 'string') return manifest;
+  const documents = Array.isArray(manifest) ? manifest : [manifest];
+  return documents.map((document) => JSON.stringify(document)).join('\n---\n');
+}
+
+export function configMap(name: string, data: Record<string, string> = {}, metadata: object = {}): object {
+  return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, ...metadata }, data };
+}
+
+export function deployment(
+  name: string,
+  options: { image?: string; command?: string[]; replicas?: number } = {},
+): object {
+  const { image = TEST_IMAGE, command = ['sleep', '3600'], replicas } = options;
+  const labels = { app: name };
+  const container = { name: 'main', image, command, imagePullPolicy: image === TEST_IMAGE ? 'IfNotPresent' : 'Never' };
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name },
+    spec: {
+      ...(replicas === undefined ? {} : { replicas }),
+      selector: { matchLabels: labels },
+      template: { metadata: { labels }, spec: { terminationGracePeriodSeconds: 0, containers: [container] } },
+    },
+  };
+}
+
+export function service(name: string): object {
+  return {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name },
+    spec: { selector: { app: name }, ports: [{ port: 80 }] },
+  };
+}

@@ -1,0 +1,159 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { startTestAgent, TestPlatform } from '@svc/agent/testing';
+import { skippedTitle, temporaryFolder, waitFor, type TemporaryFolder } from '@svc/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { AgentFixture, configMap, deployment, textOf } from './agent-fixture.ts';
+import { kubernetesRequirement } from './index.ts';
+
+const reason = await kubernetesRequirement();
+const title = 'an agent with rules of its own';
+
+const RULES = `
+deploy:
+  namespaces: ["*"]
+  cluster_scoped_kinds: [Namespace, CustomResourceDefinition]
+  prune_kinds: [Namespace, CustomResourceDefinition]
+`;
+
+describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, reason), () => {
+  let fixture: AgentFixture;
+  let folder: TemporaryFolder;
+  beforeAll(async () => {
+    folder = await temporaryFolder();
+    const file = join(folder.path, 'config.yaml');
+    await writeFile(file, RULES);
+    fixture = await AgentFixture.start({}, file);
+  });
+  afterAll(async () => {
+    await fixture?.stop();
+    await folder?.remove();
+  });
+
+  /** Another process in the place of the agent: with its state, or with none. */
+  async function secondAgent(platform: TestPlatform, stateDir?: string, kubeconfig = fixture.kubernetes.kubeconfig) {
+    return startTestAgent({
+      platformUrl: platform.url,
+      environment: { KUBECONFIG: kubeconfig },
+      ...(stateDir === undefined ? {} : { stateDir }),
+    });
+  }
+
+  it('applies a namespace, a custom kind and an object of it from one manifest, and prunes them all', async () => {
+    const { namespace } = fixture;
+    const group = `${namespace}.example`;
+    const schema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
+    const manifest = [
+      {
+        apiVersion: `${group}/v1`,
+        kind: 'Widget',
+        metadata: { name: 'w', namespace: `${namespace}-two` },
+        spec: { size: 3 },
+      },
+      configMap('inside', {}, { namespace: `${namespace}-two` }),
+      {
+        apiVersion: 'apiextensions.k8s.io/v1',
+        kind: 'CustomResourceDefinition',
+        metadata: { name: `widgets.${group}` },
+        spec: {
+          group,
+          scope: 'Namespaced',
+          names: { kind: 'Widget', plural: 'widgets', singular: 'widget', listKind: 'WidgetList' },
+          versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: schema } }],
+        },
+      },
+      { apiVersion: 'v1', kind: 'Namespace', metadata: { name: `${namespace}-two` } },
+    ];
+    const result = await fixture.deploy(manifest, { project_id: 'custom' });
+    expect(result).toMatchObject({ status: 'succeeded', deploy: { summary: { created: 4 } } });
+    expect(result.deploy?.resources.map(({ kind }) => kind)).toEqual([
+      'Namespace',
+      'CustomResourceDefinition',
+      'ConfigMap',
+      'Widget',
+    ]);
+    const pruned = await fixture.deploy(configMap('left'), { project_id: 'custom' });
+    expect(pruned).toMatchObject({ status: 'succeeded', deploy: { summary: { pruned: 4 } } });
+  });
+
+  it('does not run a deploy again whose id only the cluster remembers', async () => {
+    const manifest = configMap('once', { run: '1' });
+    await fixture.deploy(manifest, { project_id: 'once' }, 'cmd-once');
+    const platform = await TestPlatform.start();
+    const second = await secondAgent(platform);
+    await platform.waitForMessage('heartbeat');
+    const payload = {
+      project_id: 'once',
+      namespace: fixture.namespace,
+      manifest: textOf(configMap('once', { run: '2' })),
+    };
+    platform.send('deploy', payload, 'cmd-once');
+    expect(await platform.result('cmd-once')).toMatchObject({ status: 'failed', error: { code: 'LOST' } });
+    expect(await fixture.json('configmap', 'once')).toMatchObject({ data: { run: '1' } });
+    await second.stop();
+    await platform.close();
+  });
+
+  it('answers lost, once, for a deploy in which it was killed', async () => {
+    await using state = await temporaryFolder();
+    const platform = await TestPlatform.start();
+    const first = await secondAgent(platform, state.path);
+    await platform.waitForMessage('heartbeat');
+    const payload = {
+      project_id: 'killed',
+      namespace: fixture.namespace,
+      manifest: textOf(deployment('killed', { image: 'localhost/absent:1' })),
+    };
+    platform.send('deploy', payload, 'cmd-killed');
+    await platform.waitForMessage('command_progress', ({ phase }) => phase === 'waiting');
+    // A second process on the same folder sees what the first one would have left if it were killed now.
+    const second = await secondAgent(platform, state.path);
+    expect(await platform.result('cmd-killed')).toMatchObject({ status: 'lost', error: { code: 'LOST' } });
+    await second.stop();
+    await first.stop();
+    await platform.close();
+  });
+
+  it('may do no more than its service account, and reads that account’s token again', async () => {
+    const { kubectl, namespace } = fixture;
+    await fixture.inNamespace('create', 'serviceaccount', 'limited');
+    await fixture.inNamespace(
+      'create',
+      'role',
+      'limited',
+      '--verb=get,list,create,patch,delete',
+      '--resource=configmaps',
+    );
+    await fixture.inNamespace(
+      'create',
+      'rolebinding',
+      'limited',
+      '--role=limited',
+      `--serviceaccount=${namespace}:limited`,
+    );
+    const token = (await fixture.inNamespace('create', 'token', 'limited')).trim();
+    const view = JSON.parse(await kubectl('config', 'view', '--raw', '--flatten', '-o', 'json')) as { users: object[] };
+    const tokenFile = join(folder.path, 'token');
+    await writeFile(tokenFile, 'outdated');
+    const limited = { ...view, users: view.users.map((user) => ({ ...user, user: { tokenFile } })) };
+    const kubeconfig = join(folder.path, 'limited.json');
+    await writeFile(kubeconfig, JSON.stringify(limited));
+    const platform = await TestPlatform.start();
+    const second = await secondAgent(platform, undefined, kubeconfig);
+    await platform.waitForMessage('heartbeat');
+    expect((await (await second.get('/readyz')).text()).match(/"kubernetes":"(\w+)"/)?.[1]).toBe('unauthorized');
+    await writeFile(tokenFile, `${token}\n`);
+    const send = (manifest: object, id: string) =>
+      platform.send('deploy', { project_id: 'limited', namespace, manifest: textOf(manifest) }, id);
+    await waitFor(async () => (await (await second.get('/readyz')).text()).includes('"kubernetes":"ok"'));
+    send(configMap('allowed'), 'cmd-allowed');
+    expect(await platform.result('cmd-allowed')).toMatchObject({ status: 'succeeded' });
+    send(deployment('refused'), 'cmd-refused');
+    expect(await platform.result('cmd-refused')).toMatchObject({
+      status: 'failed',
+      error: { code: 'FORBIDDEN', details: { reason: 'Forbidden', kubernetes_status: 403 } },
+    });
+    await second.stop();
+    await platform.close();
+  });
+});
