@@ -6,10 +6,15 @@ package main
 
 import (
 	"os"
+	"runtime"
 
 	"svc.dev/sandbox-agent/internal/agent"
 	"svc.dev/sandbox-agent/internal/host"
 )
+
+// The first thread stands for the process in /proc and cannot be thrown away: no work that changes its thread (name
+// spaces, ids, control groups) may ever be done on it.
+func init() { runtime.LockOSThread() }
 
 func main() {
 	job := ""

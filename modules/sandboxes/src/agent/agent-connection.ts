@@ -168,10 +168,12 @@ export class AgentConnection implements StreamCarrier {
         if (frame.payload.length !== 4) throw new ProtocolViolation('a credit frame has not four bytes');
         stream.receiveCredit(frame.payload.readUInt32BE(0));
         return;
-      case FrameType.end:
+      case FrameType.end: {
+        const outcome = parseOutcome(frame.payload); // before the stream is forgotten: it may throw
         this.#streams.delete(frame.stream);
-        stream.end(parseOutcome(frame.payload));
+        stream.end(outcome);
         return;
+      }
       default:
         throw new ProtocolViolation(`unknown frame type ${frame.type}`);
     }

@@ -203,8 +203,8 @@ func (l *cgroupLayout) processes(sandbox string) []int {
 		return nil
 	}
 	for field := range strings.FieldsSeq(string(content)) {
-		// 0 is a process of another pid namespace, which this machine's own tools have to look after.
-		if pid, err := strconv.Atoi(field); err == nil && pid > 0 {
+		// 0 is a process of another pid namespace. We are listed ourselves while the thread that started it is still ending.
+		if pid, err := strconv.Atoi(field); err == nil && pid > 0 && pid != os.Getpid() {
 			pids = append(pids, pid)
 		}
 	}
