@@ -90,6 +90,7 @@ describeRequiring(['chromium'], 'the shell', () => {
     await page.getByRole('button', { name: 'Account of' }).click();
     await page.getByRole('menuitemradio', { name: 'Dark' }).click();
     expect(await background(page)).toBe(dark);
+    expect(await page.evaluate('scrollY'), 'the menu does not scroll the page').toBe(0);
     await screenshot(page, 'dark-account-menu');
     await expectAccessible(page, 'the open account menu');
     await page.reload();

@@ -3,7 +3,7 @@ import { queryOptions, skipToken } from '@tanstack/react-query';
 
 export interface StatusSample {
   connectedClusters: number;
-  objects: number;
+  storedBytes: number;
   runningSandboxes: number;
 }
 
@@ -24,7 +24,7 @@ export function samplesQuery(workspaceUuid: string) {
 export function appendSample(samples: readonly StatusSample[] = NONE, { services }: PlatformStatus): StatusSample[] {
   const sample: StatusSample = {
     connectedClusters: services.clusters.connected,
-    objects: services.object_store.objects,
+    storedBytes: services.object_store.bytes,
     runningSandboxes: services.sandboxes.running,
   };
   return [...samples, sample].slice(-SAMPLE_CAPACITY);

@@ -1,6 +1,7 @@
 import type { Team, Workspace } from '@svc/sdk';
 import type { LinkOptions } from '@tanstack/react-router';
 import { paths } from '../routes/paths.ts';
+import { administers } from '../session/administers.ts';
 import type { Theme } from '../session/theme.ts';
 import type { Creating } from './create-dialogs.tsx';
 
@@ -38,7 +39,7 @@ export function listCommands({ workspace, workspaces, teams }: CommandSource, ac
   return [
     page('Overview', { to: paths.workspace, params }),
     page('Audit log', { to: paths.audit, params }),
-    page('Workspace settings', { to: paths.workspaceSettings, params }),
+    ...(administers(workspace) ? [page('Workspace settings', { to: paths.workspaceSettings, params })] : []),
     page('API tokens', { to: paths.tokens }),
     page('Teams', { to: paths.teams }),
     page('Account', { to: paths.account }),

@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router';
 import { KeyRound, LayoutGrid, ScrollText, Search, Settings, UserRound, UsersRound } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { paths } from '../routes/paths.ts';
+import { administers } from '../session/administers.ts';
 import { useWorkspace } from '../session/use-session.ts';
 import { Keys } from '../ui/kbd.tsx';
 import { commandKeys } from './shortcuts.ts';
@@ -15,7 +16,6 @@ export function Sidebar() {
   const workspace = useWorkspace();
   const { openPalette } = useShell();
   const params = { workspace: workspace.uuid };
-  const mayAdminister = workspace.role === 'owner' || workspace.role === 'admin';
   return (
     <div className={styles['sidebar']}>
       <WorkspaceSwitcher />
@@ -29,12 +29,10 @@ export function Sidebar() {
           <Link to={paths.workspace} params={params} activeOptions={{ exact: true }} {...linkProps}>
             <LayoutGrid size={15} /> Overview
           </Link>
-          {mayAdminister && (
-            <Link to={paths.audit} params={params} activeOptions={{ includeSearch: false }} {...linkProps}>
-              <ScrollText size={15} /> Audit log
-            </Link>
-          )}
-          {mayAdminister && (
+          <Link to={paths.audit} params={params} activeOptions={{ includeSearch: false }} {...linkProps}>
+            <ScrollText size={15} /> Audit log
+          </Link>
+          {administers(workspace) && (
             <Link to={paths.workspaceSettings} params={params} {...linkProps}>
               <Settings size={15} /> Settings
             </Link>

@@ -17,7 +17,14 @@ export function Menu({ trigger, children, side = 'bottom', align = 'start', widt
     <BaseMenu.Root>
       <BaseMenu.Trigger render={trigger} />
       <BaseMenu.Portal>
-        <BaseMenu.Positioner className={styles['positioner']} side={side} align={align} sideOffset={4}>
+        {/* Fixed: an absolute one makes the page longer for a moment, and the focus then scrolls it. */}
+        <BaseMenu.Positioner
+          className={styles['positioner']}
+          positionMethod="fixed"
+          side={side}
+          align={align}
+          sideOffset={4}
+        >
           <BaseMenu.Popup className={classNames(styles['popup'], width === 'trigger' && styles['wide'])}>
             {children}
           </BaseMenu.Popup>

@@ -45,7 +45,12 @@ export function Select<Value extends string>(props: SelectProps<Value>) {
           </BaseSelect.Icon>
         </BaseSelect.Trigger>
         <BaseSelect.Portal>
-          <BaseSelect.Positioner className={styles['positioner']} sideOffset={4} alignItemWithTrigger={false}>
+          <BaseSelect.Positioner
+            className={styles['positioner']}
+            positionMethod="fixed"
+            sideOffset={4}
+            alignItemWithTrigger={false}
+          >
             <BaseSelect.Popup className={styles['popup']}>
               {options.map((option) => (
                 <BaseSelect.Item key={option.value} value={option.value} className={styles['item']}>

@@ -15,7 +15,7 @@ export interface ServiceCardProps {
   figure: ReactNode;
   unit: string;
   plot: ReactNode;
-  facts: readonly (readonly [name: string, value: string])[];
+  facts: readonly (readonly [name: string, value: ReactNode])[];
 }
 
 export function ServiceCard({ name, icon, state, health, figure, unit, plot, facts }: ServiceCardProps) {

@@ -69,7 +69,7 @@ function ObjectStoreCard({ state, samples }: CardProps<ObjectStoreState>) {
       }
       figure={figure}
       unit={`${unit} stored`}
-      plot={<Recent label="Objects" values={samples.map((sample) => sample.objects)} />}
+      plot={<Recent label="Stored bytes" values={samples.map((sample) => sample.storedBytes)} />}
       facts={[
         ['Buckets', formatCount(buckets)],
         ['Objects', formatCount(objects)],
@@ -92,14 +92,15 @@ function SandboxesCard({ state, samples }: CardProps<SandboxesState>) {
       health={health}
       figure={formatCount(running)}
       unit={running === 1 ? 'sandbox running' : 'sandboxes running'}
-      plot={
-        <div className={styles['plotWithMeter']}>
-          <Recent label="Running sandboxes" values={samples.map((sample) => sample.runningSandboxes)} />
-          <Meter label="Sandboxes of the limit" value={total} limit={limit} />
-        </div>
-      }
+      plot={<Recent label="Running sandboxes" values={samples.map((sample) => sample.runningSandboxes)} />}
       facts={[
-        ['Of the limit', `${formatCount(total)} / ${formatCount(limit)}`],
+        [
+          'Of the limit',
+          <span key="limit" className={styles['limit']}>
+            <Meter label="Sandboxes of the limit" value={total} limit={limit} />
+            {formatCount(total)} / {formatCount(limit)}
+          </span>,
+        ],
         ['Isolated by', [driver, runtime].filter((word) => word !== null).join(', ') || 'unknown'],
       ]}
     />

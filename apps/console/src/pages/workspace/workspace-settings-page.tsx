@@ -4,6 +4,7 @@ import { useState } from 'react';
 import { scopeOf, workspacesQuery } from '../../api/queries.ts';
 import { useSvc } from '../../api/svc-context.ts';
 import { paths } from '../../routes/paths.ts';
+import { administers } from '../../session/administers.ts';
 import { useSession, useWorkspace } from '../../session/use-session.ts';
 import { Button } from '../../ui/button.tsx';
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
@@ -27,16 +28,18 @@ export function WorkspaceSettingsPage() {
   });
   return (
     <Page title="Settings" description={`Of the workspace ${workspace.name}`} width="narrow">
-      <Section title="Name">
-        <Panel>
-          <RenameForm
-            key={`${workspace.uuid} ${workspace.name}`}
-            name={workspace.name}
-            onRename={rename.mutate}
-            state={rename}
-          />
-        </Panel>
-      </Section>
+      {administers(workspace) && (
+        <Section title="Name">
+          <Panel>
+            <RenameForm
+              key={`${workspace.uuid} ${workspace.name}`}
+              name={workspace.name}
+              onRename={rename.mutate}
+              state={rename}
+            />
+          </Panel>
+        </Section>
+      )}
       <Section title="Workspace id" description="Also the tenant id of its object store.">
         <Panel>
           <CopyField label="Workspace id" labelHidden value={workspace.uuid} />
