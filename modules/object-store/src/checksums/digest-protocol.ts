@@ -10,7 +10,8 @@ export type DigestRequest =
   | { kind: 'begin'; stream: number; names: readonly DigestName[] }
   | { kind: 'update'; stream: number; slot: number; length: number }
   | { kind: 'finish'; stream: number }
-  | { kind: 'cancel'; stream: number };
+  | { kind: 'cancel'; stream: number }
+  | { kind: 'close' };
 
 export type DigestReply =
   | { kind: 'free'; slot: number }

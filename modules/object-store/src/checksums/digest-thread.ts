@@ -50,9 +50,13 @@ export class DigestThread {
   }
 
   async close(): Promise<void> {
-    this.#fail(new Error('the digest thread was closed'));
-    await this.#worker?.terminate();
+    const worker = this.#worker;
     this.#worker = null;
+    this.#fail(new Error('the digest thread was closed'));
+    if (worker === null) return;
+    const exited = new Promise((resolve) => worker.once('exit', resolve));
+    worker.postMessage({ kind: 'close' } satisfies DigestRequest);
+    await exited;
   }
 
   #takeSlot(): Promise<number> {

@@ -24,6 +24,9 @@ function serve(settings: DigestWorkerSettings, send: (reply: DigestReply) => voi
         return;
       case 'cancel':
         streams.delete(request.stream);
+        return;
+      case 'close':
+        streams.clear();
     }
   };
 }
@@ -31,5 +34,8 @@ function serve(settings: DigestWorkerSettings, send: (reply: DigestReply) => voi
 if (parentPort !== null) {
   const port = parentPort;
   const handle = serve(workerData as DigestWorkerSettings, (reply) => port.postMessage(reply)); // given by DigestThread
-  port.on('message', (request: DigestRequest) => handle(request));
+  port.on('message', (request: DigestRequest) => {
+    handle(request);
+    if (request.kind === 'close') port.close();
+  });
 }

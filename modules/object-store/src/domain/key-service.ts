@@ -18,8 +18,8 @@ export type KeyRole = 'ReadOnly' | 'Editor' | 'NamespaceAdmin';
 export interface KeyService {
   /** The secret is in this answer and never again. */
   create(key: NewAccessKey): Promise<{ key: AccessKeyRecord; secretAccessKey: string }>;
-  /** Before the first bucket there is nothing to have keys for: `TenantNotProvisioned`. */
-  list(workspaceUuid: string): Promise<readonly AccessKeyRecord[]>;
+  /** `createdBy`: only those that this principal made. Before the first bucket there are none: `TenantNotProvisioned`. */
+  list(workspaceUuid: string, createdBy?: string): Promise<readonly AccessKeyRecord[]>;
   /** From then on signatures of it fail. `createdBy`: only a key that this principal made. `NoSuchAccessKey`. */
   revoke(key: { workspaceUuid: string; accessKeyId: string; createdBy?: string }): Promise<void>;
 }
@@ -47,9 +47,11 @@ export function createKeyService(parts: StoreParts, credentials: CredentialCache
       await metadata.createAccessKey({ key, maxKeys: config.limits.keys_per_workspace });
       return { key, secretAccessKey };
     },
-    list: async (workspaceUuid) => {
+    list: async (workspaceUuid, createdBy) => {
       await assertProvisioned(workspaceUuid);
-      return await metadata.listAccessKeys({ workspaceUuid, after: '', limit: config.limits.keys_per_workspace });
+      const query = { workspaceUuid, after: '', limit: config.limits.keys_per_workspace };
+      const found = await metadata.listAccessKeys(query);
+      return createdBy === undefined ? found : found.filter((key) => key.createdBy === createdBy);
     },
     revoke: async (key) => {
       await assertProvisioned(key.workspaceUuid);

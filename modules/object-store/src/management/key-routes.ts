@@ -45,7 +45,9 @@ export function registerKeyRoutes(app: HttpApp, management: ManagementParts): vo
       },
     },
     async (request) => {
-      const found = await keys.list(grantOf(request).workspaceUuid);
+      const grant = grantOf(request);
+      const maker = seesAllKeys(grant) ? undefined : principalOf(request).id;
+      const found = await keys.list(grant.workspaceUuid, maker);
       return envelope('Access keys', { keys: found.map(toKeyView), count: found.length });
     },
   );
@@ -96,7 +98,7 @@ export function registerKeyRoutes(app: HttpApp, management: ManagementParts): vo
     async (request) => {
       const grant = grantOf(request);
       const { accessKeyId } = request.body;
-      const own = mayRevokeAnyKey(grant) ? {} : { createdBy: principalOf(request).id };
+      const own = seesAllKeys(grant) ? {} : { createdBy: principalOf(request).id };
       await keys.revoke({ workspaceUuid: grant.workspaceUuid, accessKeyId, ...own });
       return envelope('Access key revoked', { accessKeyId });
     },
@@ -131,7 +133,8 @@ function mayMakeAdminKeys(grant: Grant, principal: Principal): boolean {
   return grant.role === 'owner' || grant.role === 'admin';
 }
 
-function mayRevokeAnyKey(grant: Grant): boolean {
+/** Members see and revoke the keys that they made themselves. */
+function seesAllKeys(grant: Grant): boolean {
   return grant.role !== 'member';
 }
 

@@ -10,12 +10,14 @@ import {
 } from '@svc/testing';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { OpenMetadata } from '../testing/metadata-bench.ts';
 import { describeMetadataStore } from '../testing/metadata-contract.ts';
+import { describeUploads } from '../testing/upload-contract.ts';
 import { openPostgresMetadataStore } from './postgres/store.ts';
 import { openSqliteMetadataStore } from './sqlite/store.ts';
 
 describe('the metadata store on SQLite', () => {
-  describeMetadataStore(async () => {
+  const open: OpenMetadata = async () => {
     const folder = await temporaryFolder();
     const store = await openSqliteMetadataStore({ file: join(folder.path, 'objects.db'), migrations });
     return {
@@ -25,7 +27,9 @@ describe('the metadata store on SQLite', () => {
         await folder.remove();
       },
     };
-  });
+  };
+  describeMetadataStore(open);
+  describeUploads(open);
 });
 
 const title = 'the metadata store on PostgreSQL';
@@ -36,7 +40,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     source = await postgresSource(process.env[POSTGRES_URL_VARIABLE] ?? '', migrations);
   });
   afterAll(() => source?.close());
-  describeMetadataStore(async () => {
+  const open: OpenMetadata = async () => {
     if (source === undefined) throw new Error('the server is there only while the suite runs');
     const database = await source.open<unknown>();
     const store = await openPostgresMetadataStore({ database, migrations });
@@ -47,7 +51,9 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
         await database.close();
       },
     };
-  });
+  };
+  describeMetadataStore(open);
+  describeUploads(open);
 
   it('lets two replicas write the same keys at once, in opposite orders, without losing one or a count', async () => {
     if (source === undefined) throw new Error('the server is there only while the suite runs');

@@ -10,11 +10,13 @@ interface Pending {
 /** The main thread's hold on the writer thread: one request at a time. */
 export class SqliteWriter {
   readonly #worker: Worker;
+  readonly #exited: Promise<unknown>;
   #pending: Pending | null = null;
   #failure: Error | null = null;
 
   private constructor(worker: Worker) {
     this.#worker = worker;
+    this.#exited = new Promise((resolve) => worker.once('exit', resolve));
     worker.on('message', (reply: WriterReply) => {
       const pending = this.#pending;
       this.#pending = null;
@@ -43,7 +45,7 @@ export class SqliteWriter {
 
   async close(): Promise<void> {
     if (this.#failure === null) await this.#ask({ kind: 'close' });
-    await this.#worker.terminate();
+    await this.#exited; // it ends by itself: nothing is cut off inside SQLite
   }
 
   #ask(request: WriterRequest): Promise<WriterReply> {

@@ -96,9 +96,7 @@ describe('the aws-chunked decoder', () => {
     ];
     const body = Buffer.from(
       [65_536, 1_024, 0]
-        .map(
-          (size, index) => `${size.toString(16)};chunk-signature=${signatures[index]}\r\n${'a'.repeat(size)}${'\r\n'}`,
-        )
+        .map((size, index) => `${size.toString(16)};chunk-signature=${signatures[index]}\r\n${'a'.repeat(size)}\r\n`)
         .join(''),
     );
     const run = (bytes: Buffer) =>
