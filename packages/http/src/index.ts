@@ -17,13 +17,8 @@ export { fromFrameworkError, type FailedRequest } from './framework-errors.ts';
 export { grantOf, principalOf } from './guard.ts';
 export { registerHealthRoutes, type HealthOptions, type ReadinessCheck } from './health.ts';
 export type { HttpApp } from './http-app.ts';
-export {
-  createListener,
-  DEFAULT_LISTENER_LIMITS,
-  type Listener,
-  type ListenerLimits,
-  type ListenerOptions,
-} from './listener.ts';
+export { createListener, type Listener, type ListenerOptions } from './listener.ts';
+export { DEFAULT_LISTENER_LIMITS, type ListenerLimits } from './listener-limits.ts';
 export { renderOpenApiDocument } from './openapi.ts';
 export { RateLimiter, rateLimitHeaders, type RateDecision, type RateLimit } from './rate-limit.ts';
 export type { RouteRateLimit } from './rate-limit-routes.ts';

@@ -15,6 +15,7 @@ export {
   skippedTitle,
   type RequirementName,
 } from './requirement.ts';
+export { selfSignedCertificate } from './self-signed-certificate.ts';
 export { temporaryFolder, type TemporaryFolder } from './temporary-folder.ts';
 export { postgresSource, sqliteSource, type DatabaseSource } from './test-database.ts';
 export { waitFor, type WaitOptions } from './wait-for.ts';

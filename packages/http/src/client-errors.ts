@@ -1,0 +1,47 @@
+import { STATUS_CODES } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { type AppError, toAppError } from '@svc/errors';
+import { httpErrors } from './errors.ts';
+import type { ErrorRenderer } from './renderers.ts';
+
+/** What the HTTP parser refused, or what did not arrive in time: there is no request yet that could be answered. */
+export function clientErrorOf(error: Error): AppError {
+  const code = 'code' in error ? error.code : '';
+  switch (code) {
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return httpErrors.REQUEST_TIMEOUT({ cause: error });
+    case 'HPE_HEADER_OVERFLOW':
+      return httpErrors.HEADERS_TOO_LARGE({ cause: error });
+    default:
+      return httpErrors.INVALID_REQUEST({ details: { field: 'request', reason: 'it is no valid HTTP' }, cause: error });
+  }
+}
+
+/** Node tells resets and failed TLS handshakes by the same event; nobody is there to read an answer to those. */
+export function isAboutHttp(error: Error): boolean {
+  return 'code' in error && /^(HPE_|ERR_HTTP_)/.test(String(error.code));
+}
+
+/** Writes an ordinary HTTP error on a socket that no response object stands for, and closes it. */
+export function refuseSocket(socket: Duplex, raw: unknown, requestId: string, render: ErrorRenderer): void {
+  if (socket.destroyed || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const error = toAppError(raw);
+  const body = JSON.stringify(render(error, requestId));
+  const headers = {
+    ...error.headers,
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': String(Buffer.byteLength(body)),
+    'x-request-id': requestId,
+    'x-content-type-options': 'nosniff',
+    'cache-control': 'no-store',
+    date: new Date().toUTCString(),
+    connection: 'close',
+  };
+  const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  const text = `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status] ?? 'Error'}\r\n${head.join('')}\r\n${body}`;
+  // The other side may keep its half open for ever; once the answer is out, nothing is left to wait for.
+  socket.end(text, () => socket.destroy());
+}

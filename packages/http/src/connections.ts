@@ -1,0 +1,93 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+
+/** One request that is being answered. */
+export interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+}
+
+/** What is open on a listener: sockets by what they do, and the requests that run on them. */
+export class Connections {
+  /** Accepted, whatever they speak. TLS: also those in their handshake. */
+  readonly #accepted = new Set<Socket>();
+  /** Running requests by socket; several at once where a client pipelines. */
+  readonly #running = new Map<Duplex, Set<Exchange>>();
+  /** TLS sockets, each of which stands for one of `#accepted`. */
+  readonly #secured = new Map<string, Socket>();
+  readonly #upgraded = new Set<Duplex>();
+  #closing = false;
+
+  /** Registers the sockets of the server; requests and upgrades are told one by one. */
+  watch(server: Server): void {
+    server.on('connection', (socket: Socket) => {
+      this.#accepted.add(socket);
+      socket.once('close', () => this.#accepted.delete(socket));
+    });
+    server.on('secureConnection', (socket: Socket) => {
+      const key = endpointOf(socket);
+      this.#secured.set(key, socket);
+      socket.once('close', () => this.#secured.delete(key));
+    });
+  }
+
+  get count(): number {
+    return this.#accepted.size;
+  }
+
+  exchanges(): Iterable<Exchange> {
+    return this.#running.values().flatMap((exchanges) => exchanges.values());
+  }
+
+  isAnswering(socket: Duplex): boolean {
+    return [...(this.#running.get(socket) ?? [])].some(({ response }) => response.headersSent);
+  }
+
+  began(request: IncomingMessage, response: ServerResponse): void {
+    const { socket } = request;
+    const exchange = { request, response };
+    const exchanges = this.#running.get(socket) ?? new Set();
+    exchanges.add(exchange);
+    this.#running.set(socket, exchanges);
+    if (this.#closing) endAfterAnswer(response);
+    response.once('close', () => {
+      exchanges.delete(exchange);
+      if (exchanges.size > 0) return;
+      this.#running.delete(socket);
+      if (this.#closing) socket.destroySoon();
+    });
+  }
+
+  upgraded(socket: Duplex): void {
+    this.#upgraded.add(socket);
+    socket.once('close', () => this.#upgraded.delete(socket));
+  }
+
+  /** From now on: what does nothing is closed, running requests are the last on their socket. */
+  beginClosing(): void {
+    this.#closing = true;
+    for (const { response } of this.exchanges()) endAfterAnswer(response);
+    for (const socket of this.#accepted) {
+      const spoken = this.#secured.get(endpointOf(socket)) ?? socket;
+      if (!this.#running.has(spoken) && !this.#upgraded.has(spoken)) socket.destroy();
+    }
+  }
+
+  cutUpgraded(): void {
+    for (const socket of this.#upgraded) socket.destroy();
+  }
+
+  cutAll(): void {
+    for (const socket of this.#accepted) socket.destroy();
+    this.#accepted.clear();
+  }
+}
+
+function endAfterAnswer(response: ServerResponse): void {
+  if (!response.headersSent) response.shouldKeepAlive = false;
+}
+
+function endpointOf(socket: Socket): string {
+  return `${socket.remoteAddress ?? ''} ${socket.remotePort ?? 0}`;
+}
