@@ -1,8 +1,13 @@
+import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { rename, writeFile } from 'node:fs/promises';
 import { X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import type { CertificateRequest } from './make-certificates.ts';
+import type { PemPair } from './x509.ts';
 
 export interface TlsMaterial {
   key: string;
@@ -28,13 +33,11 @@ export async function ensureLocalCertificate(folder: string, extraHost: string, 
       return { cert, key: readFileSync(path('key'), 'utf8'), ca: readFileSync(path('ca'), 'utf8') };
     }
   }
-  // Loaded only when something must be made: a second start does not pay for it.
-  const { makeAuthority, makeServerCertificate } = await import('./x509.ts');
   const hasAuthority = existsSync(path('ca')) && existsSync(path('caKey'));
-  const authority = hasAuthority
-    ? { cert: readFileSync(path('ca'), 'utf8'), key: readFileSync(path('caKey'), 'utf8') }
-    : await makeAuthority(now);
-  const server = await makeServerCertificate(authority, names, now);
+  const existing = hasAuthority
+    ? { authority: { cert: readFileSync(path('ca'), 'utf8'), key: readFileSync(path('caKey'), 'utf8') } }
+    : {};
+  const { authority, server } = await makeCertificates({ ...existing, names, now: now.toISOString() });
   if (!hasAuthority) {
     await writeSecret(path('caKey'), authority.key);
     await writeSecret(path('ca'), authority.cert);
@@ -42,6 +45,16 @@ export async function ensureLocalCertificate(folder: string, extraHost: string, 
   await writeSecret(path('key'), server.key);
   await writeSecret(path('cert'), server.cert);
   return { ...server, ca: authority.cert };
+}
+
+async function makeCertificates(request: CertificateRequest): Promise<{ authority: PemPair; server: PemPair }> {
+  const script = fileURLToPath(new URL('./make-certificates.ts', import.meta.url));
+  const child = spawn(process.execPath, [script], { timeout: 30_000, stdio: ['pipe', 'pipe', 'pipe'] });
+  child.stdin.on('error', () => undefined); // it ended early; then its standard error says why
+  child.stdin.end(JSON.stringify(request));
+  const [output, errors] = await Promise.all([text(child.stdout), text(child.stderr)]);
+  if (output === '') throw new Error(`the local certificate could not be made: ${errors}`);
+  return JSON.parse(output) as { authority: PemPair; server: PemPair }; // written by make-certificates.ts
 }
 
 function isUsable(pem: string, host: string, now: Date): boolean {

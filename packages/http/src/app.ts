@@ -14,6 +14,7 @@ import { renderFlatError } from './renderers.ts';
 import { requestIdOf } from './request-id.ts';
 import { observeRequests } from './request-log.ts';
 import { answerUnknownRoutes, rendererOf, type ErrorFamily } from './unknown-routes.ts';
+import { createSerializerCompiler } from './serialization.ts';
 import { createValidatorCompiler } from './validation.ts';
 
 export interface HttpAppOptions {
@@ -58,6 +59,7 @@ export async function createHttpApp(options: HttpAppOptions): Promise<HttpApp> {
   }).withTypeProvider<TypeBoxTypeProvider>();
   const untyped = app as unknown as FastifyInstance; // only the type provider differs
   app.setValidatorCompiler(createValidatorCompiler());
+  app.setSerializerCompiler(createSerializerCompiler());
   await app.register(cookie);
   await registerOpenApi(app, options.version, families);
 

@@ -14,9 +14,11 @@ export function createValidatorCompiler(): FastifySchemaCompiler<unknown> {
   const texts = createPair({ coerceTypes: 'array' });
   return ({ schema, httpPart }) => {
     const { first, all } = httpPart === 'body' ? bodies : texts;
-    const validate = first.compile(schema as object); // Fastify types it by nothing; a route's schema is a JSON Schema
+    let validate: ValidateFunction | undefined;
     let explain: ValidateFunction | undefined;
     return (data: unknown) => {
+      // On the first request of a route, not at start: compiling all of them costs memory that most never use.
+      validate ??= first.compile(schema as object); // Fastify types it by nothing; a route's schema is a JSON Schema
       if (validate(data)) return { value: data };
       if (!isSmall(data)) return { error: new ValidationFailure(validate.errors ?? []) };
       explain ??= all.compile(schema as object);

@@ -1,3 +1,4 @@
+import { createRequire } from 'node:module';
 import {
   PostgresAdapter,
   PostgresDriver,
@@ -7,10 +8,17 @@ import {
   type DatabaseConnection,
   type Dialect,
 } from 'kysely';
-import pg from 'pg';
+import type pg from 'pg';
+
+/** Loaded when the first pool is opened: who stays on SQLite does not pay its 8 MB. */
+function loadDriver(): typeof pg {
+  // A CommonJS package, so what `require` answers is what `import pg from 'pg'` would be.
+  return createRequire(import.meta.url)('pg') as typeof pg;
+}
 
 export function openPostgresPool(url: string, maxConnections: number): pg.Pool {
-  const pool = new pg.Pool({
+  const driver = loadDriver();
+  const pool = new driver.Pool({
     connectionString: url,
     max: maxConnections,
     connectionTimeoutMillis: 10_000,
@@ -22,9 +30,9 @@ export function openPostgresPool(url: string, maxConnections: number): pg.Pool {
     types: {
       // Counters and their sums are numbers, as on SQLite; text would leak into every caller.
       getTypeParser: (oid, format) =>
-        oid === pg.types.builtins.INT8 || oid === pg.types.builtins.NUMERIC
+        oid === driver.types.builtins.INT8 || oid === driver.types.builtins.NUMERIC
           ? toNumber
-          : pg.types.getTypeParser(oid, format),
+          : driver.types.getTypeParser(oid, format),
     },
   });
   // An idle connection that dies must not end the process; the next query opens another.
