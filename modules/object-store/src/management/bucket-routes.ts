@@ -2,10 +2,11 @@ import { grantOf, type HttpApp } from '@svc/http';
 import { Type } from 'typebox';
 import { sanitizeBucketName } from '../domain/bucket-name.ts';
 import { storeErrors } from '../errors.ts';
-import { toBucketView, toDeletedBucketView } from './bucket-view.ts';
+import { nameIn } from './audit-names.ts';
+import { toBucketView } from './bucket-view.ts';
 import { envelope } from './envelope.ts';
 import type { ManagementParts } from './management-parts.ts';
-import { bucketParams, teamQuery, workspaceParams } from './schemas.ts';
+import { teamQuery, workspaceParams } from './schemas.ts';
 
 const TAGS = ['object store'];
 
@@ -65,60 +66,4 @@ export function registerBucketRoutes(app: HttpApp, { services }: ManagementParts
       return reply.status(201).send(envelope('Bucket created', view));
     },
   );
-
-  app.delete(
-    '/buckets/:name',
-    {
-      config: { action: 'bucket:delete', auditResource: (request) => `bucket/${nameIn(request.params)}` },
-      schema: {
-        tags: TAGS,
-        summary: 'Delete a bucket; it can be restored until its purge',
-        params: bucketParams,
-        querystring: teamQuery,
-      },
-    },
-    async (request) => {
-      const bucket = await buckets.getOwn(request.params.name, grantOf(request).workspaceUuid);
-      const deleted = await buckets.softDelete(bucket);
-      return envelope('Bucket deleted; it can be restored', toDeletedBucketView(deleted));
-    },
-  );
-
-  app.get(
-    '/buckets/deleted',
-    {
-      config: { action: 'bucket:list' },
-      schema: {
-        tags: TAGS,
-        summary: 'List deleted buckets that can be restored',
-        params: workspaceParams,
-        querystring: teamQuery,
-      },
-    },
-    async (request) => {
-      const found = await buckets.listDeleted(grantOf(request).workspaceUuid);
-      return envelope('Deleted buckets', { buckets: found.map(toDeletedBucketView), count: found.length });
-    },
-  );
-
-  app.post(
-    '/buckets/:name/restore',
-    {
-      config: { action: 'bucket:restore', auditResource: (request) => `bucket/${nameIn(request.params)}` },
-      schema: { tags: TAGS, summary: 'Restore a deleted bucket', params: bucketParams, querystring: teamQuery },
-    },
-    async (request) => {
-      const { workspaceUuid } = grantOf(request);
-      const { name } = await buckets.restore(request.params.name, workspaceUuid);
-      const [bucket] = await buckets.list(workspaceUuid, { prefix: name, limit: 1 });
-      if (bucket?.name !== name) throw storeErrors.NoSuchBucket({ details: { resource: name } });
-      return envelope('Bucket restored', toBucketView(bucket, retentionDays));
-    },
-  );
-}
-
-/** For the audit log, where a refused body may have any shape. */
-function nameIn(value: unknown): string {
-  const { name } = (value ?? {}) as { name?: unknown }; // only looked at
-  return typeof name === 'string' ? name.slice(0, 64) : 'unnamed';
 }

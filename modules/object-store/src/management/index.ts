@@ -1,5 +1,6 @@
 import { renderEnvelopeError, useErrorRenderer, type HttpApp } from '@svc/http';
 import { registerBucketRoutes } from './bucket-routes.ts';
+import { registerDeletedBucketRoutes } from './deleted-bucket-routes.ts';
 import { registerKeyRoutes } from './key-routes.ts';
 import type { ManagementParts } from './management-parts.ts';
 import { registerStatusRoutes } from './status-routes.ts';
@@ -13,6 +14,7 @@ export async function registerManagementRoutes(app: HttpApp, parts: ManagementPa
       useErrorRenderer(scope, renderEnvelopeError);
       registerStatusRoutes(scope, parts);
       registerBucketRoutes(scope, parts);
+      registerDeletedBucketRoutes(scope, parts);
       registerKeyRoutes(scope, parts);
     },
     { prefix: MANAGEMENT_PREFIX },
