@@ -2,12 +2,16 @@ import { createLogger } from '@svc/telemetry';
 import { startPlatform, type RunningPlatform } from '@svc/platform';
 import { readConfiguration, type ConfigFlags } from '../configuration.ts';
 import { prepareConsole, prepareSystem } from './prepare.ts';
+import { settleMemory } from './settle-memory.ts';
 import { onStopSignals } from './signals.ts';
 import { renderSummary } from './summary.ts';
 
 export interface StartFlags extends ConfigFlags {
   json?: boolean;
 }
+
+/** After the first requests, which a console or a script sends at once. */
+const SETTLE_AFTER_MS = 3_000;
 
 /** Prepares, starts, prints one answer when ready, and stays until a signal asks for the end. */
 export async function startFromCommandLine(flags: StartFlags, options: { prepare: boolean }): Promise<void> {
@@ -34,6 +38,7 @@ export async function startFromCommandLine(flags: StartFlags, options: { prepare
     removeHandlers();
     throw error;
   }
+  setTimeout(settleMemory, SETTLE_AFTER_MS).unref();
   if (flags.json === true) process.stdout.write(`${JSON.stringify(platform.ready)}\n`);
   else process.stdout.write(renderSummary(platform.ready, await platform.status(), platform.owner));
 }
