@@ -160,7 +160,7 @@ export async function createSandboxesModule(deps: SandboxesDependencies): Promis
     status: () => driver.status(),
     prepareImage: async (name, signal) => ({ digest: (await images.prepare(name, signal)).digest }),
     countInWorkspace: (workspaceUuid) => repository.ofWorkspace(workspaceUuid),
-    runningInWorkspace: (workspaceUuid) => repository.runningOfWorkspace(workspaceUuid),
+    runningInWorkspace: (workspaceUuid) => repository.ofWorkspace(workspaceUuid, 'running'),
   };
 }
 

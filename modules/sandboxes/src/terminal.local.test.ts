@@ -41,8 +41,8 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
 
   it('types JSON that is no control, and obeys that which is', async () => {
     const terminal = await open();
-    terminal.send('stty -echo; PS1=; cat\n');
-    await terminal.shows(/cat\r\n/);
+    terminal.send("stty -echo; PS1='>''>'; echo rea''dy; cat\n");
+    await terminal.shows(/ready\r\n/);
     terminal.send('{"a":1}\n');
     terminal.send('null\n');
     terminal.send(JSON.stringify({ type: 'input', data: 'as input\n' }));
@@ -50,6 +50,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     terminal.send('{"type":"ping"}');
     await terminal.shows(/\{"type":"pong"\}/);
     terminal.send(JSON.stringify({ type: 'signal', name: 'SIGINT' }));
+    await terminal.shows(/>>$/);
     terminal.send('exit 5\n');
     expect(await terminal.closed).toMatchObject({ reason: '{"exit_code":5}' });
   });

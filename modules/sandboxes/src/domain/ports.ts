@@ -49,9 +49,7 @@ export interface SandboxRepository {
   purge(id: string): Promise<void>;
   /** Those of this node in any of the states. */
   ofNode(node: string, states: readonly SandboxStatus[]): Promise<readonly Sandbox[]>;
-  ofWorkspace(workspaceUuid: string): Promise<number>;
-  runningOfWorkspace(workspaceUuid: string): Promise<number>;
-  ofOwner(ownerId: string): Promise<number>;
+  ofWorkspace(workspaceUuid: string, status?: SandboxStatus): Promise<number>;
   purgeRepeated(before: string): Promise<void>;
 }
 

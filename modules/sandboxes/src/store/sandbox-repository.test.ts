@@ -103,6 +103,15 @@ describeDialects<SandboxTables>('SandboxRepository', migrations, (database) => {
     expect(await repository().removed('n')).toEqual([]);
   });
 
+  it('counts what a workspace has and what of it runs', async () => {
+    await repository().insert(sandbox({}), 5, null);
+    await repository().insert(sandbox({ id: 'sbx_b', name: 'b' }), 5, null);
+    await repository().change('sbx_b', ['creating'], { status: 'running' });
+    expect(await repository().ofWorkspace('w')).toBe(2);
+    expect(await repository().ofWorkspace('w', 'running')).toBe(1);
+    expect(await repository().ofWorkspace('elsewhere')).toBe(0);
+  });
+
   it('gives a ticket once and never after its time', async () => {
     await repository().insert(sandbox({}), 5, null);
     const tickets = createTicketRepository(database().kysely);

@@ -7,16 +7,6 @@ import type { SandboxTables } from './tables.ts';
 
 export function createSandboxRepository(kysely: Kysely<SandboxTables>): SandboxRepository {
   const visible = () => kysely.selectFrom('sandbox').selectAll().where('removed_at', 'is', null);
-  const count = async (column: 'workspace_uuid' | 'owner_id', value: string): Promise<number> => {
-    const row = await kysely
-      .selectFrom('sandbox')
-      .select((select) => select.fn.countAll().as('rows'))
-      .where(column, '=', value)
-      .where('removed_at', 'is', null)
-      .executeTakeFirst();
-    return Number(row?.rows ?? 0);
-  };
-
   return {
     insert: (sandbox, limit, repeated) =>
       kysely.transaction().execute((transaction) => insert(transaction, sandbox, limit, repeated)),
@@ -79,18 +69,15 @@ export function createSandboxRepository(kysely: Kysely<SandboxTables>): SandboxR
       return rows.map(fromRow);
     },
 
-    ofWorkspace: (workspaceUuid) => count('workspace_uuid', workspaceUuid),
-    async runningOfWorkspace(workspaceUuid) {
-      const row = await kysely
+    async ofWorkspace(workspaceUuid, status) {
+      const query = kysely
         .selectFrom('sandbox')
         .select((select) => select.fn.countAll().as('rows'))
         .where('workspace_uuid', '=', workspaceUuid)
-        .where('status', '=', 'running')
-        .where('removed_at', 'is', null)
-        .executeTakeFirst();
+        .where('removed_at', 'is', null);
+      const row = await (status === undefined ? query : query.where('status', '=', status)).executeTakeFirst();
       return Number(row?.rows ?? 0);
     },
-    ofOwner: (ownerId) => count('owner_id', ownerId),
 
     async purgeRepeated(before) {
       await kysely.deleteFrom('sandbox_idempotency').where('created_at', '<', before).execute();

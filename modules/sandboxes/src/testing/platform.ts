@@ -74,10 +74,19 @@ export async function startPlatform(options: TestPlatformOptions = {}): Promise<
       current = await open();
     },
     async dispose() {
+      await deleteAll(current.url, owner);
       await current.close();
       await folder.remove();
     },
   };
+}
+
+/** A test that failed must not leave sandboxes running on the machine. One that closed the platform has none to reach. */
+async function deleteAll(url: string, owner: FakeCaller): Promise<void> {
+  const listed = await request(url, 'GET', '/api/containers?page_size=200', {}, owner).catch(() => null);
+  for (const { id } of listed?.body['containers'] ?? []) {
+    await request(url, 'DELETE', `/api/containers/${id}`, {}, owner);
+  }
 }
 
 async function openOnce(

@@ -83,7 +83,7 @@ func (a *agent) runWithPipes(s *stream, spec *command) (any, *failure) {
 	go func() { pumpPipe(s, channelStdout, stdout); finished <- struct{}{} }()
 	go func() { pumpPipe(s, channelStderr, stderr); finished <- struct{}{} }()
 	go killOnAbort(s, pid, exited)
-	go obeySignals(s, func(signal syscall.Signal) { _ = syscall.Kill(-pid, signal) }, exited)
+	obeySignals(s, pid, exited)
 	status := <-done
 	close(exited)
 	// What the command wrote is in the pipes already; a child that it left behind may hold them open for ever.
@@ -109,19 +109,18 @@ func killOnAbort(s *stream, pid int, exited <-chan struct{}) {
 	}
 }
 
-func obeySignals(s *stream, kill func(syscall.Signal), exited <-chan struct{}) {
-	for {
+func obeySignals(s *stream, pid int, exited <-chan struct{}) {
+	s.onControl(func(message controlMessage) {
+		signal, known := signals[message.Name]
+		if !known || message.Type != "signal" {
+			return
+		}
 		select {
 		case <-exited:
-			return
-		case <-s.done:
-			return
-		case message := <-s.controls:
-			if signal, known := signals[message.Name]; known && message.Type == "signal" {
-				kill(signal)
-			}
+		default:
+			_ = syscall.Kill(-pid, signal)
 		}
-	}
+	})
 }
 
 func copyInput(s *stream, to *os.File) {

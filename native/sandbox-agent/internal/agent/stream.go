@@ -11,6 +11,8 @@ import (
 // dataHead is where the payload of a data frame begins in its buffer: header and channel byte stand before it.
 const dataHead = frame.HeaderBytes + 1
 
+const maxEarlyControls = 64
+
 const (
 	channelStdin  byte = 0
 	channelStdout byte = 1
@@ -20,20 +22,19 @@ const (
 // stream is one operation of the platform. It ends when its handler returns; `done` closes earlier when the platform
 // resets it or the connection is lost.
 type stream struct {
-	id       uint32
-	conn     *conn
-	in       *inbox
-	out      *window
-	controls chan controlMessage
-	done     chan struct{}
-	once     sync.Once
+	id    uint32
+	conn  *conn
+	in    *inbox
+	out   *window
+	done  chan struct{}
+	once  sync.Once
+	mu    sync.Mutex
+	obey  func(controlMessage)
+	early []controlMessage
 }
 
 func newStream(c *conn, id uint32) *stream {
-	return &stream{
-		id: id, conn: c, in: newInbox(), out: newWindow(),
-		controls: make(chan controlMessage, 64), done: make(chan struct{}),
-	}
+	return &stream{id: id, conn: c, in: newInbox(), out: newWindow(), done: make(chan struct{})}
 }
 
 func (s *stream) abort() {
@@ -73,11 +74,26 @@ func (s *stream) control(payload []byte) bool {
 		s.in.finish()
 		return true
 	}
-	select {
-	case s.controls <- message:
-	default: // A flood of resizes: the newest are worth no more than the connection's other streams.
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.obey != nil {
+		s.obey(message)
+	} else if len(s.early) < maxEarlyControls {
+		s.early = append(s.early, message)
 	}
 	return true
+}
+
+// onControl takes over controls, those first that came before the process was there. A control is obeyed before the next
+// frame is read: input that was sent after a signal is never read by what the signal ends. It does not wait for input that
+// was sent before it, so that a program which reads nothing can still be interrupted.
+func (s *stream) onControl(obey func(controlMessage)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, message := range s.early {
+		obey(message)
+	}
+	s.early, s.obey = nil, obey
 }
 
 // window counts what may still be sent.

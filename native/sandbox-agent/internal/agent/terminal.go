@@ -118,8 +118,8 @@ func (t *terminal) serve(s *stream, since *uint64) (any, *failure) {
 		t.ring.detach(reader)
 		_ = t.master.SetWriteDeadline(time.Now())
 	}()
+	s.onControl(t.obey)
 	go copyInput(s, t.master)
-	go t.obey(s, over)
 	buffer := make([]byte, dataHead+terminalChunk)
 	for {
 		n := t.ring.read(reader, buffer[dataHead:])
@@ -138,20 +138,13 @@ func (t *terminal) serve(s *stream, since *uint64) (any, *failure) {
 	}
 }
 
-func (t *terminal) obey(s *stream, over <-chan struct{}) {
-	for {
-		select {
-		case <-over:
-			return
-		case message := <-s.controls:
-			switch message.Type {
-			case "resize":
-				t.resize(clamp(windowSize{Cols: message.Cols, Rows: message.Rows}))
-			case "signal":
-				if signal, known := signals[message.Name]; known {
-					t.signal(signal)
-				}
-			}
+func (t *terminal) obey(message controlMessage) {
+	switch message.Type {
+	case "resize":
+		t.resize(clamp(windowSize{Cols: message.Cols, Rows: message.Rows}))
+	case "signal":
+		if signal, known := signals[message.Name]; known {
+			t.signal(signal)
 		}
 	}
 }
@@ -171,6 +164,11 @@ func (t *terminal) resize(size windowSize) {
 }
 
 func (t *terminal) signal(signal syscall.Signal) {
+	select {
+	case <-t.exited:
+		return
+	default:
+	}
 	group := 0
 	t.withMaster(func(fd int) { group = foregroundGroup(fd) })
 	if group <= 1 {

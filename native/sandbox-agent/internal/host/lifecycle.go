@@ -19,6 +19,7 @@ const (
 	sysPidfdOpen       = 434
 	sysPidfdSendSignal = 424
 	maxStopWait        = 120 * time.Second
+	termEvery          = 100 * time.Millisecond
 )
 
 func (h *host) folder(sandbox string) string { return h.path("sandboxes") + "/" + sandbox }
@@ -119,8 +120,14 @@ func (h *host) stop(sandbox string, timeoutMs int) (any, error) {
 	s, err := h.readState(sandbox)
 	if err == nil && s.Pid > 1 {
 		if fd, err := pidfd(s); err == nil {
-			signalPidfd(fd, syscall.SIGTERM)
-			waitPidfd(fd, min(time.Duration(timeoutMs)*time.Millisecond, maxStopWait))
+			// Repeated: a first process that is just starting does not hear signals yet.
+			limit := min(time.Duration(timeoutMs)*time.Millisecond, maxStopWait)
+			for waited := time.Duration(0); waited < limit; waited += termEvery {
+				signalPidfd(fd, syscall.SIGTERM)
+				if waitPidfd(fd, min(termEvery, limit-waited)) {
+					break
+				}
+			}
 			_ = syscall.Close(fd)
 		}
 	}
@@ -231,14 +238,16 @@ func signalPidfd(fd int, signal syscall.Signal) {
 	_, _, _ = syscall.Syscall6(sysPidfdSendSignal, uintptr(fd), uintptr(signal), 0, 0, 0, 0)
 }
 
-func waitPidfd(fd int, timeout time.Duration) {
+// waitPidfd tells whether the process has ended.
+func waitPidfd(fd int, timeout time.Duration) bool {
 	poll := struct {
 		fd      int32
 		events  int16
 		revents int16
 	}{fd: int32(fd), events: 1}
 	limit := syscall.NsecToTimespec(int64(timeout))
-	_, _, _ = syscall.Syscall6(syscall.SYS_PPOLL, uintptr(unsafe.Pointer(&poll)), 1, uintptr(unsafe.Pointer(&limit)), 0, 0, 0)
+	ready, _, _ := syscall.Syscall6(syscall.SYS_PPOLL, uintptr(unsafe.Pointer(&poll)), 1, uintptr(unsafe.Pointer(&limit)), 0, 0, 0)
+	return ready == 1
 }
 
 // cpuMicroseconds sums what living processes used (v1, where cpu and cpuacct may be separate).

@@ -165,6 +165,14 @@ export class LocalDriver implements SandboxDriver {
     this.#machine = null;
     this.#status = { available: false, reason: 'closed', install: null };
     await machine?.launcher.close();
+    if (machine !== null) await this.#removeRunFolder();
+  }
+
+  /** Where sandboxes run on it stays: it is how the next start finds them. */
+  async #removeRunFolder(): Promise<void> {
+    const { runFolder } = this.#options;
+    const left = await readdir(join(runFolder, 'sandboxes'));
+    if (left.length === 0) await rm(runFolder, { recursive: true, force: true });
   }
 
   async #prepareMachine(): Promise<DriverStatus> {
