@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"strconv"
 	"syscall"
+	"time"
 	"unsafe"
 )
 
@@ -30,6 +31,8 @@ const (
 
 	fsconfigSetString = 1
 	fsconfigCreate    = 6
+
+	busyAttempts = 2000
 )
 
 type mountAttr struct {
@@ -40,9 +43,17 @@ type mountAttr struct {
 func mountMapped(mount int, userns int, flags uint64, target string) error {
 	attr := mountAttr{set: mountAttrIdmap | flags, usernsFd: uint64(userns)}
 	empty := [1]byte{}
-	if _, _, errno := syscall.Syscall6(sysMountSetattr, uintptr(mount), uintptr(unsafe.Pointer(&empty)), atEmptyPath,
-		uintptr(unsafe.Pointer(&attr)), unsafe.Sizeof(attr), 0); errno != 0 {
-		return errno
+	for attempt := 0; ; attempt++ {
+		_, _, errno := syscall.Syscall6(sysMountSetattr, uintptr(mount), uintptr(unsafe.Pointer(&empty)), atEmptyPath,
+			uintptr(unsafe.Pointer(&attr)), unsafe.Sizeof(attr), 0)
+		if errno == 0 {
+			break
+		}
+		// Busy while a file that we wrote and closed is still open in a child that another start is just forking.
+		if errno != syscall.EBUSY || attempt >= busyAttempts {
+			return errno
+		}
+		time.Sleep(time.Millisecond)
 	}
 	path, err := syscall.BytePtrFromString(target)
 	if err != nil {
