@@ -1,7 +1,7 @@
 import type { LoadedConfig } from '@svc/config';
 import { loadPlatformConfig, type PlatformConfig } from '@svc/platform';
 
-/** Flags that set a key of the configuration; each command offers some of them. */
+/** The one file of the command that reads the environment. Flags that set a key of the configuration; each command offers some of them. */
 export interface ConfigFlags {
   data?: string;
   port?: string;
@@ -11,7 +11,6 @@ export interface ConfigFlags {
   config?: string;
 }
 
-/** The one place of the command that reads the environment. */
 export function readConfiguration(flags: ConfigFlags): LoadedConfig<PlatformConfig> {
   return loadPlatformConfig({
     file: flags.config ?? process.env['SVC_CONFIG'],
@@ -24,4 +23,9 @@ export function readConfiguration(flags: ConfigFlags): LoadedConfig<PlatformConf
       { flag: '--host', path: 'host', value: flags.host },
     ],
   });
+}
+
+/** Where commands of this machine are looked for. */
+export function commandPath(): string {
+  return process.env['PATH'] ?? '';
 }

@@ -4,11 +4,16 @@ import { createLogger, createMetrics } from '@svc/telemetry';
 import type { PlatformConfig } from './config.ts';
 import { openDatabases } from './databases.ts';
 import { dataFolderPaths } from './data-folder.ts';
+import { readOwnerFile, writeOwnerFile } from './owner-file.ts';
 import { startErrors } from './errors.ts';
 
 /** For the operator of the data folder, beside a running platform or without one; the lock is not taken. */
-export function resetPassword(config: PlatformConfig, email: string, password: string): Promise<unknown> {
-  return withAccounts(config, (accounts) => accounts.resetPassword(email, password));
+export async function resetPassword(config: PlatformConfig, email: string, password: string): Promise<void> {
+  await withAccounts(config, (accounts) => accounts.resetPassword(email, password));
+  const { ownerFile } = dataFolderPaths(config.data);
+  const owner = await readOwnerFile(ownerFile);
+  // The generated password of the first start is no longer one: nobody should try it.
+  if (owner?.email.toLowerCase() === email.toLowerCase()) await writeOwnerFile(ownerFile, { ...owner, password: null });
 }
 
 export function rotateKeys(config: PlatformConfig): Promise<{ keyId: string }> {

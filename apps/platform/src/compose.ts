@@ -71,19 +71,8 @@ async function composeInto(options: ComposeOptions, lifecycle: Lifecycle): Promi
   });
   lifecycle.own('accounts', () => accounts.close());
   const { access, audit } = accounts;
-  const app = await createHttpApp({
-    log,
-    metrics,
-    access,
-    audit,
-    version: VERSION,
-    trustedProxies: config.trusted_proxies,
-    errorFamilies: [
-      { prefix: '/v1', render: renderNestedError },
-      { prefix: '/api/v1/workspace', render: renderEnvelopeError },
-      { prefix: '/api/v1/public', render: renderEnvelopeError },
-    ],
-  });
+  const { trusted_proxies: trustedProxies } = config;
+  const app = await createHttpApp({ log, metrics, access, audit, version: VERSION, trustedProxies, errorFamilies });
   lifecycle.own('routes', () => app.close());
   const upgrades = new UpgradeRouter(log);
 
@@ -98,6 +87,30 @@ async function composeInto(options: ComposeOptions, lifecycle: Lifecycle): Promi
     lifecycle,
   });
   holders.services = services;
+  const composition = {
+    folder,
+    databases,
+    metrics,
+    accounts,
+    services,
+    app,
+    upgrades,
+    endpoints,
+    lifecycle,
+    startedAtMs,
+  };
+  await registerAll(composition);
+  return composition;
+}
+
+/** Where a contract wants another error body than the flat one of accounts and sandboxes. */
+const errorFamilies = [
+  { prefix: '/v1', render: renderNestedError },
+  { prefix: '/api/v1/workspace', render: renderEnvelopeError },
+  { prefix: '/api/v1/public', render: renderEnvelopeError },
+] as const;
+
+async function registerAll({ app, upgrades, accounts, services, metrics, startedAtMs }: Composition): Promise<void> {
   await accounts.registerRoutes(app);
   for (const service of Object.values(services)) {
     await service.registerRoutes(app);
@@ -114,7 +127,6 @@ async function composeInto(options: ComposeOptions, lifecycle: Lifecycle): Promi
     }),
   });
   await app.ready();
-  return { folder, databases, metrics, accounts, services, app, upgrades, endpoints, lifecycle, startedAtMs };
 }
 
 /** Without an answer nothing is deleted: before the services stand, a workspace counts as full. */

@@ -6,7 +6,7 @@ import { isIP } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import type { CertificateRequest } from './make-certificates.ts';
+import type { CertificateRequest } from './certificates-main.ts';
 import type { PemPair } from './x509.ts';
 
 export interface TlsMaterial {
@@ -48,13 +48,13 @@ export async function ensureLocalCertificate(folder: string, extraHost: string, 
 }
 
 async function makeCertificates(request: CertificateRequest): Promise<{ authority: PemPair; server: PemPair }> {
-  const script = fileURLToPath(new URL('./make-certificates.ts', import.meta.url));
+  const script = fileURLToPath(new URL('./certificates-main.ts', import.meta.url));
   const child = spawn(process.execPath, [script], { timeout: 30_000, stdio: ['pipe', 'pipe', 'pipe'] });
   child.stdin.on('error', () => undefined); // it ended early; then its standard error says why
   child.stdin.end(JSON.stringify(request));
   const [output, errors] = await Promise.all([text(child.stdout), text(child.stderr)]);
   if (output === '') throw new Error(`the local certificate could not be made: ${errors}`);
-  return JSON.parse(output) as { authority: PemPair; server: PemPair }; // written by make-certificates.ts
+  return JSON.parse(output) as { authority: PemPair; server: PemPair }; // written by certificates-main.ts
 }
 
 function isUsable(pem: string, host: string, now: Date): boolean {

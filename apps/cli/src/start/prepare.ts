@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { ensureConsoleBuilt } from '@svc/console/build';
 import { missingSystemRequirements, type PlatformConfig } from '@svc/platform';
+import { commandPath } from '../configuration.ts';
 import { ensureSystemPackages, type EnsureResult } from '../system-packages/ensure.ts';
 
 interface PrepareOptions {
@@ -13,7 +14,7 @@ interface PrepareOptions {
 /** Installs what the configured services need from the distribution, or says what is missing. */
 export function prepareSystem(config: PlatformConfig, options: PrepareOptions): Promise<EnsureResult> {
   return ensureSystemPackages(missingSystemRequirements(config), {
-    path: process.env['PATH'] ?? '',
+    path: commandPath(),
     isRoot: options.install && process.getuid?.() === 0,
     progress: options.progress,
     signal: options.signal,
