@@ -1,14 +1,19 @@
-import { S3Client, S3ServiceException } from '@aws-sdk/client-s3';
+import { S3Client, S3ServiceException, type S3ClientConfig } from '@aws-sdk/client-s3';
 import type { RunningStore, TestKey } from './running-store.ts';
 
 /** The official client with its own defaults, against one store. */
-export function sdkClient(store: Pick<RunningStore, 'endpoint'>, key: TestKey, region = 'auto'): S3Client {
+export function sdkClient(
+  store: Pick<RunningStore, 'endpoint'>,
+  key: TestKey,
+  extra: Partial<S3ClientConfig> = {},
+): S3Client {
   return new S3Client({
     endpoint: store.endpoint,
-    region,
+    region: 'auto',
     forcePathStyle: true,
-    credentials: key,
+    credentials: { accessKeyId: key.accessKeyId, secretAccessKey: key.secretAccessKey },
     maxAttempts: 1,
+    ...extra,
   });
 }
 

@@ -1,0 +1,37 @@
+import { existsSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { startStore, type RunningStore, type TestKey } from './running-store.ts';
+
+/** The first line of the process, as JSON. */
+export interface ServedStore extends TestKey {
+  endpoint: string;
+  pid: number;
+}
+
+/** A store in a process of its own, for tests that kill it or weigh it: `serve-store.ts --folder DIR`. */
+async function main(): Promise<void> {
+  const { values } = parseArgs({ options: { folder: { type: 'string' } } });
+  const folder = values.folder ?? '.';
+  const store = await startStore(folder, { config: { trash_grace_seconds: 0, sweep_grace_seconds: 0 } });
+  const stop = new AbortController();
+  store.module.start(stop.signal);
+  const key = await keyOf(store, join(folder, 'test-key.json'));
+  const line: ServedStore = { ...key, endpoint: store.endpoint, pid: process.pid };
+  process.stdout.write(`${JSON.stringify(line)}\n`);
+  process.once('SIGTERM', () => {
+    stop.abort();
+    void store.close().then(() => process.exit(0));
+  });
+}
+
+/** The same key at each start, as a client keeps its settings. */
+async function keyOf(store: RunningStore, file: string): Promise<TestKey> {
+  if (existsSync(file)) return JSON.parse(await readFile(file, 'utf8')) as TestKey; // written below
+  const key = await store.createKey({ workspaceUuid: '00000000-0000-4000-8000-000000000001' });
+  await writeFile(file, JSON.stringify(key));
+  return key;
+}
+
+if (process.argv[1] === import.meta.filename) await main();
