@@ -134,7 +134,7 @@ function invalid(field: string, reason: string, cause?: unknown): Error {
   return agentErrors.INVALID_REQUEST({ details: { field, reason: `${field}: ${reason}` }, cause });
 }
 
-export function labelOf(object: KubeObject, name: string): string | undefined {
+function labelOf(object: KubeObject, name: string): string | undefined {
   const labels = object.metadata.labels;
   return isRecord(labels) ? labels[name] : undefined;
 }

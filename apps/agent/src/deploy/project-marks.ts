@@ -24,7 +24,7 @@ export function markForProject(object: KubeObject, projectId: string, keyPrefix:
 }
 
 /** The name of a workload's pod template label, for finding its pods. */
-export function projectLabel(keyPrefix: string): string {
+function projectLabel(keyPrefix: string): string {
   return `${keyPrefix}/project`;
 }
 
