@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import {
   RateLimiter,
@@ -25,6 +25,7 @@ import { Sweeper } from './domain/sweeper.ts';
 import { Tickets } from './domain/tickets.ts';
 import type { DriverStatus, SandboxDriver } from './drivers/driver.ts';
 import { LocalDriver } from './drivers/local/local-driver.ts';
+import { runFolderOf } from './drivers/local/run-folder.ts';
 import { acceptEmptyJson } from './http/json-body.ts';
 import { registerImageRoutes } from './http/image-routes.ts';
 import { registerSandboxRoutes } from './http/sandbox-routes.ts';
@@ -165,11 +166,9 @@ export async function createSandboxesModule(deps: SandboxesDependencies): Promis
 }
 
 function localDriver(deps: SandboxesDependencies, folder: string, images: ImageStore): SandboxDriver {
-  // Paths of unix sockets have at most 107 bytes, and data folders may be deep; the same data gives the same name.
-  const name = createHash('sha256').update(deps.dataFolder).digest('hex').slice(0, 12);
   return new LocalDriver({
     dataFolder: folder,
-    runFolder: `/run/svc/${name}`,
+    runFolder: runFolderOf(deps.dataFolder),
     agentFolder: deps.agentFolder,
     images,
     runtime: deps.config.runtime,

@@ -1,72 +1,80 @@
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { skippedTitle, waitFor } from '@svc/testing';
-import { describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { localDriverReason } from './testing/local-subject.ts';
-import { startPlatform } from './testing/platform.ts';
+import { startPlatform, type TestPlatform } from './testing/platform.ts';
 import { TerminalClient } from './testing/terminal-client.ts';
 
 const reason = localDriverReason();
 const title = 'what stays and what goes';
 
-/** Whatever of sandboxes this machine holds now, by kind. */
-function traces(): Record<string, string[]> {
-  const lines = (text: string, pattern: RegExp): string[] => text.split('\n').filter((line) => pattern.test(line));
-  const processes = readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .map((pid) => `${pid} ${commandLine(pid)}`);
+/** What this machine holds of these sandboxes; other suites run theirs at the same time. */
+function tracesOf(ids: ReadonlySet<string>, folder: string): Record<string, string[]> {
+  const ours = (text: string): boolean => [...ids].some((id) => text.includes(id));
   return {
-    processes: processes.filter((line) => /agent-[0-9a-f]{16}|\.sandbox\/agent/.test(line)),
-    mounts: lines(readFileSync('/proc/self/mounts', 'utf8'), /\/run\/svc\//),
-    interfaces: readdirSync('/sys/class/net').filter((name) => name.startsWith('svcsb')),
+    processes: readdirSync('/proc').filter((name) => /^\d+$/.test(name) && ours(read(`/proc/${name}/cgroup`))),
+    mounts: read('/proc/self/mounts').split('\n').filter(ours),
     cgroups: execFileSync('find', ['/sys/fs/cgroup', '-type', 'd', '-name', 'sbx_*'], { encoding: 'utf8' })
       .split('\n')
-      .filter((line) => line !== ''),
-    loops: readdirSync('/sys/block').filter((name) => name.startsWith('loop') && isAttached(name)),
-    slots: readdirSync('/run/svc/slots'),
+      .filter(ours),
+    // A slot is the number of an interface and of a range of ids.
+    slots: readdirSync('/run/svc/slots').filter((slot) => ours(read(`/run/svc/slots/${slot}`))),
+    loops: readdirSync('/sys/block').filter((name) => read(`/sys/block/${name}/loop/backing_file`).includes(folder)),
+    disks: readdirSync(join(folder, 'sandboxes/disks')),
+    runFolders: readdirSync('/run/svc').flatMap((name) => list(`/run/svc/${name}/sandboxes`).filter(ours)),
   };
 }
 
-function commandLine(pid: string): string {
+/** Empty for what is gone or was never there. */
+function read(path: string): string {
   try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
+    return readFileSync(path, 'utf8');
   } catch {
-    return ''; // it ended while we looked
+    return '';
   }
 }
 
-function isAttached(loop: string): boolean {
+function list(path: string): string[] {
   try {
-    return readFileSync(`/sys/block/${loop}/loop/backing_file`, 'utf8').includes('/disks/');
+    return readdirSync(path);
   } catch {
-    return false; // no file stands behind it
+    return [];
   }
 }
 
 describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, reason), () => {
-  it('leaves no process, mount, interface, cgroup, loop device, slot or file behind 50 sandboxes', async () => {
-    const platform = await startPlatform({ config: { max_per_caller: 100 } });
-    await platform.call('POST', '/api/containers?wait_ms=30000', { body: { image: 'busybox', name: 'stays' } });
-    const before = traces();
+  let platform: TestPlatform;
+  beforeEach(async () => {
+    platform = await startPlatform({ config: { max_per_caller: 100 } });
+  });
+  afterEach(() => platform.dispose());
+  const create = async (): Promise<string> => {
+    const created = await platform.call('POST', '/api/containers?wait_ms=30000', { body: { image: 'busybox' } });
+    expect(created.body).toMatchObject({ status: 'running', error: null });
+    return created.body['id'];
+  };
+
+  it('leaves no process, mount, interface, cgroup, loop device or file behind 50 sandboxes', async () => {
+    const ids = new Set<string>();
     const round = async (): Promise<void> => {
-      const created = await platform.call('POST', '/api/containers?wait_ms=30000', { body: { image: 'busybox' } });
-      expect(created.body).toMatchObject({ status: 'running', error: null });
-      expect((await platform.call('DELETE', `/api/containers/${created.body['id']}`)).status).toBe(200);
+      const id = await create();
+      ids.add(id);
+      expect(tracesOf(new Set([id]), platform.folder)).toMatchObject({ slots: [expect.any(String)] });
+      expect((await platform.call('DELETE', `/api/containers/${id}`)).status).toBe(200);
     };
     for (let index = 0; index < 5; index++) await Promise.all(Array.from({ length: 10 }, round));
+    expect(ids.size).toBe(50);
+    const nothing = { processes: [], mounts: [], cgroups: [], slots: [], loops: [], disks: [], runFolders: [] };
     await waitFor(() => {
-      expect(traces()).toEqual(before);
+      expect(tracesOf(ids, platform.folder)).toEqual(nothing);
       return true;
     });
-    const { containers } = (await platform.call('GET', '/api/containers')).body;
-    await platform.call('DELETE', `/api/containers/${containers[0].id}`);
-    await platform.dispose();
   });
 
   it('lets a sandbox run on while the platform is down, and adopts it with its files and processes', async () => {
-    const platform = await startPlatform();
-    const created = await platform.call('POST', '/api/containers?wait_ms=30000', { body: { image: 'busybox' } });
-    const id: string = created.body['id'];
+    const id = await create();
     const open = () => TerminalClient.open(platform.url, id, { headers: platform.owner.headers });
     const first = await open();
     first.type('(trap "" HUP; exec sleep 1000) >/dev/null 2>&1 & echo pid=$!\n');
@@ -83,7 +91,15 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     second.type(`kill -0 ${pid} && echo still-$((1+1))\n`);
     await second.shows(/still-2/);
     await second.close();
-    expect((await platform.call('DELETE', `/api/containers/${id}`)).status).toBe(200);
-    await platform.dispose();
+  });
+
+  it('has nothing left running of a platform that was closed after its last sandbox', async () => {
+    const id = await create();
+    await platform.call('DELETE', `/api/containers/${id}`);
+    await platform.close();
+    expect(tracesOf(new Set([id]), platform.folder)).toMatchObject({ processes: [], slots: [], runFolders: [] });
+    const launchers = readdirSync('/proc').filter((name) => read(`/proc/${name}/cmdline`).includes(platform.runFolder));
+    expect(launchers).toEqual([]);
+    expect(list(platform.runFolder)).toEqual([]);
   });
 });

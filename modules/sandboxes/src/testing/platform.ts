@@ -8,11 +8,15 @@ import { Value } from 'typebox/value';
 import { sandboxesConfigSchema, type SandboxesConfig } from '../config.ts';
 import type { Effects } from '../domain/ports.ts';
 import type { SandboxDriver } from '../drivers/driver.ts';
+import { runFolderOf } from '../drivers/local/run-folder.ts';
 import { createSandboxesModule, type SandboxesModule } from '../module.ts';
 import { AGENT_FOLDER, SHARED_IMAGES } from './local-subject.ts';
 
 export interface TestPlatform {
   readonly url: string;
+  /** The data folder, and where the local driver keeps its sockets for it. */
+  readonly folder: string;
+  readonly runFolder: string;
   readonly module: SandboxesModule;
   readonly access: FakeAccess;
   readonly audit: FakeAudit;
@@ -65,6 +69,8 @@ export async function startPlatform(options: TestPlatformOptions = {}): Promise<
     get module() {
       return current.module;
     },
+    folder: folder.path,
+    runFolder: runFolderOf(folder.path),
     access,
     audit,
     owner,
