@@ -133,8 +133,3 @@ function withoutServerFields(object: KubeObject, namespace: string | undefined):
 function invalid(field: string, reason: string, cause?: unknown): Error {
   return agentErrors.INVALID_REQUEST({ details: { field, reason: `${field}: ${reason}` }, cause });
 }
-
-function labelOf(object: KubeObject, name: string): string | undefined {
-  const labels = object.metadata.labels;
-  return isRecord(labels) ? labels[name] : undefined;
-}

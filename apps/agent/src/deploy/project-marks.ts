@@ -23,11 +23,6 @@ export function markForProject(object: KubeObject, projectId: string, keyPrefix:
   return changeAt(labelled, path, (template) => markTemplate(template, label, projectId)) as KubeObject; // same kind of object
 }
 
-/** The name of a workload's pod template label, for finding its pods. */
-function projectLabel(keyPrefix: string): string {
-  return `${keyPrefix}/project`;
-}
-
 function markTemplate(
   template: Record<string, unknown>,
   label: Record<string, string>,
