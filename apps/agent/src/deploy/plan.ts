@@ -1,4 +1,4 @@
-import { fieldAt, identityOf, isRecord, referenceOf, type Discovery, type KubeObject } from '@svc/kube';
+import { fieldAt, identityOf, referenceOf, type Discovery, type KubeObject } from '@svc/kube';
 import type { AgentConfig } from '../config/schema.ts';
 import { agentErrors } from '../errors.ts';
 import type { ManifestObject } from './manifest.ts';

@@ -10,17 +10,17 @@ export function renderSummary(
     '',
     `  svc ${status.version} is up`,
     '',
-    `  Console     ${ready.url}`,
-    ...(ready.https_url === null ? [] : [`  With TLS    ${ready.https_url}`]),
-    ...(ready.s3_endpoint === null ? [] : [`  S3          ${ready.s3_endpoint}`]),
+    `  Console       ${ready.url}`,
+    ...(ready.https_url === null ? [] : [`  With TLS      ${ready.https_url}`]),
+    ...(ready.s3_endpoint === null ? [] : [`  S3            ${ready.s3_endpoint}`]),
     '',
-    `  Sign in     ${owner.email}`,
-    `  Password    in ${owner.file} (of the first start; svc admin reset-password makes a new one)`,
-    `  API token   in ${owner.file}, valid until the next start`,
+    `  Sign in       ${owner.email}`,
+    `  Password      in ${owner.file} (of the first start; svc admin reset-password makes a new one)`,
+    `  API token     in ${owner.file}, valid until the next start`,
     '',
   ];
   for (const [name, service] of Object.entries(status.services)) {
-    const label = name.replace('_', ' ').padEnd(12);
+    const label = name.replace('_', ' ').padEnd(14);
     lines.push(
       service.enabled ? `  ${label}on` : `  ${label}off: ${service.reason ?? 'switched off in the configuration'}`,
     );
