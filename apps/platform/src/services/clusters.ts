@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { createClustersModule, systemClock, type ClusterTables } from '@svc/clusters';
-import type { Kysely } from 'kysely';
+import { createClustersModule, systemClock } from '@svc/clusters';
 import type { ServiceStates } from '../http/status-routes.ts';
 import { replicaIdOf } from '../replica-id.ts';
 import { VERSION } from '../version.ts';
@@ -9,7 +8,7 @@ import { countOf, type Service } from './service.ts';
 
 export async function createClustersService(context: ServiceContext): Promise<Service<ServiceStates['clusters']>> {
   const clusters = await createClustersModule({
-    kysely: context.databases.main.kysely as Kysely<ClusterTables>, // the migrations made these tables
+    kysely: context.databases.main.kysely,
     config: context.config.clusters,
     log: context.log,
     metrics: context.metrics,
