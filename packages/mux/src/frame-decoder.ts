@@ -1,0 +1,101 @@
+import { MUX_CODES, ProtocolViolation } from './errors.ts';
+import { FRAME, HEADER_BYTES, MAX_DATA_BYTES, MAX_METADATA_BYTES, MAX_REASON_BYTES, PING_BYTES } from './frames.ts';
+
+/** Who hears what was decoded. Any of them may throw a `ProtocolViolation`: the connection ends with it. */
+export interface FrameHandler {
+  /** A DATA frame begins: its slices follow, in order, and make up this many bytes. */
+  dataBegins(streamId: number, lengthBytes: number): void;
+  /** A part of a DATA frame; a view of the chunk that was pushed, never empty. */
+  data(streamId: number, slice: Buffer): void;
+  /** Any other known frame, whole. The payload is a view: keep a copy. */
+  frame(type: number, streamId: number, payload: Buffer): void;
+}
+
+/** Smallest and largest payload, and whether the frame belongs to a stream. */
+const RULES: readonly { least: number; most: number; ofStream: boolean }[] = [
+  { least: 0, most: MAX_DATA_BYTES, ofStream: true },
+  { least: 0, most: MAX_METADATA_BYTES, ofStream: true },
+  { least: 0, most: 0, ofStream: true },
+  { least: 4, most: 4 + MAX_REASON_BYTES, ofStream: true },
+  { least: 4, most: 4, ofStream: true },
+  { least: PING_BYTES, most: PING_BYTES, ofStream: false },
+  { least: PING_BYTES, most: PING_BYTES, ofStream: false },
+  { least: 4, most: 4 + MAX_REASON_BYTES, ofStream: false },
+];
+
+/**
+ * Cuts a stream of bytes into frames. DATA is passed on in slices of what arrived, so a frame is never put together;
+ * of other frames at most a few kilobytes are held until they are whole.
+ */
+export class FrameDecoder {
+  readonly #handler: FrameHandler;
+  readonly #header = Buffer.alloc(HEADER_BYTES);
+  #headerBytes = 0;
+  #type = 0;
+  #streamId = 0;
+  /** Of the payload, what has not arrived. */
+  #missingBytes = 0;
+  /** The beginning of a control frame that a chunk cut in two. */
+  #partial: Buffer[] = [];
+
+  constructor(handler: FrameHandler) {
+    this.#handler = handler;
+  }
+
+  push(chunk: Buffer): void {
+    let offset = 0;
+    while (offset < chunk.length) {
+      if (this.#headerBytes < HEADER_BYTES) {
+        offset += this.#takeHeader(chunk, offset);
+        if (this.#headerBytes < HEADER_BYTES) return;
+        this.#begin();
+      }
+      const end = Math.min(chunk.length, offset + this.#missingBytes);
+      if (end > offset) this.#takePayload(chunk.subarray(offset, end));
+      offset = end;
+      if (this.#missingBytes === 0) this.#headerBytes = 0;
+    }
+  }
+
+  #takeHeader(chunk: Buffer, offset: number): number {
+    const taken = chunk.copy(this.#header, this.#headerBytes, offset, offset + HEADER_BYTES - this.#headerBytes);
+    this.#headerBytes += taken;
+    return taken;
+  }
+
+  #begin(): void {
+    this.#type = this.#header.readUInt8(0);
+    this.#streamId = this.#header.readUInt32BE(1);
+    this.#missingBytes = this.#header.readUInt32BE(5);
+    const rule = RULES[this.#type];
+    const most = rule?.most ?? MAX_METADATA_BYTES;
+    const isRightLength = this.#missingBytes >= (rule?.least ?? 0) && this.#missingBytes <= most;
+    if (!isRightLength || (rule !== undefined && rule.ofStream === (this.#streamId === 0))) {
+      throw new ProtocolViolation(
+        MUX_CODES.PROTOCOL_ERROR,
+        `type ${this.#type}, ${this.#missingBytes} bytes, stream ${this.#streamId}`,
+      );
+    }
+    if (this.#type === FRAME.DATA) this.#handler.dataBegins(this.#streamId, this.#missingBytes);
+    else if (this.#missingBytes === 0) this.#finish(Buffer.alloc(0));
+  }
+
+  #takePayload(slice: Buffer): void {
+    this.#missingBytes -= slice.length;
+    if (this.#type === FRAME.DATA) {
+      this.#handler.data(this.#streamId, slice);
+    } else if (this.#missingBytes > 0) {
+      this.#partial.push(Buffer.from(slice));
+    } else if (this.#partial.length === 0) {
+      this.#finish(slice);
+    } else {
+      const payload = Buffer.concat([...this.#partial, slice]);
+      this.#partial = [];
+      this.#finish(payload);
+    }
+  }
+
+  #finish(payload: Buffer): void {
+    if (this.#type < RULES.length) this.#handler.frame(this.#type, this.#streamId, payload);
+  }
+}

@@ -1,0 +1,109 @@
+import { MUX_CODES, ProtocolViolation } from './errors.ts';
+import type { SessionStream } from './stream.ts';
+import type { MuxTransport } from './transport.ts';
+
+/** What one stream may send before the next has its turn. */
+const TURN_BYTES = 32 * 1024;
+/** What is handed to the transport at once; more would only wait there, in front of every other stream. */
+const BATCH_BYTES = 128 * 1024;
+/** Control frames that wait for a transport which takes nothing. Above it the other side asks and does not read. */
+const MAX_CONTROL_BYTES = 2 * 1024 * 1024;
+
+/**
+ * Everything that is sent goes through here: control frames first, then streams in turns, gathered once per tick. Nothing
+ * is taken from a stream while the transport is full, so backpressure reaches whoever writes.
+ */
+export class FrameWriter {
+  readonly #transport: MuxTransport;
+  readonly #onWritten: (bytes: number) => void;
+  #control: Buffer[] = [];
+  #controlBytes = 0;
+  /** Streams with something to send, in the order of their turns. */
+  readonly #ready = new Set<SessionStream>();
+  #isScheduled = false;
+  #isFull = false;
+  #isClosed = false;
+
+  constructor(transport: MuxTransport, onWritten: (bytes: number) => void) {
+    this.#transport = transport;
+    this.#onWritten = onWritten;
+  }
+
+  /** Throws a `ProtocolViolation` when the other side takes nothing and asks for ever more. */
+  control(frame: Buffer): void {
+    if (this.#isClosed) return;
+    this.#control.push(frame);
+    this.#controlBytes += frame.length;
+    if (this.#controlBytes > MAX_CONTROL_BYTES)
+      throw new ProtocolViolation(MUX_CODES.TIMEOUT, 'the other side does not read');
+    this.#schedule();
+  }
+
+  ready(stream: SessionStream): void {
+    if (this.#isClosed) return;
+    this.#ready.add(stream);
+    this.#schedule();
+  }
+
+  forget(stream: SessionStream): void {
+    this.#ready.delete(stream);
+  }
+
+  drained(): void {
+    this.#isFull = false;
+    this.#flush();
+  }
+
+  /** The last frame, in front of everything that waits; then nothing more is taken. */
+  close(last: Buffer): void {
+    if (this.#isClosed) return;
+    this.#control.push(last);
+    this.#flushControl();
+    this.abandon();
+    this.#transport.end();
+  }
+
+  abandon(): void {
+    this.#isClosed = true;
+    this.#control = [];
+    this.#controlBytes = 0;
+    this.#ready.clear();
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled || this.#isFull) return;
+    this.#isScheduled = true;
+    process.nextTick(() => {
+      this.#isScheduled = false;
+      this.#flush();
+    });
+  }
+
+  #flush(): void {
+    while (!this.#isFull && !this.#isClosed && (this.#control.length > 0 || this.#ready.size > 0)) {
+      const chunks = this.#control;
+      let bytes = this.#controlBytes;
+      this.#control = [];
+      this.#controlBytes = 0;
+      for (const stream of this.#ready) {
+        if (bytes >= BATCH_BYTES) break;
+        this.#ready.delete(stream);
+        bytes += stream.emitFrames(chunks, TURN_BYTES);
+        if (stream.canSend()) this.#ready.add(stream); // at the end: the others have their turn before
+      }
+      this.#send(chunks, bytes);
+    }
+  }
+
+  #flushControl(): void {
+    if (this.#control.length > 0) this.#send(this.#control, this.#controlBytes);
+    this.#control = [];
+    this.#controlBytes = 0;
+  }
+
+  #send(chunks: Buffer[], bytes: number): void {
+    if (chunks.length === 0) return;
+    this.#onWritten(bytes);
+    if (!this.#transport.write(chunks)) this.#isFull = true;
+  }
+}

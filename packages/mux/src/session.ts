@@ -1,0 +1,281 @@
+import { systemClock, type MuxClock } from './clock.ts';
+import { MUX_CODES, MuxError, ProtocolViolation } from './errors.ts';
+import { FrameDecoder } from './frame-decoder.ts';
+import { FrameWriter } from './frame-writer.ts';
+import { decodeEnd, encodeEnd, encodeFrame, encodeWindow, FRAME, MAX_METADATA_BYTES } from './frames.ts';
+import { DEFAULT_MUX_LIMITS, type MuxLimits } from './limits.ts';
+import { Liveness } from './liveness.ts';
+import { GrowthBudget, ReceiveWindow } from './receive-window.ts';
+import { StreamTable } from './stream-table.ts';
+import { SessionStream, type MuxStream, type StreamOwner } from './stream.ts';
+import type { MuxTransport } from './transport.ts';
+
+export interface MuxSessionOptions {
+  /** The side that dialled is the client; the two must differ. */
+  role: 'client' | 'server';
+  /** A stream that the other side opened. What it throws resets the stream. Absent: every stream is refused. */
+  onStream?: (stream: MuxStream) => void;
+  /** The other side said GOAWAY: it accepts no more streams, and closes when those that are open have ended. */
+  onDraining?: () => void;
+  limits?: Partial<MuxLimits>;
+  clock?: MuxClock;
+}
+
+/** Many streams over one transport, which the session owns from now on. The wire format is that of PROTOCOL.md. */
+export class MuxSession {
+  /** Settles once, when streams and transport are over: null for an end in order. */
+  readonly closed: Promise<MuxError | null>;
+  readonly #transport: MuxTransport;
+  readonly #options: MuxSessionOptions;
+  readonly #limits: MuxLimits;
+  readonly #clock: MuxClock;
+  readonly #table: StreamTable;
+  readonly #writer: FrameWriter;
+  readonly #liveness: Liveness;
+  readonly #growth: GrowthBudget;
+  readonly #owner: StreamOwner;
+  #settleClosed: (error: MuxError | null) => void = () => undefined;
+  #whenEmpty: (() => void) | null = null;
+  #cancelTimer: () => void = () => undefined;
+  #isDraining = false;
+  #isPeerDraining = false;
+  #isOver = false;
+  #error: MuxError | null = null;
+  #receivedBytes = 0;
+  #sentBytes = 0;
+
+  constructor(transport: MuxTransport, options: MuxSessionOptions) {
+    this.#transport = transport;
+    this.#options = options;
+    this.#limits = { ...DEFAULT_MUX_LIMITS, ...options.limits };
+    this.#clock = options.clock ?? systemClock;
+    this.#table = new StreamTable(options.role);
+    this.#growth = new GrowthBudget(this.#limits.windowGrowthBytes);
+    this.#writer = new FrameWriter(transport, (bytes) => (this.#sentBytes += bytes));
+    this.closed = new Promise((resolve) => (this.#settleClosed = resolve));
+    this.#liveness = new Liveness({
+      clock: this.#clock,
+      intervalMs: this.#limits.pingIntervalMs,
+      timeoutMs: this.#limits.pongTimeoutMs,
+      receivedBytes: () => this.#receivedBytes,
+      sendPing: (payload) => this.#control(encodeFrame(FRAME.PING, 0, payload)),
+      onDead: () => this.#abort(new MuxError(MUX_CODES.TIMEOUT, 'no sign of life')),
+    });
+    this.#owner = this.#createOwner();
+    this.#start();
+  }
+
+  get streamCount(): number {
+    return this.#table.size;
+  }
+
+  /** The shortest of the last measured ones; null before the first answer. */
+  get roundTripMs(): number | null {
+    return this.#liveness.roundTripMs;
+  }
+
+  /** Bytes on the wire so far, control frames included. */
+  get traffic(): { sentBytes: number; receivedBytes: number } {
+    return { sentBytes: this.#sentBytes, receivedBytes: this.#receivedBytes };
+  }
+
+  /** Bytes that have arrived and that no stream's reader has taken: never above the windows of the open streams. */
+  get unreadBytes(): number {
+    return this.#table.all().reduce((sum, stream) => sum + stream.unreadBytes, 0);
+  }
+
+  /** True while `open` can succeed. */
+  get acceptsStreams(): boolean {
+    return !this.#isOver && !this.#isDraining && !this.#isPeerDraining;
+  }
+
+  /**
+   * Opens a stream; it may be written at once. Throws a `MuxError`: `GOING_AWAY` while either side drains, `REFUSED` above
+   * the limit, `CONNECTION_LOST` when the session is over.
+   */
+  open(metadata: Uint8Array = new Uint8Array()): MuxStream {
+    if (this.#isOver) throw new MuxError(MUX_CODES.CONNECTION_LOST, '');
+    if (!this.acceptsStreams) throw new MuxError(MUX_CODES.GOING_AWAY, 'the connection drains');
+    if (metadata.length > MAX_METADATA_BYTES)
+      throw new RangeError(`metadata has ${metadata.length} bytes, at most ${MAX_METADATA_BYTES}`);
+    if (this.#table.ownCount >= this.#limits.maxOutgoingStreams)
+      throw new MuxError(MUX_CODES.REFUSED, 'too many streams');
+    const id = this.#table.takeId();
+    const stream = this.#createStream(id, Buffer.from(metadata), true);
+    this.#control(encodeFrame(FRAME.OPEN, id, stream.metadata));
+    return stream;
+  }
+
+  /** Accepts no more streams, lets the open ones end for so long, then closes. Settles when the session is over. */
+  async drain(graceMs: number): Promise<void> {
+    if (!this.#isOver && !this.#isDraining) {
+      this.#isDraining = true;
+      this.#control(encodeEnd(FRAME.GOAWAY, 0, MUX_CODES.GOING_AWAY, ''));
+      let cancel = (): void => undefined;
+      await new Promise<void>((resolve) => {
+        cancel = this.#clock.setTimer(resolve, graceMs);
+        this.#whenEmpty = resolve;
+        if (this.#table.size === 0) resolve();
+        void this.closed.then(() => resolve());
+      });
+      cancel();
+      this.close();
+    }
+    await this.closed;
+  }
+
+  /** Ends the session now; streams that are open end with `CONNECTION_LOST` on both sides. */
+  close(): void {
+    this.#finish(null, MUX_CODES.CANCELLED, '');
+  }
+
+  #start(): void {
+    // A handler may end the session in the middle of a chunk: what is left of it is nobody's.
+    const find = (id: number): SessionStream | undefined => (this.#isOver ? undefined : this.#table.find(id));
+    const decoder = new FrameDecoder({
+      dataBegins: (id, lengthBytes) => find(id)?.dataBegins(lengthBytes),
+      data: (id, slice) => find(id)?.receive(slice),
+      frame: (type, id, payload) => {
+        if (!this.#isOver) this.#frame(type, id, payload);
+      },
+    });
+    this.#transport.start({
+      data: (chunk) => {
+        if (this.#isOver) return;
+        this.#receivedBytes += chunk.length;
+        this.#guarded(() => decoder.push(chunk));
+      },
+      drain: () => this.#guarded(() => this.#writer.drained()),
+      end: (error) => this.#ended(error),
+    });
+    this.#liveness.start();
+  }
+
+  #createOwner(): StreamOwner {
+    return {
+      nowMs: () => this.#clock.nowMs(),
+      roundTripMs: () => this.#liveness.roundTripMs,
+      wantsToSend: (stream) => this.#writer.ready(stream),
+      grant: (stream, creditBytes) => this.#control(encodeWindow(stream.id, creditBytes)),
+      left: (stream, code, reason) => {
+        this.#writer.forget(stream);
+        this.#table.remove(stream);
+        if (code !== null) this.#control(encodeEnd(FRAME.RESET, stream.id, code, reason));
+        if (this.#table.size === 0) this.#whenEmpty?.();
+      },
+    };
+  }
+
+  #createStream(id: number, metadata: Buffer, isOwn: boolean): SessionStream {
+    const window = new ReceiveWindow(this.#growth, this.#limits.maxWindowBytes, this.#clock.nowMs());
+    const stream = new SessionStream(this.#owner, window, { id, metadata, isOwn });
+    this.#table.add(stream);
+    return stream;
+  }
+
+  #frame(type: number, id: number, payload: Buffer): void {
+    switch (type) {
+      case FRAME.OPEN:
+        return this.#accept(id, Buffer.from(payload));
+      case FRAME.FIN:
+        return this.#table.find(id)?.receiveFin();
+      case FRAME.RESET: {
+        const { code, reason } = decodeEnd(payload);
+        return void this.#table.find(id)?.destroy(new MuxError(code, reason, { remote: true }));
+      }
+      case FRAME.WINDOW:
+        return this.#table.find(id)?.receiveCredit(payload.readUInt32BE(0));
+      case FRAME.PING:
+        return this.#control(encodeFrame(FRAME.PONG, 0, payload));
+      case FRAME.PONG:
+        return this.#liveness.answered(payload);
+      case FRAME.GOAWAY:
+        return this.#goAway(decodeEnd(payload));
+    }
+  }
+
+  #accept(id: number, metadata: Buffer): void {
+    this.#table.takePeerId(id);
+    const { onStream } = this.#options;
+    if (this.#isDraining)
+      return this.#control(encodeEnd(FRAME.RESET, id, MUX_CODES.GOING_AWAY, 'the connection drains'));
+    if (onStream === undefined || this.#table.peerCount >= this.#limits.maxIncomingStreams) {
+      return this.#control(encodeEnd(FRAME.RESET, id, MUX_CODES.REFUSED, 'too many streams'));
+    }
+    const stream = this.#createStream(id, metadata, false);
+    try {
+      onStream(stream);
+    } catch (error) {
+      stream.destroy(error instanceof Error ? error : new MuxError(MUX_CODES.INTERNAL_ERROR, ''));
+    }
+  }
+
+  #goAway({ code, reason }: { code: number; reason: string }): void {
+    const isOrderly = code === MUX_CODES.CANCELLED || code === MUX_CODES.GOING_AWAY;
+    if (!isOrderly) return this.#abort(new MuxError(code, reason, { remote: true }));
+    if (this.#isPeerDraining) return;
+    this.#isPeerDraining = true;
+    this.#options.onDraining?.();
+  }
+
+  #control(frame: Buffer): void {
+    this.#guarded(() => this.#writer.control(frame));
+  }
+
+  /** What breaks the protocol ends the session, and nothing else of the process. */
+  #guarded(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      if (error instanceof ProtocolViolation) {
+        this.#finish(error, error.resetCode, error.reason);
+        return;
+      }
+      // A listener of somebody's stream threw in the middle of a chunk, whose rest is lost: no stream can go on.
+      this.#finish(new MuxError(MUX_CODES.INTERNAL_ERROR, '', { cause: error }), MUX_CODES.INTERNAL_ERROR, '');
+      throw error;
+    }
+  }
+
+  /** The transport is over. */
+  #ended(cause: Error | null): void {
+    this.#cancelTimer();
+    this.#transport.destroy();
+    this.#writer.abandon();
+    if (!this.#isOver) {
+      this.#isOver = true;
+      // After its GOAWAY the other side may close as it likes.
+      if (!this.#isPeerDraining) {
+        const reason = cause?.message ?? 'closed without a word';
+        this.#error = new MuxError(MUX_CODES.CONNECTION_LOST, reason, cause === null ? {} : { cause });
+      }
+      this.#releaseStreams();
+    }
+    this.#settleClosed(this.#error);
+  }
+
+  /** Without a word to the other side: it is gone, or said the end itself. */
+  #abort(error: MuxError): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#error = error;
+    this.#releaseStreams();
+    this.#transport.destroy(); // its end is told, and settles `closed`
+  }
+
+  /** With a last word: GOAWAY, then the close of the transport, for which the other side has so long. */
+  #finish(error: MuxError | null, code: number, reason: string): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#error = error;
+    this.#cancelTimer = this.#clock.setTimer(() => this.#transport.destroy(), this.#limits.closeTimeoutMs);
+    this.#writer.close(encodeEnd(FRAME.GOAWAY, 0, code, reason));
+    this.#releaseStreams();
+  }
+
+  #releaseStreams(): void {
+    this.#liveness.stop();
+    const reason = this.#error?.message ?? '';
+    for (const stream of this.#table.all()) stream.destroy(new MuxError(MUX_CODES.CONNECTION_LOST, reason));
+  }
+}

@@ -1,0 +1,201 @@
+import { Duplex } from 'node:stream';
+import { MUX_CODES, MuxError, ProtocolViolation } from './errors.ts';
+import { appendData, encodeFrame, FRAME, INITIAL_WINDOW_BYTES, MAX_CREDIT_BYTES } from './frames.ts';
+import { detached, ReceiveQueue } from './receive-queue.ts';
+import type { ReceiveWindow } from './receive-window.ts';
+
+/** One stream of a session. Its two directions end by themselves (`allowHalfOpen`). */
+export interface MuxStream extends Duplex {
+  readonly id: number;
+  /** What the side that opened the stream said it is for. */
+  readonly metadata: Buffer;
+  /** Ends both directions at once and tells the other side why; codes from 256 on are the application's. */
+  reset(code: number, reason?: string): void;
+}
+
+/** What a stream needs of its session. */
+export interface StreamOwner {
+  nowMs(): number;
+  /** Null before it was measured. */
+  roundTripMs(): number | null;
+  /** Something waits to be sent: `emitFrames` is called when there is room. */
+  wantsToSend(stream: SessionStream): void;
+  grant(stream: SessionStream, creditBytes: number): void;
+  /** The stream is over on this side; `code` is null when both directions ended in order. */
+  left(stream: SessionStream, code: number | null, reason: string): void;
+}
+
+type Callback = (error?: Error | null) => void;
+
+/** The stream as its session sees it. */
+export class SessionStream extends Duplex implements MuxStream {
+  readonly id: number;
+  readonly metadata: Buffer;
+  readonly isOwn: boolean;
+  readonly #owner: StreamOwner;
+  readonly #window: ReceiveWindow;
+  readonly #received = new ReceiveQueue();
+  #isWanted = false;
+  #finReceived = false;
+  #creditBytes = INITIAL_WINDOW_BYTES;
+  #outgoing: Buffer[] = [];
+  #outgoingFirst = 0;
+  #outgoingBytes = 0;
+  #onWritten: Callback | null = null;
+  #onFinished: Callback | null = null;
+  #finSent = false;
+
+  constructor(owner: StreamOwner, window: ReceiveWindow, stream: { id: number; metadata: Buffer; isOwn: boolean }) {
+    super({ allowHalfOpen: true });
+    this.#owner = owner;
+    this.#window = window;
+    this.id = stream.id;
+    this.metadata = stream.metadata;
+    this.isOwn = stream.isOwn;
+    // A reset by the other side must not end the process where nobody listens; whoever reads or writes hears of it.
+    this.on('error', () => undefined);
+  }
+
+  /** Bytes that have arrived and that nobody has read. */
+  get unreadBytes(): number {
+    return this.#received.sizeBytes + this.readableLength;
+  }
+
+  reset(code: number, reason = ''): void {
+    this.destroy(new MuxError(code, reason));
+  }
+
+  // From the other side
+
+  dataBegins(lengthBytes: number): void {
+    if (this.#finReceived)
+      throw new ProtocolViolation(MUX_CODES.PROTOCOL_ERROR, `data after the end of stream ${this.id}`);
+    this.#window.spend(lengthBytes);
+  }
+
+  receive(slice: Buffer): void {
+    if (this.#isWanted && this.#received.sizeBytes === 0) this.#pass(detached(slice));
+    else this.#received.push(slice);
+  }
+
+  receiveFin(): void {
+    if (this.#finReceived) throw new ProtocolViolation(MUX_CODES.PROTOCOL_ERROR, `stream ${this.id} ends twice`);
+    this.#finReceived = true;
+    if (this.#received.sizeBytes === 0) this.push(null);
+  }
+
+  receiveCredit(bytes: number): void {
+    if (bytes === 0 || this.#creditBytes + bytes > MAX_CREDIT_BYTES) {
+      throw new ProtocolViolation(MUX_CODES.FLOW_CONTROL_ERROR, `a credit of ${bytes} bytes for stream ${this.id}`);
+    }
+    this.#creditBytes += bytes;
+    if (this.canSend()) this.#owner.wantsToSend(this);
+  }
+
+  // To the other side
+
+  canSend(): boolean {
+    if (this.#outgoingBytes > 0) return this.#creditBytes > 0;
+    return this.#onWritten !== null || this.#onFinished !== null;
+  }
+
+  /** Moves at most `maxBytes` of what waits into frames; answers how many bytes it were. */
+  emitFrames(chunks: Buffer[], maxBytes: number): number {
+    const lengthBytes = Math.min(maxBytes, this.#creditBytes, this.#outgoingBytes);
+    if (lengthBytes > 0) {
+      appendData(chunks, this.id, this.#takeOutgoing(lengthBytes), lengthBytes);
+      this.#creditBytes -= lengthBytes;
+    }
+    if (this.#outgoingBytes > 0) return lengthBytes;
+    const written = this.#onWritten;
+    this.#onWritten = null;
+    written?.();
+    const finished = this.#onFinished;
+    if (finished !== null && this.#outgoingBytes === 0) {
+      this.#onFinished = null;
+      this.#finSent = true;
+      chunks.push(encodeFrame(FRAME.FIN, this.id));
+      finished();
+    }
+    return lengthBytes;
+  }
+
+  #takeOutgoing(lengthBytes: number): Buffer[] {
+    const slices: Buffer[] = [];
+    let missingBytes = lengthBytes;
+    while (missingBytes > 0) {
+      const first = this.#outgoing[this.#outgoingFirst];
+      if (first === undefined) break;
+      if (first.length <= missingBytes) {
+        this.#outgoingFirst += 1;
+        slices.push(first);
+        missingBytes -= first.length;
+      } else {
+        slices.push(first.subarray(0, missingBytes));
+        this.#outgoing[this.#outgoingFirst] = first.subarray(missingBytes);
+        missingBytes = 0;
+      }
+    }
+    this.#outgoingBytes -= lengthBytes;
+    return slices;
+  }
+
+  // The Duplex
+
+  override _read(): void {
+    this.#isWanted = true;
+    while (this.#isWanted) {
+      const chunk = this.#received.shift();
+      if (chunk === undefined) break;
+      this.#pass(chunk);
+    }
+    if (this.#finReceived && this.#received.sizeBytes === 0 && !this.readableEnded) this.push(null);
+  }
+
+  override _write(chunk: Buffer, _encoding: BufferEncoding, done: Callback): void {
+    this.#send([chunk], chunk.length, done);
+  }
+
+  override _writev(chunks: { chunk: Buffer }[], done: Callback): void {
+    const buffers = chunks.map(({ chunk }) => chunk);
+    this.#send(
+      buffers,
+      buffers.reduce((sum, buffer) => sum + buffer.length, 0),
+      done,
+    );
+  }
+
+  override _final(done: Callback): void {
+    this.#onFinished = done;
+    this.#owner.wantsToSend(this);
+  }
+
+  override _destroy(error: Error | null, done: Callback): void {
+    const isComplete = this.#finSent && this.#finReceived;
+    this.#received.clear();
+    this.#outgoing = [];
+    this.#outgoingBytes = 0;
+    this.#onWritten = null;
+    this.#onFinished = null;
+    this.#window.release();
+    if (isComplete && error === null) this.#owner.left(this, null, '');
+    else if (error instanceof MuxError) this.#owner.left(this, error.remote ? null : error.resetCode, error.reason);
+    else this.#owner.left(this, error === null ? MUX_CODES.CANCELLED : MUX_CODES.INTERNAL_ERROR, '');
+    done(error);
+  }
+
+  #send(buffers: Buffer[], lengthBytes: number, done: Callback): void {
+    this.#outgoing = buffers;
+    this.#outgoingFirst = 0;
+    this.#outgoingBytes = lengthBytes;
+    this.#onWritten = done;
+    if (this.canSend()) this.#owner.wantsToSend(this);
+  }
+
+  #pass(chunk: Buffer): void {
+    this.#isWanted = this.push(chunk);
+    if (this.#finReceived) return;
+    const credit = this.#window.taken(chunk.length, this.#owner.nowMs(), this.#owner.roundTripMs());
+    if (credit > 0) this.#owner.grant(this, credit);
+  }
+}

@@ -1,0 +1,158 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { connect, createServer, type Socket } from 'node:net';
+import { Readable, type Duplex } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { connect as connectTls, createServer as createTlsServer } from 'node:tls';
+import { selfSignedCertificate, waitFor } from '@svc/testing';
+import { afterEach, describe, expect, it } from 'vitest';
+import { WebSocket, WebSocketServer } from 'ws';
+import { duplexTransport } from './duplex-transport.ts';
+import { messageTransport } from './message-transport.ts';
+import { MuxSession } from './session.ts';
+import type { MuxStream } from './stream.ts';
+import type { MuxTransport } from './transport.ts';
+
+const MIB = 1024 * 1024;
+const cleanups: (() => Promise<unknown>)[] = [];
+
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();
+});
+
+type Dial = () => Promise<[MuxTransport, MuxTransport]>;
+
+async function overTcp(): Promise<[MuxTransport, MuxTransport]> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  cleanups.push(() => new Promise((resolve) => server.close(resolve)));
+  const accepted = once(server, 'connection') as Promise<[Socket]>; // that is what the event carries
+  const socket = connect(portOf(server), '127.0.0.1');
+  return [duplexTransport(socket), duplexTransport((await accepted)[0])];
+}
+
+async function overTls(): Promise<[MuxTransport, MuxTransport]> {
+  const certificate = await selfSignedCertificate();
+  const server = createTlsServer(certificate).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  cleanups.push(() => new Promise((resolve) => server.close(resolve)));
+  const accepted = once(server, 'secureConnection') as Promise<[Duplex]>;
+  const socket = connectTls({ port: portOf(server), host: '127.0.0.1', servername: 'localhost', ca: certificate.cert });
+  return [duplexTransport(socket), duplexTransport((await accepted)[0])];
+}
+
+async function overWebSocket(): Promise<[MuxTransport, MuxTransport]> {
+  const server = new WebSocketServer({ port: 0, host: '127.0.0.1', perMessageDeflate: false, maxPayload: MIB });
+  await once(server, 'listening');
+  cleanups.push(() => new Promise((resolve) => server.close(resolve)));
+  const accepted = once(server, 'connection') as Promise<[WebSocket]>;
+  const socket = new WebSocket(`ws://127.0.0.1:${portOf(server)}`, { perMessageDeflate: false, maxPayload: MIB });
+  await once(socket, 'open');
+  return [messageTransport(socket), messageTransport((await accepted)[0])];
+}
+
+function portOf(server: { address(): unknown }): number {
+  const address = server.address();
+  if (typeof address !== 'object' || address === null || !('port' in address)) throw new Error('it does not listen');
+  return Number(address.port);
+}
+
+async function start(dial: Dial, onStream: (stream: MuxStream) => void): Promise<[MuxSession, MuxSession]> {
+  const [left, right] = await dial();
+  const client = new MuxSession(left, { role: 'client' });
+  const server = new MuxSession(right, { role: 'server', onStream });
+  cleanups.push(async () => {
+    client.close();
+    await Promise.all([client.closed, server.closed]);
+  });
+  return [client, server];
+}
+
+/** So many MiB that differ from each other, never all in memory. */
+function* body(sizeMib: number, seed: Buffer): Generator<Buffer> {
+  for (let index = 0; index < sizeMib; index += 1) {
+    const block = Buffer.alloc(MIB, seed);
+    block.writeUInt32BE(index, 0);
+    yield block;
+  }
+}
+
+async function md5(source: AsyncIterable<Buffer> | Iterable<Buffer>): Promise<string> {
+  const hash = createHash('md5');
+  for await (const chunk of source) hash.update(chunk);
+  return hash.digest('hex');
+}
+
+describe.each<[string, Dial]>([
+  ['TCP', overTcp],
+  ['TLS', overTls],
+  ['a WebSocket', overWebSocket],
+])('over %s', (_name, dial) => {
+  it('64 MiB arrive as they were sent, in one stream and in four at once, both ways', async () => {
+    const [client] = await start(dial, (stream) => void pipeline(stream, stream).catch(() => undefined));
+    const echo = async (sizeMib: number): Promise<void> => {
+      const seed = randomBytes(997);
+      const stream = client.open();
+      const sending = pipeline(Readable.from(body(sizeMib, seed)), stream, { end: true });
+      const [seen] = await Promise.all([md5(stream as AsyncIterable<Buffer>), sending.catch(() => undefined)]);
+      expect(seen).toBe(await md5(body(sizeMib, seed)));
+    };
+    await echo(64);
+    await Promise.all([echo(16), echo(16), echo(16), echo(16)]);
+    await waitFor(() => client.streamCount === 0);
+  }, 120_000);
+
+  it('a stream that nobody reads takes one window, and the bulk beside it passes with flat memory', async () => {
+    let stalled: MuxStream | undefined;
+    const sums: Promise<string>[] = [];
+    const [client, server] = await start(dial, (stream) => {
+      if (stream.metadata.toString() === 'stalled') stalled = stream;
+      else sums.push(md5(stream as AsyncIterable<Buffer>));
+    });
+    const seed = randomBytes(997);
+    const blocked = client.open(Buffer.from('stalled'));
+    const blocking = pipeline(Readable.from(body(1_024, seed)), blocked).catch(() => 'ended');
+    await waitFor(() => server.unreadBytes >= MIB);
+    const before = process.memoryUsage().rss;
+    let highest = before;
+    const watching = setInterval(() => (highest = Math.max(highest, process.memoryUsage().rss)), 10);
+    const bulk = client.open(Buffer.from('bulk'));
+    await pipeline(Readable.from(body(128, seed)), bulk);
+    clearInterval(watching);
+    bulk.resume();
+    expect(await sums[0]).toBe(await md5(body(128, seed)));
+    expect(server.unreadBytes).toBeLessThan(2 * MIB);
+    expect((highest - before) / MIB).toBeLessThan(100);
+    stalled?.destroy();
+    expect(await blocking).toBe('ended');
+  }, 120_000);
+});
+
+describe('a connection that is cut', () => {
+  it('in the middle of transfers ends every stream on both sides and leaves nothing behind', async () => {
+    const ended: MuxStream[] = [];
+    const listener = createServer().listen(0, '127.0.0.1');
+    await once(listener, 'listening');
+    cleanups.push(() => new Promise((resolve) => listener.close(resolve)));
+    const accepted = once(listener, 'connection') as Promise<[Socket]>;
+    const socket = connect(portOf(listener), '127.0.0.1');
+    const client = new MuxSession(duplexTransport(socket), { role: 'client' });
+    const server = new MuxSession(duplexTransport((await accepted)[0]), {
+      role: 'server',
+      onStream: (stream) => void stream.resume().on('close', () => ended.push(stream)),
+    });
+    const sends = Array.from({ length: 20 }, () => {
+      const stream = client.open();
+      return pipeline(Readable.from(body(1_000, randomBytes(97))), stream).then(
+        () => 'sent',
+        () => 'cut',
+      );
+    });
+    await waitFor(() => server.traffic.receivedBytes > 20 * MIB);
+    socket.resetAndDestroy();
+    expect(new Set(await Promise.all(sends))).toEqual(new Set(['cut']));
+    await Promise.all([client.closed, server.closed]);
+    await waitFor(() => ended.length === 20);
+    expect([client.streamCount, server.streamCount]).toEqual([0, 0]);
+  });
+});

@@ -1,0 +1,19 @@
+export interface TransportEvents {
+  data(chunk: Buffer): void;
+  /** There is room again after `write` said there was none. */
+  drain(): void;
+  /** Once, when nothing more can come; null when the other side ended in order. */
+  end(error: Error | null): void;
+}
+
+/** What a session runs on: an ordered, reliable way for bytes in both directions. */
+export interface MuxTransport {
+  /** Once, before anything else. */
+  start(events: TransportEvents): void;
+  /** Takes all chunks in any case; false asks to wait for `drain`. */
+  write(chunks: readonly Buffer[]): boolean;
+  /** Sends what was written, then closes. */
+  end(): void;
+  /** Closes at once. */
+  destroy(): void;
+}
