@@ -36,6 +36,8 @@ export interface PlatformOptions {
 const ANY_PORTS = ['--port', '0', '--https-port', '0', '--s3-port', '0'];
 /** The first start of a machine installs packages and builds the console. */
 const START_TIMEOUT_MS = 10 * 60_000;
+/** A refusal takes a second; what is still there after this does not end by itself. */
+const END_TIMEOUT_MS = 60_000;
 const LOG_LIMIT = 4 * 1024 * 1024;
 
 /** `./svc up --json --data X` on free ports, as a user starts it. Rejects with what it said when it ends instead. */
@@ -62,7 +64,7 @@ export async function startPlatform(options: PlatformOptions): Promise<RunningPl
   }
 }
 
-/** Runs `./svc` to its end; for commands that answer, and for starts that must be refused. */
+/** Runs `./svc` to its end; for commands that answer, and for starts that must be refused. One that stays is killed. */
 export async function runSvc(
   flags: readonly string[],
   environment: Readonly<Record<string, string>> = {},
@@ -72,7 +74,9 @@ export async function runSvc(
   child.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
     stdout += chunk;
   });
+  const timer = setTimeout(() => child.kill('SIGKILL'), END_TIMEOUT_MS);
   await once(child, 'close');
+  clearTimeout(timer);
   return { exitCode: child.exitCode, stdout, stderr: log() };
 }
 
