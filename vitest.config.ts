@@ -12,7 +12,7 @@ export default defineConfig({
         include: [...kind.include],
         exclude: ['**/node_modules/**', '**/dist/**', '.cache/**', ...(kind.exclude ?? [])],
         testTimeout: kind.testTimeoutMs,
-        hookTimeout: Math.max(kind.testTimeoutMs, 120_000),
+        hookTimeout: Math.max(kind.testTimeoutMs, 300_000),
       },
     })),
   },

@@ -49,6 +49,8 @@ export interface TestPlatformOptions {
   readonly config?: Partial<SandboxesConfig>;
 }
 
+const IMAGE_TIMEOUT_MS = 280_000;
+
 /** The module behind a real listener on loopback, on a migrated SQLite file, with the fake access port. */
 export async function startPlatform(options: TestPlatformOptions = {}): Promise<TestPlatform> {
   const folder = await temporaryFolder('svc-sbx-');
@@ -62,6 +64,8 @@ export async function startPlatform(options: TestPlatformOptions = {}): Promise<
   };
   const open = () => openOnce(folder.path, access, audit, config, options);
   let current = await open();
+  // On a fresh machine the image takes minutes to make, which is not what the tests are about.
+  if (options.driver === undefined) await current.module.prepareImage('debian', AbortSignal.timeout(IMAGE_TIMEOUT_MS));
   return {
     get url() {
       return current.url;
