@@ -18,7 +18,9 @@ export type RequirementName =
 /** Debian packages whose name is not that of the program; a reason names the command that installs what is missing. */
 const DEBIAN_PACKAGES: Readonly<Record<string, string>> = {
   aws: 'awscli',
+  busybox: 'busybox-static',
   chromium: 'chromium',
+  ceph: 'ceph-common',
   dig: 'dnsutils',
   dockerd: 'docker.io',
   docker: 'docker.io',
