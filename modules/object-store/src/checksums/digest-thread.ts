@@ -4,6 +4,8 @@ import type { DigestReply, DigestRequest, DigestWorkerSettings } from './digest-
 
 const SLOT_BYTES = 1024 * 1024;
 const SLOTS = 8;
+/** Nearly all that it handles is shared memory. */
+const YOUNG_GENERATION_MIB = 2;
 
 interface Waiter<Value> {
   resolve(value: Value): void;
@@ -80,7 +82,10 @@ export class DigestThread {
     if (this.#worker !== null) return this.#worker;
     const memory = new SharedArrayBuffer(SLOTS * SLOT_BYTES);
     const workerData: DigestWorkerSettings = { memory, slotBytes: SLOT_BYTES };
-    const worker = new Worker(new URL('./digest-worker.ts', import.meta.url), { workerData });
+    const worker = new Worker(new URL('./digest-worker.ts', import.meta.url), {
+      workerData,
+      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MIB },
+    });
     worker.on('message', (reply: DigestReply) => this.#receive(reply));
     worker.on('error', (error) => this.#fail(error instanceof Error ? error : new Error(String(error))));
     this.#memory = new Uint8Array(memory);
