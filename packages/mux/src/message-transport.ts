@@ -12,7 +12,8 @@ export interface MessageSocket {
 
 /** What may wait in the socket before the session is asked to hold back. */
 const HIGH_WATER_BYTES = 256 * 1024;
-/** Few are larger, none by more than one chunk: a `maxPayload` of 1 MiB on the other side is enough. */
+const LARGE_BYTES = 8 * 1024;
+/** Few messages are larger, none by more than one chunk: a `maxPayload` of 1 MiB on the other side is enough. */
 const MESSAGE_BYTES = 256 * 1024;
 const NORMAL_CLOSURE = 1000;
 
@@ -63,20 +64,31 @@ export function messageTransport(socket: MessageSocket): MuxTransport {
   };
 }
 
-/** One message for what one turn sends: the copy is cheaper than a header and a callback for each chunk. */
+/**
+ * Small chunks go together in one message, large ones each in a message of its own: a message costs less than the copy
+ * that would join them.
+ */
 function messagesOf(chunks: readonly Buffer[]): Buffer[] {
   const messages: Buffer[] = [];
-  let waiting: Buffer[] = [];
-  let bytes = 0;
+  let small: Buffer[] = [];
+  let smallBytes = 0;
+  const flush = (): void => {
+    const [only] = small;
+    if (only !== undefined) messages.push(small.length === 1 ? only : Buffer.concat(small, smallBytes));
+    small = [];
+    smallBytes = 0;
+  };
   for (const chunk of chunks) {
-    waiting.push(chunk);
-    bytes += chunk.length;
-    if (bytes < MESSAGE_BYTES) continue;
-    messages.push(Buffer.concat(waiting));
-    waiting = [];
-    bytes = 0;
+    if (chunk.length < LARGE_BYTES) {
+      small.push(chunk);
+      smallBytes += chunk.length;
+      if (smallBytes >= MESSAGE_BYTES) flush();
+    } else {
+      flush();
+      messages.push(chunk);
+    }
   }
-  if (waiting.length > 0) messages.push(Buffer.concat(waiting));
+  flush();
   return messages;
 }
 
