@@ -55,13 +55,15 @@ const S3_LIMITS = { maxHeaderSizeBytes: 64 * 1024 };
 async function startComposition(options: StartOptions, composition: Composition): Promise<RunningPlatform> {
   const { config } = options;
   const { accounts, services, lifecycle, endpoints, folder } = composition;
-  await openListeners(options, composition);
+  try {
+    await openListeners(options, composition);
+  } finally {
+    // Closed before the listeners, so that agents and terminals hear of the end; and also when a port is taken.
+    for (const service of Object.values(services)) lifecycle.own(service.name, () => service.close());
+  }
 
   const stopping = new AbortController();
-  for (const service of Object.values(services)) {
-    lifecycle.own(service.name, () => service.close());
-    await service.start(stopping.signal);
-  }
+  for (const service of Object.values(services)) await service.start(stopping.signal);
   accounts.start(stopping.signal);
   lifecycle.own('background work', () => stopping.abort());
 
