@@ -160,6 +160,22 @@ describe('a stream that nobody reads', () => {
   });
 });
 
+describe('streams that are busy at once', () => {
+  it('take turns: a small one is through long before the bulk that began before it', async () => {
+    const [bulk, bulkOther] = await openPair();
+    let bulkBytes = 0;
+    bulkOther.on('data', (chunk: Buffer) => (bulkBytes += chunk.length));
+    const body = Buffer.alloc(64 * 1024 * 1024);
+    bulk.end(body);
+    const [small, smallOther] = await openPair();
+    small.end('past it');
+    expect(await text(smallOther)).toBe('past it');
+    expect(bulkBytes).toBeLessThan(body.length / 4);
+    await finished(bulkOther, { writable: false });
+    expect(bulkBytes).toBe(body.length);
+  });
+});
+
 describe('the number of streams', () => {
   beforeEach(async () => {
     client.close();

@@ -1,0 +1,62 @@
+import { Readable, Transform, duplexPair, type Duplex } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { waitFor } from '@svc/testing';
+import { expect, it } from 'vitest';
+import { duplexTransport } from './duplex-transport.ts';
+import { FrameDecoder } from './frame-decoder.ts';
+import { FRAME, INITIAL_WINDOW_BYTES } from './frames.ts';
+import { MuxSession, type MuxSessionOptions } from './session.ts';
+
+const MIB = 1024 * 1024;
+const DELAY_MS = 25;
+
+/** Passes everything on, in order, a while later; the bandwidth is not limited. */
+function delayed(from: Duplex, to: Duplex, watch: (chunk: Buffer) => void): void {
+  const delay = new Transform({
+    highWaterMark: 64 * MIB,
+    transform(chunk: Buffer, _encoding, done) {
+      watch(chunk);
+      setTimeout(() => this.push(chunk), DELAY_MS);
+      done();
+    },
+    flush: (done) => void setTimeout(done, DELAY_MS),
+  });
+  from.pipe(delay).pipe(to);
+}
+
+/** Sends 24 MiB over a link with latency; answers the largest credit that the reader gave at once. */
+async function largestCredit(limits: MuxSessionOptions['limits']): Promise<number> {
+  const [left, leftInner] = duplexPair({ highWaterMark: 64 * MIB });
+  const [right, rightInner] = duplexPair({ highWaterMark: 64 * MIB });
+  let largest = 0;
+  const decoder = new FrameDecoder({
+    dataBegins: () => undefined,
+    data: () => undefined,
+    frame: (type, _id, payload) => {
+      if (type === FRAME.WINDOW) largest = Math.max(largest, payload.readUInt32BE(0));
+    },
+  });
+  delayed(leftInner, rightInner, () => undefined);
+  delayed(rightInner, leftInner, (chunk) => decoder.push(chunk));
+  const client = new MuxSession(duplexTransport(left), { role: 'client' });
+  const options: MuxSessionOptions = { role: 'server', onStream: (stream) => void stream.resume().end() };
+  const server = new MuxSession(duplexTransport(right), limits === undefined ? options : { ...options, limits });
+  await waitFor(() => server.roundTripMs !== null);
+  const blocks = Readable.from(Array.from({ length: 24 }, () => Buffer.alloc(MIB)));
+  const stream = client.open();
+  stream.resume();
+  await pipeline(blocks, stream);
+  await waitFor(() => client.streamCount + server.streamCount === 0);
+  client.close();
+  server.close();
+  await Promise.all([client.closed, server.closed]);
+  return largest;
+}
+
+it('lets more be on its way where the link has latency, so that the window is not what slows a transfer', async () => {
+  expect(await largestCredit(undefined)).toBeGreaterThan(INITIAL_WINDOW_BYTES);
+});
+
+it('stays with one window where the session has nothing to grow by', async () => {
+  expect(await largestCredit({ windowGrowthBytes: 0 })).toBeLessThanOrEqual(INITIAL_WINDOW_BYTES);
+});
