@@ -1,0 +1,39 @@
+import {
+  AbortMultipartUploadCommand,
+  DeleteBucketCommand,
+  DeleteObjectsCommand,
+  ListBucketsCommand,
+  ListMultipartUploadsCommand,
+  ListObjectsV2Command,
+  S3Client,
+} from '@aws-sdk/client-s3';
+import type { Target } from './suite.ts';
+
+/**
+ * Deletes all buckets that a key sees. A failed test often leaves its bucket, and the next one, which is a new process
+ * and counts from one again, would then fail at making it.
+ */
+export async function removeLeftovers(target: Target): Promise<void> {
+  const { endpoint, region, accessKeyId, secretAccessKey } = target;
+  const credentials = { accessKeyId, secretAccessKey };
+  const client = new S3Client({ endpoint, region, forcePathStyle: true, credentials });
+  try {
+    const { Buckets = [] } = await client.send(new ListBucketsCommand());
+    for (const { Name } of Buckets) if (Name !== undefined) await removeBucket(client, Name);
+  } finally {
+    client.destroy();
+  }
+}
+
+async function removeBucket(client: S3Client, Bucket: string): Promise<void> {
+  const { Uploads = [] } = await client.send(new ListMultipartUploadsCommand({ Bucket }));
+  for (const { Key, UploadId } of Uploads)
+    await client.send(new AbortMultipartUploadCommand({ Bucket, Key, UploadId }));
+  for (;;) {
+    const { Contents = [], IsTruncated } = await client.send(new ListObjectsV2Command({ Bucket }));
+    const Objects = Contents.map(({ Key }) => ({ Key }));
+    if (Objects.length > 0) await client.send(new DeleteObjectsCommand({ Bucket, Delete: { Objects, Quiet: true } }));
+    if (IsTruncated !== true) break;
+  }
+  await client.send(new DeleteBucketCommand({ Bucket }));
+}
