@@ -13,7 +13,6 @@ import { startPlatform, type RunningPlatform } from './running-platform.ts';
 const SETTLE_MS = 180_000;
 const LOOKS_AT_REST = 20;
 const LOOK_EVERY_MS = 250;
-const IDLE_CONNECTIONS_MS = 10_000;
 const withoutSandboxes = requirement('root');
 
 type Holdings = Readonly<Record<string, number>>;
@@ -90,7 +89,6 @@ describe('a platform that has worked', () => {
   /** The first of anything fills caches and starts workers; what stays after the many is a leak. */
   async function leavesNothing(name: string, few: () => Promise<unknown>, many: () => Promise<unknown>): Promise<void> {
     await few();
-    await delay(IDLE_CONNECTIONS_MS); // connections of the few stay open for a while
     const before = await atRest();
     const bytes = residentBytes(platform.ready.pid);
     await many();
