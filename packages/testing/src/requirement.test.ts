@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { findCommand, requirement } from './requirement.ts';
+import { findCommand, requirement, type RequirementName } from './requirement.ts';
+
+/** Not written inside the call: the runner would try to install it. */
+const ABSENT: RequirementName = 'command:no-such-program';
 
 describe('requirement', () => {
   it('is null when everything is there', () => {
@@ -7,7 +10,7 @@ describe('requirement', () => {
   });
 
   it('names what is missing and the package that brings it', () => {
-    expect(requirement('command:sh', 'command:no-such-program')).toBe(
+    expect(requirement('command:sh', ABSENT)).toBe(
       'needs the command no-such-program; install it with: apt-get install -y no-such-program',
     );
   });

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { findCommand } from '@svc/testing';
-import { ensureSystemPackages } from '../../system-packages/ensure.ts';
+import { ensureSystemPackages, type SystemPackage } from '../../system-packages/ensure.ts';
 import { ensureGo } from './go-toolchain.ts';
 import { needsGo } from './needed-packages.ts';
 import type { PartContext, PartOutcome, TestFilter } from './part.ts';
@@ -68,6 +68,9 @@ function childEnvironment(given: Readonly<Record<string, string | undefined>>): 
   return kept;
 }
 
+/** Only looks. */
+const NOTHING_TO_INSTALL = { isRoot: false, progress: () => undefined };
+
 async function installPackages(
   parts: readonly SelectedPart[],
   environment: Readonly<Record<string, string>>,
@@ -78,12 +81,22 @@ async function installPackages(
   if (wantsGo(parts, options.root) && findCommand('go') === null) {
     wanted.push({ provides: 'go', package: 'golang-go', neededFor: 'tests' });
   }
-  const { missing, command } = await ensureSystemPackages(wanted, {
-    path: environment['PATH'] ?? '',
-    isRoot: options.isRoot,
-    progress: (line) => progress.print(line),
-    signal: options.signal,
-  });
+  const ensure = (packages: readonly SystemPackage[]) =>
+    ensureSystemPackages(packages, {
+      path: environment['PATH'] ?? '',
+      isRoot: options.isRoot,
+      progress: (line) => progress.print(line),
+      signal: options.signal,
+    });
+  let { missing, command } = await ensure(wanted);
+  if (options.isRoot && missing.length > 1) {
+    // apt-get installs all or nothing: one package that the distribution lacks must not cost the others.
+    for (const each of missing) await ensure([each]);
+    ({ missing, command } = await ensureSystemPackages(wanted, {
+      ...NOTHING_TO_INSTALL,
+      path: environment['PATH'] ?? '',
+    }));
+  }
   if (missing.length > 0) progress.print(`some tests need packages that are missing: ${command ?? ''}`);
 }
 
