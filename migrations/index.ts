@@ -7,6 +7,7 @@ import { sandboxes } from './0020-sandboxes.ts';
 import { clustersRegistry } from './0030-clusters.ts';
 import { clustersCommands } from './0031-cluster-commands.ts';
 import { clustersTelemetry } from './0032-cluster-telemetry.ts';
+import { bucketDocuments } from './0040-bucket-documents.ts';
 
 /** Every migration, imported by name so that a bundle carries them all. Each file exports one `Migration`. */
 export const migrations: readonly Migration[] = [
@@ -18,4 +19,5 @@ export const migrations: readonly Migration[] = [
   clustersRegistry,
   clustersCommands,
   clustersTelemetry,
+  bucketDocuments,
 ];

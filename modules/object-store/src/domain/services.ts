@@ -1,4 +1,5 @@
 import { Admission } from './admission.ts';
+import { BucketConfigurations } from './bucket-configurations.ts';
 import { createBucketService, type BucketService } from './bucket-service.ts';
 import type { ContentParts } from './content-writer.ts';
 import { CredentialCache } from './credential-cache.ts';
@@ -12,6 +13,7 @@ export interface StoreServices {
   readonly parts: StoreParts;
   readonly contentParts: ContentParts;
   readonly buckets: BucketService;
+  readonly configurations: BucketConfigurations;
   readonly objects: ObjectService;
   readonly multipart: MultipartService;
   readonly keys: KeyService;
@@ -26,6 +28,7 @@ export function createServices(parts: StoreParts): StoreServices {
     parts,
     contentParts: { blobs, hashing, inlineMaxBytes: config.inline_max_bytes },
     buckets: createBucketService(parts),
+    configurations: new BucketConfigurations(metadata, now),
     objects: createObjectService(parts),
     multipart: createMultipartService(parts),
     keys: createKeyService(parts, credentials),

@@ -1,6 +1,8 @@
 import type { ChecksumAlgorithm, ChecksumType } from '../checksums/algorithms.ts';
 import type {
   AccessKeyRecord,
+  AttributeChanges,
+  BucketDocumentName,
   BucketRecord,
   BucketUsage,
   EncryptionMode,
@@ -11,6 +13,7 @@ import type {
   ObjectVersion,
   PartRecord,
   UploadRecord,
+  Versioning,
 } from './records.ts';
 
 /** An entity tag without quotes, or `*`. Decided against the newest version, inside the transaction. */
@@ -52,6 +55,21 @@ export interface PutObject {
   checksum: ObjectChecksum | null;
   conditions: WriteConditions;
   trashDueAtMs: number;
+}
+
+export interface PutBucketDocument {
+  bucketId: number;
+  name: BucketDocumentName;
+  document: string | null;
+  nowMs: number;
+}
+
+export interface ChangeAttributes {
+  bucketId: number;
+  key: string;
+  /** Absent: the newest. */
+  versionId?: string;
+  changes: AttributeChanges;
 }
 
 export interface StoredVersion {
@@ -150,6 +168,12 @@ export interface MetadataCommands {
   restoreBucket(input: { name: string; workspaceUuid: string; nowMs: number }): Promise<BucketRecord>;
   /** Removes some of a bucket whose time is over; true when nothing of it is left. */
   purgeBucket(input: { bucketId: number; nowMs: number; limit: number; trashDueAtMs: number }): Promise<boolean>;
+  /** Null removes the document. `NoSuchBucket`. */
+  putBucketDocument(input: PutBucketDocument): Promise<void>;
+  /** `NoSuchBucket`, `InvalidBucketState` where object lock needs the versions. */
+  setVersioning(input: { bucketId: number; versioning: Exclude<Versioning, 'unversioned'> }): Promise<void>;
+  /** Changes what can change of a version in place. `NoSuchBucket`, `NoSuchKey`, `NoSuchVersion`, `MethodNotAllowed`. */
+  changeAttributes(input: ChangeAttributes): Promise<ObjectVersion>;
   /** `NoSuchBucket`, `NoSuchKey`, `PreconditionFailed`. */
   putObject(input: PutObject): Promise<StoredVersion>;
   /** Deleting what is not there succeeds. `NoSuchBucket`, `PreconditionFailed`. */
@@ -220,6 +244,7 @@ export interface MetadataQueries {
     after: string;
     limit: number;
   }): Promise<readonly (BucketRecord & BucketUsage)[]>;
+  bucketDocuments(input: { bucketId: number }): Promise<Readonly<Partial<Record<BucketDocumentName, string>>>>;
   /** All active buckets of a workspace together. */
   workspaceUsage(input: { workspaceUuid: string }): Promise<BucketUsage & { buckets: number }>;
   /** Soft-deleted ones, the latest first. */

@@ -16,7 +16,29 @@ export interface BucketRecord {
   versioning: Versioning;
   encryptionMode: EncryptionMode;
   locationHint: string | null;
+  /** Grows with every change to the bucket's documents. */
+  configurationVersion: number;
 }
+
+/** What a bucket can be configured with; each is one JSON document of the kind's own shape. */
+export const BUCKET_DOCUMENT_NAMES = [
+  'access-control-list',
+  'cors',
+  'encryption',
+  'lifecycle',
+  'logging',
+  'notification',
+  'object-lock',
+  'ownership-controls',
+  'policy',
+  'public-access-block',
+  'request-payment',
+  'settings',
+  'tagging',
+  'website',
+] as const;
+
+export type BucketDocumentName = (typeof BUCKET_DOCUMENT_NAMES)[number];
 
 export interface BucketUsage {
   objectCount: number;
@@ -31,6 +53,27 @@ export interface ObjectAttributes {
   /** `x-amz-meta-*` without the prefix. */
   metadata?: Readonly<Record<string, string>>;
   storageClass?: string;
+  tags?: Readonly<Record<string, string>>;
+  /** JSON; absent: private to the owner. */
+  accessControlList?: string;
+  /** Object lock: no version goes before this time. */
+  retention?: ObjectRetention;
+  /** Object lock: no version goes while this holds. */
+  legalHold?: boolean;
+  websiteRedirectLocation?: string;
+}
+
+export interface ObjectRetention {
+  mode: 'GOVERNANCE' | 'COMPLIANCE';
+  untilMs: number;
+}
+
+/** What of a stored version can change; null removes it. */
+export interface AttributeChanges {
+  tags?: Readonly<Record<string, string>> | null;
+  accessControlList?: string | null;
+  retention?: ObjectRetention | null;
+  legalHold?: boolean | null;
 }
 
 export interface ObjectChecksum {

@@ -36,6 +36,40 @@ export function describeMetadataStore(open: OpenMetadata): void {
       expect(await names('', 'fir', 1)).toEqual(['first']);
     });
 
+    it('keeps documents, counts their changes, and lets them go with the bucket', async () => {
+      const { id: bucketId } = bench.bucket;
+      const version = async () => (await bench.store.findBucket({ name: 'first' }))?.configurationVersion;
+      await bench.store.putBucketDocument({ bucketId, name: 'cors', document: '[1]', nowMs: NOW_MS });
+      await bench.store.putBucketDocument({ bucketId, name: 'cors', document: '[2]', nowMs: NOW_MS });
+      await bench.store.putBucketDocument({ bucketId, name: 'policy', document: '{}', nowMs: NOW_MS });
+      expect(await bench.store.bucketDocuments({ bucketId })).toEqual({ cors: '[2]', policy: '{}' });
+      expect(await version()).toBe(3);
+      await bench.store.putBucketDocument({ bucketId, name: 'policy', document: null, nowMs: NOW_MS });
+      expect(await bench.store.bucketDocuments({ bucketId })).toEqual({ cors: '[2]' });
+      await bench.store.deleteBucket({ bucketId, nowMs: NOW_MS, trashDueAtMs: DUE_MS });
+      expect(await bench.store.bucketDocuments({ bucketId })).toEqual({});
+      const late = bench.store.putBucketDocument({ bucketId, name: 'cors', document: '[3]', nowMs: NOW_MS });
+      await expect(late).rejects.toMatchObject({ code: 'NoSuchBucket' });
+    });
+
+    it('changes attributes of one version in place and leaves its bytes, its time and the other versions', async () => {
+      const { id: bucketId } = bench.bucket;
+      await bench.store.setVersioning({ bucketId, versioning: 'enabled' });
+      const older = await bench.put('a');
+      const newer = await bench.put('a');
+      const change = { bucketId, key: 'a', versionId: older.versionId, changes: { tags: { a: 'b' }, legalHold: true } };
+      await bench.store.changeAttributes(change);
+      await bench.store.changeAttributes({ ...change, changes: { legalHold: null } });
+      const found = await bench.store.findObject({ bucketId, key: 'a', versionId: older.versionId });
+      expect(found?.version).toMatchObject({ attributes: { tags: { a: 'b' } }, modifiedAtMs: older.modifiedAtMs });
+      expect(found?.version.attributes).not.toHaveProperty('legalHold');
+      const other = await bench.store.findObject({ bucketId, key: 'a' });
+      expect(other?.version.versionId).toBe(newer.versionId);
+      expect(other?.version.attributes).not.toHaveProperty('tags');
+      const absent = bench.store.changeAttributes({ bucketId, key: 'b', changes: {} });
+      await expect(absent).rejects.toMatchObject({ code: 'NoSuchKey' });
+    });
+
     it('is deleted only when empty, and then the name is free', async () => {
       await bench.put('a');
       const deletion = () =>

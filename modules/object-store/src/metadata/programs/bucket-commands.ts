@@ -47,6 +47,7 @@ export function* createBucket(input: CreateBucket): Program<BucketRecord> {
     versioning: 'unversioned',
     encryptionMode: input.encryptionMode,
     locationHint: input.locationHint,
+    configurationVersion: 0,
   };
 }
 
@@ -61,8 +62,7 @@ export function* deleteBucket(input: DeleteBucket): Program<void> {
     input.bucketId,
   );
   for (const upload of uploads) yield* trashUpload(text(upload, 'upload_id'), input.trashDueAtMs);
-  yield* change('delete from bucket_usage where bucket_id = ?', input.bucketId);
-  yield* change('delete from bucket where id = ?', input.bucketId);
+  yield* forgetBucket(input.bucketId);
 }
 
 export function* softDeleteBucket(input: Command<'softDeleteBucket'>): Program<BucketRecord> {
@@ -117,7 +117,12 @@ export function* purgeBucket(input: Command<'purgeBucket'>): Program<boolean> {
   );
   for (const upload of uploads) yield* trashUpload(text(upload, 'upload_id'), input.trashDueAtMs);
   if (objects.length === input.limit || uploads.length === input.limit) return false;
-  yield* change('delete from bucket_usage where bucket_id = ?', input.bucketId);
-  yield* change('delete from bucket where id = ?', input.bucketId);
+  yield* forgetBucket(input.bucketId);
   return true;
+}
+
+function* forgetBucket(bucketId: number): Program<void> {
+  yield* change('delete from bucket_usage where bucket_id = ?', bucketId);
+  yield* change('delete from bucket_document where bucket_id = ?', bucketId);
+  yield* change('delete from bucket where id = ?', bucketId);
 }

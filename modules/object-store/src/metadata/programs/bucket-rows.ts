@@ -16,6 +16,7 @@ export function toBucket(row: Row): BucketRecord {
     versioning: toVersioning(versioning),
     encryptionMode: text(row, 'encryption_mode') === 'sse-s3' ? 'sse-s3' : 'none',
     locationHint: textOrNull(row, 'location_hint'),
+    configurationVersion: integer(row, 'configuration_version'),
   };
 }
 

@@ -8,6 +8,8 @@ import {
   listDeletedBuckets,
   workspaceUsage,
 } from './bucket-queries.ts';
+import { bucketDocuments, putBucketDocument, setVersioning } from './bucket-document-programs.ts';
+import { changeAttributes } from './change-attributes.ts';
 import { completeUpload } from './complete-upload.ts';
 import { createAccessKey, deleteAccessKey, findAccessKey, listAccessKeys, touchAccessKeys } from './key-programs.ts';
 import { listObjects } from './list-objects.ts';
@@ -33,6 +35,9 @@ export const commandPrograms: CommandPrograms = {
   softDeleteBucket,
   restoreBucket,
   purgeBucket,
+  putBucketDocument,
+  setVersioning,
+  changeAttributes,
   putObject,
   deleteObject,
   createUpload,
@@ -51,6 +56,7 @@ export const queryPrograms: QueryPrograms = {
   isProvisioned,
   findBucket,
   listBuckets,
+  bucketDocuments,
   workspaceUsage,
   listDeletedBuckets,
   bucketsToPurge,

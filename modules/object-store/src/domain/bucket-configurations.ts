@@ -1,0 +1,63 @@
+import type { MetadataStore } from '../ports/metadata-store.ts';
+import type { BucketDocumentName, BucketRecord } from '../ports/records.ts';
+
+type Documents = Readonly<Partial<Record<BucketDocumentName, string>>>;
+
+/** The documents of a bucket as they were at one version. What is parsed is kept with them. */
+export class BucketConfiguration {
+  readonly #documents: Documents;
+  readonly #parsed = new Map<BucketDocumentName, unknown>();
+
+  constructor(documents: Documents) {
+    this.#documents = documents;
+  }
+
+  text(name: BucketDocumentName): string | null {
+    return this.#documents[name] ?? null;
+  }
+
+  /** `parse` runs once for each version of the documents; one document has one parser. */
+  parsed<Shape>(name: BucketDocumentName, parse: (document: string) => Shape): Shape | null {
+    const document = this.#documents[name];
+    if (document === undefined) return null;
+    if (!this.#parsed.has(name)) this.#parsed.set(name, parse(document));
+    return this.#parsed.get(name) as Shape; // stored under this name by this parser
+  }
+}
+
+const EMPTY = new BucketConfiguration({});
+const MOST_KEPT = 1_024;
+
+/**
+ * Documents in use. A bucket's row, which every request reads anyway, says which version holds, so that nothing stale is
+ * ever used, whichever replica made the change.
+ */
+export class BucketConfigurations {
+  readonly #metadata: Pick<MetadataStore, 'bucketDocuments' | 'putBucketDocument'>;
+  readonly #now: () => number;
+  readonly #kept = new Map<number, { version: number; configuration: BucketConfiguration }>();
+
+  constructor(metadata: Pick<MetadataStore, 'bucketDocuments' | 'putBucketDocument'>, now: () => number) {
+    this.#metadata = metadata;
+    this.#now = now;
+  }
+
+  async of(bucket: BucketRecord): Promise<BucketConfiguration> {
+    const version = bucket.configurationVersion;
+    if (version === 0) return EMPTY;
+    const known = this.#kept.get(bucket.id);
+    if (known !== undefined && known.version === version) return known.configuration;
+    // Documents read now may be newer than the row; under the older number they are at most read once more.
+    const configuration = new BucketConfiguration(await this.#metadata.bucketDocuments({ bucketId: bucket.id }));
+    this.#kept.delete(bucket.id);
+    this.#kept.set(bucket.id, { version, configuration });
+    const oldest = this.#kept.size > MOST_KEPT ? this.#kept.keys().next() : null;
+    if (oldest !== null && !oldest.done) this.#kept.delete(oldest.value);
+    return configuration;
+  }
+
+  /** Null removes the document. */
+  async put(bucket: BucketRecord, name: BucketDocumentName, document: string | null): Promise<void> {
+    await this.#metadata.putBucketDocument({ bucketId: bucket.id, name, document, nowMs: this.#now() });
+  }
+}

@@ -1,0 +1,52 @@
+import { storeErrors } from '../../errors.ts';
+import type { MetadataCommands, MetadataQueries, PutBucketDocument } from '../../ports/metadata-store.ts';
+import { BUCKET_DOCUMENT_NAMES, type BucketDocumentName } from '../../ports/records.ts';
+import { all, change, lock, type Program } from '../program.ts';
+import { text } from '../row.ts';
+
+type Documents = Readonly<Partial<Record<BucketDocumentName, string>>>;
+
+export function* putBucketDocument(input: PutBucketDocument): Program<void> {
+  const { bucketId, name, document, nowMs } = input;
+  yield* lock(`bucket/${bucketId}`);
+  const [bucket] = yield* change(
+    `update bucket set configuration_version = configuration_version + 1
+     where id = ? and state = 'active' returning id`,
+    bucketId,
+  );
+  if (bucket === undefined) throw storeErrors.NoSuchBucket();
+  if (document === null) {
+    yield* change('delete from bucket_document where bucket_id = ? and name = ?', bucketId, name);
+    return;
+  }
+  yield* change(
+    `insert into bucket_document (bucket_id, name, document, updated_at_ms) values (?, ?, ?, ?)
+     on conflict (bucket_id, name) do update set document = excluded.document, updated_at_ms = excluded.updated_at_ms`,
+    bucketId,
+    name,
+    document,
+    nowMs,
+  );
+}
+
+export function* bucketDocuments(input: Parameters<MetadataQueries['bucketDocuments']>[0]): Program<Documents> {
+  const rows = yield* all('select name, document from bucket_document where bucket_id = ?', input.bucketId);
+  const found: Partial<Record<BucketDocumentName, string>> = {};
+  for (const row of rows) {
+    const name = BUCKET_DOCUMENT_NAMES.find((known) => known === text(row, 'name'));
+    if (name !== undefined) found[name] = text(row, 'document');
+  }
+  return found;
+}
+
+/** Kept apart from the documents: every write of an object reads it. Versions that are there stay. */
+export function* setVersioning(input: Parameters<MetadataCommands['setVersioning']>[0]): Program<void> {
+  yield* lock(`bucket/${input.bucketId}`);
+  const [bucket] = yield* change(
+    `update bucket set versioning = ?, configuration_version = configuration_version + 1
+     where id = ? and state = 'active' returning id`,
+    input.versioning,
+    input.bucketId,
+  );
+  if (bucket === undefined) throw storeErrors.NoSuchBucket();
+}
