@@ -1,0 +1,39 @@
+import { Checkbox as BaseCheckbox } from '@base-ui/react/checkbox';
+import { Check, Minus } from 'lucide-react';
+import { useId } from 'react';
+import styles from './checkbox.module.css';
+import { classNames } from './class-names.ts';
+
+export interface CheckboxProps {
+  label: string;
+  /** For boxes in rows, whose label is the row's. */
+  labelHidden?: boolean;
+  checked: boolean;
+  /** Some of what it stands for is chosen. */
+  partly?: boolean;
+  onChange: (checked: boolean) => void;
+  disabled?: boolean;
+}
+
+export function Checkbox({ label, labelHidden = false, checked, partly = false, onChange, disabled }: CheckboxProps) {
+  const id = useId();
+  return (
+    <span className={styles['row']}>
+      <BaseCheckbox.Root
+        className={styles['root']}
+        checked={checked}
+        indeterminate={partly}
+        onCheckedChange={onChange}
+        disabled={disabled ?? false}
+        aria-labelledby={id}
+      >
+        <BaseCheckbox.Indicator className={styles['indicator']}>
+          {partly ? <Minus size={12} strokeWidth={3} /> : <Check size={12} strokeWidth={3} />}
+        </BaseCheckbox.Indicator>
+      </BaseCheckbox.Root>
+      <span id={id} className={classNames(labelHidden && 'visually-hidden')}>
+        {label}
+      </span>
+    </span>
+  );
+}

@@ -1,0 +1,18 @@
+import { describe, expect, it } from 'vitest';
+import { formatBytes, parseBytes } from './format-bytes.ts';
+
+describe('sizes', () => {
+  it.each([
+    ['1024', 1024],
+    ['10 GiB', 10 * 1024 ** 3],
+    ['1.5m', 1.5 * 1024 ** 2],
+    ['2 KB', 2048],
+    ['7b', 7],
+  ])('reads %s', (text, sizeBytes) => expect(parseBytes(text)).toBe(sizeBytes));
+
+  it.each(['', 'much', '-1', '1 GX', '1e3', '99999999999999999'])('does not take %j for a size', (text) =>
+    expect(parseBytes(text)).toBeNull(),
+  );
+
+  it('reads back what it wrote', () => expect(parseBytes(formatBytes(5 * 1024 ** 3))).toBe(5 * 1024 ** 3));
+});

@@ -1,0 +1,24 @@
+import { splitBytes } from './format-number.ts';
+
+/** Such as `1.4 GiB`. */
+export function formatBytes(sizeBytes: number): string {
+  return splitBytes(sizeBytes).join(' ');
+}
+
+const FACTORS: ReadonlyMap<string, number> = new Map([
+  ['', 1],
+  ['b', 1],
+  ['k', 1024],
+  ['m', 1024 ** 2],
+  ['g', 1024 ** 3],
+  ['t', 1024 ** 4],
+]);
+
+/** What people write for a size, such as `10 GiB`, `500m` or `1024`; null when it is none. */
+export function parseBytes(text: string): number | null {
+  const match = /^\s*(\d+(?:\.\d+)?)\s*([bkmgt]?)(?:i?b)?\s*$/i.exec(text);
+  const factor = FACTORS.get(match?.[2]?.toLowerCase() ?? '');
+  if (match?.[1] === undefined || factor === undefined) return null;
+  const sizeBytes = Math.round(Number(match[1]) * factor);
+  return Number.isSafeInteger(sizeBytes) ? sizeBytes : null;
+}
