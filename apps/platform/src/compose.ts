@@ -83,6 +83,7 @@ async function composeInto(options: ComposeOptions, lifecycle: Lifecycle): Promi
     metrics,
     access,
     audit,
+    directory: accounts.directory,
     endpoints,
     lifecycle,
   });

@@ -13,6 +13,7 @@ import type { Fetch } from './oidc/jwks-cache.ts';
 import { purgeExpired } from './purge.ts';
 import { createAccountDatabase } from './store/account-database.ts';
 import type { OwnerAccount, StartToken } from './users/owner.ts';
+import { createWorkspaceDirectory, type WorkspaceDirectory } from './workspaces/workspace-directory.ts';
 import type { WorkspaceHoldings } from './workspaces/workspace-deletion.ts';
 
 export interface AccountsDependencies {
@@ -38,6 +39,7 @@ export interface AccountsDependencies {
 export interface AccountsModule {
   readonly access: Access;
   readonly audit: AuditLog;
+  readonly directory: WorkspaceDirectory;
   registerRoutes(app: HttpApp): Promise<void>;
   /** Makes the owner on the first start; later starts change nothing. */
   ensureOwner(wanted: { email?: string; password?: string }): Promise<OwnerAccount>;
@@ -75,6 +77,7 @@ export async function createAccountsModule(deps: AccountsDependencies): Promise<
   return {
     access: services.access,
     audit: services.audit,
+    directory: createWorkspaceDirectory(database),
     registerRoutes: (app) => registerRoutes(app, services),
     ensureOwner: (wanted) => services.owners.ensure(wanted),
     resetPassword: (email, password) => services.owners.resetPassword(email, password),

@@ -12,5 +12,6 @@ export {
 } from './module.ts';
 export type { BlobStore } from './ports/blob-store.ts';
 export type { MetadataStore } from './ports/metadata-store.ts';
+export type { OwnerDirectory } from './ports/owner-directory.ts';
 export { IMPLEMENTED, NOT_IMPLEMENTED } from './s3/operation-names.ts';
 export { loadMasterKey, type MasterKeySource } from './secrets/master-key.ts';

@@ -14,6 +14,7 @@ import type { StoreParts } from './domain/store-parts.ts';
 import { registerManagementRoutes } from './management/index.ts';
 import type { BlobStore } from './ports/blob-store.ts';
 import type { MetadataStore } from './ports/metadata-store.ts';
+import type { OwnerDirectory } from './ports/owner-directory.ts';
 import { createS3Plane } from './s3/index.ts';
 import { SecretBox } from './secrets/secret-box.ts';
 
@@ -21,6 +22,8 @@ export interface ObjectStoreDependencies {
   /** Both are closed by the module. */
   metadata: MetadataStore;
   blobs: BlobStore;
+  /** Whom access can be granted to. */
+  owners: OwnerDirectory;
   /** From `loadMasterKey`. */
   masterKey: KeyObject;
   config: ObjectStoreConfig;
@@ -63,11 +66,12 @@ export interface ObjectStoreModule {
 }
 
 export async function createObjectStoreModule(dependencies: ObjectStoreDependencies): Promise<ObjectStoreModule> {
-  const { metadata, blobs, masterKey, config, log, metrics, now, random, s3Endpoint } = dependencies;
+  const { metadata, blobs, owners, masterKey, config, log, metrics, now, random, s3Endpoint } = dependencies;
   const thread = new DigestThread();
   const parts: StoreParts = {
     metadata,
     blobs,
+    owners,
     config,
     log,
     now,

@@ -1,3 +1,4 @@
+import type { WorkspaceDirectory } from '@svc/accounts';
 import type { Access, AuditLog } from '@svc/http';
 import type { Metrics } from '@svc/telemetry';
 import type { ComposeOptions } from '../compose.ts';
@@ -18,6 +19,7 @@ export interface ServiceContext extends ComposeOptions {
   metrics: Metrics;
   access: Access;
   audit: AuditLog;
+  directory: WorkspaceDirectory;
   endpoints: Endpoints;
   lifecycle: Lifecycle;
 }

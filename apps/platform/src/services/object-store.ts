@@ -20,7 +20,7 @@ export interface ObjectStoreService extends Service<ServiceStates['object_store'
 }
 
 export async function createObjectStoreService(context: ServiceContext): Promise<ObjectStoreService> {
-  const { config, folder, endpoints, log, metrics } = context;
+  const { config, folder, endpoints, log, metrics, directory } = context;
   const masterKey = await loadMasterKey({
     configured: config.object_store.master_key,
     file: join(folder.keysFolder, 'master.key'),
@@ -35,6 +35,7 @@ export async function createObjectStoreService(context: ServiceContext): Promise
   const store = await createObjectStoreModule({
     metadata,
     blobs,
+    owners: directory,
     masterKey,
     config: config.object_store,
     log,

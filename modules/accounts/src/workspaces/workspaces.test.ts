@@ -29,6 +29,16 @@ describeDialects<unknown>('workspaces', migrations, (database) => {
     expect(grant).toEqual({ workspaceUuid: ann.workspaceUuid, role: 'owner', teamUuid: null });
   });
 
+  it('the directory finds them by the e-mail of their owner, and says which exist', async () => {
+    const ann = await newUser(accounts(), 'ann@example.com');
+    const { directory } = accounts().module;
+    expect(await directory.byEmail(' Ann@Example.com ')).toBe(ann.workspaceUuid);
+    expect(await directory.byEmail('bob@example.com')).toBeNull();
+    expect(await directory.byEmail('no address')).toBeNull();
+    expect(await directory.exists(ann.workspaceUuid)).toBe(true);
+    expect(await directory.exists('00000000-0000-4000-8000-000000000000')).toBe(false);
+  });
+
   it('a team without a workspace means the first of the team, never the own one', async () => {
     const [ann, bob] = [await newUser(accounts(), 'ann@example.com'), await newUser(accounts(), 'bob@example.com')];
     const team = await newTeam(accounts(), ann);

@@ -3,6 +3,7 @@ import type { HashingParts } from '../checksums/body-hasher.ts';
 import type { ObjectStoreConfig } from '../config.ts';
 import type { BlobStore } from '../ports/blob-store.ts';
 import type { MetadataStore } from '../ports/metadata-store.ts';
+import type { OwnerDirectory } from '../ports/owner-directory.ts';
 import type { SecretBox } from '../secrets/secret-box.ts';
 import type { ActiveReads } from './active-reads.ts';
 import type { Identifiers } from './identifiers.ts';
@@ -12,6 +13,7 @@ export interface StoreParts {
   metadata: MetadataStore;
   blobs: BlobStore;
   hashing: HashingParts;
+  owners: OwnerDirectory;
   secrets: SecretBox;
   identifiers: Identifiers;
   activeReads: ActiveReads;

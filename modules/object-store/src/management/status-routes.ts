@@ -1,4 +1,5 @@
 import { grantOf, type HttpApp } from '@svc/http';
+import { ownerOf } from '../domain/access/owner-identity.ts';
 import { envelope } from './envelope.ts';
 import { REGION, type ManagementParts } from './management-parts.ts';
 import { teamQuery, workspaceParams } from './schemas.ts';
@@ -19,10 +20,13 @@ export function registerStatusRoutes(app: HttpApp, { services, s3Endpoint }: Man
     },
     async (request) => {
       const { workspaceUuid } = grantOf(request);
+      const owner = ownerOf(workspaceUuid);
       const usage = await buckets.usage(workspaceUuid);
       return envelope('Object store', {
         enabled: true,
         tenant_id: workspaceUuid,
+        owner_id: owner.id,
+        owner_display_name: owner.displayName,
         s3_endpoint: s3Endpoint(),
         region: REGION,
         provisioned: await parts.metadata.isProvisioned({ workspaceUuid }),

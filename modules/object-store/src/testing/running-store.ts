@@ -46,6 +46,8 @@ export interface RunningStoreOptions {
   now?: () => number;
   log?: Logger;
   port?: number;
+  /** Who has which e-mail; every workspace exists. */
+  emails?: Readonly<Record<string, string>>;
 }
 
 export function testConfig(overrides: Partial<ObjectStoreConfig> = {}): ObjectStoreConfig {
@@ -64,6 +66,10 @@ export async function startStore(folder: string, options: RunningStoreOptions = 
   const module = await createObjectStoreModule({
     metadata,
     blobs,
+    owners: {
+      exists: async () => true,
+      byEmail: async (email) => options.emails?.[email] ?? null,
+    },
     masterKey,
     config: testConfig(options.config),
     log,

@@ -2,6 +2,7 @@ import { assertBucketName } from '../../domain/bucket-name.ts';
 import { storeErrors } from '../../errors.ts';
 import { receiveDocument } from '../body/receive-document.ts';
 import { fromToken, readLimit, toIsoDate, toToken } from '../page-parameters.ts';
+import { ownerElement } from '../owner-element.ts';
 import { respondEmpty, respondXml } from '../respond.ts';
 import { bucketOf, type S3Handler } from '../s3-context.ts';
 import { childText, parseXml } from '../xml-reader.ts';
@@ -21,7 +22,7 @@ export const listBuckets: S3Handler = async ({ request, response, caller, servic
   const last = page.at(-1);
   const shown = page.filter((bucket) => caller.buckets === null || caller.buckets.includes(bucket.name));
   respondXml(response, 'ListAllMyBucketsResult', {
-    Owner: { ID: caller.workspaceUuid, DisplayName: caller.workspaceUuid },
+    Owner: ownerElement(caller.workspaceUuid),
     Buckets: {
       Bucket: shown.map(({ name, createdAtMs }) => ({ Name: name, CreationDate: toIsoDate(createdAtMs) })),
     },

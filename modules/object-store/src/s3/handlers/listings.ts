@@ -1,6 +1,7 @@
 import type { ObjectPage } from '../../ports/metadata-store.ts';
 import type { ObjectSummary } from '../../ports/records.ts';
 import { fromToken, readEncoding, readLimit, toIsoDate, toToken } from '../page-parameters.ts';
+import { ownerElement } from '../owner-element.ts';
 import { respondXml } from '../respond.ts';
 import { bucketOf, type S3Context, type S3Handler } from '../s3-context.ts';
 import type { XmlNode } from '../xml-writer.ts';
@@ -86,6 +87,5 @@ function toContents(object: ObjectSummary, encode: (key: string) => string): Xml
 
 /** Everything in a bucket belongs to its workspace. */
 function ownerOf(context: S3Context): XmlNode {
-  const { workspaceUuid } = bucketOf(context);
-  return { Owner: { ID: workspaceUuid, DisplayName: workspaceUuid } };
+  return { Owner: ownerElement(bucketOf(context).workspaceUuid) };
 }

@@ -1,5 +1,6 @@
 import type { UploadRecord } from '../../ports/records.ts';
 import { readEncoding, readLimit, toIsoDate } from '../page-parameters.ts';
+import { ownerElement } from '../owner-element.ts';
 import { respondXml } from '../respond.ts';
 import { bucketOf, type S3Handler } from '../s3-context.ts';
 import type { XmlNode } from '../xml-writer.ts';
@@ -16,7 +17,7 @@ export const listParts: S3Handler = async (context) => {
   const after = query.has('part-number-marker') ? marker : 0;
   const found = await services.multipart.listParts(name, { after, limit: limit + 1 });
   const page = found.slice(0, limit);
-  const owner = ownerOf(name.bucket.workspaceUuid);
+  const owner = ownerElement(name.bucket.workspaceUuid);
   respondXml(response, 'ListPartsResult', {
     Bucket: name.bucket.name,
     Key: encode(name.key),
@@ -65,7 +66,7 @@ export const listMultipartUploads: S3Handler = async (context) => {
 };
 
 function toUpload(upload: UploadRecord, encode: (key: string) => string, workspaceUuid: string): XmlNode {
-  const owner = ownerOf(workspaceUuid);
+  const owner = ownerElement(workspaceUuid);
   return {
     Key: encode(upload.key),
     UploadId: upload.uploadId,
@@ -76,8 +77,4 @@ function toUpload(upload: UploadRecord, encode: (key: string) => string, workspa
     ChecksumAlgorithm: upload.checksumAlgorithm,
     ChecksumType: upload.checksumType,
   };
-}
-
-function ownerOf(workspaceUuid: string): XmlNode {
-  return { ID: workspaceUuid, DisplayName: workspaceUuid };
 }

@@ -1,0 +1,25 @@
+import type { AccountDatabase } from '../stores.ts';
+import { normalizeEmail } from '../users/email.ts';
+
+/** What other parts of the platform may ask about workspaces that are not the caller's. */
+export interface WorkspaceDirectory {
+  /** False also for one that is being deleted. */
+  exists(workspaceUuid: string): Promise<boolean>;
+  /** The default workspace of the person with this e-mail, in any spelling; null when nobody has it. */
+  byEmail(email: string): Promise<string | null>;
+}
+
+export function createWorkspaceDirectory({ users, workspaces }: AccountDatabase): WorkspaceDirectory {
+  return {
+    exists: async (workspaceUuid) => {
+      const workspace = await workspaces.byUuid(workspaceUuid);
+      return workspace !== undefined && workspace.deletingSince === null;
+    },
+    byEmail: async (text) => {
+      const email = normalizeEmail(text);
+      const user = email === undefined ? undefined : await users.byEmail(email);
+      if (user === undefined) return null;
+      return (await workspaces.firstOwnedBy(user.id))?.uuid ?? null;
+    },
+  };
+}
