@@ -8,6 +8,7 @@ import { clustersRegistry } from './0030-clusters.ts';
 import { clustersCommands } from './0031-cluster-commands.ts';
 import { clustersTelemetry } from './0032-cluster-telemetry.ts';
 import { bucketDocuments } from './0040-bucket-documents.ts';
+import { blobs } from './0048-blobs.ts';
 
 /** Every migration, imported by name so that a bundle carries them all. Each file exports one `Migration`. */
 export const migrations: readonly Migration[] = [
@@ -20,4 +21,5 @@ export const migrations: readonly Migration[] = [
   clustersCommands,
   clustersTelemetry,
   bucketDocuments,
+  blobs,
 ];

@@ -24,6 +24,8 @@ export class ContentWriter {
   readonly #gathered: Uint8Array[] = [];
   #received = 0;
   #settled = false;
+  /** Of the stored bytes, for the scrub. */
+  #crc64nvme: string | undefined;
 
   private constructor(hasher: BodyHasher, blob: BlobWriter | null, sizeBytes: number) {
     this.#hasher = hasher;
@@ -40,7 +42,9 @@ export class ContentWriter {
   ): Promise<ContentWriter> {
     const inline = options.inline && sizeBytes <= parts.inlineMaxBytes;
     const blob = inline ? null : await parts.blobs.create(sizeBytes);
-    return new ContentWriter(createBodyHasher(parts.hashing, names, sizeBytes), blob, sizeBytes);
+    const wanted = new Set(names);
+    if (blob !== null) wanted.add('CRC64NVME');
+    return new ContentWriter(createBodyHasher(parts.hashing, wanted, sizeBytes), blob, sizeBytes);
   }
 
   /** A promise is the backpressure. Throws `IncompleteBody` for more bytes than were announced. */
@@ -64,14 +68,16 @@ export class ContentWriter {
     if (this.#received !== this.#sizeBytes) {
       throw storeErrors.IncompleteBody({ details: { reason: 'fewer bytes than announced' } });
     }
-    return await this.#hasher.finish();
+    const results = await this.#hasher.finish();
+    this.#crc64nvme = results.CRC64NVME?.toString('hex');
+    return results;
   }
 
   async seal(): Promise<NewContent> {
     if (this.#blob !== null) {
       const blobId = await this.#blob.seal();
       this.#settled = true;
-      return { kind: 'blob', blobId };
+      return { kind: 'blob', blobId, ...(this.#crc64nvme === undefined ? {} : { crc64nvme: this.#crc64nvme }) };
     }
     this.#settled = true;
     if (this.#sizeBytes === 0) return { kind: 'empty' };

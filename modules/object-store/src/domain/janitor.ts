@@ -91,10 +91,11 @@ export class Janitor {
     const { metadata, blobs } = this.#parts;
     for (;;) {
       const parts = await metadata.manifestBlobs({ manifestId, limit: BATCH });
-      for (const part of parts) await blobs.remove(part.blobId);
+      const removable = parts.filter((part) => !part.shared).map((part) => part.blobId);
+      for (const blobId of removable) await blobs.remove(blobId);
       const last = parts.at(-1);
       if (last === undefined) return;
-      await metadata.forgetManifestParts({ manifestId, throughPartNumber: last.partNumber });
+      await metadata.forgetManifestParts({ manifestId, throughPartNumber: last.partNumber, removedBlobs: removable });
     }
   }
 

@@ -70,9 +70,16 @@ export function createMultipartService(parts: StoreParts): MultipartService {
     },
     putPart: async ({ bucket, content, ...part }) => {
       if (content.kind !== 'blob') throw new Error('a part is a blob, however small');
-      const { blobId } = content;
+      const { blobId, crc64nvme } = content;
       try {
-        await metadata.putPart({ ...part, blobId, bucketId: bucket.id, nowMs: now(), trashDueAtMs: trashDueAt(parts) });
+        await metadata.putPart({
+          ...part,
+          blobId,
+          ...(crc64nvme === undefined ? {} : { crc64nvme }),
+          bucketId: bucket.id,
+          nowMs: now(),
+          trashDueAtMs: trashDueAt(parts),
+        });
       } catch (error) {
         await discardRefused(parts, content, error);
         throw error;

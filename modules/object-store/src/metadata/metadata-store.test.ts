@@ -10,6 +10,7 @@ import {
 } from '@svc/testing';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describeBlobRecords } from '../testing/blob-records-contract.ts';
 import type { OpenMetadata } from '../testing/metadata-bench.ts';
 import { describeMetadataStore } from '../testing/metadata-contract.ts';
 import { describeUploads } from '../testing/upload-contract.ts';
@@ -30,6 +31,7 @@ describe('the metadata store on SQLite', () => {
   };
   describeMetadataStore(open);
   describeUploads(open);
+  describeBlobRecords(open);
 });
 
 const title = 'the metadata store on PostgreSQL';
@@ -54,6 +56,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
   };
   describeMetadataStore(open);
   describeUploads(open);
+  describeBlobRecords(open);
 
   it('lets two replicas write the same keys at once, in opposite orders, without losing one or a count', async () => {
     if (source === undefined) throw new Error('the server is there only while the suite runs');

@@ -40,7 +40,11 @@ export interface DeleteBucket {
 }
 
 /** Bytes that are already on stable storage, or small enough to be stored with the row. */
-export type NewContent = { kind: 'empty' } | { kind: 'inline'; data: Uint8Array } | { kind: 'blob'; blobId: string };
+export type NewContent =
+  | { kind: 'empty' }
+  | { kind: 'inline'; data: Uint8Array }
+  /** `crc64nvme`: of the bytes as they are stored, hexadecimal; absent where the blob is known already. */
+  | { kind: 'blob'; blobId: string; crc64nvme?: string };
 
 export interface PutObject {
   bucketId: number;
@@ -115,6 +119,8 @@ export interface PutPart {
   key: string;
   partNumber: number;
   blobId: string;
+  /** Of the bytes as they are stored, hexadecimal. */
+  crc64nvme?: string;
   sizeBytes: number;
   etag: string;
   checksum: ObjectChecksum | null;
@@ -156,6 +162,25 @@ export interface TrashEntry {
   contentId: string;
 }
 
+export type BlobState = 'good' | 'damaged' | 'missing';
+
+/** What is known of a blob by itself. */
+export interface BlobRecord {
+  blobId: string;
+  sizeBytes: number;
+  /** Of the bytes as they are stored, hexadecimal; null until the first scrub where it came without. */
+  crc64nvme: string | null;
+  state: BlobState;
+  verifiedAtMs: number;
+}
+
+export interface VerifiedBlob {
+  blobId: string;
+  state: BlobState;
+  /** What was computed, kept where none is known yet. */
+  crc64nvme: string | null;
+}
+
 /** Each is one transaction: all of it is on stable storage when the promise resolves, or nothing of it ever shows. */
 export interface MetadataCommands {
   /** Also provisions the workspace's store. `BucketAlreadyOwnedByYou`, `BucketAlreadyExists`, `TooManyBuckets`. */
@@ -193,8 +218,18 @@ export interface MetadataCommands {
    * it leaves the trash and nothing else.
    */
   forgetTrash(input: { removed: readonly TrashEntry[]; kept: readonly TrashEntry[] }): Promise<void>;
-  /** Some of a manifest's blobs are gone: their rows go, the rest stays for the next round. */
-  forgetManifestParts(input: { manifestId: string; throughPartNumber: number }): Promise<void>;
+  /** Some of a manifest's parts were let go of: their rows go, and what is known of the blobs that were removed. */
+  forgetManifestParts(input: {
+    manifestId: string;
+    throughPartNumber: number;
+    removedBlobs: readonly string[];
+  }): Promise<void>;
+  /** What a scrub found. */
+  noteVerified(input: { blobs: readonly VerifiedBlob[]; nowMs: number }): Promise<void>;
+  /** Until then nothing leaves the trash; the holder says it again while it lasts. */
+  holdTrash(input: { holder: string; untilMs: number }): Promise<void>;
+  releaseTrash(input: { holder: string }): Promise<void>;
+  setStoreProperty(input: { name: string; value: string }): Promise<void>;
   /** Completed uploads are remembered so that a repeated completion gets its answer; older ones are forgotten here. */
   forgetCompletedUploads(input: { beforeMs: number; limit: number }): Promise<number>;
 }
@@ -260,11 +295,11 @@ export interface MetadataQueries {
     endExclusive: number;
     limit: number;
   }): Promise<readonly ManifestPart[]>;
-  /** The first parts of a manifest, whether completed or not. */
+  /** The first parts of a manifest, whether completed or not; `shared` where something else needs the blob too. */
   manifestBlobs(input: {
     manifestId: string;
     limit: number;
-  }): Promise<readonly { partNumber: number; blobId: string }[]>;
+  }): Promise<readonly { partNumber: number; blobId: string; shared: boolean }[]>;
   /** Without the part's bytes: for `?partNumber=`. */
   findManifestPart(input: { manifestId: string; partNumber: number }): Promise<(ManifestPart & PartRecord) | null>;
   findUpload(input: { uploadId: string; bucketId: number; key: string }): Promise<UploadRecord | null>;
@@ -286,6 +321,18 @@ export interface MetadataQueries {
   isContentNeeded(input: TrashEntry): Promise<boolean>;
   /** Blobs that live rows need, in order of id, for `fsck`. */
   neededBlobs(input: { after: string; limit: number }): Promise<readonly { blobId: string; sizeBytes: number }[]>;
+  /** Those that were verified before a time, the longest ago first. */
+  blobsToVerify(input: { beforeMs: number; limit: number }): Promise<readonly BlobRecord[]>;
+  /** What a scrub found damaged or missing, in order of id. */
+  blobsNotGood(input: { after: string; limit: number }): Promise<readonly BlobRecord[]>;
+  findBlob(input: { blobId: string }): Promise<BlobRecord | null>;
+  /** Which versions hold its bytes, for whoever has to tell their owners. */
+  objectsOfBlob(input: {
+    blobId: string;
+    limit: number;
+  }): Promise<readonly { bucket: string; key: string; versionId: string }[]>;
+  isTrashHeld(input: { nowMs: number }): Promise<boolean>;
+  storeProperty(input: { name: string }): Promise<string | null>;
   /** Counters that differ from what the rows add up to, for `fsck`. */
   usageDrift(input: { after: number; limit: number }): Promise<readonly UsageDrift[]>;
 }

@@ -80,7 +80,7 @@ export function describeUploads(open: OpenMetadata): void {
       expect(await bench.store.isContentNeeded({ kind: 'manifest', contentId: upload.uploadId })).toBe(false);
       expect(await bench.store.neededBlobs({ after: '', limit: 10 })).toEqual([]);
       expect(await bench.store.manifestBlobs({ manifestId: upload.uploadId, limit: 10 })).toHaveLength(3);
-      await bench.store.forgetManifestParts({ manifestId: upload.uploadId, throughPartNumber: 5 });
+      await bench.store.forgetManifestParts({ manifestId: upload.uploadId, throughPartNumber: 5, removedBlobs: [] });
       await bench.store.forgetTrash({ removed: [{ kind: 'manifest', contentId: upload.uploadId }], kept: [] });
       expect(await bench.store.isBlobKnown({ blobId: last.blobId })).toBe(false);
       await expect(complete(upload, parts)).rejects.toMatchObject({ code: 'NoSuchUpload' });

@@ -1,8 +1,9 @@
 import { storeErrors } from '../../errors.ts';
-import type { DeletedObject, DeleteObject, NewContent, PutObject, StoredVersion } from '../../ports/metadata-store.ts';
+import type { DeletedObject, DeleteObject, PutObject, StoredVersion } from '../../ports/metadata-store.ts';
 import type { ContentLocation } from '../../ports/records.ts';
 import { change, lock, type Program } from '../program.ts';
 import { integer } from '../row.ts';
+import { recordBlob } from './blob-programs.ts';
 import { activeVersioning } from './bucket-rows.ts';
 import { findVersion, newestVersion, pushVersion, removeRow, setLatest, type StoredRow } from './version-rows.ts';
 import { assertWriteConditions } from './write-conditions.ts';
@@ -12,7 +13,7 @@ export function* putObject(input: PutObject): Program<StoredVersion> {
   yield* lockKey(input.bucketId, input.key);
   const newest = yield* newestVersion(input.bucketId, input.key);
   assertWriteConditions(input.conditions, visible(newest));
-  const location = yield* storeContent(input.content);
+  const location = yield* storeContent(input);
   const versionId = yield* pushVersion(versioning, newest, {
     bucketId: input.bucketId,
     key: input.key,
@@ -80,8 +81,12 @@ export function visible(row: StoredRow | null): { etag: string } | null {
   return row === null || row.version.deleteMarker ? null : row.version;
 }
 
-function* storeContent(content: NewContent): Program<ContentLocation> {
-  if (content.kind !== 'inline') return content;
+function* storeContent({ content, sizeBytes, nowMs }: PutObject): Program<ContentLocation> {
+  if (content.kind === 'empty') return content;
+  if (content.kind === 'blob') {
+    yield* recordBlob(content, sizeBytes, nowMs);
+    return { kind: 'blob', blobId: content.blobId };
+  }
   const rows = yield* change('insert into inline_content (data) values (?) returning id', content.data);
   const [row] = rows;
   if (row === undefined) throw storeErrors.InternalError();

@@ -2,7 +2,7 @@ import type { FoundObject, MetadataQueries } from '../../ports/metadata-store.ts
 import type { ManifestPart, PartRecord } from '../../ports/records.ts';
 import { OBJECT_COLUMNS, toChecksum, toObjectVersion } from '../object-row.ts';
 import { all, first, type Program, type Row } from '../program.ts';
-import { bytesOrNull, integer, text, textOrNull } from '../row.ts';
+import { bytesOrNull, flag, integer, text, textOrNull } from '../row.ts';
 import { NULL_VERSION, orderKeyOf } from '../version-order.ts';
 
 type Input<Name extends keyof MetadataQueries> = Parameters<MetadataQueries[Name]>[0];
@@ -48,13 +48,20 @@ export function* findManifestPart(input: Input<'findManifestPart'>): Program<(Ma
 
 export function* manifestBlobs(
   input: Input<'manifestBlobs'>,
-): Program<readonly { partNumber: number; blobId: string }[]> {
+): Program<readonly { partNumber: number; blobId: string; shared: boolean }[]> {
   const rows = yield* all(
-    'select part_number, blob_id from part where upload_id = ? order by part_number limit ?',
+    `select p.part_number, p.blob_id, case when exists (select 1 from object o where o.blob_id = p.blob_id)
+         or exists (select 1 from part other where other.blob_id = p.blob_id and other.upload_id <> p.upload_id
+           and not exists (select 1 from trash t where t.content_id = other.upload_id)) then 1 else 0 end as shared
+     from part p where p.upload_id = ? order by p.part_number limit ?`,
     input.manifestId,
     input.limit,
   );
-  return rows.map((row) => ({ partNumber: integer(row, 'part_number'), blobId: text(row, 'blob_id') }));
+  return rows.map((row) => ({
+    partNumber: integer(row, 'part_number'),
+    blobId: text(row, 'blob_id'),
+    shared: flag(row, 'shared'),
+  }));
 }
 
 export function toPart(row: Row): PartRecord {

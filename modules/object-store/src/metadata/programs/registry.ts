@@ -1,4 +1,16 @@
 import type { CommandPrograms, QueryPrograms } from '../program.ts';
+import {
+  blobsNotGood,
+  blobsToVerify,
+  findBlob,
+  holdTrash,
+  isTrashHeld,
+  noteVerified,
+  objectsOfBlob,
+  releaseTrash,
+  setStoreProperty,
+  storeProperty,
+} from './blob-programs.ts';
 import { createBucket, deleteBucket, purgeBucket, restoreBucket, softDeleteBucket } from './bucket-commands.ts';
 import {
   bucketsToPurge,
@@ -50,6 +62,10 @@ export const commandPrograms: CommandPrograms = {
   forgetTrash,
   forgetManifestParts,
   forgetCompletedUploads,
+  noteVerified,
+  holdTrash,
+  releaseTrash,
+  setStoreProperty,
 };
 
 export const queryPrograms: QueryPrograms = {
@@ -75,6 +91,12 @@ export const queryPrograms: QueryPrograms = {
   isContentNeeded,
   neededBlobs,
   usageDrift,
+  blobsToVerify,
+  blobsNotGood,
+  findBlob,
+  objectsOfBlob,
+  isTrashHeld,
+  storeProperty,
 };
 
 export type CommandName = keyof CommandPrograms;

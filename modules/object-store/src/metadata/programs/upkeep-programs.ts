@@ -1,13 +1,16 @@
 import type { MetadataCommands, MetadataQueries, TrashEntry, UsageDrift } from '../../ports/metadata-store.ts';
 import { all, change, first, type Program } from '../program.ts';
 import { integer, text } from '../row.ts';
+import { forgetBlob } from './blob-programs.ts';
 
 type Command<Name extends keyof MetadataCommands> = Parameters<MetadataCommands[Name]>[0];
 type Query<Name extends keyof MetadataQueries> = Parameters<MetadataQueries[Name]>[0];
 
 export function* dueTrash({ nowMs, limit }: Query<'dueTrash'>): Program<readonly TrashEntry[]> {
   const rows = yield* all(
-    'select kind, content_id from trash where due_at_ms <= ? order by due_at_ms, content_id limit ?',
+    `select kind, content_id from trash where due_at_ms <= ?
+       and not exists (select 1 from trash_hold where until_ms > ?) order by due_at_ms, content_id limit ?`,
+    nowMs,
     nowMs,
     limit,
   );
@@ -23,6 +26,8 @@ export function* forgetTrash({ removed, kept }: Command<'forgetTrash'>): Program
     if (kind === 'manifest') {
       yield* change('delete from part where upload_id = ?', contentId);
       yield* change('delete from upload where upload_id = ?', contentId);
+    } else {
+      yield* forgetBlob(contentId);
     }
     yield* change('delete from trash where content_id = ?', contentId);
   }
@@ -30,6 +35,7 @@ export function* forgetTrash({ removed, kept }: Command<'forgetTrash'>): Program
 
 export function* forgetManifestParts(input: Command<'forgetManifestParts'>): Program<void> {
   yield* change('delete from part where upload_id = ? and part_number <= ?', input.manifestId, input.throughPartNumber);
+  for (const blobId of input.removedBlobs) yield* forgetBlob(blobId);
 }
 
 export function* forgetCompletedUploads({ beforeMs, limit }: Command<'forgetCompletedUploads'>): Program<number> {

@@ -3,6 +3,7 @@ import type { AbortUpload, CreateUpload, PutPart } from '../../ports/metadata-st
 import { fromChecksum } from '../object-row.ts';
 import { change, first, lock, type Program, type Row } from '../program.ts';
 import { text } from '../row.ts';
+import { recordBlob } from './blob-programs.ts';
 import { activeVersioning } from './bucket-rows.ts';
 import { releaseBlob, trashUpload } from './trash-rows.ts';
 
@@ -43,6 +44,7 @@ export function* putPart(input: PutPart): Program<void> {
     fromChecksum(input.checksum),
     input.nowMs,
   );
+  yield* recordBlob(input, input.sizeBytes, input.nowMs);
   if (old !== undefined) yield* releaseBlob(text(old, 'blob_id'), input.trashDueAtMs);
 }
 
