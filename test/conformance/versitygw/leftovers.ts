@@ -4,7 +4,7 @@ import {
   DeleteObjectsCommand,
   ListBucketsCommand,
   ListMultipartUploadsCommand,
-  ListObjectsV2Command,
+  ListObjectVersionsCommand,
   S3Client,
 } from '@aws-sdk/client-s3';
 import type { Target } from './suite.ts';
@@ -29,10 +29,17 @@ async function removeBucket(client: S3Client, Bucket: string): Promise<void> {
   const { Uploads = [] } = await client.send(new ListMultipartUploadsCommand({ Bucket }));
   for (const { Key, UploadId } of Uploads)
     await client.send(new AbortMultipartUploadCommand({ Bucket, Key, UploadId }));
+  const protection = { BypassGovernanceRetention: true };
   for (;;) {
-    const { Contents = [], IsTruncated } = await client.send(new ListObjectsV2Command({ Bucket }));
-    const Objects = Contents.map(({ Key }) => ({ Key }));
-    if (Objects.length > 0) await client.send(new DeleteObjectsCommand({ Bucket, Delete: { Objects, Quiet: true } }));
+    const {
+      Versions = [],
+      DeleteMarkers = [],
+      IsTruncated,
+    } = await client.send(new ListObjectVersionsCommand({ Bucket }));
+    const Objects = [...Versions, ...DeleteMarkers].map(({ Key, VersionId }) => ({ Key, VersionId }));
+    if (Objects.length > 0) {
+      await client.send(new DeleteObjectsCommand({ Bucket, Delete: { Objects, Quiet: true }, ...protection }));
+    }
     if (IsTruncated !== true) break;
   }
   await client.send(new DeleteBucketCommand({ Bucket }));

@@ -1,7 +1,7 @@
 import { temporaryFolder } from '@svc/testing';
 import { apiClient } from '../../system/api-client.ts';
 import { startPlatform, type ReadyLine } from '../../system/running-platform.ts';
-import type { Outcome } from './outcome.ts';
+import type { Outcome } from '../outcome.ts';
 import { ensureVersitygw } from './program.ts';
 import { listTests, runTests, type Target } from './suite.ts';
 

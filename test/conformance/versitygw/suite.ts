@@ -2,7 +2,8 @@ import { execFile } from 'node:child_process';
 import { stripVTControlCharacters } from 'node:util';
 import { runCommand } from '../../kubernetes/commands.ts';
 import { removeLeftovers } from './leftovers.ts';
-import { outcomeOf, type Outcome } from './outcome.ts';
+import type { Outcome } from '../outcome.ts';
+import { outcomeOf } from './outcome.ts';
 
 export interface Target {
   readonly endpoint: string;
