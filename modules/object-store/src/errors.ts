@@ -51,6 +51,7 @@ export const storeErrors = defineErrors({
   BucketAlreadyExists: [409, 'The requested bucket name is not available. Bucket names are shared by all workspaces.'],
   BucketAlreadyOwnedByYou: [409, 'Your previous request to create the named bucket succeeded and you already own it.'],
   BucketNotEmpty: [409, 'The bucket you tried to delete is not empty'],
+  IllegalVersioningConfigurationException: [400, 'The Versioning element must be specified'],
   IllegalLocationConstraintException: [400, 'The specified location-constraint is not valid'],
   InvalidBucketState: [409, 'The request is not valid with the current state of the bucket.'],
   InvalidPart: [
@@ -59,13 +60,17 @@ export const storeErrors = defineErrors({
   ],
   InvalidPartOrder: [400, 'The list of parts was not in ascending order. Parts must be ordered by part number.'],
   NoSuchAccessKey: [404, 'The specified access key does not exist'],
-  NoSuchBucket: [404, 'The specified bucket does not exist'],
+  NoSuchBucket: [404, 'The specified bucket does not exist.'],
   NoSuchKey: [404, 'The specified key does not exist.'],
   NoSuchUpload: [
     404,
     'The specified multipart upload does not exist. The upload ID may be invalid, or the upload may have been aborted or completed.',
   ],
   NoSuchVersion: [404, 'The specified version does not exist.'],
+  OperationAborted: [
+    409,
+    'A conflicting conditional operation is currently in progress against this resource. Please try again.',
+  ],
   PreconditionFailed: [412, 'At least one of the pre-conditions you specified did not hold'],
   TenantNotProvisioned: [409, 'The object store of this workspace is not provisioned yet; create a bucket first'],
   TooManyBuckets: [400, 'You have attempted to create more buckets than allowed'],

@@ -1,6 +1,7 @@
 import { isAppError } from '@svc/errors';
 import { storeErrors } from '../errors.ts';
 import type {
+  DeleteConditions,
   DeletedObject,
   FoundObject,
   ListObjects,
@@ -9,6 +10,7 @@ import type {
   StoredVersion,
   WriteConditions,
 } from '../ports/metadata-store.ts';
+import type { ListObjectVersions, VersionPage } from '../ports/version-listing.ts';
 import type { BucketRecord, ObjectAttributes, ObjectChecksum } from '../ports/records.ts';
 import { discardContent } from './content-writer.ts';
 import { trashDueAt, type StoreParts } from './store-parts.ts';
@@ -36,8 +38,9 @@ export interface ObjectService {
   put(object: NewObject): Promise<StoredVersion>;
   /** Throws `NoSuchKey` or `NoSuchVersion`; with `deleteMarker` among the details where one covers the key. */
   find(name: ObjectName): Promise<FoundObject>;
-  delete(name: ObjectName, conditions?: WriteConditions): Promise<DeletedObject>;
+  delete(name: ObjectName, conditions?: DeleteConditions): Promise<DeletedObject>;
   list(bucket: BucketRecord, page: Omit<ListObjects, 'bucketId' | 'versioned'>): Promise<ObjectPage>;
+  listVersions(bucket: BucketRecord, page: Omit<ListObjectVersions, 'bucketId'>): Promise<VersionPage>;
 }
 
 export function createObjectService(parts: StoreParts): ObjectService {
@@ -84,6 +87,7 @@ export function createObjectService(parts: StoreParts): ObjectService {
       }),
     list: (bucket, page) =>
       metadata.listObjects({ ...page, bucketId: bucket.id, versioned: bucket.versioning !== 'unversioned' }),
+    listVersions: (bucket, page) => metadata.listObjectVersions({ ...page, bucketId: bucket.id }),
   };
 }
 

@@ -14,6 +14,7 @@ import { describeBlobRecords } from '../testing/blob-records-contract.ts';
 import type { OpenMetadata } from '../testing/metadata-bench.ts';
 import { describeMetadataStore } from '../testing/metadata-contract.ts';
 import { describeUploads } from '../testing/upload-contract.ts';
+import { describeVersions } from '../testing/version-contract.ts';
 import { openPostgresMetadataStore } from './postgres/store.ts';
 import { openSqliteMetadataStore } from './sqlite/store.ts';
 
@@ -32,6 +33,7 @@ describe('the metadata store on SQLite', () => {
   describeMetadataStore(open);
   describeUploads(open);
   describeBlobRecords(open);
+  describeVersions(open);
 });
 
 const title = 'the metadata store on PostgreSQL';
@@ -57,6 +59,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
   describeMetadataStore(open);
   describeUploads(open);
   describeBlobRecords(open);
+  describeVersions(open);
 
   it('lets two replicas write the same keys at once, in opposite orders, without losing one or a count', async () => {
     if (source === undefined) throw new Error('the server is there only while the suite runs');

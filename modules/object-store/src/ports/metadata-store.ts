@@ -15,11 +15,21 @@ import type {
   UploadRecord,
   Versioning,
 } from './records.ts';
+import type { VersionQueries } from './version-listing.ts';
 
 /** An entity tag without quotes, or `*`. Decided against the newest version, inside the transaction. */
 export interface WriteConditions {
   ifMatch?: readonly string[];
   ifNoneMatch?: readonly string[];
+}
+
+/** What a version must be to be deleted. A version that is not there meets every condition, as there is nothing to do. */
+export interface DeleteConditions {
+  /** Entity tags without quotes, or `*`; a delete marker has none. */
+  ifMatch?: readonly string[];
+  ifMatchSizeBytes?: number;
+  /** Whole seconds are compared. */
+  ifMatchModifiedAtMs?: number;
 }
 
 export interface CreateBucket {
@@ -93,7 +103,7 @@ export interface DeleteObject {
   nowMs: number;
   versionToken: string;
   trashDueAtMs: number;
-  conditions: WriteConditions;
+  conditions: DeleteConditions;
 }
 
 export interface DeletedObject {
@@ -269,7 +279,7 @@ export interface FoundObject {
 }
 
 /** Each reads one consistent state, does bounded work and holds nothing open when it has resolved. */
-export interface MetadataQueries {
+export interface MetadataQueries extends VersionQueries {
   isProvisioned(input: { workspaceUuid: string }): Promise<boolean>;
   /** Active buckets only. */
   findBucket(input: { name: string }): Promise<BucketRecord | null>;

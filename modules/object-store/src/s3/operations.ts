@@ -1,4 +1,5 @@
 import type { NeededPermission } from '../domain/caller.ts';
+import { getBucketVersioning, putBucketVersioning } from './handlers/bucket-versioning.ts';
 import { createBucket, deleteBucket, getBucketLocation, headBucket, listBuckets } from './handlers/buckets.ts';
 import { deleteObject, deleteObjects } from './handlers/delete-object.ts';
 import { getObject, headObject } from './handlers/get-object.ts';
@@ -11,6 +12,7 @@ import {
 } from './handlers/multipart.ts';
 import { listMultipartUploads, listParts } from './handlers/multipart-listings.ts';
 import { putObject } from './handlers/put-object.ts';
+import { listObjectVersions } from './handlers/versions.ts';
 import type { ImplementedOperation } from './operation-names.ts';
 import type { S3Handler } from './s3-context.ts';
 
@@ -28,6 +30,9 @@ export const operations: Readonly<Record<ImplementedOperation, Operation>> = {
   GetBucketLocation: { needs: 'read', handle: getBucketLocation },
   ListObjects: { needs: 'read', handle: listObjects },
   ListObjectsV2: { needs: 'read', handle: listObjectsV2 },
+  ListObjectVersions: { needs: 'read', handle: listObjectVersions },
+  GetBucketVersioning: { needs: 'read', handle: getBucketVersioning },
+  PutBucketVersioning: { needs: 'configure', handle: putBucketVersioning },
   ListMultipartUploads: { needs: 'read', handle: listMultipartUploads },
   DeleteObjects: { needs: 'write', handle: deleteObjects },
   PutObject: { needs: 'write', handle: putObject },

@@ -26,6 +26,13 @@ export class RequestQuery {
     return this.parameters.find((parameter) => parameter.name === name)?.value;
   }
 
+  /** The version that is asked for; undefined is the newest. */
+  versionId(): string | undefined {
+    const versionId = this.get('versionId');
+    if (versionId !== '') return versionId;
+    throw storeErrors.InvalidArgument({ details: { reason: 'Version id cannot be the empty string' } });
+  }
+
   has(name: string): boolean {
     return this.parameters.some((parameter) => parameter.name === name);
   }

@@ -1,5 +1,6 @@
 import { parseTags, type ReadConditions } from '../domain/read-conditions.ts';
-import type { WriteConditions } from '../ports/metadata-store.ts';
+import { storeErrors } from '../errors.ts';
+import type { DeleteConditions, WriteConditions } from '../ports/metadata-store.ts';
 import type { RequestHeaders } from './request-headers.ts';
 
 export function readConditionsOf(headers: RequestHeaders): ReadConditions {
@@ -18,5 +19,32 @@ export function writeConditionsOf(headers: RequestHeaders): WriteConditions {
   return {
     ...(ifMatch === undefined ? {} : { ifMatch: parseTags(ifMatch) }),
     ...(ifNoneMatch === undefined ? {} : { ifNoneMatch: parseTags(ifNoneMatch) }),
+  };
+}
+
+/** Of `DeleteObject`: a tag, and what the newest API adds to it. */
+export function deleteConditionsOf(headers: RequestHeaders): DeleteConditions {
+  return readDeleteConditions({
+    etag: headers.get('if-match'),
+    size: headers.get('x-amz-if-match-size'),
+    modified: headers.get('x-amz-if-match-last-modified-time'),
+  });
+}
+
+/** The same conditions come in headers and in the document of `DeleteObjects`. */
+export function readDeleteConditions(texts: {
+  etag: string | undefined;
+  size: string | undefined;
+  modified: string | undefined;
+}): DeleteConditions {
+  const { etag, size, modified } = texts;
+  const modifiedAtMs = modified === undefined ? undefined : Date.parse(modified);
+  if ((size !== undefined && !/^\d{1,15}$/.test(size)) || Number.isNaN(modifiedAtMs)) {
+    throw storeErrors.InvalidArgument({ details: { reason: 'A condition of the delete is malformed' } });
+  }
+  return {
+    ...(etag === undefined ? {} : { ifMatch: parseTags(etag) }),
+    ...(size === undefined ? {} : { ifMatchSizeBytes: Number(size) }),
+    ...(modifiedAtMs === undefined ? {} : { ifMatchModifiedAtMs: modifiedAtMs }),
   };
 }

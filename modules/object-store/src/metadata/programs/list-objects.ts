@@ -103,7 +103,7 @@ class PageBuilder {
   }
 }
 
-function toSummary(key: string, row: Row): ObjectSummary {
+export function toSummary(key: string, row: Row): ObjectSummary {
   return {
     key,
     sizeBytes: integer(row, 'size_bytes'),

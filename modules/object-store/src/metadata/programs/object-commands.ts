@@ -6,7 +6,7 @@ import { integer } from '../row.ts';
 import { recordBlob } from './blob-programs.ts';
 import { activeVersioning } from './bucket-rows.ts';
 import { findVersion, newestVersion, pushVersion, removeRow, setLatest, type StoredRow } from './version-rows.ts';
-import { assertWriteConditions } from './write-conditions.ts';
+import { assertDeleteConditions, assertWriteConditions } from './write-conditions.ts';
 
 export function* putObject(input: PutObject): Program<StoredVersion> {
   const versioning = yield* activeVersioning(input.bucketId);
@@ -37,9 +37,8 @@ export function* deleteObject(input: DeleteObject): Program<DeletedObject> {
   yield* lockKey(input.bucketId, input.key);
   if (input.versionId !== undefined) return yield* deleteVersion(input, input.versionId);
   const newest = yield* newestVersion(input.bucketId, input.key);
-  const current = visible(newest);
-  if (input.conditions.ifMatch !== undefined && current === null) return { versionId: null, deleteMarker: false };
-  assertWriteConditions(input.conditions, current);
+  if (newest === null && Object.keys(input.conditions).length > 0) return { versionId: null, deleteMarker: false };
+  if (newest !== null) assertDeleteConditions(input.conditions, newest.version);
   if (versioning === 'unversioned') {
     if (newest !== null) yield* removeRow(newest, input.trashDueAtMs);
     return { versionId: null, deleteMarker: false };
@@ -64,7 +63,7 @@ export function* deleteObject(input: DeleteObject): Program<DeletedObject> {
 function* deleteVersion(input: DeleteObject, versionId: string): Program<DeletedObject> {
   const row = yield* findVersion(input.bucketId, input.key, versionId);
   if (row === null) return { versionId, deleteMarker: false };
-  assertWriteConditions(input.conditions, row.version);
+  assertDeleteConditions(input.conditions, row.version);
   yield* removeRow(row, input.trashDueAtMs);
   if (row.version.isLatest) {
     const next = yield* newestVersion(input.bucketId, input.key);

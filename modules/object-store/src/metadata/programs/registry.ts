@@ -24,6 +24,7 @@ import { bucketDocuments, putBucketDocument, setVersioning } from './bucket-docu
 import { changeAttributes } from './change-attributes.ts';
 import { completeUpload } from './complete-upload.ts';
 import { createAccessKey, deleteAccessKey, findAccessKey, listAccessKeys, touchAccessKeys } from './key-programs.ts';
+import { listObjectVersions } from './list-object-versions.ts';
 import { listObjects } from './list-objects.ts';
 import { deleteObject, putObject } from './object-commands.ts';
 import { findManifestPart, findObject, manifestBlobs, manifestParts } from './object-queries.ts';
@@ -78,6 +79,7 @@ export const queryPrograms: QueryPrograms = {
   bucketsToPurge,
   findObject,
   listObjects,
+  listObjectVersions,
   manifestParts,
   manifestBlobs,
   findManifestPart,

@@ -1,9 +1,9 @@
 import { isAppError, type AppError } from '@svc/errors';
 import { assertObjectKey } from '../../domain/object-key.ts';
 import { storeErrors } from '../../errors.ts';
-import type { DeletedObject } from '../../ports/metadata-store.ts';
+import type { DeleteConditions, DeletedObject } from '../../ports/metadata-store.ts';
 import { receiveDocument } from '../body/receive-document.ts';
-import { writeConditionsOf } from '../request-conditions.ts';
+import { deleteConditionsOf, readDeleteConditions } from '../request-conditions.ts';
 import { respondEmpty, respondXml } from '../respond.ts';
 import { bucketOf, keyOf, type S3Handler } from '../s3-context.ts';
 import { children, childText, parseXml } from '../xml-reader.ts';
@@ -16,10 +16,10 @@ const AT_A_TIME = 64;
 
 export const deleteObject: S3Handler = async (context) => {
   const { request, response, services } = context;
-  const versionId = request.query.get('versionId');
+  const versionId = request.query.versionId();
   const deleted = await services.objects.delete(
     { bucket: bucketOf(context), key: keyOf(context), ...(versionId === undefined ? {} : { versionId }) },
-    writeConditionsOf(request.headers),
+    deleteConditionsOf(request.headers),
   );
   respondEmpty(response, 204, {
     ...(deleted.versionId === null ? {} : { 'x-amz-version-id': deleted.versionId }),
@@ -30,30 +30,30 @@ export const deleteObject: S3Handler = async (context) => {
 interface NamedObject {
   key: string;
   versionId?: string;
-  etag?: string;
+  conditions: DeleteConditions;
 }
 
 export const deleteObjects: S3Handler = async (context) => {
   const root = parseXml(await receiveDocument(context, MAX_DOCUMENT_BYTES), 'Delete');
   const quiet = childText(root, 'Quiet')?.trim().toLowerCase() === 'true';
   const named = children(root, 'Object').map((element): NamedObject => {
-    const [key, versionId, etag] = [
-      childText(element, 'Key'),
-      childText(element, 'VersionId'),
-      childText(element, 'ETag'),
-    ];
+    const [key, versionId] = [childText(element, 'Key'), childText(element, 'VersionId')];
     if (key === undefined || key === '') throw storeErrors.MalformedXML();
-    return { key, ...(versionId === undefined ? {} : { versionId }), ...(etag === undefined ? {} : { etag }) };
+    const conditions = readDeleteConditions({
+      etag: childText(element, 'ETag'),
+      size: childText(element, 'Size'),
+      modified: childText(element, 'LastModifiedTime'),
+    });
+    return { key, conditions, ...(versionId === undefined || versionId === '' ? {} : { versionId }) };
   });
   if (named.length === 0 || named.length > MAX_KEYS) throw storeErrors.MalformedXML();
   const bucket = bucketOf(context);
   const outcomes: XmlNode[] = [];
   for (let start = 0; start < named.length; start += AT_A_TIME) {
     // Together, so that they share commits; each succeeds or fails alone.
-    const batch = named.slice(start, start + AT_A_TIME).map(async ({ etag, ...name }): Promise<XmlNode> => {
+    const batch = named.slice(start, start + AT_A_TIME).map(async ({ conditions, ...name }): Promise<XmlNode> => {
       try {
         assertObjectKey(name.key);
-        const conditions = etag === undefined ? {} : { ifMatch: [etag.replaceAll('"', '')] };
         const deleted = await context.services.objects.delete({ bucket, ...name }, conditions);
         return quiet ? {} : { Deleted: toDeleted(name, deleted) };
       } catch (error) {
@@ -69,11 +69,11 @@ export const deleteObjects: S3Handler = async (context) => {
   });
 };
 
-function toDeleted(name: NamedObject, deleted: DeletedObject): XmlNode {
+function toDeleted(name: Omit<NamedObject, 'conditions'>, deleted: DeletedObject): XmlNode {
   const marker = deleted.deleteMarker ? { DeleteMarker: true, DeleteMarkerVersionId: deleted.versionId } : {};
   return { Key: name.key, VersionId: name.versionId, ...marker };
 }
 
-function toFailed(name: NamedObject, error: AppError): XmlNode {
+function toFailed(name: Omit<NamedObject, 'conditions'>, error: AppError): XmlNode {
   return { Key: name.key, VersionId: name.versionId, Code: error.code, Message: error.message };
 }

@@ -57,7 +57,7 @@ async function prepare(
 ): Promise<{ found: FoundObject; selection: Selection; headers: OutgoingHttpHeaders } | null> {
   const { request, response, services } = context;
   const bucket = bucketOf(context);
-  const versionId = request.query.get('versionId');
+  const versionId = request.query.versionId();
   const found = await services.objects.find({
     bucket,
     key: keyOf(context),

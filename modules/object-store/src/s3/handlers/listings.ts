@@ -86,6 +86,6 @@ function toContents(object: ObjectSummary, encode: (key: string) => string): Xml
 }
 
 /** Everything in a bucket belongs to its workspace. */
-function ownerOf(context: S3Context): XmlNode {
+export function ownerOf(context: S3Context): XmlNode {
   return { Owner: ownerElement(bucketOf(context).workspaceUuid) };
 }

@@ -1,0 +1,34 @@
+import { storeErrors } from '../../errors.ts';
+import { receiveDocument } from '../body/receive-document.ts';
+import { respondEmpty, respondXml } from '../respond.ts';
+import { bucketOf, type S3Handler } from '../s3-context.ts';
+import { childText, parseXml } from '../xml-reader.ts';
+
+const MAX_DOCUMENT_BYTES = 4 * 1024;
+
+const STATUSES = { enabled: 'Enabled', suspended: 'Suspended' } as const;
+
+/** A bucket that never kept versions has no status at all. */
+export const getBucketVersioning: S3Handler = async (context) => {
+  const { versioning } = bucketOf(context);
+  const content = versioning === 'unversioned' ? {} : { Status: STATUSES[versioning] };
+  respondXml(context.response, 'VersioningConfiguration', content);
+};
+
+export const putBucketVersioning: S3Handler = async (context) => {
+  const bucket = bucketOf(context);
+  const document = await receiveDocument(context, MAX_DOCUMENT_BYTES);
+  if (document.trim() === '') throw storeErrors.MissingRequestBodyError();
+  const root = parseXml(document, 'VersioningConfiguration');
+  if (childText(root, 'MfaDelete') === 'Enabled') {
+    throw storeErrors.NotImplemented({ details: { operation: 'MfaDelete' } });
+  }
+  const status = childText(root, 'Status');
+  if (status !== 'Enabled' && status !== 'Suspended') {
+    if (status !== undefined) throw storeErrors.MalformedXML();
+    throw storeErrors.IllegalVersioningConfigurationException();
+  }
+  const versioning = status === 'Enabled' ? 'enabled' : 'suspended';
+  await context.services.parts.metadata.setVersioning({ bucketId: bucket.id, versioning });
+  respondEmpty(context.response, 200);
+};
