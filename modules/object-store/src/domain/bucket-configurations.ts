@@ -7,6 +7,7 @@ type Documents = Readonly<Partial<Record<BucketDocumentName, string>>>;
 export class BucketConfiguration {
   readonly #documents: Documents;
   readonly #parsed = new Map<BucketDocumentName, unknown>();
+  readonly #derived = new Map<string, unknown>();
 
   constructor(documents: Documents) {
     this.#documents = documents;
@@ -22,6 +23,12 @@ export class BucketConfiguration {
     if (document === undefined) return null;
     if (!this.#parsed.has(name)) this.#parsed.set(name, parse(document));
     return this.#parsed.get(name) as Shape; // stored under this name by this parser
+  }
+
+  /** What is made of several documents together; `derive` runs once for each version of them, and has a name of its own. */
+  derived<Shape>(name: string, derive: () => Shape): Shape {
+    if (!this.#derived.has(name)) this.#derived.set(name, derive());
+    return this.#derived.get(name) as Shape; // stored under this name by the same maker
   }
 }
 

@@ -1,41 +1,57 @@
 import type { ServerResponse } from 'node:http';
-import { assertAllowed, callerOf, mayDo, type Caller } from '../domain/caller.ts';
+import { ANONYMOUS, callerOf, mayDo, type Caller } from '../domain/caller.ts';
 import type { StoreServices } from '../domain/services.ts';
 import { storeErrors } from '../errors.ts';
 import type { BucketRecord } from '../ports/records.ts';
-import { authenticate } from './auth/verify.ts';
-import { HEADERS_NOT_IMPLEMENTED, isImplemented, type OperationName } from './operation-names.ts';
-import { operations, type Operation } from './operations.ts';
+import { authorize, denied, type RequestAccess } from './access/authorize.ts';
+import { operationActions } from './access/operation-actions.ts';
+import { isExpectedOwner } from './access/request-conditions.ts';
+import { anonymousPayload } from './auth/payload-declaration.ts';
+import { authenticate, type Authentication } from './auth/verify.ts';
+import {
+  HEADERS_NOT_IMPLEMENTED,
+  isImplemented,
+  type ImplementedOperation,
+  type OperationName,
+} from './operation-names.ts';
+import { operations } from './operations.ts';
 import type { S3Request } from './s3-request.ts';
 
-/** From a request to its operation: who calls, what is asked, may they, is the bucket there, then the handler. */
+/** From a request to its operation: who calls, what is asked, is the bucket there, may they, then the handler. */
 export async function dispatch(
   operationName: OperationName,
   request: S3Request,
   response: ServerResponse,
   services: StoreServices,
 ): Promise<void> {
-  const { parts, credentials } = services;
-  const authentication = await authenticate(request, {
+  // A form says who sent it in its fields, which only its handler reads.
+  const authentication = operationName === 'PostObject' ? null : await whoSigned(request, services);
+  if (!isImplemented(operationName)) {
+    if (authentication === null) throw storeErrors.AccessDenied();
+    throw storeErrors.NotImplemented({ details: { operation: operationName } });
+  }
+  assertKnownHeaders(request);
+  const caller = authentication === null ? ANONYMOUS : callerOf(authentication.credential.key);
+  const { bucket, access } = await findBucket(request, services, caller, operationName);
+  await operations[operationName].handle({
+    request,
+    response,
+    caller,
+    payload: authentication?.payload ?? anonymousPayload(request),
+    seed: authentication?.seed ?? null,
+    services,
+    bucket,
+    access,
+  });
+}
+
+/** Null for a request without any signature: then only what is public is left. */
+function whoSigned(request: S3Request, { parts, credentials }: StoreServices): Promise<Authentication | null> {
+  return authenticate(request, {
     credentials,
     now: parts.now,
     regions: parts.config.regions,
     maxPresignSeconds: parts.config.limits.presign_seconds,
-  });
-  if (authentication === null) throw storeErrors.AccessDenied();
-  if (!isImplemented(operationName)) throw storeErrors.NotImplemented({ details: { operation: operationName } });
-  assertKnownHeaders(request);
-  const operation = operations[operationName];
-  const caller = callerOf(authentication.credential.key);
-  const bucket = await findBucket(request, services, caller, operation);
-  await operation.handle({
-    request,
-    response,
-    caller,
-    payload: authentication.payload,
-    seed: authentication.seed,
-    services,
-    bucket,
   });
 }
 
@@ -43,24 +59,22 @@ async function findBucket(
   request: S3Request,
   services: StoreServices,
   caller: Caller,
-  operation: Operation,
-): Promise<BucketRecord | null> {
+  operationName: ImplementedOperation,
+): Promise<{ bucket: BucketRecord | null; access: RequestAccess | null }> {
   const { bucketName } = request;
-  if (bucketName === null || operation.needs === 'create-bucket') {
-    if (!mayDo(caller, operation.needs, null)) throw storeErrors.AccessDenied();
-    return null;
+  const { needs } = operations[operationName];
+  const action = operationActions[operationName];
+  if (bucketName === null || action.on === 'service') {
+    if (!mayDo(caller, needs, null)) throw storeErrors.AccessDenied();
+    return { bucket: null, access: null };
   }
   const bucket = await services.buckets.get(bucketName);
-  assertAllowed(caller, operation.needs, bucket);
-  return bucket;
+  if (!isExpectedOwner(request.headers.get('x-amz-expected-bucket-owner'), bucket)) throw denied(bucket);
+  return { bucket, access: await authorize({ request, services, caller, bucket, action, needs }) };
 }
 
 function assertKnownHeaders(request: S3Request): void {
   for (const name of HEADERS_NOT_IMPLEMENTED) {
     if (request.headers.has(name)) throw storeErrors.NotImplemented({ details: { operation: name } });
-  }
-  const acl = request.headers.get('x-amz-acl');
-  if (request.key !== null && acl !== undefined && acl !== 'private' && acl !== 'bucket-owner-full-control') {
-    throw storeErrors.NotImplemented({ details: { operation: `x-amz-acl: ${acl}` } });
   }
 }

@@ -103,11 +103,6 @@ export const HEADERS_NOT_IMPLEMENTED: readonly string[] = [
   'x-amz-object-lock-retain-until-date',
   'x-amz-object-lock-legal-hold',
   'x-amz-website-redirect-location',
-  'x-amz-grant-full-control',
-  'x-amz-grant-read',
-  'x-amz-grant-read-acp',
-  'x-amz-grant-write',
-  'x-amz-grant-write-acp',
   'x-amz-write-offset-bytes',
   'x-amz-mfa',
 ];

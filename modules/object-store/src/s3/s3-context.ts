@@ -3,6 +3,7 @@ import type { Caller } from '../domain/caller.ts';
 import type { StoreServices } from '../domain/services.ts';
 import type { BucketRecord } from '../ports/records.ts';
 import { storeErrors } from '../errors.ts';
+import type { RequestAccess } from './access/authorize.ts';
 import type { PayloadDeclaration } from './auth/payload-declaration.ts';
 import type { SignatureSeed } from './auth/verify.ts';
 import type { S3Request } from './s3-request.ts';
@@ -17,12 +18,19 @@ export interface S3Context {
   readonly services: StoreServices;
   /** Null for operations on the service, and for creating a bucket. */
   readonly bucket: BucketRecord | null;
+  /** What was decided about the request, and how to ask further; null where the bucket is. */
+  readonly access: RequestAccess | null;
 }
 
 /** The bucket of an operation that has one by its place in the table. */
 export function bucketOf(context: S3Context): BucketRecord {
   if (context.bucket === null) throw storeErrors.NoSuchBucket();
   return context.bucket;
+}
+
+export function accessOf(context: S3Context): RequestAccess {
+  if (context.access === null) throw storeErrors.NoSuchBucket();
+  return context.access;
 }
 
 export function keyOf(context: S3Context): string {

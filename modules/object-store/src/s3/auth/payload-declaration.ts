@@ -29,6 +29,13 @@ export function payloadHashOf(request: S3Request, claim: SignatureClaim): string
   return header;
 }
 
+/** What a request without a signature says about its body. Signed chunks go on from a signature, so it cannot have them. */
+export function anonymousPayload(request: S3Request): PayloadDeclaration {
+  const declared = readDeclaration(request.headers.get('x-amz-content-sha256') ?? UNSIGNED_PAYLOAD);
+  if (declared.kind === 'chunked' && declared.signed) throw storeErrors.AccessDenied();
+  return declared;
+}
+
 export function readDeclaration(payloadHash: string): PayloadDeclaration {
   if (payloadHash === UNSIGNED_PAYLOAD) return { kind: 'unsigned' };
   if (/^[0-9a-fA-F]{64}$/.test(payloadHash)) return { kind: 'hash', sha256: payloadHash.toLowerCase() };

@@ -1,3 +1,4 @@
+import { workspaceOf } from '../../domain/caller.ts';
 import { assertBucketName } from '../../domain/bucket-name.ts';
 import { storeErrors } from '../../errors.ts';
 import { receiveDocument } from '../body/receive-document.ts';
@@ -13,16 +14,17 @@ export const HOME_REGION = 'us-east-1';
 
 export const listBuckets: S3Handler = async ({ request, response, caller, services }) => {
   const { query } = request;
+  const workspaceUuid = workspaceOf(caller);
   const limit = readLimit(query, 'max-buckets', services.parts.config.limits.buckets_per_workspace);
   const token = query.get('continuation-token');
   const prefix = query.get('prefix') ?? '';
   const after = token === undefined ? '' : fromToken(token);
-  const found = await services.buckets.list(caller.workspaceUuid, { prefix, after, limit: limit + 1 });
+  const found = await services.buckets.list(workspaceUuid, { prefix, after, limit: limit + 1 });
   const page = found.slice(0, limit);
   const last = page.at(-1);
   const shown = page.filter((bucket) => caller.buckets === null || caller.buckets.includes(bucket.name));
   respondXml(response, 'ListAllMyBucketsResult', {
-    Owner: ownerElement(caller.workspaceUuid),
+    Owner: ownerElement(workspaceUuid),
     Buckets: {
       Bucket: shown.map(({ name, createdAtMs }) => ({ Name: name, CreationDate: toIsoDate(createdAtMs) })),
     },
@@ -42,7 +44,7 @@ export const createBucket: S3Handler = async (context) => {
   }
   const document = await receiveDocument(context, MAX_CONFIGURATION_BYTES);
   if (document.trim() !== '') assertLocation(document, services.parts.config.regions);
-  await services.buckets.create({ name, workspaceUuid: caller.workspaceUuid });
+  await services.buckets.create({ name, workspaceUuid: workspaceOf(caller) });
   respondEmpty(response, 200, { location: `/${name}` });
 };
 

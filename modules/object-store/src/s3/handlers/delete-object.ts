@@ -2,10 +2,11 @@ import { isAppError, type AppError } from '@svc/errors';
 import { assertObjectKey } from '../../domain/object-key.ts';
 import { storeErrors } from '../../errors.ts';
 import type { DeleteConditions, DeletedObject } from '../../ports/metadata-store.ts';
+import { mayDoTo } from '../access/authorize.ts';
 import { receiveDocument } from '../body/receive-document.ts';
 import { deleteConditionsOf, readDeleteConditions } from '../request-conditions.ts';
 import { respondEmpty, respondXml } from '../respond.ts';
-import { bucketOf, keyOf, type S3Handler } from '../s3-context.ts';
+import { accessOf, bucketOf, keyOf, type S3Handler } from '../s3-context.ts';
 import { children, childText, parseXml } from '../xml-reader.ts';
 import type { XmlNode } from '../xml-writer.ts';
 
@@ -48,12 +49,14 @@ export const deleteObjects: S3Handler = async (context) => {
   });
   if (named.length === 0 || named.length > MAX_KEYS) throw storeErrors.MalformedXML();
   const bucket = bucketOf(context);
+  const access = accessOf(context);
   const outcomes: XmlNode[] = [];
   for (let start = 0; start < named.length; start += AT_A_TIME) {
     // Together, so that they share commits; each succeeds or fails alone.
     const batch = named.slice(start, start + AT_A_TIME).map(async ({ conditions, ...name }): Promise<XmlNode> => {
       try {
         assertObjectKey(name.key);
+        if (!mayDoTo(access, name)) throw storeErrors.AccessDenied();
         const deleted = await context.services.objects.delete({ bucket, ...name }, conditions);
         return quiet ? {} : { Deleted: toDeleted(name, deleted) };
       } catch (error) {

@@ -5,10 +5,11 @@ import { evaluateReadConditions, parseTags } from '../../domain/read-conditions.
 import { storeErrors } from '../../errors.ts';
 import type { ReadRange } from '../../ports/blob-store.ts';
 import type { FoundObject } from '../../ports/metadata-store.ts';
+import { findObject } from '../access/find-object.ts';
 import { checksumHeaders, objectHeaders } from '../object-headers.ts';
 import { readConditionsOf } from '../request-conditions.ts';
 import { respondEmpty, respondStream } from '../respond.ts';
-import { bucketOf, keyOf, type S3Context, type S3Handler } from '../s3-context.ts';
+import { bucketOf, type S3Context, type S3Handler } from '../s3-context.ts';
 
 const RESPONSE_OVERRIDES: Readonly<Record<string, string>> = {
   'response-cache-control': 'cache-control',
@@ -55,14 +56,9 @@ export const headObject: S3Handler = async (context) => {
 async function prepare(
   context: S3Context,
 ): Promise<{ found: FoundObject; selection: Selection; headers: OutgoingHttpHeaders } | null> {
-  const { request, response, services } = context;
+  const { request, response } = context;
   const bucket = bucketOf(context);
-  const versionId = request.query.versionId();
-  const found = await services.objects.find({
-    bucket,
-    key: keyOf(context),
-    ...(versionId === undefined ? {} : { versionId }),
-  });
+  const found = await findObject(context);
   const headers = objectHeaders(found.version, bucket);
   const result = evaluateReadConditions(readConditionsOf(request.headers), found.version);
   if (result === 'failed') throw storeErrors.PreconditionFailed();

@@ -1,3 +1,4 @@
+import { parseAcl } from '../../domain/access/access-control-list.ts';
 import type { UploadRecord } from '../../ports/records.ts';
 import { readEncoding, readLimit, toIsoDate } from '../page-parameters.ts';
 import { ownerElement } from '../owner-element.ts';
@@ -17,13 +18,11 @@ export const listParts: S3Handler = async (context) => {
   const after = query.has('part-number-marker') ? marker : 0;
   const found = await services.multipart.listParts(name, { after, limit: limit + 1 });
   const page = found.slice(0, limit);
-  const owner = ownerElement(name.bucket.workspaceUuid);
   respondXml(response, 'ListPartsResult', {
     Bucket: name.bucket.name,
     Key: encode(name.key),
     UploadId: name.uploadId,
-    Initiator: owner,
-    Owner: owner,
+    ...peopleOf(upload, name.bucket.workspaceUuid),
     StorageClass: upload.attributes.storageClass ?? 'STANDARD',
     PartNumberMarker: after,
     NextPartNumberMarker: page.at(-1)?.partNumber ?? 0,
@@ -66,15 +65,22 @@ export const listMultipartUploads: S3Handler = async (context) => {
 };
 
 function toUpload(upload: UploadRecord, encode: (key: string) => string, workspaceUuid: string): XmlNode {
-  const owner = ownerElement(workspaceUuid);
   return {
     Key: encode(upload.key),
     UploadId: upload.uploadId,
-    Initiator: owner,
-    Owner: owner,
+    ...peopleOf(upload, workspaceUuid),
     StorageClass: upload.attributes.storageClass ?? 'STANDARD',
     Initiated: toIsoDate(upload.initiatedAtMs),
     ChecksumAlgorithm: upload.checksumAlgorithm,
     ChecksumType: upload.checksumType,
+  };
+}
+
+/** Who began it, and who will own the object. */
+function peopleOf({ initiator, attributes }: UploadRecord, bucketOwner: string): XmlNode {
+  const list = attributes.accessControlList;
+  return {
+    Initiator: initiator.includes('-') ? ownerElement(initiator) : { ID: initiator, DisplayName: initiator },
+    Owner: ownerElement(list === undefined ? bucketOwner : parseAcl(list).owner),
   };
 }

@@ -9,6 +9,7 @@ import type { UploadName } from '../../domain/multipart-service.ts';
 import { storeErrors } from '../../errors.ts';
 import type { CompletedPart } from '../../ports/metadata-store.ts';
 import type { UploadRecord } from '../../ports/records.ts';
+import { aclOfNewObject } from '../access/new-object-acl.ts';
 import { readBodyPlan } from '../body/body-plan.ts';
 import { receiveContent } from '../body/receive-content.ts';
 import { receiveDocument } from '../body/receive-document.ts';
@@ -28,11 +29,12 @@ export const createMultipartUpload: S3Handler = async (context) => {
   const bucket = bucketOf(context);
   const key = keyOf(context);
   const checksum = readUploadChecksum(request.headers);
-  const attributes = readAttributes(request.headers, services.parts.config.limits.metadata_bytes);
+  const acl = await aclOfNewObject(context);
+  const attributes = { ...readAttributes(request.headers, services.parts.config.limits.metadata_bytes), ...acl };
   const uploadId = await services.multipart.create({
     bucket,
     key,
-    initiator: caller.accessKeyId,
+    initiator: caller.workspaceUuid ?? 'anonymous',
     attributes,
     checksumAlgorithm: checksum?.algorithm ?? null,
     checksumType: checksum?.type ?? null,

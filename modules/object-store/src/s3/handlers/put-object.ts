@@ -1,3 +1,4 @@
+import { aclOfNewObject } from '../access/new-object-acl.ts';
 import { receiveContent } from '../body/receive-content.ts';
 import { readAttributes } from '../object-attributes.ts';
 import { checksumHeaders, versionHeaders } from '../object-headers.ts';
@@ -8,7 +9,8 @@ import { bucketOf, keyOf, type S3Handler } from '../s3-context.ts';
 export const putObject: S3Handler = async (context) => {
   const { request, response, services } = context;
   const bucket = bucketOf(context);
-  const attributes = readAttributes(request.headers, services.parts.config.limits.metadata_bytes);
+  const acl = await aclOfNewObject(context);
+  const attributes = { ...readAttributes(request.headers, services.parts.config.limits.metadata_bytes), ...acl };
   const conditions = writeConditionsOf(request.headers);
   const received = await receiveContent(context, { inline: true });
   const stored = await services.objects.put({

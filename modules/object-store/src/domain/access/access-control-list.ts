@@ -1,0 +1,105 @@
+export const PERMISSIONS = ['FULL_CONTROL', 'READ', 'WRITE', 'READ_ACP', 'WRITE_ACP'] as const;
+export type Permission = (typeof PERMISSIONS)[number];
+
+/** `all-users`: anybody at all; `authenticated-users`: anybody with a key of this store. */
+export type GranteeGroup = 'all-users' | 'authenticated-users' | 'log-delivery';
+
+export type Grantee = { workspaceUuid: string } | { group: GranteeGroup };
+
+export interface Grant {
+  grantee: Grantee;
+  permission: Permission;
+}
+
+/** The document `access-control-list` of a bucket, and `attributes.accessControlList` of a version. */
+export interface AccessControlList {
+  /** The workspace that owns the bucket or object. */
+  owner: string;
+  grants: readonly Grant[];
+}
+
+export const CANNED_ACLS = [
+  'private',
+  'public-read',
+  'public-read-write',
+  'authenticated-read',
+  'aws-exec-read',
+  'bucket-owner-read',
+  'bucket-owner-full-control',
+  'log-delivery-write',
+] as const;
+export type CannedAcl = (typeof CANNED_ACLS)[number];
+
+export function isCannedAcl(name: string): name is CannedAcl {
+  return (CANNED_ACLS as readonly string[]).includes(name); // widened only to be asked
+}
+
+/** What a canned ACL stands for. The two of the bucket's owner say nothing more for an object that is the owner's own. */
+export function cannedAcl(name: CannedAcl, owner: string, bucketOwner: string): AccessControlList {
+  const own: Grant = { grantee: { workspaceUuid: owner }, permission: 'FULL_CONTROL' };
+  const group = (of: GranteeGroup, permission: Permission): Grant => ({ grantee: { group: of }, permission });
+  const bucketOwners = (permission: Permission): readonly Grant[] =>
+    owner === bucketOwner ? [] : [{ grantee: { workspaceUuid: bucketOwner }, permission }];
+  const more: Readonly<Record<CannedAcl, readonly Grant[]>> = {
+    private: [],
+    'aws-exec-read': [],
+    'public-read': [group('all-users', 'READ')],
+    'public-read-write': [group('all-users', 'READ'), group('all-users', 'WRITE')],
+    'authenticated-read': [group('authenticated-users', 'READ')],
+    'bucket-owner-read': bucketOwners('READ'),
+    'bucket-owner-full-control': bucketOwners('FULL_CONTROL'),
+    'log-delivery-write': [group('log-delivery', 'WRITE'), group('log-delivery', 'READ_ACP')],
+  };
+  return { owner, grants: [...more[name], own] };
+}
+
+export function privateAcl(owner: string): AccessControlList {
+  return cannedAcl('private', owner, owner);
+}
+
+/** True when only the owner is granted anything, and everything. */
+export function isPrivate({ owner, grants }: AccessControlList): boolean {
+  const [only] = grants;
+  return (
+    grants.length === 1 &&
+    only?.permission === 'FULL_CONTROL' &&
+    'workspaceUuid' in only.grantee &&
+    only.grantee.workspaceUuid === owner
+  );
+}
+
+/** Whether it grants anything to people whom the owner did not name. */
+export function isPublicAcl({ grants }: AccessControlList): boolean {
+  return grants.some(({ grantee }) => isPublicGrantee(grantee));
+}
+
+export interface AclReader {
+  /** Null for who did not sign. */
+  workspaceUuid: string | null;
+  /** Overlooks what is granted to the public. */
+  ignorePublic: boolean;
+}
+
+/** Whether a grant gives the permission. The owner may always read and change the list itself. */
+export function grantsPermission(list: AccessControlList, permission: Permission, reader: AclReader): boolean {
+  const aboutItself = permission === 'READ_ACP' || permission === 'WRITE_ACP';
+  if (aboutItself && reader.workspaceUuid === list.owner) return true;
+  return list.grants.some(
+    (grant) => (grant.permission === permission || grant.permission === 'FULL_CONTROL') && means(grant.grantee, reader),
+  );
+}
+
+function means(grantee: Grantee, { workspaceUuid, ignorePublic }: AclReader): boolean {
+  if ('workspaceUuid' in grantee) return grantee.workspaceUuid === workspaceUuid;
+  if (ignorePublic) return false;
+  return grantee.group === 'all-users' || (grantee.group === 'authenticated-users' && workspaceUuid !== null);
+}
+
+function isPublicGrantee(grantee: Grantee): boolean {
+  return 'group' in grantee && grantee.group !== 'log-delivery';
+}
+
+/** Of a document that this store wrote. */
+export function parseAcl(document: string): AccessControlList {
+  return JSON.parse(document) as AccessControlList; // written by `JSON.stringify` of the same shape
+}

@@ -1,0 +1,165 @@
+import { isAppError } from '@svc/errors';
+import { parseAcl } from '../../domain/access/access-control-list.ts';
+import { bucketAccessOf, type BucketAccess } from '../../domain/access/bucket-access.ts';
+import { isAllowed, isDenied, type AccessQuestion } from '../../domain/access/decide.ts';
+import { withObjectTags } from '../../domain/access/public-read.ts';
+import { mayDo, type Caller, type NeededPermission } from '../../domain/caller.ts';
+import type { StoreServices } from '../../domain/services.ts';
+import { storeErrors } from '../../errors.ts';
+import type { FoundObject } from '../../ports/metadata-store.ts';
+import type { BucketRecord, ObjectVersion } from '../../ports/records.ts';
+import type { S3Request } from '../s3-request.ts';
+import type { OperationAction } from './operation-actions.ts';
+import { conditionsOf, type Circumstances } from './request-conditions.ts';
+
+/** What a request was found to be allowed, and what is needed to ask further. */
+export interface RequestAccess {
+  readonly rules: BucketAccess;
+  readonly action: OperationAction;
+  readonly needs: NeededPermission;
+  readonly circumstances: Circumstances;
+  /** The object that the answer hung on, so that the handler need not read it again. */
+  readonly loaded: FoundObject | null;
+}
+
+export interface Asking {
+  request: S3Request;
+  services: StoreServices;
+  caller: Caller;
+  bucket: BucketRecord;
+  action: OperationAction;
+  needs: NeededPermission;
+}
+
+/** Decides before anything of the body is read. Throws `AccessDenied`, or what the object is missing as. */
+export async function authorize(asking: Asking): Promise<RequestAccess> {
+  const { request, services, caller, bucket, action, needs } = asking;
+  const access: RequestAccess = {
+    rules: bucketAccessOf(bucket, await services.configurations.of(bucket)),
+    action,
+    needs,
+    circumstances: circumstancesOf(asking),
+    loaded: null,
+  };
+  if (action.on === 'open') return access;
+  if (!mayDo(caller, needs, bucket.name)) throw denied(bucket);
+  if (action.on === 'each' || action.byHandler === true) return access;
+  if (action.on !== 'object') {
+    const question = questionAbout(access, { key: request.key, byVersion: request.query.has('versionId') });
+    if (!isAllowed(question) || isDeniedBesides(access, question)) throw denied(bucket);
+    return access;
+  }
+  const isUntouched = bucket.configurationVersion === 0 && bucket.workspaceUuid === caller.workspaceUuid;
+  return isUntouched ? access : { ...access, loaded: await findAllowed(services, access, nameOf(request)) };
+}
+
+export interface NameInBucket {
+  key: string;
+  versionId?: string;
+}
+
+/** Reads an object and decides. Who may not list does not learn whether a name is taken: then absent is refused too. */
+export async function findAllowed(
+  services: StoreServices,
+  access: RequestAccess,
+  name: NameInBucket,
+): Promise<FoundObject> {
+  const { bucket } = access.circumstances;
+  let found: FoundObject;
+  try {
+    found = await services.objects.find({ bucket, ...name });
+  } catch (error) {
+    if (isAppError(error) && error.status < 500 && !mayList(access, name.key)) throw denied(bucket);
+    throw error;
+  }
+  if (!isAllowed(questionAbout(access, questionName(name), found.version))) throw denied(bucket);
+  return found;
+}
+
+/** Whether the caller may do the operation to this name: for operations on many. */
+export function mayDoTo(access: RequestAccess, name: NameInBucket): boolean {
+  return isAllowed(questionAbout(access, questionName(name)));
+}
+
+/** Whether the caller may also do something that an operation does only when asked, such as `s3:BypassGovernanceRetention`. */
+export function mayAlso(access: RequestAccess, action: string, needs: NeededPermission, name: NameInBucket): boolean {
+  const rule: OperationAction = { action, on: 'key' };
+  return isAllowed(questionAbout({ ...access, action: rule, needs }, questionName(name)));
+}
+
+export function denied(bucket: BucketRecord): Error {
+  return storeErrors.AccessDenied({ details: { resource: bucket.name } });
+}
+
+function mayList(access: RequestAccess, key: string): boolean {
+  const { circumstances } = access;
+  const question = questionAbout(access, { key: null, byVersion: false });
+  const conditions = conditionsOf(circumstances);
+  return isAllowed({
+    ...question,
+    needs: 'read',
+    action: 's3:ListBucket',
+    acl: { on: 'bucket', permission: 'READ' },
+    conditions: (name) => (name === 's3:prefix' ? [key] : conditions(name)),
+  });
+}
+
+function questionAbout(
+  { rules, action, needs, circumstances }: RequestAccess,
+  name: { key: string | null; byVersion: boolean },
+  version?: ObjectVersion,
+): AccessQuestion {
+  const { caller, bucket } = circumstances;
+  const list = version?.attributes.accessControlList;
+  const conditions = conditionsOf(circumstances);
+  // A grant to write is none to remove what versioning kept.
+  const acl = name.byVersion && action.acl?.on === 'bucket' && action.on !== 'bucket' ? null : (action.acl ?? null);
+  return {
+    caller,
+    bucket,
+    access: rules,
+    needs,
+    action: name.byVersion ? (action.versionAction ?? action.action) : action.action,
+    key: action.on === 'bucket' ? null : name.key,
+    acl,
+    objectAcl: list === undefined ? null : parseAcl(list),
+    conditions: version === undefined ? conditions : withObjectTags(conditions, version.attributes.tags),
+  };
+}
+
+/** Headers by which a write does more than write. */
+const BESIDES: readonly (readonly [RegExp, string])[] = [
+  [/^x-amz-(acl|grant-.+)$/, 's3:PutObjectAcl'],
+  [/^x-amz-tagging$/, 's3:PutObjectTagging'],
+  [/^x-amz-object-lock-(mode|retain-until-date)$/, 's3:PutObjectRetention'],
+  [/^x-amz-object-lock-legal-hold$/, 's3:PutObjectLegalHold'],
+];
+
+/** A policy that denies what a header asks for is not got round by sending it with the object. */
+function isDeniedBesides({ rules, circumstances }: RequestAccess, question: AccessQuestion): boolean {
+  if (rules.policy === null || question.action !== 's3:PutObject') return false;
+  return BESIDES.some(([pattern, action]) => circumstances.sends(pattern) && isDenied({ ...question, action }));
+}
+
+function nameOf({ key, query }: S3Request): NameInBucket {
+  if (key === null) throw storeErrors.InvalidURI();
+  const versionId = query.versionId();
+  return { key, ...(versionId === undefined ? {} : { versionId }) };
+}
+
+function questionName({ key, versionId }: NameInBucket): { key: string; byVersion: boolean } {
+  return { key, byVersion: versionId !== undefined };
+}
+
+function circumstancesOf({ request, services, caller, bucket }: Asking): Circumstances {
+  const presigned = request.query.has('X-Amz-Signature');
+  return {
+    request,
+    caller,
+    bucket,
+    header: (name) => request.headers.get(name),
+    sends: (pattern) => [...request.headers.names()].some((name) => pattern.test(name)),
+    nowMs: services.parts.now(),
+    authType: caller.accessKeyId === null ? null : presigned ? 'REST-QUERY-STRING' : 'REST-HEADER',
+  };
+}

@@ -1,0 +1,61 @@
+import { isPrivate, isPublicAcl, privateAcl } from '../../domain/access/access-control-list.ts';
+import type { BucketAccess } from '../../domain/access/bucket-access.ts';
+import type { Caller } from '../../domain/caller.ts';
+import { storeErrors } from '../../errors.ts';
+import type { OwnerDirectory } from '../../ports/owner-directory.ts';
+import type { BucketRecord } from '../../ports/records.ts';
+import { accessOf, bucketOf, type S3Context } from '../s3-context.ts';
+import { readAclHeaders, resolveAcl, type RequestedAcl } from './requested-acl.ts';
+
+export interface NewObject {
+  header: (name: string) => string | undefined;
+  rules: BucketAccess;
+  bucket: BucketRecord;
+  caller: Caller;
+  owners: OwnerDirectory;
+}
+
+/** Of `ObjectAttributes`; empty for an object that is private to the bucket's owner. */
+export interface NewObjectAcl {
+  accessControlList?: string;
+}
+
+/** For every write: who owns the new object and who else may use it, by the headers of the request. */
+export function aclOfNewObject(context: S3Context): Promise<NewObjectAcl> {
+  const { caller, services, request } = context;
+  return readNewObjectAcl({
+    header: (name) => request.headers.get(name),
+    rules: accessOf(context).rules,
+    bucket: bucketOf(context),
+    caller,
+    owners: services.parts.owners,
+  });
+}
+
+/**
+ * Throws `AccessControlListNotSupported` where the bucket's owner owns everything, `AccessDenied` for public ACLs that the
+ * bucket blocks, and what is wrong with the headers themselves. What nobody signed belongs to the bucket's owner.
+ */
+export async function readNewObjectAcl({ header, rules, bucket, caller, owners }: NewObject): Promise<NewObjectAcl> {
+  const requested = readAclHeaders(header);
+  const bucketOwner = bucket.workspaceUuid;
+  if (rules.ownership === 'BucketOwnerEnforced') {
+    if (requested !== null && !givesAllToBucketOwner(requested)) throw storeErrors.AccessControlListNotSupported();
+    return {};
+  }
+  const gives = requested !== null && 'canned' in requested && requested.canned === 'bucket-owner-full-control';
+  const writer = caller.workspaceUuid ?? bucketOwner;
+  const owner = rules.ownership === 'BucketOwnerPreferred' && gives ? bucketOwner : writer;
+  if (requested === null && owner === bucketOwner) return {};
+  const acl = requested === null ? privateAcl(owner) : await resolveAcl(requested, owner, bucketOwner, owners);
+  if (rules.block.blockPublicAcls && isPublicAcl(acl)) {
+    throw storeErrors.AccessDenied({
+      details: { reason: 'Public ACLs are blocked by the public access block of the bucket' },
+    });
+  }
+  return owner === bucketOwner && isPrivate(acl) ? {} : { accessControlList: JSON.stringify(acl) };
+}
+
+function givesAllToBucketOwner(requested: RequestedAcl): boolean {
+  return 'canned' in requested && requested.canned === 'bucket-owner-full-control';
+}
