@@ -21,6 +21,7 @@ export const storeErrors = defineErrors({
   ],
 
   // The shape of a request
+  BadRequest: [400, '{reason}'],
   BadDigest: [400, 'The {header} you specified did not match what we received.'],
   EntityTooLarge: [400, 'Your proposed upload exceeds the maximum allowed size'],
   EntityTooSmall: [400, 'Your proposed upload is smaller than the minimum allowed size'],
@@ -75,6 +76,7 @@ export const storeErrors = defineErrors({
   NoSuchBucketPolicy: [404, 'The bucket policy does not exist'],
   NoSuchKey: [404, 'The specified key does not exist.'],
   NoSuchPublicAccessBlockConfiguration: [404, 'The public access block configuration was not found'],
+  NoSuchTagSet: [404, 'The TagSet does not exist'],
   NoSuchUpload: [
     404,
     'The specified multipart upload does not exist. The upload ID may be invalid, or the upload may have been aborted or completed.',

@@ -1,3 +1,4 @@
+import { parseTagQuery } from '../domain/tags.ts';
 import { storeErrors } from '../errors.ts';
 import type { ObjectAttributes } from '../ports/records.ts';
 import type { RequestHeaders } from './request-headers.ts';
@@ -29,10 +30,12 @@ export function readAttributes(headers: RequestHeaders, metadataLimitBytes: numb
   const metadata = readMetadata(headers, metadataLimitBytes);
   const storageClass = headers.get('x-amz-storage-class');
   if (storageClass !== undefined && !STORAGE_CLASSES.has(storageClass)) throw storeErrors.InvalidStorageClass();
+  const tags = parseTagQuery(headers.get('x-amz-tagging') ?? '');
   return {
     contentType: headers.get('content-type') ?? DEFAULT_CONTENT_TYPE,
     ...(Object.keys(kept).length === 0 ? {} : { headers: kept }),
     ...(Object.keys(metadata).length === 0 ? {} : { metadata }),
+    ...(Object.keys(tags).length === 0 ? {} : { tags }),
     ...(storageClass === undefined || storageClass === 'STANDARD' ? {} : { storageClass }),
   };
 }

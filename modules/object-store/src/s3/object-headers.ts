@@ -14,6 +14,8 @@ export function objectHeaders(version: ObjectVersion, bucket: BucketRecord): Out
     ...versionHeaders(bucket, version.versionId),
   };
   for (const [name, value] of Object.entries(version.attributes.metadata ?? {})) headers[`x-amz-meta-${name}`] = value;
+  const tagCount = Object.keys(version.attributes.tags ?? {}).length;
+  if (tagCount > 0) headers['x-amz-tagging-count'] = tagCount;
   if (version.attributes.storageClass !== undefined) headers['x-amz-storage-class'] = version.attributes.storageClass;
   return headers;
 }

@@ -21,6 +21,12 @@ export const IMPLEMENTED = [
   'CompleteMultipartUpload',
   'AbortMultipartUpload',
   'ListParts',
+  'GetObjectTagging',
+  'PutObjectTagging',
+  'DeleteObjectTagging',
+  'GetBucketTagging',
+  'PutBucketTagging',
+  'DeleteBucketTagging',
 ] as const;
 
 /**
@@ -31,9 +37,6 @@ export const NOT_IMPLEMENTED = [
   'CopyObject',
   'UploadPartCopy',
   'GetObjectAttributes',
-  'GetObjectTagging',
-  'PutObjectTagging',
-  'DeleteObjectTagging',
   'GetObjectAcl',
   'PutObjectAcl',
   'GetObjectRetention',
@@ -58,9 +61,6 @@ export const NOT_IMPLEMENTED = [
   'GetBucketPolicyStatus',
   'GetBucketAcl',
   'PutBucketAcl',
-  'GetBucketTagging',
-  'PutBucketTagging',
-  'DeleteBucketTagging',
   'GetBucketWebsite',
   'PutBucketWebsite',
   'DeleteBucketWebsite',
@@ -95,7 +95,6 @@ export const NOT_IMPLEMENTED = [
 
 /** Headers that would change what an operation does, and do not yet: refused by name instead of overlooked. */
 export const HEADERS_NOT_IMPLEMENTED: readonly string[] = [
-  'x-amz-tagging',
   'x-amz-server-side-encryption',
   'x-amz-server-side-encryption-aws-kms-key-id',
   'x-amz-server-side-encryption-customer-algorithm',

@@ -13,6 +13,14 @@ import {
 import { listMultipartUploads, listParts } from './handlers/multipart-listings.ts';
 import { putObject } from './handlers/put-object.ts';
 import { listObjectVersions } from './handlers/versions.ts';
+import {
+  deleteBucketTagging,
+  deleteObjectTagging,
+  getBucketTagging,
+  getObjectTagging,
+  putBucketTagging,
+  putObjectTagging,
+} from './handlers/tagging.ts';
 import type { ImplementedOperation } from './operation-names.ts';
 import type { S3Handler } from './s3-context.ts';
 
@@ -44,4 +52,10 @@ export const operations: Readonly<Record<ImplementedOperation, Operation>> = {
   CompleteMultipartUpload: { needs: 'write', handle: completeMultipartUpload },
   AbortMultipartUpload: { needs: 'write', handle: abortMultipartUpload },
   ListParts: { needs: 'read', handle: listParts },
+  GetObjectTagging: { needs: 'read', handle: getObjectTagging },
+  PutObjectTagging: { needs: 'write', handle: putObjectTagging },
+  DeleteObjectTagging: { needs: 'write', handle: deleteObjectTagging },
+  GetBucketTagging: { needs: 'read', handle: getBucketTagging },
+  PutBucketTagging: { needs: 'configure', handle: putBucketTagging },
+  DeleteBucketTagging: { needs: 'configure', handle: deleteBucketTagging },
 };

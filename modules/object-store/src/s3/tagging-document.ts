@@ -1,0 +1,21 @@
+import { assertTags, type Tags } from '../domain/tags.ts';
+import { storeErrors } from '../errors.ts';
+import { children, childText, parseXml } from './xml-reader.ts';
+import type { XmlNode } from './xml-writer.ts';
+
+/** `<Tagging>` as objects, buckets and forms send it. */
+export function parseTagging(document: string, limit: number): Tags {
+  const root = parseXml(document, 'Tagging');
+  const [set, ...others] = children(root, 'TagSet');
+  if (set === undefined || others.length > 0) throw storeErrors.MalformedXML();
+  const pairs = children(set, 'Tag').map((tag): readonly [string, string] => {
+    const [key, value] = [childText(tag, 'Key'), childText(tag, 'Value')];
+    if (key === undefined || value === undefined) throw storeErrors.MalformedXML();
+    return [key, value];
+  });
+  return assertTags(pairs, limit);
+}
+
+export function taggingNode(tags: Tags): XmlNode {
+  return { TagSet: { Tag: Object.entries(tags).map(([Key, Value]) => ({ Key, Value })) } };
+}
