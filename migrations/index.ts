@@ -8,6 +8,8 @@ import { clustersRegistry } from './0030-clusters.ts';
 import { clustersCommands } from './0031-cluster-commands.ts';
 import { clustersTelemetry } from './0032-cluster-telemetry.ts';
 import { bucketDocuments } from './0040-bucket-documents.ts';
+import { customDomains } from './0041-custom-domains.ts';
+import { domainCertificates } from './0042-domain-certificates.ts';
 import { blobs } from './0048-blobs.ts';
 
 /** Every migration, imported by name so that a bundle carries them all. Each file exports one `Migration`. */
@@ -21,5 +23,7 @@ export const migrations: readonly Migration[] = [
   clustersCommands,
   clustersTelemetry,
   bucketDocuments,
+  customDomains,
+  domainCertificates,
   blobs,
 ];

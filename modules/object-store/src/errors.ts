@@ -62,6 +62,10 @@ export const storeErrors = defineErrors({
   // Resources
   BucketAlreadyExists: [409, 'The requested bucket name is not available. Bucket names are shared by all workspaces.'],
   BucketAlreadyOwnedByYou: [409, 'Your previous request to create the named bucket succeeded and you already own it.'],
+  DomainTaken: [409, 'The host name is registered already'],
+  InvalidHostname: [400, 'The host name {reason}'],
+  NoSuchDomain: [404, 'The specified domain is not registered'],
+  TooManyDomains: [400, 'This bucket has as many custom domains as are allowed ({limit})'],
   BucketNotEmpty: [409, 'The bucket you tried to delete is not empty'],
   IllegalVersioningConfigurationException: [400, 'The Versioning element must be specified'],
   IllegalLocationConstraintException: [400, 'The specified location-constraint is not valid'],
@@ -93,6 +97,8 @@ export const storeErrors = defineErrors({
   TooManyAccessKeys: [400, 'This workspace has as many access keys as are allowed ({limit})'],
 
   // The store itself
+  CertificateRefused: [502, 'The certificate authority refused: {reason}'],
+  CertificateUnavailable: [503, 'No certificate could be had: {reason}'],
   DataLost: [500, 'The stored bytes of this object are missing or damaged; the operator was told'],
   FolderNotUsable: [500, 'The data folder {folder} cannot be used: {reason}'],
   InsufficientStorage: [507, 'There is not enough space left to store this'],

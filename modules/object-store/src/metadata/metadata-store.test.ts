@@ -12,6 +12,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { describeBlobRecords } from '../testing/blob-records-contract.ts';
 import type { OpenMetadata } from '../testing/metadata-bench.ts';
+import { describeDomains } from '../testing/domain-contract.ts';
 import { describeMetadataStore } from '../testing/metadata-contract.ts';
 import { describeUploads } from '../testing/upload-contract.ts';
 import { describeVersions } from '../testing/version-contract.ts';
@@ -32,6 +33,7 @@ describe('the metadata store on SQLite', () => {
   };
   describeMetadataStore(open);
   describeUploads(open);
+  describeDomains(open);
   describeBlobRecords(open);
   describeVersions(open);
 });
@@ -58,6 +60,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
   };
   describeMetadataStore(open);
   describeUploads(open);
+  describeDomains(open);
   describeBlobRecords(open);
   describeVersions(open);
 

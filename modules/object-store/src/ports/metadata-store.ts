@@ -1,4 +1,5 @@
 import type { ChecksumAlgorithm, ChecksumType } from '../checksums/algorithms.ts';
+import type { DomainCommands, DomainQueries } from './custom-domains.ts';
 import type {
   AccessKeyRecord,
   AttributeChanges,
@@ -192,7 +193,7 @@ export interface VerifiedBlob {
 }
 
 /** Each is one transaction: all of it is on stable storage when the promise resolves, or nothing of it ever shows. */
-export interface MetadataCommands {
+export interface MetadataCommands extends DomainCommands {
   /** Also provisions the workspace's store. `BucketAlreadyOwnedByYou`, `BucketAlreadyExists`, `TooManyBuckets`. */
   createBucket(input: CreateBucket): Promise<BucketRecord>;
   /** For a bucket without objects; its unfinished uploads end. `NoSuchBucket`, `BucketNotEmpty`. */
@@ -279,7 +280,7 @@ export interface FoundObject {
 }
 
 /** Each reads one consistent state, does bounded work and holds nothing open when it has resolved. */
-export interface MetadataQueries extends VersionQueries {
+export interface MetadataQueries extends VersionQueries, DomainQueries {
   isProvisioned(input: { workspaceUuid: string }): Promise<boolean>;
   /** Active buckets only. */
   findBucket(input: { name: string }): Promise<BucketRecord | null>;

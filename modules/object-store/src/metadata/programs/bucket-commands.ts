@@ -4,6 +4,7 @@ import type { BucketRecord } from '../../ports/records.ts';
 import { all, change, first, lock, type Program } from '../program.ts';
 import { integer, text } from '../row.ts';
 import { toBucket } from './bucket-rows.ts';
+import { forgetDomainsOfBucket } from './custom-domain-commands.ts';
 import { trashUpload } from './trash-rows.ts';
 import { newestVersion, removeRow } from './version-rows.ts';
 
@@ -122,6 +123,7 @@ export function* purgeBucket(input: Command<'purgeBucket'>): Program<boolean> {
 }
 
 function* forgetBucket(bucketId: number): Program<void> {
+  yield* forgetDomainsOfBucket(bucketId);
   yield* change('delete from bucket_usage where bucket_id = ?', bucketId);
   yield* change('delete from bucket_document where bucket_id = ?', bucketId);
   yield* change('delete from bucket where id = ?', bucketId);

@@ -21,8 +21,26 @@ import {
   workspaceUsage,
 } from './bucket-queries.ts';
 import { bucketDocuments, putBucketDocument, setVersioning } from './bucket-document-programs.ts';
+import {
+  findAcmeAccount,
+  findAcmeChallenge,
+  findCertificate,
+  putAcmeChallenge,
+  removeAcmeChallenge,
+  saveAcmeAccount,
+  saveCertificate,
+} from './certificate-programs.ts';
 import { changeAttributes } from './change-attributes.ts';
 import { completeUpload } from './complete-upload.ts';
+import {
+  claimDomain,
+  claimDueDomains,
+  registerDomain,
+  removeDomain,
+  saveDomainState,
+  setDomainBlocked,
+} from './custom-domain-commands.ts';
+import { findDomain, findServedBucket, listDomains } from './custom-domain-queries.ts';
 import { createAccessKey, deleteAccessKey, findAccessKey, listAccessKeys, touchAccessKeys } from './key-programs.ts';
 import { listObjectVersions } from './list-object-versions.ts';
 import { listObjects } from './list-objects.ts';
@@ -67,6 +85,16 @@ export const commandPrograms: CommandPrograms = {
   holdTrash,
   releaseTrash,
   setStoreProperty,
+  registerDomain,
+  removeDomain,
+  claimDueDomains,
+  claimDomain,
+  saveDomainState,
+  saveCertificate,
+  setDomainBlocked,
+  saveAcmeAccount,
+  putAcmeChallenge,
+  removeAcmeChallenge,
 };
 
 export const queryPrograms: QueryPrograms = {
@@ -99,6 +127,12 @@ export const queryPrograms: QueryPrograms = {
   objectsOfBlob,
   isTrashHeld,
   storeProperty,
+  findDomain,
+  listDomains,
+  findServedBucket,
+  findCertificate,
+  findAcmeAccount,
+  findAcmeChallenge,
 };
 
 export type CommandName = keyof CommandPrograms;

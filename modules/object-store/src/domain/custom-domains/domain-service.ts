@@ -1,0 +1,96 @@
+import { createHmac, type KeyObject } from 'node:crypto';
+import { storeErrors } from '../../errors.ts';
+import type { DomainRecord } from '../../ports/custom-domains.ts';
+import type { MetadataStore } from '../../ports/metadata-store.ts';
+import type { BucketRecord } from '../../ports/records.ts';
+import type { DomainDirectory } from './domain-directory.ts';
+import { newDomainState, scheduleOf } from './domain-state.ts';
+import type { DomainWorker } from './domain-worker.ts';
+import { normalizeHostname } from './hostname.ts';
+
+/** A person's question makes us look, but not more often than this. */
+const ASKED_CHECK_EVERY_MS = 10_000;
+
+export interface DomainServiceOptions {
+  metadata: MetadataStore;
+  directory: DomainDirectory;
+  worker: DomainWorker;
+  now: () => number;
+  /** Names that no custom domain may be at or below. */
+  ownSuffixes: () => readonly string[];
+  maxDomainsPerBucket: number;
+}
+
+export interface CustomDomainService {
+  /** The same name again is what is there. `InvalidHostname`, `DomainTaken`, `TooManyDomains`. */
+  register(
+    bucket: BucketRecord,
+    hostname: string,
+    options?: { replaceOthers?: boolean },
+  ): Promise<{ domain: DomainRecord; created: boolean }>;
+  /** `NoSuchDomain`. */
+  find(hostname: string, workspaceUuid: string): Promise<DomainRecord>;
+  /** Looks at the name servers first, unless that was done just now. `NoSuchDomain`. */
+  check(hostname: string, workspaceUuid: string): Promise<DomainRecord>;
+  list(workspaceUuid: string, bucket: BucketRecord | null): Promise<readonly DomainRecord[]>;
+  /** It stops serving at once. `NoSuchDomain`. */
+  remove(hostname: string, workspaceUuid: string): Promise<void>;
+}
+
+/** Most domains of one answer: buckets and domains of a workspace are bounded, and so is this. */
+const MOST_LISTED = 10_000;
+
+export function createDomainService(options: DomainServiceOptions): CustomDomainService {
+  const { metadata, directory, worker, now, ownSuffixes, maxDomainsPerBucket } = options;
+  const nameOf = (hostname: string): string => normalizeHostname(hostname, ownSuffixes());
+
+  const find = async (hostname: string, workspaceUuid: string): Promise<DomainRecord> => {
+    const found = await metadata.findDomain({ hostname: nameOf(hostname) });
+    if (found?.workspaceUuid !== workspaceUuid) throw storeErrors.NoSuchDomain({ details: { resource: hostname } });
+    return found;
+  };
+  return {
+    register: async (bucket, wanted, { replaceOthers = false } = {}) => {
+      const hostname = nameOf(wanted);
+      const nowMs = now();
+      const state = newDomainState();
+      const facts = { createdAtMs: nowMs, nowMs, certificate: null, needsCertificate: worker.needsCertificate };
+      const schedule = { ...scheduleOf(state, facts), nextCheckAtMs: nowMs };
+      const { id: bucketId } = bucket;
+      const input = { hostname, bucketId, nowMs, state, schedule, maxDomains: maxDomainsPerBucket, replaceOthers };
+      const registered = await metadata.registerDomain(input);
+      if (replaceOthers) directory.forgetAll();
+      worker.wake();
+      return registered;
+    },
+    find,
+    check: async (hostname, workspaceUuid) => {
+      const found = await find(hostname, workspaceUuid);
+      if (found.blocked) return found;
+      const { lastCheckedAtMs } = found.state;
+      if (lastCheckedAtMs !== null && now() - lastCheckedAtMs < ASKED_CHECK_EVERY_MS) return found;
+      await worker.checkNow(found.hostname, now() - ASKED_CHECK_EVERY_MS);
+      return await find(hostname, workspaceUuid);
+    },
+    list: (workspaceUuid, bucket) =>
+      metadata.listDomains({ workspaceUuid, bucketId: bucket?.id ?? null, after: '', limit: MOST_LISTED }),
+    remove: async (hostname, workspaceUuid) => {
+      const name = nameOf(hostname);
+      const removed = await metadata.removeDomain({ hostname: name, workspaceUuid });
+      directory.forget(name);
+      if (!removed) throw storeErrors.NoSuchDomain({ details: { resource: hostname } });
+    },
+  };
+}
+
+const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';
+
+/**
+ * The name that a bucket's CNAMEs must lead to. Only who may see the bucket's domains learns it, so a CNAME to it proves
+ * that its maker means this bucket; and a forgotten CNAME leads to no bucket of anybody else.
+ */
+export function cnameTarget(bucketId: number, cnameDomain: string, masterKey: KeyObject): string {
+  const digest = createHmac('sha256', masterKey).update(`custom-domain/${bucketId}`).digest();
+  const label = [...digest.subarray(0, 26)].map((byte) => BASE32[byte & 31] ?? '').join('');
+  return `${label}.${cnameDomain}`;
+}

@@ -1,0 +1,177 @@
+import type { BlockList } from 'node:net';
+import { isAppError } from '@svc/errors';
+import { RateLimiter } from '@svc/http';
+import type { Logger } from '@svc/telemetry';
+import type { CertificateAuthority, DomainRecord, DomainResolver, DomainState } from '../../ports/custom-domains.ts';
+import type { MetadataStore } from '../../ports/metadata-store.ts';
+import type { SecretBox } from '../../secrets/secret-box.ts';
+import { checkCname } from './check-cname.ts';
+import type { DomainDirectory } from './domain-directory.ts';
+import { afterCheck, afterIssue, afterRefusal, factsOf, scheduleOf, wantsCertificate } from './domain-state.ts';
+
+export interface DomainWorkerOptions {
+  metadata: MetadataStore;
+  resolver: DomainResolver;
+  /** Null: the platform gives no certificates, TLS ends before it. */
+  authority: CertificateAuthority | null;
+  secrets: SecretBox;
+  directory: DomainDirectory;
+  proxies: BlockList;
+  targetOf: (bucketId: number) => string;
+  ordersPerHour: number;
+  now: () => number;
+  log: Logger;
+}
+
+const POLL_MS = 5_000;
+const BATCH = 8;
+/** Longer than a check and an order can take together. */
+const LEASE_MS = 300_000;
+const ORDER_TIMEOUT_MS = 180_000;
+/** What has to wait because as many orders as are allowed were placed. */
+const ORDER_LATER_MS = 60_000;
+
+/** Under which a domain's private key is sealed. */
+export function certificateContext(hostname: string): string {
+  return `domain-certificate/${hostname}`;
+}
+
+/** Makes the moves of domains when they are due. A lease keeps other replicas off while one is worked on. */
+export class DomainWorker {
+  readonly #options: DomainWorkerOptions;
+  readonly #orders: RateLimiter;
+  #wake: () => void = () => undefined;
+
+  constructor(options: DomainWorkerOptions) {
+    this.#options = options;
+    const { ordersPerHour, now } = options;
+    this.#orders = new RateLimiter({ perMinute: ordersPerHour / 60, burst: ordersPerHour }, now, 1);
+  }
+
+  get needsCertificate(): boolean {
+    return this.#options.authority !== null;
+  }
+
+  /** Something is due sooner than the next look. */
+  wake(): void {
+    this.#wake();
+  }
+
+  /** Runs until the signal. A round that fails is logged, and the next one tries again. */
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      const woken = this.#sleep(signal);
+      try {
+        await this.round(signal);
+      } catch (error) {
+        if (!signal.aborted) this.#options.log.error({ err: error }, 'checking custom domains failed');
+      }
+      await woken;
+    }
+  }
+
+  /** Works on all that is due now. */
+  async round(signal: AbortSignal): Promise<void> {
+    const { metadata, now } = this.#options;
+    while (!signal.aborted) {
+      const nowMs = now();
+      const due = await metadata.claimDueDomains({ nowMs, leaseUntilMs: nowMs + LEASE_MS, limit: BATCH });
+      await Promise.all(due.map((record) => this.#guarded(record, signal)));
+      if (due.length < BATCH) return;
+    }
+  }
+
+  /** Looks at the name servers now; what the answer makes due is left to the next round, which begins at once. */
+  async checkNow(hostname: string, checkedBeforeMs: number): Promise<void> {
+    const { metadata, now } = this.#options;
+    const nowMs = now();
+    const claim = { hostname, nowMs, leaseUntilMs: nowMs + LEASE_MS, checkedBeforeMs };
+    const record = await metadata.claimDomain(claim);
+    if (record === null) return;
+    await this.#check(record, 0);
+    this.wake();
+  }
+
+  async #guarded(record: DomainRecord, signal: AbortSignal): Promise<void> {
+    try {
+      await this.#advance(record, signal);
+    } catch (error) {
+      // The lease runs out and the domain is taken up again.
+      if (!signal.aborted) this.#options.log.error({ err: error, hostname: record.hostname }, 'a domain check failed');
+    }
+  }
+
+  async #advance(record: DomainRecord, signal: AbortSignal): Promise<void> {
+    const { now, authority } = this.#options;
+    const checked = await this.#check(record, now() + LEASE_MS);
+    if (checked === null) return;
+    if (authority === null || !wantsCertificate(checked.state, this.#factsOf(checked))) {
+      await this.#save(checked, checked.state, 0);
+    } else if (this.#orders.take('orders').allowed) {
+      await this.#order(checked, authority, signal);
+    } else {
+      await this.#save(checked, { ...checked.state, orderAfterMs: now() + ORDER_LATER_MS }, 0);
+    }
+  }
+
+  async #check(record: DomainRecord, leaseUntilMs: number): Promise<DomainRecord | null> {
+    const { resolver, proxies, targetOf } = this.#options;
+    const finding = await checkCname(record.hostname, targetOf(record.bucketId), resolver, proxies);
+    return await this.#save(record, afterCheck(record.state, finding, this.#factsOf(record)), leaseUntilMs);
+  }
+
+  async #order(record: DomainRecord, authority: CertificateAuthority, signal: AbortSignal): Promise<void> {
+    const { metadata, secrets, now, log } = this.#options;
+    const { hostname, bucketId } = record;
+    try {
+      const issued = await authority.issue(hostname, AbortSignal.any([signal, AbortSignal.timeout(ORDER_TIMEOUT_MS)]));
+      const { chain, privateKey, ...dates } = issued;
+      const sealedKey = secrets.seal(privateKey, certificateContext(hostname));
+      const certificate = { ...dates, issuedAtMs: now() };
+      if (!(await metadata.saveCertificate({ hostname, bucketId, chain, sealedKey, ...certificate }))) return;
+      const holding = { ...record, certificate };
+      await this.#save(holding, afterIssue(record.state, this.#factsOf(holding)), 0);
+      log.info({ hostname, not_after: new Date(dates.notAfterMs).toISOString() }, 'certificate issued');
+    } catch (error) {
+      if (signal.aborted) throw error; // the platform stops; nobody refused anything
+      log.warn({ err: error, hostname }, 'no certificate was issued');
+      await this.#save(record, afterRefusal(record.state, refusalOf(error), this.#factsOf(record)), 0);
+    }
+  }
+
+  async #save(record: DomainRecord, state: DomainState, leaseUntilMs: number): Promise<DomainRecord | null> {
+    const { metadata, directory, log } = this.#options;
+    const { hostname, revision } = record;
+    const schedule = scheduleOf(state, this.#factsOf(record));
+    const saved = await metadata.saveDomainState({ hostname, revision, state, schedule, leaseUntilMs });
+    directory.forget(hostname);
+    if (saved !== null && state.status !== record.state.status) {
+      log.info({ hostname, from: record.state.status, to: state.status, error: state.error?.code }, 'domain moved');
+    }
+    return saved;
+  }
+
+  #factsOf(record: DomainRecord): ReturnType<typeof factsOf> {
+    return factsOf(record, this.#options.now(), this.needsCertificate);
+  }
+
+  #sleep(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const finish = (): void => {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', finish);
+        this.#wake = () => undefined;
+        resolve();
+      };
+      const timer = setTimeout(finish, POLL_MS);
+      signal.addEventListener('abort', finish, { once: true });
+      this.#wake = finish;
+    });
+  }
+}
+
+function refusalOf(error: unknown): { code: string; message: string } {
+  if (!isAppError(error)) return { code: 'issuance_failed', message: 'No certificate could be had' };
+  const { problem } = error.details;
+  return { code: typeof problem === 'string' ? problem : 'issuance_failed', message: error.message };
+}
