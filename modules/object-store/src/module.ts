@@ -34,6 +34,8 @@ export interface ObjectStoreDependencies {
   random: (size: number) => Buffer;
   /** Base URL of the S3 plane for answers, known once its listener is up. */
   s3Endpoint: () => string;
+  /** Base URL of the management API for answers; absent: as each caller reached it. */
+  baseUrl?: () => string;
 }
 
 export interface ObjectStoreStatus {
@@ -87,7 +89,14 @@ export async function createObjectStoreModule(dependencies: ObjectStoreDependenc
   let background: Promise<void> = Promise.resolve();
 
   return {
-    registerRoutes: (app) => registerManagementRoutes(app, { services, s3Endpoint }),
+    registerRoutes: (app) =>
+      registerManagementRoutes(app, {
+        services,
+        s3Endpoint,
+        baseUrl: dependencies.baseUrl,
+        provider: 'embedded',
+        customDomains: async () => [],
+      }),
     s3: { handler: s3.handle, configure: s3.configure },
     start: (signal) => {
       background = janitor.run(AbortSignal.any([signal, stop.signal]));

@@ -4,17 +4,27 @@ import { fromFrameworkError } from './framework-errors.ts';
 import type { HttpApp } from './http-app.ts';
 import type { ErrorRenderer } from './renderers.ts';
 
+/** Says in the words of one route family what was thrown: another status, a header, a detail of the request. */
+export type ErrorAdapter = (error: AppError, request: FastifyRequest) => AppError;
+
 /** Sets how this app, or this encapsulated part of it, answers errors. */
-export function useErrorRenderer(app: HttpApp, render: ErrorRenderer): void {
-  app.setErrorHandler((raw, request, reply) => answerError(raw, request, reply, render));
+export function useErrorRenderer(app: HttpApp, render: ErrorRenderer, adapt?: ErrorAdapter): void {
+  app.setErrorHandler((raw, request, reply) => answerError(raw, request, reply, render, adapt));
 }
 
 /** The one place where a request's error is logged and answered. */
-export function answerError(raw: unknown, request: FastifyRequest, reply: FastifyReply, render: ErrorRenderer): void {
-  const error = fromFrameworkError(raw, {
+export function answerError(
+  raw: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  render: ErrorRenderer,
+  adapt: ErrorAdapter = (error) => error,
+): void {
+  const thrown = fromFrameworkError(raw, {
     bodyLimitBytes: request.routeOptions.bodyLimit,
     contentType: request.headers['content-type'],
   });
+  const error = adapt(thrown, request);
   logOnce(error, request);
   if (reply.raw.headersSent) {
     reply.raw.destroy();

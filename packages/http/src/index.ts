@@ -11,7 +11,7 @@ export type {
 } from './access.ts';
 export { addressKey } from './address-key.ts';
 export { createHttpApp, type HttpAppOptions } from './app.ts';
-export { useErrorRenderer } from './error-answers.ts';
+export { useErrorRenderer, type ErrorAdapter } from './error-answers.ts';
 export { httpErrors } from './errors.ts';
 export { fromFrameworkError, type FailedRequest } from './framework-errors.ts';
 export { grantOf, principalOf } from './guard.ts';

@@ -18,6 +18,27 @@ export const renderNestedError: ErrorRenderer = (error) => ({
   error: { code: error.code, message: error.message, details: error.details },
 });
 
+/**
+ * The names that the object store's contract family has for refusals that every route can answer. What is not here is
+ * only written in its manner: `CSRF_TOKEN_INVALID` is `CsrfTokenInvalid`.
+ */
+const ENVELOPE_CODES: Readonly<Record<string, string>> = {
+  FORBIDDEN: 'AccessDenied',
+  PAYLOAD_TOO_LARGE: 'EntityTooLarge',
+  SHUTTING_DOWN: 'ProviderUnavailable',
+  TOO_MANY_REQUESTS: 'SlowDown',
+  internal_error: 'InternalError',
+};
+
+function envelopeCodeOf(code: string): string {
+  const known = Object.hasOwn(ENVELOPE_CODES, code) ? ENVELOPE_CODES[code] : undefined;
+  if (known !== undefined || !/^[A-Z]+(_[A-Z]+)*$/.test(code)) return known ?? code;
+  return code
+    .split('_')
+    .map((word) => `${word.charAt(0)}${word.slice(1).toLowerCase()}`)
+    .join('');
+}
+
 /** Object store management: the envelope of its contract. */
 export const renderEnvelopeError: ErrorRenderer = (error, requestId) => {
   const { resource, issues, field, reason, ...rest } = error.details;
@@ -26,7 +47,7 @@ export const renderEnvelopeError: ErrorRenderer = (error, requestId) => {
     success: false,
     message: error.message,
     // Last what the envelope itself promises: a detail of the same name never replaces it.
-    data: { ...rest, code: error.code, request_id: requestId, resource: resource ?? null, details },
+    data: { ...rest, code: envelopeCodeOf(error.code), request_id: requestId, resource: resource ?? null, details },
   };
 };
 

@@ -131,7 +131,7 @@ describe('validation', () => {
       success: false,
       message: 'Invalid request: size must be integer',
       data: {
-        code: 'INVALID_REQUEST',
+        code: 'InvalidRequest',
         request_id: answer.headers['x-request-id'],
         resource: null,
         details: [{ field: 'size', issue: 'must be integer' }],
@@ -223,7 +223,7 @@ describe('a route that is not there', () => {
       error: { code: 'NOT_FOUND', message: 'Not found', details: { reason: 'no route GET /v1/nothing' } },
     });
     const envelope = await app.inject({ url: '/api/v1/workspace/x/nothing' });
-    expect(envelope.json()).toMatchObject({ success: false, data: { code: 'NOT_FOUND', details: [] } });
+    expect(envelope.json()).toMatchObject({ success: false, data: { code: 'NotFound', details: [] } });
   });
 
   it('is 405 with Allow where only the method is wrong, in the shape of its family', async () => {

@@ -43,6 +43,7 @@ export async function createObjectStoreService(context: ServiceContext): Promise
     now: Date.now,
     random: randomBytes,
     s3Endpoint: () => endpoints.s3Endpoint,
+    baseUrl: () => endpoints.url,
   });
   return {
     name: 'object-store',

@@ -1,9 +1,13 @@
 import { renderEnvelopeError, useErrorRenderer, type HttpApp } from '@svc/http';
 import { registerBucketRoutes } from './bucket-routes.ts';
 import { registerDeletedBucketRoutes } from './deleted-bucket-routes.ts';
+import { registerConfigurationRoutes } from './configuration-routes.ts';
+import { toManagementError } from './error-answers.ts';
 import { registerKeyRoutes } from './key-routes.ts';
 import type { ManagementParts } from './management-parts.ts';
 import { registerStatusRoutes } from './status-routes.ts';
+import { registerUrlRoutes } from './url-routes.ts';
+import { registerVersioningRoutes } from './versioning-routes.ts';
 
 export const MANAGEMENT_PREFIX = '/api/v1/workspace/:workspace_uuid/object-store';
 
@@ -11,10 +15,13 @@ export const MANAGEMENT_PREFIX = '/api/v1/workspace/:workspace_uuid/object-store
 export async function registerManagementRoutes(app: HttpApp, parts: ManagementParts): Promise<void> {
   await app.register(
     async (scope: HttpApp) => {
-      useErrorRenderer(scope, renderEnvelopeError);
+      useErrorRenderer(scope, renderEnvelopeError, toManagementError);
       registerStatusRoutes(scope, parts);
       registerBucketRoutes(scope, parts);
       registerDeletedBucketRoutes(scope, parts);
+      registerConfigurationRoutes(scope, parts);
+      registerVersioningRoutes(scope, parts);
+      registerUrlRoutes(scope, parts);
       registerKeyRoutes(scope, parts);
     },
     { prefix: MANAGEMENT_PREFIX },

@@ -1,10 +1,17 @@
 import type { StoreServices } from '../domain/services.ts';
+import type { BucketRecord } from '../ports/records.ts';
 
 /** What the management routes are made of. */
 export interface ManagementParts {
   services: StoreServices;
   /** Base URL of the S3 plane, as clients reach it. */
   s3Endpoint: () => string;
+  /** Base URL of this API, as clients reach it; absent: as the caller of the moment did. */
+  baseUrl?: (() => string) | undefined;
+  /** The engine that holds the bytes. */
+  provider: string;
+  /** Host names that serve the bucket now. */
+  customDomains: (bucket: Pick<BucketRecord, 'id'>) => Promise<string[]>;
 }
 
 /** Shown wherever the contract wants a region. */

@@ -130,10 +130,10 @@ describe('the management API', () => {
     [{ name: 'ab' }, 400, 'InvalidBucketName'],
     [{ name: '!!!' }, 400, 'InvalidBucketName'],
     [{ name: 'x'.repeat(64) }, 400, 'InvalidBucketName'],
-    [{}, 400, 'INVALID_REQUEST'],
-    [{ name: 'fine', extra: 1 }, 400, 'INVALID_REQUEST'],
-    [{ name: 5 }, 400, 'INVALID_REQUEST'],
-    [{ name: 'fine', encryption_mode: 'rot13' }, 400, 'INVALID_REQUEST'],
+    [{}, 400, 'InvalidRequest'],
+    [{ name: 'fine', extra: 1 }, 400, 'InvalidRequest'],
+    [{ name: 5 }, 400, 'InvalidRequest'],
+    [{ name: 'fine', encryption_mode: 'rot13' }, 400, 'InvalidRequest'],
     [{ name: 'fine', encryption_mode: 'sse-s3' }, 501, 'NotImplemented'],
   ])('refuses the bucket %o', async (body, status, code) => {
     const answer = await call('POST', '/buckets', { body });
@@ -270,9 +270,9 @@ describe('the management API', () => {
 
     it.each<[object, number, string]>([
       [{ buckets: ['no-such'] }, 404, 'NoSuchBucket'],
-      [{ permissions: [] }, 400, 'INVALID_REQUEST'],
-      [{ permissions: ['root'] }, 400, 'INVALID_REQUEST'],
-      [{ unknown: true }, 400, 'INVALID_REQUEST'],
+      [{ permissions: [] }, 400, 'InvalidRequest'],
+      [{ permissions: ['root'] }, 400, 'InvalidRequest'],
+      [{ unknown: true }, 400, 'InvalidRequest'],
       [{ expires_at: '2020-01-01T00:00:00Z' }, 400, 'InvalidArgument'],
     ])('refuses %o', async (body, status, code) => {
       expect(await createKey(body)).toMatchObject({ status, body: { success: false, data: { code } } });

@@ -79,6 +79,14 @@ export interface PutBucketDocument {
   nowMs: number;
 }
 
+export interface ReplaceBucketDocuments {
+  bucketId: number;
+  /** The `configurationVersion` that the change was made from. */
+  ifVersion: number;
+  documents: readonly { name: BucketDocumentName; document: string | null }[];
+  nowMs: number;
+}
+
 export interface ChangeAttributes {
   bucketId: number;
   key: string;
@@ -206,6 +214,8 @@ export interface MetadataCommands extends DomainCommands {
   purgeBucket(input: { bucketId: number; nowMs: number; limit: number; trashDueAtMs: number }): Promise<boolean>;
   /** Null removes the document. `NoSuchBucket`. */
   putBucketDocument(input: PutBucketDocument): Promise<void>;
+  /** All of them or, when the configuration changed since `ifVersion`, none: false. `NoSuchBucket`. */
+  replaceBucketDocuments(input: ReplaceBucketDocuments): Promise<boolean>;
   /** `NoSuchBucket`, `InvalidBucketState` where object lock needs the versions. */
   setVersioning(input: { bucketId: number; versioning: Exclude<Versioning, 'unversioned'> }): Promise<void>;
   /** Changes what can change of a version in place. `NoSuchBucket`, `NoSuchKey`, `NoSuchVersion`, `MethodNotAllowed`. */

@@ -45,6 +45,7 @@ import { createAccessKey, deleteAccessKey, findAccessKey, listAccessKeys, touchA
 import { listObjectVersions } from './list-object-versions.ts';
 import { listObjects } from './list-objects.ts';
 import { deleteObject, putObject } from './object-commands.ts';
+import { replaceBucketDocuments } from './replace-bucket-documents.ts';
 import { findManifestPart, findObject, manifestBlobs, manifestParts } from './object-queries.ts';
 import { abortUpload, createUpload, putPart } from './upload-commands.ts';
 import { findUpload, listParts, listUploads } from './upload-queries.ts';
@@ -67,6 +68,7 @@ export const commandPrograms: CommandPrograms = {
   restoreBucket,
   purgeBucket,
   putBucketDocument,
+  replaceBucketDocuments,
   setVersioning,
   changeAttributes,
   putObject,

@@ -1,0 +1,62 @@
+import type { BucketConfiguration } from '../bucket-configurations.ts';
+
+/** The document `settings` with its defaults filled in. */
+export interface BucketSettings {
+  /** Anybody may read the objects of the bucket. */
+  publicDefault: boolean;
+  /** Sent with objects that were uploaded without a `Cache-Control` of their own. */
+  cacheControl: string | null;
+  softDelete: SoftDelete;
+  maxObjectSizeBytes: number | null;
+  /** Exact types, or `image/*`. */
+  allowedContentTypes: readonly string[] | null;
+  quota: BucketQuota;
+}
+
+export interface SoftDelete {
+  enabled: boolean;
+  retentionDays: number;
+}
+
+export interface BucketQuota {
+  maxBytes: number | null;
+  maxObjects: number | null;
+}
+
+/** What is stored: only what differs from the defaults, so that a changed default reaches every bucket. */
+export type StoredSettings = Partial<Omit<BucketSettings, 'softDelete' | 'quota'>> & {
+  softDelete?: Partial<SoftDelete>;
+  quota?: Partial<BucketQuota>;
+};
+
+/** `defaultRetentionDays` is the operator's `soft_delete_days`. */
+export function settingsOf(configuration: BucketConfiguration, defaultRetentionDays: number): BucketSettings {
+  const stored = storedSettingsOf(configuration);
+  return {
+    publicDefault: stored.publicDefault ?? false,
+    cacheControl: stored.cacheControl ?? null,
+    softDelete: { enabled: true, retentionDays: defaultRetentionDays, ...stored.softDelete },
+    maxObjectSizeBytes: stored.maxObjectSizeBytes ?? null,
+    allowedContentTypes: stored.allowedContentTypes ?? null,
+    quota: { maxBytes: null, maxObjects: null, ...stored.quota },
+  };
+}
+
+export function storedSettingsOf(configuration: BucketConfiguration): StoredSettings {
+  return configuration.parsed('settings', parseSettings) ?? {};
+}
+
+function parseSettings(document: string): StoredSettings {
+  return JSON.parse(document) as StoredSettings; // written by the settings service from this very type
+}
+
+/** Whether a bucket that takes only some types takes this one; parameters of a type do not count. */
+export function allowsContentType(settings: Pick<BucketSettings, 'allowedContentTypes'>, contentType: string): boolean {
+  if (settings.allowedContentTypes === null) return true;
+  const [type = ''] = contentType.split(';', 1);
+  const wanted = type.trim().toLowerCase();
+  return settings.allowedContentTypes.some((allowed) => {
+    const pattern = allowed.toLowerCase();
+    return pattern === wanted || (pattern.endsWith('/*') && wanted.startsWith(pattern.slice(0, -1)));
+  });
+}

@@ -1,0 +1,41 @@
+import { storeErrors } from '../../errors.ts';
+import type { MetadataStore } from '../../ports/metadata-store.ts';
+import type { BucketDocumentName, BucketRecord } from '../../ports/records.ts';
+import type { BucketConfiguration, BucketConfigurations } from '../bucket-configurations.ts';
+
+export interface DocumentChange {
+  name: BucketDocumentName;
+  /** Null removes it. */
+  document: string | null;
+}
+
+export interface DocumentEdit {
+  /** Reads the bucket again, with the caller's own refusals. */
+  find: () => Promise<BucketRecord>;
+  /** What is to change, given what is there. */
+  edit: (configuration: BucketConfiguration) => readonly DocumentChange[];
+}
+
+const MOST_ATTEMPTS = 8;
+
+/**
+ * Reads, changes and writes documents of a bucket as one step: two changes at the same time are both kept, whichever
+ * replica they come to. Answers the bucket and its documents as they are then. Throws `OperationAborted` when others
+ * change it all the time.
+ */
+export async function editDocuments(
+  parts: { metadata: MetadataStore; configurations: BucketConfigurations; now: () => number },
+  { find, edit }: DocumentEdit,
+): Promise<{ bucket: BucketRecord; configuration: BucketConfiguration }> {
+  for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt += 1) {
+    const bucket = await find();
+    const documents = edit(await parts.configurations.of(bucket));
+    const ifVersion = bucket.configurationVersion;
+    const change = { bucketId: bucket.id, ifVersion, documents, nowMs: parts.now() };
+    if (await parts.metadata.replaceBucketDocuments(change)) {
+      const changed = await find();
+      return { bucket: changed, configuration: await parts.configurations.of(changed) };
+    }
+  }
+  throw storeErrors.OperationAborted();
+}
