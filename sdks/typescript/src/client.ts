@@ -1,8 +1,9 @@
 import { AccountsClient } from './accounts.ts';
+import { ObjectStoreClient } from './object-store/object-store.ts';
 import { PlatformClient } from './platform.ts';
 import { TeamsClient } from './teams.ts';
 import { Transport, type TransportOptions } from './transport.ts';
-import { WorkspacesClient } from './workspaces.ts';
+import { WorkspacesClient, type WorkspaceRef } from './workspaces.ts';
 
 /** The whole API, one client per part. */
 export interface SvcClient {
@@ -10,6 +11,8 @@ export interface SvcClient {
   readonly teams: TeamsClient;
   readonly workspaces: WorkspacesClient;
   readonly platform: PlatformClient;
+  /** The object store of one workspace. */
+  objectStore(workspace: WorkspaceRef): ObjectStoreClient;
 }
 
 /**
@@ -23,5 +26,6 @@ export function createClient(options: TransportOptions): SvcClient {
     teams: new TeamsClient(transport),
     workspaces: new WorkspacesClient(transport),
     platform: new PlatformClient(transport),
+    objectStore: (workspace) => new ObjectStoreClient(transport, workspace),
   };
 }

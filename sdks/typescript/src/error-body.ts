@@ -14,9 +14,14 @@ export function errorOfAnswer(status: number, headers: Headers, body: unknown): 
     code: firstText(outer['code'], inner['code'], data['code']) ?? `HTTP_${status}`,
     message: firstText(outer['message'], inner['message'], outer['error']) ?? `The platform answered ${status}`,
     requestId: firstText(headers.get('x-request-id'), outer['request_id'], data['request_id']) ?? null,
-    details: { ...asRecord(outer['details']), ...asRecord(inner['details']) },
+    details: { ...asRecord(outer['details']), ...asRecord(inner['details']), ...detailsOfEnvelope(data) },
     retryAfterSeconds: secondsOf(headers.get('retry-after')),
   });
+}
+
+/** The envelope has a list of fields that are wrong; here it is called `issues`, beside the resource it is about. */
+function detailsOfEnvelope({ code: _code, request_id: _id, details, ...rest }: Readonly<Record<string, unknown>>) {
+  return Array.isArray(details) ? { ...rest, issues: details } : rest;
 }
 
 function asRecord(value: unknown): Readonly<Record<string, unknown>> {

@@ -34,6 +34,54 @@ export {
   UnexpectedAnswerError,
   type ApiErrorFields,
 } from './errors.ts';
+export { AccessKeysClient } from './object-store/access-keys.ts';
+export type {
+  AccessKey,
+  CreatedAccessKey,
+  CustomDomain,
+  DomainStatus,
+  KeyPermission,
+  NewAccessKey,
+} from './object-store/access-types.ts';
+export { fetchSender, type BodySender, type SendAnswer, type SendRequest } from './object-store/body-sender.ts';
+export type {
+  AwsLifecycle,
+  Bucket,
+  BucketLocation,
+  BucketSettings,
+  BucketSettingsChange,
+  BucketUrls,
+  CorsRule,
+  DeletedBucket,
+  EncryptionMode,
+  Lifecycle,
+  LifecycleRule,
+  NewBucket,
+  StoreStatus,
+  VersioningStatus,
+} from './object-store/bucket-types.ts';
+export { BucketsClient } from './object-store/buckets.ts';
+export { DomainsClient } from './object-store/domains.ts';
+export { MultipartClient, type UploadRef } from './object-store/multipart.ts';
+export { ObjectStoreClient } from './object-store/object-store.ts';
+export type {
+  DeletedObject,
+  DeletedObjects,
+  ObjectAttributes,
+  ObjectListQuery,
+  ObjectPage,
+  ObjectVersion,
+  PendingUpload,
+  PresignedUrl,
+  PresignRequest,
+  StartedUpload,
+  StoredObject,
+  UploadPart,
+  VersionPage,
+} from './object-store/object-types.ts';
+export { ObjectsClient, type Download, type DownloadOptions } from './object-store/objects.ts';
+export type { UploadBody, UploadOptions } from './object-store/upload.ts';
+export { xhrSender, type XhrLike } from './object-store/xhr-sender.ts';
 export {
   PlatformClient,
   type ClustersState,

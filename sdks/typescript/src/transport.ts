@@ -37,6 +37,8 @@ export interface CallRequest extends CallOptions {
   query?: Readonly<Record<string, QueryValue>>;
   /** Sent as JSON. */
   body?: unknown;
+  /** Besides the transport's own. */
+  headers?: Readonly<Record<string, string>>;
 }
 
 /** One HTTP call: credential, time limit, error classes. Holds no state besides its options. */
@@ -47,6 +49,44 @@ export class Transport {
     this.#options = options;
   }
 
+  get baseUrl(): string {
+    return this.#options.baseUrl.replace(/\/+$/, '');
+  }
+
+  get fetch(): typeof fetch {
+    return this.#options.fetch ?? fetch;
+  }
+
+  /** Whether the browser's cookie is the credential. */
+  get withCookies(): boolean {
+    return this.#options.credential.kind === 'session';
+  }
+
+  /** Where a request goes and with which headers, for whoever sends a body of another kind. */
+  prepare(request: CallRequest): { url: string; headers: Record<string, string> } {
+    return { url: this.#urlOf(request), headers: this.#headersOf(request) };
+  }
+
+  /**
+   * Resolves once the head of the answer is there; the caller reads the body to its end or cancels it. The time limit
+   * is for the head alone, the signal for the body too.
+   */
+  async stream(request: CallRequest): Promise<Response> {
+    const timeoutMs = request.timeoutMs ?? this.#options.timeoutMs ?? 30_000;
+    const deadline = new AbortController();
+    const timer = setTimeout(() => deadline.abort(), timeoutMs);
+    const signal = request.signal === undefined ? deadline.signal : AbortSignal.any([request.signal, deadline.signal]);
+    try {
+      const response = await this.#fetch(request, signal);
+      if (response.ok) return response;
+      throw errorOfAnswer(response.status, response.headers, parseJson(await this.#textOf(response)));
+    } catch (error) {
+      throw this.#failureOf(request, error, deadline.signal.aborted, timeoutMs);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
   /** Resolves with the parsed body (undefined for an empty one). `Answer` is the shape that the route promises. */
   async call<Answer>(request: CallRequest): Promise<Answer> {
     const timeoutMs = request.timeoutMs ?? this.#options.timeoutMs ?? 30_000;
@@ -55,31 +95,43 @@ export class Transport {
     try {
       return await this.#exchange<Answer>(request, signal);
     } catch (error) {
-      request.signal?.throwIfAborted();
-      if (deadline.aborted) {
-        throw new TimeoutError(`${request.method} ${request.path} took longer than ${timeoutMs} ms`, { cause: error });
-      }
-      // The only thing that fetch itself throws besides an abort (WHATWG Fetch, 5.6).
-      if (error instanceof TypeError) throw new NetworkError('The platform cannot be reached', { cause: error });
-      throw error;
+      throw this.#failureOf(request, error, deadline.aborted, timeoutMs);
     }
   }
 
+  #failureOf(request: CallRequest, error: unknown, late: boolean, timeoutMs: number): unknown {
+    request.signal?.throwIfAborted();
+    if (late) {
+      return new TimeoutError(`${request.method} ${request.path} took longer than ${timeoutMs} ms`, { cause: error });
+    }
+    // The only thing that fetch itself throws besides an abort (WHATWG Fetch, 5.6).
+    if (error instanceof TypeError) return new NetworkError('The platform cannot be reached', { cause: error });
+    return error;
+  }
+
   async #exchange<Answer>(request: CallRequest, signal: AbortSignal): Promise<Answer> {
-    const send = this.#options.fetch ?? fetch;
-    const response = await send(this.#urlOf(request), {
-      method: request.method,
-      headers: this.#headersOf(request),
-      body: request.body === undefined ? null : JSON.stringify(request.body),
-      credentials: this.#options.credential.kind === 'session' ? 'same-origin' : 'omit',
-      redirect: 'error',
-      signal,
-    });
-    const text = await readText(response, this.#options.maxAnswerBytes ?? 16 * 1024 * 1024);
+    const response = await this.#fetch(request, signal);
+    const text = await this.#textOf(response);
     const body = parseJson(text);
     if (!response.ok) throw errorOfAnswer(response.status, response.headers, body);
     if (body === undefined && text !== '') throw new UnexpectedAnswerError('The answer is not JSON');
     return body as Answer; // the parse: the route's schema on the server is what promises this shape
+  }
+
+  #fetch(request: CallRequest, signal: AbortSignal): Promise<Response> {
+    const send = this.fetch;
+    return send(this.#urlOf(request), {
+      method: request.method,
+      headers: this.#headersOf(request),
+      body: request.body === undefined ? null : JSON.stringify(request.body),
+      credentials: this.withCookies ? 'same-origin' : 'omit',
+      redirect: 'error',
+      signal,
+    });
+  }
+
+  #textOf(response: Response): Promise<string> {
+    return readText(response, this.#options.maxAnswerBytes ?? 16 * 1024 * 1024);
   }
 
   #urlOf(request: CallRequest): string {
@@ -87,12 +139,11 @@ export class Transport {
     for (const [name, value] of Object.entries(request.query ?? {})) {
       if (value !== undefined && value !== null && value !== '') query.set(name, String(value));
     }
-    const base = this.#options.baseUrl.replace(/\/+$/, '');
-    return `${base}${request.path}${query.size === 0 ? '' : `?${query.toString()}`}`;
+    return `${this.baseUrl}${request.path}${query.size === 0 ? '' : `?${query.toString()}`}`;
   }
 
   #headersOf(request: CallRequest): Record<string, string> {
-    const headers: Record<string, string> = { accept: 'application/json' };
+    const headers: Record<string, string> = { accept: 'application/json', ...request.headers };
     if (request.body !== undefined) headers['content-type'] = 'application/json';
     const { credential } = this.#options;
     if (credential.kind === 'token') headers['authorization'] = `Bearer ${credential.token}`;

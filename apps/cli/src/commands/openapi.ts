@@ -1,9 +1,11 @@
+import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { renderOpenApi } from '@svc/platform';
 import type { Command } from 'commander';
 
-/** `svc openapi`: writes `api/openapi.json` from the routes, for whoever adds one. */
+/** `svc openapi`: writes `api/openapi.json` and the SDK's types of it from the routes, for whoever adds one. */
 export function registerOpenApiCommand(program: Command): void {
   program
     .command('openapi')
@@ -11,6 +13,10 @@ export function registerOpenApiCommand(program: Command): void {
     .action(async () => {
       const path = fileURLToPath(new URL('../../../../api/openapi.json', import.meta.url));
       await writeFile(path, await renderOpenApi());
-      process.stdout.write('api/openapi.json is written\n');
+      const generator = fileURLToPath(
+        new URL('../../../../sdks/typescript/scripts/generate-types.ts', import.meta.url),
+      );
+      await promisify(execFile)(process.execPath, [generator]);
+      process.stdout.write('api/openapi.json and the types of the SDK are written\n');
     });
 }

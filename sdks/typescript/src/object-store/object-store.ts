@@ -1,0 +1,39 @@
+import type { CallOptions, Transport } from '../transport.ts';
+import type { WorkspaceRef } from '../workspaces.ts';
+import { AccessKeysClient } from './access-keys.ts';
+import type { BodySender } from './body-sender.ts';
+import type { StoreStatus } from './bucket-types.ts';
+import { BucketsClient } from './buckets.ts';
+import { DomainsClient } from './domains.ts';
+import { StoreTransport } from './envelope.ts';
+import { ObjectsClient } from './objects.ts';
+
+/**
+ *     const store = svc.objectStore({ workspaceUuid });
+ *     await store.buckets.create({ name: 'photos' });
+ *     await store.objects('photos').upload('a.jpg', file, { onProgress });
+ */
+export class ObjectStoreClient {
+  readonly buckets: BucketsClient;
+  readonly keys: AccessKeysClient;
+  readonly domains: DomainsClient;
+  readonly #store: StoreTransport;
+  readonly #tenant: string;
+
+  constructor(transport: Transport, workspace: WorkspaceRef) {
+    this.#store = new StoreTransport(transport, workspace);
+    this.#tenant = workspace.workspaceUuid;
+    this.buckets = new BucketsClient(this.#store);
+    this.keys = new AccessKeysClient(this.#store);
+    this.domains = new DomainsClient(this.#store);
+  }
+
+  status(options: CallOptions = {}): Promise<StoreStatus> {
+    return this.#store.call({ method: 'GET', path: '', ...options });
+  }
+
+  /** The objects of a bucket. `sender` moves the bytes of uploads; by default that is `fetch`. */
+  objects(bucket: string, sender?: BodySender): ObjectsClient {
+    return new ObjectsClient({ store: this.#store, bucket, tenant: this.#tenant, ...(sender && { sender }) });
+  }
+}
