@@ -10,6 +10,7 @@ export {
   describeRequiring,
   findChromium,
   findCommand,
+  PYTHON_VENV,
   PYTHON_WEBSOCKETS,
   requirement,
   skippedTitle,

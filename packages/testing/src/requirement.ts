@@ -9,9 +9,11 @@ export type RequirementName =
   | 'chromium'
   | 'go'
   | 'kvm'
+  | 'fuse'
   | 'cgroups'
   | 'postgres'
   | 'python-websockets'
+  | 'python-venv'
   | `command:${string}`
   | `environment:${string}`;
 
@@ -33,6 +35,9 @@ const DEBIAN_PACKAGES: Readonly<Record<string, string>> = {
   psql: 'postgresql-client',
   '/usr/lib/python3/dist-packages/websockets': 'python3-websockets',
   python3: 'python3',
+  '/usr/share/doc/python3-venv': 'python3-venv',
+  fusermount: 'fuse3',
+  fusermount3: 'fuse3',
   ssh: 'openssh-client',
   unshare: 'util-linux',
 };
@@ -61,6 +66,9 @@ export function skippedTitle(title: string, reason: string): string {
 
 /** Where Debian puts the library; `/usr/bin/python3` finds it there. */
 export const PYTHON_WEBSOCKETS = '/usr/lib/python3/dist-packages/websockets';
+
+/** What Debian's package of Python's virtual environments leaves, besides what `/usr/bin/python3` finds. */
+export const PYTHON_VENV = '/usr/share/doc/python3-venv';
 
 /** The Debian package that brings a program. */
 export function debianPackageOf(command: string): string {
@@ -110,6 +118,12 @@ function reasonFor(name: RequirementName): string | null {
     case 'python-websockets':
       if (existsSync(PYTHON_WEBSOCKETS)) return null;
       return 'needs Python websockets; install it with: apt-get install -y python3-websockets';
+    case 'python-venv':
+      return existsSync(PYTHON_VENV)
+        ? null
+        : 'needs virtual environments; install them with: apt-get install -y python3-venv';
+    case 'fuse':
+      return isWritable('/dev/fuse') ? null : 'needs /dev/fuse';
     default:
       throw new Error(`unknown requirement ${name}`);
   }

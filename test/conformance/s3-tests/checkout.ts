@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { cacheFolder } from '../../clients/python.ts';
 
 /** The commit whose failures `known-failures.txt` lists. The suite is licensed MIT; none of its code is in this repository. */
 export const S3_TESTS_COMMIT = '8f0ae7b404a3a2fcf7038bf1e6bf29544fe9b6a3';
@@ -12,10 +12,6 @@ export const TEST_FILE = 's3tests/functional/test_s3.py';
 
 /** Name that Git gives to the content of that file at that commit. */
 const TEST_FILE_BLOB = 'c34c1e46946105c721784c1172e35e70aa32b9cf';
-
-export function cacheFolder(env: NodeJS.ProcessEnv): string {
-  return env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache');
-}
 
 /** Where a checkout is looked for: `S3_TESTS_DIR`, else below the user's cache. */
 export function checkoutFolder(env: NodeJS.ProcessEnv = process.env): string {

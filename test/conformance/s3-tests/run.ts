@@ -5,11 +5,11 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { temporaryFolder } from '@svc/testing';
+import { ensurePython } from '../../clients/python.ts';
 import { startPlatform } from '../../system/running-platform.ts';
 import type { Outcome } from '../outcome.ts';
 import { assertUnmodified, checkoutFolder } from './checkout.ts';
 import { suiteConfiguration } from './configuration.ts';
-import { ensurePython } from './python.ts';
 import { outcomesOf, parseReport, type PhaseReport } from './report.ts';
 import { MARKERS, selections } from './selection.ts';
 import { MAIN_EMAIL, makeTenants } from './tenants.ts';
@@ -28,6 +28,7 @@ export interface SuiteOptions {
   readonly workers?: number;
 }
 
+const REQUIREMENTS = new URL('requirements.txt', import.meta.url);
 const PLUGIN_FOLDER = fileURLToPath(new URL('plugin/', import.meta.url));
 const SUITE_TIMEOUT_MS = 30 * 60_000;
 /** Lifecycle tests sleep for many days of ten seconds. */
@@ -37,7 +38,7 @@ const TEST_TIMEOUT_SECONDS = 180;
 export async function runS3Tests(options: SuiteOptions = {}): Promise<SuiteRun> {
   const checkout = checkoutFolder();
   await assertUnmodified(checkout);
-  const python = await ensurePython();
+  const python = await ensurePython(REQUIREMENTS);
   await using folder = await temporaryFolder();
   await using platform = await startPlatform({
     dataFolder: join(folder.path, 'data'),

@@ -7,7 +7,7 @@ import { missingCheckout } from './checkout.ts';
 import { KNOWN_FAILURES, PAGE, resultPage } from './records.ts';
 import { runS3Tests } from './run.ts';
 
-const missing = requirement('linux', 'command:python3') ?? missingCheckout();
+const missing = requirement('linux', 'python-venv') ?? missingCheckout();
 const title = missing === null ? 'ceph/s3-tests' : skippedTitle('ceph/s3-tests', missing);
 
 describe.skipIf(missing !== null)(title, () => {

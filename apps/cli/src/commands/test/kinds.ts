@@ -37,6 +37,14 @@ const NAMED_KINDS: readonly (Omit<TestKind, 'include'> & { readonly include?: re
     timeoutMs: 10 * MINUTE_MS,
   },
   {
+    name: 'client',
+    description: 'S3 clients that people use, against svc up',
+    group: 'all',
+    sequential: true,
+    testTimeoutMs: 5 * MINUTE_MS,
+    timeoutMs: 30 * MINUTE_MS,
+  },
+  {
     name: 'kubernetes',
     description: 'against a real Kubernetes on this machine',
     group: 'all',

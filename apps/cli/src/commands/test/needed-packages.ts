@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { debianPackageOf, PYTHON_WEBSOCKETS } from '@svc/testing';
+import { debianPackageOf, PYTHON_VENV, PYTHON_WEBSOCKETS } from '@svc/testing';
 import type { SystemPackage } from '../../system-packages/ensure.ts';
 
 const CALLS = /\b(?:requirement\(([^)]*)\)|describeRequiring\(\s*\[([^\]]*)\])/g;
@@ -36,5 +36,6 @@ export function requirementNames(source: string): string[] {
 function programOf(name: string): string | null {
   if (name.startsWith('command:')) return name.slice('command:'.length);
   if (name === 'python-websockets') return PYTHON_WEBSOCKETS;
+  if (name === 'python-venv') return PYTHON_VENV;
   return name === 'chromium' ? 'chromium' : null;
 }

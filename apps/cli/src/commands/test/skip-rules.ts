@@ -1,7 +1,11 @@
 import type { TestResult } from './part.ts';
 
 /** What no registry can give a machine. Everything else can be installed, so in CI its absence is a failure. */
-const NOT_TO_BE_HAD: readonly RegExp[] = [/^needs \/dev\/kvm/, /^needs the command runsc/, /^needs a checkout of/];
+const NOT_TO_BE_HAD: readonly RegExp[] = [
+  /^needs \/dev\/(kvm|fuse)/,
+  /^needs the command runsc/,
+  /^needs a checkout of/,
+];
 
 /** Tests that one part skips because another part runs them under the conditions they need. */
 const RUN_ELSEWHERE: readonly { readonly reason: RegExp; readonly part: string }[] = [
