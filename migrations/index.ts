@@ -10,6 +10,7 @@ import { clustersTelemetry } from './0032-cluster-telemetry.ts';
 import { bucketDocuments } from './0040-bucket-documents.ts';
 import { customDomains } from './0041-custom-domains.ts';
 import { domainCertificates } from './0042-domain-certificates.ts';
+import { objectProtection } from './0043-object-protection.ts';
 import { blobs } from './0048-blobs.ts';
 
 /** Every migration, imported by name so that a bundle carries them all. Each file exports one `Migration`. */
@@ -25,5 +26,6 @@ export const migrations: readonly Migration[] = [
   bucketDocuments,
   customDomains,
   domainCertificates,
+  objectProtection,
   blobs,
 ];

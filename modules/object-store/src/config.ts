@@ -25,6 +25,14 @@ export const objectStoreConfigSchema = Type.Object(
         description: 'Key of 32 bytes (hex or base64) for stored secrets; default: a file of its own.',
       }),
     ),
+    kms_key_ids: Type.Array(Type.String({ minLength: 1, maxLength: 2_048 }), {
+      default: [],
+      description: 'Names of keys for `aws:kms`. Each is the master key bound to that name; other names are refused.',
+    }),
+    sse_c_requires_tls: Type.Boolean({
+      default: false,
+      description: 'Refuse keys of customers (SSE-C) that come over plain HTTP.',
+    }),
     inline_max_bytes: bounded(64 * 1024, 'Objects up to this size are stored in the database.', 0),
     trash_grace_seconds: bounded(3_600, 'Bytes of deleted objects are removed this long after.', 0),
     sweep_grace_seconds: bounded(3_600, 'Blobs that no row knows are removed when they are this old.', 0),

@@ -77,6 +77,7 @@ export async function createObjectStoreModule(dependencies: ObjectStoreDependenc
     config,
     log,
     now,
+    random,
     hashing: { kernel: new CrcKernel(), thread },
     secrets: new SecretBox(masterKey, random),
     identifiers: createIdentifiers(random),

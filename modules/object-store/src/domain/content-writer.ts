@@ -1,5 +1,8 @@
 import type { DigestName, DigestResults } from '../checksums/algorithms.ts';
 import { createBodyHasher, type BodyHasher, type HashingParts } from '../checksums/body-hasher.ts';
+import type { ContentKey } from '../encryption/content-key.ts';
+import { ContentSealer } from '../encryption/content-sealer.ts';
+import { sealedBytes } from '../encryption/sealed-layout.ts';
 import { storeErrors } from '../errors.ts';
 import type { BlobStore, BlobWriter } from '../ports/blob-store.ts';
 import type { NewContent } from '../ports/metadata-store.ts';
@@ -8,6 +11,7 @@ export interface ContentParts {
   blobs: BlobStore;
   hashing: HashingParts;
   inlineMaxBytes: number;
+  random: (size: number) => Buffer;
 }
 
 export interface WrittenContent {
@@ -16,10 +20,27 @@ export interface WrittenContent {
   digests: DigestResults;
 }
 
-/** What the bytes of an upload run through: counted against the announced length, hashed, and put where they belong. */
+export interface ContentOptions {
+  /** False for what must be a blob however small, such as the parts of an upload. */
+  inline: boolean;
+  /** Null: the bytes are stored as they come. */
+  key: ContentKey | null;
+}
+
+interface Sealing {
+  sealer: ContentSealer;
+  storedBytes: number;
+  /** Of a blob: for the scrub, which knows no keys. */
+  hasher: BodyHasher | null;
+}
+
+const STORED_DIGESTS: ReadonlySet<DigestName> = new Set(['CRC64NVME']);
+
+/** What the bytes of an upload run through: counted against the announced length, hashed, sealed, put where they belong. */
 export class ContentWriter {
   readonly #hasher: BodyHasher;
   readonly #blob: BlobWriter | null;
+  readonly #sealing: Sealing | null;
   readonly #sizeBytes: number;
   readonly #gathered: Uint8Array[] = [];
   #received = 0;
@@ -27,24 +48,34 @@ export class ContentWriter {
   /** Of the stored bytes, for the scrub. */
   #crc64nvme: string | undefined;
 
-  private constructor(hasher: BodyHasher, blob: BlobWriter | null, sizeBytes: number) {
+  private constructor(hasher: BodyHasher, blob: BlobWriter | null, sealing: Sealing | null, sizeBytes: number) {
     this.#hasher = hasher;
     this.#blob = blob;
+    this.#sealing = sealing;
     this.#sizeBytes = sizeBytes;
   }
 
-  /** `inline: false` for what must be a blob however small, such as the parts of an upload. */
   static async open(
     parts: ContentParts,
     names: ReadonlySet<DigestName>,
     sizeBytes: number,
-    options: { inline: boolean } = { inline: true },
+    { inline: mayInline, key }: ContentOptions,
   ): Promise<ContentWriter> {
-    const inline = options.inline && sizeBytes <= parts.inlineMaxBytes;
-    const blob = inline ? null : await parts.blobs.create(sizeBytes);
+    const blob =
+      mayInline && sizeBytes <= parts.inlineMaxBytes
+        ? null
+        : await parts.blobs.create(key === null ? sizeBytes : sealedBytes(sizeBytes));
+    const sealing =
+      key === null
+        ? null
+        : {
+            sealer: new ContentSealer(key, sizeBytes, parts.random),
+            storedBytes: sealedBytes(sizeBytes),
+            hasher: blob === null ? null : createBodyHasher(parts.hashing, STORED_DIGESTS, sealedBytes(sizeBytes)),
+          };
     const wanted = new Set(names);
-    if (blob !== null) wanted.add('CRC64NVME');
-    return new ContentWriter(createBodyHasher(parts.hashing, wanted, sizeBytes), blob, sizeBytes);
+    if (blob !== null && key === null) wanted.add('CRC64NVME');
+    return new ContentWriter(createBodyHasher(parts.hashing, wanted, sizeBytes), blob, sealing, sizeBytes);
   }
 
   /** A promise is the backpressure. Throws `IncompleteBody` for more bytes than were announced. */
@@ -54,11 +85,7 @@ export class ContentWriter {
       throw storeErrors.IncompleteBody({ details: { reason: 'more bytes than announced' } });
     }
     const hashed = this.#hasher.update(chunk);
-    if (this.#blob === null) {
-      this.#gathered.push(chunk);
-      return hashed;
-    }
-    const written = this.#blob.write(chunk);
+    const written = this.#store(this.#sealing === null ? [chunk] : this.#sealing.sealer.update(chunk));
     if (hashed === undefined) return written ?? undefined;
     return written === undefined ? hashed : Promise.all([hashed, written]);
   }
@@ -69,15 +96,22 @@ export class ContentWriter {
       throw storeErrors.IncompleteBody({ details: { reason: 'fewer bytes than announced' } });
     }
     const results = await this.#hasher.finish();
-    this.#crc64nvme = results.CRC64NVME?.toString('hex');
+    if (this.#sealing === null) this.#crc64nvme = crcOf(results);
     return results;
   }
 
   async seal(): Promise<NewContent> {
+    if (this.#sealing !== null) await this.#store(this.#sealing.sealer.final());
+    if (this.#sealing?.hasher) this.#crc64nvme = crcOf(await this.#sealing.hasher.finish());
     if (this.#blob !== null) {
       const blobId = await this.#blob.seal();
       this.#settled = true;
-      return { kind: 'blob', blobId, ...(this.#crc64nvme === undefined ? {} : { crc64nvme: this.#crc64nvme }) };
+      return {
+        kind: 'blob',
+        blobId,
+        ...(this.#crc64nvme === undefined ? {} : { crc64nvme: this.#crc64nvme }),
+        ...(this.#sealing === null ? {} : { storedBytes: this.#sealing.storedBytes }),
+      };
     }
     this.#settled = true;
     if (this.#sizeBytes === 0) return { kind: 'empty' };
@@ -86,11 +120,26 @@ export class ContentWriter {
     return { kind: 'inline', data };
   }
 
+  #store(pieces: readonly Uint8Array[]): Promise<unknown> | undefined {
+    if (this.#blob === null) {
+      this.#gathered.push(...pieces);
+      return undefined;
+    }
+    const waits: Promise<void>[] = [];
+    for (const piece of pieces) {
+      for (const wait of [this.#sealing?.hasher?.update(piece), this.#blob.write(piece)]) {
+        if (wait !== undefined) waits.push(wait);
+      }
+    }
+    return waits.length < 2 ? waits[0] : Promise.all(waits);
+  }
+
   /** Leaves nothing behind; does nothing after `seal`. */
   async abort(): Promise<void> {
     if (this.#settled) return;
     this.#settled = true;
     this.#hasher.cancel();
+    this.#sealing?.hasher?.cancel();
     await this.#blob?.abort();
   }
 }
@@ -98,4 +147,8 @@ export class ContentWriter {
 /** Lets go of content whose commit was refused. After an unclear failure it must stay: the row may be there after all. */
 export async function discardContent(blobs: BlobStore, content: NewContent): Promise<void> {
   if (content.kind === 'blob') await blobs.remove(content.blobId);
+}
+
+function crcOf(results: DigestResults): string | undefined {
+  return results.CRC64NVME?.toString('hex');
 }

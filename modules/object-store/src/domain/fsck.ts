@@ -30,11 +30,12 @@ export async function fsck(
   }
   for (let after = ''; ;) {
     const rows = await metadata.neededBlobs({ after, limit: BATCH });
-    for (const { blobId, sizeBytes } of rows) {
+    for (const { blobId, storedBytes } of rows) {
       report.blobsNeeded += 1;
       const found = await blobs.size(blobId);
       if (found === null && report.missing.length < maxFindings) report.missing.push(blobId);
-      if (found !== null && found !== sizeBytes && report.wrongSize.length < maxFindings) report.wrongSize.push(blobId);
+      if (found !== null && found !== storedBytes && report.wrongSize.length < maxFindings)
+        report.wrongSize.push(blobId);
     }
     const last = rows.at(-1);
     if (last === undefined) break;

@@ -70,12 +70,13 @@ export function createMultipartService(parts: StoreParts): MultipartService {
     },
     putPart: async ({ bucket, content, ...part }) => {
       if (content.kind !== 'blob') throw new Error('a part is a blob, however small');
-      const { blobId, crc64nvme } = content;
+      const { blobId, crc64nvme, storedBytes } = content;
       try {
         await metadata.putPart({
           ...part,
           blobId,
           ...(crc64nvme === undefined ? {} : { crc64nvme }),
+          ...(storedBytes === undefined ? {} : { storedBytes }),
           bucketId: bucket.id,
           nowMs: now(),
           trashDueAtMs: trashDueAt(parts),

@@ -1,3 +1,6 @@
+import type { ContentKey } from '../encryption/content-key.ts';
+import { openRange, openWhole } from '../encryption/content-opener.ts';
+import { storeErrors } from '../errors.ts';
 import type { ReadRange } from '../ports/blob-store.ts';
 import type { FoundObject } from '../ports/metadata-store.ts';
 import type { StoreParts } from './store-parts.ts';
@@ -5,35 +8,52 @@ import type { StoreParts } from './store-parts.ts';
 /** Part rows that are read ahead of their bytes. */
 const PARTS_AT_A_TIME = 256;
 
-/** The bytes of an object, wherever they are. A chunk is valid until the next one is asked for. */
+type ReadingParts = Pick<StoreParts, 'metadata' | 'blobs' | 'activeReads'>;
+
+/**
+ * The bytes of an object, wherever they are. A chunk is valid until the next one is asked for. `key` is what
+ * `services.encryption.open` gave for this object: null for one that is stored in the clear.
+ */
 export async function* readContent(
-  parts: StoreParts,
+  parts: ReadingParts,
   found: FoundObject,
   range: ReadRange,
+  key: ContentKey | null,
 ): AsyncGenerator<Uint8Array> {
-  const { location } = found.version;
+  const { location, sizeBytes } = found.version;
   if (range.endExclusive <= range.start || location.kind === 'empty') return;
   if (location.kind === 'inline') {
-    if (found.inline !== null) yield found.inline.subarray(range.start, range.endExclusive);
+    const content = inlineContent(found, key);
+    if (content === null) throw storeErrors.DataLost();
+    yield content.subarray(range.start, range.endExclusive);
     return;
   }
+  assertKey(found, key);
   const leave = parts.activeReads.enter(location);
   try {
-    if (location.kind === 'blob') yield* parts.blobs.read(location.blobId, range);
-    else yield* readManifest(parts, location.manifestId, range);
+    if (location.kind === 'blob') yield* readBlob(parts, { blobId: location.blobId, sizeBytes, key }, range);
+    else yield* readManifest(parts, location.manifestId, range, key);
   } finally {
     leave();
   }
 }
 
+/** All of an object that is stored with its row; null for any other. */
+export function inlineContent(found: FoundObject, key: ContentKey | null): Uint8Array | null {
+  if (found.inline === null) return null;
+  assertKey(found, key);
+  return key === null ? found.inline : openWhole({ key, sizeBytes: found.version.sizeBytes }, found.inline);
+}
+
 async function* readManifest(
-  { metadata, blobs }: StoreParts,
+  parts: ReadingParts,
   manifestId: string,
   range: ReadRange,
+  key: ContentKey | null,
 ): AsyncGenerator<Uint8Array> {
   let position = range.start;
   while (position < range.endExclusive) {
-    const rows = await metadata.manifestParts({
+    const rows = await parts.metadata.manifestParts({
       manifestId,
       start: position,
       endExclusive: range.endExclusive,
@@ -42,8 +62,27 @@ async function* readManifest(
     if (rows.length === 0) return;
     for (const { blobId, startOffset, sizeBytes } of rows) {
       const endExclusive = Math.min(range.endExclusive, startOffset + sizeBytes);
-      yield* blobs.read(blobId, { start: position - startOffset, endExclusive: endExclusive - startOffset });
+      const wanted = { start: position - startOffset, endExclusive: endExclusive - startOffset };
+      yield* readBlob(parts, { blobId, sizeBytes, key }, wanted);
       position = endExclusive;
     }
   }
+}
+
+function readBlob(
+  { blobs }: ReadingParts,
+  blob: { blobId: string; sizeBytes: number; key: ContentKey | null },
+  range: ReadRange,
+): AsyncIterable<Uint8Array> {
+  const { blobId, sizeBytes, key } = blob;
+  if (key === null) return blobs.read(blobId, range);
+  return openRange({ key, sizeBytes }, range, (wanted) => blobs.read(blobId, wanted));
+}
+
+/** A caller that did not ask for the key must not give sealed bytes out as content. */
+function assertKey(found: FoundObject, key: ContentKey | null): void {
+  if ((found.version.attributes.encryption !== undefined) === (key !== null)) return;
+  throw storeErrors.InternalError({
+    cause: new Error('content was read without its key, or with one it does not have'),
+  });
 }

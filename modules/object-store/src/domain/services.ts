@@ -4,6 +4,7 @@ import { createBucketService, type BucketService } from './bucket-service.ts';
 import type { ContentParts } from './content-writer.ts';
 import { CredentialCache } from './credential-cache.ts';
 import { createKeyService, type KeyService } from './key-service.ts';
+import { createEncryptionService, type EncryptionService } from './encryption-service.ts';
 import { createMultipartService, type MultipartService } from './multipart-service.ts';
 import { createObjectService, type ObjectService } from './object-service.ts';
 import type { StoreParts } from './store-parts.ts';
@@ -17,18 +18,21 @@ export interface StoreServices {
   readonly objects: ObjectService;
   readonly multipart: MultipartService;
   readonly keys: KeyService;
+  readonly encryption: EncryptionService;
   readonly credentials: CredentialCache;
   readonly uploadsInFlight: Admission;
 }
 
 export function createServices(parts: StoreParts): StoreServices {
-  const { metadata, secrets, now, blobs, hashing, config } = parts;
+  const { metadata, secrets, now, blobs, hashing, config, random } = parts;
+  const configurations = new BucketConfigurations(metadata, now);
   const credentials = new CredentialCache({ metadata, secrets, now });
   return {
     parts,
-    contentParts: { blobs, hashing, inlineMaxBytes: config.inline_max_bytes },
+    contentParts: { blobs, hashing, inlineMaxBytes: config.inline_max_bytes, random },
     buckets: createBucketService(parts),
-    configurations: new BucketConfigurations(metadata, now),
+    configurations,
+    encryption: createEncryptionService(parts, configurations),
     objects: createObjectService(parts),
     multipart: createMultipartService(parts),
     keys: createKeyService(parts, credentials),

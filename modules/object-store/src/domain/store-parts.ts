@@ -19,6 +19,7 @@ export interface StoreParts {
   activeReads: ActiveReads;
   config: ObjectStoreConfig;
   log: Logger;
+  random: (size: number) => Buffer;
   /** Milliseconds since the epoch. */
   now: () => number;
 }

@@ -10,6 +10,7 @@ import type {
   ManifestPart,
   ObjectAttributes,
   ObjectChecksum,
+  ObjectEncryption,
   ObjectSummary,
   ObjectVersion,
   PartRecord,
@@ -54,8 +55,11 @@ export interface DeleteBucket {
 export type NewContent =
   | { kind: 'empty' }
   | { kind: 'inline'; data: Uint8Array }
-  /** `crc64nvme`: of the bytes as they are stored, hexadecimal; absent where the blob is known already. */
-  | { kind: 'blob'; blobId: string; crc64nvme?: string };
+  /**
+   * `crc64nvme`: of the bytes as they are stored, hexadecimal; absent where the blob is known already. `storedBytes`: where
+   * that is not the length of the content, because it is encrypted.
+   */
+  | { kind: 'blob'; blobId: string; crc64nvme?: string; storedBytes?: number };
 
 export interface PutObject {
   bucketId: number;
@@ -87,6 +91,13 @@ export interface ReplaceBucketDocuments {
   nowMs: number;
 }
 
+export interface SetBucketEncryption {
+  bucketId: number;
+  encryptionMode: EncryptionMode;
+  document: string | null;
+  nowMs: number;
+}
+
 export interface ChangeAttributes {
   bucketId: number;
   key: string;
@@ -102,6 +113,8 @@ export interface StoredVersion {
   sizeBytes: number;
   modifiedAtMs: number;
   checksum: ObjectChecksum | null;
+  /** Of an object made of parts, whose writer may not know. */
+  encryption?: ObjectEncryption;
 }
 
 export interface DeleteObject {
@@ -140,6 +153,7 @@ export interface PutPart {
   blobId: string;
   /** Of the bytes as they are stored, hexadecimal. */
   crc64nvme?: string;
+  storedBytes?: number;
   sizeBytes: number;
   etag: string;
   checksum: ObjectChecksum | null;
@@ -216,6 +230,8 @@ export interface MetadataCommands extends DomainCommands {
   putBucketDocument(input: PutBucketDocument): Promise<void>;
   /** All of them or, when the configuration changed since `ifVersion`, none: false. `NoSuchBucket`. */
   replaceBucketDocuments(input: ReplaceBucketDocuments): Promise<boolean>;
+  /** The mode in the bucket's row and the document behind it, together; null removes the document. `NoSuchBucket`. */
+  setBucketEncryption(input: SetBucketEncryption): Promise<void>;
   /** `NoSuchBucket`, `InvalidBucketState` where object lock needs the versions. */
   setVersioning(input: { bucketId: number; versioning: Exclude<Versioning, 'unversioned'> }): Promise<void>;
   /** Changes what can change of a version in place. `NoSuchBucket`, `NoSuchKey`, `NoSuchVersion`, `MethodNotAllowed`. */
@@ -341,7 +357,7 @@ export interface MetadataQueries extends VersionQueries, DomainQueries {
   /** Whether a live object or upload needs it; what only the trash knows is not needed. */
   isContentNeeded(input: TrashEntry): Promise<boolean>;
   /** Blobs that live rows need, in order of id, for `fsck`. */
-  neededBlobs(input: { after: string; limit: number }): Promise<readonly { blobId: string; sizeBytes: number }[]>;
+  neededBlobs(input: { after: string; limit: number }): Promise<readonly { blobId: string; storedBytes: number }[]>;
   /** Those that were verified before a time, the longest ago first. */
   blobsToVerify(input: { beforeMs: number; limit: number }): Promise<readonly BlobRecord[]>;
   /** What a scrub found damaged or missing, in order of id. */

@@ -61,6 +61,16 @@ export interface ObjectAttributes {
   /** Object lock: no version goes while this holds. */
   legalHold?: boolean;
   websiteRedirectLocation?: string;
+  /** Absent: the bytes are stored as they came. */
+  encryption?: ObjectEncryption;
+}
+
+/** How the bytes are sealed, and the data key under a key that is not beside it. */
+export interface ObjectEncryption {
+  mode: 'sse-s3' | 'sse-c' | 'sse-kms';
+  sealedKey: string;
+  /** The name of the store's own key, for `sse-kms`. */
+  keyId?: string;
 }
 
 export interface ObjectRetention {

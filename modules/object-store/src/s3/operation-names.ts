@@ -27,6 +27,9 @@ export const IMPLEMENTED = [
   'GetBucketTagging',
   'PutBucketTagging',
   'DeleteBucketTagging',
+  'GetBucketEncryption',
+  'PutBucketEncryption',
+  'DeleteBucketEncryption',
 ] as const;
 
 /**
@@ -64,9 +67,6 @@ export const NOT_IMPLEMENTED = [
   'GetBucketWebsite',
   'PutBucketWebsite',
   'DeleteBucketWebsite',
-  'GetBucketEncryption',
-  'PutBucketEncryption',
-  'DeleteBucketEncryption',
   'GetObjectLockConfiguration',
   'PutObjectLockConfiguration',
   'GetPublicAccessBlock',
@@ -95,9 +95,7 @@ export const NOT_IMPLEMENTED = [
 
 /** Headers that would change what an operation does, and do not yet: refused by name instead of overlooked. */
 export const HEADERS_NOT_IMPLEMENTED: readonly string[] = [
-  'x-amz-server-side-encryption',
-  'x-amz-server-side-encryption-aws-kms-key-id',
-  'x-amz-server-side-encryption-customer-algorithm',
+  'x-amz-server-side-encryption-context',
   'x-amz-object-lock-mode',
   'x-amz-object-lock-retain-until-date',
   'x-amz-object-lock-legal-hold',

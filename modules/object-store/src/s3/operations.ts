@@ -1,6 +1,7 @@
 import type { NeededPermission } from '../domain/caller.ts';
 import { getBucketVersioning, putBucketVersioning } from './handlers/bucket-versioning.ts';
 import { createBucket, deleteBucket, getBucketLocation, headBucket, listBuckets } from './handlers/buckets.ts';
+import { deleteBucketEncryption, getBucketEncryption, putBucketEncryption } from './handlers/bucket-encryption.ts';
 import { deleteObject, deleteObjects } from './handlers/delete-object.ts';
 import { getObject, headObject } from './handlers/get-object.ts';
 import { listObjects, listObjectsV2 } from './handlers/listings.ts';
@@ -51,6 +52,9 @@ export const operations: Readonly<Record<ImplementedOperation, Operation>> = {
   UploadPart: { needs: 'write', handle: uploadPart },
   CompleteMultipartUpload: { needs: 'write', handle: completeMultipartUpload },
   AbortMultipartUpload: { needs: 'write', handle: abortMultipartUpload },
+  GetBucketEncryption: { needs: 'read', handle: getBucketEncryption },
+  PutBucketEncryption: { needs: 'configure', handle: putBucketEncryption },
+  DeleteBucketEncryption: { needs: 'configure', handle: deleteBucketEncryption },
   ListParts: { needs: 'read', handle: listParts },
   GetObjectTagging: { needs: 'read', handle: getObjectTagging },
   PutObjectTagging: { needs: 'write', handle: putObjectTagging },

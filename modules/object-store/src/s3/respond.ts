@@ -8,6 +8,11 @@ export function respondXml(response: ServerResponse, root: string, content: XmlC
   response.end(body);
 }
 
+/** Headers of an answer whose head is written later. */
+export function setHeaders(response: ServerResponse, headers: OutgoingHttpHeaders): void {
+  for (const [name, value] of Object.entries(headers)) if (value !== undefined) response.setHeader(name, value);
+}
+
 /** A status without a body. 204 and 304 have no length either (RFC 9110 section 8.6). */
 export function respondEmpty(response: ServerResponse, status: number, headers: OutgoingHttpHeaders = {}): void {
   const length = status === 204 || status === 304 ? {} : { 'content-length': headers['content-length'] ?? 0 };

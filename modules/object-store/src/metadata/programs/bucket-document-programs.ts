@@ -1,5 +1,10 @@
 import { storeErrors } from '../../errors.ts';
-import type { MetadataCommands, MetadataQueries, PutBucketDocument } from '../../ports/metadata-store.ts';
+import type {
+  MetadataCommands,
+  MetadataQueries,
+  PutBucketDocument,
+  SetBucketEncryption,
+} from '../../ports/metadata-store.ts';
 import { BUCKET_DOCUMENT_NAMES, type BucketDocumentName } from '../../ports/records.ts';
 import { all, change, lock, type Program } from '../program.ts';
 import { text } from '../row.ts';
@@ -27,6 +32,12 @@ export function* putBucketDocument(input: PutBucketDocument): Program<void> {
     document,
     nowMs,
   );
+}
+
+export function* setBucketEncryption(input: SetBucketEncryption): Program<void> {
+  const { bucketId, encryptionMode, document, nowMs } = input;
+  yield* putBucketDocument({ bucketId, name: 'encryption', document, nowMs });
+  yield* change('update bucket set encryption_mode = ? where id = ?', encryptionMode, bucketId);
 }
 
 export function* bucketDocuments(input: Parameters<MetadataQueries['bucketDocuments']>[0]): Program<Documents> {

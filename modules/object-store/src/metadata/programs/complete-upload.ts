@@ -56,7 +56,15 @@ export function* completeUpload(input: CompleteUpload): Program<StoredVersion> {
     location: { kind: 'manifest', manifestId: input.uploadId },
     trashDueAtMs: input.trashDueAtMs,
   });
-  const result: StoredVersion = { versionId, etag, sizeBytes, modifiedAtMs: input.nowMs, checksum };
+  const { encryption } = upload.attributes;
+  const result: StoredVersion = {
+    versionId,
+    etag,
+    sizeBytes,
+    modifiedAtMs: input.nowMs,
+    checksum,
+    ...(encryption === undefined ? {} : { encryption }),
+  };
   yield* change(
     'update upload set completed_at_ms = ?, result = ? where upload_id = ?',
     input.nowMs,

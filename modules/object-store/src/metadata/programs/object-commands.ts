@@ -83,7 +83,7 @@ export function visible(row: StoredRow | null): { etag: string } | null {
 function* storeContent({ content, sizeBytes, nowMs }: PutObject): Program<ContentLocation> {
   if (content.kind === 'empty') return content;
   if (content.kind === 'blob') {
-    yield* recordBlob(content, sizeBytes, nowMs);
+    yield* recordBlob(content, content.storedBytes ?? sizeBytes, nowMs);
     return { kind: 'blob', blobId: content.blobId };
   }
   const rows = yield* change('insert into inline_content (data) values (?) returning id', content.data);

@@ -20,7 +20,6 @@ import {
   listDeletedBuckets,
   workspaceUsage,
 } from './bucket-queries.ts';
-import { bucketDocuments, putBucketDocument, setVersioning } from './bucket-document-programs.ts';
 import {
   findAcmeAccount,
   findAcmeChallenge,
@@ -30,6 +29,7 @@ import {
   saveAcmeAccount,
   saveCertificate,
 } from './certificate-programs.ts';
+import { bucketDocuments, putBucketDocument, setBucketEncryption, setVersioning } from './bucket-document-programs.ts';
 import { changeAttributes } from './change-attributes.ts';
 import { completeUpload } from './complete-upload.ts';
 import {
@@ -69,6 +69,7 @@ export const commandPrograms: CommandPrograms = {
   purgeBucket,
   putBucketDocument,
   replaceBucketDocuments,
+  setBucketEncryption,
   setVersioning,
   changeAttributes,
   putObject,

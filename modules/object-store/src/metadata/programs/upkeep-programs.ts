@@ -80,18 +80,21 @@ export function* isContentNeeded({ kind, contentId }: Query<'isContentNeeded'>):
   return row !== undefined;
 }
 
-export function* neededBlobs(input: Query<'neededBlobs'>): Program<readonly { blobId: string; sizeBytes: number }[]> {
+/** With the length that each was noted with, which for encrypted bytes is not the length of the content. */
+export function* neededBlobs(input: Query<'neededBlobs'>): Program<readonly { blobId: string; storedBytes: number }[]> {
   const rows = yield* all(
-    `select blob_id, size_bytes from object where blob_id is not null and blob_id > ?
-     union
-     select p.blob_id, p.size_bytes from part p
-       where p.blob_id > ? and not exists (select 1 from trash t where t.content_id = p.upload_id)
-     order by 1 limit ?`,
+    `select n.blob_id, coalesce(b.size_bytes, n.size_bytes) as stored_bytes from (
+       select blob_id, size_bytes from object where blob_id is not null and blob_id > ?
+       union
+       select p.blob_id, p.size_bytes from part p
+         where p.blob_id > ? and not exists (select 1 from trash t where t.content_id = p.upload_id)
+       order by 1 limit ?) as n left join blob b on b.blob_id = n.blob_id
+     order by 1`,
     input.after,
     input.after,
     input.limit,
   );
-  return rows.map((row) => ({ blobId: text(row, 'blob_id'), sizeBytes: integer(row, 'size_bytes') }));
+  return rows.map((row) => ({ blobId: text(row, 'blob_id'), storedBytes: integer(row, 'stored_bytes') }));
 }
 
 export function* usageDrift({ after, limit }: Query<'usageDrift'>): Program<readonly UsageDrift[]> {

@@ -44,7 +44,7 @@ export function* putPart(input: PutPart): Program<void> {
     fromChecksum(input.checksum),
     input.nowMs,
   );
-  yield* recordBlob(input, input.sizeBytes, input.nowMs);
+  yield* recordBlob(input, input.storedBytes ?? input.sizeBytes, input.nowMs);
   if (old !== undefined) yield* releaseBlob(text(old, 'blob_id'), input.trashDueAtMs);
 }
 

@@ -1,5 +1,5 @@
 import type { ChecksumAlgorithm } from '../../checksums/algorithms.ts';
-import { ContentWriter } from '../../domain/content-writer.ts';
+import { ContentWriter, type ContentOptions } from '../../domain/content-writer.ts';
 import { storeErrors } from '../../errors.ts';
 import type { NewContent } from '../../ports/metadata-store.ts';
 import type { ObjectChecksum } from '../../ports/records.ts';
@@ -11,14 +11,12 @@ export interface ReceivedContent {
   /** Sealed and verified, but not committed. */
   content: NewContent;
   sizeBytes: number;
-  /** Hexadecimal, which is the ETag of a single upload. */
-  md5: string;
+  /** Hexadecimal: the MD5 of the content, or what stands for it where that must not show. */
+  etag: string;
   checksum: ObjectChecksum;
 }
 
-export interface ReceiveOptions {
-  /** False for parts, which are blobs however small. */
-  inline: boolean;
+export interface ReceiveOptions extends ContentOptions {
   /** What is kept with the bytes; default: what the client sent, else CRC64NVME. */
   keep?: ChecksumAlgorithm | null;
 }
@@ -39,9 +37,10 @@ export async function receiveContent(context: S3Context, options: ReceiveOptions
       const digests = await writer.digest();
       assertDigests(plan, digests, trailer);
       const value = digests[keep]?.toString('base64') ?? '';
-      const md5 = digests.MD5?.toString('hex') ?? '';
+      const md5 = digests.MD5 ?? Buffer.alloc(0);
+      const etag = options.key === null ? md5.toString('hex') : options.key.entityTag(md5);
       const content = await writer.seal();
-      return { content, sizeBytes: plan.sizeBytes, md5, checksum: { algorithm: keep, type: 'FULL_OBJECT', value } };
+      return { content, sizeBytes: plan.sizeBytes, etag, checksum: { algorithm: keep, type: 'FULL_OBJECT', value } };
     } catch (error) {
       await writer.abort();
       throw error;

@@ -1,11 +1,13 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import { parseByteRange } from '../../domain/byte-range.ts';
-import { readContent } from '../../domain/read-content.ts';
+import { inlineContent, readContent } from '../../domain/read-content.ts';
 import { evaluateReadConditions, parseTags } from '../../domain/read-conditions.ts';
+import type { ContentKey } from '../../encryption/content-key.ts';
 import { storeErrors } from '../../errors.ts';
 import type { ReadRange } from '../../ports/blob-store.ts';
 import type { FoundObject } from '../../ports/metadata-store.ts';
 import { findObject } from '../access/find-object.ts';
+import { assertNoEncryptionRequest, encryptionHeaders, readCustomerKey } from '../encryption-headers.ts';
 import { checksumHeaders, objectHeaders } from '../object-headers.ts';
 import { readConditionsOf } from '../request-conditions.ts';
 import { respondEmpty, respondStream } from '../respond.ts';
@@ -30,16 +32,16 @@ export const getObject: S3Handler = async (context) => {
   const { response, services } = context;
   const prepared = await prepare(context);
   if (prepared === null) return;
-  const { found, selection, headers } = prepared;
+  const { found, selection, headers, key } = prepared;
   const length = selection.range.endExclusive - selection.range.start;
   if (length === 0 || found.inline !== null) {
     // Head and body in one write: two small segments would meet Nagle's algorithm and delayed acknowledgements.
-    const body = found.inline?.subarray(selection.range.start, selection.range.endExclusive);
+    const body = inlineContent(found, key)?.subarray(selection.range.start, selection.range.endExclusive);
     response.writeHead(selection.status, headers);
     response.end(body);
     return;
   }
-  const content = readContent(services.parts, found, selection.range);
+  const content = readContent(services.parts, found, selection.range, key);
   // The first chunk before the head: bytes that cannot be read are an error, not a cut connection.
   const first = await content.next();
   response.writeHead(selection.status, headers);
@@ -52,14 +54,23 @@ export const headObject: S3Handler = async (context) => {
   respondEmpty(context.response, prepared.selection.status, prepared.headers);
 };
 
+interface Prepared {
+  found: FoundObject;
+  selection: Selection;
+  headers: OutgoingHttpHeaders;
+  key: ContentKey | null;
+}
+
 /** Null when the answer was given already: the client has this version. */
-async function prepare(
-  context: S3Context,
-): Promise<{ found: FoundObject; selection: Selection; headers: OutgoingHttpHeaders } | null> {
-  const { request, response } = context;
+async function prepare(context: S3Context): Promise<Prepared | null> {
+  const { request, response, services } = context;
   const bucket = bucketOf(context);
   const found = await findObject(context);
-  const headers = objectHeaders(found.version, bucket);
+  assertNoEncryptionRequest(request.headers);
+  const customerKey = readCustomerKey(context);
+  const { encryption } = found.version.attributes;
+  const key = services.encryption.open(encryption, customerKey);
+  const headers = { ...objectHeaders(found.version, bucket), ...encryptionHeaders(encryption, customerKey) };
   const result = evaluateReadConditions(readConditionsOf(request.headers), found.version);
   if (result === 'failed') throw storeErrors.PreconditionFailed();
   if (result === 'not-modified') {
@@ -75,7 +86,7 @@ async function prepare(
   headers['content-length'] = selection.range.endExclusive - selection.range.start;
   const withChecksum = request.headers.get('x-amz-checksum-mode')?.toUpperCase() === 'ENABLED';
   if (withChecksum && selection.status === 200) Object.assign(headers, checksumHeaders(found.version.checksum));
-  return { found, selection, headers: { ...headers, ...selection.headers } };
+  return { found, selection, headers: { ...headers, ...selection.headers }, key };
 }
 
 async function select(context: S3Context, found: FoundObject): Promise<Selection> {

@@ -13,11 +13,12 @@ import { aclOfNewObject } from '../access/new-object-acl.ts';
 import { readBodyPlan } from '../body/body-plan.ts';
 import { receiveContent } from '../body/receive-content.ts';
 import { receiveDocument } from '../body/receive-document.ts';
+import { encryptionHeaders, readCustomerKey, readEncryptionRequest } from '../encryption-headers.ts';
 import { readAttributes } from '../object-attributes.ts';
 import { checksumHeaders, versionHeaders } from '../object-headers.ts';
 import type { RequestHeaders } from '../request-headers.ts';
 import { writeConditionsOf } from '../request-conditions.ts';
-import { respondEmpty, respondXml } from '../respond.ts';
+import { respondEmpty, respondXml, setHeaders } from '../respond.ts';
 import { bucketOf, keyOf, type S3Context, type S3Handler } from '../s3-context.ts';
 import { children, childText, parseXml, type XmlElement } from '../xml-reader.ts';
 
@@ -31,11 +32,13 @@ export const createMultipartUpload: S3Handler = async (context) => {
   const checksum = readUploadChecksum(request.headers);
   const acl = await aclOfNewObject(context);
   const attributes = { ...readAttributes(request.headers, services.parts.config.limits.metadata_bytes), ...acl };
+  const wanted = readEncryptionRequest(context);
+  const sealed = await services.encryption.forWrite(bucket, wanted);
   const uploadId = await services.multipart.create({
     bucket,
     key,
     initiator: caller.workspaceUuid ?? 'anonymous',
-    attributes,
+    attributes: sealed === null ? attributes : { ...attributes, encryption: sealed.encryption },
     checksumAlgorithm: checksum?.algorithm ?? null,
     checksumType: checksum?.type ?? null,
   });
@@ -43,6 +46,7 @@ export const createMultipartUpload: S3Handler = async (context) => {
     response.setHeader('x-amz-checksum-algorithm', checksum.algorithm);
     response.setHeader('x-amz-checksum-type', checksum.type);
   }
+  setHeaders(response, encryptionHeaders(sealed?.encryption, wanted.customerKey));
   respondXml(response, 'InitiateMultipartUploadResult', { Bucket: bucket.name, Key: key, UploadId: uploadId });
 };
 
@@ -52,17 +56,24 @@ export const uploadPart: S3Handler = async (context) => {
   const name = uploadNameOf(context);
   const upload = await services.multipart.get(name);
   assertSameAlgorithm(context, upload);
-  const received = await receiveContent(context, { inline: false, keep: upload.checksumAlgorithm ?? 'CRC64NVME' });
+  const customerKey = readCustomerKey(context);
+  const { encryption } = upload.attributes;
+  const key = services.encryption.open(encryption, customerKey);
+  const received = await receiveContent(context, { inline: false, key, keep: upload.checksumAlgorithm ?? 'CRC64NVME' });
   await services.multipart.putPart({
     ...name,
     partNumber,
     content: received.content,
     sizeBytes: received.sizeBytes,
-    etag: received.md5,
+    etag: received.etag,
     checksum: received.checksum,
   });
   const { 'x-amz-checksum-type': _, ...checksum } = checksumHeaders(received.checksum);
-  respondEmpty(response, 200, { etag: `"${received.md5}"`, ...checksum });
+  respondEmpty(response, 200, {
+    etag: `"${received.etag}"`,
+    ...checksum,
+    ...encryptionHeaders(encryption, customerKey),
+  });
 };
 
 export const completeMultipartUpload: S3Handler = async (context) => {
@@ -79,9 +90,10 @@ export const completeMultipartUpload: S3Handler = async (context) => {
     conditions: writeConditionsOf(request.headers),
     ...(expectedChecksum === undefined ? {} : { expectedChecksum }),
   });
-  for (const [header, value] of Object.entries(versionHeaders(name.bucket, stored.versionId))) {
-    if (value !== undefined) response.setHeader(header, value);
-  }
+  setHeaders(response, {
+    ...versionHeaders(name.bucket, stored.versionId),
+    ...encryptionHeaders(stored.encryption, null),
+  });
   respondXml(response, 'CompleteMultipartUploadResult', {
     Location: `/${name.bucket.name}/${name.key}`,
     Bucket: name.bucket.name,

@@ -1,5 +1,6 @@
 import { aclOfNewObject } from '../access/new-object-acl.ts';
 import { receiveContent } from '../body/receive-content.ts';
+import { encryptionHeaders, readEncryptionRequest } from '../encryption-headers.ts';
 import { readAttributes } from '../object-attributes.ts';
 import { checksumHeaders, versionHeaders } from '../object-headers.ts';
 import { writeConditionsOf } from '../request-conditions.ts';
@@ -12,20 +13,23 @@ export const putObject: S3Handler = async (context) => {
   const acl = await aclOfNewObject(context);
   const attributes = { ...readAttributes(request.headers, services.parts.config.limits.metadata_bytes), ...acl };
   const conditions = writeConditionsOf(request.headers);
-  const received = await receiveContent(context, { inline: true });
+  const wanted = readEncryptionRequest(context);
+  const sealed = await services.encryption.forWrite(bucket, wanted);
+  const received = await receiveContent(context, { inline: true, key: sealed?.key ?? null });
   const stored = await services.objects.put({
     bucket,
     key: keyOf(context),
     content: received.content,
     sizeBytes: received.sizeBytes,
-    etag: received.md5,
-    attributes,
+    etag: received.etag,
+    attributes: sealed === null ? attributes : { ...attributes, encryption: sealed.encryption },
     checksum: received.checksum,
     conditions,
   });
   respondEmpty(response, 200, {
     etag: `"${stored.etag}"`,
     ...checksumHeaders(stored.checksum),
+    ...encryptionHeaders(sealed?.encryption, wanted.customerKey),
     ...versionHeaders(bucket, stored.versionId),
   });
 };

@@ -1,0 +1,138 @@
+import type { ContentKey } from '../encryption/content-key.ts';
+import {
+  createContentKey,
+  openContentKey,
+  sealContentKey,
+  type CustomerKey,
+  type EnvelopeTarget,
+} from '../encryption/key-envelope.ts';
+import { storeErrors } from '../errors.ts';
+import type { BucketRecord, ObjectEncryption } from '../ports/records.ts';
+import type { BucketConfigurations } from './bucket-configurations.ts';
+import { parseEncryptionDocument, type EncryptionDocument } from './encryption-document.ts';
+import type { StoreParts } from './store-parts.ts';
+
+/** What an upload asks for. Nothing at all: what the bucket does by itself. */
+export interface EncryptionRequest {
+  algorithm?: 'AES256' | 'aws:kms';
+  /** With `aws:kms`. */
+  keyId?: string;
+  customerKey?: CustomerKey;
+}
+
+export interface WriteEncryption {
+  key: ContentKey;
+  /** To be kept with the object. */
+  encryption: ObjectEncryption;
+}
+
+export interface EncryptionService {
+  /** A new data key for a new object; null: it is stored in the clear. Throws `InvalidArgument` for an unknown key id. */
+  forWrite(bucket: BucketRecord, request: EncryptionRequest): Promise<WriteEncryption | null>;
+  /**
+   * The data key of what is stored; null where it is in the clear. Throws `InvalidRequest` where a customer's key is
+   * missing, wrong, or given for something that has none.
+   */
+  open(encryption: ObjectEncryption | undefined, customerKey: CustomerKey | null): ContentKey | null;
+  /**
+   * For a copy whose source and target are both encrypted: the same data key for another reader, so that the copy can
+   * share the bytes. Null where they must be written anew.
+   */
+  forCopy(
+    source: { encryption: ObjectEncryption | undefined; customerKey: CustomerKey | null },
+    bucket: BucketRecord,
+    request: EncryptionRequest,
+  ): Promise<{ encryption: ObjectEncryption | undefined } | null>;
+  /** The bucket's own default; null: none. */
+  defaultOf(bucket: BucketRecord): Promise<EncryptionDocument | null>;
+  /** Null removes it. Throws `InvalidArgument` for an unknown key id. */
+  setDefault(bucket: BucketRecord, document: EncryptionDocument | null): Promise<void>;
+}
+
+const KEY_ALGORITHMS = { AES256: 'sse-s3', 'aws:kms': 'sse-kms' } as const;
+
+export function createEncryptionService(
+  parts: Pick<StoreParts, 'secrets' | 'random' | 'config' | 'metadata' | 'now'>,
+  configurations: BucketConfigurations,
+): EncryptionService {
+  const defaultOf = async (bucket: BucketRecord): Promise<EncryptionDocument | null> => {
+    if (bucket.encryptionMode === 'none') return null; // the row says so, and most buckets need no more
+    const configuration = await configurations.of(bucket);
+    return configuration.parsed('encryption', parseEncryptionDocument) ?? { algorithm: 'AES256' };
+  };
+  const assertKeyId = (keyId: string): string => {
+    if (parts.config.kms_key_ids.includes(keyId)) return keyId;
+    throw invalid(`Key '${keyId}' does not exist. The keys of this store are named by its operator`);
+  };
+  const targetOf = async (bucket: BucketRecord, request: EncryptionRequest): Promise<EnvelopeTarget | null> => {
+    if (request.customerKey !== undefined) return { mode: 'sse-c', customerKey: request.customerKey };
+    const fallback = await defaultOf(bucket);
+    const algorithm = request.algorithm ?? fallback?.algorithm;
+    if (algorithm === undefined) return null;
+    if (algorithm === 'AES256') return { mode: 'sse-s3' };
+    const keyId = request.keyId ?? (fallback?.algorithm === 'aws:kms' ? fallback.key_id : undefined);
+    if (keyId === undefined) throw invalid('aws:kms needs a key id: this store has no key of its own by default');
+    return { mode: 'sse-kms', keyId: assertKeyId(keyId) };
+  };
+  const open: EncryptionService['open'] = (encryption, customerKey) => {
+    assertApplies(encryption, customerKey);
+    if (encryption === undefined) return null;
+    const key = openContentKey(parts, encryption, customerKey);
+    if (key === null) {
+      throw wrong('The provided encryption parameters did not match the ones used originally to encrypt the object');
+    }
+    return key;
+  };
+  return {
+    defaultOf,
+    open,
+    forWrite: async (bucket, request) => {
+      const target = await targetOf(bucket, request);
+      if (target === null) return null;
+      const key = createContentKey(parts, target.mode);
+      return { key, encryption: sealContentKey(parts, key, target) };
+    },
+    forCopy: async (source, bucket, request) => {
+      const key = open(source.encryption, source.customerKey);
+      const target = await targetOf(bucket, request);
+      if (key === null) return target === null ? { encryption: undefined } : null;
+      if (target === null) return null;
+      // Where the entity tag may show the digest and where it may not, it is another one, made while the bytes pass.
+      const shown = source.encryption?.mode === 'sse-s3';
+      if (shown !== (target.mode === 'sse-s3')) return null;
+      return { encryption: sealContentKey(parts, key, target) };
+    },
+    setDefault: async (bucket, document) => {
+      if (document?.algorithm === 'aws:kms' && document.key_id !== undefined) assertKeyId(document.key_id);
+      await parts.metadata.setBucketEncryption({
+        bucketId: bucket.id,
+        encryptionMode: document === null ? 'none' : 'sse-s3',
+        document: document === null ? null : JSON.stringify(document),
+        nowMs: parts.now(),
+      });
+    },
+  };
+}
+
+/** For the name of an algorithm in a header or document; null for one that S3 does not have. */
+export function isEncryptionAlgorithm(name: string): name is keyof typeof KEY_ALGORITHMS {
+  return Object.hasOwn(KEY_ALGORITHMS, name);
+}
+
+function assertApplies(encryption: ObjectEncryption | undefined, customerKey: CustomerKey | null): void {
+  if (encryption?.mode === 'sse-c') {
+    if (customerKey !== null) return;
+    throw wrong(
+      'The object was stored using a form of Server Side Encryption. The correct parameters must be provided to retrieve the object.',
+    );
+  }
+  if (customerKey !== null) throw wrong('The encryption parameters are not applicable to this object.');
+}
+
+function wrong(reason: string): Error {
+  return storeErrors.InvalidRequest({ details: { reason } });
+}
+
+function invalid(reason: string): Error {
+  return storeErrors.InvalidArgument({ details: { reason } });
+}

@@ -1,0 +1,96 @@
+import { createCipheriv, createDecipheriv, createSecretKey, hash, hkdfSync, type KeyObject } from 'node:crypto';
+import type { SecretBox } from '../secrets/secret-box.ts';
+import type { ObjectEncryption } from '../ports/records.ts';
+import { CONTENT_KEY_BYTES, ContentKey } from './content-key.ts';
+
+const SALT_BYTES = 16;
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+const CUSTOMER_ENVELOPE_BYTES = SALT_BYTES + NONCE_BYTES + CONTENT_KEY_BYTES + TAG_BYTES;
+
+/** A key that a client gave for one request. It is kept nowhere. */
+export interface CustomerKey {
+  key: KeyObject;
+  /** Base64, to be said back. */
+  md5: string;
+}
+
+/** Who a data key is kept for. */
+export type EnvelopeTarget =
+  | { mode: 'sse-s3' }
+  /** A key of the store's own with a name: the master key, bound to that name. */
+  | { mode: 'sse-kms'; keyId: string }
+  | { mode: 'sse-c'; customerKey: CustomerKey };
+
+export interface EnvelopeParts {
+  secrets: SecretBox;
+  random: (size: number) => Buffer;
+}
+
+export function createContentKey(parts: EnvelopeParts, mode: ObjectEncryption['mode']): ContentKey {
+  return new ContentKey(parts.random(CONTENT_KEY_BYTES), { hidesDigest: mode !== 'sse-s3' });
+}
+
+/** What is stored beside an object, so that its bytes can be read again. */
+export function sealContentKey(parts: EnvelopeParts, key: ContentKey, target: EnvelopeTarget): ObjectEncryption {
+  const bytes = key.bytes();
+  switch (target.mode) {
+    case 'sse-s3':
+      return { mode: 'sse-s3', sealedKey: parts.secrets.seal(bytes.toString('base64'), 'object-key') };
+    case 'sse-kms': {
+      const sealedKey = parts.secrets.seal(bytes.toString('base64'), `object-key/${target.keyId}`);
+      return { mode: 'sse-kms', sealedKey, keyId: target.keyId };
+    }
+    case 'sse-c':
+      return { mode: 'sse-c', sealedKey: sealForCustomer(parts, bytes, target.customerKey) };
+  }
+}
+
+/** Null when the customer's key is not the one that it was sealed under. Other modes need none. */
+export function openContentKey(
+  parts: EnvelopeParts,
+  encryption: ObjectEncryption,
+  customerKey: CustomerKey | null,
+): ContentKey | null {
+  const hidesDigest = encryption.mode !== 'sse-s3';
+  if (encryption.mode === 'sse-c') {
+    const bytes = customerKey === null ? null : openForCustomer(encryption.sealedKey, customerKey);
+    return bytes === null ? null : new ContentKey(bytes, { hidesDigest });
+  }
+  const context = encryption.mode === 'sse-kms' ? `object-key/${encryption.keyId ?? ''}` : 'object-key';
+  const text = parts.secrets.open(encryption.sealedKey, context);
+  return new ContentKey(Buffer.from(text, 'base64'), { hidesDigest });
+}
+
+/** A customer's key of 32 bytes, with what proves that it arrived as it was sent. */
+export function toCustomerKey(bytes: Uint8Array): CustomerKey {
+  return { key: createSecretKey(bytes), md5: hash('md5', bytes, 'base64') };
+}
+
+/** The envelope's tag is the only trace of the customer's key: salted, so that equal keys do not show as equal. */
+function sealForCustomer(parts: EnvelopeParts, bytes: Buffer, { key }: CustomerKey): string {
+  const salt = parts.random(SALT_BYTES);
+  const nonce = parts.random(NONCE_BYTES);
+  const cipher = createCipheriv('aes-256-gcm', wrappingKey(key, salt), nonce);
+  return Buffer.concat([salt, nonce, cipher.update(bytes), cipher.final(), cipher.getAuthTag()]).toString('base64');
+}
+
+function openForCustomer(sealedKey: string, { key }: CustomerKey): Buffer | null {
+  const sealed = Buffer.from(sealedKey, 'base64');
+  if (sealed.length !== CUSTOMER_ENVELOPE_BYTES) return null;
+  const salt = sealed.subarray(0, SALT_BYTES);
+  const nonce = sealed.subarray(SALT_BYTES, SALT_BYTES + NONCE_BYTES);
+  const decipher = createDecipheriv('aes-256-gcm', wrappingKey(key, salt), nonce, { authTagLength: TAG_BYTES });
+  decipher.setAuthTag(sealed.subarray(-TAG_BYTES));
+  const bytes = decipher.update(sealed.subarray(SALT_BYTES + NONCE_BYTES, -TAG_BYTES));
+  try {
+    decipher.final();
+    return bytes;
+  } catch {
+    return null; // another key, which is an answer and not a fault
+  }
+}
+
+function wrappingKey(key: KeyObject, salt: Uint8Array): KeyObject {
+  return createSecretKey(Buffer.from(hkdfSync('sha256', key, salt, 'svc customer key', CONTENT_KEY_BYTES)));
+}
