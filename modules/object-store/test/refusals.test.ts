@@ -262,16 +262,10 @@ describe('who may do what on the S3 plane', () => {
 
   describe('what is not there', () => {
     it.each<[string, RawRequest]>([
-      ['GetBucketPolicy', { target: '/alpha?policy' }],
-      ['GetObjectTagging', { target: '/alpha/object?tagging' }],
-      ['CopyObject', { method: 'PUT', target: '/alpha/copy', headers: { 'x-amz-copy-source': '/alpha/object' } }],
-      ['ListObjectVersions', { target: '/alpha?versions' }],
-      ['PutBucketVersioning', { method: 'PUT', target: '/alpha?versioning', body: '<VersioningConfiguration/>' }],
-      ['x-amz-tagging', { method: 'PUT', target: '/alpha/tagged', headers: { 'x-amz-tagging': 'a=b' }, body: 'x' }],
-      [
-        'x-amz-server-side-encryption',
-        { method: 'PUT', target: '/alpha/sealed', headers: { 'x-amz-server-side-encryption': 'AES256' }, body: 'x' },
-      ],
+      ['GetBucketReplication', { target: '/alpha?replication' }],
+      ['GetObjectTorrent', { target: '/alpha/object?torrent' }],
+      ['RestoreObject', { method: 'POST', target: '/alpha/object?restore' }],
+      ['SelectObjectContent', { method: 'POST', target: '/alpha/object?select' }],
     ])('%s is answered 501 by name', async (name, request) => {
       const answer = await send(request);
       expect(refused(answer)).toEqual({ status: 501, code: 'NotImplemented' });

@@ -1,5 +1,12 @@
 import type { NeededPermission } from '../domain/caller.ts';
 import { getBucketVersioning, putBucketVersioning } from './handlers/bucket-versioning.ts';
+import { getBucketAcl, getObjectAcl, putBucketAcl, putObjectAcl } from './handlers/acl.ts';
+import {
+  deleteBucketPolicy,
+  getBucketPolicy,
+  getBucketPolicyStatus,
+  putBucketPolicy,
+} from './handlers/bucket-policy.ts';
 import { createBucket, deleteBucket, getBucketLocation, headBucket, listBuckets } from './handlers/buckets.ts';
 import { deleteBucketEncryption, getBucketEncryption, putBucketEncryption } from './handlers/bucket-encryption.ts';
 import { deleteObject, deleteObjects } from './handlers/delete-object.ts';
@@ -12,6 +19,12 @@ import {
   uploadPart,
 } from './handlers/multipart.ts';
 import { listMultipartUploads, listParts } from './handlers/multipart-listings.ts';
+import {
+  deleteBucketOwnershipControls,
+  getBucketOwnershipControls,
+  putBucketOwnershipControls,
+} from './handlers/ownership-controls.ts';
+import { deletePublicAccessBlock, getPublicAccessBlock, putPublicAccessBlock } from './handlers/public-access-block.ts';
 import { putObject } from './handlers/put-object.ts';
 import { listObjectVersions } from './handlers/versions.ts';
 import {
@@ -62,4 +75,18 @@ export const operations: Readonly<Record<ImplementedOperation, Operation>> = {
   GetBucketTagging: { needs: 'read', handle: getBucketTagging },
   PutBucketTagging: { needs: 'configure', handle: putBucketTagging },
   DeleteBucketTagging: { needs: 'configure', handle: deleteBucketTagging },
+  GetObjectAcl: { needs: 'read', handle: getObjectAcl },
+  PutObjectAcl: { needs: 'write', handle: putObjectAcl },
+  GetBucketPolicy: { needs: 'read', handle: getBucketPolicy },
+  PutBucketPolicy: { needs: 'configure', handle: putBucketPolicy },
+  DeleteBucketPolicy: { needs: 'configure', handle: deleteBucketPolicy },
+  GetBucketPolicyStatus: { needs: 'read', handle: getBucketPolicyStatus },
+  GetBucketAcl: { needs: 'read', handle: getBucketAcl },
+  PutBucketAcl: { needs: 'configure', handle: putBucketAcl },
+  GetPublicAccessBlock: { needs: 'read', handle: getPublicAccessBlock },
+  PutPublicAccessBlock: { needs: 'configure', handle: putPublicAccessBlock },
+  DeletePublicAccessBlock: { needs: 'configure', handle: deletePublicAccessBlock },
+  GetBucketOwnershipControls: { needs: 'read', handle: getBucketOwnershipControls },
+  PutBucketOwnershipControls: { needs: 'configure', handle: putBucketOwnershipControls },
+  DeleteBucketOwnershipControls: { needs: 'configure', handle: deleteBucketOwnershipControls },
 };

@@ -1,4 +1,4 @@
-/** An element: its name and its content; null and undefined leave it out, an array repeats it. */
+/** An element: its name, with attributes after a space where it has any, and its content; null and undefined leave it out, an array repeats it. */
 export type XmlContent = string | number | boolean | null | undefined | XmlNode | readonly XmlNode[];
 export interface XmlNode {
   readonly [name: string]: XmlContent | readonly (string | number)[];
@@ -27,10 +27,11 @@ function writeContent(pieces: string[], content: XmlContent): void {
 function writeElement(pieces: string[], name: string, value: XmlNode[string]): void {
   if (value === null || value === undefined) return;
   const items: readonly XmlContent[] = Array.isArray(value) ? value : [value as XmlContent]; // the array case is left
+  const [tag = name] = name.split(' ', 1);
   for (const item of items) {
     pieces.push(`<${name}>`);
     writeContent(pieces, item);
-    pieces.push(`</${name}>`);
+    pieces.push(`</${tag}>`);
   }
 }
 

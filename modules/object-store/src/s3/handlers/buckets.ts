@@ -1,11 +1,14 @@
+import { isAppError } from '@svc/errors';
 import { workspaceOf } from '../../domain/caller.ts';
 import { assertBucketName } from '../../domain/bucket-name.ts';
 import { storeErrors } from '../../errors.ts';
+import type { BucketRecord } from '../../ports/records.ts';
+import { readNewBucketAccess, type NewBucketAccess } from '../access/new-bucket-access.ts';
 import { receiveDocument } from '../body/receive-document.ts';
 import { fromToken, readLimit, toIsoDate, toToken } from '../page-parameters.ts';
 import { ownerElement } from '../owner-element.ts';
 import { respondEmpty, respondXml } from '../respond.ts';
-import { bucketOf, type S3Handler } from '../s3-context.ts';
+import { bucketOf, type S3Context, type S3Handler } from '../s3-context.ts';
 import { childText, parseXml } from '../xml-reader.ts';
 
 const MAX_CONFIGURATION_BYTES = 64 * 1024;
@@ -37,14 +40,18 @@ export const createBucket: S3Handler = async (context) => {
   const { request, response, caller, services } = context;
   const name = request.bucketName ?? '';
   assertBucketName(name);
-  const acl = request.headers.get('x-amz-acl') ?? 'private';
-  if (acl !== 'private') throw storeErrors.NotImplemented({ details: { operation: `x-amz-acl: ${acl}` } });
   if (request.headers.get('x-amz-bucket-object-lock-enabled')?.toLowerCase() === 'true') {
     throw storeErrors.NotImplemented({ details: { operation: 'x-amz-bucket-object-lock-enabled' } });
   }
   const document = await receiveDocument(context, MAX_CONFIGURATION_BYTES);
   if (document.trim() !== '') assertLocation(document, services.parts.config.regions);
-  await services.buckets.create({ name, workspaceUuid: workspaceOf(caller) });
+  const access = await readNewBucketAccess(
+    (header) => request.headers.get(header),
+    workspaceOf(caller),
+    services.parts,
+  );
+  const bucket = await createOrRefuse(context, name, access);
+  for (const [kind, document] of access) await services.configurations.put(bucket, kind, document);
   respondEmpty(response, 200, { location: `/${name}` });
 };
 
@@ -64,4 +71,24 @@ export const deleteBucket: S3Handler = async (context) => {
 function assertLocation(document: string, regions: readonly string[]): void {
   const location = childText(parseXml(document, 'CreateBucketConfiguration'), 'LocationConstraint') ?? '';
   if (!regions.includes(location)) throw storeErrors.IllegalLocationConstraintException({ details: { location } });
+}
+
+/**
+ * "Your previous request succeeded" is said of a bucket that is as it is asked for again; one of one's own with another ACL
+ * is there in the way of this one.
+ */
+async function createOrRefuse(
+  { caller, services }: S3Context,
+  name: string,
+  access: NewBucketAccess,
+): Promise<BucketRecord> {
+  try {
+    return await services.buckets.create({ name, workspaceUuid: workspaceOf(caller) });
+  } catch (error) {
+    if (!isAppError(error) || error.code !== 'BucketAlreadyOwnedByYou') throw error;
+    const configuration = await services.configurations.of(await services.buckets.get(name));
+    const wanted = access.find(([kind]) => kind === 'access-control-list')?.[1] ?? null;
+    if (configuration.text('access-control-list') === wanted) throw error;
+    throw storeErrors.BucketAlreadyExists({ details: { resource: name } });
+  }
 }

@@ -1,0 +1,32 @@
+import { isPrivate } from '../../domain/access/access-control-list.ts';
+import { isObjectOwnership, type OwnershipControls } from '../../domain/access/object-ownership.ts';
+import type { StoreParts } from '../../domain/store-parts.ts';
+import { storeErrors } from '../../errors.ts';
+import type { BucketDocumentName } from '../../ports/records.ts';
+import { readAclHeaders, resolveAcl } from './requested-acl.ts';
+
+/** Documents to put into a bucket as soon as it is there. */
+export type NewBucketAccess = readonly (readonly [BucketDocumentName, string])[];
+
+/** The documents that the headers of CreateBucket ask for. Everything wrong with them is thrown before there is a bucket. */
+export async function readNewBucketAccess(
+  header: (name: string) => string | undefined,
+  workspaceUuid: string,
+  { owners }: Pick<StoreParts, 'owners'>,
+): Promise<NewBucketAccess> {
+  const documents: (readonly [BucketDocumentName, string])[] = [];
+  const ownership = header('x-amz-object-ownership');
+  if (ownership !== undefined) {
+    if (!isObjectOwnership(ownership)) {
+      throw storeErrors.InvalidArgument({ details: { reason: 'Invalid x-amz-object-ownership header' } });
+    }
+    const controls: OwnershipControls = { objectOwnership: ownership };
+    documents.push(['ownership-controls', JSON.stringify(controls)]);
+  }
+  const requested = readAclHeaders(header);
+  if (requested === null) return documents;
+  const acl = await resolveAcl(requested, workspaceUuid, workspaceUuid, owners);
+  if (isPrivate(acl)) return documents;
+  if (ownership === 'BucketOwnerEnforced') throw storeErrors.InvalidBucketAclWithObjectOwnership();
+  return [...documents, ['access-control-list', JSON.stringify(acl)]];
+}
