@@ -5,6 +5,7 @@ import { RouterProvider } from '@tanstack/react-router';
 import { SvcProvider } from './api/svc-context.ts';
 import type { createConsoleRouter } from './routes/router.tsx';
 import { ThemeProvider } from './session/theme.ts';
+import { UploadsProvider, type Uploads } from './uploads/uploads-context.ts';
 import { NowProvider } from './ui/time.tsx';
 import { ToastArea } from './ui/toast.tsx';
 
@@ -12,9 +13,10 @@ export interface ConsoleProps {
   router: ReturnType<typeof createConsoleRouter>;
   queryClient: QueryClient;
   svc: SvcClient;
+  uploads: Uploads;
 }
 
-export function Console({ router, queryClient, svc }: ConsoleProps) {
+export function Console({ router, queryClient, svc, uploads }: ConsoleProps) {
   return (
     // The content policy allows no inline style elements; ui/ styles what they would.
     <CSPProvider disableStyleElements>
@@ -23,7 +25,9 @@ export function Console({ router, queryClient, svc }: ConsoleProps) {
           <ThemeProvider>
             <NowProvider>
               <ToastArea>
-                <RouterProvider router={router} />
+                <UploadsProvider value={uploads}>
+                  <RouterProvider router={router} />
+                </UploadsProvider>
               </ToastArea>
             </NowProvider>
           </ThemeProvider>

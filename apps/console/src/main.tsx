@@ -10,6 +10,7 @@ import { createQueryClient } from './api/query-client.ts';
 import { meKey, type SignedInUser } from './api/queries.ts';
 import { paths } from './routes/paths.ts';
 import { createConsoleRouter } from './routes/router.tsx';
+import { createUploads } from './uploads/create-uploads.ts';
 
 const queryClient = createQueryClient(leaveEndedSession);
 const svc = createClient({
@@ -33,6 +34,6 @@ const container = document.getElementById('root');
 if (container === null) throw new Error('the document has no #root');
 createRoot(container).render(
   <StrictMode>
-    <Console router={router} queryClient={queryClient} svc={svc} />
+    <Console router={router} queryClient={queryClient} svc={svc} uploads={createUploads(svc, queryClient)} />
   </StrictMode>,
 );

@@ -1,38 +1,31 @@
-import { createRootRouteWithContext, createRoute, createRouter, Outlet } from '@tanstack/react-router';
+import { createRoute, createRouter } from '@tanstack/react-router';
 import { AccountPage } from '../pages/account/account-page.tsx';
 import { TokensPage } from '../pages/account/tokens-page.tsx';
-import { parseTokensSearch } from '../pages/account/tokens-search.ts';
 import { AuditPage } from '../pages/audit/audit-page.tsx';
 import { parseAuditSearch } from '../pages/audit/audit-search.ts';
 import { InvitationPage } from '../pages/entrance/invitation-page.tsx';
 import { SignInPage } from '../pages/entrance/sign-in-page.tsx';
 import { parseSignInSearch } from '../pages/entrance/sign-in-search.ts';
 import { ErrorPage } from '../pages/faults/error-page.tsx';
-import { NotFoundPage, StandaloneNotFoundPage } from '../pages/faults/not-found-page.tsx';
+import { NotFoundPage } from '../pages/faults/not-found-page.tsx';
 import { OverviewPage } from '../pages/overview/overview-page.tsx';
 import { InvitationsPage } from '../pages/teams/invitations-page.tsx';
 import { MembersPage } from '../pages/teams/members-page.tsx';
 import { TeamSettingsPage } from '../pages/teams/team-settings-page.tsx';
 import { TeamsPage } from '../pages/teams/teams-page.tsx';
 import { WorkspaceSettingsPage } from '../pages/workspace/workspace-settings-page.tsx';
-import { Shell } from '../shell/shell.tsx';
-import { ShellSkeleton } from '../shell/shell-skeleton.tsx';
+import { parseCreateSearch } from './create-search.ts';
 import {
   currentUser,
   openHome,
-  requireSession,
   requireTeam,
   requireWorkspace,
   skipWhenSignedIn,
   type RouterContext,
 } from './guards.ts';
+import { objectStoreRoutes } from './object-store-routes.ts';
 import { paths } from './paths.ts';
-
-const root = createRootRouteWithContext<RouterContext>()({
-  component: Outlet,
-  errorComponent: ErrorPage,
-  notFoundComponent: StandaloneNotFoundPage,
-});
+import { root, shell } from './shell-route.tsx';
 
 const signIn = createRoute({
   getParentRoute: () => root,
@@ -47,14 +40,6 @@ const invitation = createRoute({
   path: paths.invitation,
   loader: ({ context }) => currentUser(context),
   component: InvitationPage,
-});
-
-const shell = createRoute({
-  getParentRoute: () => root,
-  id: 'shell',
-  beforeLoad: ({ context, location }) => requireSession(context, location.href),
-  component: Shell,
-  pendingComponent: ShellSkeleton,
 });
 
 const home = createRoute({
@@ -118,7 +103,7 @@ const account = createRoute({ getParentRoute: () => shell, path: paths.account, 
 const tokens = createRoute({
   getParentRoute: () => shell,
   path: paths.tokens,
-  validateSearch: parseTokensSearch,
+  validateSearch: parseCreateSearch,
   component: TokensPage,
 });
 const elsewhere = createRoute({ getParentRoute: () => shell, path: '$', component: NotFoundPage });
@@ -137,6 +122,7 @@ const routeTree = root.addChildren([
     teamSettings,
     account,
     tokens,
+    ...objectStoreRoutes,
     elsewhere,
   ]),
 ]);

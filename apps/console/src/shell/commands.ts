@@ -38,6 +38,8 @@ export function listCommands({ workspace, workspaces, teams }: CommandSource, ac
   const action = (label: string, run: () => void): Command => ({ id: `action ${label}`, label, kind: 'Action', run });
   return [
     page('Overview', { to: paths.workspace, params }),
+    page('Buckets', { to: paths.buckets, params }),
+    page('Access keys', { to: paths.accessKeys, params }),
     page('Audit log', { to: paths.audit, params }),
     ...(administers(workspace) ? [page('Workspace settings', { to: paths.workspaceSettings, params })] : []),
     page('API tokens', { to: paths.tokens }),
@@ -57,6 +59,7 @@ export function listCommands({ workspace, workspaces, teams }: CommandSource, ac
       kind: 'Team',
       run: () => actions.go({ to: paths.teamMembers, params: { team: uuid } }),
     })),
+    action('New bucket', () => actions.go({ to: paths.buckets, params, search: { create: true } })),
     action('New API token', () => actions.go({ to: paths.tokens, search: { create: true } })),
     action('New workspace', () => actions.create('workspace')),
     action('New team', () => actions.create('team')),

@@ -2,6 +2,7 @@ import { Outlet, useRouterState } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
 import { CommandPalette } from './command-palette.tsx';
 import { CreateDialogs, type Creating } from './create-dialogs.tsx';
+import { UploadTray } from '../uploads/upload-tray.tsx';
 import styles from './shell.module.css';
 import { ShellContext } from './shell-context.ts';
 import { ShortcutsDialog } from './shortcuts-dialog.tsx';
@@ -37,6 +38,7 @@ export function Shell() {
           <Outlet />
         </main>
       </div>
+      <UploadTray />
       <CommandPalette open={overlay === 'palette'} onClose={() => setOverlay(null)} />
       <ShortcutsDialog open={overlay === 'shortcuts'} onClose={() => setOverlay(null)} />
       <CreateDialogs creating={creating} onClose={() => setCreating(null)} />

@@ -1,5 +1,15 @@
 import { Link } from '@tanstack/react-router';
-import { KeyRound, LayoutGrid, ScrollText, Search, Settings, UserRound, UsersRound } from 'lucide-react';
+import {
+  Database,
+  KeyRound,
+  KeySquare,
+  LayoutGrid,
+  ScrollText,
+  Search,
+  Settings,
+  UserRound,
+  UsersRound,
+} from 'lucide-react';
 import type { ReactNode } from 'react';
 import { paths } from '../routes/paths.ts';
 import { administers } from '../session/administers.ts';
@@ -28,6 +38,12 @@ export function Sidebar() {
         <NavGroup label="Workspace">
           <Link to={paths.workspace} params={params} activeOptions={{ exact: true }} {...linkProps}>
             <LayoutGrid size={15} /> Overview
+          </Link>
+          <Link to={paths.buckets} params={params} activeOptions={{ includeSearch: false }} {...linkProps}>
+            <Database size={15} /> Buckets
+          </Link>
+          <Link to={paths.accessKeys} params={params} activeOptions={{ includeSearch: false }} {...linkProps}>
+            <KeySquare size={15} /> Access keys
           </Link>
           <Link to={paths.audit} params={params} activeOptions={{ includeSearch: false }} {...linkProps}>
             <ScrollText size={15} /> Audit log

@@ -55,6 +55,23 @@ export interface CorsRule {
   max_age_seconds?: number | null;
 }
 
+export interface BucketWebsite {
+  /** The name of the page below each folder, such as `index.html`. */
+  index: string;
+  /** The key of the page for what is not there. */
+  error?: string | null;
+}
+
+export interface BucketNotifications {
+  enabled?: boolean;
+  /** Receives the events by POST. */
+  webhook: string;
+  /** Such as `s3:ObjectCreated:*`. */
+  events: string[];
+  prefix?: string;
+  suffix?: string;
+}
+
 export interface BucketSettings {
   publicDefault: boolean;
   /** `Cache-Control` of public objects that have none of their own. */
@@ -64,8 +81,8 @@ export interface BucketSettings {
   max_object_size: number | null;
   allowed_content_types: string[] | null;
   quota: { max_bytes: number | null; max_objects: number | null };
-  website: Readonly<Record<string, unknown>> | null;
-  notifications: unknown;
+  website: BucketWebsite | null;
+  notifications: BucketNotifications | null;
 }
 
 /** Absent fields stay as they are; null puts the default back. */

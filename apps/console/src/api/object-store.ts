@@ -1,0 +1,177 @@
+import type { BucketUrls, ObjectsClient, ObjectStoreClient, SvcClient, Workspace } from '@svc/sdk';
+import { xhrSender } from '@svc/sdk';
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
+import { useWorkspace } from '../session/use-session.ts';
+import { scopeOf } from './queries.ts';
+import { useSvc } from './svc-context.ts';
+
+/** The object store of the workspace that is looked at. */
+export function useStore(): ObjectStoreClient {
+  const svc = useSvc();
+  return storeOf(svc, useWorkspace());
+}
+
+export function storeOf(svc: SvcClient, workspace: Workspace): ObjectStoreClient {
+  return svc.objectStore(scopeOf(workspace));
+}
+
+/** For uploads, whose progress only XMLHttpRequest tells. */
+export function uploadsTo(store: ObjectStoreClient, bucket: string): ObjectsClient {
+  return store.objects(
+    bucket,
+    xhrSender(() => new XMLHttpRequest()),
+  );
+}
+
+/** What begins the key of every query about a workspace's object store. */
+export function storeKey(workspace: Pick<Workspace, 'uuid'>) {
+  return ['object-store', workspace.uuid] as const;
+}
+
+/** The same for one bucket. */
+export function bucketKey(workspace: Pick<Workspace, 'uuid'>, bucket: string) {
+  return [...storeKey(workspace), 'bucket', bucket] as const;
+}
+
+export function storeQuery(svc: SvcClient, workspace: Workspace) {
+  return queryOptions({
+    queryKey: [...storeKey(workspace), 'status'],
+    queryFn: ({ signal }) => storeOf(svc, workspace).status({ signal }),
+  });
+}
+
+export function bucketsQuery(svc: SvcClient, workspace: Workspace) {
+  return queryOptions({
+    queryKey: [...storeKey(workspace), 'buckets'],
+    queryFn: ({ signal }) => storeOf(svc, workspace).buckets.list({ signal }),
+  });
+}
+
+export function deletedBucketsQuery(svc: SvcClient, workspace: Workspace) {
+  return queryOptions({
+    queryKey: [...storeKey(workspace), 'deleted'],
+    queryFn: ({ signal }) => storeOf(svc, workspace).buckets.deleted({ signal }),
+  });
+}
+
+export function keysQuery(svc: SvcClient, workspace: Workspace) {
+  return queryOptions({
+    queryKey: [...storeKey(workspace), 'keys'],
+    queryFn: ({ signal }) => storeOf(svc, workspace).keys.list({ signal }),
+  });
+}
+
+const DOMAINS_EVERY_MS = 5_000;
+
+/** Asked again and again while it is looked at: DNS changes without a word. */
+export function domainsQuery(svc: SvcClient, workspace: Workspace, bucket: string) {
+  return queryOptions({
+    queryKey: [...bucketKey(workspace, bucket), 'domains'],
+    queryFn: ({ signal }) => storeOf(svc, workspace).domains.list(bucket, { signal }),
+    refetchInterval: DOMAINS_EVERY_MS,
+  });
+}
+
+export function settingsQuery(svc: SvcClient, workspace: Workspace, bucket: string) {
+  return queryOptions({
+    queryKey: [...bucketKey(workspace, bucket), 'settings'],
+    queryFn: ({ signal }) => storeOf(svc, workspace).buckets.settings(bucket, { signal }),
+  });
+}
+
+export function versioningQuery(svc: SvcClient, workspace: Workspace, bucket: string) {
+  return queryOptions({
+    queryKey: [...bucketKey(workspace, bucket), 'versioning'],
+    queryFn: ({ signal }) => storeOf(svc, workspace).buckets.versioning(bucket, { signal }),
+  });
+}
+
+export function lifecycleQuery(svc: SvcClient, workspace: Workspace, bucket: string) {
+  return queryOptions({
+    queryKey: [...bucketKey(workspace, bucket), 'lifecycle'],
+    queryFn: ({ signal }) => storeOf(svc, workspace).buckets.lifecycle(bucket, { signal }),
+  });
+}
+
+export function urlsQuery(svc: SvcClient, workspace: Workspace, bucket: string) {
+  return queryOptions({
+    queryKey: [...bucketKey(workspace, bucket), 'urls'],
+    queryFn: ({ signal }) => storeOf(svc, workspace).buckets.urls(bucket, { signal }),
+  });
+}
+
+const PAGE_OF_OBJECTS = 200;
+
+/** One level of a bucket, page by page. */
+export function objectsQuery(svc: SvcClient, workspace: Workspace, bucket: string, prefix: string) {
+  return infiniteQueryOptions({
+    queryKey: [...bucketKey(workspace, bucket), 'objects', prefix],
+    queryFn: ({ signal, pageParam }) =>
+      storeOf(svc, workspace)
+        .objects(bucket)
+        .page({ prefix, delimiter: '/', limit: PAGE_OF_OBJECTS, cursor: pageParam }, { signal }),
+    initialPageParam: undefined as string | undefined, // the first page has no cursor
+    getNextPageParam: (page) => page.cursor ?? undefined,
+    maxPages: 200,
+  });
+}
+
+/** One object by its key; null when there is none. */
+export function objectQuery(svc: SvcClient, workspace: Workspace, bucket: string, key: string) {
+  return queryOptions({
+    queryKey: [...bucketKey(workspace, bucket), 'object', key],
+    queryFn: async ({ signal }) => {
+      // The first key of a listing that begins with the key is the key itself, if it is there.
+      const page = await storeOf(svc, workspace).objects(bucket).page({ prefix: key, limit: 1 }, { signal });
+      return page.objects.find((object) => object.key === key) ?? null;
+    },
+  });
+}
+
+export function versionsQuery(svc: SvcClient, workspace: Workspace, bucket: string, key: string) {
+  return queryOptions({
+    queryKey: [...bucketKey(workspace, bucket), 'versions', key],
+    queryFn: ({ signal }) => storeOf(svc, workspace).objects(bucket).versionPage({ key, limit: 100 }, { signal }),
+  });
+}
+
+/** The beginning of an object as text; bytes that are no UTF-8 show as such. */
+export function textPreviewQuery(
+  svc: SvcClient,
+  workspace: Workspace,
+  bucket: string,
+  object: { key: string; etag: string },
+  mostBytes: number,
+) {
+  return queryOptions({
+    queryKey: [...bucketKey(workspace, bucket), 'text', object.key, object.etag],
+    queryFn: async ({ signal }) => {
+      const range = { start: 0, end: mostBytes - 1 };
+      const { body } = await storeOf(svc, workspace).objects(bucket).download(object.key, { range, signal });
+      return await new Response(body).text();
+    },
+  });
+}
+
+/** Where a browser gets the bytes with its session: for links and pictures. */
+export function downloadPath(
+  workspace: Workspace,
+  bucket: string,
+  { key, versionId, inline = false }: { key: string; versionId?: string | null; inline?: boolean },
+): string {
+  const { workspaceUuid, teamUuid } = scopeOf(workspace);
+  const query = new URLSearchParams({ key });
+  if (versionId !== undefined && versionId !== null) query.set('version_id', versionId);
+  if (inline) query.set('inline', '1');
+  if (teamUuid !== undefined) query.set('team_uuid', teamUuid);
+  const base = `/api/v1/workspace/${workspaceUuid}/object-store/buckets/${encodeURIComponent(bucket)}`;
+  return `${base}/objects/download?${query.toString()}`;
+}
+
+/** The address of a public object that people are given: a domain of the bucket where it has one. */
+export function publicUrlOf(urls: BucketUrls, key: string): string {
+  const [domain] = urls.custom_domains;
+  const path = key.split('/').map(encodeURIComponent).join('/');
+  if (domain !== undefined) return `https://${domain.replace(/^https?:\/\/|\/$/g, '')}/${path}`;
+  return urls.management_public.replace('{key}', path);
+}

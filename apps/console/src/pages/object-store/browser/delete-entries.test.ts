@@ -1,0 +1,48 @@
+import type { ObjectPage } from '@svc/sdk';
+import { describe, expect, it } from 'vitest';
+import { deleteEntries } from './delete-entries.ts';
+import type { Entry } from './entries.ts';
+
+/** Keys that are there, behind the two calls that a deletion makes. */
+function bucketOf(keys: Set<string>, locked: ReadonlySet<string> = new Set()) {
+  return {
+    page: ({ prefix = '', limit = 1_000 }: { prefix?: string | undefined; limit?: number | undefined }) => {
+      const found = [...keys].filter((key) => key.startsWith(prefix)).slice(0, limit);
+      const objects = found.map((key) => ({
+        key,
+        size: 1,
+        etag: 'e',
+        last_modified: '2026-01-01T00:00:00.000Z',
+        content_type: null,
+        version_id: null,
+      }));
+      const page: ObjectPage = { objects, prefixes: [], cursor: null, truncated: false, key_count: found.length };
+      return Promise.resolve(page);
+    },
+    deleteMany: (wanted: readonly string[]) => {
+      expect(wanted.length).toBeLessThanOrEqual(1_000);
+      const deleted = wanted.filter((key) => !locked.has(key));
+      for (const key of deleted) keys.delete(key);
+      const errors = wanted
+        .filter((key) => locked.has(key))
+        .map((key) => ({ key, code: 'AccessDenied', message: 'locked' }));
+      return Promise.resolve({ deleted: deleted.map((key) => ({ key, deleted: true })), errors });
+    },
+  };
+}
+
+const folder = (key: string): Entry => ({ kind: 'folder', key, name: key });
+
+describe('deleting what was chosen', () => {
+  it('empties a folder of more objects than one call takes, and nothing beside it', async () => {
+    const keys = new Set(Array.from({ length: 2_345 }, (_, index) => `a/${index}`).concat('ab', 'b/1'));
+    expect(await deleteEntries(bucketOf(keys), [folder('a/')])).toBe(2_345);
+    expect([...keys]).toEqual(['ab', 'b/1']);
+  });
+
+  it('ends with the reason when something cannot be deleted, instead of asking for ever', async () => {
+    const keys = new Set(['a/1', 'a/2']);
+    const deletion = deleteEntries(bucketOf(keys, new Set(['a/2'])), [folder('a/')]);
+    await expect(deletion).rejects.toThrow('a/2 was not deleted: locked');
+  });
+});

@@ -1,0 +1,45 @@
+export interface DroppedFile {
+  file: File;
+  /** Below the folder that it was dropped on, such as `photos/1.jpg`. */
+  path: string;
+}
+
+/** More than this at once is a mistake, or needs a tool that walks the disk itself. */
+export const MAX_DROPPED_FILES = 10_000;
+
+/** The files of a drop, those in dropped folders included. */
+export async function droppedFiles(transfer: DataTransfer): Promise<DroppedFile[]> {
+  // The list is emptied as soon as the event is over: everything is taken from it before the first wait.
+  const taken = [...transfer.items].map((item) => ({ entry: item.webkitGetAsEntry(), file: item.getAsFile() }));
+  const found: DroppedFile[] = [];
+  for (const { entry, file } of taken) {
+    if (entry !== null) await collect(entry, '', found);
+    else if (file !== null) found.push({ file, path: file.name });
+  }
+  return found;
+}
+
+async function collect(entry: FileSystemEntry, folder: string, found: DroppedFile[]): Promise<void> {
+  if (found.length >= MAX_DROPPED_FILES) return;
+  const path = `${folder}${entry.name}`;
+  if (isFile(entry)) {
+    found.push({ file: await new Promise<File>((resolve, reject) => entry.file(resolve, reject)), path });
+    return;
+  }
+  if (!isDirectory(entry)) return;
+  const reader = entry.createReader();
+  // A reader gives its entries in portions; an empty one is the end.
+  for (;;) {
+    const portion = await new Promise<FileSystemEntry[]>((resolve, reject) => reader.readEntries(resolve, reject));
+    if (portion.length === 0 || found.length >= MAX_DROPPED_FILES) return;
+    for (const child of portion) await collect(child, `${path}/`, found);
+  }
+}
+
+function isFile(entry: FileSystemEntry): entry is FileSystemFileEntry {
+  return entry.isFile;
+}
+
+function isDirectory(entry: FileSystemEntry): entry is FileSystemDirectoryEntry {
+  return entry.isDirectory;
+}

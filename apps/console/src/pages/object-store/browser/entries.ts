@@ -1,0 +1,18 @@
+import type { ObjectPage, StoredObject } from '@svc/sdk';
+import { nameIn } from './folder-path.ts';
+
+/** One line of the browser. */
+export type Entry =
+  | { kind: 'folder'; key: string; name: string }
+  | { kind: 'object'; key: string; name: string; object: StoredObject };
+
+/** Folders first, then objects, each in the order of the store. The folder's own marker is not shown in it. */
+export function entriesOf(pages: readonly ObjectPage[], prefix: string): Entry[] {
+  const folders = new Set(pages.flatMap((page) => page.prefixes));
+  const entries: Entry[] = [...folders].map((key) => ({ kind: 'folder', key, name: nameIn(prefix, key) }));
+  for (const object of pages.flatMap((page) => page.objects)) {
+    if (object.key === prefix) continue;
+    entries.push({ kind: 'object', key: object.key, name: nameIn(prefix, object.key), object });
+  }
+  return entries;
+}

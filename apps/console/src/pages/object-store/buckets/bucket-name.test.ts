@@ -1,0 +1,16 @@
+import { describe, expect, it } from 'vitest';
+import { bucketNameFault, sanitizeBucketName } from './bucket-name.ts';
+
+describe('the name of a bucket', () => {
+  it.each([
+    ['My Photos', 'my-photos'],
+    ['--a__b..c--', 'a-b-c'],
+    ['Ünïcode', 'n-code'],
+  ])('becomes of %j %j', (typed, name) => expect(sanitizeBucketName(typed)).toBe(name));
+
+  it('has its length after that', () => {
+    expect(bucketNameFault('a!')).toMatch(/at least 3/);
+    expect(bucketNameFault('x'.repeat(64))).toMatch(/at most 63/);
+    expect(bucketNameFault('photos')).toBeUndefined();
+  });
+});

@@ -1,0 +1,69 @@
+import type { CustomDomain } from '@svc/sdk';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useRef } from 'react';
+import { storeKey, useStore } from '../../../api/object-store.ts';
+import { useWorkspace } from '../../../session/use-session.ts';
+import { Button } from '../../../ui/button.tsx';
+import { Dialog, DialogActions } from '../../../ui/dialog.tsx';
+import { TextField } from '../../../ui/field.tsx';
+import { FormError } from '../../../ui/form-error.tsx';
+import { formText } from '../../../ui/form-text.ts';
+import { useBucketName } from '../buckets/bucket-page.tsx';
+
+export interface AddDomainDialogProps {
+  open: boolean;
+  onClose: () => void;
+  onAdded: (domain: CustomDomain) => void;
+}
+
+export function AddDomainDialog({ open, onClose, onAdded }: AddDomainDialogProps) {
+  const store = useStore();
+  const workspace = useWorkspace();
+  const bucket = useBucketName();
+  const queryClient = useQueryClient();
+  const hostname = useRef<HTMLInputElement>(null);
+  const addition = useMutation({
+    mutationFn: (name: string) => store.domains.add(bucket, name),
+    onSuccess: async (domain) => {
+      await queryClient.invalidateQueries({ queryKey: storeKey(workspace) });
+      onAdded(domain);
+    },
+  });
+  return (
+    <Dialog
+      open={open}
+      onClose={() => {
+        addition.reset();
+        onClose();
+      }}
+      initialFocus={hostname}
+      title="Add a domain"
+      description="A host name that you own. Its DNS record proves it; you are shown which."
+    >
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          addition.mutate(formText(event.currentTarget, 'hostname').trim());
+        }}
+      >
+        <TextField
+          ref={hostname}
+          label="Host name"
+          name="hostname"
+          required
+          maxLength={253}
+          placeholder="files.example.com"
+          autoComplete="off"
+          spellCheck={false}
+        />
+        <FormError error={addition.error} />
+        <DialogActions>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" variant="primary" pending={addition.isPending}>
+            Add domain
+          </Button>
+        </DialogActions>
+      </form>
+    </Dialog>
+  );
+}

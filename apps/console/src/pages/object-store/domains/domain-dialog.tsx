@@ -1,0 +1,72 @@
+import type { CustomDomain } from '@svc/sdk';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { RefreshCw } from 'lucide-react';
+import { domainsQuery, useStore } from '../../../api/object-store.ts';
+import { useSvc } from '../../../api/svc-context.ts';
+import { useWorkspace } from '../../../session/use-session.ts';
+import { Status } from '../../../ui/badge.tsx';
+import { Button } from '../../../ui/button.tsx';
+import { CopyField } from '../../../ui/copy-field.tsx';
+import { Dialog, DialogActions } from '../../../ui/dialog.tsx';
+import { FieldStack } from '../../../ui/field.tsx';
+import { FormError } from '../../../ui/form-error.tsx';
+import { Definitions } from '../../../ui/page.tsx';
+import { RelativeTime } from '../../../ui/time.tsx';
+import { useBucketName } from '../buckets/bucket-page.tsx';
+import { certificateOf, dnsOf, domainWords } from './domain-words.ts';
+
+/** The record to set at the DNS provider, and what is seen of it from here. */
+export function DomainDialog({ domain, onClose }: { domain: CustomDomain | null; onClose: () => void }) {
+  return (
+    <Dialog
+      open={domain !== null}
+      onClose={onClose}
+      width="wide"
+      title={domain?.hostname ?? ''}
+      description="It serves the bucket as soon as its DNS record leads here."
+    >
+      {domain !== null && <DomainDetails domain={domain} onClose={onClose} />}
+    </Dialog>
+  );
+}
+
+function DomainDetails({ domain, onClose }: { domain: CustomDomain; onClose: () => void }) {
+  const store = useStore();
+  const svc = useSvc();
+  const workspace = useWorkspace();
+  const bucket = useBucketName();
+  const queryClient = useQueryClient();
+  const check = useMutation({
+    mutationFn: () => store.domains.status(domain.hostname),
+    onSettled: () => queryClient.invalidateQueries({ queryKey: domainsQuery(svc, workspace, bucket).queryKey }),
+  });
+  const { tone, word, live, next } = domainWords(domain);
+  return (
+    <>
+      <FieldStack>
+        <CopyField label="CNAME record of the host name" value={domain.cname_target} />
+      </FieldStack>
+      <Definitions
+        items={[
+          [
+            'State',
+            <Status key="state" tone={tone} live={live}>
+              {word}
+            </Status>,
+          ],
+          ...(next === null ? [] : ([['What now', next]] as const)),
+          ['Seen in DNS', dnsOf(domain).observed ?? 'nothing yet'],
+          ['Certificate', certificateOf(domain)],
+          ['Checked', domain.last_checked_at ? <RelativeTime key="at" at={domain.last_checked_at} /> : 'not yet'],
+        ]}
+      />
+      <FormError error={check.error} />
+      <DialogActions>
+        <Button icon={<RefreshCw size={14} />} pending={check.isPending} onClick={() => check.mutate()}>
+          Check now
+        </Button>
+        <Button onClick={onClose}>Done</Button>
+      </DialogActions>
+    </>
+  );
+}

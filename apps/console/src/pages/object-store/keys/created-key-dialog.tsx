@@ -1,0 +1,30 @@
+import type { CreatedAccessKey } from '@svc/sdk';
+import { Button } from '../../../ui/button.tsx';
+import { CopyField } from '../../../ui/copy-field.tsx';
+import { Dialog, DialogActions } from '../../../ui/dialog.tsx';
+import { FieldStack } from '../../../ui/field.tsx';
+
+/** The only place that ever shows a key's secret; a click beside it does not close it. */
+export function CreatedKeyDialog({ created, onClose }: { created: CreatedAccessKey | null; onClose: () => void }) {
+  return (
+    <Dialog
+      open={created !== null}
+      onClose={onClose}
+      dismissible={false}
+      title="Copy your key now"
+      description="The secret cannot be shown again."
+    >
+      <FieldStack>
+        <CopyField label="Access key id" value={created?.accessKeyId ?? ''} />
+        <CopyField label="Secret access key" value={created?.secretAccessKey ?? ''} />
+        <CopyField label="Endpoint" value={created?.s3_endpoint ?? ''} />
+        <CopyField label="Region" value={created?.region ?? ''} />
+      </FieldStack>
+      <DialogActions>
+        <Button variant="primary" onClick={onClose}>
+          Done
+        </Button>
+      </DialogActions>
+    </Dialog>
+  );
+}

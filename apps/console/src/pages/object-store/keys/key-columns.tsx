@@ -1,0 +1,65 @@
+import type { AccessKey } from '@svc/sdk';
+import { Badge } from '../../../ui/badge.tsx';
+import { Button } from '../../../ui/button.tsx';
+import type { Column } from '../../../ui/table.tsx';
+import { RelativeTime } from '../../../ui/time.tsx';
+import styles from '../buckets/buckets.module.css';
+
+/** `onRevoke` is null for who may only look. */
+export function keyColumns(onRevoke: ((key: AccessKey) => void) | null): Column<AccessKey>[] {
+  return [
+    {
+      id: 'label',
+      header: 'Label',
+      cell: (key) => (
+        <span className={styles['name']}>
+          {key.label} <code className="muted">{key.accessKeyId}</code>
+        </span>
+      ),
+    },
+    {
+      id: 'permissions',
+      header: 'May',
+      width: '8.5rem',
+      cell: ({ permissions }) => permissions.map((permission) => <Badge key={permission}>{permission}</Badge>),
+    },
+    {
+      id: 'buckets',
+      header: 'Buckets',
+      width: '10rem',
+      wideOnly: true,
+      cell: ({ buckets }) => (reachesAll(buckets) ? <span className="muted">all</span> : buckets.join(', ')),
+    },
+    {
+      id: 'used',
+      header: 'Last used',
+      width: '7.5rem',
+      wideOnly: true,
+      cell: ({ last_used_at: at }) => (at === null ? <span className="muted">never</span> : <RelativeTime at={at} />),
+    },
+    {
+      id: 'expires',
+      header: 'Expires',
+      width: '7rem',
+      wideOnly: true,
+      cell: ({ expires_at: at }) => (at === null ? <span className="muted">never</span> : <RelativeTime at={at} />),
+    },
+    {
+      id: 'actions',
+      header: 'Actions',
+      headerHidden: true,
+      align: 'end',
+      width: '6.5rem',
+      cell: (key) =>
+        onRevoke !== null && (
+          <Button size="small" aria-label={`Revoke ${key.label}`} onClick={() => onRevoke(key)}>
+            Revoke
+          </Button>
+        ),
+    },
+  ];
+}
+
+function reachesAll(buckets: readonly string[]): boolean {
+  return buckets.length === 0 || buckets.includes('*');
+}

@@ -1,0 +1,168 @@
+import { useState } from 'react';
+import { Button } from '../../../ui/button.tsx';
+import { Checkbox } from '../../../ui/checkbox.tsx';
+import { Dialog, DialogActions } from '../../../ui/dialog.tsx';
+import { FieldStack, TextField } from '../../../ui/field.tsx';
+import { FormError } from '../../../ui/form-error.tsx';
+import { Switch } from '../../../ui/switch.tsx';
+import { TextArea } from '../../../ui/text-area.tsx';
+import styles from './lifecycle.module.css';
+import type { Editing } from './lifecycle-page.tsx';
+import { draftOf, ruleOf, type RuleDraft, type RuleFaults } from './rule-draft.ts';
+import type { Rule } from './rule.ts';
+
+export interface RuleDialogProps {
+  editing: Editing;
+  /** Names of rules that are there. */
+  taken: readonly string[];
+  state: { isPending: boolean; error: unknown };
+  onClose: () => void;
+  onSave: (rule: Rule, before: Rule | null) => void;
+}
+
+export function RuleDialog({ editing, ...form }: RuleDialogProps) {
+  return (
+    <Dialog
+      open={editing !== null}
+      onClose={form.onClose}
+      width="wide"
+      title={editing?.rule ? `Rule ${editing.rule.id}` : 'New rule'}
+      description="Leave empty what the rule shall not look at, or shall not do."
+    >
+      {editing !== null && <RuleForm key={editing.rule?.id ?? ''} before={editing.rule} {...form} />}
+    </Dialog>
+  );
+}
+
+function RuleForm({
+  before,
+  taken,
+  state,
+  onClose,
+  onSave,
+}: Omit<RuleDialogProps, 'editing'> & { before: Rule | null }) {
+  const [draft, setDraft] = useState(() => draftOf(before));
+  const [tried, setTried] = useState(false);
+  const { rule, faults } = ruleOf(draft, before);
+  const clash = before?.id !== draft.id.trim() && taken.includes(draft.id.trim());
+  const shown: RuleFaults = clash ? { ...faults, id: 'There is a rule of this name.' } : faults;
+  const change = (changes: Partial<RuleDraft>): void => setDraft({ ...draft, ...changes });
+  return (
+    <form
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault();
+        setTried(true);
+        if (rule !== null && !clash) onSave(rule, before);
+      }}
+    >
+      <FieldStack>
+        <TextField
+          label="Name"
+          value={draft.id}
+          maxLength={255}
+          autoComplete="off"
+          error={tried ? shown.id : undefined}
+          onChange={(event) => change({ id: event.target.value })}
+        />
+        <RuleScope draft={draft} faults={tried ? shown : {}} onChange={change} />
+        <RuleEffects draft={draft} faults={tried ? shown : {}} onChange={change} />
+        <Switch label="The rule is in force" checked={draft.enabled} onChange={(enabled) => change({ enabled })} />
+      </FieldStack>
+      <FormError error={state.error} />
+      <DialogActions>
+        <Button onClick={onClose}>Cancel</Button>
+        <Button type="submit" variant="primary" pending={state.isPending}>
+          Save rule
+        </Button>
+      </DialogActions>
+    </form>
+  );
+}
+
+interface RulePartProps {
+  draft: RuleDraft;
+  faults: RuleFaults;
+  onChange: (changes: Partial<RuleDraft>) => void;
+}
+
+function RuleScope({ draft, faults, onChange }: RulePartProps) {
+  return (
+    <>
+      <TextField
+        label="Keys that begin with"
+        value={draft.prefix}
+        placeholder="All keys"
+        spellCheck={false}
+        onChange={(event) => onChange({ prefix: event.target.value })}
+      />
+      <TextArea
+        label="Tags"
+        value={draft.tags}
+        placeholder="name=value"
+        error={faults.tags}
+        onChange={(event) => onChange({ tags: event.target.value })}
+      />
+      <div className={styles['pair']}>
+        <TextField
+          label="Larger than"
+          value={draft.largerThan}
+          placeholder="Any size"
+          error={faults.largerThan}
+          onChange={(event) => onChange({ largerThan: event.target.value })}
+        />
+        <TextField
+          label="Smaller than"
+          value={draft.smallerThan}
+          placeholder="Any size"
+          error={faults.smallerThan}
+          onChange={(event) => onChange({ smallerThan: event.target.value })}
+        />
+      </div>
+    </>
+  );
+}
+
+function RuleEffects({ draft, faults, onChange }: RulePartProps) {
+  return (
+    <>
+      <div className={styles['pair']}>
+        <TextField
+          label="Objects expire after (days)"
+          inputMode="numeric"
+          value={draft.expireDays}
+          error={faults.expireDays}
+          onChange={(event) => onChange({ expireDays: event.target.value })}
+        />
+        <TextField
+          label="Unfinished uploads end after (days)"
+          inputMode="numeric"
+          value={draft.abortDays}
+          error={faults.abortDays}
+          onChange={(event) => onChange({ abortDays: event.target.value })}
+        />
+      </div>
+      <div className={styles['pair']}>
+        <TextField
+          label="Old versions go after (days)"
+          inputMode="numeric"
+          value={draft.noncurrentDays}
+          error={faults.noncurrentDays}
+          onChange={(event) => onChange({ noncurrentDays: event.target.value })}
+        />
+        <TextField
+          label="But keep the newest (versions)"
+          inputMode="numeric"
+          value={draft.keptVersions}
+          error={faults.keptVersions}
+          onChange={(event) => onChange({ keptVersions: event.target.value })}
+        />
+      </div>
+      <Checkbox
+        label="Remove delete markers that hide nothing any more"
+        checked={draft.expiredMarkers}
+        onChange={(expiredMarkers) => onChange({ expiredMarkers })}
+      />
+    </>
+  );
+}

@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest';
+import { draftOf, ruleOf } from './rule-draft.ts';
+
+const EMPTY = draftOf(null);
+
+describe('a lifecycle rule that is typed', () => {
+  it('becomes the rule, and the rule becomes the same text again', () => {
+    const draft = {
+      ...EMPTY,
+      id: 'logs',
+      prefix: 'logs/',
+      tags: 'keep=no\nclass = cold',
+      largerThan: '1 MiB',
+      expireDays: '30',
+      noncurrentDays: '7',
+      keptVersions: '3',
+      abortDays: '2',
+    };
+    const { rule, faults } = ruleOf(draft, null);
+    expect(faults).toEqual({});
+    expect(rule).toEqual({
+      id: 'logs',
+      enabled: true,
+      filter: {
+        prefix: 'logs/',
+        tags: { keep: 'no', class: 'cold' },
+        size_greater_than: 1024 ** 2,
+        size_less_than: null,
+      },
+      expiration: { days: 30 },
+      noncurrent_version_expiration: { days: 7, newer_versions: 3 },
+      abort_incomplete_multipart_upload: { days: 2 },
+    });
+    expect(ruleOf(draftOf(rule), rule).rule).toEqual(rule);
+  });
+
+  it.each([
+    [{ id: '', expireDays: '1' }, 'id'],
+    [{ expireDays: '0' }, 'expireDays'],
+    [{ abortDays: 'soon' }, 'abortDays'],
+    [{ expireDays: '1', largerThan: 'big' }, 'largerThan'],
+    [{ expireDays: '1', tags: 'novalue' }, 'tags'],
+    [{ expireDays: '1', expiredMarkers: true }, 'expireDays'],
+    [{ keptVersions: '2' }, 'noncurrentDays'],
+    [{}, 'expireDays'],
+  ])('is refused at the field: %j', (changes, field) => {
+    const { rule, faults } = ruleOf({ ...EMPTY, id: 'a', ...changes }, null);
+    expect(rule).toBeNull();
+    expect(Object.keys(faults)).toContain(field);
+  });
+
+  it('keeps a date of expiry, which the form does not show', () => {
+    const { rule } = ruleOf({ ...EMPTY, id: 'a', abortDays: '1' }, null);
+    if (rule === null) throw new Error('a valid rule was refused');
+    const dated = { ...rule, expiration: { date: '2030-01-01T00:00:00.000Z' } };
+    expect(ruleOf(draftOf(dated), dated).rule).toEqual(dated);
+  });
+});

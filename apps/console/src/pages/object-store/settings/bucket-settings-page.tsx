@@ -1,0 +1,95 @@
+import { useQuery } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import { bucketsQuery, settingsQuery, urlsQuery } from '../../../api/object-store.ts';
+import { useSvc } from '../../../api/svc-context.ts';
+import { paths } from '../../../routes/paths.ts';
+import { administers } from '../../../session/administers.ts';
+import { useWorkspace } from '../../../session/use-session.ts';
+import { Button } from '../../../ui/button.tsx';
+import { CopyField } from '../../../ui/copy-field.tsx';
+import { FieldStack } from '../../../ui/field.tsx';
+import { ActionPanel, Panel, Section } from '../../../ui/page.tsx';
+import { ErrorState, Skeleton } from '../../../ui/states.tsx';
+import { BucketPage, useBucketName } from '../buckets/bucket-page.tsx';
+import { DeleteBucketDialog } from '../buckets/delete-bucket-dialog.tsx';
+import { AccessSettings } from './access-settings.tsx';
+import { CorsSettings } from './cors-settings.tsx';
+import { LimitSettings } from './limit-settings.tsx';
+import { NotificationSettings } from './notification-settings.tsx';
+import { VersioningSettings } from './versioning-settings.tsx';
+import { WebsiteSettings } from './website-settings.tsx';
+
+/** Guests and members see how the bucket is set; admins and owners change it. */
+export function BucketSettingsPage() {
+  const svc = useSvc();
+  const workspace = useWorkspace();
+  const bucket = useBucketName();
+  const settings = useQuery(settingsQuery(svc, workspace, bucket));
+  const locked = !administers(workspace);
+  return (
+    <BucketPage current="settings" width="narrow">
+      <Addresses />
+      {settings.isError ? (
+        <ErrorState error={settings.error} onRetry={() => void settings.refetch()} />
+      ) : settings.data === undefined ? (
+        <Skeleton width="100%" height="20rem" />
+      ) : (
+        <>
+          <AccessSettings settings={settings.data} locked={locked} />
+          <VersioningSettings settings={settings.data} locked={locked} />
+          <LimitSettings settings={settings.data} locked={locked} />
+          <CorsSettings settings={settings.data} locked={locked} />
+          <WebsiteSettings settings={settings.data} locked={locked} />
+          <NotificationSettings settings={settings.data} locked={locked} />
+        </>
+      )}
+      {!locked && <DeleteBucket />}
+    </BucketPage>
+  );
+}
+
+function Addresses() {
+  const svc = useSvc();
+  const workspace = useWorkspace();
+  const bucket = useBucketName();
+  const { data: urls } = useQuery(urlsQuery(svc, workspace, bucket));
+  return (
+    <Section title="Addresses" description="For S3 clients; path style works everywhere.">
+      <Panel>
+        <FieldStack>
+          <CopyField label="Path style" value={urls?.path_style ?? ''} placeholder="…" />
+          <CopyField label="Virtual host" value={urls?.virtual_host ?? ''} placeholder="…" />
+        </FieldStack>
+      </Panel>
+    </Section>
+  );
+}
+
+function DeleteBucket() {
+  const svc = useSvc();
+  const workspace = useWorkspace();
+  const name = useBucketName();
+  const navigate = useNavigate();
+  const { data: buckets } = useQuery(bucketsQuery(svc, workspace));
+  const [asking, setAsking] = useState(false);
+  const bucket = buckets?.find((each) => each.name === name) ?? null;
+  return (
+    <>
+      <ActionPanel
+        title="Delete bucket"
+        description="With all it holds; it can be restored for some days where that is set."
+        action={
+          <Button disabled={bucket === null} onClick={() => setAsking(true)}>
+            Delete bucket…
+          </Button>
+        }
+      />
+      <DeleteBucketDialog
+        bucket={asking ? bucket : null}
+        onClose={() => setAsking(false)}
+        onDeleted={() => void navigate({ to: paths.buckets, params: { workspace: workspace.uuid } })}
+      />
+    </>
+  );
+}

@@ -1,0 +1,158 @@
+import type { CorsRule } from '@svc/sdk';
+import { Plus, Trash2 } from 'lucide-react';
+import { useState } from 'react';
+import { Button, IconButton } from '../../../ui/button.tsx';
+import { Checkbox } from '../../../ui/checkbox.tsx';
+import { FieldStack, TextField } from '../../../ui/field.tsx';
+import { Panel, Section } from '../../../ui/page.tsx';
+import { TextArea } from '../../../ui/text-area.tsx';
+import { linesOf } from './lines.ts';
+import { SaveRow } from './save-row.tsx';
+import styles from './settings.module.css';
+import { useSaveSettings, type SettingsPartProps } from './use-save-settings.ts';
+
+const METHODS = ['GET', 'HEAD', 'PUT', 'POST', 'DELETE'] as const;
+type Method = (typeof METHODS)[number];
+
+interface Draft {
+  id: number;
+  origins: string;
+  methods: readonly Method[];
+  headers: string;
+  exposed: string;
+  maxAge: string;
+}
+
+/** Which pages of other origins may call the store from a browser. */
+export function CorsSettings({ settings, locked }: SettingsPartProps) {
+  const save = useSaveSettings();
+  const [drafts, setDrafts] = useState(() => (settings.cors_rules ?? []).map(draftOf));
+  const [nextId, setNextId] = useState(drafts.length);
+  const change = (id: number, changes: Partial<Draft>): void =>
+    setDrafts(drafts.map((draft) => (draft.id === id ? { ...draft, ...changes } : draft)));
+  const add = (): void => {
+    setDrafts([
+      ...drafts,
+      { id: nextId, origins: '', methods: ['GET', 'HEAD'], headers: '*', exposed: 'ETag', maxAge: '3600' },
+    ]);
+    setNextId(nextId + 1);
+  };
+  const incomplete = drafts.some(({ origins, methods }) => linesOf(origins).length === 0 || methods.length === 0);
+  return (
+    <Section
+      title="Browsers of other origins"
+      description="CORS rules: the first that fits an origin and a method holds."
+      actions={
+        !locked && (
+          <Button size="small" icon={<Plus size={13} />} onClick={add}>
+            Add rule
+          </Button>
+        )
+      }
+    >
+      <Panel>
+        <form
+          onSubmit={(event) => {
+            event.preventDefault();
+            save.mutate({ cors_rules: drafts.length === 0 ? null : drafts.map(ruleOf) });
+          }}
+        >
+          {drafts.length === 0 && <p className="muted">No page of another origin may call this bucket.</p>}
+          {drafts.map((draft, index) => (
+            <CorsRuleForm
+              key={draft.id}
+              number={index + 1}
+              draft={draft}
+              locked={locked}
+              onChange={(changes) => change(draft.id, changes)}
+              onRemove={() => setDrafts(drafts.filter(({ id }) => id !== draft.id))}
+            />
+          ))}
+          <SaveRow state={save} locked={locked} disabled={incomplete} />
+        </form>
+      </Panel>
+    </Section>
+  );
+}
+
+interface CorsRuleFormProps {
+  number: number;
+  draft: Draft;
+  locked: boolean;
+  onChange: (changes: Partial<Draft>) => void;
+  onRemove: () => void;
+}
+
+function CorsRuleForm({ number, draft, locked, onChange, onRemove }: CorsRuleFormProps) {
+  return (
+    <fieldset className={styles['rule']} disabled={locked}>
+      <legend className={styles['legend']}>Rule {number}</legend>
+      <FieldStack>
+        <TextArea
+          label="Origins"
+          hint="One a line, such as https://app.example.com or *."
+          value={draft.origins}
+          onChange={(event) => onChange({ origins: event.target.value })}
+        />
+        <div className={styles['boxes']}>
+          {METHODS.map((method) => (
+            <Checkbox
+              key={method}
+              label={method}
+              checked={draft.methods.includes(method)}
+              disabled={locked}
+              onChange={(checked) =>
+                onChange({
+                  methods: METHODS.filter((each) => (each === method ? checked : draft.methods.includes(each))),
+                })
+              }
+            />
+          ))}
+        </div>
+        <TextField
+          label="Request headers"
+          value={draft.headers}
+          onChange={(event) => onChange({ headers: event.target.value })}
+        />
+        <TextField
+          label="Headers that scripts may read"
+          value={draft.exposed}
+          onChange={(event) => onChange({ exposed: event.target.value })}
+        />
+        <TextField
+          label="Seconds that browsers remember"
+          inputMode="numeric"
+          value={draft.maxAge}
+          onChange={(event) => onChange({ maxAge: event.target.value })}
+        />
+      </FieldStack>
+      {!locked && (
+        <IconButton label={`Remove rule ${number}`} size="small" className={styles['remove']} onClick={onRemove}>
+          <Trash2 size={15} />
+        </IconButton>
+      )}
+    </fieldset>
+  );
+}
+
+function draftOf(rule: CorsRule, index: number): Draft {
+  return {
+    id: index,
+    origins: rule.allowed_origins.join('\n'),
+    methods: METHODS.filter((method) => rule.allowed_methods.includes(method)),
+    headers: (rule.allowed_headers ?? []).join(', '),
+    exposed: (rule.expose_headers ?? []).join(', '),
+    maxAge: rule.max_age_seconds?.toString() ?? '',
+  };
+}
+
+function ruleOf({ origins, methods, headers, exposed, maxAge }: Draft): CorsRule {
+  const list = (text: string): string[] => linesOf(text.replaceAll(',', '\n'));
+  return {
+    allowed_origins: linesOf(origins),
+    allowed_methods: [...methods],
+    allowed_headers: list(headers),
+    expose_headers: list(exposed),
+    ...(/^\d+$/.test(maxAge.trim()) ? { max_age_seconds: Number(maxAge) } : {}),
+  };
+}

@@ -1,0 +1,82 @@
+import { useState } from 'react';
+import { Checkbox } from '../../../ui/checkbox.tsx';
+import { FieldStack, TextField } from '../../../ui/field.tsx';
+import { Panel, Section } from '../../../ui/page.tsx';
+import { Switch } from '../../../ui/switch.tsx';
+import { SaveRow } from './save-row.tsx';
+import styles from './settings.module.css';
+import { useSaveSettings, type SettingsPartProps } from './use-save-settings.ts';
+
+const EVENTS = [
+  ['s3:ObjectCreated:*', 'Created'],
+  ['s3:ObjectRemoved:*', 'Removed'],
+  ['s3:LifecycleExpiration:*', 'Expired'],
+] as const;
+
+/** A program hears of what happens in the bucket. */
+export function NotificationSettings({ settings, locked }: SettingsPartProps) {
+  const save = useSaveSettings();
+  const [enabled, setEnabled] = useState(settings.notifications?.enabled ?? false);
+  const [webhook, setWebhook] = useState(settings.notifications?.webhook ?? '');
+  const [events, setEvents] = useState<readonly string[]>(
+    settings.notifications?.events ?? EVENTS.slice(0, 2).map(([name]) => name),
+  );
+  const [prefix, setPrefix] = useState(settings.notifications?.prefix ?? '');
+  const toggle = (name: string, on: boolean): void =>
+    setEvents(on ? [...events, name] : events.filter((each) => each !== name));
+  const incomplete = enabled && (webhook.trim() === '' || events.length === 0);
+  return (
+    <Section title="Notifications" description="Each event is posted to an address, signed, at least once.">
+      <Panel>
+        <form
+          onSubmit={(event) => {
+            event.preventDefault();
+            save.mutate({
+              notifications:
+                webhook.trim() === ''
+                  ? null
+                  : { enabled, webhook: webhook.trim(), events: [...events], prefix, suffix: '' },
+            });
+          }}
+        >
+          <FieldStack>
+            <Switch label="Tell of what happens here" checked={enabled} disabled={locked} onChange={setEnabled} />
+            {enabled && (
+              <>
+                <TextField
+                  label="Address"
+                  type="url"
+                  value={webhook}
+                  disabled={locked}
+                  required
+                  placeholder="https://example.com/hook"
+                  onChange={(event) => setWebhook(event.target.value)}
+                />
+                <div className={styles['boxes']}>
+                  {EVENTS.map(([name, label]) => (
+                    <Checkbox
+                      key={name}
+                      label={label}
+                      checked={events.includes(name)}
+                      disabled={locked}
+                      onChange={(on) => toggle(name, on)}
+                    />
+                  ))}
+                </div>
+                <TextField
+                  label="Keys that begin with"
+                  value={prefix}
+                  disabled={locked}
+                  placeholder="All keys"
+                  spellCheck={false}
+                  onChange={(event) => setPrefix(event.target.value)}
+                />
+              </>
+            )}
+          </FieldStack>
+          <SaveRow state={save} locked={locked} disabled={incomplete} />
+        </form>
+      </Panel>
+    </Section>
+  );
+}

@@ -1,0 +1,25 @@
+import { Button } from '../../../ui/button.tsx';
+import { DialogActions } from '../../../ui/dialog.tsx';
+import { FormError } from '../../../ui/form-error.tsx';
+
+export interface SaveRowProps {
+  state: { isPending: boolean; error: unknown };
+  /** Nothing was changed, or what was typed cannot be saved. */
+  disabled: boolean;
+  locked: boolean;
+}
+
+/** The end of a form of settings. */
+export function SaveRow({ state, disabled, locked }: SaveRowProps) {
+  if (locked) return null;
+  return (
+    <>
+      <FormError error={state.error} />
+      <DialogActions>
+        <Button type="submit" pending={state.isPending} disabled={disabled}>
+          Save
+        </Button>
+      </DialogActions>
+    </>
+  );
+}

@@ -1,0 +1,31 @@
+import type { BucketSettings, BucketSettingsChange } from '@svc/sdk';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { settingsQuery, storeKey, useStore } from '../../../api/object-store.ts';
+import { useSvc } from '../../../api/svc-context.ts';
+import { useWorkspace } from '../../../session/use-session.ts';
+import { useToasts } from '../../../ui/toast.tsx';
+import { useBucketName } from '../buckets/bucket-page.tsx';
+
+export interface SettingsPartProps {
+  settings: BucketSettings;
+  /** Shown, but not to be changed. */
+  locked: boolean;
+}
+
+/** Saves some of a bucket's settings; the rest stays as it is. */
+export function useSaveSettings() {
+  const store = useStore();
+  const svc = useSvc();
+  const workspace = useWorkspace();
+  const bucket = useBucketName();
+  const queryClient = useQueryClient();
+  const { done } = useToasts();
+  return useMutation({
+    mutationFn: (change: BucketSettingsChange) => store.buckets.changeSettings(bucket, change),
+    onSuccess: async (settings) => {
+      queryClient.setQueryData(settingsQuery(svc, workspace, bucket).queryKey, settings);
+      done('Settings saved');
+      await queryClient.invalidateQueries({ queryKey: storeKey(workspace) });
+    },
+  });
+}

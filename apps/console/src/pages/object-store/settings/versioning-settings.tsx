@@ -1,0 +1,89 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { bucketKey, useStore, versioningQuery } from '../../../api/object-store.ts';
+import { useSvc } from '../../../api/svc-context.ts';
+import { useWorkspace } from '../../../session/use-session.ts';
+import { FieldStack, TextField } from '../../../ui/field.tsx';
+import { FormError } from '../../../ui/form-error.tsx';
+import { Panel, Section } from '../../../ui/page.tsx';
+import { Switch } from '../../../ui/switch.tsx';
+import { useToasts } from '../../../ui/toast.tsx';
+import { useBucketName } from '../buckets/bucket-page.tsx';
+import { SaveRow } from './save-row.tsx';
+import { useSaveSettings, type SettingsPartProps } from './use-save-settings.ts';
+
+/** What can be undone: older versions of objects, and the bucket itself. */
+export function VersioningSettings({ settings, locked }: SettingsPartProps) {
+  const save = useSaveSettings();
+  const [enabled, setEnabled] = useState(settings.soft_delete.enabled);
+  const [days, setDays] = useState(String(settings.soft_delete.retention_days));
+  const count = Number(days);
+  const valid = Number.isInteger(count) && count >= 1 && count <= 90;
+  const changed = enabled !== settings.soft_delete.enabled || count !== settings.soft_delete.retention_days;
+  return (
+    <Section title="Undo">
+      <Panel>
+        <form
+          onSubmit={(event) => {
+            event.preventDefault();
+            save.mutate({ soft_delete: { enabled, retention_days: count } });
+          }}
+        >
+          <FieldStack>
+            <KeepVersions locked={locked} />
+            <Switch
+              label="A deleted bucket can be restored"
+              description="Its name stays taken until its time is over."
+              checked={enabled}
+              disabled={locked}
+              onChange={setEnabled}
+            />
+            {enabled && (
+              <TextField
+                label="Days until it is gone for good"
+                type="number"
+                min={1}
+                max={90}
+                value={days}
+                disabled={locked}
+                error={valid ? undefined : 'From 1 to 90 days.'}
+                onChange={(event) => setDays(event.target.value)}
+              />
+            )}
+          </FieldStack>
+          <SaveRow state={save} locked={locked} disabled={!changed || !valid} />
+        </form>
+      </Panel>
+    </Section>
+  );
+}
+
+function KeepVersions({ locked }: { locked: boolean }) {
+  const store = useStore();
+  const svc = useSvc();
+  const workspace = useWorkspace();
+  const bucket = useBucketName();
+  const queryClient = useQueryClient();
+  const { done } = useToasts();
+  const query = versioningQuery(svc, workspace, bucket);
+  const { data } = useQuery(query);
+  const change = useMutation({
+    mutationFn: (status: 'enabled' | 'suspended') => store.buckets.setVersioning(bucket, status),
+    onSuccess: async (_answer, status) => {
+      done(status === 'enabled' ? 'Versions are kept from now on' : 'No new versions are kept');
+      await queryClient.invalidateQueries({ queryKey: bucketKey(workspace, bucket) });
+    },
+  });
+  return (
+    <>
+      <Switch
+        label="Keep older versions of objects"
+        description="What is replaced or deleted stays as a version. Versions that are there stay when this is turned off."
+        checked={data === 'enabled'}
+        disabled={locked || data === undefined || change.isPending}
+        onChange={(checked) => change.mutate(checked ? 'enabled' : 'suspended')}
+      />
+      <FormError error={change.error} />
+    </>
+  );
+}

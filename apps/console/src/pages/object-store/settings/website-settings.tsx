@@ -1,0 +1,53 @@
+import { useState } from 'react';
+import { FieldStack, TextField } from '../../../ui/field.tsx';
+import { Panel, Section } from '../../../ui/page.tsx';
+import { Switch } from '../../../ui/switch.tsx';
+import { SaveRow } from './save-row.tsx';
+import { useSaveSettings, type SettingsPartProps } from './use-save-settings.ts';
+
+/** Folders answer with a page, and so does what is not there. */
+export function WebsiteSettings({ settings, locked }: SettingsPartProps) {
+  const save = useSaveSettings();
+  const [enabled, setEnabled] = useState(settings.website !== null);
+  const [index, setIndex] = useState(settings.website?.index ?? 'index.html');
+  const [error, setError] = useState(settings.website?.error ?? '');
+  return (
+    <Section title="Website" description="On the bucket’s own domains.">
+      <Panel>
+        <form
+          onSubmit={(event) => {
+            event.preventDefault();
+            save.mutate({
+              website: enabled ? { index: index.trim(), error: error.trim() === '' ? null : error.trim() } : null,
+            });
+          }}
+        >
+          <FieldStack>
+            <Switch label="Serve this bucket as a website" checked={enabled} disabled={locked} onChange={setEnabled} />
+            {enabled && (
+              <>
+                <TextField
+                  label="Page of a folder"
+                  value={index}
+                  disabled={locked}
+                  required
+                  spellCheck={false}
+                  onChange={(event) => setIndex(event.target.value)}
+                />
+                <TextField
+                  label="Page for what is not there"
+                  value={error}
+                  disabled={locked}
+                  placeholder="404.html"
+                  spellCheck={false}
+                  onChange={(event) => setError(event.target.value)}
+                />
+              </>
+            )}
+          </FieldStack>
+          <SaveRow state={save} locked={locked} disabled={enabled && index.trim() === ''} />
+        </form>
+      </Panel>
+    </Section>
+  );
+}

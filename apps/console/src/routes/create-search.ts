@@ -1,0 +1,8 @@
+export interface CreateSearch {
+  /** True while the page's dialog that makes something is open, so that a link can open it. */
+  create?: true;
+}
+
+export function parseCreateSearch(search: Record<string, unknown>): CreateSearch {
+  return search['create'] === true ? { create: true } : {};
+}

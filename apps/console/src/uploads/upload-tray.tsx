@@ -1,0 +1,105 @@
+import { ChevronDown, ChevronUp, Pause, Play, X } from 'lucide-react';
+import { useState } from 'react';
+import { Button, IconButton } from '../ui/button.tsx';
+import { describeError } from '../ui/form-error.tsx';
+import { formatBytes } from '../ui/format-bytes.ts';
+import { ProgressBar } from '../ui/progress-bar.tsx';
+import { useUploadList, useUploads } from './uploads-context.ts';
+import type { Upload } from './upload-queue.ts';
+import styles from './upload-tray.module.css';
+import { summaryOf } from './upload-summary.ts';
+
+const MOST_SHOWN = 100;
+
+/** In a corner of the shell while there is anything to tell. */
+export function UploadTray() {
+  const uploads = useUploadList();
+  const { queue } = useUploads();
+  const [folded, setFolded] = useState(false);
+  if (uploads.length === 0) return null;
+  const summary = summaryOf(uploads);
+  return (
+    <section className={styles['tray']} aria-label="Uploads">
+      <header className={styles['header']}>
+        <h2 className={styles['title']} role="status">
+          {summary.text}
+        </h2>
+        {summary.running === 0 && (
+          <Button size="small" variant="ghost" onClick={() => queue.clearFinished()}>
+            Clear
+          </Button>
+        )}
+        <IconButton size="small" label={folded ? 'Show uploads' : 'Hide uploads'} onClick={() => setFolded(!folded)}>
+          {folded ? <ChevronUp size={15} /> : <ChevronDown size={15} />}
+        </IconButton>
+      </header>
+      {!folded && (
+        <ul className={styles['list']}>
+          {uploads
+            .slice(-MOST_SHOWN)
+            .toReversed()
+            .map((upload) => (
+              <UploadLine key={upload.id} upload={upload} />
+            ))}
+        </ul>
+      )}
+    </section>
+  );
+}
+
+const TONES = { waiting: 'neutral', sending: 'accent', paused: 'neutral', failed: 'danger', done: 'ok' } as const;
+
+function UploadLine({ upload }: { upload: Upload }) {
+  const { queue } = useUploads();
+  const { id, state, target, file, sentBytes } = upload;
+  const name = target.key.slice(target.key.lastIndexOf('/') + 1) || target.key;
+  return (
+    <li className={styles['line']}>
+      <div className={styles['text']}>
+        <span className={styles['name']} title={`${target.bucket}/${target.key}`}>
+          {name}
+        </span>
+        <span className={styles['state']}>{stateOf(upload)}</span>
+      </div>
+      <span className={styles['actions']}>
+        {(state === 'sending' || state === 'waiting') && (
+          <IconButton size="small" label={`Pause ${name}`} onClick={() => queue.pause(id)}>
+            <Pause size={14} />
+          </IconButton>
+        )}
+        {(state === 'paused' || state === 'failed') && (
+          <IconButton size="small" label={`Continue ${name}`} onClick={() => queue.resume(id)}>
+            <Play size={14} />
+          </IconButton>
+        )}
+        <IconButton size="small" label={`Remove ${name}`} onClick={() => queue.remove(id)}>
+          <X size={14} />
+        </IconButton>
+      </span>
+      <div className={styles['progress']}>
+        <ProgressBar
+          label={`Upload of ${name}`}
+          share={state === 'done' ? 1 : file.size === 0 ? 0 : sentBytes / file.size}
+          tone={TONES[state]}
+        />
+      </div>
+    </li>
+  );
+}
+
+function stateOf({ state, sentBytes, file, bytesPerSecond, error }: Upload): string {
+  switch (state) {
+    case 'waiting':
+      return 'Waiting';
+    case 'paused':
+      return `Paused at ${formatBytes(sentBytes)} of ${formatBytes(file.size)}`;
+    case 'failed':
+      return describeError(error);
+    case 'done':
+      return formatBytes(file.size);
+    case 'sending': {
+      const speed = bytesPerSecond > 0 ? `, ${formatBytes(bytesPerSecond)}/s` : '';
+      return `${formatBytes(sentBytes)} of ${formatBytes(file.size)}${speed}`;
+    }
+  }
+}
