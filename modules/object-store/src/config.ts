@@ -1,4 +1,5 @@
 import { Type, type Static } from 'typebox';
+import { s3EngineConfigSchema } from './engines/engine-config.ts';
 
 const MiB = 1024 * 1024;
 const GiB = 1024 * MiB;
@@ -33,6 +34,11 @@ export const objectStoreConfigSchema = Type.Object(
       default: false,
       description: 'Refuse keys of customers (SSE-C) that come over plain HTTP.',
     }),
+    engine: Type.Union([Type.Literal('embedded'), Type.Literal('s3')], {
+      default: 'embedded',
+      description: 'Where the bytes of objects are kept: files in the data folder, or an S3-compatible engine.',
+    }),
+    s3: s3EngineConfigSchema,
     inline_max_bytes: bounded(64 * 1024, 'Objects up to this size are stored in the database.', 0),
     trash_grace_seconds: bounded(3_600, 'Bytes of deleted objects are removed this long after.', 0),
     sweep_grace_seconds: bounded(3_600, 'Blobs that no row knows are removed when they are this old.', 0),

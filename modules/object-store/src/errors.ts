@@ -102,6 +102,11 @@ export const storeErrors = defineErrors({
   CertificateRefused: [502, 'The certificate authority refused: {reason}'],
   CertificateUnavailable: [503, 'No certificate could be had: {reason}'],
   DataLost: [500, 'The stored bytes of this object are missing or damaged; the operator was told'],
+  EngineChanged: [
+    500,
+    'the blobs of this store are in {found}, but the configuration says {wanted}; move them with svc object-store backup and restore',
+  ],
+  EngineNotConfigured: [500, 'object_store.engine is s3, but object_store.s3.{name} is not set'],
   FolderNotUsable: [500, 'The data folder {folder} cannot be used: {reason}'],
   InsufficientStorage: [507, 'There is not enough space left to store this'],
   InternalError: [500, 'We encountered an internal error. Please try again.'],

@@ -1,6 +1,6 @@
 export { objectStoreConfigSchema, type ObjectStoreConfig } from './config.ts';
 export type { FsckReport } from './domain/fsck.ts';
-export { openEmbeddedBlobStore, type EmbeddedBlobStoreOptions } from './engines/embedded/blob-store.ts';
+export { openBlobStore, type BlobStoreParts } from './engines/open-blob-store.ts';
 export { storeErrors } from './errors.ts';
 export { openPostgresMetadataStore, type PostgresMetadataOptions } from './metadata/postgres/store.ts';
 export { openSqliteMetadataStore, type SqliteMetadataOptions } from './metadata/sqlite/store.ts';

@@ -2,6 +2,7 @@ import type { KeyObject } from 'node:crypto';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { HttpApp } from '@svc/http';
 import type { Logger, Metrics } from '@svc/telemetry';
+import { claimEngine } from './engines/open-blob-store.ts';
 import { CrcKernel } from './checksums/crc-kernel.ts';
 import { DigestThread } from './checksums/digest-thread.ts';
 import type { ObjectStoreConfig } from './config.ts';
@@ -69,6 +70,7 @@ export interface ObjectStoreModule {
 
 export async function createObjectStoreModule(dependencies: ObjectStoreDependencies): Promise<ObjectStoreModule> {
   const { metadata, blobs, owners, masterKey, config, log, metrics, now, random, s3Endpoint } = dependencies;
+  await claimEngine(metadata, config);
   const thread = new DigestThread();
   const parts: StoreParts = {
     metadata,

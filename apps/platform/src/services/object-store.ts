@@ -5,7 +5,7 @@ import { migrations } from '@svc/migrations';
 import {
   createObjectStoreModule,
   loadMasterKey,
-  openEmbeddedBlobStore,
+  openBlobStore,
   openPostgresMetadataStore,
   openSqliteMetadataStore,
   type MetadataStore,
@@ -27,7 +27,7 @@ export async function createObjectStoreService(context: ServiceContext): Promise
     random: randomBytes,
   });
   const metadata = await openMetadata(context);
-  const blobs = await openEmbeddedBlobStore({
+  const blobs = await openBlobStore(config.object_store, {
     folder: join(folder.objectsFolder, 'blobs'),
     random: randomBytes,
     now: Date.now,

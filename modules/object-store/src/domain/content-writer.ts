@@ -4,7 +4,7 @@ import type { ContentKey } from '../encryption/content-key.ts';
 import { ContentSealer } from '../encryption/content-sealer.ts';
 import { sealedBytes } from '../encryption/sealed-layout.ts';
 import { storeErrors } from '../errors.ts';
-import type { BlobStore, BlobWriter } from '../ports/blob-store.ts';
+import type { BlobPlace, BlobStore, BlobWriter } from '../ports/blob-store.ts';
 import type { NewContent } from '../ports/metadata-store.ts';
 
 export interface ContentParts {
@@ -25,6 +25,8 @@ export interface ContentOptions {
   inline: boolean;
   /** Null: the bytes are stored as they come. */
   key: ContentKey | null;
+  /** Which bucket it is written for. */
+  place?: BlobPlace;
 }
 
 interface Sealing {
@@ -59,12 +61,12 @@ export class ContentWriter {
     parts: ContentParts,
     names: ReadonlySet<DigestName>,
     sizeBytes: number,
-    { inline: mayInline, key }: ContentOptions,
+    { inline: mayInline, key, place }: ContentOptions,
   ): Promise<ContentWriter> {
     const blob =
       mayInline && sizeBytes <= parts.inlineMaxBytes
         ? null
-        : await parts.blobs.create(key === null ? sizeBytes : sealedBytes(sizeBytes));
+        : await parts.blobs.create(key === null ? sizeBytes : sealedBytes(sizeBytes), place);
     const sealing =
       key === null
         ? null

@@ -1,6 +1,12 @@
 /** Random, opaque, made by the store; safe in a path and in an upstream key. */
 export type BlobId = string;
 
+/** Where a blob is first used; an engine may show it in its own names. Copies share blobs wherever they are. */
+export interface BlobPlace {
+  workspaceUuid: string;
+  bucketId: number;
+}
+
 export interface BlobWriter {
   /**
    * Takes the chunks over; they must not change afterwards. Resolves when the writer wants more, so that awaiting it is
@@ -31,7 +37,9 @@ export interface ReadRange {
  */
 export interface BlobStore {
   /** `expectedBytes` is a hint (for space checks), not a promise. */
-  create(expectedBytes?: number): Promise<BlobWriter>;
+  create(expectedBytes?: number, place?: BlobPlace): Promise<BlobWriter>;
+  /** Under the id that it had elsewhere: for a restore, or a move from another engine. Takes the place of what is there. */
+  createAs(id: BlobId, expectedBytes?: number): Promise<BlobWriter>;
   /**
    * Streams a range. A yielded chunk is valid only until the next one is asked for: its buffer is used again.
    * Throws `DataLost` when the blob is missing or shorter than the range. Ending the iteration early releases all.
@@ -41,6 +49,8 @@ export interface BlobStore {
   size(id: BlobId): Promise<number | null>;
   /** Idempotent: a blob that is not there is removed. */
   remove(id: BlobId): Promise<void>;
+  /** Sets a damaged blob aside: no read finds it, its bytes stay for whoever wants to look. Idempotent. */
+  quarantine(id: BlobId): Promise<void>;
   /** Every sealed blob, in no order. Bounded memory. */
   list(): AsyncIterable<BlobEntry>;
   /** Removes what crashed writers left unsealed and is older than `olderThanMs` ago; answers how many. */

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { BlobEntry, BlobStore } from '../ports/blob-store.ts';
@@ -106,10 +106,44 @@ export function describeBlobStore(open: () => Promise<OpenedBlobs>): void {
 
   it('sweeps what a crashed writer left, when it is old enough', async () => {
     const writer = await store.create();
-    await writer.write(randomBytes(2_000_000));
+    for (let mebibytes = 0; mebibytes < 20; mebibytes += 1) await writer.write(randomBytes(1024 * 1024));
     expect(await store.sweepUnsealed(3_600_000)).toBe(0);
     expect(await store.sweepUnsealed(-1_000)).toBe(1);
     await writer.abort();
     await store.check();
+  });
+
+  it('takes a blob over under the id that it has elsewhere', async () => {
+    const id = `${randomUUID()}/9ix/${randomBytes(16).toString('hex')}`;
+    for (const bytes of [randomBytes(100_000), randomBytes(50_000)]) {
+      const writer = await store.createAs(id, bytes.length);
+      await writer.write(bytes);
+      expect(await writer.seal()).toBe(id);
+      expect((await read(id, 0, bytes.length)).equals(bytes)).toBe(true);
+    }
+    expect((await list()).map((entry) => entry.id)).toEqual([id]);
+    const plain = randomBytes(16).toString('hex');
+    const writer = await store.createAs(plain);
+    await writer.seal();
+    expect(await store.size(plain)).toBe(0);
+  });
+
+  it('sets a damaged blob aside, where neither reads nor lists find it', async () => {
+    const id = await write(randomBytes(1_000));
+    await store.quarantine(id);
+    await store.quarantine(id);
+    expect(await store.size(id)).toBeNull();
+    expect(await list()).toEqual([]);
+    await expect(read(id, 0, 10)).rejects.toMatchObject({ code: 'DataLost' });
+  });
+
+  it('holds what is larger than one part of an upload', async () => {
+    const bytes = randomBytes(18 * 1024 * 1024 + 1);
+    const writer = await store.create(bytes.length, { workspaceUuid: randomUUID(), bucketId: 2 ** 47 });
+    for (let start = 0; start < bytes.length; start += 300_000)
+      await writer.write(bytes.subarray(start, start + 300_000));
+    const id = await writer.seal();
+    expect((await read(id, 0, bytes.length)).equals(bytes)).toBe(true);
+    expect((await read(id, 8 * 1024 * 1024 - 5, 8 * 1024 * 1024 + 5)).length).toBe(10);
   });
 }

@@ -6,7 +6,7 @@ import { migrations } from '@svc/migrations';
 import { createLogger, createMetrics, type Logger } from '@svc/telemetry';
 import { Value } from 'typebox/value';
 import { objectStoreConfigSchema, type ObjectStoreConfig } from '../config.ts';
-import { openEmbeddedBlobStore } from '../engines/embedded/blob-store.ts';
+import { openBlobStore } from '../engines/open-blob-store.ts';
 import { openSqliteMetadataStore } from '../metadata/sqlite/store.ts';
 import { createObjectStoreModule, type ObjectStoreModule } from '../module.ts';
 import type { BlobStore } from '../ports/blob-store.ts';
@@ -61,7 +61,8 @@ export async function startStore(folder: string, options: RunningStoreOptions = 
   await mkdir(folder, { recursive: true });
   const masterKey = await loadMasterKey({ file: join(folder, 'master.key'), random: randomBytes });
   const metadata = await openSqliteMetadataStore({ file: join(folder, 'objects.db'), migrations });
-  const blobs = await openEmbeddedBlobStore({ folder: join(folder, 'objects'), random: randomBytes, now });
+  const config = testConfig(options.config);
+  const blobs = await openBlobStore(config, { folder: join(folder, 'objects'), random: randomBytes, now });
   let endpoint = '';
   const module = await createObjectStoreModule({
     metadata,
@@ -71,7 +72,7 @@ export async function startStore(folder: string, options: RunningStoreOptions = 
       byEmail: async (email) => options.emails?.[email] ?? null,
     },
     masterKey,
-    config: testConfig(options.config),
+    config,
     log,
     metrics: createMetrics(),
     now,

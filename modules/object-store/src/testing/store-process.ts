@@ -15,10 +15,17 @@ export interface StoreProcess extends ServedStore {
   rssBytes(): number;
 }
 
-export async function startStoreProcess(folder: string): Promise<StoreProcess> {
-  const program = fileURLToPath(new URL('./serve-store.ts', import.meta.url));
+export function startStoreProcess(folder: string): Promise<StoreProcess> {
+  return startServing(fileURLToPath(new URL('./serve-store.ts', import.meta.url)), folder);
+}
+
+/** Starts a program that says in its first line, as JSON, what it serves. */
+export async function startServing<Served extends ServedStore>(
+  program: string,
+  folder: string,
+): Promise<Served & Omit<StoreProcess, keyof ServedStore>> {
   const child = spawn(process.execPath, [program, '--folder', folder], { stdio: ['ignore', 'pipe', 'inherit'] });
-  const served = await firstLine(child);
+  const served = JSON.parse(await firstLine(child)) as Served; // its own type
   const exited = once(child, 'exit');
   const end = async (signal: 'SIGKILL' | 'SIGTERM'): Promise<void> => {
     child.kill(signal);
@@ -33,16 +40,15 @@ export async function startStoreProcess(folder: string): Promise<StoreProcess> {
   };
 }
 
-async function firstLine(child: ChildProcess): Promise<ServedStore> {
+async function firstLine(child: ChildProcess): Promise<string> {
   if (child.stdout === null) throw new Error('the store has no output');
   const lines = createInterface({ input: child.stdout });
-  const line = await Promise.race([
+  return await Promise.race([
     once(lines, 'line').then(([text]) => String(text)),
     once(child, 'exit').then(([code]) => {
       throw new Error(`the store ended at its start with code ${String(code)}`);
     }),
   ]);
-  return JSON.parse(line) as ServedStore; // its own type
 }
 
 function readStatus(pid: number, field: string): number {

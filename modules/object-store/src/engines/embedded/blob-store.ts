@@ -1,11 +1,11 @@
-import { mkdir, open, opendir, stat, statfs, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { storeErrors } from '../../errors.ts';
 import type { BlobEntry, BlobId, BlobStore, BlobWriter, ReadRange } from '../../ports/blob-store.ts';
 import { FileBlobWriter, isMissing, toStoreError } from './blob-writer.ts';
 import { BufferPool } from './buffer-pool.ts';
+import { nodeFileSystem, type FileSystem } from './file-system.ts';
 import { FolderSync } from './folder-sync.ts';
-import { createIdSource, isBlobId, isShard, layoutOf, type Layout } from './layout.ts';
+import { blobIdOf, createIdSource, isShard, layoutOf, type Layout } from './layout.ts';
 import { readFileRange } from './read-file.ts';
 
 export interface EmbeddedBlobStoreOptions {
@@ -14,6 +14,8 @@ export interface EmbeddedBlobStoreOptions {
   now: () => number;
   /** Left free for the database, so that a full disk can still be emptied by deletes. 64 MiB. */
   reserveBytes?: number;
+  /** Default: the one of the machine. */
+  fileSystem?: FileSystem;
 }
 
 const READ_BUFFER_BYTES = 512 * 1024;
@@ -25,17 +27,26 @@ const SPACE_CHECK_BYTES = 1024 * 1024;
 /** Blobs as files on the local disk. Throws `FolderNotUsable` when it cannot write there. */
 export async function openEmbeddedBlobStore(options: EmbeddedBlobStoreOptions): Promise<BlobStore> {
   const layout = layoutOf(options.folder);
-  await assertUsable(layout);
-  return new EmbeddedBlobStore(layout, options);
+  const files = options.fileSystem ?? nodeFileSystem;
+  await assertUsable(layout, files);
+  return new EmbeddedBlobStore(layout, files, options);
 }
 
-async function assertUsable(layout: Layout): Promise<void> {
+async function assertUsable(layout: Layout, files: FileSystem): Promise<void> {
   try {
-    await mkdir(layout.blobs, { recursive: true, mode: 0o700 });
-    await mkdir(layout.unsealed, { recursive: true, mode: 0o700 });
+    for (const folder of [layout.blobs, layout.unsealed, layout.quarantine]) await files.mkdir(folder);
     const probe = join(layout.unsealed, 'probe');
-    await writeFile(probe, 'x', { flush: true });
-    await unlink(probe);
+    await files.unlink(probe).catch((error: unknown) => {
+      if (!isMissing(error)) throw error;
+    });
+    const handle = await files.open(probe, 'wx');
+    try {
+      await handle.writev([Buffer.from('x')]);
+      await handle.datasync();
+    } finally {
+      await handle.close();
+    }
+    await files.unlink(probe);
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw storeErrors.FolderNotUsable({ cause, details: { folder: layout.root, reason } });
@@ -44,30 +55,37 @@ async function assertUsable(layout: Layout): Promise<void> {
 
 class EmbeddedBlobStore implements BlobStore {
   readonly #layout: Layout;
+  readonly #files: FileSystem;
   readonly #nextId: () => BlobId;
   readonly #now: () => number;
   readonly #reserveBytes: number;
-  readonly #folders = new FolderSync();
+  readonly #folders: FolderSync;
   readonly #pool = new BufferPool(READ_BUFFER_BYTES, IDLE_READ_BUFFERS);
   /** Shards that exist durably; at most as many as there are. */
   readonly #shards = new Set<string>();
 
-  constructor(layout: Layout, options: EmbeddedBlobStoreOptions) {
+  constructor(layout: Layout, files: FileSystem, options: EmbeddedBlobStoreOptions) {
     this.#layout = layout;
+    this.#files = files;
+    this.#folders = new FolderSync(files);
     this.#nextId = createIdSource(options.random);
     this.#now = options.now;
     this.#reserveBytes = options.reserveBytes ?? DEFAULT_RESERVE_BYTES;
   }
 
-  async create(expectedBytes = 0): Promise<BlobWriter> {
+  create(expectedBytes = 0): Promise<BlobWriter> {
+    return this.createAs(this.#nextId(), expectedBytes);
+  }
+
+  async createAs(id: BlobId, expectedBytes = 0): Promise<BlobWriter> {
     if (expectedBytes >= SPACE_CHECK_BYTES) await this.#assertSpace(expectedBytes);
-    const id = this.#nextId();
     const unsealedFile = this.#layout.unsealedFile(id);
     const shardFolder = this.#layout.shardFolder(id);
     try {
       return new FileBlobWriter({
         id,
-        handle: await open(unsealedFile, 'wx', 0o600),
+        files: this.#files,
+        handle: await this.#files.open(unsealedFile, 'wx'),
         unsealedFile,
         blobFile: this.#layout.blobFile(id),
         prepareFolder: () => this.#prepareShard(shardFolder),
@@ -79,32 +97,40 @@ class EmbeddedBlobStore implements BlobStore {
   }
 
   read(id: BlobId, range: ReadRange): AsyncIterable<Uint8Array> {
-    return readFileRange(this.#layout.blobFile(id), range, this.#pool);
+    return readFileRange(this.#files, this.#layout.blobFile(id), range, this.#pool);
   }
 
   async size(id: BlobId): Promise<number | null> {
-    const found = await stat(this.#layout.blobFile(id)).catch((error: unknown) => {
-      if (isMissing(error)) return null;
-      throw error;
-    });
+    const found = await this.#stat(this.#layout.blobFile(id));
     return found?.size ?? null;
   }
 
   async remove(id: BlobId): Promise<void> {
     try {
-      await unlink(this.#layout.blobFile(id));
+      await this.#files.unlink(this.#layout.blobFile(id));
     } catch (error) {
       if (!isMissing(error)) throw error;
     }
   }
 
+  async quarantine(id: BlobId): Promise<void> {
+    try {
+      await this.#files.rename(this.#layout.blobFile(id), this.#layout.quarantineFile(id));
+    } catch (error) {
+      if (isMissing(error)) return;
+      throw error;
+    }
+    await this.#folders.sync(this.#layout.quarantine);
+    await this.#folders.sync(this.#layout.shardFolder(id));
+  }
+
   async *list(): AsyncIterable<BlobEntry> {
-    for await (const shard of await opendir(this.#layout.blobs)) {
-      if (!isShard(shard.name)) continue;
-      for await (const file of await opendir(join(this.#layout.blobs, shard.name))) {
-        if (!isBlobId(file.name)) continue;
-        const found = await stat(join(this.#layout.blobs, shard.name, file.name)).catch(() => null);
-        if (found !== null) yield { id: file.name, sizeBytes: found.size, modifiedAtMs: found.mtimeMs };
+    for await (const shard of this.#files.names(this.#layout.blobs)) {
+      if (!isShard(shard)) continue;
+      for await (const name of this.#files.names(join(this.#layout.blobs, shard))) {
+        const id = blobIdOf(name);
+        const found = id === null ? null : await this.#stat(join(this.#layout.blobs, shard, name));
+        if (id !== null && found !== null) yield { id, sizeBytes: found.size, modifiedAtMs: found.mtimeMs };
       }
     }
   }
@@ -112,11 +138,11 @@ class EmbeddedBlobStore implements BlobStore {
   async sweepUnsealed(olderThanMs: number): Promise<number> {
     let removed = 0;
     const before = this.#now() - olderThanMs;
-    for await (const file of await opendir(this.#layout.unsealed)) {
-      const path = join(this.#layout.unsealed, file.name);
-      const found = await stat(path).catch(() => null);
+    for await (const name of this.#files.names(this.#layout.unsealed)) {
+      const path = join(this.#layout.unsealed, name);
+      const found = await this.#stat(path);
       if (found === null || found.mtimeMs > before) continue;
-      await unlink(path);
+      await this.#files.unlink(path);
       removed += 1;
     }
     return removed;
@@ -130,15 +156,24 @@ class EmbeddedBlobStore implements BlobStore {
     // Files are open only while a writer or a reader has them.
   }
 
+  async #stat(path: string): Promise<{ size: number; mtimeMs: number } | null> {
+    try {
+      return await this.#files.stat(path);
+    } catch (error) {
+      if (isMissing(error)) return null;
+      throw error;
+    }
+  }
+
   async #prepareShard(folder: string): Promise<void> {
     if (this.#shards.has(folder)) return;
-    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await this.#files.mkdir(folder);
     await this.#folders.sync(this.#layout.blobs);
     this.#shards.add(folder);
   }
 
   async #assertSpace(bytes: number): Promise<void> {
-    const { bavail, bsize } = await statfs(this.#layout.root);
-    if (bavail * bsize < bytes + this.#reserveBytes) throw storeErrors.InsufficientStorage();
+    const free = await this.#files.freeBytes(this.#layout.root);
+    if (free < bytes + this.#reserveBytes) throw storeErrors.InsufficientStorage();
   }
 }

@@ -1,13 +1,14 @@
-import { rename, unlink, type FileHandle } from 'node:fs/promises';
 import { isDiskFull } from '../../disk-full.ts';
 import { storeErrors } from '../../errors.ts';
 import type { BlobId, BlobWriter } from '../../ports/blob-store.ts';
+import type { FileSystem, OpenFile } from './file-system.ts';
 
 const GATHER_BYTES = 1024 * 1024;
 
 export interface FileBlobWriterOptions {
   id: BlobId;
-  handle: FileHandle;
+  files: FileSystem;
+  handle: OpenFile;
   unsealedFile: string;
   blobFile: string;
   /** Makes the folder of the final name, and makes its entries durable. */
@@ -22,7 +23,7 @@ export class FileBlobWriter implements BlobWriter {
   #gatheredBytes = 0;
   /** The last write that was started, after all before it. */
   #tail: Promise<void> = Promise.resolve();
-  #handle: FileHandle | null;
+  #handle: OpenFile | null;
   #sealed = false;
 
   constructor(options: FileBlobWriterOptions) {
@@ -37,7 +38,7 @@ export class FileBlobWriter implements BlobWriter {
   }
 
   async seal(): Promise<BlobId> {
-    const { id, unsealedFile, blobFile, prepareFolder, syncFolder } = this.#options;
+    const { id, files, unsealedFile, blobFile, prepareFolder, syncFolder } = this.#options;
     const handle = this.#handle;
     if (handle === null) throw new Error('the blob was sealed or given up before');
     try {
@@ -47,7 +48,7 @@ export class FileBlobWriter implements BlobWriter {
       this.#handle = null;
       await handle.close();
       await prepareFolder();
-      await rename(unsealedFile, blobFile);
+      await files.rename(unsealedFile, blobFile);
       this.#sealed = true;
       await syncFolder();
     } catch (error) {
@@ -62,7 +63,8 @@ export class FileBlobWriter implements BlobWriter {
     const handle = this.#handle;
     this.#handle = null;
     await handle?.close();
-    await unlink(this.#sealed ? this.#options.blobFile : this.#options.unsealedFile).catch((error: unknown) => {
+    const { files, blobFile, unsealedFile } = this.#options;
+    await files.unlink(this.#sealed ? blobFile : unsealedFile).catch((error: unknown) => {
       if (!isMissing(error)) throw error;
     });
   }
@@ -83,8 +85,7 @@ export class FileBlobWriter implements BlobWriter {
     try {
       while (rest.length > 0) {
         if (this.#handle === null) throw new Error('the file was closed under a write');
-        const { bytesWritten } = await this.#handle.writev(rest);
-        rest = dropBytes(rest, bytesWritten);
+        rest = dropBytes(rest, await this.#handle.writev(rest));
       }
     } catch (error) {
       throw toStoreError(error);

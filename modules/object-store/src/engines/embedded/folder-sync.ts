@@ -1,4 +1,4 @@
-import { open } from 'node:fs/promises';
+import type { FileSystem } from './file-system.ts';
 
 interface Syncing {
   running: Promise<void>;
@@ -8,7 +8,12 @@ interface Syncing {
 
 /** fsync of folders, shared: whoever asks while one runs waits for the next, and all of them for the same one. */
 export class FolderSync {
+  readonly #files: FileSystem;
   readonly #folders = new Map<string, Syncing>();
+
+  constructor(files: FileSystem) {
+    this.#files = files;
+  }
 
   /** All entries that were made in the folder before this call are on stable storage when it resolves. */
   sync(folder: string): Promise<void> {
@@ -22,7 +27,7 @@ export class FolderSync {
   }
 
   #start(folder: string): Promise<void> {
-    const syncing: Syncing = { running: syncFolder(folder), next: null };
+    const syncing: Syncing = { running: syncFolder(this.#files, folder), next: null };
     this.#folders.set(folder, syncing);
     const forget = () => {
       if (syncing.next === null && this.#folders.get(folder) === syncing) this.#folders.delete(folder);
@@ -32,8 +37,8 @@ export class FolderSync {
   }
 }
 
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r');
+async function syncFolder(files: FileSystem, folder: string): Promise<void> {
+  const handle = await files.open(folder, 'r');
   try {
     await handle.sync();
   } finally {

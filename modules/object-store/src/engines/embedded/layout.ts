@@ -4,35 +4,46 @@ import type { BlobId } from '../../ports/blob-store.ts';
 /** 4,096 folders: some thousands of files in each at ten million blobs. */
 const SHARD_DIGITS = 3;
 const ID_DIGITS = 32;
-const ID = /^[0-9a-f]{32}$/;
+/** A blob that came from another engine has its workspace and bucket in front. */
+const ID = /^(?:[0-9a-f-]{36}\/[0-9a-z]{1,11}\/)?[0-9a-f]{32}$/;
 const SHARD = /^[0-9a-f]{3}$/;
 
-/** Where everything is, below the engine's folder: `blobs/<first digits of the id>/<id>` and `unsealed/<id>`. */
+/**
+ * Where everything is, below the engine's folder: `blobs/<first digits of the id>/<id>`, `unsealed/<id>`,
+ * `quarantine/<id>`. An id with slashes has dots in its file's name.
+ */
 export interface Layout {
   readonly root: string;
   readonly blobs: string;
   readonly unsealed: string;
+  readonly quarantine: string;
   shardFolder(id: BlobId): string;
   blobFile(id: BlobId): string;
   unsealedFile(id: BlobId): string;
+  quarantineFile(id: BlobId): string;
 }
 
 export function layoutOf(root: string): Layout {
   const blobs = join(root, 'blobs');
   const unsealed = join(root, 'unsealed');
-  const shardFolder = (id: BlobId) => join(blobs, id.slice(0, SHARD_DIGITS));
+  const quarantine = join(root, 'quarantine');
+  const shardFolder = (id: BlobId) => join(blobs, checked(id).slice(-ID_DIGITS).slice(0, SHARD_DIGITS));
   return {
     root,
     blobs,
     unsealed,
+    quarantine,
     shardFolder,
-    blobFile: (id) => join(shardFolder(id), assertId(id)),
-    unsealedFile: (id) => join(unsealed, assertId(id)),
+    blobFile: (id) => join(shardFolder(id), fileNameOf(id)),
+    unsealedFile: (id) => join(unsealed, fileNameOf(id)),
+    quarantineFile: (id) => join(quarantine, fileNameOf(id)),
   };
 }
 
-export function isBlobId(text: string): boolean {
-  return ID.test(text);
+/** Null for a file that is not one of ours. */
+export function blobIdOf(fileName: string): BlobId | null {
+  const id = fileName.replaceAll('.', '/');
+  return ID.test(id) ? id : null;
 }
 
 export function isShard(text: string): boolean {
@@ -61,8 +72,12 @@ export function createIdSource(random: (size: number) => Buffer, perShard = 1_02
   };
 }
 
+function fileNameOf(id: BlobId): string {
+  return checked(id).replaceAll('/', '.');
+}
+
 /** Ids come from our own rows; one that does not look so is a fault and must not become a path. */
-function assertId(id: BlobId): BlobId {
-  if (!isBlobId(id)) throw new Error('a blob id is malformed');
+function checked(id: BlobId): BlobId {
+  if (!ID.test(id)) throw new Error('a blob id is malformed');
   return id;
 }

@@ -1,16 +1,21 @@
-import { open, type FileHandle } from 'node:fs/promises';
 import { storeErrors } from '../../errors.ts';
 import type { ReadRange } from '../../ports/blob-store.ts';
 import { isMissing } from './blob-writer.ts';
 import type { BufferPool } from './buffer-pool.ts';
+import type { FileSystem, OpenFile } from './file-system.ts';
 
 /**
  * Two buffers in turn: while the reader has one, the next range is read into the other. Twice as fast as a read stream
  * here, and the memory of a download is these two buffers.
  */
-export async function* readFileRange(file: string, range: ReadRange, pool: BufferPool): AsyncGenerator<Uint8Array> {
+export async function* readFileRange(
+  files: FileSystem,
+  file: string,
+  range: ReadRange,
+  pool: BufferPool,
+): AsyncGenerator<Uint8Array> {
   if (range.endExclusive <= range.start) return;
-  const handle = await openBlob(file);
+  const handle = await openBlob(files, file);
   const length = range.endExclusive - range.start;
   const pooled = length > pool.sizeBytes;
   const buffers = pooled ? [pool.take(), pool.take()] : [Buffer.allocUnsafe(length)];
@@ -34,7 +39,7 @@ export async function* readFileRange(file: string, range: ReadRange, pool: Buffe
 }
 
 async function readInto(
-  handle: FileHandle,
+  handle: OpenFile,
   buffer: Buffer | undefined,
   position: number,
   endExclusive: number,
@@ -43,16 +48,16 @@ async function readInto(
   const wanted = Math.min(buffer.length, endExclusive - position);
   let filled = 0;
   while (filled < wanted) {
-    const { bytesRead } = await handle.read(buffer, filled, wanted - filled, position + filled);
+    const bytesRead = await handle.read(buffer, filled, wanted - filled, position + filled);
     if (bytesRead === 0) throw storeErrors.DataLost({ details: { reason: 'a stored file is too short' } });
     filled += bytesRead;
   }
   return buffer.subarray(0, wanted);
 }
 
-async function openBlob(file: string): Promise<FileHandle> {
+async function openBlob(files: FileSystem, file: string): Promise<OpenFile> {
   try {
-    return await open(file, 'r');
+    return await files.open(file, 'r');
   } catch (error) {
     if (isMissing(error)) throw storeErrors.DataLost({ cause: error, details: { reason: 'a stored file is missing' } });
     throw error;

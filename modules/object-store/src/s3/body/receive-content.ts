@@ -23,7 +23,7 @@ export interface ReceiveOptions extends ContentOptions {
 
 /** Takes an upload in: what was announced is verified before anything is sealed, and what fails leaves nothing behind. */
 export async function receiveContent(context: S3Context, options: ReceiveOptions): Promise<ReceivedContent> {
-  const { request, payload, seed, services } = context;
+  const { request, payload, seed, services, bucket } = context;
   const { parts } = services;
   const plan = readBodyPlan(request, payload);
   assertSize(plan.sizeBytes, parts.config.limits.put_bytes);
@@ -31,7 +31,10 @@ export async function receiveContent(context: S3Context, options: ReceiveOptions
   const names = digestsFor(plan).add('MD5').add(keep);
   const leave = services.uploadsInFlight.enter();
   try {
-    const writer = await ContentWriter.open(services.contentParts, names, plan.sizeBytes, options);
+    const writer = await ContentWriter.open(services.contentParts, names, plan.sizeBytes, {
+      ...options,
+      ...(bucket === null ? {} : { place: { workspaceUuid: bucket.workspaceUuid, bucketId: bucket.id } }),
+    });
     try {
       const trailer = await receiveBody(request, plan, seed, (chunk) => writer.write(chunk));
       const digests = await writer.digest();

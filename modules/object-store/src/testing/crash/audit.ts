@@ -1,0 +1,83 @@
+import {
+  GetObjectCommand,
+  HeadBucketCommand,
+  ListObjectsV2Command,
+  S3ServiceException,
+  type S3Client,
+} from '@aws-sdk/client-s3';
+import { CRASH_BUCKET, VERSIONED_BUCKET, type CampaignState } from './campaign-state.ts';
+import { isAbsent } from './client.ts';
+
+/** Reads everything back. Each line is a write that was answered and is not there, or bytes that nobody sent. */
+export async function audit(client: S3Client, state: CampaignState, accessKeyIds: ReadonlySet<string>) {
+  const findings = [...state.findings, ...(await auditKeys(client, state)), ...(await auditVersions(client, state))];
+  for (const name of state.buckets.names()) {
+    const wrong = state.buckets.judge(name, await hasBucket(client, name));
+    if (wrong !== null) findings.push(`bucket ${wrong}`);
+  }
+  for (const name of state.accessKeys.names()) {
+    const wrong = state.accessKeys.judge(name, accessKeyIds.has(name.slice(name.indexOf('=') + 1)));
+    if (wrong !== null) findings.push(`access key ${wrong}`);
+  }
+  return findings;
+}
+
+async function auditKeys(client: S3Client, { writes }: CampaignState): Promise<string[]> {
+  const findings: string[] = [];
+  const there = new Set<string>();
+  for (const key of writes.keys()) {
+    const found = await read(client, { Bucket: CRASH_BUCKET, Key: key });
+    if (found !== null) there.add(key);
+    const wrong = writes.judge(key, found);
+    if (wrong !== null) findings.push(wrong);
+  }
+  const listed = await list(client);
+  for (const key of listed) if (!there.has(key)) findings.push(`${key}: listed, but cannot be read`);
+  for (const key of there) if (!listed.has(key)) findings.push(`${key}: can be read, but is not listed`);
+  return findings;
+}
+
+async function auditVersions(client: S3Client, { versions }: CampaignState): Promise<string[]> {
+  const findings: string[] = [];
+  for (const { key, versionId } of versions.all()) {
+    const found = await read(client, { Bucket: VERSIONED_BUCKET, Key: key, VersionId: versionId });
+    const wrong = versions.judge(key, versionId, found);
+    if (wrong !== null) findings.push(wrong);
+  }
+  return findings;
+}
+
+async function read(
+  client: S3Client,
+  name: { Bucket: string; Key: string; VersionId?: string },
+): Promise<Buffer | null> {
+  try {
+    const { Body } = await client.send(new GetObjectCommand(name));
+    return Buffer.from((await Body?.transformToByteArray()) ?? []);
+  } catch (error) {
+    if (isAbsent(error)) return null;
+    // No bytes that anybody wrote, so the judge finds it wrong.
+    if (error instanceof S3ServiceException && error.name === 'DataLost') return Buffer.from('the bytes are lost');
+    throw error;
+  }
+}
+
+async function hasBucket(client: S3Client, Bucket: string): Promise<boolean> {
+  try {
+    await client.send(new HeadBucketCommand({ Bucket }));
+    return true;
+  } catch (error) {
+    if (isAbsent(error)) return false;
+    throw error;
+  }
+}
+
+async function list(client: S3Client): Promise<Set<string>> {
+  const keys = new Set<string>();
+  for (let token: string | undefined; ;) {
+    const page = await client.send(new ListObjectsV2Command({ Bucket: CRASH_BUCKET, ContinuationToken: token }));
+    for (const object of page.Contents ?? []) if (object.Key !== undefined) keys.add(object.Key);
+    token = page.NextContinuationToken;
+    if (token === undefined) return keys;
+  }
+}

@@ -1,0 +1,47 @@
+import { toggleAccessKey, toggleBucket } from './bucket-operations.ts';
+import type { CrashClient } from './client.ts';
+import { copy, listOwn, putBlob, putInParts, putSmall, readBack, remove, removeMany } from './key-operations.ts';
+import { cover, deleteVersion, putVersion } from './version-operations.ts';
+
+/** How often each operation is drawn. */
+const MIX: readonly (readonly [number, string, (client: CrashClient) => Promise<boolean>])[] = [
+  [30, 'put small', putSmall],
+  [12, 'put blob', putBlob],
+  [8, 'put in parts', putInParts],
+  [10, 'copy', copy],
+  [8, 'delete', remove],
+  [3, 'delete many', removeMany],
+  [4, 'read back', readBack],
+  [4, 'list', listOwn],
+  [9, 'put version', putVersion],
+  [5, 'delete version', deleteVersion],
+  [2, 'delete marker', cover],
+  [3, 'bucket', toggleBucket],
+  [2, 'access key', toggleAccessKey],
+];
+const TOTAL = MIX.reduce((sum, [share]) => sum + share, 0);
+
+/** One client that works on its own few names, one operation after the other, until the server is gone. */
+export async function workUntilCut(client: CrashClient): Promise<void> {
+  const { state } = client;
+  for (;;) {
+    const [, name, perform] = draw(client.random());
+    try {
+      // False: there was nothing to do, or it was refused.
+      if (!(await perform(client))) continue;
+    } catch {
+      state.cut += 1; // not answered: whether it happened is not known
+      return;
+    }
+    state.answered.set(name, (state.answered.get(name) ?? 0) + 1);
+  }
+}
+
+function draw(fraction: number): (typeof MIX)[number] {
+  let left = fraction * TOTAL;
+  for (const entry of MIX) {
+    left -= entry[0];
+    if (left < 0) return entry;
+  }
+  throw new Error('the fraction is below 1');
+}
