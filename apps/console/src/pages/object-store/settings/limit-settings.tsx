@@ -4,89 +4,82 @@ import { bucketsQuery } from '../../../api/object-store.ts';
 import { useSvc } from '../../../api/svc-context.ts';
 import { useWorkspace } from '../../../session/use-session.ts';
 import { FieldStack, TextField } from '../../../ui/field.tsx';
-import { formatBytes, parseBytes } from '../../../ui/format-bytes.ts';
+import { formatBytes } from '../../../ui/format-bytes.ts';
 import { formatCount } from '../../../ui/format-number.ts';
 import { Definitions, Panel, Section } from '../../../ui/page.tsx';
 import { Meter } from '../../../ui/plots.tsx';
 import { TextArea } from '../../../ui/text-area.tsx';
 import { useBucketName } from '../buckets/bucket-page.tsx';
-import { linesOf } from './lines.ts';
+import { draftOf, limitsOf, type LimitDraft, type LimitFaults } from './limit-draft.ts';
 import { SaveRow } from './save-row.tsx';
 import { useSaveSettings, type SettingsPartProps } from './use-save-settings.ts';
 
-/** How much may be in it, and of what. An empty field is no limit. */
+/** How much may be in it, and of what. */
 export function LimitSettings({ settings, locked }: SettingsPartProps) {
   const save = useSaveSettings();
-  const [bytes, setBytes] = useState(sizeText(settings.quota.max_bytes));
-  const [objects, setObjects] = useState(settings.quota.max_objects?.toString() ?? '');
-  const [largest, setLargest] = useState(sizeText(settings.max_object_size));
-  const [types, setTypes] = useState((settings.allowed_content_types ?? []).join('\n'));
-  const sizes = [bytes, largest].map((text) => (text.trim() === '' ? null : parseBytes(text)));
-  const faults = [bytes, largest].map((text) =>
-    text.trim() !== '' && parseBytes(text) === null ? 'Such as 10 GiB.' : undefined,
-  );
-  const countFault = objects.trim() !== '' && !/^\d{1,15}$/.test(objects.trim()) ? 'A whole number.' : undefined;
+  const [draft, setDraft] = useState(() => draftOf(settings));
+  const { change, faults } = limitsOf(draft);
+  const fault = Object.values(faults).some((each) => each !== undefined);
   return (
-    <Section title="Limits" description="An upload that would go beyond is refused.">
+    <Section title="Limits" description="An upload that would go beyond is refused. An empty field is no limit.">
       <Panel>
         <Used settings={settings} locked={locked} />
         <form
           onSubmit={(event) => {
             event.preventDefault();
-            const allowed = linesOf(types);
-            save.mutate({
-              quota: {
-                max_bytes: sizes[0] ?? null,
-                max_objects: objects.trim() === '' ? null : Number(objects),
-              },
-              max_object_size: sizes[1] ?? null,
-              allowed_content_types: allowed.length === 0 ? null : allowed,
-            });
+            if (!fault) save.mutate(change);
           }}
         >
-          <FieldStack>
-            <TextField
-              label="Bytes in all"
-              value={bytes}
-              disabled={locked}
-              placeholder="No limit"
-              error={faults[0]}
-              onChange={(event) => setBytes(event.target.value)}
-            />
-            <TextField
-              label="Objects in all"
-              value={objects}
-              disabled={locked}
-              placeholder="No limit"
-              inputMode="numeric"
-              error={countFault}
-              onChange={(event) => setObjects(event.target.value)}
-            />
-            <TextField
-              label="Largest object"
-              value={largest}
-              disabled={locked}
-              placeholder="No limit"
-              error={faults[1]}
-              onChange={(event) => setLargest(event.target.value)}
-            />
-            <TextArea
-              label="Content types that are taken"
-              value={types}
-              disabled={locked}
-              placeholder="All"
-              hint="One a line, such as image/png or image/*."
-              onChange={(event) => setTypes(event.target.value)}
-            />
-          </FieldStack>
-          <SaveRow
-            state={save}
+          <LimitFields
+            draft={draft}
+            faults={faults}
             locked={locked}
-            disabled={countFault !== undefined || faults.some((fault) => fault !== undefined)}
+            onChange={(changes) => setDraft({ ...draft, ...changes })}
           />
+          <SaveRow state={save} locked={locked} disabled={fault} />
         </form>
       </Panel>
     </Section>
+  );
+}
+
+interface LimitFieldsProps {
+  draft: LimitDraft;
+  faults: LimitFaults;
+  locked: boolean;
+  onChange: (changes: Partial<LimitDraft>) => void;
+}
+
+const FIELDS = [
+  ['bytes', 'Bytes in all'],
+  ['objects', 'Objects in all'],
+  ['largest', 'Largest object'],
+] as const;
+
+function LimitFields({ draft, faults, locked, onChange }: LimitFieldsProps) {
+  return (
+    <FieldStack>
+      {FIELDS.map(([field, label]) => (
+        <TextField
+          key={field}
+          label={label}
+          value={draft[field]}
+          disabled={locked}
+          placeholder="No limit"
+          error={faults[field]}
+          onChange={(event) => onChange({ [field]: event.target.value })}
+        />
+      ))}
+      <TextArea
+        label="Content types that are taken"
+        value={draft.types}
+        disabled={locked}
+        placeholder="All"
+        hint="One a line, such as image/png or image/*."
+        error={faults.types}
+        onChange={(event) => onChange({ types: event.target.value })}
+      />
+    </FieldStack>
   );
 }
 
@@ -120,10 +113,4 @@ function Used({ settings }: SettingsPartProps) {
       ]}
     />
   );
-}
-
-function sizeText(sizeBytes: number | null): string {
-  if (sizeBytes === null) return '';
-  const text = formatBytes(sizeBytes);
-  return parseBytes(text) === sizeBytes ? text : String(sizeBytes);
 }

@@ -1,0 +1,77 @@
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { FolderOpen } from 'lucide-react';
+import { useState } from 'react';
+import { objectsQuery } from '../../../api/object-store.ts';
+import { useSvc } from '../../../api/svc-context.ts';
+import { useWorkspace } from '../../../session/use-session.ts';
+import { Button } from '../../../ui/button.tsx';
+import { EmptyState, ErrorState } from '../../../ui/states.tsx';
+import { Table } from '../../../ui/table.tsx';
+import styles from './browser.module.css';
+import { DeleteEntriesDialog } from './delete-entries-dialog.tsx';
+import { entriesOf, type Entry } from './entries.ts';
+import { entryColumns } from './entry-columns.tsx';
+import { PathBar } from './path-bar.tsx';
+import { useSelection } from './use-selection.ts';
+
+export interface ObjectListProps {
+  bucket: string;
+  prefix: string;
+  writable: boolean;
+  onOpen: (key: string) => void;
+}
+
+/** One folder, with the way to it. */
+export function ObjectList({ bucket, prefix, writable, onOpen }: ObjectListProps) {
+  const svc = useSvc();
+  const workspace = useWorkspace();
+  const pages = useInfiniteQuery(objectsQuery(svc, workspace, bucket, prefix));
+  const entries = pages.data === undefined ? undefined : entriesOf(pages.data.pages, prefix);
+  const selection = useSelection(entries);
+  const [deleting, setDeleting] = useState<readonly Entry[]>([]);
+  const onDelete = writable ? setDeleting : null;
+  return (
+    <>
+      <PathBar
+        bucket={bucket}
+        prefix={prefix}
+        selected={selection.selected}
+        onDelete={writable ? () => setDeleting(selection.selected) : null}
+        onClear={selection.clear}
+      />
+      {pages.isError ? (
+        <ErrorState error={pages.error} onRetry={() => void pages.refetch()} />
+      ) : (
+        <Table
+          caption={`Objects in ${bucket}/${prefix}`}
+          columns={entryColumns({ workspace, bucket, selection, onOpen, onDelete })}
+          rows={entries}
+          rowKey={(entry) => `${entry.kind} ${entry.key}`}
+          skeletonRows={8}
+          empty={<NothingHere prefix={prefix} writable={writable} />}
+        />
+      )}
+      {pages.hasNextPage && (
+        <div className={styles['more']}>
+          <Button pending={pages.isFetchingNextPage} onClick={() => void pages.fetchNextPage()}>
+            Show more
+          </Button>
+        </div>
+      )}
+      <DeleteEntriesDialog
+        bucket={bucket}
+        entries={deleting}
+        onClose={() => setDeleting([])}
+        onDeleted={selection.clear}
+      />
+    </>
+  );
+}
+
+function NothingHere({ prefix, writable }: Pick<ObjectListProps, 'prefix' | 'writable'>) {
+  return (
+    <EmptyState icon={<FolderOpen size={18} />} title={prefix === '' ? 'This bucket is empty' : 'This folder is empty'}>
+      {writable ? 'Drop files or folders here, or upload with any S3 client.' : 'Nothing was put here yet.'}
+    </EmptyState>
+  );
+}

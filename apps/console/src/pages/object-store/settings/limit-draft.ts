@@ -1,0 +1,50 @@
+import type { BucketSettings, BucketSettingsChange } from '@svc/sdk';
+import { formatBytes, parseBytes } from '../../../ui/format-bytes.ts';
+import { linesOf } from './lines.ts';
+
+/** Limits as they are typed; an empty field is none. */
+export interface LimitDraft {
+  bytes: string;
+  objects: string;
+  largest: string;
+  types: string;
+}
+
+export function draftOf({ quota, max_object_size, allowed_content_types }: BucketSettings): LimitDraft {
+  return {
+    bytes: sizeText(quota.max_bytes),
+    objects: quota.max_objects?.toString() ?? '',
+    largest: sizeText(max_object_size),
+    types: (allowed_content_types ?? []).join('\n'),
+  };
+}
+
+export type LimitFaults = Partial<Record<keyof LimitDraft, string>>;
+
+/** The change that was typed, and what is wrong with it. */
+export function limitsOf(draft: LimitDraft): { change: BucketSettingsChange; faults: LimitFaults } {
+  const faults: LimitFaults = {};
+  const size = (field: 'bytes' | 'largest'): number | null => {
+    if (draft[field].trim() === '') return null;
+    const sizeBytes = parseBytes(draft[field]);
+    if (sizeBytes === null) faults[field] = 'Such as 10 GiB.';
+    return sizeBytes;
+  };
+  const count = draft.objects.trim();
+  if (count !== '' && !/^\d{1,15}$/.test(count)) faults.objects = 'A whole number.';
+  const types = linesOf(draft.types);
+  if (types.some((type) => !/^[^/\s;]+\/[^/\s;]+$/.test(type))) faults.types = 'Such as image/png or image/*.';
+  const change = {
+    quota: { max_bytes: size('bytes'), max_objects: count === '' ? null : Number(count) },
+    max_object_size: size('largest'),
+    allowed_content_types: types.length === 0 ? null : types,
+  };
+  return { change, faults };
+}
+
+/** Never a rounded one: what is shown is what is saved again. */
+function sizeText(sizeBytes: number | null): string {
+  if (sizeBytes === null) return '';
+  const text = formatBytes(sizeBytes);
+  return parseBytes(text) === sizeBytes ? text : String(sizeBytes);
+}
