@@ -8,6 +8,7 @@ import { clustersRegistry } from './0030-clusters.ts';
 import { clustersCommands } from './0031-cluster-commands.ts';
 import { clustersTelemetry } from './0032-cluster-telemetry.ts';
 import { bucketDocuments } from './0040-bucket-documents.ts';
+import { copiedParts } from './0045-copied-parts.ts';
 import { customDomains } from './0041-custom-domains.ts';
 import { domainCertificates } from './0042-domain-certificates.ts';
 import { objectProtection } from './0043-object-protection.ts';
@@ -27,5 +28,6 @@ export const migrations: readonly Migration[] = [
   customDomains,
   domainCertificates,
   objectProtection,
+  copiedParts,
   blobs,
 ];

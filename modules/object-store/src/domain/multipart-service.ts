@@ -1,5 +1,6 @@
 import { storeErrors } from '../errors.ts';
 import type { CompletedPart, NewContent, StoredVersion, UploadPage, WriteConditions } from '../ports/metadata-store.ts';
+import type { SourceVersion } from '../ports/copy-commands.ts';
 import type { ChecksumAlgorithm, ChecksumType } from '../checksums/algorithms.ts';
 import type { BucketRecord, ObjectAttributes, ObjectChecksum, PartRecord, UploadRecord } from '../ports/records.ts';
 import { discardRefused } from './object-service.ts';
@@ -28,6 +29,12 @@ export interface NewPart extends UploadName {
   checksum: ObjectChecksum | null;
 }
 
+export interface NewPartReference extends Omit<NewPart, 'content'> {
+  blobId: string;
+  blobOffset: number;
+  source: SourceVersion;
+}
+
 export interface Completion extends UploadName {
   parts: readonly CompletedPart[];
   expectedChecksum?: string;
@@ -47,6 +54,8 @@ export interface MultipartService {
   /** Throws `NoSuchUpload`. */
   get(name: UploadName): Promise<UploadRecord>;
   putPart(part: NewPart): Promise<void>;
+  /** A part that is a range of what is stored already. */
+  putPartReference(part: NewPartReference): Promise<void>;
   complete(completion: Completion): Promise<StoredVersion>;
   abort(name: UploadName): Promise<void>;
   listParts(name: UploadName, page: { after: number; limit: number }): Promise<readonly PartRecord[]>;
@@ -86,6 +95,14 @@ export function createMultipartService(parts: StoreParts): MultipartService {
         throw error;
       }
     },
+    putPartReference: ({ bucket, blobOffset, source, ...part }) =>
+      metadata.putPart({
+        ...part,
+        copied: { blobOffset, source },
+        bucketId: bucket.id,
+        nowMs: now(),
+        trashDueAtMs: trashDueAt(parts),
+      }),
     complete: ({ bucket, conditions = {}, ...completion }) =>
       metadata.completeUpload({
         ...completion,

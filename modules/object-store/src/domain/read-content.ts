@@ -60,9 +60,10 @@ async function* readManifest(
       limit: PARTS_AT_A_TIME,
     });
     if (rows.length === 0) return;
-    for (const { blobId, startOffset, sizeBytes } of rows) {
+    for (const { blobId, blobOffset, startOffset, sizeBytes } of rows) {
       const endExclusive = Math.min(range.endExclusive, startOffset + sizeBytes);
-      const wanted = { start: position - startOffset, endExclusive: endExclusive - startOffset };
+      const inBlob = blobOffset - startOffset;
+      const wanted = { start: position + inBlob, endExclusive: endExclusive + inBlob };
       yield* readBlob(parts, { blobId, sizeBytes, key }, wanted);
       position = endExclusive;
     }

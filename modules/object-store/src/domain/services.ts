@@ -2,6 +2,7 @@ import { Admission } from './admission.ts';
 import { BucketConfigurations } from './bucket-configurations.ts';
 import { createBucketService, type BucketService } from './bucket-service.ts';
 import type { ContentParts } from './content-writer.ts';
+import { createCopyService, type CopyService } from './copy-service.ts';
 import { CredentialCache } from './credential-cache.ts';
 import { createKeyService, type KeyService } from './key-service.ts';
 import { createEncryptionService, type EncryptionService } from './encryption-service.ts';
@@ -17,6 +18,7 @@ export interface StoreServices {
   readonly configurations: BucketConfigurations;
   readonly objects: ObjectService;
   readonly multipart: MultipartService;
+  readonly copies: CopyService;
   readonly keys: KeyService;
   readonly encryption: EncryptionService;
   readonly credentials: CredentialCache;
@@ -27,14 +29,19 @@ export function createServices(parts: StoreParts): StoreServices {
   const { metadata, secrets, now, blobs, hashing, config, random } = parts;
   const configurations = new BucketConfigurations(metadata, now);
   const credentials = new CredentialCache({ metadata, secrets, now });
+  const contentParts: ContentParts = { blobs, hashing, inlineMaxBytes: config.inline_max_bytes, random };
+  const objects = createObjectService(parts);
+  const encryption = createEncryptionService(parts, configurations);
+  const multipart = createMultipartService(parts);
   return {
     parts,
-    contentParts: { blobs, hashing, inlineMaxBytes: config.inline_max_bytes, random },
+    contentParts,
     buckets: createBucketService(parts),
     configurations,
-    encryption: createEncryptionService(parts, configurations),
-    objects: createObjectService(parts),
-    multipart: createMultipartService(parts),
+    encryption,
+    objects,
+    multipart,
+    copies: createCopyService({ parts, contentParts, objects, multipart, encryption }),
     keys: createKeyService(parts, credentials),
     credentials,
     uploadsInFlight: new Admission(config.limits.uploads_in_flight),

@@ -11,6 +11,7 @@ import {
 import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { describeBlobRecords } from '../testing/blob-records-contract.ts';
+import { describeCopies } from '../testing/copy-contract.ts';
 import type { OpenMetadata } from '../testing/metadata-bench.ts';
 import { describeDomains } from '../testing/domain-contract.ts';
 import { describeMetadataStore } from '../testing/metadata-contract.ts';
@@ -36,6 +37,7 @@ describe('the metadata store on SQLite', () => {
   describeDomains(open);
   describeBlobRecords(open);
   describeVersions(open);
+  describeCopies(open);
 });
 
 const title = 'the metadata store on PostgreSQL';
@@ -63,6 +65,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
   describeDomains(open);
   describeBlobRecords(open);
   describeVersions(open);
+  describeCopies(open);
 
   it('lets two replicas write the same keys at once, in opposite orders, without losing one or a count', async () => {
     if (source === undefined) throw new Error('the server is there only while the suite runs');

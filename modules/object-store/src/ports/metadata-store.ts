@@ -17,6 +17,7 @@ import type {
   UploadRecord,
   Versioning,
 } from './records.ts';
+import type { CopyCommands, SourceVersion } from './copy-commands.ts';
 import type { VersionQueries } from './version-listing.ts';
 
 /** An entity tag without quotes, or `*`. Decided against the newest version, inside the transaction. */
@@ -151,6 +152,8 @@ export interface PutPart {
   key: string;
   partNumber: number;
   blobId: string;
+  /** A range of the bytes of a stored version: where in the blob it begins, and whose bytes they are. */
+  copied?: { blobOffset: number; source: SourceVersion };
   /** Of the bytes as they are stored, hexadecimal. */
   crc64nvme?: string;
   storedBytes?: number;
@@ -215,7 +218,7 @@ export interface VerifiedBlob {
 }
 
 /** Each is one transaction: all of it is on stable storage when the promise resolves, or nothing of it ever shows. */
-export interface MetadataCommands extends DomainCommands {
+export interface MetadataCommands extends DomainCommands, CopyCommands {
   /** Also provisions the workspace's store. `BucketAlreadyOwnedByYou`, `BucketAlreadyExists`, `TooManyBuckets`. */
   createBucket(input: CreateBucket): Promise<BucketRecord>;
   /** For a bucket without objects; its unfinished uploads end. `NoSuchBucket`, `BucketNotEmpty`. */

@@ -129,6 +129,8 @@ export interface ObjectSummary {
 export interface ManifestPart {
   partNumber: number;
   blobId: string;
+  /** Where in the blob it begins: parts that were copied are ranges of what others wrote. */
+  blobOffset: number;
   sizeBytes: number;
   startOffset: number;
 }

@@ -29,3 +29,9 @@ export function checksumHeaders(checksum: ObjectChecksum | null): OutgoingHttpHe
   if (checksum === null) return {};
   return { [checksumHeaderName(checksum.algorithm)]: checksum.value, 'x-amz-checksum-type': checksum.type };
 }
+
+/** The same in an answer's document. */
+export function checksumElements(checksum: ObjectChecksum | null): Record<string, string> {
+  if (checksum === null) return {};
+  return { [`Checksum${checksum.algorithm}`]: checksum.value, ChecksumType: checksum.type };
+}

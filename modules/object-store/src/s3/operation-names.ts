@@ -44,6 +44,8 @@ export const IMPLEMENTED = [
   'GetBucketOwnershipControls',
   'PutBucketOwnershipControls',
   'DeleteBucketOwnershipControls',
+  'CopyObject',
+  'UploadPartCopy',
 ] as const;
 
 /**
@@ -51,8 +53,6 @@ export const IMPLEMENTED = [
  * takes a half answer for a whole one. This is the one list of them; the documentation is made from it.
  */
 export const NOT_IMPLEMENTED = [
-  'CopyObject',
-  'UploadPartCopy',
   'GetObjectAttributes',
   'GetObjectRetention',
   'PutObjectRetention',

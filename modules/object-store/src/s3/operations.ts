@@ -35,6 +35,8 @@ import {
   putBucketTagging,
   putObjectTagging,
 } from './handlers/tagging.ts';
+import { copyObject } from './handlers/copy-object.ts';
+import { uploadPartCopy } from './handlers/upload-part-copy.ts';
 import type { ImplementedOperation } from './operation-names.ts';
 import type { S3Handler } from './s3-context.ts';
 
@@ -89,4 +91,6 @@ export const operations: Readonly<Record<ImplementedOperation, Operation>> = {
   GetBucketOwnershipControls: { needs: 'read', handle: getBucketOwnershipControls },
   PutBucketOwnershipControls: { needs: 'configure', handle: putBucketOwnershipControls },
   DeleteBucketOwnershipControls: { needs: 'configure', handle: deleteBucketOwnershipControls },
+  CopyObject: { needs: 'write', handle: copyObject },
+  UploadPartCopy: { needs: 'write', handle: uploadPartCopy },
 };

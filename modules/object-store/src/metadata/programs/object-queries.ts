@@ -26,7 +26,7 @@ function* findRow({ bucketId, key, versionId }: Input<'findObject'>): Program<Ro
 
 export function* manifestParts(input: Input<'manifestParts'>): Program<readonly ManifestPart[]> {
   const rows = yield* all(
-    `select part_number, blob_id, size_bytes, start_offset from part
+    `select part_number, blob_id, blob_offset, size_bytes, start_offset from part
      where upload_id = ? and start_offset < ? and start_offset + size_bytes > ? order by part_number limit ?`,
     input.manifestId,
     input.endExclusive,
@@ -38,7 +38,7 @@ export function* manifestParts(input: Input<'manifestParts'>): Program<readonly 
 
 export function* findManifestPart(input: Input<'findManifestPart'>): Program<(ManifestPart & PartRecord) | null> {
   const row = yield* first(
-    `select part_number, blob_id, size_bytes, start_offset, etag, checksum, modified_at_ms from part
+    `select part_number, blob_id, blob_offset, size_bytes, start_offset, etag, checksum, modified_at_ms from part
      where upload_id = ? and part_number = ?`,
     input.manifestId,
     input.partNumber,
@@ -78,6 +78,7 @@ function toManifestPart(row: Row): ManifestPart {
   return {
     partNumber: integer(row, 'part_number'),
     blobId: text(row, 'blob_id'),
+    blobOffset: integer(row, 'blob_offset'),
     sizeBytes: integer(row, 'size_bytes'),
     startOffset: integer(row, 'start_offset'),
   };

@@ -31,6 +31,7 @@ import {
 } from './certificate-programs.ts';
 import { bucketDocuments, putBucketDocument, setBucketEncryption, setVersioning } from './bucket-document-programs.ts';
 import { changeAttributes } from './change-attributes.ts';
+import { copyObject } from './copy-commands.ts';
 import { completeUpload } from './complete-upload.ts';
 import {
   claimDomain,
@@ -73,6 +74,7 @@ export const commandPrograms: CommandPrograms = {
   setVersioning,
   changeAttributes,
   putObject,
+  copyObject,
   deleteObject,
   createUpload,
   putPart,

@@ -1,4 +1,4 @@
-import { change, first, type Program } from '../program.ts';
+import { change, first, lock, type Program } from '../program.ts';
 import type { ContentLocation } from '../../ports/records.ts';
 
 /**
@@ -16,6 +16,7 @@ export function* releaseContent(location: ContentLocation, dueAtMs: number): Pro
       yield* releaseBlob(location.blobId, dueAtMs);
       return;
     case 'manifest': {
+      yield* lock(`manifest/${location.manifestId}`); // the last two rows that share it may go at the same time
       const other = yield* first('select 1 as found from object where manifest_id = ? limit 1', location.manifestId);
       if (other === undefined) yield* addTrash('manifest', location.manifestId, dueAtMs);
     }
@@ -23,6 +24,7 @@ export function* releaseContent(location: ContentLocation, dueAtMs: number): Pro
 }
 
 export function* releaseBlob(blobId: string, dueAtMs: number): Program<void> {
+  yield* lock(`blob/${blobId}`); // as above
   const other = yield* first('select 1 as found from object where blob_id = ? limit 1', blobId);
   if (other !== undefined) return;
   const part = yield* first('select 1 as found from part where blob_id = ? limit 1', blobId);

@@ -2,6 +2,7 @@ import type { MetadataCommands, MetadataQueries, TrashEntry, UsageDrift } from '
 import { all, change, first, type Program } from '../program.ts';
 import { integer, text } from '../row.ts';
 import { forgetBlob } from './blob-programs.ts';
+import { releaseBlob } from './trash-rows.ts';
 
 type Command<Name extends keyof MetadataCommands> = Parameters<MetadataCommands[Name]>[0];
 type Query<Name extends keyof MetadataQueries> = Parameters<MetadataQueries[Name]>[0];
@@ -34,8 +35,17 @@ export function* forgetTrash({ removed, kept }: Command<'forgetTrash'>): Program
 }
 
 export function* forgetManifestParts(input: Command<'forgetManifestParts'>): Program<void> {
-  yield* change('delete from part where upload_id = ? and part_number <= ?', input.manifestId, input.throughPartNumber);
+  const gone = yield* change(
+    'delete from part where upload_id = ? and part_number <= ? returning blob_id',
+    input.manifestId,
+    input.throughPartNumber,
+  );
   for (const blobId of input.removedBlobs) yield* forgetBlob(blobId);
+  const removed = new Set(input.removedBlobs);
+  // What was shared a moment ago may be nobody's by now.
+  for (const blobId of new Set(gone.map((row) => text(row, 'blob_id')))) {
+    if (!removed.has(blobId)) yield* releaseBlob(blobId, 0);
+  }
 }
 
 export function* forgetCompletedUploads({ beforeMs, limit }: Command<'forgetCompletedUploads'>): Program<number> {
@@ -80,15 +90,16 @@ export function* isContentNeeded({ kind, contentId }: Query<'isContentNeeded'>):
   return row !== undefined;
 }
 
-/** With the length that each was noted with, which for encrypted bytes is not the length of the content. */
+/** With the length that each was noted with: encrypted bytes are more than the content, and a part can be a range of its blob. */
 export function* neededBlobs(input: Query<'neededBlobs'>): Program<readonly { blobId: string; storedBytes: number }[]> {
   const rows = yield* all(
     `select n.blob_id, coalesce(b.size_bytes, n.size_bytes) as stored_bytes from (
-       select blob_id, size_bytes from object where blob_id is not null and blob_id > ?
-       union
-       select p.blob_id, p.size_bytes from part p
-         where p.blob_id > ? and not exists (select 1 from trash t where t.content_id = p.upload_id)
-       order by 1 limit ?) as n left join blob b on b.blob_id = n.blob_id
+       select blob_id, max(size_bytes) as size_bytes from (
+         select blob_id, size_bytes from object where blob_id is not null and blob_id > ?
+         union all
+         select p.blob_id, p.size_bytes from part p
+           where p.blob_id > ? and not exists (select 1 from trash t where t.content_id = p.upload_id)) as needed
+       group by blob_id order by blob_id limit ?) as n left join blob b on b.blob_id = n.blob_id
      order by 1`,
     input.after,
     input.after,

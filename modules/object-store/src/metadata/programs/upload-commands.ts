@@ -5,6 +5,7 @@ import { change, first, lock, type Program, type Row } from '../program.ts';
 import { text } from '../row.ts';
 import { recordBlob } from './blob-programs.ts';
 import { activeVersioning } from './bucket-rows.ts';
+import { lockKeys, unchangedSource } from './copy-commands.ts';
 import { releaseBlob, trashUpload } from './trash-rows.ts';
 
 export function* createUpload(input: CreateUpload): Program<void> {
@@ -26,25 +27,31 @@ export function* createUpload(input: CreateUpload): Program<void> {
 export function* putPart(input: PutPart): Program<void> {
   yield* lockUpload(input.uploadId);
   if ((yield* openUpload(input)) === undefined) throw storeErrors.NoSuchUpload();
+  if (input.copied !== undefined) {
+    yield* lockKeys([input.copied.source]);
+    yield* unchangedSource(input.copied.source);
+  }
   const old = yield* first(
     'select blob_id from part where upload_id = ? and part_number = ?',
     input.uploadId,
     input.partNumber,
   );
   yield* change(
-    `insert into part (upload_id, part_number, blob_id, size_bytes, etag, checksum, modified_at_ms)
-     values (?, ?, ?, ?, ?, ?, ?)
-     on conflict (upload_id, part_number) do update set blob_id = excluded.blob_id, size_bytes = excluded.size_bytes,
+    `insert into part (upload_id, part_number, blob_id, blob_offset, size_bytes, etag, checksum, modified_at_ms)
+     values (?, ?, ?, ?, ?, ?, ?, ?)
+     on conflict (upload_id, part_number) do update set blob_id = excluded.blob_id,
+       blob_offset = excluded.blob_offset, size_bytes = excluded.size_bytes,
        etag = excluded.etag, checksum = excluded.checksum, modified_at_ms = excluded.modified_at_ms`,
     input.uploadId,
     input.partNumber,
     input.blobId,
+    input.copied?.blobOffset ?? 0,
     input.sizeBytes,
     input.etag,
     fromChecksum(input.checksum),
     input.nowMs,
   );
-  yield* recordBlob(input, input.storedBytes ?? input.sizeBytes, input.nowMs);
+  if (input.copied === undefined) yield* recordBlob(input, input.storedBytes ?? input.sizeBytes, input.nowMs);
   if (old !== undefined) yield* releaseBlob(text(old, 'blob_id'), input.trashDueAtMs);
 }
 

@@ -115,7 +115,7 @@ export function uploadNameOf(context: S3Context): UploadName {
   return { bucket: bucketOf(context), key: keyOf(context), uploadId };
 }
 
-function readPartNumber(text: string | undefined, limit: number): number {
+export function readPartNumber(text: string | undefined, limit: number): number {
   const partNumber = /^\d{1,9}$/.test(text ?? '') ? Number(text) : 0;
   if (partNumber >= 1 && partNumber <= limit) return partNumber;
   const reason = `Part number must be an integer between 1 and ${limit}, inclusive`;

@@ -1,8 +1,9 @@
 import { MAX_BUCKET_TAGS, MAX_OBJECT_TAGS, type Tags } from '../../domain/tags.ts';
 import { storeErrors } from '../../errors.ts';
+import { findObject } from '../access/find-object.ts';
 import { receiveDocument } from '../body/receive-document.ts';
 import { versionHeaders } from '../object-headers.ts';
-import { respondEmpty, respondXml } from '../respond.ts';
+import { respondEmpty, respondXml, setHeaders } from '../respond.ts';
 import { bucketOf, keyOf, type S3Context, type S3Handler } from '../s3-context.ts';
 import { parseTagging, taggingNode } from '../tagging-document.ts';
 
@@ -10,10 +11,8 @@ import { parseTagging, taggingNode } from '../tagging-document.ts';
 const MAX_DOCUMENT_BYTES = 512 * 1024;
 
 export const getObjectTagging: S3Handler = async (context) => {
-  const { version } = await context.services.objects.find(objectOf(context));
-  for (const [name, value] of Object.entries(versionHeaders(bucketOf(context), version.versionId))) {
-    if (value !== undefined) context.response.setHeader(name, value);
-  }
+  const { version } = await findObject(context);
+  setHeaders(context.response, versionHeaders(bucketOf(context), version.versionId));
   respondXml(context.response, 'Tagging', taggingNode(version.attributes.tags ?? {}));
 };
 

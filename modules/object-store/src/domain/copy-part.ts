@@ -1,0 +1,109 @@
+import type { ContentKey } from '../encryption/content-key.ts';
+import type { ReadRange } from '../ports/blob-store.ts';
+import type { SourceVersion } from '../ports/copy-commands.ts';
+import type { FoundObject } from '../ports/metadata-store.ts';
+import type { ObjectChecksum, UploadRecord } from '../ports/records.ts';
+import type { ContentParts } from './content-writer.ts';
+import { digestContent } from './digest-content.ts';
+import type { MultipartService, UploadName } from './multipart-service.ts';
+import { rewriteContent } from './rewrite-content.ts';
+import type { StoreParts } from './store-parts.ts';
+
+export interface PartCopy extends UploadName {
+  source: FoundObject;
+  sourceKey: ContentKey | null;
+  upload: UploadRecord;
+  uploadKey: ContentKey | null;
+  partNumber: number;
+  range: ReadRange;
+}
+
+export interface CopiedPart {
+  etag: string;
+  checksum: ObjectChecksum;
+}
+
+interface PartParts {
+  parts: StoreParts;
+  contentParts: ContentParts;
+  multipart: MultipartService;
+}
+
+/** A range of one stored blob. */
+interface Slice {
+  blobId: string;
+  blobOffset: number;
+  /** Where the range is one that was uploaded as such. */
+  etag: string | null;
+  checksum: ObjectChecksum | null;
+}
+
+/**
+ * A part that is a range of one stored blob refers to it; its bytes are read only for digests that nobody knows yet.
+ * What is spread over several blobs, stored with its row or encrypted is written as a blob of its own.
+ */
+export async function copyPart(using: PartParts, copy: PartCopy): Promise<CopiedPart> {
+  const clear = copy.sourceKey === null && copy.uploadKey === null;
+  const slice = clear ? await sliceOf(using.parts, copy.source, copy.range) : null;
+  return slice === null ? await writePart(using, copy) : await referPart(using, copy, slice);
+}
+
+async function sliceOf({ metadata }: StoreParts, source: FoundObject, range: ReadRange): Promise<Slice | null> {
+  const { location, sizeBytes, etag, checksum } = source.version;
+  if (range.endExclusive === range.start) return null;
+  if (location.kind === 'blob') {
+    const whole = range.start === 0 && range.endExclusive === sizeBytes;
+    const known = whole ? { etag, checksum } : { etag: null, checksum: null };
+    return { blobId: location.blobId, blobOffset: range.start, ...known };
+  }
+  if (location.kind !== 'manifest') return null;
+  const { manifestId } = location;
+  const [only, ...others] = await metadata.manifestParts({ manifestId, ...range, limit: 2 });
+  if (only === undefined || others.length > 0) return null;
+  const { blobId, startOffset, partNumber } = only;
+  const whole = startOffset === range.start && startOffset + only.sizeBytes === range.endExclusive;
+  const part = whole ? await metadata.findManifestPart({ manifestId, partNumber }) : null;
+  return {
+    blobId,
+    blobOffset: only.blobOffset + range.start - startOffset,
+    etag: part?.etag ?? null,
+    checksum: part?.checksum ?? null,
+  };
+}
+
+async function referPart({ parts, multipart }: PartParts, copy: PartCopy, slice: Slice): Promise<CopiedPart> {
+  const { source, range, upload, bucket, key, uploadId, partNumber } = copy;
+  const { blobId, blobOffset, etag, checksum } = slice;
+  const sizeBytes = range.endExclusive - range.start;
+  const algorithm = upload.checksumAlgorithm ?? 'CRC64NVME';
+  const known = etag !== null && checksum?.algorithm === algorithm ? { etag, checksum } : null;
+  const copied = known ?? (await digestPart(parts, copy));
+  const reference = { blobId, blobOffset, source: identityOf(source) };
+  await multipart.putPartReference({ bucket, key, uploadId, partNumber, sizeBytes, ...copied, ...reference });
+  return copied;
+}
+
+async function digestPart(parts: StoreParts, copy: PartCopy): Promise<CopiedPart> {
+  const algorithm = copy.upload.checksumAlgorithm ?? 'CRC64NVME';
+  const digests = await digestContent(parts, copy, new Set(['MD5', algorithm] as const));
+  return {
+    etag: digests.MD5?.toString('hex') ?? '',
+    checksum: { algorithm, type: 'FULL_OBJECT', value: digests[algorithm]?.toString('base64') ?? '' },
+  };
+}
+
+async function writePart(using: PartParts, copy: PartCopy): Promise<CopiedPart> {
+  const { source, sourceKey, range, upload, uploadKey, bucket, key, uploadId, partNumber } = copy;
+  const algorithm = upload.checksumAlgorithm ?? 'CRC64NVME';
+  const rewritten = { source, sourceKey, range, targetKey: uploadKey, algorithm, inline: false };
+  const { content, etag, checksum } = await rewriteContent(using, rewritten);
+  const sizeBytes = range.endExclusive - range.start;
+  await using.multipart.putPart({ bucket, key, uploadId, partNumber, content, sizeBytes, etag, checksum });
+  return { etag, checksum };
+}
+
+/** By which a source is known again when the copy is committed. */
+export function identityOf({ version }: FoundObject): SourceVersion {
+  const { bucketId, key, versionId, etag, sizeBytes, modifiedAtMs } = version;
+  return { bucketId, key, versionId, etag, sizeBytes, modifiedAtMs };
+}

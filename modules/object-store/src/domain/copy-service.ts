@@ -1,0 +1,123 @@
+import type { ChecksumAlgorithm } from '../checksums/algorithms.ts';
+import type { ContentKey } from '../encryption/content-key.ts';
+import type { CustomerKey } from '../encryption/key-envelope.ts';
+import type { FoundObject, StoredVersion, WriteConditions } from '../ports/metadata-store.ts';
+import type { BucketRecord, ObjectAttributes, ObjectChecksum, ObjectEncryption } from '../ports/records.ts';
+import type { ContentParts } from './content-writer.ts';
+import { copyPart, identityOf, type CopiedPart, type PartCopy } from './copy-part.ts';
+import { digestContent } from './digest-content.ts';
+import type { EncryptionRequest, EncryptionService } from './encryption-service.ts';
+import type { MultipartService } from './multipart-service.ts';
+import type { ObjectService } from './object-service.ts';
+import { rewriteContent } from './rewrite-content.ts';
+import { trashDueAt, type StoreParts } from './store-parts.ts';
+
+export interface ObjectCopy {
+  source: FoundObject;
+  /** Of the source, where its bytes are under a key of the client. */
+  customerKey: CustomerKey | null;
+  bucket: BucketRecord;
+  key: string;
+  /** All of the copy; nothing is taken over from the source but its bytes. */
+  attributes: ObjectAttributes;
+  /** Null: as the source has it. */
+  checksumAlgorithm: ChecksumAlgorithm | null;
+  encryption: EncryptionRequest;
+  conditions: WriteConditions;
+}
+
+export interface CopiedObject {
+  stored: StoredVersion;
+  encryption: ObjectEncryption | undefined;
+}
+
+export interface CopyService {
+  /**
+   * Shares the bytes where they are stored as the copy has to be, else writes them anew. `OperationAborted` when the
+   * source changed meanwhile: then it is to be read again.
+   */
+  object(copy: ObjectCopy): Promise<CopiedObject>;
+  /** `OperationAborted` as above. */
+  part(copy: PartCopy): Promise<CopiedPart>;
+}
+
+export interface CopyParts {
+  parts: StoreParts;
+  contentParts: ContentParts;
+  objects: ObjectService;
+  multipart: MultipartService;
+  encryption: EncryptionService;
+}
+
+export function createCopyService(using: CopyParts): CopyService {
+  return {
+    object: async (copy) => {
+      const { source, customerKey, bucket, encryption: request } = copy;
+      const { encryption } = source.version.attributes;
+      const key = using.encryption.open(encryption, customerKey);
+      const shared = await using.encryption.forCopy({ encryption, customerKey }, bucket, request);
+      if (shared === null) return await writeAnew(using, copy, key);
+      return { stored: await shareBytes(using.parts, copy, key, shared.encryption), ...shared };
+    },
+    part: (copy) => copyPart(using, copy),
+  };
+}
+
+async function shareBytes(
+  parts: StoreParts,
+  { source, bucket, key, attributes, checksumAlgorithm, conditions }: ObjectCopy,
+  contentKey: ContentKey | null,
+  encryption: ObjectEncryption | undefined,
+): Promise<StoredVersion> {
+  return await parts.metadata.copyObject({
+    source: identityOf(source),
+    bucketId: bucket.id,
+    key,
+    nowMs: parts.now(),
+    versionToken: parts.identifiers.versionToken(),
+    attributes: withEncryption(attributes, encryption),
+    checksum: await checksumFor(parts, source, contentKey, checksumAlgorithm),
+    conditions,
+    trashDueAtMs: trashDueAt(parts),
+  });
+}
+
+async function writeAnew(using: CopyParts, copy: ObjectCopy, sourceKey: ContentKey | null): Promise<CopiedObject> {
+  const { source, bucket, key, attributes, conditions } = copy;
+  const { sizeBytes, checksum } = source.version;
+  const sealed = await using.encryption.forWrite(bucket, copy.encryption);
+  const written = await rewriteContent(using, {
+    source,
+    sourceKey,
+    range: { start: 0, endExclusive: sizeBytes },
+    targetKey: sealed?.key ?? null,
+    algorithm: copy.checksumAlgorithm ?? checksum?.algorithm ?? 'CRC64NVME',
+    inline: true,
+  });
+  const stored = await using.objects.put({
+    ...written,
+    bucket,
+    key,
+    sizeBytes,
+    attributes: withEncryption(attributes, sealed?.encryption),
+    conditions,
+  });
+  return { stored, encryption: sealed?.encryption };
+}
+
+function withEncryption(attributes: ObjectAttributes, encryption: ObjectEncryption | undefined): ObjectAttributes {
+  return encryption === undefined ? attributes : { ...attributes, encryption };
+}
+
+async function checksumFor(
+  parts: StoreParts,
+  source: FoundObject,
+  key: ContentKey | null,
+  wanted: ChecksumAlgorithm | null,
+): Promise<ObjectChecksum | null> {
+  const { checksum, sizeBytes } = source.version;
+  if (wanted === null || (checksum?.algorithm === wanted && checksum.type === 'FULL_OBJECT')) return checksum;
+  const range = { start: 0, endExclusive: sizeBytes };
+  const digests = await digestContent(parts, { source, sourceKey: key, range }, new Set([wanted]));
+  return { algorithm: wanted, type: 'FULL_OBJECT', value: digests[wanted]?.toString('base64') ?? '' };
+}

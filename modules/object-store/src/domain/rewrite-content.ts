@@ -1,0 +1,57 @@
+import type { ChecksumAlgorithm } from '../checksums/algorithms.ts';
+import type { ContentKey } from '../encryption/content-key.ts';
+import { storeErrors } from '../errors.ts';
+import type { ReadRange } from '../ports/blob-store.ts';
+import type { FoundObject, NewContent } from '../ports/metadata-store.ts';
+import type { ObjectChecksum } from '../ports/records.ts';
+import { ContentWriter, type ContentParts } from './content-writer.ts';
+import { readContent } from './read-content.ts';
+import type { StoreParts } from './store-parts.ts';
+
+export interface ContentToRewrite {
+  source: FoundObject;
+  sourceKey: ContentKey | null;
+  range: ReadRange;
+  /** Null: in the clear. */
+  targetKey: ContentKey | null;
+  /** Of the checksum that is kept. */
+  algorithm: ChecksumAlgorithm;
+  inline: boolean;
+}
+
+export interface RewrittenContent {
+  /** Sealed, but not committed. */
+  content: NewContent;
+  etag: string;
+  checksum: ObjectChecksum;
+}
+
+/** Stored bytes once more, as a blob or inline content of their own. Throws `EntityTooLarge` above the limit of a single write. */
+export async function rewriteContent(
+  { parts, contentParts }: { parts: StoreParts; contentParts: ContentParts },
+  { source, sourceKey, range, targetKey, algorithm, inline }: ContentToRewrite,
+): Promise<RewrittenContent> {
+  const sizeBytes = range.endExclusive - range.start;
+  const maxSizeAllowed = parts.config.limits.put_bytes;
+  if (sizeBytes > maxSizeAllowed) {
+    throw storeErrors.EntityTooLarge({ details: { proposedSize: sizeBytes, maxSizeAllowed } });
+  }
+  const names = new Set(['MD5', algorithm] as const);
+  const writer = await ContentWriter.open(contentParts, names, sizeBytes, { inline, key: targetKey });
+  try {
+    // Copies: the memory of a chunk is used again for the next, while digests and disk are still at work.
+    for await (const chunk of readContent(parts, source, range, sourceKey)) await writer.write(Buffer.from(chunk));
+    const digests = await writer.digest();
+    const md5 = digests.MD5 ?? Buffer.alloc(0);
+    const value = digests[algorithm]?.toString('base64') ?? '';
+    const content = await writer.seal();
+    return {
+      content,
+      etag: targetKey === null ? md5.toString('hex') : targetKey.entityTag(md5),
+      checksum: { algorithm, type: 'FULL_OBJECT', value },
+    };
+  } catch (error) {
+    await writer.abort();
+    throw error;
+  }
+}

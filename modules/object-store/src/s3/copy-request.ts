@@ -1,0 +1,125 @@
+import { parseChecksumAlgorithm, type ChecksumAlgorithm } from '../checksums/algorithms.ts';
+import { assertObjectKey } from '../domain/object-key.ts';
+import { evaluateReadConditions } from '../domain/read-conditions.ts';
+import { storeErrors } from '../errors.ts';
+import type { FoundObject } from '../ports/metadata-store.ts';
+import type { BucketRecord, ObjectAttributes } from '../ports/records.ts';
+import { isAppError } from '@svc/errors';
+import { findCopySource, type CopySource } from './access/copy-source.ts';
+import type { RequestHeaders } from './request-headers.ts';
+import type { S3Context } from './s3-context.ts';
+
+/** `x-amz-copy-source`: `/bucket/key` or `bucket/key`, percent-encoded, and `?versionId=` that is not. */
+export function readCopySource(headers: RequestHeaders): CopySource {
+  // Header bytes are UTF-8 where a client did not encode them.
+  const raw = Buffer.from(headers.get('x-amz-copy-source') ?? '', 'latin1').toString();
+  const [path = '', versionId] = splitVersion(raw);
+  const decoded = decode(path).replace(/^\//, '');
+  const slash = decoded.indexOf('/');
+  if (slash < 1 || slash === decoded.length - 1) {
+    throw invalid('Copy Source must mention the source bucket and key: sourcebucket/sourcekey');
+  }
+  const key = decoded.slice(slash + 1);
+  assertObjectKey(key);
+  if (versionId === '') throw invalid('Version id cannot be the empty string');
+  return { bucketName: decoded.slice(0, slash), key, ...(versionId === undefined ? {} : { versionId }) };
+}
+
+export interface FoundSource {
+  bucket: BucketRecord;
+  found: FoundObject;
+  named: CopySource;
+}
+
+/** The source, which the caller may read and whose conditions hold. Throws `PreconditionFailed` where they do not. */
+export async function findSource(context: S3Context): Promise<FoundSource> {
+  const { headers } = context.request;
+  const named = readCopySource(headers);
+  const source = await readable(context, named);
+  const conditions = {
+    ifMatch: headers.get('x-amz-copy-source-if-match'),
+    ifNoneMatch: headers.get('x-amz-copy-source-if-none-match'),
+    ifModifiedSince: headers.get('x-amz-copy-source-if-modified-since'),
+    ifUnmodifiedSince: headers.get('x-amz-copy-source-if-unmodified-since'),
+  };
+  if (evaluateReadConditions(conditions, source.found.version) !== 'send') throw storeErrors.PreconditionFailed();
+  return { ...source, named };
+}
+
+async function readable(context: S3Context, named: CopySource): Promise<Omit<FoundSource, 'named'>> {
+  try {
+    return await findCopySource(context, named);
+  } catch (error) {
+    if (!isAppError(error) || error.code !== 'MethodNotAllowed') throw error;
+    const reason = 'The source of a copy request may not specifically refer to a delete marker by version id.';
+    throw storeErrors.InvalidRequest({ details: { reason } });
+  }
+}
+
+/** `COPY` unless the request says `REPLACE`. */
+export function replaces(headers: RequestHeaders, what: 'metadata' | 'tagging'): boolean {
+  const directive = headers.get(`x-amz-${what}-directive`) ?? 'COPY';
+  if (directive !== 'COPY' && directive !== 'REPLACE') throw invalid(`Unknown ${what} directive.`);
+  return directive === 'REPLACE';
+}
+
+/** What the copy keeps: of the source, of the request, or of both, as the directives say. */
+export function attributesOfCopy(
+  headers: RequestHeaders,
+  source: ObjectAttributes,
+  requested: ObjectAttributes,
+): ObjectAttributes {
+  const { contentType: _, headers: __, metadata: ___, tags: ____, ...rest } = requested;
+  const kept = replaces(headers, 'metadata') ? requested : source;
+  const { tags } = replaces(headers, 'tagging') ? requested : source;
+  return {
+    ...rest,
+    contentType: kept.contentType,
+    ...(kept.headers === undefined ? {} : { headers: kept.headers }),
+    ...(kept.metadata === undefined ? {} : { metadata: kept.metadata }),
+    ...(tags === undefined ? {} : { tags }),
+  };
+}
+
+export function readCopyChecksum(headers: RequestHeaders): ChecksumAlgorithm | null {
+  const name = headers.get('x-amz-checksum-algorithm');
+  if (name === undefined) return null;
+  const algorithm = parseChecksumAlgorithm(name);
+  if (algorithm !== null) return algorithm;
+  throw storeErrors.InvalidRequest({
+    details: {
+      reason:
+        'Checksum algorithm provided is unsupported. Please try again with any of the valid types: [CRC32, CRC32C, CRC64NVME, SHA1, SHA256]',
+    },
+  });
+}
+
+const ATTEMPTS = 5;
+
+/** A source that is written while it is copied is read again, some times. */
+export async function retryWhileChanging<Result>(copy: () => Promise<Result>): Promise<Result> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await copy();
+    } catch (error) {
+      if (!isAppError(error) || error.code !== 'OperationAborted' || attempt === ATTEMPTS) throw error;
+    }
+  }
+}
+
+function splitVersion(raw: string): readonly string[] {
+  const at = raw.lastIndexOf('?versionId=');
+  return at === -1 ? [raw] : [raw.slice(0, at), raw.slice(at + '?versionId='.length)];
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw invalid('Copy Source is not encoded correctly');
+  }
+}
+
+function invalid(reason: string): Error {
+  return storeErrors.InvalidArgument({ details: { reason } });
+}

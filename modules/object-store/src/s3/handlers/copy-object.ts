@@ -1,0 +1,87 @@
+import { storeErrors } from '../../errors.ts';
+import type { CopiedObject } from '../../domain/copy-service.ts';
+import type { EncryptionRequest } from '../../domain/encryption-service.ts';
+import { aclOfNewObject } from '../access/new-object-acl.ts';
+import {
+  attributesOfCopy,
+  findSource,
+  readCopyChecksum,
+  replaces,
+  retryWhileChanging,
+  type FoundSource,
+} from '../copy-request.ts';
+import { encryptionHeaders, readCopySourceCustomerKey, readEncryptionRequest } from '../encryption-headers.ts';
+import { readAttributes } from '../object-attributes.ts';
+import { checksumElements, versionHeaders } from '../object-headers.ts';
+import { toIsoDate } from '../page-parameters.ts';
+import { writeConditionsOf } from '../request-conditions.ts';
+import { respondXml, setHeaders } from '../respond.ts';
+import { bucketOf, keyOf, type S3Context, type S3Handler } from '../s3-context.ts';
+
+export const copyObject: S3Handler = async (context) => {
+  const bucket = bucketOf(context);
+  const wanted = readEncryptionRequest(context);
+  const { source, stored, encryption } = await retryWhileChanging(() => copy(context, wanted));
+  setHeaders(context.response, {
+    ...versionHeaders(bucket, stored.versionId),
+    ...sourceVersionHeaders(source),
+    ...encryptionHeaders(encryption, wanted.customerKey),
+  });
+  respondXml(context.response, 'CopyObjectResult', {
+    LastModified: toIsoDate(stored.modifiedAtMs),
+    ETag: `"${stored.etag}"`,
+    ...checksumElements(stored.checksum),
+  });
+};
+
+async function copy(
+  context: S3Context,
+  encryption: EncryptionRequest,
+): Promise<CopiedObject & { source: FoundSource }> {
+  const { request, services } = context;
+  const { headers } = request;
+  const requested = readAttributes(headers, services.parts.config.limits.metadata_bytes);
+  const checksumAlgorithm = readCopyChecksum(headers);
+  const source = await findSource(context);
+  assertChangesSomething(context, source);
+  const attributes = attributesOfCopy(headers, source.found.version.attributes, requested);
+  const acl = await aclOfNewObject(context);
+  const copied = await services.copies.object({
+    source: source.found,
+    customerKey: readCopySourceCustomerKey(context),
+    bucket: bucketOf(context),
+    key: keyOf(context),
+    attributes: { ...attributes, ...acl },
+    checksumAlgorithm,
+    encryption,
+    conditions: writeConditionsOf(headers),
+  });
+  return { source, ...copied };
+}
+
+/** Only a source of a bucket that keeps versions, or did, has one to name. */
+export function sourceVersionHeaders({ bucket, found }: FoundSource): Record<string, string> {
+  return bucket.versioning === 'unversioned' ? {} : { 'x-amz-copy-source-version-id': found.version.versionId };
+}
+
+/** Headers that make a copy of an object onto itself another object. */
+const CHANGES = [
+  'x-amz-storage-class',
+  'x-amz-website-redirect-location',
+  'x-amz-server-side-encryption',
+  'x-amz-server-side-encryption-customer-algorithm',
+  'x-amz-checksum-algorithm',
+];
+
+function assertChangesSomething(context: S3Context, { bucket, named }: FoundSource): void {
+  const { headers } = context.request;
+  const itself = bucket.id === bucketOf(context).id && named.key === keyOf(context) && named.versionId === undefined;
+  if (!itself || replaces(headers, 'metadata') || replaces(headers, 'tagging')) return;
+  if (CHANGES.some((name) => headers.has(name))) return;
+  throw storeErrors.InvalidRequest({
+    details: {
+      reason:
+        "This copy request is illegal because it is trying to copy an object to itself without changing the object's metadata, storage class, website redirect location or encryption attributes.",
+    },
+  });
+}

@@ -1,0 +1,63 @@
+import { storeErrors } from '../../errors.ts';
+import type { ReadRange } from '../../ports/blob-store.ts';
+import { findSource, retryWhileChanging } from '../copy-request.ts';
+import { encryptionHeaders, readCopySourceCustomerKey, readCustomerKey } from '../encryption-headers.ts';
+import { checksumElements } from '../object-headers.ts';
+import { toIsoDate } from '../page-parameters.ts';
+import { respondXml, setHeaders } from '../respond.ts';
+import type { S3Handler } from '../s3-context.ts';
+import { sourceVersionHeaders } from './copy-object.ts';
+import { readPartNumber, uploadNameOf } from './multipart.ts';
+
+export const uploadPartCopy: S3Handler = async (context) => {
+  const { request, response, services } = context;
+  const { limits } = services.parts.config;
+  const partNumber = readPartNumber(request.query.get('partNumber'), limits.parts);
+  const name = uploadNameOf(context);
+  const upload = await services.multipart.get(name);
+  const customerKey = readCustomerKey(context);
+  const uploadKey = services.encryption.open(upload.attributes.encryption, customerKey);
+  const { source, part } = await retryWhileChanging(async () => {
+    const source = await findSource(context);
+    const range = readRange(request.headers.get('x-amz-copy-source-range'), source.found.version.sizeBytes);
+    if (range.endExclusive - range.start > limits.put_bytes) {
+      const reason = `The specified copy source is larger than the maximum allowable size for a copy source: ${limits.put_bytes}`;
+      throw storeErrors.InvalidRequest({ details: { reason } });
+    }
+    const { encryption } = source.found.version.attributes;
+    const sourceKey = services.encryption.open(encryption, readCopySourceCustomerKey(context));
+    const leave = services.uploadsInFlight.enter();
+    try {
+      const copy = { ...name, upload, uploadKey, partNumber, source: source.found, sourceKey, range };
+      return { source, part: await services.copies.part(copy) };
+    } finally {
+      leave();
+    }
+  });
+  setHeaders(response, {
+    ...sourceVersionHeaders(source),
+    ...encryptionHeaders(upload.attributes.encryption, customerKey),
+  });
+  const { ChecksumType: _, ...checksum } = checksumElements(part.checksum);
+  respondXml(response, 'CopyPartResult', {
+    LastModified: toIsoDate(services.parts.now()),
+    ETag: `"${part.etag}"`,
+    ...checksum,
+  });
+};
+
+/** Unlike ranges of reads this one has both ends, and both are inside. */
+function readRange(header: string | undefined, sizeBytes: number): ReadRange {
+  if (header === undefined) return { start: 0, endExclusive: sizeBytes };
+  const [, first, last] = /^bytes=(\d{1,15})-(\d{1,15})$/.exec(header) ?? [];
+  if (first === undefined || last === undefined || Number(first) > Number(last)) {
+    throw storeErrors.InvalidArgument({
+      details: {
+        reason:
+          'The x-amz-copy-source-range value must be of the form bytes=first-last where first and last are the zero-based offsets of the first and last bytes to copy',
+      },
+    });
+  }
+  if (Number(last) >= sizeBytes) throw storeErrors.InvalidRange({ details: { sizeBytes } });
+  return { start: Number(first), endExclusive: Number(last) + 1 };
+}
