@@ -35,6 +35,7 @@ export const storeErrors = defineErrors({
   InvalidDigest: [400, 'The {header} you specified is not valid.'],
   InvalidPolicyDocument: [400, 'Invalid Policy: {reason}'],
   InvalidEncryptionAlgorithmError: [400, 'The encryption request you specified is not valid. Supported value: AES256.'],
+  InvalidRetentionPeriod: [400, 'The retention period must be a positive integer value'],
   InvalidRange: [416, 'The requested range is not satisfiable'],
   InvalidRequest: [400, '{reason}'],
   InvalidPartNumber: [416, 'The requested partnumber is not satisfiable'],
@@ -82,6 +83,7 @@ export const storeErrors = defineErrors({
   NoSuchKey: [404, 'The specified key does not exist.'],
   NoSuchPublicAccessBlockConfiguration: [404, 'The public access block configuration was not found'],
   NoSuchTagSet: [404, 'The TagSet does not exist'],
+  NoSuchObjectLockConfiguration: [404, 'The specified object does not have a ObjectLock configuration'],
   NoSuchUpload: [
     404,
     'The specified multipart upload does not exist. The upload ID may be invalid, or the upload may have been aborted or completed.',
@@ -91,6 +93,7 @@ export const storeErrors = defineErrors({
     409,
     'A conflicting conditional operation is currently in progress against this resource. Please try again.',
   ],
+  ObjectLockConfigurationNotFoundError: [404, 'Object Lock configuration does not exist for this bucket'],
   OwnershipControlsNotFoundError: [404, 'The bucket ownership controls were not found'],
   PreconditionFailed: [412, 'At least one of the pre-conditions you specified did not hold'],
   ServerSideEncryptionConfigurationNotFoundError: [404, 'The server side encryption configuration was not found'],

@@ -9,6 +9,7 @@ export interface NewBucket {
   workspaceUuid: string;
   encryptionMode?: EncryptionMode;
   locationHint?: string | null;
+  objectLock?: boolean;
 }
 
 export interface BucketService {
@@ -56,6 +57,7 @@ export function createBucketService(parts: StoreParts): BucketService {
         nowMs: now(),
         encryptionMode: bucket.encryptionMode ?? 'none',
         locationHint: bucket.locationHint ?? null,
+        objectLock: bucket.objectLock ?? false,
         maxBuckets: config.limits.buckets_per_workspace,
       }),
     list: (workspaceUuid, { prefix = '', after = '', limit }) =>

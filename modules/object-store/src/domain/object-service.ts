@@ -33,12 +33,18 @@ export interface ObjectName {
   versionId?: string;
 }
 
+export interface DeleteOptions {
+  /** Also a version that is retained under governance. */
+  bypassGovernance?: boolean;
+}
+
 export interface ObjectService {
   /** Resolves when bytes and row are on stable storage. */
   put(object: NewObject): Promise<StoredVersion>;
   /** Throws `NoSuchKey` or `NoSuchVersion`; with `deleteMarker` among the details where one covers the key. */
   find(name: ObjectName): Promise<FoundObject>;
-  delete(name: ObjectName, conditions?: DeleteConditions): Promise<DeletedObject>;
+  /** Throws `AccessDenied` for a version that object lock protects. */
+  delete(name: ObjectName, conditions?: DeleteConditions, options?: DeleteOptions): Promise<DeletedObject>;
   list(bucket: BucketRecord, page: Omit<ListObjects, 'bucketId' | 'versioned'>): Promise<ObjectPage>;
   listVersions(bucket: BucketRecord, page: Omit<ListObjectVersions, 'bucketId'>): Promise<VersionPage>;
 }
@@ -75,7 +81,7 @@ export function createObjectService(parts: StoreParts): ObjectService {
       });
       return assertVisible(name, found);
     },
-    delete: ({ bucket, key, versionId }, conditions = {}) =>
+    delete: ({ bucket, key, versionId }, conditions = {}, { bypassGovernance = false } = {}) =>
       metadata.deleteObject({
         bucketId: bucket.id,
         key,
@@ -83,6 +89,7 @@ export function createObjectService(parts: StoreParts): ObjectService {
         versionToken: identifiers.versionToken(),
         trashDueAtMs: trashDueAt(parts),
         conditions,
+        bypassGovernance,
         ...(versionId === undefined ? {} : { versionId }),
       }),
     list: (bucket, page) =>

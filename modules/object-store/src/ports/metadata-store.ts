@@ -42,6 +42,8 @@ export interface CreateBucket {
   nowMs: number;
   encryptionMode: EncryptionMode;
   locationHint: string | null;
+  /** Keeps versions from the start, and may lock them. */
+  objectLock?: boolean;
   /** Most buckets of one workspace. */
   maxBuckets: number;
 }
@@ -105,6 +107,9 @@ export interface ChangeAttributes {
   /** Absent: the newest. */
   versionId?: string;
   changes: AttributeChanges;
+  /** With a change of the retention: what holds now, and whether governance may be overruled. */
+  nowMs?: number;
+  bypassGovernance?: boolean;
 }
 
 export interface StoredVersion {
@@ -127,6 +132,8 @@ export interface DeleteObject {
   versionToken: string;
   trashDueAtMs: number;
   conditions: DeleteConditions;
+  /** Removes what is only retained under governance. */
+  bypassGovernance?: boolean;
 }
 
 export interface DeletedObject {

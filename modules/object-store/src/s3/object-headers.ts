@@ -1,6 +1,7 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import { checksumHeaderName } from '../checksums/algorithms.ts';
 import { toHttpDate } from '../domain/http-date.ts';
+import { objectLockHeaders } from './object-lock-headers.ts';
 import type { BucketRecord, ObjectChecksum, ObjectVersion } from '../ports/records.ts';
 
 /** The headers that GET and HEAD share, but for the length. */
@@ -12,6 +13,7 @@ export function objectHeaders(version: ObjectVersion, bucket: BucketRecord): Out
     'content-type': version.attributes.contentType,
     ...version.attributes.headers,
     ...versionHeaders(bucket, version.versionId),
+    ...objectLockHeaders(version.attributes),
   };
   for (const [name, value] of Object.entries(version.attributes.metadata ?? {})) headers[`x-amz-meta-${name}`] = value;
   const tagCount = Object.keys(version.attributes.tags ?? {}).length;

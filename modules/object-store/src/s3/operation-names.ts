@@ -27,6 +27,12 @@ export const IMPLEMENTED = [
   'GetBucketTagging',
   'PutBucketTagging',
   'DeleteBucketTagging',
+  'GetObjectLockConfiguration',
+  'PutObjectLockConfiguration',
+  'GetObjectRetention',
+  'PutObjectRetention',
+  'GetObjectLegalHold',
+  'PutObjectLegalHold',
   'GetBucketEncryption',
   'PutBucketEncryption',
   'DeleteBucketEncryption',
@@ -54,10 +60,6 @@ export const IMPLEMENTED = [
  */
 export const NOT_IMPLEMENTED = [
   'GetObjectAttributes',
-  'GetObjectRetention',
-  'PutObjectRetention',
-  'GetObjectLegalHold',
-  'PutObjectLegalHold',
   'GetObjectTorrent',
   'RestoreObject',
   'SelectObjectContent',
@@ -73,8 +75,6 @@ export const NOT_IMPLEMENTED = [
   'GetBucketWebsite',
   'PutBucketWebsite',
   'DeleteBucketWebsite',
-  'GetObjectLockConfiguration',
-  'PutObjectLockConfiguration',
   'GetBucketLogging',
   'PutBucketLogging',
   'GetBucketNotificationConfiguration',
@@ -96,9 +96,6 @@ export const NOT_IMPLEMENTED = [
 /** Headers that would change what an operation does, and do not yet: refused by name instead of overlooked. */
 export const HEADERS_NOT_IMPLEMENTED: readonly string[] = [
   'x-amz-server-side-encryption-context',
-  'x-amz-object-lock-mode',
-  'x-amz-object-lock-retain-until-date',
-  'x-amz-object-lock-legal-hold',
   'x-amz-website-redirect-location',
   'x-amz-write-offset-bytes',
   'x-amz-mfa',

@@ -25,6 +25,14 @@ import {
   putBucketOwnershipControls,
 } from './handlers/ownership-controls.ts';
 import { deletePublicAccessBlock, getPublicAccessBlock, putPublicAccessBlock } from './handlers/public-access-block.ts';
+import {
+  getObjectLegalHold,
+  getObjectLockConfiguration,
+  getObjectRetention,
+  putObjectLegalHold,
+  putObjectLockConfiguration,
+  putObjectRetention,
+} from './handlers/object-lock.ts';
 import { putObject } from './handlers/put-object.ts';
 import { listObjectVersions } from './handlers/versions.ts';
 import {
@@ -70,6 +78,12 @@ export const operations: Readonly<Record<ImplementedOperation, Operation>> = {
   GetBucketEncryption: { needs: 'read', handle: getBucketEncryption },
   PutBucketEncryption: { needs: 'configure', handle: putBucketEncryption },
   DeleteBucketEncryption: { needs: 'configure', handle: deleteBucketEncryption },
+  GetObjectLockConfiguration: { needs: 'read', handle: getObjectLockConfiguration },
+  PutObjectLockConfiguration: { needs: 'configure', handle: putObjectLockConfiguration },
+  GetObjectRetention: { needs: 'read', handle: getObjectRetention },
+  PutObjectRetention: { needs: 'write', handle: putObjectRetention },
+  GetObjectLegalHold: { needs: 'read', handle: getObjectLegalHold },
+  PutObjectLegalHold: { needs: 'write', handle: putObjectLegalHold },
   ListParts: { needs: 'read', handle: listParts },
   GetObjectTagging: { needs: 'read', handle: getObjectTagging },
   PutObjectTagging: { needs: 'write', handle: putObjectTagging },

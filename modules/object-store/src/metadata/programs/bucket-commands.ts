@@ -1,12 +1,16 @@
+import type { ObjectLockDocument } from '../../domain/object-lock.ts';
 import { storeErrors } from '../../errors.ts';
 import type { CreateBucket, DeleteBucket, MetadataCommands } from '../../ports/metadata-store.ts';
 import type { BucketRecord } from '../../ports/records.ts';
 import { all, change, first, lock, type Program } from '../program.ts';
 import { integer, text } from '../row.ts';
+import { putBucketDocument, setVersioning } from './bucket-document-programs.ts';
 import { toBucket } from './bucket-rows.ts';
 import { forgetDomainsOfBucket } from './custom-domain-commands.ts';
 import { trashUpload } from './trash-rows.ts';
 import { newestVersion, removeRow } from './version-rows.ts';
+
+const POSTPONE_PURGE_MS = 86_400_000;
 
 type Command<Name extends keyof MetadataCommands> = Parameters<MetadataCommands[Name]>[0];
 
@@ -37,6 +41,8 @@ export function* createBucket(input: CreateBucket): Program<BucketRecord> {
     input.locationHint,
   );
   yield* change('insert into bucket_usage (bucket_id, object_count, size_bytes) values (?, 0, 0)', input.id);
+  const objectLock = input.objectLock === true;
+  if (objectLock) yield* enableObjectLock(input);
   return {
     id: input.id,
     name: input.name,
@@ -45,11 +51,17 @@ export function* createBucket(input: CreateBucket): Program<BucketRecord> {
     state: 'active',
     deletedAtMs: null,
     purgeAtMs: null,
-    versioning: 'unversioned',
+    versioning: objectLock ? 'enabled' : 'unversioned',
     encryptionMode: input.encryptionMode,
     locationHint: input.locationHint,
-    configurationVersion: 0,
+    configurationVersion: objectLock ? 2 : 0,
   };
+}
+
+function* enableObjectLock({ id, nowMs }: CreateBucket): Program<void> {
+  const document: ObjectLockDocument = { defaultRetention: null };
+  yield* setVersioning({ bucketId: id, versioning: 'enabled' });
+  yield* putBucketDocument({ bucketId: id, name: 'object-lock', document: JSON.stringify(document), nowMs });
 }
 
 export function* deleteBucket(input: DeleteBucket): Program<void> {
@@ -68,6 +80,9 @@ export function* deleteBucket(input: DeleteBucket): Program<void> {
 
 export function* softDeleteBucket(input: Command<'softDeleteBucket'>): Program<BucketRecord> {
   yield* lock(`bucket/${input.bucketId}`);
+  if (yield* holdsLocked(input.bucketId, input.nowMs)) {
+    throw storeErrors.InvalidBucketState({ details: { reason: 'it holds versions that object lock protects' } });
+  }
   const [row] = yield* change(
     `update bucket set state = 'soft-deleted', deleted_at_ms = ?, purge_at_ms = ?
      where id = ? and state = 'active' returning *`,
@@ -106,6 +121,7 @@ export function* purgeBucket(input: Command<'purgeBucket'>): Program<boolean> {
     input.nowMs,
   );
   if (due === undefined) return true; // restored, or purged by another
+  if (yield* holdsLocked(input.bucketId, input.nowMs)) return yield* postponePurge(input);
   const objects = yield* all('select key from object where bucket_id = ? limit ?', input.bucketId, input.limit);
   for (const object of objects) {
     const newest = yield* newestVersion(input.bucketId, text(object, 'key'));
@@ -119,6 +135,21 @@ export function* purgeBucket(input: Command<'purgeBucket'>): Program<boolean> {
   for (const upload of uploads) yield* trashUpload(text(upload, 'upload_id'), input.trashDueAtMs);
   if (objects.length === input.limit || uploads.length === input.limit) return false;
   yield* forgetBucket(input.bucketId);
+  return true;
+}
+
+/** Nothing of such a bucket goes before all of it may go. */
+function* holdsLocked(bucketId: number, nowMs: number): Program<boolean> {
+  const row = yield* first(
+    'select 1 as found from object where bucket_id = ? and locked_until_ms > ? limit 1',
+    bucketId,
+    nowMs,
+  );
+  return row !== undefined;
+}
+
+function* postponePurge({ bucketId, nowMs }: Command<'purgeBucket'>): Program<boolean> {
+  yield* change('update bucket set purge_at_ms = ? where id = ?', nowMs + POSTPONE_PURGE_MS, bucketId);
   return true;
 }
 

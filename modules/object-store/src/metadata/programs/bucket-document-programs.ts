@@ -6,7 +6,7 @@ import type {
   SetBucketEncryption,
 } from '../../ports/metadata-store.ts';
 import { BUCKET_DOCUMENT_NAMES, type BucketDocumentName } from '../../ports/records.ts';
-import { all, change, lock, type Program } from '../program.ts';
+import { all, change, first, lock, type Program } from '../program.ts';
 import { text } from '../row.ts';
 
 type Documents = Readonly<Partial<Record<BucketDocumentName, string>>>;
@@ -16,10 +16,13 @@ export function* putBucketDocument(input: PutBucketDocument): Program<void> {
   yield* lock(`bucket/${bucketId}`);
   const [bucket] = yield* change(
     `update bucket set configuration_version = configuration_version + 1
-     where id = ? and state = 'active' returning id`,
+     where id = ? and state = 'active' returning versioning`,
     bucketId,
   );
   if (bucket === undefined) throw storeErrors.NoSuchBucket();
+  if (name === 'object-lock' && text(bucket, 'versioning') !== 'enabled') {
+    throw storeErrors.InvalidBucketState({ details: { reason: 'object lock needs versioning' } });
+  }
   if (document === null) {
     yield* change('delete from bucket_document where bucket_id = ? and name = ?', bucketId, name);
     return;
@@ -53,6 +56,14 @@ export function* bucketDocuments(input: Parameters<MetadataQueries['bucketDocume
 /** Kept apart from the documents: every write of an object reads it. Versions that are there stay. */
 export function* setVersioning(input: Parameters<MetadataCommands['setVersioning']>[0]): Program<void> {
   yield* lock(`bucket/${input.bucketId}`);
+  if (input.versioning === 'suspended') {
+    const locks = yield* first(
+      `select 1 as found from bucket_document where bucket_id = ? and name = 'object-lock'`,
+      input.bucketId,
+    );
+    if (locks !== undefined)
+      throw storeErrors.InvalidBucketState({ details: { reason: 'object lock needs versioning' } });
+  }
   const [bucket] = yield* change(
     `update bucket set versioning = ?, configuration_version = configuration_version + 1
      where id = ? and state = 'active' returning id`,

@@ -1,3 +1,4 @@
+import { assertRetentionChange, lockedUntilMs } from '../../domain/object-lock.ts';
 import { storeErrors } from '../../errors.ts';
 import type { ChangeAttributes } from '../../ports/metadata-store.ts';
 import type { AttributeChanges, ObjectAttributes, ObjectVersion } from '../../ports/records.ts';
@@ -17,10 +18,15 @@ export function* changeAttributes(input: ChangeAttributes): Program<ObjectVersio
   if (row.version.deleteMarker) {
     throw versionId === undefined ? storeErrors.NoSuchKey() : storeErrors.MethodNotAllowed();
   }
+  if (changes.retention !== undefined) {
+    const { nowMs = 0, bypassGovernance = false } = input;
+    assertRetentionChange(row.version.attributes.retention, changes.retention, nowMs, bypassGovernance);
+  }
   const attributes = withChanges(row.version.attributes, changes);
   yield* change(
-    'update object set attributes = ? where bucket_id = ? and key = ? and order_key = ?',
+    'update object set attributes = ?, locked_until_ms = ? where bucket_id = ? and key = ? and order_key = ?',
     JSON.stringify(attributes),
+    lockedUntilMs(attributes),
     bucketId,
     key,
     row.orderKey,

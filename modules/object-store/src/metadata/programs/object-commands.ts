@@ -1,3 +1,4 @@
+import { assertRemovable } from '../../domain/object-lock.ts';
 import { storeErrors } from '../../errors.ts';
 import type { DeletedObject, DeleteObject, PutObject, StoredVersion } from '../../ports/metadata-store.ts';
 import type { ContentLocation } from '../../ports/records.ts';
@@ -40,7 +41,10 @@ export function* deleteObject(input: DeleteObject): Program<DeletedObject> {
   if (newest === null && Object.keys(input.conditions).length > 0) return { versionId: null, deleteMarker: false };
   if (newest !== null) assertDeleteConditions(input.conditions, newest.version);
   if (versioning === 'unversioned') {
-    if (newest !== null) yield* removeRow(newest, input.trashDueAtMs);
+    if (newest !== null) {
+      assertRemovable(newest.version.attributes, input.nowMs, false);
+      yield* removeRow(newest, input.trashDueAtMs);
+    }
     return { versionId: null, deleteMarker: false };
   }
   const versionId = yield* pushVersion(versioning, newest, {
@@ -64,6 +68,7 @@ function* deleteVersion(input: DeleteObject, versionId: string): Program<Deleted
   const row = yield* findVersion(input.bucketId, input.key, versionId);
   if (row === null) return { versionId, deleteMarker: false };
   assertDeleteConditions(input.conditions, row.version);
+  assertRemovable(row.version.attributes, input.nowMs, input.bypassGovernance ?? false);
   yield* removeRow(row, input.trashDueAtMs);
   if (row.version.isLatest) {
     const next = yield* newestVersion(input.bucketId, input.key);

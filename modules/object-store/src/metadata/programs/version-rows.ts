@@ -1,3 +1,4 @@
+import { assertRemovable, lockedUntilMs } from '../../domain/object-lock.ts';
 import type {
   ContentLocation,
   ObjectAttributes,
@@ -70,18 +71,21 @@ export interface NewVersion {
 export function* pushVersion(versioning: Versioning, newest: StoredRow | null, added: NewVersion): Program<string> {
   const orderKey = Math.min(orderKeyAt(added.nowMs), (newest?.orderKey ?? Number.MAX_SAFE_INTEGER) - 1);
   const versionId = versioning === 'enabled' ? versionIdFor(orderKey, added.versionToken) : NULL_VERSION;
-  if (newest !== null) yield* makeRoom(versioning, newest, added.trashDueAtMs);
+  if (newest !== null) yield* makeRoom(versioning, newest, added);
   yield* insertVersion(orderKey, versionId, added);
   if (!added.deleteMarker) yield* addUsage(added.bucketId, 1, added.sizeBytes);
   return versionId;
 }
 
-function* makeRoom(versioning: Versioning, newest: StoredRow, trashDueAtMs: number): Program<void> {
+function* makeRoom(versioning: Versioning, newest: StoredRow, { nowMs, trashDueAtMs }: NewVersion): Program<void> {
   const { bucketId, key, versionId } = newest.version;
   let replaced: StoredRow | null = null;
   if (versioning !== 'enabled') {
     replaced = versionId === NULL_VERSION ? newest : yield* findVersion(bucketId, key, NULL_VERSION);
-    if (replaced !== null) yield* removeRow(replaced, trashDueAtMs);
+    if (replaced !== null) {
+      assertRemovable(replaced.version.attributes, nowMs, false);
+      yield* removeRow(replaced, trashDueAtMs);
+    }
   }
   if (replaced !== newest) yield* setLatest(newest, false);
 }
@@ -108,8 +112,8 @@ function* insertVersion(orderKey: number, versionId: string, added: NewVersion):
   const { location } = added;
   yield* change(
     `insert into object (bucket_id, key, order_key, version_id, is_latest, delete_marker, size_bytes, etag,
-       modified_at_ms, attributes, checksum, part_count, inline_id, blob_id, manifest_id)
-     values (?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       modified_at_ms, attributes, checksum, part_count, inline_id, blob_id, manifest_id, locked_until_ms)
+     values (?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     added.bucketId,
     added.key,
     orderKey,
@@ -124,5 +128,6 @@ function* insertVersion(orderKey: number, versionId: string, added: NewVersion):
     location.kind === 'inline' ? location.inlineId : null,
     location.kind === 'blob' ? location.blobId : null,
     location.kind === 'manifest' ? location.manifestId : null,
+    lockedUntilMs(added.attributes),
   );
 }

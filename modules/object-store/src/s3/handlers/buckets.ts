@@ -40,9 +40,6 @@ export const createBucket: S3Handler = async (context) => {
   const { request, response, caller, services } = context;
   const name = request.bucketName ?? '';
   assertBucketName(name);
-  if (request.headers.get('x-amz-bucket-object-lock-enabled')?.toLowerCase() === 'true') {
-    throw storeErrors.NotImplemented({ details: { operation: 'x-amz-bucket-object-lock-enabled' } });
-  }
   const document = await receiveDocument(context, MAX_CONFIGURATION_BYTES);
   if (document.trim() !== '') assertLocation(document, services.parts.config.regions);
   const access = await readNewBucketAccess(
@@ -78,12 +75,13 @@ function assertLocation(document: string, regions: readonly string[]): void {
  * is there in the way of this one.
  */
 async function createOrRefuse(
-  { caller, services }: S3Context,
+  { request, caller, services }: S3Context,
   name: string,
   access: NewBucketAccess,
 ): Promise<BucketRecord> {
+  const objectLock = request.headers.get('x-amz-bucket-object-lock-enabled')?.toLowerCase() === 'true';
   try {
-    return await services.buckets.create({ name, workspaceUuid: workspaceOf(caller) });
+    return await services.buckets.create({ name, workspaceUuid: workspaceOf(caller), objectLock });
   } catch (error) {
     if (!isAppError(error) || error.code !== 'BucketAlreadyOwnedByYou') throw error;
     const configuration = await services.configurations.of(await services.buckets.get(name));

@@ -4,6 +4,7 @@ import { storeErrors } from '../../errors.ts';
 import type { DeleteConditions, DeletedObject } from '../../ports/metadata-store.ts';
 import { mayDoTo } from '../access/authorize.ts';
 import { receiveDocument } from '../body/receive-document.ts';
+import { mayBypassGovernance } from '../object-lock-headers.ts';
 import { deleteConditionsOf, readDeleteConditions } from '../request-conditions.ts';
 import { respondEmpty, respondXml } from '../respond.ts';
 import { accessOf, bucketOf, keyOf, type S3Handler } from '../s3-context.ts';
@@ -18,9 +19,11 @@ const AT_A_TIME = 64;
 export const deleteObject: S3Handler = async (context) => {
   const { request, response, services } = context;
   const versionId = request.query.versionId();
+  const name = { key: keyOf(context), ...(versionId === undefined ? {} : { versionId }) };
   const deleted = await services.objects.delete(
-    { bucket: bucketOf(context), key: keyOf(context), ...(versionId === undefined ? {} : { versionId }) },
+    { bucket: bucketOf(context), ...name },
     deleteConditionsOf(request.headers),
+    { bypassGovernance: mayBypassGovernance(context, name) },
   );
   respondEmpty(response, 204, {
     ...(deleted.versionId === null ? {} : { 'x-amz-version-id': deleted.versionId }),
@@ -57,7 +60,9 @@ export const deleteObjects: S3Handler = async (context) => {
       try {
         assertObjectKey(name.key);
         if (!mayDoTo(access, name)) throw storeErrors.AccessDenied();
-        const deleted = await context.services.objects.delete({ bucket, ...name }, conditions);
+        const deleted = await context.services.objects.delete({ bucket, ...name }, conditions, {
+          bypassGovernance: mayBypassGovernance(context, name),
+        });
         return quiet ? {} : { Deleted: toDeleted(name, deleted) };
       } catch (error) {
         if (!isAppError(error) || error.status >= 500) throw error;

@@ -14,6 +14,7 @@ import { readBodyPlan } from '../body/body-plan.ts';
 import { receiveContent } from '../body/receive-content.ts';
 import { receiveDocument } from '../body/receive-document.ts';
 import { encryptionHeaders, readCustomerKey, readEncryptionRequest } from '../encryption-headers.ts';
+import { readObjectLock } from '../object-lock-headers.ts';
 import { readAttributes } from '../object-attributes.ts';
 import { checksumHeaders, versionHeaders } from '../object-headers.ts';
 import type { RequestHeaders } from '../request-headers.ts';
@@ -31,7 +32,11 @@ export const createMultipartUpload: S3Handler = async (context) => {
   const key = keyOf(context);
   const checksum = readUploadChecksum(request.headers);
   const acl = await aclOfNewObject(context);
-  const attributes = { ...readAttributes(request.headers, services.parts.config.limits.metadata_bytes), ...acl };
+  const attributes = {
+    ...readAttributes(request.headers, services.parts.config.limits.metadata_bytes),
+    ...acl,
+    ...(await readObjectLock(context)),
+  };
   const wanted = readEncryptionRequest(context);
   const sealed = await services.encryption.forWrite(bucket, wanted);
   const uploadId = await services.multipart.create({

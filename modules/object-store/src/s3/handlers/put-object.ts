@@ -1,6 +1,7 @@
 import { aclOfNewObject } from '../access/new-object-acl.ts';
 import { receiveContent } from '../body/receive-content.ts';
 import { encryptionHeaders, readEncryptionRequest } from '../encryption-headers.ts';
+import { readObjectLock } from '../object-lock-headers.ts';
 import { readAttributes } from '../object-attributes.ts';
 import { checksumHeaders, versionHeaders } from '../object-headers.ts';
 import { writeConditionsOf } from '../request-conditions.ts';
@@ -11,7 +12,11 @@ export const putObject: S3Handler = async (context) => {
   const { request, response, services } = context;
   const bucket = bucketOf(context);
   const acl = await aclOfNewObject(context);
-  const attributes = { ...readAttributes(request.headers, services.parts.config.limits.metadata_bytes), ...acl };
+  const attributes = {
+    ...readAttributes(request.headers, services.parts.config.limits.metadata_bytes),
+    ...acl,
+    ...(await readObjectLock(context)),
+  };
   const conditions = writeConditionsOf(request.headers);
   const wanted = readEncryptionRequest(context);
   const sealed = await services.encryption.forWrite(bucket, wanted);

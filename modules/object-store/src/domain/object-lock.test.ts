@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest';
+import { assertRemovable, assertRetentionChange, defaultRetentionOf, lockedUntilMs } from './object-lock.ts';
+
+const NOW = 1_000_000;
+const governance = { mode: 'GOVERNANCE', untilMs: NOW + 1 } as const;
+const compliance = { mode: 'COMPLIANCE', untilMs: NOW + 1 } as const;
+const refused = 'Access Denied';
+
+describe('object lock', () => {
+  it('lets a version go that is not locked, or not any more', () => {
+    assertRemovable({}, NOW, false);
+    assertRemovable({ legalHold: false, retention: { ...compliance, untilMs: NOW } }, NOW, false);
+  });
+
+  it('keeps what is retained or held; only governance knows a bypass', () => {
+    expect(() => assertRemovable({ retention: governance }, NOW, false)).toThrow(refused);
+    assertRemovable({ retention: governance }, NOW, true);
+    expect(() => assertRemovable({ retention: compliance }, NOW, true)).toThrow(refused);
+    expect(() => assertRemovable({ legalHold: true }, NOW, true)).toThrow(refused);
+    expect(() => assertRemovable({ legalHold: true, retention: governance }, NOW, true)).toThrow(refused);
+  });
+
+  it('makes a retention longer for anybody, and shorter, weaker or gone only for who may', () => {
+    const longer = { ...governance, untilMs: NOW + 5 };
+    assertRetentionChange(governance, longer, NOW, false);
+    assertRetentionChange(compliance, { ...compliance, untilMs: NOW + 5 }, NOW, false);
+    for (const next of [{ ...governance, untilMs: NOW }, compliance, null]) {
+      expect(() => assertRetentionChange(governance, next, NOW, false)).toThrow(refused);
+      assertRetentionChange(governance, next, NOW, true);
+    }
+    for (const next of [{ ...compliance, untilMs: NOW }, { ...governance, untilMs: NOW + 9 }, null]) {
+      expect(() => assertRetentionChange(compliance, next, NOW, true)).toThrow(refused);
+    }
+    assertRetentionChange({ ...compliance, untilMs: NOW }, null, NOW, false);
+  });
+
+  it('counts days and years from now, and a hold as without end', () => {
+    expect(defaultRetentionOf({ defaultRetention: null }, NOW)).toBeNull();
+    const days = defaultRetentionOf({ defaultRetention: { mode: 'GOVERNANCE', days: 2 } }, NOW);
+    expect(days).toEqual({ mode: 'GOVERNANCE', untilMs: NOW + 2 * 86_400_000 });
+    const years = defaultRetentionOf({ defaultRetention: { mode: 'COMPLIANCE', years: 1 } }, NOW);
+    expect(years?.untilMs).toBe(NOW + 365 * 86_400_000);
+    expect(lockedUntilMs({})).toBeNull();
+    expect(lockedUntilMs({ retention: governance })).toBe(NOW + 1);
+    expect(lockedUntilMs({ retention: governance, legalHold: true })).toBeGreaterThan(1e15);
+  });
+});

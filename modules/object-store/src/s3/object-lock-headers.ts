@@ -1,0 +1,78 @@
+import type { OutgoingHttpHeaders } from 'node:http';
+import { defaultRetentionOf, isRetentionMode, parseObjectLockDocument } from '../domain/object-lock.ts';
+import { storeErrors } from '../errors.ts';
+import type { BucketRecord, ObjectAttributes, ObjectRetention } from '../ports/records.ts';
+import { mayAlso } from './access/authorize.ts';
+import { accessOf, bucketOf, type S3Context } from './s3-context.ts';
+
+const MODE = 'x-amz-object-lock-mode';
+const UNTIL = 'x-amz-object-lock-retain-until-date';
+const HOLD = 'x-amz-object-lock-legal-hold';
+
+type Locks = Pick<ObjectAttributes, 'retention' | 'legalHold'>;
+
+/** How a new version is locked: as its headers say, else as the bucket does by itself. */
+export async function readObjectLock(context: S3Context): Promise<Locks> {
+  const { headers } = context.request;
+  const bucket = bucketOf(context);
+  const { services } = context;
+  const hold = headers.get(HOLD);
+  const asked = [MODE, UNTIL, HOLD].some((name) => headers.has(name));
+  const configuration = await services.configurations.of(bucket);
+  const document = configuration.parsed('object-lock', parseObjectLockDocument);
+  if (document === null) {
+    if (asked) throw notLockable();
+    return {};
+  }
+  const nowMs = services.parts.now();
+  const retention = readRetention(headers.get(MODE), headers.get(UNTIL), nowMs) ?? defaultRetentionOf(document, nowMs);
+  if (hold !== undefined && hold !== 'ON' && hold !== 'OFF') throw invalid('Legal Hold must be either of ON or OFF');
+  return {
+    ...(retention === null ? {} : { retention }),
+    ...(hold === undefined ? {} : { legalHold: hold === 'ON' }),
+  };
+}
+
+export function objectLockHeaders({ retention, legalHold }: Locks): OutgoingHttpHeaders {
+  return {
+    ...(retention === undefined ? {} : { [MODE]: retention.mode, [UNTIL]: new Date(retention.untilMs).toISOString() }),
+    ...(legalHold === undefined ? {} : { [HOLD]: legalHold ? 'ON' : 'OFF' }),
+  };
+}
+
+/** Only what an administrator's key may do: asked for by the header, and allowed. */
+export function mayBypassGovernance(context: S3Context, name: { key: string; versionId?: string }): boolean {
+  const asked = context.request.headers.get('x-amz-bypass-governance-retention')?.toLowerCase() === 'true';
+  return asked && mayAlso(accessOf(context), 's3:BypassGovernanceRetention', 'delete-bucket', name);
+}
+
+/** Throws `InvalidRequest` for a bucket that was not made for locks. */
+export async function assertLockable(context: S3Context, bucket: BucketRecord): Promise<void> {
+  const configuration = await context.services.configurations.of(bucket);
+  if (configuration.text('object-lock') === null) throw notLockable();
+}
+
+function readRetention(mode: string | undefined, until: string | undefined, nowMs: number): ObjectRetention | null {
+  if (mode === undefined && until === undefined) return null;
+  if (mode === undefined || until === undefined) throw invalid(`${UNTIL} and ${MODE} must both be supplied`);
+  if (!isRetentionMode(mode)) throw invalid('Unknown wormMode directive.');
+  const untilMs = parseRetainUntil(until);
+  if (untilMs === null) throw invalid('The retain until date must be provided in ISO 8601 format');
+  if (untilMs <= nowMs) throw invalid('The retain until date must be in the future!');
+  return { mode, untilMs };
+}
+
+/** A date of ISO 8601 with its time zone; null for anything else. */
+export function parseRetainUntil(text: string): number | null {
+  if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:?\d\d)$/.test(text)) return null;
+  const timeMs = Date.parse(text);
+  return Number.isNaN(timeMs) ? null : timeMs;
+}
+
+function notLockable(): Error {
+  return storeErrors.InvalidRequest({ details: { reason: 'Bucket is missing Object Lock Configuration' } });
+}
+
+function invalid(reason: string): Error {
+  return storeErrors.InvalidArgument({ details: { reason } });
+}
