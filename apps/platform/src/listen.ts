@@ -1,11 +1,19 @@
 import type { Listener } from '@svc/http';
 import { startErrors } from './errors.ts';
 
+/** What changes a port: a flag of the command, or a key of the configuration. */
+export type ListenFlag =
+  | '--port'
+  | '--https-port'
+  | '--s3-port'
+  | 'object_store.custom_domains.http_port'
+  | 'object_store.custom_domains.https_port';
+
 export interface ListenAddress {
   port: number;
   host: string;
   /** The flag that changes the port, named when it cannot be had. */
-  flag: '--port' | '--https-port' | '--s3-port';
+  flag: ListenFlag;
 }
 
 /** Opens the listener or says in one line which flag to change. */

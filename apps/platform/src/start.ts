@@ -6,7 +6,7 @@ import type { PlatformConfig } from './config.ts';
 import { createConsoleHandler } from './console/console-handler.ts';
 import type { PlatformStatus } from './http/status-routes.ts';
 import { createRequestHandler } from './http/request-handler.ts';
-import { listenOn } from './listen.ts';
+import { listenOn, type ListenFlag } from './listen.ts';
 import { ensureLocalCertificate } from './local-authority.ts';
 import { readOwnerFile, writeOwnerFile } from './owner-file.ts';
 import { VERSION } from './version.ts';
@@ -109,7 +109,7 @@ async function openListeners(options: StartOptions, composition: Composition): P
     onFault: (error) => log.error({ err: error }, 'a file of the console could not be served'),
   });
   const handler = createRequestHandler(app, console);
-  const open = async (listener: Listener, port: number, flag: '--port' | '--https-port' | '--s3-port') => {
+  const open = async (listener: Listener, port: number, flag: ListenFlag) => {
     const opened = await listenOn(listener, { port, host: config.host, flag });
     lifecycle.own(`listener ${flag}`, () => listener.close(DRAIN_MS));
     return opened;
@@ -121,9 +121,18 @@ async function openListeners(options: StartOptions, composition: Composition): P
     config.https_port,
     '--https-port',
   );
-  const { s3 } = composition.services.objectStore;
+  const { s3, sites } = composition.services.objectStore;
   const s3Port =
     s3 === null ? 0 : await open(createListener({ ...s3, limits: S3_LIMITS }), config.s3_port, '--s3-port');
+  const { http_port: siteHttp, https_port: siteHttps } = config.object_store.custom_domains;
+  const openSite = async (scheme: 'http' | 'https', sitePort: number | undefined): Promise<void> => {
+    if (sites === null || sitePort === undefined) return;
+    const listener = createListener({ ...sites[scheme], limits: S3_LIMITS });
+    const opened = await open(listener, sitePort, `object_store.custom_domains.${scheme}_port`);
+    log.info({ scheme, port: opened }, 'custom domains are served');
+  };
+  await openSite('http', siteHttp);
+  await openSite('https', siteHttps);
   endpoints.opened({ http, https, s3: s3Port });
 }
 

@@ -1,5 +1,6 @@
 import { Type, type Static } from 'typebox';
 import { s3EngineConfigSchema } from './engines/engine-config.ts';
+import { customDomainsConfigSchema } from './domain/custom-domains/custom-domains-config.ts';
 
 const MiB = 1024 * 1024;
 const GiB = 1024 * MiB;
@@ -48,6 +49,7 @@ export const objectStoreConfigSchema = Type.Object(
       default: 7,
       description: 'A deleted bucket can be restored for this long.',
     }),
+    custom_domains: customDomainsConfigSchema,
     limits: Type.Object(
       {
         buckets_per_workspace: bounded(1_000, 'Most buckets of a workspace.'),

@@ -1,4 +1,6 @@
+export { createAcmeAuthority, type AcmeAuthorityOptions } from './acme/acme-authority.ts';
 export { objectStoreConfigSchema, type ObjectStoreConfig } from './config.ts';
+export { createDnsResolver, type DnsResolverOptions } from './dns/resolver.ts';
 export type { FsckReport } from './domain/fsck.ts';
 export { openBlobStore, type BlobStoreParts } from './engines/open-blob-store.ts';
 export { storeErrors } from './errors.ts';
@@ -11,6 +13,7 @@ export {
   type ObjectStoreStatus,
 } from './module.ts';
 export type { BlobStore } from './ports/blob-store.ts';
+export type { CertificateAuthority, DomainResolver } from './ports/custom-domains.ts';
 export type { MetadataStore } from './ports/metadata-store.ts';
 export type { OwnerDirectory } from './ports/owner-directory.ts';
 export { IMPLEMENTED, NOT_IMPLEMENTED } from './s3/operation-names.ts';

@@ -7,6 +7,7 @@ import { CrcKernel } from './checksums/crc-kernel.ts';
 import { DigestThread } from './checksums/digest-thread.ts';
 import type { ObjectStoreConfig } from './config.ts';
 import { ActiveReads } from './domain/active-reads.ts';
+import { createCustomDomains, type CustomDomains } from './domain/custom-domains/create-custom-domains.ts';
 import { fsck, type FsckReport } from './domain/fsck.ts';
 import { createIdentifiers } from './domain/identifiers.ts';
 import { Janitor } from './domain/janitor.ts';
@@ -14,10 +15,14 @@ import { createServices, type StoreServices } from './domain/services.ts';
 import type { StoreParts } from './domain/store-parts.ts';
 import { registerManagementRoutes } from './management/index.ts';
 import type { BlobStore } from './ports/blob-store.ts';
+import type { CertificateAuthority, DomainResolver } from './ports/custom-domains.ts';
 import type { MetadataStore } from './ports/metadata-store.ts';
+import type { BucketRecord } from './ports/records.ts';
 import type { OwnerDirectory } from './ports/owner-directory.ts';
 import { createS3Plane } from './s3/index.ts';
 import { SecretBox } from './secrets/secret-box.ts';
+import { createSites, type Sites } from './sites/index.ts';
+import { TlsCertificates } from './sites/tls-certificates.ts';
 
 export interface ObjectStoreDependencies {
   /** Both are closed by the module. */
@@ -27,6 +32,10 @@ export interface ObjectStoreDependencies {
   owners: OwnerDirectory;
   /** From `loadMasterKey`. */
   masterKey: KeyObject;
+  /** Who is asked for the CNAMEs of custom domains. */
+  domainResolver: DomainResolver;
+  /** Null: custom domains get no certificates here, TLS ends before the platform. */
+  certificateAuthority: CertificateAuthority | null;
   config: ObjectStoreConfig;
   log: Logger;
   metrics: Metrics;
@@ -55,6 +64,8 @@ export interface ObjectStoreModule {
     handler(incoming: IncomingMessage, response: ServerResponse): void;
     configure(server: Server): void;
   };
+  /** For the two listeners of custom domains. */
+  readonly sites: Sites;
   /** Starts the work behind the requests; it ends with the signal. */
   start(signal: AbortSignal): void;
   /** After the listeners are closed: waits for that work, then for the last commit, then lets go of everything. */
@@ -86,7 +97,30 @@ export async function createObjectStoreModule(dependencies: ObjectStoreDependenc
     activeReads: new ActiveReads(),
   };
   const services = createServices(parts);
-  const s3 = createS3Plane({ services, log, metrics });
+  const customDomains = createCustomDomains({
+    config: config.custom_domains,
+    storeDomains: config.domains,
+    s3Endpoint,
+    metadata,
+    secrets: parts.secrets,
+    masterKey,
+    resolver: dependencies.domainResolver,
+    authority: dependencies.certificateAuthority,
+    now,
+    log,
+  });
+  const { directory } = customDomains;
+  const s3 = createS3Plane({ services, directory, log, metrics });
+  const { https_redirect: redirects, https_redirect_port: redirectPort } = config.custom_domains;
+  const sites = createSites({
+    directory,
+    certificates: new TlsCertificates({ metadata, directory, secrets: parts.secrets, now }),
+    metadata,
+    s3,
+    redirectToPort: redirects ? redirectPort : null,
+    now,
+    log,
+  });
   const janitor = new Janitor(parts, services.credentials);
   const stop = new AbortController();
   let background: Promise<void> = Promise.resolve();
@@ -98,11 +132,14 @@ export async function createObjectStoreModule(dependencies: ObjectStoreDependenc
         s3Endpoint,
         baseUrl: dependencies.baseUrl,
         provider: 'embedded',
-        customDomains: async () => [],
+        domains: customDomains,
+        customDomains: (bucket) => hostnamesServing(customDomains, bucket),
       }),
     s3: { handler: s3.handle, configure: s3.configure },
+    sites,
     start: (signal) => {
-      background = janitor.run(AbortSignal.any([signal, stop.signal]));
+      const ends = AbortSignal.any([signal, stop.signal]);
+      background = Promise.all([janitor.run(ends), customDomains.worker.run(ends)]).then(() => undefined);
     },
     close: async () => {
       stop.abort();
@@ -121,8 +158,17 @@ export async function createObjectStoreModule(dependencies: ObjectStoreDependenc
     maintain: async () => {
       await janitor.sweep();
       await janitor.round();
+      await customDomains.worker.round(stop.signal);
     },
   };
+}
+
+async function hostnamesServing(
+  { service }: CustomDomains,
+  bucket: Pick<BucketRecord, 'id' | 'workspaceUuid'>,
+): Promise<string[]> {
+  const found = await service.list(bucket.workspaceUuid, bucket);
+  return found.filter(({ blocked, state }) => !blocked && state.status === 'active').map(({ hostname }) => hostname);
 }
 
 async function statusOf(services: StoreServices, workspaceUuid: string, endpoint: string): Promise<ObjectStoreStatus> {

@@ -34,7 +34,7 @@ export async function createServices(context: ServiceContext): Promise<Services>
       : absentService('clusters', absentStates.clusters, off),
     objectStore: wants('object-store')
       ? await createObjectStoreService(context)
-      : { ...absentService('object-store', absentStates.object_store, off), s3: null },
+      : { ...absentService('object-store', absentStates.object_store, off), s3: null, sites: null },
     sandboxes: wants('sandboxes')
       ? await createSandboxesService(context)
       : absentService('sandboxes', absentStates.sandboxes, off),

@@ -1,13 +1,17 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, type KeyObject } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ListenerOptions } from '@svc/http';
 import { migrations } from '@svc/migrations';
 import {
+  createAcmeAuthority,
+  createDnsResolver,
   createObjectStoreModule,
   loadMasterKey,
   openBlobStore,
   openPostgresMetadataStore,
   openSqliteMetadataStore,
+  type CertificateAuthority,
   type MetadataStore,
 } from '@svc/object-store';
 import type { ServiceStates } from '../http/status-routes.ts';
@@ -17,6 +21,8 @@ import { countOf, type Service } from './service.ts';
 export interface ObjectStoreService extends Service<ServiceStates['object_store']> {
   /** For the listener of the S3 data plane; null where the service is off. */
   readonly s3: Pick<ListenerOptions, 'handler' | 'configure'> | null;
+  /** For the listeners of custom domains; null where the service is off. */
+  readonly sites: Record<'http' | 'https', Pick<ListenerOptions, 'handler' | 'configure' | 'tls'>> | null;
 }
 
 export async function createObjectStoreService(context: ServiceContext): Promise<ObjectStoreService> {
@@ -37,6 +43,8 @@ export async function createObjectStoreService(context: ServiceContext): Promise
     blobs,
     owners: directory,
     masterKey,
+    domainResolver: createDnsResolver({ servers: config.object_store.custom_domains.resolvers }),
+    certificateAuthority: certificateAuthority(context, metadata, masterKey),
     config: config.object_store,
     log,
     metrics,
@@ -48,6 +56,7 @@ export async function createObjectStoreService(context: ServiceContext): Promise
   return {
     name: 'object-store',
     s3: store.s3,
+    sites: store.sites,
     registerRoutes: (app) => store.registerRoutes(app),
     registerUpgrades: () => undefined,
     start: async (signal) => store.start(signal),
@@ -56,6 +65,18 @@ export async function createObjectStoreService(context: ServiceContext): Promise
     state: async (workspaceUuid) => ({ enabled: true, reason: null, ...(await store.status(workspaceUuid)) }),
     holdings: async (workspaceUuid) => countOf((await store.status(workspaceUuid)).buckets, 'bucket', 'buckets'),
   };
+}
+
+/** Null where no authority is configured: TLS ends before the platform then. */
+function certificateAuthority(
+  { config }: ServiceContext,
+  metadata: MetadataStore,
+  masterKey: KeyObject,
+): CertificateAuthority | null {
+  const { directory_url: directoryUrl, ca_file: caFile, email } = config.object_store.custom_domains.acme;
+  if (directoryUrl === undefined) return null;
+  const ca = caFile === undefined ? undefined : readFileSync(caFile, 'utf8');
+  return createAcmeAuthority({ directoryUrl, ca, email, metadata, masterKey, random: randomBytes, now: Date.now });
 }
 
 function openMetadata({ databases, folder }: ServiceContext): Promise<MetadataStore> {

@@ -1,8 +1,10 @@
 import { renderEnvelopeError, useErrorRenderer, type HttpApp } from '@svc/http';
+import { registerBucketDomainRoutes } from './bucket-domain-routes.ts';
 import { registerBucketRoutes } from './bucket-routes.ts';
 import { registerDeletedBucketRoutes } from './deleted-bucket-routes.ts';
 import { registerConfigurationRoutes } from './configuration-routes.ts';
 import { toManagementError } from './error-answers.ts';
+import { registerDomainRoutes } from './domain-routes.ts';
 import { registerKeyRoutes } from './key-routes.ts';
 import type { ManagementParts } from './management-parts.ts';
 import { registerStatusRoutes } from './status-routes.ts';
@@ -23,6 +25,8 @@ export async function registerManagementRoutes(app: HttpApp, parts: ManagementPa
       registerVersioningRoutes(scope, parts);
       registerUrlRoutes(scope, parts);
       registerKeyRoutes(scope, parts);
+      registerDomainRoutes(scope, parts);
+      registerBucketDomainRoutes(scope, parts);
     },
     { prefix: MANAGEMENT_PREFIX },
   );

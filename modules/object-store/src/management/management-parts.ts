@@ -1,9 +1,11 @@
+import type { CustomDomains } from '../domain/custom-domains/create-custom-domains.ts';
 import type { StoreServices } from '../domain/services.ts';
 import type { BucketRecord } from '../ports/records.ts';
 
 /** What the management routes are made of. */
 export interface ManagementParts {
   services: StoreServices;
+  domains: CustomDomains;
   /** Base URL of the S3 plane, as clients reach it. */
   s3Endpoint: () => string;
   /** Base URL of this API, as clients reach it; absent: as the caller of the moment did. */
@@ -11,7 +13,7 @@ export interface ManagementParts {
   /** The engine that holds the bytes. */
   provider: string;
   /** Host names that serve the bucket now. */
-  customDomains: (bucket: Pick<BucketRecord, 'id'>) => Promise<string[]>;
+  customDomains: (bucket: Pick<BucketRecord, 'id' | 'workspaceUuid'>) => Promise<string[]>;
 }
 
 /** Shown wherever the contract wants a region. */

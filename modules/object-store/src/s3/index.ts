@@ -11,6 +11,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { toAppError } from '@svc/errors';
 import { requestIdOf } from '@svc/http';
 import { redactText, type Logger, type Metrics } from '@svc/telemetry';
+import type { DomainDirectory } from '../domain/custom-domains/domain-directory.ts';
 import type { StoreServices } from '../domain/services.ts';
 import { detectOperation } from './detect.ts';
 import { dispatch } from './dispatch.ts';
@@ -28,11 +29,13 @@ export interface S3Plane {
 
 export interface S3PlaneOptions {
   services: StoreServices;
+  /** Which bucket a custom domain serves. */
+  directory: Pick<DomainDirectory, 'bucketOf'>;
   log: Logger;
   metrics: Metrics;
 }
 
-export function createS3Plane({ services, log, metrics }: S3PlaneOptions): S3Plane {
+export function createS3Plane({ services, directory, log, metrics }: S3PlaneOptions): S3Plane {
   const duration = metrics.histogram('svc_s3_request_duration_seconds', 'Time to answer an S3 request', [
     'operation',
     'status',
@@ -52,7 +55,8 @@ export function createS3Plane({ services, log, metrics }: S3PlaneOptions): S3Pla
     response.setHeader('x-request-id', requestId);
     try {
       const { domains } = services.parts.config;
-      const request = readS3Request(incoming, response, { requestId, domains, expectsContinue });
+      const siteBucket = (await directory.bucketOf(incoming.headers.host ?? ''))?.name ?? null;
+      const request = readS3Request(incoming, response, { requestId, domains, siteBucket, expectsContinue });
       const named = detectOperation(request);
       operation = named;
       await dispatch(named, request, response, services);

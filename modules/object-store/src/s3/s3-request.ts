@@ -23,6 +23,8 @@ export interface S3RequestOptions {
   requestId: string;
   /** Host names below which a bucket has one of its own. */
   domains: readonly string[];
+  /** The bucket of a custom domain that the request names as its host. */
+  siteBucket: string | null;
   /** The client sent `Expect: 100-continue` and nobody answered it yet. */
   expectsContinue: boolean;
 }
@@ -37,7 +39,7 @@ export function readS3Request(
   const rawPath = mark === -1 ? url : url.slice(0, mark);
   if (!rawPath.startsWith('/')) throw storeErrors.InvalidURI();
   const headers = new RequestHeaders(incoming.rawHeaders);
-  const hostBucket = bucketOfHost(headers.get('host') ?? '', options.domains);
+  const hostBucket = options.siteBucket ?? bucketOfHost(headers.get('host') ?? '', options.domains);
   const { bucketName, key } =
     hostBucket === null ? splitPath(rawPath) : { bucketName: hostBucket, key: rawPath.slice(1) };
   let waiting = options.expectsContinue;

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, type KeyObject } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createListener, type Listener } from '@svc/http';
@@ -10,6 +10,8 @@ import { openBlobStore } from '../engines/open-blob-store.ts';
 import { openSqliteMetadataStore } from '../metadata/sqlite/store.ts';
 import { createObjectStoreModule, type ObjectStoreModule } from '../module.ts';
 import type { BlobStore } from '../ports/blob-store.ts';
+import { createDnsResolver } from '../dns/resolver.ts';
+import type { CertificateAuthority, DomainResolver } from '../ports/custom-domains.ts';
 import type { MetadataStore } from '../ports/metadata-store.ts';
 import type { KeyPermission } from '../ports/records.ts';
 import { SecretBox } from '../secrets/secret-box.ts';
@@ -42,6 +44,9 @@ export interface CreateTestKey {
 }
 
 export interface RunningStoreOptions {
+  /** Nobody answers when absent. */
+  domainResolver?: DomainResolver;
+  certificateAuthority?: (metadata: MetadataStore, masterKey: KeyObject) => CertificateAuthority;
   config?: Partial<ObjectStoreConfig>;
   now?: () => number;
   log?: Logger;
@@ -73,6 +78,8 @@ export async function startStore(folder: string, options: RunningStoreOptions = 
     },
     masterKey,
     config,
+    domainResolver: options.domainResolver ?? createDnsResolver({ servers: ['127.0.0.1:1'], timeoutMs: 100 }),
+    certificateAuthority: options.certificateAuthority?.(metadata, masterKey) ?? null,
     log,
     metrics: createMetrics(),
     now,

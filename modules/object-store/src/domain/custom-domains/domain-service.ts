@@ -32,7 +32,7 @@ export interface CustomDomainService {
   find(hostname: string, workspaceUuid: string): Promise<DomainRecord>;
   /** Looks at the name servers first, unless that was done just now. `NoSuchDomain`. */
   check(hostname: string, workspaceUuid: string): Promise<DomainRecord>;
-  list(workspaceUuid: string, bucket: BucketRecord | null): Promise<readonly DomainRecord[]>;
+  list(workspaceUuid: string, bucket: Pick<BucketRecord, 'id'> | null): Promise<readonly DomainRecord[]>;
   /** It stops serving at once. `NoSuchDomain`. */
   remove(hostname: string, workspaceUuid: string): Promise<void>;
 }

@@ -1,0 +1,78 @@
+import type { KeyObject } from 'node:crypto';
+import { BlockList, isIP } from 'node:net';
+import type { Logger } from '@svc/telemetry';
+import type { CertificateAuthority, DomainResolver } from '../../ports/custom-domains.ts';
+import type { MetadataStore } from '../../ports/metadata-store.ts';
+import type { SecretBox } from '../../secrets/secret-box.ts';
+import { storeErrors } from '../../errors.ts';
+import type { CustomDomainsConfig } from './custom-domains-config.ts';
+import { DomainDirectory } from './domain-directory.ts';
+import { cnameTarget, createDomainService, type CustomDomainService } from './domain-service.ts';
+import { DomainWorker } from './domain-worker.ts';
+
+export interface CustomDomainsOptions {
+  config: CustomDomainsConfig;
+  /** `object_store.domains`: the platform's own names. */
+  storeDomains: readonly string[];
+  s3Endpoint: () => string;
+  metadata: MetadataStore;
+  secrets: SecretBox;
+  masterKey: KeyObject;
+  resolver: DomainResolver;
+  authority: CertificateAuthority | null;
+  now: () => number;
+  log: Logger;
+}
+
+export interface CustomDomains {
+  readonly service: CustomDomainService;
+  readonly directory: DomainDirectory;
+  readonly worker: DomainWorker;
+  /** What the CNAMEs of a bucket's domains must lead to. */
+  targetOf(bucketId: number): string;
+}
+
+export function createCustomDomains(options: CustomDomainsOptions): CustomDomains {
+  const { config, metadata, secrets, masterKey, resolver, authority, now, log } = options;
+  const cnameDomain = config.cname_domain ?? `cname.${options.storeDomains[0] ?? 's3.localhost'}`;
+  const targetOf = (bucketId: number): string => cnameTarget(bucketId, cnameDomain, masterKey);
+  const ownSuffixes = (): string[] => [...options.storeDomains, cnameDomain, new URL(options.s3Endpoint()).hostname];
+  const directory = new DomainDirectory({ metadata, now, ownSuffixes });
+  const worker = new DomainWorker({
+    metadata,
+    resolver,
+    authority,
+    secrets,
+    directory,
+    proxies: readNetworks(config.proxy_networks),
+    targetOf,
+    ordersPerHour: config.acme.orders_per_hour,
+    now,
+    log,
+  });
+  const service = createDomainService({
+    metadata,
+    directory,
+    worker,
+    now,
+    ownSuffixes,
+    maxDomainsPerBucket: config.domains_per_bucket,
+  });
+  return { service, directory, worker, targetOf };
+}
+
+function readNetworks(networks: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const network of networks) {
+    const [address = '', bits = ''] = network.split('/');
+    const family = isIP(address);
+    const length = Number(bits);
+    if (family === 0 || bits === '' || !Number.isInteger(length) || length < 0 || length > (family === 4 ? 32 : 128)) {
+      throw storeErrors.InvalidArgument({
+        details: { reason: `object_store.custom_domains.proxy_networks: ${network} is no network` },
+      });
+    }
+    list.addSubnet(address, length, family === 4 ? 'ipv4' : 'ipv6');
+  }
+  return list;
+}

@@ -1,0 +1,41 @@
+import { Type, type TSchema } from 'typebox';
+import { storeErrors } from '../errors.ts';
+
+const hostname = Type.String({ minLength: 1, maxLength: 1_024, description: 'A fully qualified name' });
+
+/** `domain` is the older key of the same. */
+export const hostnameBody = Type.Object(
+  { hostname: Type.Optional(hostname), domain: Type.Optional(hostname) },
+  { additionalProperties: false },
+);
+
+export const newDomainBody = Type.Object(
+  {
+    hostname: Type.Optional(hostname),
+    domain: Type.Optional(hostname),
+    bucket: Type.String({ minLength: 1, maxLength: 63 }),
+  },
+  { additionalProperties: false },
+);
+
+export function envelopeSchema<Data extends TSchema>(data: Data) {
+  return Type.Object({ success: Type.Literal(true), message: Type.String(), data });
+}
+
+/** The name under either key; both must agree. */
+export function hostnameIn(body: { hostname?: string; domain?: string }): string {
+  const { hostname: name, domain } = body;
+  if (name !== undefined && domain !== undefined && name !== domain) {
+    throw storeErrors.InvalidArgument({ details: { field: 'domain', reason: 'hostname and domain are not the same' } });
+  }
+  const given = name ?? domain;
+  if (given !== undefined) return given;
+  throw storeErrors.InvalidArgument({ details: { field: 'hostname', reason: 'hostname is required' } });
+}
+
+/** For the audit log, where a refused body may have any shape. */
+export function auditedHostname(value: unknown): string {
+  const { hostname: name, domain } = (value ?? {}) as { hostname?: unknown; domain?: unknown }; // only looked at
+  const given = name ?? domain;
+  return `domain/${typeof given === 'string' ? given.slice(0, 253) : 'unnamed'}`;
+}
