@@ -1,8 +1,74 @@
 import { isAppError } from '@svc/errors';
+import { ApiError, NetworkError, SvcError } from '@svc/sdk';
+import { CommandFailure } from './client/command-failure.ts';
+import { printable } from './client/output.ts';
+import { S3Error } from './s3/s3-error.ts';
+
+/** What to do about errors that everybody meets one day. */
+const HINTS: ReadonlyMap<string, string> = new Map([
+  ['TenantNotProvisioned', 'svc bucket create NAME makes the first bucket'],
+  ['NoSuchBucket', 'svc bucket ls shows the buckets of this workspace'],
+  ['NoSuchKey', 'svc object ls shows what is there'],
+  ['BucketNotEmpty', 'svc bucket rm --force deletes it with everything in it'],
+  ['BucketAlreadyExists', 'names are shared by all workspaces; take another'],
+  ['InvalidAccessKeyId', 'the key was revoked or has expired'],
+  ['SlowDown', 'the platform is busy; try again later, or with a smaller --parallel'],
+  ['QuotaExceeded', 'svc bucket settings get shows the quota'],
+]);
 
 /** One line, a hint inside it, no stack: a stack is for faults of ours, and then it is wanted whole. */
 export function describeFailure(error: unknown): string {
   if (isAppError(error) && error.code !== 'internal_error') return `svc: ${error.message}`;
+  const expected = describeExpected(error);
+  if (expected !== null) return `svc: ${expected}`;
   if (error instanceof Error) return `svc: unexpected failure: ${error.stack ?? error.message}`;
   return `svc: unexpected failure: ${String(error)}`;
+}
+
+/** What may go wrong between a user, the network and a platform; null for everything else. */
+export function describeExpected(error: unknown): string | null {
+  if (error instanceof CommandFailure) return printable(error.message);
+  if (error instanceof ApiError || error instanceof S3Error) {
+    const hint = hintOf(error);
+    const issues = error instanceof ApiError ? issuesOf(error) : '';
+    const request = error.status >= 500 && error.requestId !== null ? ` [request ${error.requestId}]` : '';
+    return printable(`${error.message.replace(/\.$/, '')}${issues}${hint === undefined ? '' : ` (${hint})`}${request}`);
+  }
+  if (error instanceof NetworkError)
+    return `${error.message}: ${causeOf(error)} (is it running, and is SVC_URL right?)`;
+  if (error instanceof SvcError) return printable(error.message);
+  if (error instanceof Error && 'code' in error && typeof error.code === 'string')
+    return printable(describeSystem(error));
+  return null;
+}
+
+function hintOf(error: ApiError | S3Error): string | undefined {
+  const known = HINTS.get(error.code);
+  if (known !== undefined) return known;
+  if (error.status === 401) return 'the token is wrong, revoked or expired; run svc login again';
+  return undefined;
+}
+
+function issuesOf({ details, message }: ApiError): string {
+  const { issues } = details;
+  if (!Array.isArray(issues) || issues.length === 0) return '';
+  const texts = issues.slice(0, 3).flatMap((each) => {
+    const { field, issue } = (each ?? {}) as { field?: unknown; issue?: unknown }; // only shown
+    return issue === message ? [] : [`${String(field)}: ${String(issue)}`];
+  });
+  return texts.length === 0 ? '' : `: ${texts.join('; ')}`;
+}
+
+/** The innermost reason, such as `connect ECONNREFUSED 127.0.0.1:4000`. */
+function causeOf(error: Error): string {
+  let inner: Error = error;
+  while (inner.cause instanceof Error) inner = inner.cause;
+  if (inner.message !== '') return inner.message;
+  return 'code' in inner ? String(inner.code) : inner.name;
+}
+
+/** Errors of the system already say what and where: `ENOENT: no such file or directory, open 'x'`. */
+function describeSystem(error: Error): string {
+  if (error.message !== '') return error.message;
+  return 'code' in error ? String(error.code) : error.name;
 }

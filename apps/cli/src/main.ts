@@ -1,30 +1,27 @@
 #!/usr/bin/env node
 import { Command } from 'commander';
-import { registerAdminCommand } from './commands/admin.ts';
-import { registerAgentCommand } from './commands/agent.ts';
-import { registerConfigCommand } from './commands/config.ts';
-import { registerOpenApiCommand } from './commands/openapi.ts';
-import { registerTestCommand } from './commands/test.ts';
-import { registerUpCommand } from './commands/up.ts';
-import { describeFailure } from './failure.ts';
 import { VERSION } from '@svc/platform/version';
+import { CommandFailure, EXIT } from './client/command-failure.ts';
+import { registerClientCommands } from './commands/client-commands.ts';
+import { describeFailure } from './failure.ts';
 
 const program = new Command('svc')
   .description('Clusters, object store and sandboxes behind one command')
   .version(VERSION)
   .showHelpAfterError('(run with --help for the options)');
 
-registerUpCommand(program);
-registerConfigCommand(program);
-registerAdminCommand(program);
-registerAgentCommand(program);
-registerOpenApiCommand(program);
-registerTestCommand(program);
+registerClientCommands(program);
+const clientCommands = new Set(program.commands.map((command) => command.name()));
+// A client need not load the platform: that would cost a second and 100 MB for every listing.
+if (!clientCommands.has(process.argv[2] ?? '')) {
+  const { registerPlatformCommands } = await import('./commands/platform-commands.ts');
+  registerPlatformCommands(program);
+}
 
 try {
   await program.parseAsync(process.argv);
 } catch (error) {
   // The one place where a command's failure becomes a line and an exit code.
   process.stderr.write(`${describeFailure(error)}\n`);
-  process.exitCode = 1;
+  process.exitCode = error instanceof CommandFailure ? error.exitCode : EXIT.failed;
 }

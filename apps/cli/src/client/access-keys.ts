@@ -1,0 +1,97 @@
+import { createHash } from 'node:crypto';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ApiError } from '@svc/sdk';
+import type { ClientEnvironment } from '../configuration-client.ts';
+import type { S3Credentials } from '../s3/sigv4.ts';
+import { CommandFailure, usageFailure } from './command-failure.ts';
+import type { Connection } from './connection.ts';
+import { readIfThere, writePrivateFile } from './private-file.ts';
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+const KEY_LIFE_MS = 30 * DAY_MS;
+
+/** A key for the S3 plane, and where that is. */
+export interface S3Access extends S3Credentials {
+  endpoint: string;
+  /** Null: it is the user's own and may be valid for ever. */
+  expiresAtMs: number | null;
+}
+
+export interface AccessKeySource {
+  /** A key that is valid for at least this long from now. */
+  get(validForMs?: number): Promise<S3Access>;
+  /** Called when the platform does not know the key any more; false when there is no other. */
+  renew(): Promise<boolean>;
+}
+
+/** The user's own key from the environment, else one that is made with the token and kept for a month (0600). */
+export function accessKeySource(environment: ClientEnvironment, connect: () => Promise<Connection>): AccessKeySource {
+  const { accessKeyId, secretAccessKey, endpoint } = environment.s3;
+  if (accessKeyId !== undefined || secretAccessKey !== undefined) {
+    if (accessKeyId === undefined || secretAccessKey === undefined) {
+      throw usageFailure(
+        'only one half of an access key is set',
+        'set SVC_S3_ACCESS_KEY_ID and SVC_S3_SECRET_ACCESS_KEY',
+      );
+    }
+    const find = async (): Promise<string> => endpoint ?? (await (await connect()).store.status()).s3_endpoint;
+    return {
+      get: async () => ({ accessKeyId, secretAccessKey, endpoint: await find(), expiresAtMs: null }),
+      renew: () => Promise.resolve(false),
+    };
+  }
+  return keptKeySource(environment, connect);
+}
+
+function keptKeySource(environment: ClientEnvironment, connect: () => Promise<Connection>): AccessKeySource {
+  const pathOf = async (): Promise<string> => {
+    const { url, workspaceUuid, token } = await connect();
+    // The token is part of the name: another user of the same machine account must not get this one's key.
+    const name = createHash('sha256').update(`${url}\n${workspaceUuid}\n${token}`).digest('hex').slice(0, 32);
+    return join(environment.configFolder, 'keys', `${name}.json`);
+  };
+  let current: S3Access | null = null;
+  const get = async (validForMs = DAY_MS): Promise<S3Access> => {
+    const path = await pathOf();
+    current ??= readKey(await readIfThere(path));
+    if (current !== null && (current.expiresAtMs ?? 0) > Date.now() + validForMs) return current;
+    current = await makeKey(await connect(), environment.hostname);
+    await writePrivateFile(path, `${JSON.stringify(current)}\n`);
+    return current;
+  };
+  const renew = async (): Promise<boolean> => {
+    await rm(await pathOf(), { force: true });
+    current = null;
+    return true;
+  };
+  return { get, renew };
+}
+
+async function makeKey({ store }: Connection, hostname: string): Promise<S3Access> {
+  const expiresAtMs = Date.now() + KEY_LIFE_MS;
+  try {
+    const made = await store.keys.create({
+      label: `svc command on ${hostname}`.slice(0, 255),
+      permissions: ['read', 'write'],
+      expires_at: new Date(expiresAtMs).toISOString(),
+    });
+    const { accessKeyId, secretAccessKey, s3_endpoint: endpoint } = made;
+    return { accessKeyId, secretAccessKey, endpoint, expiresAtMs };
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 403) {
+      const hint = 'set SVC_S3_ACCESS_KEY_ID and SVC_S3_SECRET_ACCESS_KEY to one that somebody made for you';
+      throw new CommandFailure('you may not make access keys in this workspace', { hint, cause: error });
+    }
+    throw error;
+  }
+}
+
+function readKey(text: string | null): S3Access | null {
+  if (text === null) return null;
+  try {
+    return JSON.parse(text) as S3Access; // written by this file
+  } catch {
+    return null; // damaged; a new one replaces it
+  }
+}

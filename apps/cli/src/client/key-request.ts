@@ -1,0 +1,55 @@
+import type { KeyPermission, NewAccessKey } from '@svc/sdk';
+import type { Command } from 'commander';
+import { usageFailure } from './command-failure.ts';
+
+/** What a new access key may do; the same flags wherever one is made. */
+export interface KeyFlags {
+  label?: string;
+  permission?: string[];
+  bucket?: string[];
+  expires?: string;
+}
+
+const DURATION = /^(\d{1,6})(m|h|d)$/;
+const UNIT_MS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+export function addKeyOptions(command: Command): Command {
+  return command
+    .option('--label <text>', 'what the key is for')
+    .option('--permission <name...>', 'read, write, admin (default read and write)')
+    .option('--bucket <name...>', 'only these buckets (default all)')
+    .option('--expires <when>', 'after a time such as 12h or 30d, or at a moment such as 2027-01-31T00:00:00Z');
+}
+
+export function readKeyRequest(flags: KeyFlags, nowMs: number, defaultLabel: string): NewAccessKey {
+  const permissions = flags.permission?.flatMap((each) => each.split(',')).map(toPermission);
+  return {
+    label: flags.label ?? defaultLabel,
+    ...(permissions === undefined ? {} : { permissions }),
+    ...(flags.bucket === undefined ? {} : { buckets: flags.bucket.flatMap((each) => each.split(',')) }),
+    ...(flags.expires === undefined ? {} : { expires_at: readMoment(flags.expires, nowMs) }),
+  };
+}
+
+/** A time from now, or a moment. */
+export function readMoment(text: string, nowMs: number): string {
+  const timeMs = DURATION.test(text) ? nowMs + readDurationMs(text) : Date.parse(text);
+  if (Number.isNaN(timeMs))
+    throw usageFailure(`${JSON.stringify(text)} is no time`, 'such as 12h, 30d or 2027-01-31T00:00:00Z');
+  return new Date(timeMs).toISOString();
+}
+
+/** `90s`, `15m`, `12h`, `7d`; a bare number means seconds. */
+export function readDurationMs(text: string): number {
+  if (/^\d{1,9}s?$/.test(text)) return Number.parseInt(text, 10) * 1000;
+  const [, amount, unit] = DURATION.exec(text) ?? [];
+  const unitMs = UNIT_MS[unit ?? ''];
+  if (amount === undefined || unitMs === undefined)
+    throw usageFailure(`${JSON.stringify(text)} is no time`, 'such as 90s, 15m, 12h or 7d');
+  return Number(amount) * unitMs;
+}
+
+function toPermission(name: string): KeyPermission {
+  if (name === 'read' || name === 'write' || name === 'admin') return name;
+  throw usageFailure(`${JSON.stringify(name)} is no permission`, 'read, write or admin');
+}

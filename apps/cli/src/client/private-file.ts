@@ -1,0 +1,39 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, open, readFile, realpath, rename, rm, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+
+const OWNER_ONLY = 0o600;
+
+/** The text of a file, or null when there is none. */
+export async function readIfThere(path: string): Promise<string | null> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+/**
+ * Replaces a file in one step, so that nobody ever reads half of it, and never with more rights than its owner's. A
+ * link stays a link: what it points to is replaced.
+ */
+export async function writePrivateFile(path: string, text: string): Promise<void> {
+  const target = await realpath(path).catch(() => path);
+  await mkdir(dirname(target), { recursive: true, mode: 0o700 });
+  const staging = join(dirname(target), `.${basename(target)}.${randomUUID()}`);
+  const mode = (await stat(target).catch(() => null))?.mode ?? OWNER_ONLY;
+  try {
+    const file = await open(staging, 'wx', mode & OWNER_ONLY);
+    try {
+      await file.writeFile(text);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(staging, target);
+  } catch (error) {
+    await rm(staging, { force: true });
+    throw error;
+  }
+}

@@ -1,0 +1,50 @@
+import type { Command } from 'commander';
+import { readClientEnvironment, type ClientEnvironment } from '../configuration-client.ts';
+import { CommandFailure, EXIT } from './command-failure.ts';
+import { connect, type Connection, type ConnectionFlags } from './connection.ts';
+import { Output } from './output.ts';
+
+/** One run of a command: what it was given and where it speaks. */
+export interface Session {
+  environment: ClientEnvironment;
+  output: Output;
+  /** Aborted by Ctrl-C. */
+  signal: AbortSignal;
+  connect(): Promise<Connection>;
+}
+
+export function addConnectionOptions(command: Command): Command {
+  return command
+    .option('--url <address>', 'the platform (else SVC_URL, else the profile)')
+    .option('--profile <name>', 'a profile of svc login (else SVC_PROFILE, else default)')
+    .option('--workspace <uuid or name>', 'the workspace (else SVC_WORKSPACE, else your own)')
+    .option('--team <uuid>', 'the team through which you reach the workspace (else SVC_TEAM)')
+    .option('--json', 'answer in JSON');
+}
+
+/** Runs a command until its end or until Ctrl-C; the second Ctrl-C does not wait. */
+export async function withSession(flags: ConnectionFlags, run: (session: Session) => Promise<void>): Promise<void> {
+  const ending = new AbortController();
+  const onSignal = (): void => {
+    if (ending.signal.aborted) process.exit(EXIT.interrupted);
+    ending.abort(new CommandFailure('interrupted', { exitCode: EXIT.interrupted }));
+  };
+  // Whoever reads our output may stop reading, as `head` does; that is no failure of ours.
+  const onOutputError = (error: NodeJS.ErrnoException): void => process.exit(error.code === 'EPIPE' ? 0 : EXIT.failed);
+  process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
+  process.stdout.on('error', onOutputError);
+  const environment = readClientEnvironment();
+  const output = new Output({ json: flags.json === true, stdout: process.stdout, stderr: process.stderr });
+  let connection: Promise<Connection> | undefined;
+  try {
+    await run({
+      environment,
+      output,
+      signal: ending.signal,
+      connect: () => (connection ??= connect(flags, environment, ending.signal)),
+    });
+  } finally {
+    process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
+    process.stdout.off('error', onOutputError);
+  }
+}

@@ -1,0 +1,26 @@
+import type { Command } from 'commander';
+import { registerBucketCreate } from './bucket/create.ts';
+import { registerBucketDeleted } from './bucket/deleted.ts';
+import { registerBucketLifecycle } from './bucket/lifecycle.ts';
+import { registerBucketList } from './bucket/list.ts';
+import { registerBucketLocation } from './bucket/location.ts';
+import { registerBucketRemove } from './bucket/remove.ts';
+import { registerBucketRestore } from './bucket/restore.ts';
+import { registerBucketSettings } from './bucket/settings.ts';
+import { registerBucketUrls } from './bucket/urls.ts';
+import { registerBucketVersioning } from './bucket/versioning.ts';
+
+/** `svc bucket …` */
+export function registerBucketCommand(program: Command): void {
+  const bucket = program.command('bucket').description('buckets of the object store and what is set on them');
+  registerBucketList(bucket);
+  registerBucketCreate(bucket);
+  registerBucketRemove(bucket);
+  registerBucketDeleted(bucket);
+  registerBucketRestore(bucket);
+  registerBucketSettings(bucket);
+  registerBucketVersioning(bucket);
+  registerBucketLifecycle(bucket);
+  registerBucketLocation(bucket);
+  registerBucketUrls(bucket);
+}

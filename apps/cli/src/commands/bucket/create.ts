@@ -1,0 +1,34 @@
+import type { EncryptionMode } from '@svc/sdk';
+import type { Command } from 'commander';
+import { usageFailure } from '../../client/command-failure.ts';
+import type { ConnectionFlags } from '../../client/connection.ts';
+import { addConnectionOptions, withSession } from '../../client/session.ts';
+
+interface CreateFlags extends ConnectionFlags {
+  encryption?: string;
+  locationHint?: string;
+}
+
+export function registerBucketCreate(parent: Command): void {
+  addConnectionOptions(parent.command('create'))
+    .description('create a bucket; names are shared by all workspaces')
+    .argument('<name>')
+    .option('--encryption <mode>', 'none or sse-s3')
+    .option('--location-hint <hint>', 'where the data should be, as far as the engine can choose')
+    .action((name: string, flags: CreateFlags) =>
+      withSession(flags, async ({ connect, output, signal }) => {
+        const { buckets } = (await connect()).store;
+        const bucket = await buckets.create(
+          { name, encryption_mode: encryptionOf(flags), location_hint: flags.locationHint },
+          { signal },
+        );
+        const changed = bucket.name === name ? '' : ` (made to fit: ${name})`;
+        output.answer(bucket, [`Created bucket ${bucket.name}${changed}`]);
+      }),
+    );
+}
+
+function encryptionOf({ encryption }: CreateFlags): EncryptionMode | undefined {
+  if (encryption === undefined || encryption === 'none' || encryption === 'sse-s3') return encryption;
+  throw usageFailure(`${JSON.stringify(encryption)} is no encryption mode`, 'none or sse-s3');
+}

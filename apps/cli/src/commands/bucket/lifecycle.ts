@@ -1,0 +1,38 @@
+import type { Lifecycle } from '@svc/sdk';
+import type { Command } from 'commander';
+import type { ConnectionFlags } from '../../client/connection.ts';
+import { readJsonArgument } from '../../client/json-argument.ts';
+import { addConnectionOptions, withSession } from '../../client/session.ts';
+
+export function registerBucketLifecycle(parent: Command): void {
+  const lifecycle = parent.command('lifecycle').description('what is deleted by itself, and when');
+  addConnectionOptions(lifecycle.command('get'))
+    .description('show the rules, as JSON')
+    .argument('<bucket>')
+    .action((bucket: string, flags: ConnectionFlags) =>
+      withSession(flags, async ({ connect, output, signal }) => {
+        const found = await (await connect()).store.buckets.lifecycle(bucket, { signal });
+        output.answer(found, [JSON.stringify(found, null, 2)]);
+      }),
+    );
+  addConnectionOptions(lifecycle.command('set'))
+    .description('replace the rules')
+    .argument('<bucket>')
+    .argument('<rules>', 'JSON, @FILE or @- ; the form of the aws command is taken too')
+    .action((bucket: string, rules: string, flags: ConnectionFlags) =>
+      withSession(flags, async ({ connect, output, signal }) => {
+        const body = (await readJsonArgument(rules)) as unknown as Lifecycle; // the platform's schema decides
+        const set = await (await connect()).store.buckets.setLifecycle(bucket, body, { signal });
+        output.answer(set, [`Bucket ${bucket} has ${set.rules.length} lifecycle rules`]);
+      }),
+    );
+  addConnectionOptions(lifecycle.command('rm'))
+    .description('remove all rules')
+    .argument('<bucket>')
+    .action((bucket: string, flags: ConnectionFlags) =>
+      withSession(flags, async ({ connect, output, signal }) => {
+        await (await connect()).store.buckets.removeLifecycle(bucket, { signal });
+        output.answer({ bucket, rules: [] }, [`Bucket ${bucket} has no lifecycle rules`]);
+      }),
+    );
+}

@@ -1,0 +1,63 @@
+import type { BucketSettingsChange } from '@svc/sdk';
+import type { Command } from 'commander';
+import { usageFailure } from '../../client/command-failure.ts';
+import type { ConnectionFlags } from '../../client/connection.ts';
+import { readJsonArgument } from '../../client/json-argument.ts';
+import { addConnectionOptions, withSession } from '../../client/session.ts';
+
+export function registerBucketSettings(parent: Command): void {
+  const settings = parent.command('settings').description('who may read, CORS, quota, soft delete and more');
+  addConnectionOptions(settings.command('get'))
+    .description('show the settings of a bucket, as JSON')
+    .argument('<bucket>')
+    .action((bucket: string, flags: ConnectionFlags) =>
+      withSession(flags, async ({ connect, output, signal }) => {
+        const found = await (await connect()).store.buckets.settings(bucket, { signal });
+        output.answer(found, [JSON.stringify(found, null, 2)]);
+      }),
+    );
+  addConnectionOptions(settings.command('set'))
+    .description(
+      'change settings: NAME=VALUE with VALUE in JSON (publicDefault=true), or @FILE, or @- for standard input',
+    )
+    .argument('<bucket>')
+    .argument('<changes...>', 'name=value, or @file with a JSON object; null puts the default back')
+    .action((bucket: string, changes: string[], flags: ConnectionFlags) =>
+      withSession(flags, async ({ connect, output, signal }) => {
+        const body = await readChanges(changes);
+        const changed = await (await connect()).store.buckets.changeSettings(bucket, body, { signal });
+        output.answer(changed, [`Changed ${Object.keys(body).join(', ')} of bucket ${bucket}`]);
+      }),
+    );
+}
+
+/** The platform's schema decides which names and values there are. */
+async function readChanges(changes: readonly string[]): Promise<BucketSettingsChange> {
+  let body: Record<string, unknown> = {};
+  for (const change of changes) {
+    if (change.startsWith('@')) {
+      body = { ...body, ...(await readJsonArgument(change)) };
+      continue;
+    }
+    const [name = '', ...rest] = change.split('=');
+    if (name === '' || rest.length === 0) throw usageFailure(`${JSON.stringify(change)} is not NAME=VALUE`);
+    const value = valueOf(rest.join('='));
+    const [outer = '', inner] = name.split('.');
+    // One level of names in names, which is all that the settings have: quota.max_bytes=1000.
+    body[outer] = inner === undefined ? value : { ...asObject(body[outer]), [inner]: value };
+  }
+  return body; // checked where it counts: by the platform, which names what is wrong
+}
+
+/** JSON where it is JSON, else text, so that `cacheControl=no-store` needs no quotes. */
+function valueOf(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return text;
+  }
+}
+
+function asObject(value: unknown): object {
+  return typeof value === 'object' && value !== null ? value : {};
+}

@@ -1,0 +1,15 @@
+import type { Command } from 'commander';
+import { registerBucketCommand } from './bucket.ts';
+import { registerDomainCommand } from './domain.ts';
+import { registerKeyCommand } from './key.ts';
+import { registerLoginCommand } from './login.ts';
+import { registerLogoutCommand } from './logout.ts';
+
+/** Commands that talk to a platform anywhere. */
+export function registerClientCommands(program: Command): void {
+  registerLoginCommand(program);
+  registerLogoutCommand(program);
+  registerBucketCommand(program);
+  registerKeyCommand(program);
+  registerDomainCommand(program);
+}

@@ -1,0 +1,25 @@
+import type { Command } from 'commander';
+import type { ConnectionFlags } from '../../client/connection.ts';
+import { addConnectionOptions, withSession } from '../../client/session.ts';
+
+export function registerKeyList(parent: Command): void {
+  addConnectionOptions(parent.command('ls'))
+    .description('list access keys; secrets are never shown again')
+    .action((flags: ConnectionFlags) =>
+      withSession(flags, async ({ connect, output, signal }) => {
+        const keys = await (await connect()).store.keys.list({ signal });
+        output.answerTable(
+          keys,
+          ['ACCESS KEY', 'LABEL', 'PERMISSIONS', 'BUCKETS', 'EXPIRES', 'LAST USED'],
+          keys.map((key) => [
+            key.accessKeyId,
+            key.label,
+            key.permissions.join(','),
+            key.buckets.join(','),
+            key.expires_at ?? 'never',
+            key.last_used_at ?? 'never',
+          ]),
+        );
+      }),
+    );
+}

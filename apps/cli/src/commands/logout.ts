@@ -1,0 +1,34 @@
+import { createClient, UnauthorizedError } from '@svc/sdk';
+import type { Command } from 'commander';
+import { usageFailure } from '../client/command-failure.ts';
+import { DEFAULT_PROFILE, readProfile, writeProfile } from '../client/profiles.ts';
+import { withSession } from '../client/session.ts';
+
+interface LogoutFlags {
+  profile?: string;
+  json?: boolean;
+}
+
+/** `svc logout`: forgets a platform, and revokes the token that the login made. */
+export function registerLogoutCommand(program: Command): void {
+  program
+    .command('logout')
+    .description('forget a platform and revoke the token that svc login made')
+    .option('--profile <name>', 'which one', DEFAULT_PROFILE)
+    .option('--json', 'answer in JSON')
+    .action((flags: LogoutFlags) =>
+      withSession(flags, async ({ environment, output, signal }) => {
+        const name = flags.profile ?? DEFAULT_PROFILE;
+        const profile = await readProfile(environment.configFolder, name);
+        if (profile === null) throw usageFailure(`there is no profile ${JSON.stringify(name)}`);
+        if (profile.tokenId !== null) {
+          const svc = createClient({ baseUrl: profile.url, credential: { kind: 'token', token: profile.token } });
+          await svc.accounts.revokeToken(profile.tokenId, { signal }).catch((error: unknown) => {
+            if (!(error instanceof UnauthorizedError)) throw error; // else it was revoked already
+          });
+        }
+        await writeProfile(environment.configFolder, name, null);
+        output.answer({ profile: name, url: profile.url, forgotten: true }, [`Signed out of ${profile.url}`]);
+      }),
+    );
+}

@@ -1,0 +1,132 @@
+import { Agent as HttpAgent, request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { text } from 'node:stream/consumers';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { AccessKeySource } from '../client/access-keys.ts';
+import { S3Error, s3ErrorOf } from './s3-error.ts';
+import { objectPath, renderQuery, signHeaders } from './sigv4.ts';
+
+export interface S3Request {
+  method: 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE';
+  bucket: string;
+  key?: string;
+  query?: Readonly<Record<string, string>>;
+  headers?: Readonly<Record<string, string>>;
+  /** Opened once for each try. */
+  body?: { sizeBytes: number; open: () => Readable };
+  signal: AbortSignal;
+}
+
+export interface S3Answer {
+  headers: IncomingHttpHeaders;
+  /** To be read to its end, or destroyed. */
+  body: IncomingMessage;
+}
+
+const TRIES = 6;
+/** A connection on which nothing moves for this long is dead. */
+const IDLE_TIMEOUT_MS = 120_000;
+
+/** Signed requests over kept connections; what is passing is tried again. */
+export class S3Client {
+  readonly #keys: AccessKeySource;
+  readonly #agents: { http: HttpAgent; https: HttpsAgent };
+
+  constructor(keys: AccessKeySource, connections: number) {
+    this.#keys = keys;
+    const options = { keepAlive: true, maxSockets: connections };
+    this.#agents = { http: new HttpAgent(options), https: new HttpsAgent(options) };
+  }
+
+  get keys(): AccessKeySource {
+    return this.#keys;
+  }
+
+  close(): void {
+    this.#agents.http.destroy();
+    this.#agents.https.destroy();
+  }
+
+  /** Resolves with the head of a success; everything else is an error. */
+  async send(request: S3Request): Promise<S3Answer> {
+    let renewed = false;
+    for (let tried = 1; ; tried += 1) {
+      try {
+        return await this.#attempt(request);
+      } catch (error) {
+        request.signal.throwIfAborted();
+        const unknownKey =
+          error instanceof S3Error && (error.code === 'InvalidAccessKeyId' || error.code === 'ExpiredToken');
+        if (unknownKey && !renewed && (await this.#keys.renew())) {
+          renewed = true;
+          continue;
+        }
+        if (tried >= TRIES || !isPassing(error)) throw error;
+        await delay(100 * 2 ** tried, undefined, { signal: request.signal });
+      }
+    }
+  }
+
+  /** The same for answers that are small documents. */
+  async sendForText(request: S3Request): Promise<{ headers: IncomingHttpHeaders; text: string }> {
+    const { headers, body } = await this.send(request);
+    return { headers, text: await text(body) };
+  }
+
+  async #attempt(request: S3Request): Promise<S3Answer> {
+    request.signal.throwIfAborted();
+    const access = await this.#keys.get();
+    const endpoint = new URL(access.endpoint);
+    const path = objectPath(request.bucket, request.key);
+    const query = request.query ?? {};
+    const length = request.body?.sizeBytes ?? (request.method === 'PUT' || request.method === 'POST' ? 0 : undefined);
+    const signable = { method: request.method, host: endpoint.host, path, query, headers: request.headers ?? {} };
+    const headers = {
+      ...signHeaders(signable, access, Date.now()),
+      ...(length === undefined ? {} : { 'content-length': String(length) }),
+    };
+    const rendered = renderQuery(query);
+    const answer = await this.#exchange(endpoint, request, rendered === '' ? path : `${path}?${rendered}`, headers);
+    const status = answer.statusCode ?? 0;
+    if (status >= 200 && status < 300) return { headers: answer.headers, body: answer };
+    const requestId = answer.headers['x-amz-request-id'];
+    throw s3ErrorOf(status, typeof requestId === 'string' ? requestId : null, await text(answer));
+  }
+
+  #exchange(
+    endpoint: URL,
+    request: S3Request,
+    path: string,
+    headers: Record<string, string>,
+  ): Promise<IncomingMessage> {
+    const secure = endpoint.protocol === 'https:';
+    const options = {
+      host: endpoint.hostname.replaceAll(/[[\]]/g, ''),
+      port: endpoint.port === '' ? (secure ? 443 : 80) : Number(endpoint.port),
+      method: request.method,
+      path,
+      headers,
+      signal: request.signal,
+    };
+    return new Promise((resolve, reject) => {
+      const outgoing = secure
+        ? httpsRequest({ ...options, agent: this.#agents.https })
+        : httpRequest({ ...options, agent: this.#agents.http });
+      outgoing.setTimeout(IDLE_TIMEOUT_MS, () => outgoing.destroy(new Error('the connection stands still')));
+      outgoing.once('response', resolve);
+      outgoing.once('error', reject);
+      if (request.body === undefined) outgoing.end();
+      // A refusal may come before the body is through; then the answer counts, and not that the pipe broke.
+      else pipeline(request.body.open(), outgoing).catch(reject);
+    });
+  }
+}
+
+function isPassing(error: unknown): boolean {
+  if (error instanceof S3Error) return error.isPassing;
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  const passing = ['ECONNRESET', 'ECONNREFUSED', 'EPIPE', 'ETIMEDOUT', 'EAI_AGAIN', 'UND_ERR_SOCKET'];
+  return typeof code === 'string' && passing.includes(code);
+}

@@ -1,0 +1,43 @@
+import { childText, parseXml } from './xml.ts';
+
+/** The S3 plane's refusal. */
+export class S3Error extends Error {
+  readonly status: number;
+  readonly code: string;
+  readonly requestId: string | null;
+
+  constructor(fields: { status: number; code: string; message: string; requestId: string | null }) {
+    super(fields.message);
+    this.name = 'S3Error';
+    this.status = fields.status;
+    this.code = fields.code;
+    this.requestId = fields.requestId;
+  }
+
+  /** Whether the same request may succeed a little later. */
+  get isPassing(): boolean {
+    return this.status === 500 || this.status === 503 || this.status === 429 || this.code === 'RequestTimeout';
+  }
+}
+
+/** Answers to HEAD have no body; then the status alone speaks. */
+const CODES_OF_STATUS: ReadonlyMap<number, readonly [string, string]> = new Map([
+  [304, ['NotModified', 'It has not changed']],
+  [403, ['AccessDenied', 'Access Denied']],
+  [404, ['NoSuchKey', 'There is no such object']],
+  [412, ['PreconditionFailed', 'It is not the same any more']],
+]);
+
+export function s3ErrorOf(status: number, requestId: string | null, text: string): S3Error {
+  const [fallbackCode, fallbackMessage] = CODES_OF_STATUS.get(status) ?? [
+    `HTTP_${status}`,
+    `The S3 plane answered ${status}`,
+  ];
+  try {
+    const root = parseXml(text);
+    const code = childText(root, 'Code') ?? fallbackCode;
+    return new S3Error({ status, code, message: childText(root, 'Message') ?? fallbackMessage, requestId });
+  } catch {
+    return new S3Error({ status, code: fallbackCode, message: fallbackMessage, requestId });
+  }
+}

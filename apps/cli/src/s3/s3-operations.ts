@@ -1,0 +1,116 @@
+import { createHash } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import { Readable } from 'node:stream';
+import type { S3Client } from './s3-client.ts';
+import { childrenOf, childText, escapeXml, parseXml, type XmlElement } from './xml.ts';
+
+/** What a listing or a HEAD says of an object. */
+export interface RemoteObject {
+  key: string;
+  sizeBytes: number;
+  /** Without quotes. */
+  etag: string;
+  modifiedAtMs: number;
+}
+
+export interface RemoteObjectDetails extends RemoteObject {
+  headers: IncomingHttpHeaders;
+}
+
+export interface RemoteEntry {
+  object?: RemoteObject;
+  /** A folder, where a delimiter was given. */
+  prefix?: string;
+}
+
+export interface ListQuery {
+  bucket: string;
+  prefix: string;
+  delimiter?: string;
+  signal: AbortSignal;
+}
+
+/** In the order of the keys' bytes, page after page. */
+export async function* listObjects(client: S3Client, list: ListQuery): AsyncGenerator<RemoteEntry, void> {
+  let token: string | undefined;
+  do {
+    const query = {
+      'list-type': '2',
+      'encoding-type': 'url',
+      prefix: list.prefix,
+      ...(list.delimiter === undefined ? {} : { delimiter: list.delimiter }),
+      ...(token === undefined ? {} : { 'continuation-token': token }),
+    };
+    const { text } = await client.sendForText({ method: 'GET', bucket: list.bucket, query, signal: list.signal });
+    const root = parseXml(text);
+    const objects = childrenOf(root, 'Contents').map((each): RemoteEntry => ({ object: toObject(each) }));
+    const prefixes = childrenOf(root, 'CommonPrefixes').map((each): RemoteEntry => ({
+      prefix: decodeKey(childText(each, 'Prefix') ?? ''),
+    }));
+    yield* mergeByName(objects, prefixes);
+    token = childText(root, 'NextContinuationToken');
+  } while (token !== undefined);
+}
+
+function mergeByName(objects: readonly RemoteEntry[], prefixes: readonly RemoteEntry[]): RemoteEntry[] {
+  const nameOf = (entry: RemoteEntry): Buffer => Buffer.from(entry.prefix ?? entry.object?.key ?? '');
+  return prefixes.length === 0
+    ? [...objects]
+    : [...objects, ...prefixes].sort((left, right) => Buffer.compare(nameOf(left), nameOf(right)));
+}
+
+function toObject(element: XmlElement): RemoteObject {
+  return {
+    key: decodeKey(childText(element, 'Key') ?? ''),
+    sizeBytes: Number(childText(element, 'Size') ?? 0),
+    etag: (childText(element, 'ETag') ?? '').replaceAll('"', ''),
+    modifiedAtMs: Date.parse(childText(element, 'LastModified') ?? ''),
+  };
+}
+
+/** `encoding-type=url`: as in forms, where a space may be a plus. */
+function decodeKey(text: string): string {
+  return decodeURIComponent(text.replaceAll('+', ' '));
+}
+
+export async function headObject(
+  client: S3Client,
+  name: { bucket: string; key: string; signal: AbortSignal },
+): Promise<RemoteObjectDetails> {
+  const headers = { 'x-amz-checksum-mode': 'ENABLED' };
+  const answer = await client.send({ method: 'HEAD', ...name, headers });
+  answer.body.resume();
+  return {
+    key: name.key,
+    sizeBytes: Number(answer.headers['content-length'] ?? 0),
+    etag: (answer.headers.etag ?? '').replaceAll('"', ''),
+    modifiedAtMs: Date.parse(answer.headers['last-modified'] ?? ''),
+    headers: answer.headers,
+  };
+}
+
+export async function deleteObject(
+  client: S3Client,
+  { versionId, ...name }: { bucket: string; key: string; versionId?: string; signal: AbortSignal },
+): Promise<void> {
+  const query = versionId === undefined ? {} : { versionId };
+  await client.sendForText({ method: 'DELETE', ...name, query });
+}
+
+export const MOST_DELETES = 1_000;
+
+/** At most 1,000 keys; answers those that could not be deleted. */
+export async function deleteObjects(
+  client: S3Client,
+  { bucket, keys, signal }: { bucket: string; keys: readonly string[]; signal: AbortSignal },
+): Promise<{ key: string; message: string }[]> {
+  const objects = keys.map((key) => `<Object><Key>${escapeXml(key)}</Key></Object>`).join('');
+  const content = Buffer.from(`<Delete><Quiet>true</Quiet>${objects}</Delete>`);
+  const headers = { 'content-md5': createHash('md5').update(content).digest('base64') };
+  const body = { sizeBytes: content.length, open: () => Readable.from([content]) };
+  const { text } = await client.sendForText({ method: 'POST', bucket, query: { delete: '' }, headers, body, signal });
+  return childrenOf(parseXml(text), 'Error').map((error) => ({
+    key: childText(error, 'Key') ?? '',
+    message: childText(error, 'Message') ?? childText(error, 'Code') ?? 'it could not be deleted',
+  }));
+}
