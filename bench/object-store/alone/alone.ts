@@ -1,0 +1,21 @@
+import { join } from 'node:path';
+import { measureCompletion } from './completion.ts';
+import type { Figure } from './figure.ts';
+import { measureListing } from './long-listing.ts';
+import { measureMemory } from './memory.ts';
+
+type Say = (line: string) => void;
+
+/** Each on a platform and a folder of its own, one after the other. */
+export async function measureAlone(root: string, only: string, say: Say): Promise<Figure[]> {
+  const measures: [string, (folder: string, say: Say) => Promise<Figure[]>][] = [
+    ['memory', measureMemory],
+    ['completion', measureCompletion],
+    ['listing', measureListing],
+  ];
+  const figures: Figure[] = [];
+  for (const [name, measure] of measures) {
+    if (name.includes(only)) figures.push(...(await measure(join(root, name), say)));
+  }
+  return figures;
+}

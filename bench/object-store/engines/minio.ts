@@ -1,0 +1,53 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { findCommand, freePort, waitFor } from '@svc/testing';
+import { runCommand } from '../../../test/kubernetes/commands.ts';
+import { runProcess } from './run-process.ts';
+import type { Engine } from './engine.ts';
+
+const VERSION = 'v0.0.0-20260212201848-7aac2a2c5b7c';
+
+/** One process on one folder. It syncs the data of every PUT by default (fdatasync), and no folder. */
+export async function startMinio(dataFolder: string): Promise<Engine> {
+  const program = await ensureMinio(process.env);
+  const port = await freePort();
+  const accessKeyId = randomBytes(10).toString('hex');
+  const secretAccessKey = randomBytes(20).toString('hex');
+  await mkdir(dataFolder, { recursive: true });
+  const server = runProcess(program, ['server', '--quiet', '--address', `127.0.0.1:${port}`, dataFolder], {
+    MINIO_ROOT_USER: accessKeyId,
+    MINIO_ROOT_PASSWORD: secretAccessKey,
+    MINIO_BROWSER: 'off',
+    MINIO_UPDATE: 'off',
+  });
+  const endpoint = `http://127.0.0.1:${port}`;
+  try {
+    await waitFor(async () => (await fetch(`${endpoint}/minio/health/ready`)).ok, { description: 'MinIO' });
+  } catch (error) {
+    await server.stop();
+    throw new Error(`MinIO did not start: ${server.output()}`, { cause: error });
+  }
+  return { name: 'MinIO', endpoint, region: 'us-east-1', accessKeyId, secretAccessKey, stop: server.stop };
+}
+
+/** Path of the program: built once by Go, kept outside of the checkout. */
+async function ensureMinio(env: NodeJS.ProcessEnv): Promise<string> {
+  const cache = env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache');
+  const program = join(cache, 'svc', `minio-${VERSION}`, 'minio');
+  if (existsSync(program)) return program;
+  const go = findCommand('go') ?? findCommand('go', '/usr/local/go/bin');
+  if (go === null) throw new Error('MinIO must be built and needs Go; run: apt-get install -y golang-go');
+  await mkdir(dirname(program), { recursive: true });
+  const work = await mkdtemp(join(dirname(program), 'build-'));
+  try {
+    const environment = { ...env, GOBIN: work, CGO_ENABLED: '0' };
+    await runCommand(go, ['install', '-trimpath', `github.com/minio/minio@${VERSION}`], { env: environment });
+    await rename(join(work, 'minio'), program); // whole or not at all
+  } finally {
+    await rm(work, { recursive: true, force: true });
+  }
+  return program;
+}

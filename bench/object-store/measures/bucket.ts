@@ -1,0 +1,30 @@
+import { ask, runLoad, type PreparedRequest } from '../load/run-load.ts';
+import { sha256, Signer, type Target } from '../load/signature.ts';
+
+/** The bucket of every engine. */
+export const BUCKET = 'bench';
+
+export async function makeBucket(target: Target): Promise<void> {
+  await ask(target.endpoint, new Signer(target).head({ method: 'PUT', path: `/${BUCKET}`, bodyBytes: 0 }));
+}
+
+/** Requests that put one body under many keys. The hash of the body is in the signature, as over plain HTTP. */
+export function putRequests(target: Target, keys: readonly string[], body: Buffer): PreparedRequest[] {
+  const signer = new Signer(target);
+  const payloadHash = sha256(body);
+  return keys.map((key) => {
+    const request = { method: 'PUT', path: `/${BUCKET}/${key}`, bodyBytes: body.length, payloadHash } as const;
+    return { head: signer.head(request), body };
+  });
+}
+
+export function getRequests(target: Target, keys: readonly string[]): PreparedRequest[] {
+  const signer = new Signer(target);
+  return keys.map((key) => ({ head: signer.head({ method: 'GET', path: `/${BUCKET}/${key}` }) }));
+}
+
+/** Puts all of them, whatever it takes. */
+export async function fill(target: Target, requests: readonly PreparedRequest[], connections = 16): Promise<void> {
+  const options = { endpoint: target.endpoint, connections, milliseconds: 30 * 60_000, repeat: false };
+  await runLoad(requests, options);
+}

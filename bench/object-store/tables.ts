@@ -1,0 +1,27 @@
+import type { Figure } from './alone/figure.ts';
+import type { Comparison } from './compare.ts';
+
+export function comparisonTable(comparisons: readonly Comparison[]): string {
+  const names = [...(comparisons[0]?.medians.keys() ?? [])];
+  const rows = comparisons.map(({ measure, medians, ratio }) => [
+    `${measure.name}, ${measure.unit}`,
+    ...names.map((name) => (medians.get(name) ?? 0).toFixed(0)),
+    ratio === undefined ? '' : ratio.toFixed(2),
+    `>= ${measure.aim.toFixed(1)}`,
+  ]);
+  return table(['measure', ...names, 'svc to the best of the others', 'aim'], rows);
+}
+
+export function aloneTable(figures: readonly Figure[]): string {
+  const rows = figures.map(({ name, value, unit, aim }) => [
+    name,
+    `${value.toFixed(value < 100 ? 1 : 0)} ${unit}`,
+    aim,
+  ]);
+  return table(['alone', 'measured', 'aim'], rows);
+}
+
+function table(headings: readonly string[], rows: readonly (readonly string[])[]): string {
+  const lines = [headings, headings.map((_, index) => (index === 0 ? '---' : '---:')), ...rows];
+  return lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+}
