@@ -8,6 +8,7 @@ export const storeErrors = defineErrors({
   // Identity and permission
   AccessDenied: [403, 'Access Denied'],
   AccessControlListNotSupported: [400, 'The bucket does not allow ACLs'],
+  AccessForbidden: [403, '{reason}'],
   AuthorizationHeaderMalformed: [400, 'The authorization header is malformed; {reason}'],
   AuthorizationQueryParametersError: [400, 'Error parsing the query parameters: {reason}'],
   ExpiredToken: [400, 'The provided token has expired.'],
@@ -80,6 +81,7 @@ export const storeErrors = defineErrors({
   NoSuchAccessKey: [404, 'The specified access key does not exist'],
   NoSuchBucket: [404, 'The specified bucket does not exist.'],
   NoSuchBucketPolicy: [404, 'The bucket policy does not exist'],
+  NoSuchCORSConfiguration: [404, 'The CORS configuration does not exist'],
   NoSuchKey: [404, 'The specified key does not exist.'],
   NoSuchPublicAccessBlockConfiguration: [404, 'The public access block configuration was not found'],
   NoSuchTagSet: [404, 'The TagSet does not exist'],

@@ -59,8 +59,11 @@ const BUCKET_SUBRESOURCES: Readonly<Record<string, ByMethod>> = {
   website: { GET: 'GetBucketWebsite', PUT: 'PutBucketWebsite', DELETE: 'DeleteBucketWebsite' },
 };
 
+/** A question of a browser about a request that it has not sent; not an operation, and signed by nobody. */
+export type Preflight = 'CorsPreflight';
+
 /** Which operation of S3 a request asks for. Throws `MethodNotAllowed` where S3 has none. */
-export function detectOperation(request: S3Request): OperationName {
+export function detectOperation(request: S3Request): OperationName | Preflight {
   const { method, bucketName, key } = request;
   if (method === 'OPTIONS') return 'CorsPreflight';
   if (bucketName === null) return needed({ GET: 'ListBuckets' }, method);

@@ -13,6 +13,7 @@ import { requestIdOf } from '@svc/http';
 import { redactText, type Logger, type Metrics } from '@svc/telemetry';
 import type { DomainDirectory } from '../domain/custom-domains/domain-directory.ts';
 import type { StoreServices } from '../domain/services.ts';
+import { answerPreflight, applyCors } from './cors.ts';
 import { detectOperation } from './detect.ts';
 import { dispatch } from './dispatch.ts';
 import { respondError } from './refuse.ts';
@@ -59,6 +60,11 @@ export function createS3Plane({ services, directory, log, metrics }: S3PlaneOpti
       const request = readS3Request(incoming, response, { requestId, domains, siteBucket, expectsContinue });
       const named = detectOperation(request);
       operation = named;
+      if (named === 'CorsPreflight') {
+        await answerPreflight(request, response, services);
+        return;
+      }
+      await applyCors(request, response, services);
       await dispatch(named, request, response, services);
     } catch (raw) {
       const error = toAppError(raw);

@@ -1,3 +1,12 @@
+import { deleteBucketCors, getBucketCors, putBucketCors } from './handlers/bucket-cors.ts';
+import {
+  getBucketAccelerateConfiguration,
+  getBucketLogging,
+  getBucketRequestPayment,
+  putBucketAccelerateConfiguration,
+  putBucketLogging,
+  putBucketRequestPayment,
+} from './handlers/bucket-properties.ts';
 import type { NeededPermission } from '../domain/caller.ts';
 import { getBucketVersioning, putBucketVersioning } from './handlers/bucket-versioning.ts';
 import { getBucketAcl, getObjectAcl, putBucketAcl, putObjectAcl } from './handlers/acl.ts';
@@ -84,6 +93,15 @@ export const operations: Readonly<Record<ImplementedOperation, Operation>> = {
   PutObjectRetention: { needs: 'write', handle: putObjectRetention },
   GetObjectLegalHold: { needs: 'read', handle: getObjectLegalHold },
   PutObjectLegalHold: { needs: 'write', handle: putObjectLegalHold },
+  GetBucketCors: { needs: 'read', handle: getBucketCors },
+  PutBucketCors: { needs: 'configure', handle: putBucketCors },
+  DeleteBucketCors: { needs: 'configure', handle: deleteBucketCors },
+  GetBucketRequestPayment: { needs: 'read', handle: getBucketRequestPayment },
+  PutBucketRequestPayment: { needs: 'configure', handle: putBucketRequestPayment },
+  GetBucketAccelerateConfiguration: { needs: 'read', handle: getBucketAccelerateConfiguration },
+  PutBucketAccelerateConfiguration: { needs: 'configure', handle: putBucketAccelerateConfiguration },
+  GetBucketLogging: { needs: 'read', handle: getBucketLogging },
+  PutBucketLogging: { needs: 'configure', handle: putBucketLogging },
   ListParts: { needs: 'read', handle: listParts },
   GetObjectTagging: { needs: 'read', handle: getObjectTagging },
   PutObjectTagging: { needs: 'write', handle: putObjectTagging },

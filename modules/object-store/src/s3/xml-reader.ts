@@ -47,9 +47,13 @@ export function childText(element: XmlElement, name: string): string | undefined
   const found = children(element, name);
   if (found.length > 1) throw storeErrors.MalformedXML();
   const [child] = found;
-  if (child === undefined) return undefined;
-  if (typeof child !== 'string') throw storeErrors.MalformedXML();
-  return decodeReferences(child);
+  return child === undefined ? undefined : textOf(child);
+}
+
+/** The text of an element that has nothing else in it. */
+export function textOf(element: XmlElement): string {
+  if (typeof element !== 'string') throw storeErrors.MalformedXML();
+  return decodeReferences(element);
 }
 
 const PREDEFINED: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };

@@ -80,7 +80,6 @@ export const operationActions: Readonly<Record<OperationName, OperationAction>> 
   GetBucketCors: bucket('s3:GetBucketCORS'),
   PutBucketCors: bucket('s3:PutBucketCORS'),
   DeleteBucketCors: bucket('s3:PutBucketCORS'),
-  CorsPreflight: open,
   GetBucketPolicy: bucket('s3:GetBucketPolicy'),
   PutBucketPolicy: bucket('s3:PutBucketPolicy'),
   DeleteBucketPolicy: bucket('s3:DeleteBucketPolicy'),

@@ -1,0 +1,94 @@
+import type { ServerResponse } from 'node:http';
+import { isAppError } from '@svc/errors';
+import { matchCors, type CorsMatch, type CorsQuestion } from '../domain/cors/match-cors.ts';
+import type { StoreServices } from '../domain/services.ts';
+import { parseCorsDocument, type CorsRule } from '../domain/settings/shared-documents.ts';
+import { storeErrors } from '../errors.ts';
+import type { RequestHeaders } from './request-headers.ts';
+import { respondEmpty, setHeaders } from './respond.ts';
+import type { S3Request } from './s3-request.ts';
+
+const VARY = 'Origin, Access-Control-Request-Headers, Access-Control-Request-Method';
+
+/** Puts what browsers need to hear into the answer, whatever the answer will be. Costs nothing without an `Origin`. */
+export async function applyCors(request: S3Request, response: ServerResponse, services: StoreServices): Promise<void> {
+  const origin = request.headers.get('origin');
+  if (origin === undefined || request.bucketName === null) return;
+  const rules = await rulesOrNone(request.bucketName, services);
+  if (rules.length === 0) return;
+  const method = request.headers.get('access-control-request-method') ?? request.method;
+  response.setHeader('vary', VARY);
+  const match = matchCors(rules, { origin, method, headers: requestedHeaders(request.headers) });
+  if (match !== null) setHeaders(response, headersOf(match));
+}
+
+/** A browser asks before it sends. Nobody has to sign that. */
+export async function answerPreflight(
+  request: S3Request,
+  response: ServerResponse,
+  services: StoreServices,
+): Promise<void> {
+  const question = readQuestion(request.headers);
+  if (request.bucketName === null) throw forbidden('CORS is not enabled for this bucket.');
+  const rules = await rulesOf(request.bucketName, services);
+  if (rules.length === 0) throw forbidden('CORS is not enabled for this bucket.');
+  const match = matchCors(rules, question);
+  if (match === null) {
+    throw forbidden(
+      'This CORS request is not allowed. This is usually because the evalution of Origin, request method / Access-Control-Request-Method or Access-Control-Request-Headers are not whitelisted by the resource’s CORS spec.',
+    );
+  }
+  const allowed = question.headers.length === 0 ? {} : { 'access-control-allow-headers': question.headers.join(', ') };
+  respondEmpty(response, 200, { ...headersOf(match), ...allowed, vary: VARY });
+}
+
+function readQuestion(headers: RequestHeaders): CorsQuestion {
+  const origin = headers.get('origin');
+  if (origin === undefined || origin === '') {
+    throw storeErrors.BadRequest({ details: { reason: 'Insufficient information. Origin request header needed.' } });
+  }
+  const method = headers.get('access-control-request-method');
+  if (method === undefined || !/^[A-Z]{1,16}$/.test(method)) {
+    throw storeErrors.BadRequest({
+      details: { reason: `Invalid Access-Control-Request-Method: ${method === undefined ? 'null' : 'malformed'}` },
+    });
+  }
+  return { origin, method, headers: requestedHeaders(headers) };
+}
+
+function requestedHeaders(headers: RequestHeaders): readonly string[] {
+  return (headers.get('access-control-request-headers') ?? '')
+    .toLowerCase()
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '');
+}
+
+function headersOf({ allowedOrigin, rule }: CorsMatch): Record<string, string> {
+  return {
+    'access-control-allow-origin': allowedOrigin,
+    'access-control-allow-methods': rule.allowedMethods.join(', '),
+    ...(allowedOrigin === '*' ? {} : { 'access-control-allow-credentials': 'true' }),
+    ...(rule.exposeHeaders.length === 0 ? {} : { 'access-control-expose-headers': rule.exposeHeaders.join(', ') }),
+    ...(rule.maxAgeSeconds === null ? {} : { 'access-control-max-age': String(rule.maxAgeSeconds) }),
+  };
+}
+
+async function rulesOf(bucketName: string, { buckets, configurations }: StoreServices): Promise<readonly CorsRule[]> {
+  const configuration = await configurations.of(await buckets.get(bucketName));
+  return configuration.parsed('cors', parseCorsDocument)?.rules ?? [];
+}
+
+/** That a bucket is not there is for the operation itself to say. */
+async function rulesOrNone(bucketName: string, services: StoreServices): Promise<readonly CorsRule[]> {
+  try {
+    return await rulesOf(bucketName, services);
+  } catch (error) {
+    if (isAppError(error)) return [];
+    throw error;
+  }
+}
+
+function forbidden(reason: string): Error {
+  return storeErrors.AccessForbidden({ details: { reason: `CORSResponse: ${reason}` } });
+}

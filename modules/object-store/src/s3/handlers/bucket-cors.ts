@@ -1,0 +1,91 @@
+import { storeErrors } from '../../errors.ts';
+import { parseCorsDocument, type CorsDocument, type CorsRule } from '../../domain/settings/shared-documents.ts';
+import { receiveDocument } from '../body/receive-document.ts';
+import { respondEmpty, respondXml } from '../respond.ts';
+import { bucketOf, type S3Handler } from '../s3-context.ts';
+import { children, childText, parseXml, textOf, type XmlElement } from '../xml-reader.ts';
+
+const MAX_DOCUMENT_BYTES = 64 * 1024;
+const MAX_RULES = 100;
+const METHODS: ReadonlySet<string> = new Set(['GET', 'PUT', 'POST', 'DELETE', 'HEAD']);
+
+export const getBucketCors: S3Handler = async (context) => {
+  const configuration = await context.services.configurations.of(bucketOf(context));
+  const document = configuration.parsed('cors', parseCorsDocument);
+  if (document === null) throw storeErrors.NoSuchCORSConfiguration();
+  respondXml(context.response, 'CORSConfiguration', {
+    CORSRule: document.rules.map((rule) => ({
+      ID: rule.id,
+      AllowedMethod: rule.allowedMethods,
+      AllowedOrigin: rule.allowedOrigins,
+      AllowedHeader: rule.allowedHeaders,
+      ExposeHeader: rule.exposeHeaders,
+      MaxAgeSeconds: rule.maxAgeSeconds,
+    })),
+  });
+};
+
+export const putBucketCors: S3Handler = async (context) => {
+  const document = readCorsDocument(await receiveDocument(context, MAX_DOCUMENT_BYTES));
+  await context.services.configurations.put(bucketOf(context), 'cors', JSON.stringify(document));
+  respondEmpty(context.response, 200);
+};
+
+export const deleteBucketCors: S3Handler = async (context) => {
+  await context.services.configurations.put(bucketOf(context), 'cors', null);
+  respondEmpty(context.response, 204);
+};
+
+export function readCorsDocument(xml: string): CorsDocument {
+  const rules = children(parseXml(xml, 'CORSConfiguration'), 'CORSRule').map((element) => readRule(element));
+  if (rules.length === 0 || rules.length > MAX_RULES) throw storeErrors.MalformedXML();
+  return { rules };
+}
+
+function readRule(element: XmlElement): CorsRule {
+  const texts = (name: string): readonly string[] => children(element, name).map((child) => textOf(child));
+  const id = childText(element, 'ID');
+  const rule = {
+    allowedOrigins: texts('AllowedOrigin'),
+    allowedMethods: texts('AllowedMethod'),
+    allowedHeaders: texts('AllowedHeader'),
+    exposeHeaders: texts('ExposeHeader'),
+    maxAgeSeconds: readMaxAge(childText(element, 'MaxAgeSeconds')),
+  };
+  if (rule.allowedOrigins.length === 0 || rule.allowedMethods.length === 0) throw storeErrors.MalformedXML();
+  if (id !== undefined && id.length > 255) throw storeErrors.MalformedXML();
+  for (const method of rule.allowedMethods) {
+    if (!METHODS.has(method)) {
+      throw invalid(`Found unsupported HTTP method in CORS config. Unsupported method is ${method.slice(0, 40)}`);
+    }
+  }
+  assertOneWildcard('AllowedOrigin', rule.allowedOrigins);
+  assertOneWildcard('AllowedHeader', rule.allowedHeaders);
+  // These go into headers of answers: a line break in one would start another.
+  if ([...rule.allowedOrigins, ...rule.allowedHeaders].some((text) => /\p{Cc}/u.test(text))) {
+    throw storeErrors.MalformedXML();
+  }
+  for (const name of rule.exposeHeaders) {
+    if (!/^[\w!#$%&'+.^`|~-]{1,100}$/.test(name)) {
+      throw invalid(
+        `ExposeHeader "${name.slice(0, 100)}" contains wildcard or is no header. We currently do not support that.`,
+      );
+    }
+  }
+  return { ...(id === undefined ? {} : { id }), ...rule };
+}
+
+function readMaxAge(text: string | undefined): number | null {
+  if (text === undefined) return null;
+  if (!/^\d{1,9}$/.test(text.trim())) throw storeErrors.MalformedXML();
+  return Number(text);
+}
+
+function assertOneWildcard(element: string, texts: readonly string[]): void {
+  const wrong = texts.find((text) => text.split('*').length > 2);
+  if (wrong !== undefined) throw invalid(`${element} "${wrong.slice(0, 100)}" can not have more than one wildcard.`);
+}
+
+function invalid(reason: string): Error {
+  return storeErrors.InvalidRequest({ details: { reason } });
+}
