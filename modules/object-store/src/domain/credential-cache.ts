@@ -8,6 +8,8 @@ export interface Credential {
   readonly key: AccessKeyRecord;
   /** The key of SigV4 for one day and region. A KeyObject: HMAC with a raw key costs six times as much. */
   signingKey(date: string, region: string): KeyObject;
+  /** The older signature of an upload form: HMAC-SHA1 over its encoded policy, in base64. */
+  formSignature(policy: string): string;
 }
 
 export interface CredentialCacheOptions {
@@ -87,6 +89,7 @@ export class CredentialCache {
     const derived = new Map<string, KeyObject>();
     return {
       key,
+      formSignature: (policy) => createHmac('sha1', secret).update(policy).digest('base64'),
       signingKey: (date, region) => {
         const scope = `${date}/${region}`;
         const known = derived.get(scope);

@@ -61,6 +61,7 @@ export const IMPLEMENTED = [
   'DeleteBucketOwnershipControls',
   'CopyObject',
   'UploadPartCopy',
+  'PostObject',
 ] as const;
 
 /**
@@ -73,7 +74,6 @@ export const NOT_IMPLEMENTED = [
   'RestoreObject',
   'SelectObjectContent',
   'RenameObject',
-  'PostObject',
   'GetBucketLifecycleConfiguration',
   'PutBucketLifecycleConfiguration',
   'DeleteBucketLifecycle',

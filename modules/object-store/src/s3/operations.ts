@@ -42,6 +42,7 @@ import {
   putObjectLockConfiguration,
   putObjectRetention,
 } from './handlers/object-lock.ts';
+import { postObject } from './handlers/post-object.ts';
 import { putObject } from './handlers/put-object.ts';
 import { listObjectVersions } from './handlers/versions.ts';
 import {
@@ -125,4 +126,5 @@ export const operations: Readonly<Record<ImplementedOperation, Operation>> = {
   DeleteBucketOwnershipControls: { needs: 'configure', handle: deleteBucketOwnershipControls },
   CopyObject: { needs: 'write', handle: copyObject },
   UploadPartCopy: { needs: 'write', handle: uploadPartCopy },
+  PostObject: { needs: 'write', handle: postObject },
 };

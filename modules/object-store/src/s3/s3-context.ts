@@ -4,6 +4,7 @@ import type { StoreServices } from '../domain/services.ts';
 import type { BucketRecord } from '../ports/records.ts';
 import { storeErrors } from '../errors.ts';
 import type { RequestAccess } from './access/authorize.ts';
+import type { ChunkConsumer } from './body/pump-body.ts';
 import type { PayloadDeclaration } from './auth/payload-declaration.ts';
 import type { SignatureSeed } from './auth/verify.ts';
 import type { S3Request } from './s3-request.ts';
@@ -20,6 +21,8 @@ export interface S3Context {
   readonly bucket: BucketRecord | null;
   /** What was decided about the request, and how to ask further; null where the bucket is. */
   readonly access: RequestAccess | null;
+  /** Where the content comes from when it is not the whole body, such as the file of a form. */
+  readonly body?: (consume: ChunkConsumer) => Promise<void>;
 }
 
 /** The bucket of an operation that has one by its place in the table. */

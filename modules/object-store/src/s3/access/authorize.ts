@@ -29,6 +29,8 @@ export interface Asking {
   bucket: BucketRecord;
   action: OperationAction;
   needs: NeededPermission;
+  /** Default: as the request says. */
+  authType?: Circumstances['authType'];
 }
 
 /** Decides before anything of the body is read. Throws `AccessDenied`, or what the object is missing as. */
@@ -151,7 +153,7 @@ function questionName({ key, versionId }: NameInBucket): { key: string; byVersio
   return { key, byVersion: versionId !== undefined };
 }
 
-function circumstancesOf({ request, services, caller, bucket }: Asking): Circumstances {
+function circumstancesOf({ request, services, caller, bucket, authType }: Asking): Circumstances {
   const presigned = request.query.has('X-Amz-Signature');
   return {
     request,
@@ -160,6 +162,6 @@ function circumstancesOf({ request, services, caller, bucket }: Asking): Circums
     header: (name) => request.headers.get(name),
     sends: (pattern) => [...request.headers.names()].some((name) => pattern.test(name)),
     nowMs: services.parts.now(),
-    authType: caller.accessKeyId === null ? null : presigned ? 'REST-QUERY-STRING' : 'REST-HEADER',
+    authType: authType ?? (caller.accessKeyId === null ? null : presigned ? 'REST-QUERY-STRING' : 'REST-HEADER'),
   };
 }

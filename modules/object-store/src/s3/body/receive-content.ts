@@ -21,6 +21,8 @@ export interface ReceiveOptions extends ContentOptions {
   keep?: ChecksumAlgorithm | null;
 }
 
+const NO_TRAILER: ReadonlyMap<string, string> = new Map();
+
 /** Takes an upload in: what was announced is verified before anything is sealed, and what fails leaves nothing behind. */
 export async function receiveContent(context: S3Context, options: ReceiveOptions): Promise<ReceivedContent> {
   const { request, payload, seed, services, bucket } = context;
@@ -36,7 +38,11 @@ export async function receiveContent(context: S3Context, options: ReceiveOptions
       ...(bucket === null ? {} : { place: { workspaceUuid: bucket.workspaceUuid, bucketId: bucket.id } }),
     });
     try {
-      const trailer = await receiveBody(request, plan, seed, (chunk) => writer.write(chunk));
+      const consume = (chunk: Buffer): Promise<unknown> | undefined => writer.write(chunk);
+      const trailer =
+        context.body === undefined
+          ? await receiveBody(request, plan, seed, consume)
+          : await context.body(consume).then(() => NO_TRAILER);
       const digests = await writer.digest();
       assertDigests(plan, digests, trailer);
       const value = digests[keep]?.toString('base64') ?? '';

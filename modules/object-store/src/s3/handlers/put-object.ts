@@ -1,3 +1,5 @@
+import type { OutgoingHttpHeaders } from 'node:http';
+import type { ObjectAttributes } from '../../ports/records.ts';
 import { aclOfNewObject } from '../access/new-object-acl.ts';
 import { receiveContent } from '../body/receive-content.ts';
 import { encryptionHeaders, readEncryptionRequest } from '../encryption-headers.ts';
@@ -6,14 +8,28 @@ import { readAttributes } from '../object-attributes.ts';
 import { checksumHeaders, versionHeaders } from '../object-headers.ts';
 import { writeConditionsOf } from '../request-conditions.ts';
 import { respondEmpty } from '../respond.ts';
-import { bucketOf, keyOf, type S3Handler } from '../s3-context.ts';
+import { bucketOf, keyOf, type S3Context, type S3Handler } from '../s3-context.ts';
 
 export const putObject: S3Handler = async (context) => {
-  const { request, response, services } = context;
+  const { etag, headers } = await storeObject(context, {});
+  respondEmpty(context.response, 200, { etag: `"${etag}"`, ...headers });
+};
+
+export interface StoredObject {
+  /** Without quotes. */
+  etag: string;
+  /** What the answer says about the object besides its tag. */
+  headers: OutgoingHttpHeaders;
+}
+
+/** Stores what a PUT, or a form that stands for one, brings. `more` is what its headers do not say. */
+export async function storeObject(context: S3Context, more: Partial<ObjectAttributes>): Promise<StoredObject> {
+  const { request, services } = context;
   const bucket = bucketOf(context);
   const acl = await aclOfNewObject(context);
   const attributes = {
     ...readAttributes(request.headers, services.parts.config.limits.metadata_bytes),
+    ...more,
     ...acl,
     ...(await readObjectLock(context)),
   };
@@ -31,10 +47,10 @@ export const putObject: S3Handler = async (context) => {
     checksum: received.checksum,
     conditions,
   });
-  respondEmpty(response, 200, {
-    etag: `"${stored.etag}"`,
+  const headers = {
     ...checksumHeaders(stored.checksum),
     ...encryptionHeaders(sealed?.encryption, wanted.customerKey),
     ...versionHeaders(bucket, stored.versionId),
-  });
-};
+  };
+  return { etag: stored.etag, headers };
+}

@@ -1,0 +1,58 @@
+import type { IncomingMessage } from 'node:http';
+import { storeErrors } from '../../errors.ts';
+import type { ChunkConsumer } from '../body/pump-body.ts';
+import type { FormReader } from './form-reader.ts';
+
+/** Up to here the file is held in memory until its end, and may be followed by anything. */
+const SMALL_BYTES = 256 * 1024;
+
+export interface FileContent {
+  sizeBytes: number;
+  pump: (consume: ChunkConsumer) => Promise<void>;
+}
+
+/**
+ * The file of a form, whose length nobody announced: a small one is read to know it; of a larger one it is what the
+ * request's own length leaves, since S3 wants the file to be the last field.
+ */
+export async function openFile(form: FormReader, bodyBytes: number, boundary: string): Promise<FileContent> {
+  const left = bodyBytes - form.position;
+  if (left > SMALL_BYTES) {
+    const sizeBytes = left - `\r\n--${boundary}--\r\n`.length;
+    return { sizeBytes, pump: (consume) => pumpLast(form, sizeBytes, consume) };
+  }
+  const chunks: Buffer[] = [];
+  for await (const chunk of form.file()) chunks.push(chunk);
+  const content = Buffer.concat(chunks);
+  return {
+    sizeBytes: content.length,
+    pump: async (consume) => {
+      if (content.length > 0) await consume(content);
+    },
+  };
+}
+
+async function pumpLast(form: FormReader, sizeBytes: number, consume: ChunkConsumer): Promise<void> {
+  let received = 0;
+  for await (const chunk of form.file()) {
+    received += chunk.length;
+    if (received > sizeBytes) throw notLast();
+    await consume(chunk);
+  }
+  if (received < sizeBytes) throw notLast();
+}
+
+function notLast(): Error {
+  const reason = 'A large file must be the last field of the form, which ends with a line break';
+  return storeErrors.InvalidArgument({ details: { reason, field: 'file' } });
+}
+
+/** The body in pieces; the connection is left as it is when reading ends early. */
+export async function* chunksOf(incoming: IncomingMessage): AsyncGenerator<Buffer> {
+  try {
+    for await (const chunk of incoming.iterator({ destroyOnReturn: false })) yield chunk as Buffer; // no encoding is set
+  } catch (cause) {
+    throw storeErrors.IncompleteBody({ cause });
+  }
+  if (!incoming.complete) throw storeErrors.IncompleteBody();
+}

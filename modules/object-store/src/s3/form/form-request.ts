@@ -1,0 +1,57 @@
+import { assertObjectKey } from '../../domain/object-key.ts';
+import { storeErrors } from '../../errors.ts';
+import { RequestHeaders } from '../request-headers.ts';
+import type { S3Request } from '../s3-request.ts';
+import type { FormFields } from './form-reader.ts';
+
+/** Fields that mean a header under another name, or the same. The rest of them begin with `x-amz-`. */
+const HEADER_OF_FIELD: Readonly<Record<string, string>> = {
+  acl: 'x-amz-acl',
+  'cache-control': 'cache-control',
+  'content-disposition': 'content-disposition',
+  'content-encoding': 'content-encoding',
+  'content-language': 'content-language',
+  'content-md5': 'content-md5',
+  'content-type': 'content-type',
+  expires: 'expires',
+};
+const OF_THE_SIGNATURE = /^x-amz-(algorithm|credential|date|signature)$/;
+/** Of the request itself these count as well. */
+const KEPT_HEADERS = ['host', 'user-agent', 'referer', 'origin'];
+
+/** The PUT that the form stands for. `${filename}` in the key becomes the name of the file. */
+export function toPutRequest(request: S3Request, { fields, fileName }: FormFields, sizeBytes: number): S3Request {
+  const key = fields.get('key');
+  if (key === undefined || key === '') {
+    throw storeErrors.InvalidArgument({
+      details: { reason: "Bucket POST must contain a field named 'key'.", field: 'key' },
+    });
+  }
+  const name = key.replaceAll('${filename}', fileName);
+  if (name === '') throw storeErrors.InvalidArgument({ details: { reason: 'The key is empty', field: 'key' } });
+  assertObjectKey(name);
+  const headers: string[] = ['content-length', String(sizeBytes)];
+  for (const header of KEPT_HEADERS) {
+    for (const value of request.headers.all(header)) headers.push(header, value);
+  }
+  for (const [field, value] of fields) {
+    const header = HEADER_OF_FIELD[field] ?? (field.startsWith('x-amz-') ? field : undefined);
+    if (header === undefined || OF_THE_SIGNATURE.test(field)) continue;
+    if (/[\r\n\0]/.test(value))
+      throw storeErrors.InvalidArgument({ details: { reason: 'A field is malformed', field } });
+    headers.push(header, Buffer.from(value).toString('latin1')); // as the bytes of a header come
+  }
+  return { ...request, key: name, headers: new RequestHeaders(headers) };
+}
+
+/** Of `Content-Type: multipart/form-data; boundary=…`. RFC 2046 allows 1 to 70 characters. */
+export function boundaryOf(contentType: string | undefined): string {
+  const found = /^multipart\/form-data\s*;(?:.*;)?\s*boundary=(?:"([^"]{1,70})"|([^\s;",]{1,70}))/i.exec(
+    contentType ?? '',
+  );
+  const boundary = found?.[1] ?? found?.[2];
+  if (boundary !== undefined) return boundary;
+  throw storeErrors.PreconditionFailed({
+    details: { reason: 'Bucket POST must be of the enclosure-type multipart/form-data' },
+  });
+}

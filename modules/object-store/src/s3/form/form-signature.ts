@@ -1,0 +1,79 @@
+import type { Credential, CredentialCache } from '../../domain/credential-cache.ts';
+import { storeErrors } from '../../errors.ts';
+import { sameSignature, sign } from '../auth/verify.ts';
+
+type Fields = ReadonlyMap<string, string>;
+
+export interface FormSignatureOptions {
+  credentials: CredentialCache;
+  regions: readonly string[];
+}
+
+/**
+ * Who signed the policy of a form; null for a form without one. Besides Signature Version 4 there is the older form, an
+ * HMAC-SHA1 over the policy: it stands in forms that are never made again, and cannot be used for anything else.
+ */
+export async function whoSignedForm(fields: Fields, options: FormSignatureOptions): Promise<Credential | null> {
+  const policy = fields.get('policy');
+  if (fields.has('x-amz-security-token')) throw storeErrors.InvalidToken();
+  const isVersion4 = ['x-amz-algorithm', 'x-amz-credential', 'x-amz-signature'].some((name) => fields.has(name));
+  const isSigned = isVersion4 || fields.has('awsaccesskeyid') || fields.has('signature');
+  if (policy === undefined) {
+    if (isSigned) throw missing('policy');
+    return null;
+  }
+  return isVersion4 ? await byVersion4(fields, policy, options) : await byVersion2(fields, policy, options);
+}
+
+async function byVersion4(fields: Fields, policy: string, options: FormSignatureOptions): Promise<Credential> {
+  if (needed(fields, 'x-amz-algorithm') !== 'AWS4-HMAC-SHA256') {
+    throw storeErrors.InvalidArgument({ details: { reason: 'X-Amz-Algorithm only supports "AWS4-HMAC-SHA256"' } });
+  }
+  const signature = needed(fields, 'x-amz-signature');
+  const [accessKeyId, date, region, ...rest] = splitScope(needed(fields, 'x-amz-credential'));
+  if (accessKeyId === '' || !/^\d{8}$/.test(date) || rest.join('/') !== 's3/aws4_request') {
+    throw storeErrors.InvalidArgument({ details: { reason: 'The form field X-Amz-Credential is malformed' } });
+  }
+  if (!options.regions.includes(region)) {
+    const reason = `the region '${region}' is wrong; expecting '${options.regions[0] ?? ''}'`;
+    throw storeErrors.AuthorizationHeaderMalformed({ details: { reason, region: options.regions[0] ?? '' } });
+  }
+  if (!needed(fields, 'x-amz-date').startsWith(date)) throw storeErrors.SignatureDoesNotMatch();
+  const credential = await find(accessKeyId, options);
+  const expected = sign(credential.signingKey(date, region), policy);
+  if (!sameSignature(signature, expected)) throw storeErrors.SignatureDoesNotMatch();
+  options.credentials.noteUse(accessKeyId);
+  return credential;
+}
+
+async function byVersion2(fields: Fields, policy: string, options: FormSignatureOptions): Promise<Credential> {
+  const signature = needed(fields, 'signature');
+  const credential = await find(needed(fields, 'awsaccesskeyid'), options);
+  if (!sameSignature(signature, credential.formSignature(policy))) throw storeErrors.SignatureDoesNotMatch();
+  options.credentials.noteUse(credential.key.accessKeyId);
+  return credential;
+}
+
+async function find(accessKeyId: string, { credentials }: FormSignatureOptions): Promise<Credential> {
+  const credential = await credentials.find(accessKeyId);
+  if (credential === null) throw storeErrors.InvalidAccessKeyId({ details: { accessKeyId } });
+  return credential;
+}
+
+/** From behind: the key may hold slashes. */
+function splitScope(credential: string): [string, string, string, ...string[]] {
+  const parts = credential.split('/');
+  const [date = '', region = '', ...rest] = parts.slice(-4);
+  return [parts.slice(0, -4).join('/'), date, region, ...rest];
+}
+
+function needed(fields: Fields, name: string): string {
+  const value = fields.get(name);
+  if (value === undefined || value === '') throw missing(name);
+  return value;
+}
+
+function missing(name: string): Error {
+  const reason = `Bucket POST must contain a field named '${name}'. If it is specified, please check the order of the fields.`;
+  return storeErrors.InvalidArgument({ details: { reason, field: name } });
+}

@@ -1,0 +1,102 @@
+import { ANONYMOUS, callerOf } from '../../domain/caller.ts';
+import { MAX_OBJECT_TAGS, type Tags } from '../../domain/tags.ts';
+import { storeErrors } from '../../errors.ts';
+import { authorize } from '../access/authorize.ts';
+import { operationActions } from '../access/operation-actions.ts';
+import { chunksOf, openFile } from '../form/file-content.ts';
+import { assertFormAllowed, assertFormSize, parseFormPolicy } from '../form/form-policy.ts';
+import { FormReader, type FormFields } from '../form/form-reader.ts';
+import { boundaryOf, toPutRequest } from '../form/form-request.ts';
+import { whoSignedForm } from '../form/form-signature.ts';
+import { respondEmpty, respondXml } from '../respond.ts';
+import { bucketOf, type S3Context, type S3Handler } from '../s3-context.ts';
+import { parseTagging } from '../tagging-document.ts';
+import { storeObject } from './put-object.ts';
+
+/** Of what a form has after its file. */
+const EPILOGUE_BYTES = 64 * 1024;
+
+/** Everything that can be refused is, before a byte of the file is stored: who signed, what was allowed, what is asked. */
+export const postObject: S3Handler = async (context) => {
+  const { request, services } = context;
+  const bodyBytes = readLength(request.headers.get('content-length'));
+  const boundary = boundaryOf(request.headers.get('content-type'));
+  request.wantBody();
+  const form = new FormReader(chunksOf(request.incoming), boundary);
+  const filled = await form.fields();
+  const { parts, credentials } = services;
+  const signer = await whoSignedForm(filled.fields, { credentials, regions: parts.config.regions });
+  const policy = signer === null ? null : parseFormPolicy(filled.fields.get('policy') ?? '');
+  const bucket = bucketOf(context);
+  if (policy !== null) assertFormAllowed(policy, fieldsWithBucket(filled, bucket.name), parts.now());
+  const caller = signer === null ? ANONYMOUS : callerOf(signer.key);
+  const named = toPutRequest(request, filled, 0);
+  const asking = { services, caller, bucket, action: operationActions.PutObject, needs: 'write' } as const;
+  const authType = signer === null ? null : 'POST';
+  const access = await authorize({ ...asking, request: named, authType });
+  const tags = readTags(filled.fields.get('tagging'));
+  const file = await openFile(form, bodyBytes, boundary);
+  if (policy !== null) assertFormSize(policy, file.sizeBytes);
+  const put: S3Context = {
+    ...context,
+    request: toPutRequest(request, filled, file.sizeBytes),
+    caller,
+    access,
+    body: file.pump,
+  };
+  const { etag, headers } = await storeObject(put, tags === null ? {} : { tags });
+  await form.drain(EPILOGUE_BYTES);
+  answer(put, filled.fields, etag, headers);
+};
+
+function answer(
+  { request, response, bucket }: S3Context,
+  fields: ReadonlyMap<string, string>,
+  etag: string,
+  headers: Parameters<typeof respondEmpty>[2],
+): void {
+  const [bucketName, key] = [bucket?.name ?? '', request.key ?? ''];
+  const path = key.split('/').map(encodeURIComponent).join('/');
+  const host = request.headers.get('host') ?? '';
+  const location = `${'encrypted' in request.incoming.socket ? 'https' : 'http'}://${host}/${bucketName}/${path}`;
+  const redirect = redirectOf(fields.get('success_action_redirect') ?? fields.get('redirect'), bucketName, key, etag);
+  if (redirect !== null) {
+    respondEmpty(response, 303, { ...headers, location: redirect });
+    return;
+  }
+  const status = fields.get('success_action_status');
+  if (status !== '201') {
+    respondEmpty(response, status === '200' ? 200 : 204, { ...headers, location });
+    return;
+  }
+  for (const [name, value] of Object.entries({ ...headers, location })) {
+    if (value !== undefined) response.setHeader(name, value);
+  }
+  const content = { Location: location, Bucket: bucketName, Key: key, ETag: `"${etag}"` };
+  respondXml(response, 'PostResponse', content, 201);
+}
+
+/** Null for what is no address to go to: then the form is answered as if it had named none, as S3 does. */
+function redirectOf(wanted: string | undefined, bucketName: string, key: string, etag: string): string | null {
+  const url = URL.parse(wanted ?? '');
+  if (url === null || !/^https?:$/.test(url.protocol)) return null;
+  const query = `bucket=${encodeURIComponent(bucketName)}&key=${encodeURIComponent(key)}&etag=%22${etag}%22`;
+  url.search = url.search === '' ? query : `${url.search}&${query}`;
+  return url.href;
+}
+
+function readTags(document: string | undefined): Tags | null {
+  if (document === undefined || document === '') return null;
+  const tags = parseTagging(document, MAX_OBJECT_TAGS);
+  return Object.keys(tags).length === 0 ? null : tags;
+}
+
+/** What policies call the bucket is a field to them, whether the form has one or not. */
+function fieldsWithBucket({ fields }: FormFields, bucketName: string): ReadonlyMap<string, string> {
+  return new Map([...fields, ['bucket', bucketName]]);
+}
+
+function readLength(text: string | undefined): number {
+  if (text === undefined || !/^\d{1,15}$/.test(text)) throw storeErrors.MissingContentLength();
+  return Number(text);
+}
