@@ -24,6 +24,7 @@ const DEBIAN_PACKAGES: Readonly<Record<string, string>> = {
   chromium: 'chromium',
   ceph: 'ceph-common',
   dig: 'dnsutils',
+  dnsmasq: 'dnsmasq-base',
   dockerd: 'docker.io',
   docker: 'docker.io',
   etcd: 'etcd-server',

@@ -94,7 +94,10 @@ async function answerChallenge(
   if (incoming.method !== 'GET' || !path.startsWith(CHALLENGE_PREFIX)) return false;
   const token = path.slice(CHALLENGE_PREFIX.length);
   const answer = TOKEN.test(token) ? await metadata.findAcmeChallenge({ token, nowMs: now() }) : null;
-  if (answer === null) return false;
+  if (answer === null) {
+    refuse(response, 404); // an authority that was sent on to https would find nothing there either
+    return true;
+  }
   response.writeHead(200, { 'content-type': 'application/octet-stream', 'content-length': Buffer.byteLength(answer) });
   response.end(answer);
   return true;
@@ -106,7 +109,7 @@ function pathOf(incoming: IncomingMessage): string {
   return url.startsWith('/') ? url : '/';
 }
 
-function refuse(response: ServerResponse, status: 421 | 503): void {
+function refuse(response: ServerResponse, status: 404 | 421 | 503): void {
   if (response.headersSent) {
     response.destroy();
     return;
