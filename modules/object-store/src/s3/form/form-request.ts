@@ -19,17 +19,19 @@ const OF_THE_SIGNATURE = /^x-amz-(algorithm|credential|date|signature)$/;
 /** Of the request itself these count as well. */
 const KEPT_HEADERS = ['host', 'user-agent', 'referer', 'origin'];
 
-/** The PUT that the form stands for. `${filename}` in the key becomes the name of the file. */
-export function toPutRequest(request: S3Request, { fields, fileName }: FormFields, sizeBytes: number): S3Request {
+/** `${filename}` in a field stands for the name of the file; policies are about what the fields mean. */
+export function withFileName({ fields, fileName }: FormFields): ReadonlyMap<string, string> {
+  return new Map([...fields].map(([name, value]) => [name, value.replaceAll('${filename}', fileName)]));
+}
+
+/** The PUT that the form stands for. */
+export function toPutRequest(request: S3Request, fields: ReadonlyMap<string, string>, sizeBytes: number): S3Request {
   const key = fields.get('key');
   if (key === undefined || key === '') {
-    throw storeErrors.InvalidArgument({
-      details: { reason: "Bucket POST must contain a field named 'key'.", field: 'key' },
-    });
+    const reason = "Bucket POST must contain a field named 'key'.";
+    throw storeErrors.InvalidArgument({ details: { reason, field: 'key' } });
   }
-  const name = key.replaceAll('${filename}', fileName);
-  if (name === '') throw storeErrors.InvalidArgument({ details: { reason: 'The key is empty', field: 'key' } });
-  assertObjectKey(name);
+  assertObjectKey(key);
   const headers: string[] = ['content-length', String(sizeBytes)];
   for (const header of KEPT_HEADERS) {
     for (const value of request.headers.all(header)) headers.push(header, value);
@@ -41,7 +43,7 @@ export function toPutRequest(request: S3Request, { fields, fileName }: FormField
       throw storeErrors.InvalidArgument({ details: { reason: 'A field is malformed', field } });
     headers.push(header, Buffer.from(value).toString('latin1')); // as the bytes of a header come
   }
-  return { ...request, key: name, headers: new RequestHeaders(headers) };
+  return { ...request, key, headers: new RequestHeaders(headers) };
 }
 
 /** Of `Content-Type: multipart/form-data; boundary=…`. RFC 2046 allows 1 to 70 characters. */

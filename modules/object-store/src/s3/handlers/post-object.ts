@@ -5,12 +5,13 @@ import { authorize } from '../access/authorize.ts';
 import { operationActions } from '../access/operation-actions.ts';
 import { chunksOf, openFile } from '../form/file-content.ts';
 import { assertFormAllowed, assertFormSize, parseFormPolicy } from '../form/form-policy.ts';
-import { FormReader, type FormFields } from '../form/form-reader.ts';
-import { boundaryOf, toPutRequest } from '../form/form-request.ts';
+import { FormReader } from '../form/form-reader.ts';
+import { boundaryOf, toPutRequest, withFileName } from '../form/form-request.ts';
 import { whoSignedForm } from '../form/form-signature.ts';
-import { respondEmpty, respondXml } from '../respond.ts';
+import { respondEmpty } from '../respond.ts';
 import { bucketOf, type S3Context, type S3Handler } from '../s3-context.ts';
 import { parseTagging } from '../tagging-document.ts';
+import { xmlDocument } from '../xml-writer.ts';
 import { storeObject } from './put-object.ts';
 
 /** Of what a form has after its file. */
@@ -24,29 +25,31 @@ export const postObject: S3Handler = async (context) => {
   request.wantBody();
   const form = new FormReader(chunksOf(request.incoming), boundary);
   const filled = await form.fields();
+  const fields = withFileName(filled);
   const { parts, credentials } = services;
-  const signer = await whoSignedForm(filled.fields, { credentials, regions: parts.config.regions });
-  const policy = signer === null ? null : parseFormPolicy(filled.fields.get('policy') ?? '');
+  const signer = await whoSignedForm(fields, { credentials, regions: parts.config.regions });
+  const policy = signer === null ? null : parseFormPolicy(fields.get('policy') ?? '');
   const bucket = bucketOf(context);
-  if (policy !== null) assertFormAllowed(policy, fieldsWithBucket(filled, bucket.name), parts.now());
+  // What policies call the bucket is a field to them, whether the form has one or not.
+  if (policy !== null) assertFormAllowed(policy, new Map([...fields, ['bucket', bucket.name]]), parts.now());
   const caller = signer === null ? ANONYMOUS : callerOf(signer.key);
-  const named = toPutRequest(request, filled, 0);
+  const named = toPutRequest(request, fields, 0);
   const asking = { services, caller, bucket, action: operationActions.PutObject, needs: 'write' } as const;
   const authType = signer === null ? null : 'POST';
   const access = await authorize({ ...asking, request: named, authType });
-  const tags = readTags(filled.fields.get('tagging'));
+  const tags = readTags(fields.get('tagging'));
   const file = await openFile(form, bodyBytes, boundary);
   if (policy !== null) assertFormSize(policy, file.sizeBytes);
   const put: S3Context = {
     ...context,
-    request: toPutRequest(request, filled, file.sizeBytes),
+    request: toPutRequest(request, fields, file.sizeBytes),
     caller,
     access,
     body: file.pump,
   };
   const { etag, headers } = await storeObject(put, tags === null ? {} : { tags });
   await form.drain(EPILOGUE_BYTES);
-  answer(put, filled.fields, etag, headers);
+  answer(put, fields, etag, headers);
 };
 
 function answer(
@@ -73,7 +76,9 @@ function answer(
     if (value !== undefined) response.setHeader(name, value);
   }
   const content = { Location: location, Bucket: bucketName, Key: key, ETag: `"${etag}"` };
-  respondXml(response, 'PostResponse', content, 201);
+  const body = Buffer.from(xmlDocument('PostResponse', content, { namespace: false }));
+  response.writeHead(201, { 'content-type': 'application/xml', 'content-length': body.length });
+  response.end(body);
 }
 
 /** Null for what is no address to go to: then the form is answered as if it had named none, as S3 does. */
@@ -89,11 +94,6 @@ function readTags(document: string | undefined): Tags | null {
   if (document === undefined || document === '') return null;
   const tags = parseTagging(document, MAX_OBJECT_TAGS);
   return Object.keys(tags).length === 0 ? null : tags;
-}
-
-/** What policies call the bucket is a field to them, whether the form has one or not. */
-function fieldsWithBucket({ fields }: FormFields, bucketName: string): ReadonlyMap<string, string> {
-  return new Map([...fields, ['bucket', bucketName]]);
 }
 
 function readLength(text: string | undefined): number {

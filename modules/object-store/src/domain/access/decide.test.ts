@@ -1,0 +1,197 @@
+import { describe, expect, it } from 'vitest';
+import type { BucketRecord } from '../../ports/records.ts';
+import { ANONYMOUS, type Caller } from '../caller.ts';
+import { cannedAcl, privateAcl, type AccessControlList, type CannedAcl } from './access-control-list.ts';
+import type { BucketAccess } from './bucket-access.ts';
+import { isAllowed, type AccessQuestion } from './decide.ts';
+import { parsePolicy } from './policy/parse-policy.ts';
+import { NOTHING_BLOCKED, type PublicAccessBlock } from './public-access-block.ts';
+
+const OWNER = '00000000-0000-4000-8000-000000000001';
+const WRITER = '00000000-0000-4000-8000-000000000002';
+const STRANGER = '00000000-0000-4000-8000-000000000003';
+
+const bucket = { id: 1, name: 'photos', workspaceUuid: OWNER, configurationVersion: 1 } as BucketRecord; // what is asked
+const callerOf = (workspaceUuid: string, permissions: Caller['permissions'] = ['read', 'write', 'admin']): Caller => ({
+  accessKeyId: `tid_${workspaceUuid}`,
+  workspaceUuid,
+  permissions,
+  buckets: null,
+});
+const [owner, writer, stranger] = [callerOf(OWNER), callerOf(WRITER), callerOf(STRANGER)];
+
+interface Scene {
+  bucketAcl?: CannedAcl;
+  policy?: object;
+  block?: Partial<PublicAccessBlock>;
+  ownership?: BucketAccess['ownership'];
+  publicDefault?: boolean;
+}
+
+function accessOf({
+  bucketAcl = 'private',
+  policy,
+  block,
+  ownership = null,
+  publicDefault = false,
+}: Scene): BucketAccess {
+  return {
+    acl: cannedAcl(bucketAcl, OWNER, OWNER),
+    policy: policy === undefined ? null : parsePolicy(JSON.stringify({ Statement: policy }), bucket.name),
+    block: { ...NOTHING_BLOCKED, ...block },
+    ownership,
+    publicDefault,
+  };
+}
+
+type Asked = Pick<AccessQuestion, 'action' | 'needs' | 'acl' | 'key'>;
+const LIST: Asked = { action: 's3:ListBucket', needs: 'read', key: null, acl: { on: 'bucket', permission: 'READ' } };
+const GET: Asked = { action: 's3:GetObject', needs: 'read', key: 'a', acl: { on: 'object', permission: 'READ' } };
+const PUT: Asked = { action: 's3:PutObject', needs: 'write', key: 'a', acl: { on: 'bucket', permission: 'WRITE' } };
+const GET_ACL: Asked = { ...GET, action: 's3:GetObjectAcl', acl: { on: 'object', permission: 'READ_ACP' } };
+const PUT_POLICY: Asked = { action: 's3:PutBucketPolicy', needs: 'configure', key: null, acl: null };
+const PUT_CORS: Asked = { action: 's3:PutBucketCORS', needs: 'configure', key: null, acl: null };
+const DELETE: Asked = {
+  action: 's3:DeleteObject',
+  needs: 'write',
+  key: 'a',
+  acl: { on: 'bucket', permission: 'WRITE' },
+};
+
+const may = (caller: Caller, asked: Asked, scene: Scene = {}, objectAcl: AccessControlList | null = null): boolean =>
+  isAllowed({ caller, bucket, access: accessOf(scene), objectAcl, conditions: () => undefined, ...asked });
+
+const allow = (Action: string, more: object = {}) => ({
+  Effect: 'Allow',
+  Principal: '*',
+  Action,
+  Resource: ['arn:aws:s3:::photos', 'arn:aws:s3:::photos/*'],
+  ...more,
+});
+const deny = (Action: string, more: object = {}) => ({ ...allow(Action, more), Effect: 'Deny' });
+
+describe('without documents', () => {
+  it.each([LIST, GET, PUT, GET_ACL, PUT_POLICY, PUT_CORS, DELETE])('the owner may $action, nobody else', (asked) => {
+    expect(may(owner, asked)).toBe(true);
+    expect(may(stranger, asked)).toBe(false);
+    expect(may(ANONYMOUS, asked)).toBe(false);
+  });
+
+  it('a key does what it is good for', () => {
+    const reader = callerOf(OWNER, ['read']);
+    expect([LIST, GET, PUT, PUT_POLICY, DELETE].map((asked) => may(reader, asked))).toEqual([
+      true,
+      true,
+      false,
+      false,
+      false,
+    ]);
+    expect(may({ ...owner, buckets: ['other'] }, GET)).toBe(false);
+    expect(may({ ...owner, buckets: ['photos'] }, GET)).toBe(true);
+  });
+});
+
+describe('bucket ACLs', () => {
+  it.each<[CannedAcl, boolean, boolean, boolean, boolean]>([
+    ['private', false, false, false, false],
+    ['public-read', true, true, false, false],
+    ['public-read-write', true, true, true, true],
+    ['authenticated-read', true, false, false, false],
+    ['log-delivery-write', false, false, false, false],
+  ])('%s: strangers list %s, everybody lists %s, strangers write %s, everybody writes %s', (bucketAcl, ...expected) => {
+    const asked = [may(stranger, LIST, { bucketAcl }), may(ANONYMOUS, LIST, { bucketAcl })];
+    expect([...asked, may(stranger, PUT, { bucketAcl }), may(ANONYMOUS, PUT, { bucketAcl })]).toEqual(expected);
+  });
+
+  it('say nothing about the objects, and count neither when ignored nor when the owner owns everything', () => {
+    const bucketAcl = 'public-read-write';
+    expect(may(stranger, GET, { bucketAcl })).toBe(false);
+    expect(may(stranger, LIST, { bucketAcl, block: { ignorePublicAcls: true } })).toBe(false);
+    expect(may(stranger, LIST, { bucketAcl, ownership: 'BucketOwnerEnforced' })).toBe(false);
+  });
+
+  it('do not make a read-only key write abroad', () => {
+    expect(may(callerOf(STRANGER, ['read']), PUT, { bucketAcl: 'public-read-write' })).toBe(false);
+  });
+});
+
+describe('an object of another writer', () => {
+  const theirs = privateAcl(WRITER);
+
+  it('is read by the writer, not by the owner of the bucket, who may delete it all the same', () => {
+    expect(may(writer, GET, {}, theirs)).toBe(true);
+    expect(may(owner, GET, {}, theirs)).toBe(false);
+    expect(may(owner, GET_ACL, {}, theirs)).toBe(false);
+    expect(may(owner, DELETE, {}, theirs)).toBe(true);
+    expect(may(stranger, GET, {}, theirs)).toBe(false);
+  });
+
+  it('is read by the owner of the bucket when granted, or when the owner owns everything', () => {
+    expect(may(owner, GET, {}, cannedAcl('bucket-owner-read', WRITER, OWNER))).toBe(true);
+    expect(may(owner, GET, { ownership: 'BucketOwnerEnforced' }, theirs)).toBe(true);
+    expect(may(writer, GET, { ownership: 'BucketOwnerEnforced' }, theirs)).toBe(false);
+  });
+
+  it('is not opened by a policy of the bucket', () => {
+    expect(may(stranger, GET, { policy: [allow('s3:GetObject')] }, theirs)).toBe(false);
+  });
+
+  it('whose list is empty still has an owner who may mend it', () => {
+    expect(may(writer, GET, {}, { owner: WRITER, grants: [] })).toBe(false);
+    expect(may(writer, GET_ACL, {}, { owner: WRITER, grants: [] })).toBe(true);
+  });
+});
+
+describe('policies', () => {
+  it('allow what they name, to whom they name', () => {
+    const policy = [allow('s3:GetObject', { Principal: { AWS: `arn:aws:iam::${STRANGER}:root` } })];
+    expect(may(stranger, GET, { policy })).toBe(true);
+    expect(may(writer, GET, { policy })).toBe(false);
+    expect(may(ANONYMOUS, GET, { policy })).toBe(false);
+    expect(may(stranger, LIST, { policy })).toBe(false);
+  });
+
+  it('deny before everything else, also to the owner', () => {
+    const policy = [allow('s3:*'), deny('s3:GetObject')];
+    expect(may(stranger, GET, { policy })).toBe(false);
+    expect(may(owner, GET, { policy })).toBe(false);
+    expect(may(stranger, PUT, { policy })).toBe(true);
+    expect(may(stranger, GET, { policy: [deny('s3:GetObject')], publicDefault: true })).toBe(false);
+  });
+
+  it('cannot lock the owner out of the policy', () => {
+    expect(may(owner, PUT_POLICY, { policy: [deny('s3:*')] })).toBe(true);
+    expect(may(owner, PUT_CORS, { policy: [deny('s3:*')] })).toBe(false);
+    expect(may(callerOf(OWNER, ['read']), PUT_POLICY, { policy: [deny('s3:*')] })).toBe(false);
+    expect(may(stranger, PUT_POLICY, { policy: [deny('s3:*')] })).toBe(false);
+  });
+
+  it('that are public let only the owner in once public buckets are restricted', () => {
+    const scene = { policy: [allow('s3:GetObject')], block: { restrictPublicBuckets: true } };
+    expect(may(ANONYMOUS, GET, scene)).toBe(false);
+    expect(may(stranger, GET, scene)).toBe(false);
+    expect(may(owner, GET, scene)).toBe(true);
+    const named = [allow('s3:GetObject', { Principal: { AWS: STRANGER } })];
+    expect(may(stranger, GET, { ...scene, policy: named })).toBe(true);
+  });
+});
+
+describe('a bucket that is public by its setting', () => {
+  it('lets everybody read objects, and nothing else', () => {
+    const scene = { publicDefault: true };
+    expect([GET, LIST, PUT, GET_ACL, DELETE].map((asked) => may(ANONYMOUS, asked, scene))).toEqual([
+      true,
+      false,
+      false,
+      false,
+      false,
+    ]);
+  });
+
+  it.each<Partial<PublicAccessBlock>>([{ ignorePublicAcls: true }, { restrictPublicBuckets: true }])(
+    'is closed by %s',
+    (block) => {
+      expect(may(ANONYMOUS, GET, { publicDefault: true, block })).toBe(false);
+    },
+  );
+});
