@@ -3,9 +3,9 @@ import type { CrcKernel } from './crc-kernel.ts';
 import type { DigestThread } from './digest-thread.ts';
 import { MultiHasher } from './hasher.ts';
 
-/** Takes a body of any length. A promise from `update` is the backpressure. */
+/** Takes a body of any length. A promise from `update` is the backpressure; `release` says that a chunk is needed no more. */
 export interface BodyHasher {
-  update(chunk: Uint8Array): Promise<void> | undefined;
+  update(chunk: Uint8Array, release?: () => void): Promise<void> | undefined;
   finish(): Promise<DigestResults>;
   /** Ends it without a result; safe after `finish`. */
   cancel(): void;
@@ -34,8 +34,9 @@ export function createBodyHasher(
 
 function immediateHasher(hasher: MultiHasher): BodyHasher {
   return {
-    update: (chunk) => {
+    update: (chunk, release) => {
       hasher.update(chunk);
+      release?.();
       return undefined;
     },
     finish: () => Promise.resolve(hasher.digest()),
@@ -49,6 +50,8 @@ class ThreadedHasher implements BodyHasher {
   readonly #stream: number;
   #gathered: Uint8Array[] = [];
   #gatheredBytes = 0;
+  /** To be called when the gathered chunks are copied. */
+  #releases: (() => void)[] = [];
   #tail: Promise<void> = Promise.resolve();
   #ended = false;
 
@@ -58,7 +61,7 @@ class ThreadedHasher implements BodyHasher {
     this.#stream = thread.begin(names);
   }
 
-  update(chunk: Uint8Array): Promise<void> | undefined {
+  update(chunk: Uint8Array, release?: () => void): Promise<void> | undefined {
     this.#local.update(chunk);
     let waiting: Promise<void> | undefined;
     for (let start = 0; start < chunk.length;) {
@@ -66,6 +69,7 @@ class ThreadedHasher implements BodyHasher {
       this.#gathered.push(chunk.subarray(start, end));
       this.#gatheredBytes += end - start;
       start = end;
+      if (start === chunk.length && release !== undefined) this.#releases.push(release);
       if (this.#gatheredBytes === this.#thread.slotBytes) waiting = this.#flush();
     }
     return waiting;
@@ -89,9 +93,14 @@ class ThreadedHasher implements BodyHasher {
 
   #flush(): Promise<void> {
     const chunks = this.#gathered;
+    const releases = this.#releases;
     this.#gathered = [];
     this.#gatheredBytes = 0;
-    this.#tail = this.#tail.then(() => this.#thread.update(this.#stream, chunks));
+    this.#releases = [];
+    this.#tail = this.#tail.then(async () => {
+      await this.#thread.update(this.#stream, chunks);
+      for (const release of releases) release();
+    });
     this.#tail.catch(() => undefined); // `finish` or the next `update` hears of it
     return this.#tail;
   }

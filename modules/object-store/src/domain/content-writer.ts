@@ -80,14 +80,19 @@ export class ContentWriter {
     return new ContentWriter(createBodyHasher(parts.hashing, wanted, sizeBytes), blob, sealing, sizeBytes);
   }
 
-  /** A promise is the backpressure. Throws `IncompleteBody` for more bytes than were announced. */
-  write(chunk: Uint8Array): Promise<unknown> | undefined {
+  /**
+   * A promise is the backpressure. `release` is called when nobody needs the chunk any more, which may be never. Throws
+   * `IncompleteBody` for more bytes than were announced.
+   */
+  write(chunk: Uint8Array, release?: () => void): Promise<unknown> | undefined {
     this.#received += chunk.length;
     if (this.#received > this.#sizeBytes) {
       throw storeErrors.IncompleteBody({ details: { reason: 'more bytes than announced' } });
     }
-    const hashed = this.#hasher.update(chunk);
-    const written = this.#store(this.#sealing === null ? [chunk] : this.#sealing.sealer.update(chunk));
+    const done = release === undefined ? undefined : afterBoth(release);
+    const hashed = this.#hasher.update(chunk, done);
+    const written =
+      this.#sealing === null ? this.#store([chunk], done) : this.#store(this.#sealing.sealer.update(chunk));
     if (hashed === undefined) return written ?? undefined;
     return written === undefined ? hashed : Promise.all([hashed, written]);
   }
@@ -122,14 +127,14 @@ export class ContentWriter {
     return { kind: 'inline', data };
   }
 
-  #store(pieces: readonly Uint8Array[]): Promise<unknown> | undefined {
+  #store(pieces: readonly Uint8Array[], done?: () => void): Promise<unknown> | undefined {
     if (this.#blob === null) {
       this.#gathered.push(...pieces);
       return undefined;
     }
     const waits: Promise<void>[] = [];
     for (const piece of pieces) {
-      for (const wait of [this.#sealing?.hasher?.update(piece), this.#blob.write(piece)]) {
+      for (const wait of [this.#sealing?.hasher?.update(piece), this.#blob.write(piece, done)]) {
         if (wait !== undefined) waits.push(wait);
       }
     }
@@ -149,6 +154,15 @@ export class ContentWriter {
 /** Lets go of content whose commit was refused. After an unclear failure it must stay: the row may be there after all. */
 export async function discardContent(blobs: BlobStore, content: NewContent): Promise<void> {
   if (content.kind === 'blob') await blobs.remove(content.blobId);
+}
+
+/** Calls back at its second call: a chunk is needed by the hasher and by the blob. */
+function afterBoth(release: () => void): () => void {
+  let called = false;
+  return () => {
+    if (called) release();
+    called = true;
+  };
 }
 
 function crcOf(results: DigestResults): string | undefined {

@@ -10,9 +10,9 @@ export interface BlobPlace {
 export interface BlobWriter {
   /**
    * Takes the chunks over; they must not change afterwards. Resolves when the writer wants more, so that awaiting it is
-   * the backpressure.
+   * the backpressure. `release` is called when the writer needs the chunk no more; one that fails may never call it.
    */
-  write(chunk: Uint8Array): Promise<void> | void;
+  write(chunk: Uint8Array, release?: () => void): Promise<void> | void;
   /** Everything is on stable storage under its final name when this resolves. The id is unknown before. */
   seal(): Promise<BlobId>;
   /** Leaves nothing behind. Safe at any time, also twice, also after a failed `write` or `seal`. */

@@ -21,6 +21,8 @@ export class FileBlobWriter implements BlobWriter {
   readonly #options: FileBlobWriterOptions;
   #gathered: Uint8Array[] = [];
   #gatheredBytes = 0;
+  /** To be called when the gathered chunks are written. */
+  #releases: (() => void)[] = [];
   /** The last write that was started, after all before it. */
   #tail: Promise<void> = Promise.resolve();
   #handle: OpenFile | null;
@@ -31,8 +33,9 @@ export class FileBlobWriter implements BlobWriter {
     this.#handle = options.handle;
   }
 
-  write(chunk: Uint8Array): Promise<void> | undefined {
+  write(chunk: Uint8Array, release?: () => void): Promise<void> | undefined {
     this.#gathered.push(chunk);
+    if (release !== undefined) this.#releases.push(release);
     this.#gatheredBytes += chunk.length;
     return this.#gatheredBytes < GATHER_BYTES ? undefined : this.#flush();
   }
@@ -72,10 +75,15 @@ export class FileBlobWriter implements BlobWriter {
   /** Starts the next write; resolves when the one before is done, which is when more may be gathered. */
   #flush(): Promise<void> {
     const chunks = this.#gathered;
+    const releases = this.#releases;
     const previous = this.#tail;
     this.#gathered = [];
     this.#gatheredBytes = 0;
-    this.#tail = previous.then(() => this.#writeAll(chunks));
+    this.#releases = [];
+    this.#tail = previous.then(async () => {
+      await this.#writeAll(chunks);
+      for (const release of releases) release();
+    });
     this.#tail.catch(() => undefined); // the next write, the seal or nobody hears of it
     return previous;
   }

@@ -5,6 +5,7 @@ import type { NewContent } from '../../ports/metadata-store.ts';
 import type { ObjectChecksum } from '../../ports/records.ts';
 import type { S3Context } from '../s3-context.ts';
 import { assertDigests, digestsFor, readBodyPlan } from './body-plan.ts';
+import { freeChunk } from './free-chunk.ts';
 import { receiveBody } from './receive-body.ts';
 
 export interface ReceivedContent {
@@ -38,7 +39,10 @@ export async function receiveContent(context: S3Context, options: ReceiveOptions
       ...(bucket === null ? {} : { place: { workspaceUuid: bucket.workspaceUuid, bucketId: bucket.id } }),
     });
     try {
-      const consume = (chunk: Buffer): Promise<unknown> | undefined => writer.write(chunk);
+      // What comes out of a framing shares its memory with other chunks.
+      const isPlain = context.body === undefined && plan.payload.kind !== 'chunked';
+      const consume = (chunk: Buffer): Promise<unknown> | undefined =>
+        writer.write(chunk, isPlain ? () => freeChunk(chunk) : undefined);
       const trailer =
         context.body === undefined
           ? await receiveBody(request, plan, seed, consume)

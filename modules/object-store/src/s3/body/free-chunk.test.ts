@@ -1,0 +1,18 @@
+import { describe, expect, it } from 'vitest';
+import { freeChunk } from './free-chunk.ts';
+
+describe('freeChunk', () => {
+  it('empties a chunk that has its memory for itself, and may be asked again', () => {
+    const chunk = Buffer.from(new ArrayBuffer(64 * 1024));
+    freeChunk(chunk);
+    expect(chunk).toHaveLength(0);
+    freeChunk(chunk);
+  });
+
+  it('leaves a chunk alone whose memory holds others too', () => {
+    const [first, second] = [Buffer.from('one'), Buffer.from('two')];
+    freeChunk(first);
+    freeChunk(Buffer.from(new ArrayBuffer(8), 0, 4));
+    expect([first.toString(), second.toString()]).toEqual(['one', 'two']);
+  });
+});
