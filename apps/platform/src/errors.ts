@@ -12,5 +12,12 @@ export const startErrors = defineErrors({
   PORT_NOT_ALLOWED: [500, 'port {port} on {host} cannot be opened ({reason}); choose another with {flag}'],
   HOST_UNKNOWN: [500, 'the address {host} is not one of this machine; choose another with --host'],
   NO_PLATFORM_THERE: [500, 'no platform was ever started on {path}; name its data folder with --data DIR'],
+  DATA_FOLDER_NOT_EMPTY: [409, 'the data folder {path} is not empty; restore into a new one with --data DIR'],
+  NO_BACKUP_THERE: [404, 'there is no whole backup in {path}'],
+  BACKUP_UNKNOWN: [400, 'the backup {path} was made by a newer svc'],
+  BACKUP_NEEDS_SQLITE: [
+    400,
+    'backup and restore work on SQLite in the data folder; with database.url use pg_dump first and then copy the blobs',
+  ],
   DATABASE_DAMAGED: [500, 'the database {path} cannot be read ({reason}); restore a backup'],
 });

@@ -1,6 +1,9 @@
 export { resetPassword, rotateKeys } from './administration.ts';
 export { loadPlatformConfig, platformConfigSchema, type PlatformConfig } from './config.ts';
 export { renderConfigurationReference } from './configuration-reference.ts';
+export { backUp, type BackupReport } from './object-store/backup.ts';
+export { checkObjectStore, scrubObjectStore } from './object-store/check.ts';
+export { restore, type RestoreReport } from './object-store/restore.ts';
 export type { PlatformStatus } from './http/status-routes.ts';
 export { renderOpenApi } from './openapi.ts';
 export { missingSystemRequirements, type SystemRequirement } from './requirements.ts';

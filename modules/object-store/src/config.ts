@@ -43,6 +43,14 @@ export const objectStoreConfigSchema = Type.Object(
     inline_max_bytes: bounded(64 * 1024, 'Objects up to this size are stored in the database.', 0),
     trash_grace_seconds: bounded(3_600, 'Bytes of deleted objects are removed this long after.', 0),
     sweep_grace_seconds: bounded(3_600, 'Blobs that no row knows are removed when they are this old.', 0),
+    scrub: Type.Object(
+      {
+        enabled: Type.Boolean({ default: true, description: 'Verify stored bytes against their checksums, for ever.' }),
+        cycle_days: bounded(30, 'Everything is verified once in this many days.'),
+        bytes_per_second: bounded(16 * MiB, 'Most bytes that are read for it in a second.', MiB),
+      },
+      { default: {}, additionalProperties: false, description: 'Verification of stored bytes.' },
+    ),
     soft_delete_days: Type.Integer({
       minimum: 1,
       maximum: 90,

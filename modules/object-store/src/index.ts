@@ -1,10 +1,15 @@
 export { createAcmeAuthority, type AcmeAuthorityOptions } from './acme/acme-authority.ts';
 export { objectStoreConfigSchema, type ObjectStoreConfig } from './config.ts';
 export { createDnsResolver, type DnsResolverOptions } from './dns/resolver.ts';
-export type { FsckReport } from './domain/fsck.ts';
-export { openBlobStore, type BlobStoreParts } from './engines/open-blob-store.ts';
+export { CrcKernel } from './checksums/crc-kernel.ts';
+export { copyBlobs, type CopyReport } from './domain/backup/copy-blobs.ts';
+export { pruneBlobs } from './domain/backup/prune-blobs.ts';
+export { fsck, type FsckOptions, type FsckReport } from './domain/fsck.ts';
+export { Scrubber, type ScrubFinding, type ScrubReport } from './domain/scrub/scrubber.ts';
+export { openBlobStore, setEngine, type BlobStoreParts } from './engines/open-blob-store.ts';
 export { storeErrors } from './errors.ts';
 export { openPostgresMetadataStore, type PostgresMetadataOptions } from './metadata/postgres/store.ts';
+export { openSqliteSnapshot, snapshotSqlite, type SqliteSnapshot } from './metadata/sqlite/snapshot.ts';
 export { openSqliteMetadataStore, type SqliteMetadataOptions } from './metadata/sqlite/store.ts';
 export {
   createObjectStoreModule,

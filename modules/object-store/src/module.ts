@@ -11,6 +11,7 @@ import { createCustomDomains, type CustomDomains } from './domain/custom-domains
 import { fsck, type FsckReport } from './domain/fsck.ts';
 import { createIdentifiers } from './domain/identifiers.ts';
 import { Janitor } from './domain/janitor.ts';
+import { Scrubber } from './domain/scrub/scrubber.ts';
 import { createServices, type StoreServices } from './domain/services.ts';
 import type { StoreParts } from './domain/store-parts.ts';
 import { registerManagementRoutes } from './management/index.ts';
@@ -122,8 +123,9 @@ export async function createObjectStoreModule(dependencies: ObjectStoreDependenc
     log,
   });
   const janitor = new Janitor(parts, services.credentials);
+  const scrubber = new Scrubber({ metadata, blobs, kernel: parts.hashing.kernel, log, metrics, now });
   const stop = new AbortController();
-  let background: Promise<void> = Promise.resolve();
+  let background: Promise<unknown> = Promise.resolve();
 
   return {
     registerRoutes: (app) =>
@@ -131,7 +133,7 @@ export async function createObjectStoreModule(dependencies: ObjectStoreDependenc
         services,
         s3Endpoint,
         baseUrl: dependencies.baseUrl,
-        provider: 'embedded',
+        provider: config.engine,
         domains: customDomains,
         customDomains: (bucket) => hostnamesServing(customDomains, bucket),
       }),
@@ -139,7 +141,9 @@ export async function createObjectStoreModule(dependencies: ObjectStoreDependenc
     sites,
     start: (signal) => {
       const ends = AbortSignal.any([signal, stop.signal]);
-      background = Promise.all([janitor.run(ends), customDomains.worker.run(ends)]).then(() => undefined);
+      const { enabled, cycle_days: days, bytes_per_second: bytesPerSecond } = config.scrub;
+      const scrubbing = enabled ? scrubber.run({ cycleMs: days * 86_400_000, bytesPerSecond }, ends) : undefined;
+      background = Promise.all([janitor.run(ends), customDomains.worker.run(ends), scrubbing]);
     },
     close: async () => {
       stop.abort();

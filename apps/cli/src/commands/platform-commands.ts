@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { registerAdminCommand } from './admin.ts';
 import { registerAgentCommand } from './agent.ts';
 import { registerConfigCommand } from './config.ts';
+import { registerObjectStoreCommand } from './object-store.ts';
 import { registerOpenApiCommand } from './openapi.ts';
 import { registerTestCommand } from './test.ts';
 import { registerUpCommand } from './up.ts';
@@ -11,6 +12,7 @@ export function registerPlatformCommands(program: Command): void {
   registerUpCommand(program);
   registerConfigCommand(program);
   registerAdminCommand(program);
+  registerObjectStoreCommand(program);
   registerAgentCommand(program);
   registerOpenApiCommand(program);
   registerTestCommand(program);

@@ -1,0 +1,113 @@
+import { AppError } from '@svc/errors';
+import { backUp, checkObjectStore, restore, scrubObjectStore } from '@svc/platform';
+import type { Command } from 'commander';
+import { readConfiguration } from '../configuration.ts';
+
+interface StoreFlags {
+  data?: string;
+  config?: string;
+  json?: boolean;
+}
+
+const MiB = 1024 * 1024;
+
+/** `svc object-store …`: for whoever may read the data folder; all but `restore` work also while the platform runs. */
+export function registerObjectStoreCommand(program: Command): void {
+  const store = program.command('object-store').description('check, verify, back up and restore stored objects');
+  const command = (name: string, description: string): Command =>
+    store
+      .command(name)
+      .description(description)
+      .option('--data <dir>', 'data folder (default ./data)')
+      .option('--config <file>', 'configuration file (YAML)')
+      .option('--json', 'print the report as JSON');
+
+  command('fsck', 'prove that stored bytes and rows agree; exits 1 when they do not').action(
+    async (flags: StoreFlags) => {
+      const report = await checkObjectStore(readConfiguration(flags).value);
+      print(flags, report, [
+        `${report.blobsNeeded} blobs needed, ${report.blobsFound} found, ${report.unsettled} being written`,
+        ...listed('missing', report.missing),
+        ...listed('of another size', report.wrongSize),
+        ...listed('quarantined', report.quarantined),
+        ...listed('known to no row (the sweep removes them)', report.unknown),
+        ...report.usageDrift.map((drift) => `usage of bucket ${drift.bucketId} is miscounted`),
+        report.clean ? 'clean' : 'NOT clean',
+      ]);
+      if (!report.clean) process.exitCode = 1;
+    },
+  );
+
+  command('scrub', 'read stored bytes back and compare checksums; damaged ones are set aside, never deleted')
+    .option('--older-than-days <n>', 'only what was not verified for this long', '0')
+    .option('--mib-per-second <n>', 'most to read in a second', '1000000')
+    .action(async (flags: StoreFlags & { olderThanDays: string; mibPerSecond: string }) => {
+      const stop = new AbortController();
+      process.once('SIGINT', () => stop.abort());
+      const report = await scrubObjectStore(readConfiguration(flags).value, {
+        olderThanMs: wholeNumber('--older-than-days', flags.olderThanDays, 0) * 86_400_000,
+        bytesPerSecond: wholeNumber('--mib-per-second', flags.mibPerSecond, 1) * MiB,
+        signal: stop.signal,
+      });
+      print(flags, report, [
+        `${report.verified} blobs verified, ${report.bytes} bytes read, ${report.learned} checksums learned, ${report.unreadable} unreadable now`,
+        ...report.findings.map(({ blobId, state, objects }) => {
+          const names = objects.map(({ bucket, key }) => `${bucket}/${key}`);
+          return `${state}: ${blobId} (${names.join(', ')})`;
+        }),
+        report.findings.length === 0 ? 'clean' : 'NOT clean',
+      ]);
+      if (report.findings.length > 0 || report.unreadable > 0) process.exitCode = 1;
+    });
+
+  command(
+    'backup',
+    'one consistent snapshot of databases, keys and stored bytes; again to the same folder, only what is new travels',
+  )
+    .requiredOption('--to <dir>', 'folder of the backups')
+    .option('--keep <n>', 'how many snapshots stay', '7')
+    .action(async (flags: StoreFlags & { to: string; keep: string }) => {
+      const keep = wholeNumber('--keep', flags.keep, 1);
+      const config = readConfiguration(flags).value;
+      const report = await backUp(config, { target: flags.to, keep, now: () => new Date() });
+      print(flags, report, [
+        `snapshot ${report.snapshot}: ${report.blobs} blobs, ${report.copied} of them new (${report.copiedBytes} bytes)`,
+        `${report.removedSnapshots} old snapshots and ${report.removedBlobs} blobs of theirs removed`,
+        ...listed('lost or damaged at the source', report.bad),
+      ]);
+      if (report.bad.length > 0) process.exitCode = 1;
+    });
+
+  command('restore', 'fill an empty data folder from a backup')
+    .requiredOption('--from <dir>', 'folder of the backups')
+    .option('--snapshot <name>', 'which one (default: the newest)')
+    .action(async (flags: StoreFlags & { from: string; snapshot?: string }) => {
+      const config = readConfiguration(flags).value;
+      const report = await restore(config, { source: flags.from, snapshot: flags.snapshot });
+      print(flags, report, [
+        `snapshot ${report.snapshot}: ${report.blobs} blobs (${report.copiedBytes} bytes)`,
+        ...(report.masterKeyIncluded ? [] : ['the master key is not in the backup: set SVC_MASTER_KEY as before']),
+        ...listed('bad in the backup', report.bad),
+        report.fsck.clean ? 'clean' : 'NOT clean',
+      ]);
+      if (!report.fsck.clean) process.exitCode = 1;
+    });
+}
+
+const MOST_LISTED = 20;
+
+function listed(what: string, ids: readonly string[]): string[] {
+  const lines = ids.slice(0, MOST_LISTED).map((id) => `${what}: ${id}`);
+  return ids.length > MOST_LISTED ? [...lines, `${what}: and ${ids.length - MOST_LISTED} more`] : lines;
+}
+
+function print(flags: StoreFlags, report: object, lines: readonly string[]): void {
+  process.stdout.write(flags.json === true ? `${JSON.stringify(report)}\n` : `${lines.join('\n')}\n`);
+}
+
+function wholeNumber(flag: string, text: string, minimum: number): number {
+  const value = Number(text);
+  if (Number.isSafeInteger(value) && value >= minimum) return value;
+  const message = `${flag} must be a whole number of at least ${minimum}`;
+  throw new AppError({ code: 'INVALID_FLAG', status: 400, message });
+}

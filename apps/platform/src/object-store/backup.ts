@@ -1,0 +1,135 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import {
+  copyBlobs,
+  CrcKernel,
+  openSqliteSnapshot,
+  pruneBlobs,
+  snapshotSqlite,
+  type BlobStore,
+  type CopyReport,
+  type MetadataStore,
+} from '@svc/object-store';
+import type { PlatformConfig } from '../config.ts';
+import { startErrors } from '../errors.ts';
+import { VERSION } from '../version.ts';
+import {
+  backupLayout,
+  listSnapshots,
+  MANIFEST_FILE,
+  OBJECTS_SNAPSHOT,
+  openBackupBlobs,
+  PLATFORM_SNAPSHOT,
+  type BackupLayout,
+  type BackupManifest,
+} from './backup-layout.ts';
+import { copyDurably, copyFolder, makeFolder, sync, writeDurably } from './durable-files.ts';
+import { OBJECTS_DATABASE, openObjectStore, type OpenedStore } from './open-store.ts';
+
+export interface BackupReport extends CopyReport {
+  snapshot: string;
+  /** Old snapshots, and the blobs that only they needed. */
+  removedSnapshots: number;
+  removedBlobs: number;
+}
+
+export interface BackupRequest {
+  target: string;
+  /** How many snapshots stay, this one included. */
+  keep: number;
+  now: () => Date;
+}
+
+/**
+ * One consistent snapshot of everything in the data folder but sandboxes, while the platform runs or not: what the trash
+ * holds stays until the blobs are copied, the databases are each copied in one read transaction, the object store's
+ * first, and then the blobs that its rows need. Blobs never change, so that only new ones travel.
+ */
+export async function backUp(config: PlatformConfig, request: BackupRequest): Promise<BackupReport> {
+  if (config.database.url !== undefined) throw startErrors.BACKUP_NEEDS_SQLITE();
+  const layout = backupLayout(request.target);
+  await makeFolder(layout.snapshotsFolder);
+  const store = await openObjectStore(config);
+  try {
+    const target = await openBackupBlobs(config, layout);
+    const snapshot = request.now().toISOString().replace(/[:.]/g, '-');
+    const report = await holdingTrash(store.metadata, () =>
+      takeSnapshot(config, store, { layout, target, snapshot, now: request.now }),
+    );
+    const removed = await prune(layout, target, request.keep);
+    return { ...report, ...removed, snapshot };
+  } finally {
+    await store.close();
+  }
+}
+
+const HOLD_MS = 10 * 60_000;
+const HOLD_AGAIN_MS = 60_000;
+
+/** A hold that is not renewed ends by itself, so that a backup that was killed holds nothing for ever. */
+async function holdingTrash<Result>(metadata: MetadataStore, work: () => Promise<Result>): Promise<Result> {
+  const holder = `backup-${randomUUID()}`;
+  const hold = () => metadata.holdTrash({ holder, untilMs: Date.now() + HOLD_MS });
+  await hold();
+  const timer = setInterval(() => void hold().catch(() => undefined), HOLD_AGAIN_MS); // the next one may succeed
+  try {
+    return await work();
+  } finally {
+    clearInterval(timer);
+    await metadata.releaseTrash({ holder });
+  }
+}
+
+interface Snapshot {
+  layout: BackupLayout;
+  target: BlobStore;
+  snapshot: string;
+  now: () => Date;
+}
+
+async function takeSnapshot(config: PlatformConfig, store: OpenedStore, job: Snapshot): Promise<CopyReport> {
+  const { folder, blobs } = store;
+  const into = join(job.layout.snapshotsFolder, job.snapshot);
+  await makeFolder(into);
+  const objects = join(into, OBJECTS_SNAPSHOT);
+  snapshotSqlite(join(folder.objectsFolder, OBJECTS_DATABASE), objects);
+  snapshotSqlite(folder.databaseFile, join(into, PLATFORM_SNAPSHOT));
+  for (const name of [OBJECTS_SNAPSHOT, PLATFORM_SNAPSHOT]) await sync(join(into, name));
+  await copyFolder(folder.keysFolder, join(into, 'keys'));
+  await copyFolder(folder.tlsFolder, join(into, 'tls'));
+  if (existsSync(folder.ownerFile)) await copyDurably(folder.ownerFile, join(into, basename(folder.ownerFile)));
+  const rows = openSqliteSnapshot(objects);
+  try {
+    const copied = await copyBlobs({ rows, source: blobs, target: job.target, kernel: new CrcKernel() });
+    const manifest: BackupManifest = {
+      format: 1,
+      version: VERSION,
+      created_at: job.now().toISOString(),
+      blobs: copied.blobs,
+      bad_blobs: copied.bad,
+      master_key_included: config.object_store.master_key === undefined,
+    };
+    await sync(job.layout.snapshotsFolder);
+    await writeDurably(join(into, MANIFEST_FILE), `${JSON.stringify(manifest, null, 2)}\n`);
+    return copied;
+  } finally {
+    await rows.close();
+  }
+}
+
+async function prune(layout: BackupLayout, target: BlobStore, keep: number) {
+  const all = await listSnapshots(layout);
+  const old = all.slice(0, Math.max(0, all.length - keep));
+  for (const name of old) await rm(join(layout.snapshotsFolder, name), { recursive: true });
+  if (old.length === 0) return { removedSnapshots: 0, removedBlobs: 0 };
+  const kept = all
+    .slice(old.length)
+    .map((name) => openSqliteSnapshot(join(layout.snapshotsFolder, name, OBJECTS_SNAPSHOT)));
+  try {
+    return { removedSnapshots: old.length, removedBlobs: await pruneBlobs(target, kept) };
+  } finally {
+    for (const snapshot of kept) await snapshot.close();
+  }
+}

@@ -1,0 +1,41 @@
+import { CrcKernel, fsck, Scrubber, type FsckReport, type ScrubReport } from '@svc/object-store';
+import { createLogger, createMetrics } from '@svc/telemetry';
+import type { PlatformConfig } from '../config.ts';
+import { openObjectStore } from './open-store.ts';
+
+/** Compares blobs and rows. What a running platform is just writing is counted apart. */
+export async function checkObjectStore(config: PlatformConfig): Promise<FsckReport> {
+  const store = await openObjectStore(config);
+  try {
+    const settleMs = store.running ? config.object_store.sweep_grace_seconds * 1_000 : 0;
+    return await fsck({ ...store, now: Date.now }, { settleMs });
+  } finally {
+    await store.close();
+  }
+}
+
+export interface ScrubRequest {
+  /** Only what was not verified since this long ago; 0: everything. */
+  olderThanMs: number;
+  bytesPerSecond: number;
+  signal: AbortSignal;
+}
+
+/** Reads stored bytes back. Ended early, the next one goes on where this was. */
+export async function scrubObjectStore(config: PlatformConfig, request: ScrubRequest): Promise<ScrubReport> {
+  const store = await openObjectStore(config);
+  try {
+    const scrubber = new Scrubber({
+      metadata: store.metadata,
+      blobs: store.blobs,
+      kernel: new CrcKernel(),
+      log: createLogger({ level: config.log.level, name: 'svc' }),
+      metrics: createMetrics(),
+      now: Date.now,
+    });
+    const { olderThanMs, bytesPerSecond, signal } = request;
+    return await scrubber.scrub({ beforeMs: Date.now() - olderThanMs, bytesPerSecond, signal });
+  } finally {
+    await store.close();
+  }
+}

@@ -1,0 +1,75 @@
+import { finishRegister, initialRegister, type CrcKernel } from '../../checksums/crc-kernel.ts';
+import type { BlobStore } from '../../ports/blob-store.ts';
+import type { MetadataQueries } from '../../ports/metadata-store.ts';
+import { isAppError } from '@svc/errors';
+
+export interface CopyReport {
+  /** That the rows need. */
+  blobs: number;
+  /** Of them were not there yet. */
+  copied: number;
+  copiedBytes: number;
+  /** Could not be copied as they were written: lost or damaged at the source. At most 1,000 are named. */
+  bad: readonly string[];
+}
+
+export interface CopyParts {
+  /** Which blobs there are to copy. */
+  rows: Pick<MetadataQueries, 'neededBlobs' | 'findBlob'>;
+  source: BlobStore;
+  target: BlobStore;
+  kernel: CrcKernel;
+  signal?: AbortSignal;
+}
+
+const BATCH = 1_000;
+const MOST_BAD = 1_000;
+
+/** Brings every blob that the rows need to the target; what is there whole stays. Each is verified on its way. */
+export async function copyBlobs(parts: CopyParts): Promise<CopyReport> {
+  const { rows, target, signal } = parts;
+  const bad: string[] = [];
+  const report = { blobs: 0, copied: 0, copiedBytes: 0 };
+  for (let after = ''; ;) {
+    const batch = await rows.neededBlobs({ after, limit: BATCH });
+    for (const { blobId, storedBytes } of batch) {
+      signal?.throwIfAborted();
+      report.blobs += 1;
+      if ((await target.size(blobId)) === storedBytes) continue;
+      if (await copyBlob(parts, blobId, storedBytes)) {
+        report.copied += 1;
+        report.copiedBytes += storedBytes;
+      } else if (bad.length < MOST_BAD) bad.push(blobId);
+    }
+    const last = batch.at(-1);
+    if (last === undefined) return { ...report, bad };
+    after = last.blobId;
+  }
+}
+
+/** False where the source does not have the bytes that were written. */
+async function copyBlob(
+  { rows, source, target, kernel }: CopyParts,
+  blobId: string,
+  sizeBytes: number,
+): Promise<boolean> {
+  const expected = (await rows.findBlob({ blobId }))?.crc64nvme ?? null;
+  const writer = await target.createAs(blobId, sizeBytes);
+  try {
+    let register = initialRegister('CRC64NVME');
+    for await (const chunk of source.read(blobId, { start: 0, endExclusive: sizeBytes })) {
+      register = kernel.update('CRC64NVME', register, chunk);
+      await writer.write(Buffer.from(chunk)); // the source uses its buffer again
+    }
+    if (expected !== null && expected !== finishRegister('CRC64NVME', register).toString('hex')) {
+      await writer.abort();
+      return false;
+    }
+    await writer.seal();
+    return true;
+  } catch (error) {
+    await writer.abort();
+    if (isAppError(error) && error.code === 'DataLost') return false;
+    throw error;
+  }
+}

@@ -1,0 +1,37 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
+/** Below this a pause costs more than it spares the disk. */
+const SHORTEST_PAUSE_MS = 20;
+
+/** Holds a reader to a rate over time. */
+export class Pace {
+  readonly #bytesPerSecond: number;
+  readonly #now: () => number;
+  readonly #signal: AbortSignal | undefined;
+  #startedAtMs: number;
+  #bytes = 0;
+
+  constructor(bytesPerSecond: number, now: () => number, signal?: AbortSignal) {
+    this.#bytesPerSecond = bytesPerSecond;
+    this.#now = now;
+    this.#signal = signal;
+    this.#startedAtMs = now();
+  }
+
+  passed(count: number): Promise<void> | undefined {
+    this.#bytes += count;
+    const elapsedMs = this.#now() - this.#startedAtMs;
+    const aheadMs = (this.#bytes / this.#bytesPerSecond) * 1_000 - elapsedMs;
+    if (aheadMs < -1_000) this.#restart(); // an idle hour is no credit for a burst
+    return aheadMs < SHORTEST_PAUSE_MS ? undefined : this.#pause(aheadMs);
+  }
+
+  async #pause(durationMs: number): Promise<void> {
+    await delay(durationMs, undefined, this.#signal === undefined ? {} : { signal: this.#signal });
+  }
+
+  #restart(): void {
+    this.#bytes = 0;
+    this.#startedAtMs = this.#now();
+  }
+}

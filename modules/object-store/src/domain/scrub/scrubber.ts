@@ -1,0 +1,153 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Logger, Metrics } from '@svc/telemetry';
+import type { CrcKernel } from '../../checksums/crc-kernel.ts';
+import type { BlobStore } from '../../ports/blob-store.ts';
+import type { BlobRecord, MetadataStore, VerifiedBlob } from '../../ports/metadata-store.ts';
+import { Pace } from './pace.ts';
+import { verifyBlob, type Verdict } from './verify-blob.ts';
+
+export interface ScrubParts {
+  metadata: MetadataStore;
+  blobs: BlobStore;
+  kernel: CrcKernel;
+  log: Logger;
+  metrics: Metrics;
+  now: () => number;
+}
+
+export interface ScrubFinding {
+  blobId: string;
+  state: 'damaged' | 'missing';
+  /** Some of the versions that hold it. */
+  objects: readonly { bucket: string; key: string; versionId: string }[];
+}
+
+export interface ScrubReport {
+  verified: number;
+  bytes: number;
+  /** Had no checksum yet and have one now. */
+  learned: number;
+  /** Could not be read at the moment; they are tried again. */
+  unreadable: number;
+  findings: readonly ScrubFinding[];
+}
+
+const BATCH = 32;
+const ROUND_MS = 60_000;
+const MOST_FINDINGS = 1_000;
+const OBJECTS_NAMED = 10;
+
+interface Tally {
+  verified: number;
+  bytes: number;
+  learned: number;
+  unreadable: number;
+  findings: ScrubFinding[];
+}
+
+type ScrubMetrics = ReturnType<typeof scrubMetrics>;
+
+function scrubMetrics(metrics: Metrics) {
+  return {
+    blobs: metrics.counter('svc_object_store_scrub_blobs_total', 'Blobs verified, by what was found', ['state']),
+    bytes: metrics.counter('svc_object_store_scrub_bytes_total', 'Bytes read to verify blobs'),
+    lastRound: metrics.gauge(
+      'svc_object_store_scrub_done_timestamp_seconds',
+      'When all blobs were last found verified within the cycle',
+    ),
+  };
+}
+
+/** Verifies stored bytes against their checksums, the longest unverified first. One at a time. */
+export class Scrubber {
+  readonly #parts: ScrubParts;
+  readonly #counted: ScrubMetrics;
+
+  constructor(parts: ScrubParts) {
+    this.#parts = parts;
+    this.#counted = scrubMetrics(parts.metrics);
+  }
+
+  /** Until the signal: whatever was not verified within a cycle is, at a rate that leaves the disk to others. */
+  async run(options: { cycleMs: number; bytesPerSecond: number }, signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      await delay(ROUND_MS, undefined, { signal }).catch(() => undefined);
+      if (signal.aborted) return;
+      try {
+        const { unreadable } = await this.scrub({ ...options, beforeMs: this.#parts.now() - options.cycleMs, signal });
+        if (unreadable === 0) this.#counted.lastRound.set(this.#parts.now() / 1_000);
+      } catch (error) {
+        if (!signal.aborted) this.#parts.log.error({ err: error }, "the object store's scrub failed");
+      }
+    }
+  }
+
+  /** Everything that was not verified since `beforeMs`, once. */
+  async scrub(options: { beforeMs: number; bytesPerSecond: number; signal?: AbortSignal }): Promise<ScrubReport> {
+    const { metadata, now } = this.#parts;
+    const { beforeMs, bytesPerSecond, signal } = options;
+    const pace = new Pace(bytesPerSecond, now, signal);
+    const tally: Tally = { verified: 0, bytes: 0, learned: 0, unreadable: 0, findings: [] };
+    for (;;) {
+      // What could not be read stays the longest unverified: it is looked past, not waited for.
+      const batch = await metadata.blobsToVerify({ beforeMs, limit: BATCH + tally.unreadable });
+      const records = batch.slice(tally.unreadable);
+      const results: VerifiedBlob[] = [];
+      for (const record of records) {
+        if (signal?.aborted === true) break;
+        const result = await this.#verify(record, tally, pace);
+        if (result !== null) results.push(result);
+      }
+      if (results.length > 0) await metadata.noteVerified({ blobs: results, nowMs: now() });
+      for (const { blobId, state } of results) if (state === 'damaged') await this.#quarantine(blobId);
+      if (records.length === 0 || signal?.aborted === true) return tally;
+    }
+  }
+
+  async #verify(record: BlobRecord, tally: Tally, pace: Pace): Promise<VerifiedBlob | null> {
+    const { metadata, log } = this.#parts;
+    const read = (): Promise<Verdict> =>
+      verifyBlob(this.#parts, record, (count) => {
+        tally.bytes += count;
+        this.#counted.bytes.inc(count);
+        return pace.passed(count);
+      });
+    try {
+      let verdict = await read();
+      // Once more before anything is set aside: a fault of the way is no fault of the bytes.
+      if (verdict.state !== 'good') verdict = await read();
+      // Where it was set aside before, it is not lost now.
+      if (verdict.state === 'missing' && record.state === 'damaged') verdict = { ...verdict, state: 'damaged' };
+      tally.verified += 1;
+      if (verdict.state === 'good' && record.crc64nvme === null) tally.learned += 1;
+      if (verdict.state !== 'good') await this.#report(record.blobId, verdict.state, tally);
+      this.#counted.blobs.inc({ state: verdict.state });
+      return { blobId: record.blobId, ...verdict };
+    } catch (error) {
+      if ((await metadata.findBlob({ blobId: record.blobId })) === null) return null; // it was let go of meanwhile
+      tally.unreadable += 1;
+      this.#counted.blobs.inc({ state: 'unreadable' });
+      log.warn({ err: error, blob: record.blobId }, 'a blob could not be read to be verified');
+      return null;
+    }
+  }
+
+  async #report(blobId: string, state: 'damaged' | 'missing', tally: Tally): Promise<void> {
+    const { metadata, log } = this.#parts;
+    // What only the trash knows may be gone at any moment; nobody misses it.
+    const contents = await metadata.isContentNeeded({ kind: 'blob', contentId: blobId });
+    if (!contents && state === 'missing') return;
+    const objects = await metadata.objectsOfBlob({ blobId, limit: OBJECTS_NAMED });
+    if (tally.findings.length < MOST_FINDINGS) tally.findings.push({ blobId, state, objects });
+    log.error({ blob: blobId, state, objects }, 'stored bytes are lost or damaged');
+  }
+
+  async #quarantine(blobId: string): Promise<void> {
+    const { blobs, log } = this.#parts;
+    try {
+      await blobs.quarantine(blobId);
+    } catch (error) {
+      log.error({ err: error, blob: blobId }, 'a damaged blob could not be set aside');
+    }
+  }
+}

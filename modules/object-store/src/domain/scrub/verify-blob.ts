@@ -1,0 +1,37 @@
+import { isAppError } from '@svc/errors';
+import { finishRegister, initialRegister, type CrcKernel } from '../../checksums/crc-kernel.ts';
+import type { BlobStore } from '../../ports/blob-store.ts';
+import type { BlobRecord, BlobState } from '../../ports/metadata-store.ts';
+
+export interface Verdict {
+  state: BlobState;
+  /** Of the bytes that are there; null where they are not all there. */
+  crc64nvme: string | null;
+}
+
+/**
+ * Reads a blob whole. What cannot be read at the moment (an engine that is away, a failing disk) is thrown: it says
+ * nothing of the bytes. `onBytes` is told as they come, and may hold the reading up.
+ */
+export async function verifyBlob(
+  { blobs, kernel }: { blobs: BlobStore; kernel: CrcKernel },
+  record: Pick<BlobRecord, 'blobId' | 'sizeBytes' | 'crc64nvme'>,
+  onBytes: (count: number) => Promise<void> | undefined = () => undefined,
+): Promise<Verdict> {
+  const sizeBytes = await blobs.size(record.blobId);
+  if (sizeBytes === null) return { state: 'missing', crc64nvme: null };
+  let register = initialRegister('CRC64NVME');
+  try {
+    for await (const chunk of blobs.read(record.blobId, { start: 0, endExclusive: sizeBytes })) {
+      register = kernel.update('CRC64NVME', register, chunk);
+      await onBytes(chunk.length);
+    }
+  } catch (error) {
+    // It was there a moment ago: it went meanwhile, or it is shorter than it says.
+    if (!isAppError(error) || error.code !== 'DataLost') throw error;
+    return { state: (await blobs.size(record.blobId)) === null ? 'missing' : 'damaged', crc64nvme: null };
+  }
+  const crc64nvme = finishRegister('CRC64NVME', register).toString('hex');
+  const good = sizeBytes === record.sizeBytes && (record.crc64nvme === null || record.crc64nvme === crc64nvme);
+  return { state: good ? 'good' : 'damaged', crc64nvme };
+}
