@@ -13,7 +13,16 @@ const HTTP_LIBRARIES: ReadonlySet<string> = new Set([
   '@svc/http',
 ]);
 const SQL_LIBRARIES: ReadonlySet<string> = new Set(['kysely', 'pg', 'node:sqlite', '@svc/sql']);
-const HTTP_FOLDERS: ReadonlySet<string> = new Set(['api', 'channel', 'http', 'management', 'routes', 's3', 'terminal']);
+const HTTP_FOLDERS: ReadonlySet<string> = new Set([
+  'acme',
+  'api',
+  'channel',
+  'http',
+  'management',
+  'routes',
+  's3',
+  'terminal',
+]);
 const SQL_FOLDERS: ReadonlySet<string> = new Set(['metadata', 'sql', 'store']);
 /** A token bucket is arithmetic; it only happens to live beside the server that uses it most. */
 const NOT_HTTP: ReadonlySet<string> = new Set(['RateLimiter']);

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { residentBytes } from '../../../test/system/process-facts.ts';
+import { residentBytes } from '@svc/test/process-facts';
 import { startSvc, type SvcEngine } from '../engines/svc.ts';
 import { ask, runLoad } from '../load/run-load.ts';
 import { sendStream } from '../load/send-stream.ts';

@@ -1,4 +1,4 @@
-import { startCeph } from '../../../test/ceph/start.ts';
+import { startCeph } from '@svc/test/ceph';
 import type { Engine } from './engine.ts';
 
 /** One monitor, one storage daemon on BlueStore in a sparse file, one gateway with `tcp_nodelay`, one copy of everything. */

@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { findCommand, freePort, waitFor } from '@svc/testing';
-import { runCommand } from '../../../test/kubernetes/commands.ts';
+import { runCommand } from '@svc/test/commands';
 import { runProcess } from './run-process.ts';
 import type { Engine } from './engine.ts';
 

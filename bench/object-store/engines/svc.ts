@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { apiClient } from '../../../test/system/api-client.ts';
-import { startPlatform } from '../../../test/system/running-platform.ts';
+import { apiClient } from '@svc/test/api-client';
+import { startPlatform } from '@svc/test/running-platform';
 import type { Engine } from './engine.ts';
 
 export interface SvcEngine extends Engine {

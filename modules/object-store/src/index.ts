@@ -6,7 +6,7 @@ export { copyBlobs, type CopyReport } from './domain/backup/copy-blobs.ts';
 export { pruneBlobs } from './domain/backup/prune-blobs.ts';
 export { fsck, type FsckOptions, type FsckReport } from './domain/fsck.ts';
 export { Scrubber, type ScrubFinding, type ScrubReport } from './domain/scrub/scrubber.ts';
-export { openBlobStore, setEngine, type BlobStoreParts } from './engines/open-blob-store.ts';
+export { openBlobStore, setEngine, type BlobStoreParts } from './engines/assembly.ts';
 export { storeErrors } from './errors.ts';
 export { openPostgresMetadataStore, type PostgresMetadataOptions } from './metadata/postgres/store.ts';
 export { openSqliteSnapshot, snapshotSqlite, type SqliteSnapshot } from './metadata/sqlite/snapshot.ts';

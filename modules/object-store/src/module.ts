@@ -2,7 +2,7 @@ import type { KeyObject } from 'node:crypto';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { HttpApp } from '@svc/http';
 import type { Logger, Metrics } from '@svc/telemetry';
-import { claimEngine } from './engines/open-blob-store.ts';
+import { claimEngine } from './engines/assembly.ts';
 import { CrcKernel } from './checksums/crc-kernel.ts';
 import { DigestThread } from './checksums/digest-thread.ts';
 import type { ObjectStoreConfig } from './config.ts';

@@ -31,6 +31,11 @@ export function viewOf({ domains }: ManagementParts, domain: DomainRecord): Doma
 }
 
 export function registerDomainRoutes(app: HttpApp, management: ManagementParts): void {
+  registerAllDomains(app, management);
+  registerOneDomain(app, management);
+}
+
+function registerAllDomains(app: HttpApp, management: ManagementParts): void {
   const { services } = management;
   const domains = management.domains.service;
 
@@ -78,6 +83,10 @@ export function registerDomainRoutes(app: HttpApp, management: ManagementParts):
       return reply.status(created ? 201 : 200).send(envelope('Custom domain registered', viewOf(management, domain)));
     },
   );
+}
+
+function registerOneDomain(app: HttpApp, management: ManagementParts): void {
+  const domains = management.domains.service;
 
   app.get(
     '/domains/:hostname/status',

@@ -6,7 +6,7 @@ import { migrations } from '@svc/migrations';
 import { createLogger, createMetrics, type Logger } from '@svc/telemetry';
 import { Value } from 'typebox/value';
 import { objectStoreConfigSchema, type ObjectStoreConfig } from '../config.ts';
-import { openBlobStore } from '../engines/open-blob-store.ts';
+import { openBlobStore } from '../engines/assembly.ts';
 import { openSqliteMetadataStore } from '../metadata/sqlite/store.ts';
 import { createObjectStoreModule, type ObjectStoreModule } from '../module.ts';
 import type { BlobStore } from '../ports/blob-store.ts';

@@ -12,7 +12,7 @@ import { runRound, withServer, type Reader } from '../../src/testing/crash/round
 import { startStore, type RunningStore } from '../../src/testing/running-store.ts';
 import { campaignConfig } from '../../src/testing/crash/serve-campaign.ts';
 
-/** Short here; `node modules/object-store/test/crash/main.ts --rounds 1000` for a long night. */
+/** Short here; `node modules/object-store/src/testing/crash/main.ts --rounds 1000` for a long night. */
 const ROUNDS = 20;
 const SEED = 20_260_101;
 

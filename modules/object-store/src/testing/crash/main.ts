@@ -1,10 +1,10 @@
 import { appendFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { temporaryFolder } from '@svc/testing';
-import { answeredTotal, campaignState } from '../../src/testing/crash/campaign-state.ts';
-import { runRound, withServer } from '../../src/testing/crash/rounds.ts';
+import { answeredTotal, campaignState } from './campaign-state.ts';
+import { runRound, withServer } from './rounds.ts';
 
-/** By hand, for as long as wanted: `node modules/object-store/test/crash/main.ts --rounds 1000 [--seed N] [--log FILE]`. */
+/** By hand, for as long as wanted: `node modules/object-store/src/testing/crash/main.ts --rounds 1000 [--seed N] [--log FILE]`. */
 const { values } = parseArgs({
   options: { rounds: { type: 'string' }, seed: { type: 'string' }, log: { type: 'string' } },
 });
