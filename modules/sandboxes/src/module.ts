@@ -26,7 +26,11 @@ import { Tickets } from './domain/tickets.ts';
 import type { DriverStatus, SandboxDriver } from './drivers/driver.ts';
 import { LocalDriver } from './drivers/local/local-driver.ts';
 import { runFolderOf } from './drivers/local/run-folder.ts';
+import { FileService } from './files/file-service.ts';
 import { acceptEmptyJson } from './http/json-body.ts';
+import { registerFileReadRoutes } from './http/file-read-routes.ts';
+import { registerFileRoutes } from './http/file-routes.ts';
+import { registerFileWriteRoutes } from './http/file-write-routes.ts';
 import { registerImageRoutes } from './http/image-routes.ts';
 import { registerSandboxRoutes } from './http/sandbox-routes.ts';
 import { registerTicketRoutes } from './http/ticket-routes.ts';
@@ -118,6 +122,7 @@ export async function createSandboxesModule(deps: SandboxesDependencies): Promis
     allowedOrigins: config.allowed_origins,
     maxTerminals: config.max_terminals,
   });
+  const files = new FileService({ service, live: context.live, effects });
   const createLimiter = new RateLimiter(CREATES, nowMs);
   observe(deps.metrics, context, hub);
 
@@ -129,6 +134,9 @@ export async function createSandboxesModule(deps: SandboxesDependencies): Promis
         for (const prefix of PREFIXES) {
           registerSandboxRoutes(scope, { prefix, service, config, createLimiter });
           registerTicketRoutes(scope, { prefix, service, tickets });
+          registerFileRoutes(scope, { prefix, files });
+          registerFileReadRoutes(scope, { prefix, files });
+          await registerFileWriteRoutes(scope, { prefix, files });
         }
         registerImageRoutes(scope, { catalog, images, driver });
       });

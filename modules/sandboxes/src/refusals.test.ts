@@ -13,7 +13,23 @@ const ROUTES = [
   ['POST', '/:id/stop', 'write'],
   ['DELETE', '/:id', 'write'],
   ['POST', '/:id/terminal/tickets', 'write'],
+  ['GET', '/:id/files/list', 'read'],
+  ['GET', '/:id/files/stat?path=/x', 'read'],
+  ['GET', '/:id/files?path=/x', 'read'],
+  ['POST', '/:id/files?path=/x', 'write'],
+  ['POST', '/:id/files/mkdir?path=/x', 'write'],
+  ['POST', '/:id/files/move', 'write'],
+  ['DELETE', '/:id/files?path=/x', 'write'],
 ] as const;
+
+function withQuery(path: string, query: string): string {
+  return path.includes('?') ? `${path}${query.replace('?', '&')}` : `${path}${query}`;
+}
+
+function bodyOf(method: string, path: string): { body?: unknown } {
+  if (method === 'POST' && path === '') return { body: { image: 'busybox' } };
+  return path.endsWith('/move') ? { body: { path: '/a', target: '/b' } } : {};
+}
 
 describe('who may not', () => {
   const driver = new FakeDriver();
@@ -37,9 +53,9 @@ describe('who may not', () => {
   });
 
   const call = (method: string, prefix: string, path: string, caller: FakeCaller | null, query = '') =>
-    platform.call(method, `${prefix}${path.replace(':id', id)}${query}`, {
+    platform.call(method, withQuery(`${prefix}${path.replace(':id', id)}`, query), {
       caller,
-      ...(method === 'POST' && path === '' ? { body: { image: 'busybox' } } : {}),
+      ...bodyOf(method, path),
     });
 
   for (const prefix of ['/api/containers', '/api/sandboxes']) {

@@ -13,6 +13,7 @@ export { addressKey } from './address-key.ts';
 export { createHttpApp, type HttpAppOptions } from './app.ts';
 export { useErrorRenderer, type ErrorAdapter } from './error-answers.ts';
 export { httpErrors } from './errors.ts';
+export { readForm, type FormFile, type FormOptions, type FormReader } from './form-reader.ts';
 export { fromFrameworkError, type FailedRequest } from './framework-errors.ts';
 export { grantOf, principalOf } from './guard.ts';
 export { registerHealthRoutes, type HealthOptions, type ReadinessCheck } from './health.ts';

@@ -3,7 +3,8 @@ import { encodeDataFrame, encodeJsonFrame, FrameDecoder, FrameType, encodeFrame,
 
 /**
  * Speaks the helper's protocol on a unix socket without running anything. It knows two commands: `exit N` ends with that
- * code, `cat` echoes its input. Terminals behave like `cat` and end when they are sent `exit N` as a line.
+ * code, `cat` echoes its input. Terminals behave like `cat` and end when they are sent `exit N` as a line. Every file is
+ * there, empty, and every change of one succeeds.
  */
 export class FakeAgent {
   readonly path: string;
@@ -46,7 +47,11 @@ export class FakeAgent {
         socket.write(encodeFrame(FrameType.pong, frame.stream, frame.payload));
         return;
       case FrameType.open: {
-        const request = JSON.parse(frame.payload.toString()) as { argv?: string[] };
+        const request = JSON.parse(frame.payload.toString()) as { op: string; argv?: string[] };
+        if (request.op.startsWith('file.')) {
+          for (const answer of answersTo(request.op, frame.stream)) socket.write(answer);
+          return;
+        }
         const exit = /^exit (\d+)$/.exec(request.argv?.at(-1) ?? '');
         socket.write(encodeJsonFrame(FrameType.control, frame.stream, { type: 'started', pid: 7, path: '/bin/sh' }));
         if (exit !== null) end(Number(exit[1]));
@@ -69,4 +74,29 @@ export class FakeAgent {
         return;
     }
   }
+}
+
+const ENTRY = {
+  name: 'file',
+  size: 0,
+  mode: 0o100644,
+  mod_time: '2026-01-01T00:00:00.000000000Z',
+  type: 'file',
+  link_target: null,
+  uid: 0,
+  gid: 0,
+  inode: 1,
+};
+
+function answersTo(op: string, stream: number): Buffer[] {
+  const results: Record<string, unknown> = {
+    'file.list': { entries: [], next_cursor: '', total: 0 },
+    'file.stat': ENTRY,
+    'file.read': { bytes: 0 },
+    'file.write': { created: true, entry: ENTRY },
+    'file.mkdir': { created: true },
+  };
+  const end = encodeJsonFrame(FrameType.end, stream, { result: results[op] ?? {} });
+  if (op !== 'file.read') return [end];
+  return [encodeJsonFrame(FrameType.control, stream, { type: 'stat', entry: ENTRY }), end];
 }
