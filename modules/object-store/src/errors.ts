@@ -118,6 +118,7 @@ export const storeErrors = defineErrors({
   MasterKeyInvalid: [500, 'The master key {reason}'],
   ObjectStoreDisabled: [503, 'The object store is disabled'],
   ProviderUnavailable: [503, 'The storage engine is not reachable'],
+  StorageFault: [500, 'The disk of this server reports an error; what was stored before is not touched'],
   SlowDown: [503, 'Please reduce your request rate.'],
 });
 

@@ -9,7 +9,7 @@ import { CrcKernel } from '../src/checksums/crc-kernel.ts';
 import { Scrubber } from '../src/domain/scrub/scrubber.ts';
 import { layoutOf } from '../src/engines/embedded/layout.ts';
 import type { MetadataStore } from '../src/ports/metadata-store.ts';
-import { startStore, type RunningStore } from '../src/testing/running-store.ts';
+import { startStore, testConfig, type RunningStore } from '../src/testing/running-store.ts';
 import { refusalOf, sdkClient } from '../src/testing/s3-client.ts';
 
 const Bucket = 'kept';
@@ -93,6 +93,42 @@ describe('the upkeep of stored bytes', () => {
     await scrubAll();
     expect(await get('changed')).toMatchObject({ code: 'none' });
     expect((await store.module.fsck()).quarantined).toEqual([cut.blobId]);
+  });
+
+  it('sweeps what a crash left, but no blob of a store whose database is older than its blobs', async () => {
+    await store.close();
+    const { limits } = testConfig();
+    const config = { trash_grace_seconds: 0, sweep_grace_seconds: 0, limits: { ...limits, uploads_in_flight: 2 } };
+    store = await startStore(folder.path, { config });
+    const leave = async (count: number): Promise<void> => {
+      for (let index = 0; index < count; index += 1) await (await store.blobs.create()).seal();
+    };
+    const found = async () => (await store.module.fsck()).blobsFound;
+    await leave(3);
+    await store.module.maintain();
+    expect(await found()).toBe(3);
+    for await (const { id } of store.blobs.list()) await store.blobs.remove(id);
+    await leave(2);
+    await store.module.maintain();
+    expect(await found()).toBe(0);
+  });
+
+  it('may be given another engine as long as it holds no blob', async () => {
+    const { s3 } = testConfig();
+    const upstream = { ...s3, endpoint: 'http://127.0.0.1:1', bucket: 'other' };
+    const keys = { access_key_id: 'none', secret_access_key: 'none' };
+    const config = { engine: 's3', s3: { ...upstream, ...keys } } as const;
+    await store.close();
+    store = await startStore(folder.path, { config });
+    await store.close();
+    store = await startStore(folder.path);
+    client.destroy();
+    client = sdkClient(store, await store.createKey({ workspaceUuid: randomUUID() }));
+    await client.send(new CreateBucketCommand({ Bucket: 'with-a-blob' }));
+    await client.send(new PutObjectCommand({ Bucket: 'with-a-blob', Key: 'a', Body: randomBytes(100_000) }));
+    await store.close();
+    await expect(startStore(folder.path, { config })).rejects.toMatchObject({ code: 'EngineChanged' });
+    store = await startStore(folder.path);
   });
 
   it('goes on where it was stopped', async () => {

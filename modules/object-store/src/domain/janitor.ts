@@ -60,15 +60,28 @@ export class Janitor {
     }
   }
 
-  /** What crashed writers left: unsealed files, and sealed blobs that no row ever came to know. Answers how many. */
+  /**
+   * What crashed writers left: unsealed files, and sealed blobs that no row ever came to know. Answers how many. A crash
+   * leaves no more of these than uploads can run at once; where there are more, the rows are what is missing (an older
+   * database was brought back), and no blob is touched.
+   */
   async sweep(signal?: AbortSignal): Promise<number> {
     const { blobs, metadata, config, now, log } = this.#parts;
     let removed = await blobs.sweepUnsealed(config.sweep_grace_seconds * 1_000);
+    const unknown: string[] = [];
     for await (const blob of blobs.list()) {
-      if (signal?.aborted === true) break;
+      if (signal?.aborted === true) return removed;
       if (blob.modifiedAtMs > now() - config.sweep_grace_seconds * 1_000) continue;
       if (await metadata.isBlobKnown({ blobId: blob.id })) continue;
-      await blobs.remove(blob.id);
+      unknown.push(blob.id);
+      if (unknown.length > config.limits.uploads_in_flight) {
+        log.error('more blobs are known to no row than a crash can leave: is the database older? none was removed');
+        return removed;
+      }
+    }
+    for (const blobId of unknown) {
+      if (await metadata.isBlobKnown({ blobId })) continue; // committed meanwhile, after a very long wait
+      await blobs.remove(blobId);
       removed += 1;
     }
     if (removed > 0) log.info({ removed }, 'removed files of writes that never ended');

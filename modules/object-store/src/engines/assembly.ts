@@ -46,16 +46,18 @@ const ENGINE_PROPERTY = 'engine';
 
 /**
  * Rows and blobs belong together: a store whose blobs are elsewhere would take all of them for lost. The first start
- * notes the engine, and a start on another one is refused with `EngineChanged`.
+ * notes the engine, and a start on another one is refused with `EngineChanged` as soon as there are blobs.
  */
 export async function claimEngine(
-  metadata: Pick<MetadataStore, 'storeProperty' | 'setStoreProperty'>,
+  metadata: Pick<MetadataStore, 'storeProperty' | 'setStoreProperty' | 'blobsToVerify'>,
   config: ObjectStoreConfig,
 ): Promise<void> {
   const wanted = engineName(config);
   const found = await metadata.storeProperty({ name: ENGINE_PROPERTY });
-  if (found === null) await setEngine(metadata, config);
-  else if (found !== wanted) throw storeErrors.EngineChanged({ details: { found, wanted } });
+  if (found === wanted) return;
+  const blobs = found === null ? [] : await metadata.blobsToVerify({ beforeMs: Number.MAX_SAFE_INTEGER, limit: 1 });
+  if (blobs.length > 0) throw storeErrors.EngineChanged({ details: { found, wanted } });
+  await setEngine(metadata, config);
 }
 
 /** After all blobs were brought to the engine that is configured. */

@@ -1,5 +1,5 @@
 import { AppError } from '@svc/errors';
-import { isDiskFull } from '../disk-full.ts';
+import { isDiskFault, isDiskFull } from '../disk-failures.ts';
 import { isStoreErrorCode, storeErrors, type StoreErrorCode } from '../errors.ts';
 
 /** How one command of a batch ended, in a form that travels between threads. */
@@ -8,7 +8,7 @@ export type CommandOutcome =
   /** The command said no; nothing of it was written. */
   | { kind: 'refused'; code: StoreErrorCode; details: Record<string, unknown> }
   /** The database failed; nothing of it was written. */
-  | { kind: 'failed'; message: string; diskFull: boolean; deadlocked: boolean };
+  | { kind: 'failed'; message: string; diskFull: boolean; diskFault: boolean; deadlocked: boolean };
 
 export interface Command {
   name: string;
@@ -20,13 +20,15 @@ export function toOutcome(error: unknown): CommandOutcome {
     return { kind: 'refused', code: error.code, details: error.details };
   }
   const message = error instanceof Error ? error.message : String(error);
-  return { kind: 'failed', message, diskFull: isDiskFull(error), deadlocked: isDeadlock(error) };
+  const disk = { diskFull: isDiskFull(error), diskFault: isDiskFault(error) };
+  return { kind: 'failed', message, ...disk, deadlocked: isDeadlock(error) };
 }
 
 export function toError(outcome: Exclude<CommandOutcome, { kind: 'done' }>): AppError {
   if (outcome.kind === 'refused') return storeErrors[outcome.code]({ details: outcome.details });
   const cause = new Error(outcome.message);
-  return outcome.diskFull ? storeErrors.InsufficientStorage({ cause }) : storeErrors.InternalError({ cause });
+  if (outcome.diskFull) return storeErrors.InsufficientStorage({ cause });
+  return outcome.diskFault ? storeErrors.StorageFault({ cause }) : storeErrors.InternalError({ cause });
 }
 
 /** PostgreSQL's `deadlock_detected` and `serialization_failure`: the same command may well succeed when it runs again. */

@@ -7,6 +7,8 @@ import { createLogger, createMetrics, type Logger } from '@svc/telemetry';
 import { Value } from 'typebox/value';
 import { objectStoreConfigSchema, type ObjectStoreConfig } from '../config.ts';
 import { openBlobStore } from '../engines/assembly.ts';
+import { openEmbeddedBlobStore } from '../engines/embedded/blob-store.ts';
+import type { FileSystem } from '../engines/embedded/file-system.ts';
 import { openSqliteMetadataStore } from '../metadata/sqlite/store.ts';
 import { createObjectStoreModule, type ObjectStoreModule } from '../module.ts';
 import type { BlobStore } from '../ports/blob-store.ts';
@@ -51,6 +53,8 @@ export interface RunningStoreOptions {
   now?: () => number;
   log?: Logger;
   port?: number;
+  /** Below the embedded engine, for faults. */
+  fileSystem?: FileSystem;
   /** Who has which e-mail; every workspace exists. */
   emails?: Readonly<Record<string, string>>;
 }
@@ -67,7 +71,11 @@ export async function startStore(folder: string, options: RunningStoreOptions = 
   const masterKey = await loadMasterKey({ file: join(folder, 'master.key'), random: randomBytes });
   const metadata = await openSqliteMetadataStore({ file: join(folder, 'objects.db'), migrations });
   const config = testConfig(options.config);
-  const blobs = await openBlobStore(config, { folder: join(folder, 'objects'), random: randomBytes, now });
+  const parts = { folder: join(folder, 'objects'), random: randomBytes, now };
+  const { fileSystem } = options;
+  const blobs = await (fileSystem === undefined
+    ? openBlobStore(config, parts)
+    : openEmbeddedBlobStore({ ...parts, fileSystem }));
   let endpoint = '';
   const module = await createObjectStoreModule({
     metadata,

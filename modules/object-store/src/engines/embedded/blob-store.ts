@@ -1,8 +1,9 @@
 import { join } from 'node:path';
 import { storeErrors } from '../../errors.ts';
 import type { BlobEntry, BlobId, BlobStore, BlobWriter, ReadRange } from '../../ports/blob-store.ts';
-import { FileBlobWriter, isMissing, toStoreError } from './blob-writer.ts';
+import { FileBlobWriter } from './blob-writer.ts';
 import { BufferPool } from './buffer-pool.ts';
+import { isMissing, toStoreError } from './failures.ts';
 import { nodeFileSystem, type FileSystem } from './file-system.ts';
 import { FolderSync } from './folder-sync.ts';
 import { blobIdOf, createIdSource, isShard, layoutOf, type Layout } from './layout.ts';

@@ -1,6 +1,5 @@
-import { isDiskFull } from '../../disk-full.ts';
-import { storeErrors } from '../../errors.ts';
 import type { BlobId, BlobWriter } from '../../ports/blob-store.ts';
+import { isMissing, toStoreError } from './failures.ts';
 import type { FileSystem, OpenFile } from './file-system.ts';
 
 const GATHER_BYTES = 1024 * 1024;
@@ -113,12 +112,4 @@ function dropBytes(chunks: Uint8Array[], count: number): Uint8Array[] {
   const [partial] = rest;
   if (partial !== undefined && left > 0) rest[0] = partial.subarray(left);
   return rest;
-}
-
-export function isMissing(error: unknown): boolean {
-  return (error as { code?: unknown } | null)?.code === 'ENOENT'; // a system error's code
-}
-
-export function toStoreError(error: unknown): unknown {
-  return isDiskFull(error) ? storeErrors.InsufficientStorage({ cause: error }) : error;
 }

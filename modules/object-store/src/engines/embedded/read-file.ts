@@ -1,7 +1,7 @@
 import { storeErrors } from '../../errors.ts';
 import type { ReadRange } from '../../ports/blob-store.ts';
-import { isMissing } from './blob-writer.ts';
 import type { BufferPool } from './buffer-pool.ts';
+import { isMissing, toStoreError } from './failures.ts';
 import type { FileSystem, OpenFile } from './file-system.ts';
 
 /**
@@ -48,7 +48,7 @@ async function readInto(
   const wanted = Math.min(buffer.length, endExclusive - position);
   let filled = 0;
   while (filled < wanted) {
-    const bytesRead = await handle.read(buffer, filled, wanted - filled, position + filled);
+    const bytesRead = await readAt(handle, buffer, filled, wanted - filled, position + filled);
     if (bytesRead === 0) throw storeErrors.DataLost({ details: { reason: 'a stored file is too short' } });
     filled += bytesRead;
   }
@@ -60,6 +60,14 @@ async function openBlob(files: FileSystem, file: string): Promise<OpenFile> {
     return await files.open(file, 'r');
   } catch (error) {
     if (isMissing(error)) throw storeErrors.DataLost({ cause: error, details: { reason: 'a stored file is missing' } });
-    throw error;
+    throw toStoreError(error);
+  }
+}
+
+async function readAt(handle: OpenFile, ...place: Parameters<OpenFile['read']>): Promise<number> {
+  try {
+    return await handle.read(...place);
+  } catch (error) {
+    throw toStoreError(error);
   }
 }

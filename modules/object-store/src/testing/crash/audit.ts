@@ -1,16 +1,13 @@
-import {
-  GetObjectCommand,
-  HeadBucketCommand,
-  ListObjectsV2Command,
-  S3ServiceException,
-  type S3Client,
-} from '@aws-sdk/client-s3';
+import { HeadBucketCommand, ListObjectsV2Command, type S3Client } from '@aws-sdk/client-s3';
+import { auditAging, auditTags } from './audit-attributes.ts';
 import { CRASH_BUCKET, VERSIONED_BUCKET, type CampaignState } from './campaign-state.ts';
 import { isAbsent } from './client.ts';
+import { readObject } from './read-object.ts';
 
 /** Reads everything back. Each line is a write that was answered and is not there, or bytes that nobody sent. */
 export async function audit(client: S3Client, state: CampaignState, accessKeyIds: ReadonlySet<string>) {
-  const findings = [...state.findings, ...(await auditKeys(client, state)), ...(await auditVersions(client, state))];
+  const findings = [...state.findings];
+  for (const part of [auditKeys, auditVersions, auditTags, auditAging]) findings.push(...(await part(client, state)));
   for (const name of state.buckets.names()) {
     const wrong = state.buckets.judge(name, await hasBucket(client, name));
     if (wrong !== null) findings.push(`bucket ${wrong}`);
@@ -26,7 +23,7 @@ async function auditKeys(client: S3Client, { writes }: CampaignState): Promise<s
   const findings: string[] = [];
   const there = new Set<string>();
   for (const key of writes.keys()) {
-    const found = await read(client, { Bucket: CRASH_BUCKET, Key: key });
+    const found = await readObject(client, { Bucket: CRASH_BUCKET, Key: key });
     if (found !== null) there.add(key);
     const wrong = writes.judge(key, found);
     if (wrong !== null) findings.push(wrong);
@@ -40,26 +37,11 @@ async function auditKeys(client: S3Client, { writes }: CampaignState): Promise<s
 async function auditVersions(client: S3Client, { versions }: CampaignState): Promise<string[]> {
   const findings: string[] = [];
   for (const { key, versionId } of versions.all()) {
-    const found = await read(client, { Bucket: VERSIONED_BUCKET, Key: key, VersionId: versionId });
+    const found = await readObject(client, { Bucket: VERSIONED_BUCKET, Key: key, VersionId: versionId });
     const wrong = versions.judge(key, versionId, found);
     if (wrong !== null) findings.push(wrong);
   }
   return findings;
-}
-
-async function read(
-  client: S3Client,
-  name: { Bucket: string; Key: string; VersionId?: string },
-): Promise<Buffer | null> {
-  try {
-    const { Body } = await client.send(new GetObjectCommand(name));
-    return Buffer.from((await Body?.transformToByteArray()) ?? []);
-  } catch (error) {
-    if (isAbsent(error)) return null;
-    // No bytes that anybody wrote, so the judge finds it wrong.
-    if (error instanceof S3ServiceException && error.name === 'DataLost') return Buffer.from('the bytes are lost');
-    throw error;
-  }
 }
 
 async function hasBucket(client: S3Client, Bucket: string): Promise<boolean> {

@@ -1,16 +1,24 @@
-import { PresenceJournal } from './presence-journal.ts';
+import { StateJournal } from './state-journal.ts';
 import { VersionJournal } from './version-journal.ts';
 import { WriteJournal } from './write-journal.ts';
 
 export const CRASH_BUCKET = 'crash';
 export const VERSIONED_BUCKET = 'crash-versions';
+export const TAGGED_BUCKET = 'crash-tags';
+export const EXPIRING_BUCKET = 'crash-expiry';
 
 /** All that the clients of a campaign know, over all its rounds. */
 export interface CampaignState {
   readonly writes: WriteJournal;
   readonly versions: VersionJournal;
-  readonly buckets: PresenceJournal;
-  readonly accessKeys: PresenceJournal;
+  readonly buckets: StateJournal<boolean>;
+  readonly accessKeys: StateJournal<boolean>;
+  /** Empty: no tag. Null: no object. */
+  readonly tags: StateJournal<string | null>;
+  /** What stands in the bucket with a lifecycle rule. */
+  readonly aging: WriteJournal;
+  /** How many objects a rule was seen to have taken. */
+  expired: number;
   /** Wrong answers that clients were given while the server ran. */
   readonly findings: string[];
   /** How many of each operation were answered. */
@@ -22,8 +30,11 @@ export function campaignState(seed: number): CampaignState {
   return {
     writes: new WriteJournal(String(seed)),
     versions: new VersionJournal(String(seed)),
-    buckets: new PresenceJournal(),
-    accessKeys: new PresenceJournal(),
+    buckets: new StateJournal(false),
+    accessKeys: new StateJournal(false),
+    tags: new StateJournal<string | null>(null),
+    aging: new WriteJournal(`${seed}-aging`),
+    expired: 0,
     findings: [],
     answered: new Map(),
     cut: 0,

@@ -1,6 +1,8 @@
 import { toggleAccessKey, toggleBucket } from './bucket-operations.ts';
 import type { CrashClient } from './client.ts';
 import { copy, listOwn, putBlob, putInParts, putSmall, readBack, remove, removeMany } from './key-operations.ts';
+import { putAging, putRule } from './expiry-operations.ts';
+import { putTagged, removeTagged, retag, untag } from './tag-operations.ts';
 import { cover, deleteVersion, putVersion } from './version-operations.ts';
 
 /** How often each operation is drawn. */
@@ -18,6 +20,12 @@ const MIX: readonly (readonly [number, string, (client: CrashClient) => Promise<
   [2, 'delete marker', cover],
   [3, 'bucket', toggleBucket],
   [2, 'access key', toggleAccessKey],
+  [4, 'put with tag', putTagged],
+  [4, 'tag', retag],
+  [1, 'untag', untag],
+  [1, 'delete tagged', removeTagged],
+  [6, 'put that expires', putAging],
+  [1, 'lifecycle rule', putRule],
 ];
 const TOTAL = MIX.reduce((sum, [share]) => sum + share, 0);
 

@@ -33,5 +33,5 @@ process.exitCode = last.length === 0 ? 0 : 1;
 function summary(kills: number): string {
   const seconds = Math.round((performance.now() - startedAt) / 1_000);
   const each = [...state.answered].map(([name, count]) => `${name} ${count}`).join(', ');
-  return `${kills} kills in ${seconds} s, ${answeredTotal(state)} operations answered (${each}), ${state.cut} cut off, 0 wrong`;
+  return `${kills} kills in ${seconds} s, ${answeredTotal(state)} operations answered (${each}), ${state.cut} cut off, ${state.expired} expired, 0 wrong`;
 }

@@ -7,7 +7,7 @@ import { createLogger, createMetrics } from '@svc/telemetry';
 import { fakeAccess, fakeAudit } from '@svc/testing';
 import type { FsckReport } from '../../domain/fsck.ts';
 import { startStore, testConfig, type RunningStore, type TestKey } from '../running-store.ts';
-import { CRASH_BUCKET, VERSIONED_BUCKET } from './campaign-state.ts';
+import { CRASH_BUCKET, EXPIRING_BUCKET, TAGGED_BUCKET, VERSIONED_BUCKET } from './campaign-state.ts';
 import { CAMPAIGN_PART_BYTES } from './key-operations.ts';
 
 const WORKSPACE = '00000000-0000-4000-8000-000000000001';
@@ -25,8 +25,9 @@ export function campaignConfig(): ReturnType<typeof testConfig> {
   const { limits, ...rest } = testConfig();
   return {
     ...rest,
+    lifecycle: { ...rest.lifecycle, day_seconds: 1 },
     trash_grace_seconds: 0,
-    sweep_grace_seconds: 0,
+    sweep_grace_seconds: 20, // longer than any commit takes: what is sealed and not committed yet is no leftover
     limits: { ...limits, part_min_bytes: CAMPAIGN_PART_BYTES },
   };
 }
@@ -49,7 +50,7 @@ async function main(): Promise<void> {
 async function prepare(store: RunningStore, file: string): Promise<TestKey> {
   if (existsSync(file)) return JSON.parse(await readFile(file, 'utf8')) as TestKey; // written below
   const key = await store.createKey({ workspaceUuid: WORKSPACE });
-  for (const [index, name] of [CRASH_BUCKET, VERSIONED_BUCKET].entries()) {
+  for (const [index, name] of [CRASH_BUCKET, VERSIONED_BUCKET, TAGGED_BUCKET, EXPIRING_BUCKET].entries()) {
     const bucketId = 1_000 + index;
     const bucket = { id: bucketId, name, workspaceUuid: WORKSPACE, nowMs: Date.now(), maxBuckets: 1_000 };
     await store.metadata.createBucket({ ...bucket, encryptionMode: 'none', locationHint: null });

@@ -46,6 +46,10 @@ export class WriteJournal {
     return this.#keys.keys();
   }
 
+  settled(key: string): Attempt['kind'] {
+    return this.#history(key).settled.kind;
+  }
+
   /** What a key holds by all answers; null where it holds nothing or an attempt is open. */
   known(key: string): Body | null {
     const history = this.#keys.get(key);

@@ -1,0 +1,33 @@
+import { PutBucketLifecycleConfigurationCommand, PutObjectCommand } from '@aws-sdk/client-s3';
+import { bytesOf } from './bodies.ts';
+import { EXPIRING_BUCKET as Bucket } from './campaign-state.ts';
+import { settle, type CrashClient } from './client.ts';
+
+/** What stands below it goes after a day, and a day of the campaign is a second. */
+const GOES = 'goes/';
+const STAYS = 'stays/';
+const KEYS_PER_CLIENT = 3;
+
+export async function putRule({ s3 }: CrashClient): Promise<boolean> {
+  const rule = { ID: 'a-day', Status: 'Enabled', Filter: { Prefix: GOES }, Expiration: { Days: 1 } } as const;
+  await s3.send(new PutBucketLifecycleConfigurationCommand({ Bucket, LifecycleConfiguration: { Rules: [rule] } }));
+  return true;
+}
+
+/** Small or large; from its answer on a rule may take it, or must not. */
+export async function putAging(client: CrashClient): Promise<boolean> {
+  const { random, name } = client;
+  const { aging } = client.state;
+  const goes = random() < 0.7;
+  const Key = `${goes ? GOES : STAYS}${name}/${Math.floor(random() * KEYS_PER_CLIENT)}`;
+  const body = aging.newBody(Math.floor(random() * 130_000));
+  const attempt = { kind: 'put', body } as const;
+  aging.begin(Key, attempt);
+  return await settle(client.s3.send(new PutObjectCommand({ Bucket, Key, Body: bytesOf(aging.seed, body) })), {
+    answered: () => {
+      aging.answered(Key, attempt);
+      if (goes) aging.begin(Key, { kind: 'delete' });
+    },
+    refused: () => aging.refused(Key, attempt),
+  });
+}
