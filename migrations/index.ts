@@ -12,6 +12,7 @@ import { copiedParts } from './0045-copied-parts.ts';
 import { customDomains } from './0041-custom-domains.ts';
 import { domainCertificates } from './0042-domain-certificates.ts';
 import { objectProtection } from './0043-object-protection.ts';
+import { lifecycle } from './0046-lifecycle.ts';
 import { blobs } from './0048-blobs.ts';
 
 /** Every migration, imported by name so that a bundle carries them all. Each file exports one `Migration`. */
@@ -29,5 +30,6 @@ export const migrations: readonly Migration[] = [
   domainCertificates,
   objectProtection,
   copiedParts,
+  lifecycle,
   blobs,
 ];

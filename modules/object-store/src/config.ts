@@ -58,6 +58,16 @@ export const objectStoreConfigSchema = Type.Object(
       description: 'A deleted bucket can be restored for this long.',
     }),
     custom_domains: customDomainsConfigSchema,
+    lifecycle: Type.Object(
+      {
+        interval_seconds: bounded(3_600, 'Lifecycle rules of buckets are carried out this often.'),
+        day_seconds: bounded(
+          86_400,
+          'How long a day of lifecycle rules lasts. A switch for tests and trials: rules then run at least five times a day.',
+        ),
+      },
+      { default: {}, additionalProperties: false, description: 'Lifecycle rules.' },
+    ),
     limits: Type.Object(
       {
         buckets_per_workspace: bounded(1_000, 'Most buckets of a workspace.'),

@@ -84,6 +84,7 @@ export const storeErrors = defineErrors({
   NoSuchCORSConfiguration: [404, 'The CORS configuration does not exist'],
   NoSuchKey: [404, 'The specified key does not exist.'],
   NoSuchPublicAccessBlockConfiguration: [404, 'The public access block configuration was not found'],
+  NoSuchLifecycleConfiguration: [404, 'The lifecycle configuration does not exist'],
   NoSuchTagSet: [404, 'The TagSet does not exist'],
   NoSuchObjectLockConfiguration: [404, 'The specified object does not have a ObjectLock configuration'],
   NoSuchUpload: [

@@ -143,7 +143,12 @@ export async function createObjectStoreModule(dependencies: ObjectStoreDependenc
       const ends = AbortSignal.any([signal, stop.signal]);
       const { enabled, cycle_days: days, bytes_per_second: bytesPerSecond } = config.scrub;
       const scrubbing = enabled ? scrubber.run({ cycleMs: days * 86_400_000, bytesPerSecond }, ends) : undefined;
-      background = Promise.all([janitor.run(ends), customDomains.worker.run(ends), scrubbing]);
+      background = Promise.all([
+        janitor.run(ends),
+        services.lifecycle.run(ends),
+        customDomains.worker.run(ends),
+        scrubbing,
+      ]);
     },
     close: async () => {
       stop.abort();
@@ -162,6 +167,7 @@ export async function createObjectStoreModule(dependencies: ObjectStoreDependenc
     maintain: async () => {
       await janitor.sweep();
       await janitor.round();
+      await services.lifecycle.round(stop.signal);
       await customDomains.worker.round(stop.signal);
     },
   };

@@ -9,7 +9,7 @@ import { ensurePython } from '../../clients/python.ts';
 import { startPlatform } from '../../system/running-platform.ts';
 import type { Outcome } from '../outcome.ts';
 import { assertUnmodified, checkoutFolder } from './checkout.ts';
-import { suiteConfiguration } from './configuration.ts';
+import { LIFECYCLE_DAY_SECONDS, suiteConfiguration } from './configuration.ts';
 import { outcomesOf, parseReport, type PhaseReport } from './report.ts';
 import { MARKERS, selections } from './selection.ts';
 import { MAIN_EMAIL, makeTenants } from './tenants.ts';
@@ -42,7 +42,11 @@ export async function runS3Tests(options: SuiteOptions = {}): Promise<SuiteRun> 
   await using folder = await temporaryFolder();
   await using platform = await startPlatform({
     dataFolder: join(folder.path, 'data'),
-    environment: { SVC_OWNER_EMAIL: MAIN_EMAIL, SVC_LOG_LEVEL: 'warn' },
+    environment: {
+      SVC_OWNER_EMAIL: MAIN_EMAIL,
+      SVC_LOG_LEVEL: 'warn',
+      SVC_OBJECT_STORE_LIFECYCLE_DAY_SECONDS: String(LIFECYCLE_DAY_SECONDS),
+    },
   });
   const configuration = join(folder.path, 's3tests.conf');
   const report = join(folder.path, 'report.jsonl');

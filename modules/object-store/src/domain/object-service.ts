@@ -1,7 +1,7 @@
+import type { DeleteConditions } from '../ports/delete-conditions.ts';
 import { isAppError } from '@svc/errors';
 import { storeErrors } from '../errors.ts';
 import type {
-  DeleteConditions,
   DeletedObject,
   FoundObject,
   ListObjects,

@@ -4,6 +4,7 @@ import { createBucketService, type BucketService } from './bucket-service.ts';
 import type { ContentParts } from './content-writer.ts';
 import { createCopyService, type CopyService } from './copy-service.ts';
 import { CredentialCache } from './credential-cache.ts';
+import { LifecycleExecutor } from './lifecycle/executor.ts';
 import { createKeyService, type KeyService } from './key-service.ts';
 import { createEncryptionService, type EncryptionService } from './encryption-service.ts';
 import { createMultipartService, type MultipartService } from './multipart-service.ts';
@@ -19,6 +20,7 @@ export interface StoreServices {
   readonly objects: ObjectService;
   readonly multipart: MultipartService;
   readonly copies: CopyService;
+  readonly lifecycle: LifecycleExecutor;
   readonly keys: KeyService;
   readonly encryption: EncryptionService;
   readonly credentials: CredentialCache;
@@ -41,6 +43,7 @@ export function createServices(parts: StoreParts): StoreServices {
     encryption,
     objects,
     multipart,
+    lifecycle: new LifecycleExecutor({ parts, configurations, objects, multipart }),
     copies: createCopyService({ parts, contentParts, objects, multipart, encryption }),
     keys: createKeyService(parts, credentials),
     credentials,

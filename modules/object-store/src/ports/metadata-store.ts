@@ -17,6 +17,8 @@ import type {
   UploadRecord,
   Versioning,
 } from './records.ts';
+import type { DeleteConditions } from './delete-conditions.ts';
+import type { LifecycleCommands, LifecycleQueries } from './lifecycle-metadata.ts';
 import type { CopyCommands, SourceVersion } from './copy-commands.ts';
 import type { VersionQueries } from './version-listing.ts';
 
@@ -24,15 +26,6 @@ import type { VersionQueries } from './version-listing.ts';
 export interface WriteConditions {
   ifMatch?: readonly string[];
   ifNoneMatch?: readonly string[];
-}
-
-/** What a version must be to be deleted. A version that is not there meets every condition, as there is nothing to do. */
-export interface DeleteConditions {
-  /** Entity tags without quotes, or `*`; a delete marker has none. */
-  ifMatch?: readonly string[];
-  ifMatchSizeBytes?: number;
-  /** Whole seconds are compared. */
-  ifMatchModifiedAtMs?: number;
 }
 
 export interface CreateBucket {
@@ -225,7 +218,7 @@ export interface VerifiedBlob {
 }
 
 /** Each is one transaction: all of it is on stable storage when the promise resolves, or nothing of it ever shows. */
-export interface MetadataCommands extends DomainCommands, CopyCommands {
+export interface MetadataCommands extends DomainCommands, CopyCommands, LifecycleCommands {
   /** Also provisions the workspace's store. `BucketAlreadyOwnedByYou`, `BucketAlreadyExists`, `TooManyBuckets`. */
   createBucket(input: CreateBucket): Promise<BucketRecord>;
   /** For a bucket without objects; its unfinished uploads end. `NoSuchBucket`, `BucketNotEmpty`. */
@@ -316,7 +309,7 @@ export interface FoundObject {
 }
 
 /** Each reads one consistent state, does bounded work and holds nothing open when it has resolved. */
-export interface MetadataQueries extends VersionQueries, DomainQueries {
+export interface MetadataQueries extends VersionQueries, DomainQueries, LifecycleQueries {
   isProvisioned(input: { workspaceUuid: string }): Promise<boolean>;
   /** Active buckets only. */
   findBucket(input: { name: string }): Promise<BucketRecord | null>;

@@ -55,6 +55,7 @@ import {
 } from './handlers/tagging.ts';
 import { copyObject } from './handlers/copy-object.ts';
 import { uploadPartCopy } from './handlers/upload-part-copy.ts';
+import { deleteBucketLifecycle, getBucketLifecycle, putBucketLifecycle } from './handlers/lifecycle.ts';
 import type { ImplementedOperation } from './operation-names.ts';
 import type { S3Handler } from './s3-context.ts';
 
@@ -107,6 +108,9 @@ export const operations: Readonly<Record<ImplementedOperation, Operation>> = {
   GetObjectTagging: { needs: 'read', handle: getObjectTagging },
   PutObjectTagging: { needs: 'write', handle: putObjectTagging },
   DeleteObjectTagging: { needs: 'write', handle: deleteObjectTagging },
+  GetBucketLifecycleConfiguration: { needs: 'read', handle: getBucketLifecycle },
+  PutBucketLifecycleConfiguration: { needs: 'configure', handle: putBucketLifecycle },
+  DeleteBucketLifecycle: { needs: 'configure', handle: deleteBucketLifecycle },
   GetBucketTagging: { needs: 'read', handle: getBucketTagging },
   PutBucketTagging: { needs: 'configure', handle: putBucketTagging },
   DeleteBucketTagging: { needs: 'configure', handle: deleteBucketTagging },

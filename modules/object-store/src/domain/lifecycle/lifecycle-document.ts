@@ -7,6 +7,8 @@ export interface LifecycleRule {
   id: string;
   enabled: boolean;
   filter: LifecycleFilter;
+  /** The rule came with a prefix of its own, as the first API had it, and is shown so. */
+  ownPrefix?: true;
   expiration: LifecycleExpiration | null;
   noncurrentVersionExpiration: { days: number; newerVersions: number | null } | null;
   abortIncompleteMultipartUpload: { days: number } | null;

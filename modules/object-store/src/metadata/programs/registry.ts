@@ -43,6 +43,7 @@ import {
 } from './custom-domain-commands.ts';
 import { findDomain, findServedBucket, listDomains } from './custom-domain-queries.ts';
 import { createAccessKey, deleteAccessKey, findAccessKey, listAccessKeys, touchAccessKeys } from './key-programs.ts';
+import { agingVersions, bucketsWithLifecycle, releaseLease, takeLease, uploadsBefore } from './lifecycle-programs.ts';
 import { listObjectVersions } from './list-object-versions.ts';
 import { listObjects } from './list-objects.ts';
 import { deleteObject, putObject } from './object-commands.ts';
@@ -75,6 +76,8 @@ export const commandPrograms: CommandPrograms = {
   changeAttributes,
   putObject,
   copyObject,
+  takeLease,
+  releaseLease,
   deleteObject,
   createUpload,
   putPart,
@@ -113,6 +116,9 @@ export const queryPrograms: QueryPrograms = {
   findObject,
   listObjects,
   listObjectVersions,
+  bucketsWithLifecycle,
+  agingVersions,
+  uploadsBefore,
   manifestParts,
   manifestBlobs,
   findManifestPart,

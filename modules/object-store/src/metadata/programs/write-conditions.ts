@@ -1,5 +1,6 @@
+import type { DeleteConditions } from '../../ports/delete-conditions.ts';
 import { storeErrors } from '../../errors.ts';
-import type { DeleteConditions, WriteConditions } from '../../ports/metadata-store.ts';
+import type { WriteConditions } from '../../ports/metadata-store.ts';
 import type { ObjectVersion } from '../../ports/records.ts';
 
 /** RFC 9110 section 13.1 on the newest version; `current` is null where there is none or a delete marker covers it. */

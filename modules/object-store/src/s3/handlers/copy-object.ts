@@ -11,8 +11,11 @@ import {
   type FoundSource,
 } from '../copy-request.ts';
 import { encryptionHeaders, readCopySourceCustomerKey, readEncryptionRequest } from '../encryption-headers.ts';
+import { expirationHeaders, matchable } from '../expiration-header.ts';
+import { readObjectLock } from '../object-lock-headers.ts';
 import { readAttributes } from '../object-attributes.ts';
 import { checksumElements, versionHeaders } from '../object-headers.ts';
+import type { ObjectAttributes } from '../../ports/records.ts';
 import { toIsoDate } from '../page-parameters.ts';
 import { writeConditionsOf } from '../request-conditions.ts';
 import { respondXml, setHeaders } from '../respond.ts';
@@ -21,11 +24,12 @@ import { bucketOf, keyOf, type S3Context, type S3Handler } from '../s3-context.t
 export const copyObject: S3Handler = async (context) => {
   const bucket = bucketOf(context);
   const wanted = readEncryptionRequest(context);
-  const { source, stored, encryption } = await retryWhileChanging(() => copy(context, wanted));
+  const { source, stored, encryption, attributes } = await retryWhileChanging(() => copy(context, wanted));
   setHeaders(context.response, {
     ...versionHeaders(bucket, stored.versionId),
     ...sourceVersionHeaders(source),
     ...encryptionHeaders(encryption, wanted.customerKey),
+    ...(await expirationHeaders(context.services, bucket, matchable({ ...stored, key: keyOf(context), attributes }))),
   });
   respondXml(context.response, 'CopyObjectResult', {
     LastModified: toIsoDate(stored.modifiedAtMs),
@@ -37,7 +41,7 @@ export const copyObject: S3Handler = async (context) => {
 async function copy(
   context: S3Context,
   encryption: EncryptionRequest,
-): Promise<CopiedObject & { source: FoundSource }> {
+): Promise<CopiedObject & { source: FoundSource; attributes: ObjectAttributes }> {
   const { request, services } = context;
   const { headers } = request;
   const requested = readAttributes(headers, services.parts.config.limits.metadata_bytes);
@@ -46,17 +50,18 @@ async function copy(
   assertChangesSomething(context, source);
   const attributes = attributesOfCopy(headers, source.found.version.attributes, requested);
   const acl = await aclOfNewObject(context);
+  const lock = await readObjectLock(context);
   const copied = await services.copies.object({
     source: source.found,
     customerKey: readCopySourceCustomerKey(context),
     bucket: bucketOf(context),
     key: keyOf(context),
-    attributes: { ...attributes, ...acl },
+    attributes: { ...attributes, ...acl, ...lock },
     checksumAlgorithm,
     encryption,
     conditions: writeConditionsOf(headers),
   });
-  return { source, ...copied };
+  return { source, attributes, ...copied };
 }
 
 /** Only a source of a bucket that keeps versions, or did, has one to name. */

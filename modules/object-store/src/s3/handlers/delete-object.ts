@@ -1,7 +1,8 @@
+import type { DeleteConditions } from '../../ports/delete-conditions.ts';
 import { isAppError, type AppError } from '@svc/errors';
 import { assertObjectKey } from '../../domain/object-key.ts';
 import { storeErrors } from '../../errors.ts';
-import type { DeleteConditions, DeletedObject } from '../../ports/metadata-store.ts';
+import type { DeletedObject } from '../../ports/metadata-store.ts';
 import { mayDoTo } from '../access/authorize.ts';
 import { receiveDocument } from '../body/receive-document.ts';
 import { mayBypassGovernance } from '../object-lock-headers.ts';

@@ -8,6 +8,7 @@ import type { ReadRange } from '../../ports/blob-store.ts';
 import type { FoundObject } from '../../ports/metadata-store.ts';
 import { findObject } from '../access/find-object.ts';
 import { assertNoEncryptionRequest, encryptionHeaders, readCustomerKey } from '../encryption-headers.ts';
+import { expirationHeaders, matchable } from '../expiration-header.ts';
 import { checksumHeaders, objectHeaders } from '../object-headers.ts';
 import { readConditionsOf } from '../request-conditions.ts';
 import { respondEmpty, respondStream } from '../respond.ts';
@@ -70,7 +71,11 @@ async function prepare(context: S3Context): Promise<Prepared | null> {
   const customerKey = readCustomerKey(context);
   const { encryption } = found.version.attributes;
   const key = services.encryption.open(encryption, customerKey);
-  const headers = { ...objectHeaders(found.version, bucket), ...encryptionHeaders(encryption, customerKey) };
+  const headers = {
+    ...objectHeaders(found.version, bucket),
+    ...encryptionHeaders(encryption, customerKey),
+    ...(found.version.isLatest ? await expirationHeaders(services, bucket, matchable(found.version)) : {}),
+  };
   const result = evaluateReadConditions(readConditionsOf(request.headers), found.version);
   if (result === 'failed') throw storeErrors.PreconditionFailed();
   if (result === 'not-modified') {

@@ -3,6 +3,7 @@ import type { ObjectAttributes } from '../../ports/records.ts';
 import { aclOfNewObject } from '../access/new-object-acl.ts';
 import { receiveContent } from '../body/receive-content.ts';
 import { encryptionHeaders, readEncryptionRequest } from '../encryption-headers.ts';
+import { expirationHeaders, matchable } from '../expiration-header.ts';
 import { readObjectLock } from '../object-lock-headers.ts';
 import { readAttributes } from '../object-attributes.ts';
 import { checksumHeaders, versionHeaders } from '../object-headers.ts';
@@ -51,6 +52,7 @@ export async function storeObject(context: S3Context, more: Partial<ObjectAttrib
     ...checksumHeaders(stored.checksum),
     ...encryptionHeaders(sealed?.encryption, wanted.customerKey),
     ...versionHeaders(bucket, stored.versionId),
+    ...(await expirationHeaders(services, bucket, matchable({ ...stored, key: keyOf(context), attributes }))),
   };
   return { etag: stored.etag, headers };
 }

@@ -1,0 +1,259 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { isAppError } from '@svc/errors';
+import type { AgingVersion } from '../../ports/lifecycle-metadata.ts';
+import type { BucketRecord } from '../../ports/records.ts';
+import type { BucketConfigurations } from '../bucket-configurations.ts';
+import type { MultipartService } from '../multipart-service.ts';
+import type { ObjectService } from '../object-service.ts';
+import type { StoreParts } from '../store-parts.ts';
+import { decideExpiry, type ExpiryDecision } from './decide-expiry.ts';
+import { parseLifecycleDocument, type LifecycleDocument } from './lifecycle-document.ts';
+import { dueAfter, type LifecycleDay } from './rule-matching.ts';
+import { prefixesOf, scanVersions } from './scan-bucket.ts';
+
+const LEASE = 'lifecycle';
+const LEASE_MS = 60_000;
+/** Where a run stands, so that one that was cut goes on there. */
+const POSITION = 'lifecycle-position';
+const BATCH = 256;
+/** Deletes that are on their way together share commits. */
+const AT_A_TIME = 64;
+/** What nobody ended by itself ends then, in every bucket. */
+const ABANDONED_UPLOAD_DAYS = 7;
+
+export interface LifecycleParts {
+  parts: StoreParts;
+  configurations: BucketConfigurations;
+  objects: ObjectService;
+  multipart: MultipartService;
+}
+
+export interface LifecycleReport {
+  /** False when another replica was at it. */
+  ran: boolean;
+  expired: number;
+  aborted: number;
+}
+
+interface Position {
+  bucketId: number;
+  prefix: string;
+  key: string;
+}
+
+/**
+ * Carries out the rules of all buckets. One replica at a time holds the lease; each deletion is an ordinary delete that
+ * names what it saw, so that what was written meanwhile stays, and object lock, versions, usage and trash hold as ever.
+ */
+export class LifecycleExecutor {
+  readonly #using: LifecycleParts;
+  readonly #holder: string;
+  readonly #day: LifecycleDay;
+  readonly #everyMs: number;
+
+  constructor(using: LifecycleParts) {
+    this.#using = using;
+    this.#holder = using.parts.identifiers.versionToken();
+    const { day_seconds: daySeconds, interval_seconds: intervalSeconds } = using.parts.config.lifecycle;
+    this.#day = { lengthMs: daySeconds * 1_000 };
+    this.#everyMs = Math.min(intervalSeconds * 1_000, this.#day.lengthMs / 5);
+  }
+
+  /** Until the signal; a run that fails is logged, and the next one goes on where it stopped. */
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      try {
+        await this.round(signal);
+      } catch (error) {
+        this.#using.parts.log.error({ err: error }, 'lifecycle rules could not be carried out');
+      }
+      await delay(this.#everyMs, undefined, { signal }).catch(() => undefined);
+    }
+  }
+
+  async round(signal: AbortSignal): Promise<LifecycleReport> {
+    const report: LifecycleReport = { ran: false, expired: 0, aborted: 0 };
+    if (!(await this.#keepLease())) return report;
+    report.ran = true;
+    try {
+      await this.#abortAbandoned(report, signal);
+      await this.#allBuckets(report, signal);
+    } finally {
+      await this.#using.parts.metadata.releaseLease({ name: LEASE, holder: this.#holder });
+    }
+    return report;
+  }
+
+  async #allBuckets(report: LifecycleReport, signal: AbortSignal): Promise<void> {
+    const { metadata } = this.#using.parts;
+    let start = parsePosition(await metadata.storeProperty({ name: POSITION }));
+    for (let afterBucketId = start === null ? -1 : start.bucketId - 1; ;) {
+      const buckets = await metadata.bucketsWithLifecycle({ afterBucketId, limit: BATCH });
+      for (const bucket of buckets) {
+        if (!(await this.#bucket(bucket, start?.bucketId === bucket.id ? start : null, report, signal))) return;
+        start = null;
+        afterBucketId = bucket.id;
+      }
+      if (buckets.length < BATCH) break;
+    }
+    await this.#savePosition('');
+  }
+
+  /** False when the run is to end. */
+  async #bucket(
+    bucket: BucketRecord,
+    start: Position | null,
+    report: LifecycleReport,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    if (signal.aborted || !(await this.#keepLease())) return false;
+    const configuration = await this.#using.configurations.of(bucket);
+    const document = configuration.parsed('lifecycle', parseLifecycleDocument);
+    if (document === null) return true;
+    for (const prefix of prefixesOf(document)) {
+      if (start !== null && prefix < start.prefix) continue;
+      const afterKey = prefix === start?.prefix ? start.key : '';
+      if (!(await this.#below({ bucket, document, prefix, afterKey }, report, signal))) return false;
+    }
+    await this.#abortByRules(bucket, document, report, signal);
+    return true;
+  }
+
+  async #below(
+    { bucket, document, prefix, afterKey }: Scan,
+    report: LifecycleReport,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const { parts } = this.#using;
+    let goesOn = true;
+    let due: Promise<number>[] = [];
+    const settle = async (): Promise<void> => {
+      for (const count of await Promise.all(due)) report.expired += count;
+      due = [];
+    };
+    const onPage = async (key: string): Promise<boolean> => {
+      await settle();
+      await this.#savePosition(JSON.stringify({ bucketId: bucket.id, prefix, key } satisfies Position));
+      goesOn = !signal.aborted && (await this.#keepLease());
+      return goesOn;
+    };
+    const now = { nowMs: parts.now(), day: this.#day };
+    for await (const { version, place } of scanVersions(
+      parts.metadata,
+      { bucketId: bucket.id, prefix, afterKey },
+      onPage,
+    )) {
+      const decision = decideExpiry(document, version, place, now);
+      if (decision !== 'keep') due.push(this.#expire(bucket, version, decision));
+      if (due.length >= AT_A_TIME) await settle();
+    }
+    await settle();
+    return goesOn;
+  }
+
+  /** 1 when it went, 0 when it may not go or is another by now. */
+  async #expire(
+    bucket: BucketRecord,
+    version: AgingVersion,
+    decision: Exclude<ExpiryDecision, 'keep'>,
+  ): Promise<number> {
+    const { key, versionId, etag, modifiedAtMs } = version;
+    try {
+      if (decision === 'delete-version') await this.#using.objects.delete({ bucket, key, versionId });
+      else await this.#using.objects.delete({ bucket, key }, { ifMatch: [etag], ifMatchModifiedAtMs: modifiedAtMs });
+      return 1;
+    } catch (error) {
+      if (isAppError(error) && error.status < 500) return 0;
+      throw error;
+    }
+  }
+
+  async #abortByRules(
+    bucket: BucketRecord,
+    document: LifecycleDocument,
+    report: LifecycleReport,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { multipart, parts } = this.#using;
+    for (const rule of document.rules) {
+      const days = rule.abortIncompleteMultipartUpload?.days;
+      if (!rule.enabled || days === undefined) continue;
+      const { prefix } = rule.filter;
+      for (let [afterKey, afterUploadId] = ['', '']; !signal.aborted;) {
+        const page = await multipart.listUploads(bucket, {
+          prefix,
+          delimiter: '',
+          afterKey,
+          afterUploadId,
+          limit: BATCH,
+        });
+        for (const { key, uploadId, initiatedAtMs } of page.uploads) {
+          if (dueAfter(initiatedAtMs, days, this.#day) > parts.now()) continue;
+          report.aborted += await this.#abort({ bucketId: bucket.id, key, uploadId });
+        }
+        if (!page.truncated) break;
+        [afterKey, afterUploadId] = [page.nextKey ?? '', page.nextUploadId ?? ''];
+      }
+    }
+  }
+
+  async #abortAbandoned(report: LifecycleReport, signal: AbortSignal): Promise<void> {
+    const { metadata, now } = this.#using.parts;
+    const beforeMs = now() - ABANDONED_UPLOAD_DAYS * this.#day.lengthMs;
+    const ruled = new Map<number, boolean>();
+    for (let after = { initiatedAtMs: -1, uploadId: '' }; !signal.aborted;) {
+      const uploads = await metadata.uploadsBefore({ beforeMs, after, limit: BATCH });
+      for (const upload of uploads) {
+        const known = ruled.get(upload.bucketId) ?? (await this.#hasAbortRule(upload.bucketId));
+        ruled.set(upload.bucketId, known);
+        if (!known) report.aborted += await this.#abort(upload);
+        after = upload;
+      }
+      if (uploads.length < BATCH || !(await this.#keepLease())) return;
+      ruled.clear();
+    }
+  }
+
+  /** A bucket that says itself when uploads end is left to its own rules. */
+  async #hasAbortRule(bucketId: number): Promise<boolean> {
+    const { lifecycle } = await this.#using.parts.metadata.bucketDocuments({ bucketId });
+    if (lifecycle === undefined) return false;
+    const { rules } = parseLifecycleDocument(lifecycle);
+    return rules.some((rule) => rule.enabled && rule.abortIncompleteMultipartUpload !== null);
+  }
+
+  async #abort({ bucketId, key, uploadId }: { bucketId: number; key: string; uploadId: string }): Promise<number> {
+    const { metadata, now, config } = this.#using.parts;
+    try {
+      const trashDueAtMs = now() + config.trash_grace_seconds * 1_000;
+      await metadata.abortUpload({ bucketId, key, uploadId, trashDueAtMs });
+      return 1;
+    } catch (error) {
+      if (isAppError(error) && error.status < 500) return 0; // completed or aborted meanwhile
+      throw error;
+    }
+  }
+
+  async #keepLease(): Promise<boolean> {
+    const { metadata, now } = this.#using.parts;
+    const nowMs = now();
+    return await metadata.takeLease({ name: LEASE, holder: this.#holder, nowMs, untilMs: nowMs + LEASE_MS });
+  }
+
+  async #savePosition(value: string): Promise<void> {
+    const { metadata } = this.#using.parts;
+    if (value === '' && ((await metadata.storeProperty({ name: POSITION })) ?? '') === '') return;
+    await metadata.setStoreProperty({ name: POSITION, value });
+  }
+}
+
+interface Scan {
+  bucket: BucketRecord;
+  document: LifecycleDocument;
+  prefix: string;
+  afterKey: string;
+}
+
+function parsePosition(stored: string | null): Position | null {
+  return stored === null || stored === '' ? null : (JSON.parse(stored) as Position); // written above
+}
