@@ -23,7 +23,7 @@ export const storeErrors = defineErrors({
 
   // The shape of a request
   BadRequest: [400, '{reason}'],
-  BadDigest: [400, 'The {header} you specified did not match what we received.'],
+  BadDigest: [400, 'The {header} you specified did not match {with}.'],
   EntityTooLarge: [400, 'Your proposed upload exceeds the maximum allowed size'],
   EntityTooSmall: [400, 'Your proposed upload is smaller than the minimum allowed size'],
   IncompleteBody: [400, 'The request body terminated unexpectedly'],
@@ -39,7 +39,6 @@ export const storeErrors = defineErrors({
   InvalidRetentionPeriod: [400, 'The retention period must be a positive integer value'],
   InvalidRange: [416, 'The requested range is not satisfiable'],
   InvalidRequest: [400, '{reason}'],
-  InvalidPartNumber: [416, 'The requested partnumber is not satisfiable'],
   InvalidStorageClass: [400, 'The storage class you specified is not valid'],
   InvalidTag: [400, '{reason}'],
   InvalidURI: [400, "Couldn't parse the specified URI."],

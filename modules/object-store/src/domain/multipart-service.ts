@@ -1,5 +1,12 @@
 import { storeErrors } from '../errors.ts';
-import type { CompletedPart, NewContent, StoredVersion, UploadPage, WriteConditions } from '../ports/metadata-store.ts';
+import type {
+  CompletedPart,
+  ExpectedObject,
+  NewContent,
+  StoredVersion,
+  UploadPage,
+  WriteConditions,
+} from '../ports/metadata-store.ts';
 import type { SourceVersion } from '../ports/copy-commands.ts';
 import type { ChecksumAlgorithm, ChecksumType } from '../checksums/algorithms.ts';
 import type { BucketRecord, ObjectAttributes, ObjectChecksum, PartRecord, UploadRecord } from '../ports/records.ts';
@@ -37,7 +44,7 @@ export interface NewPartReference extends Omit<NewPart, 'content'> {
 
 export interface Completion extends UploadName {
   parts: readonly CompletedPart[];
-  expectedChecksum?: string;
+  expected?: ExpectedObject;
   conditions?: WriteConditions;
 }
 
@@ -103,10 +110,11 @@ export function createMultipartService(parts: StoreParts): MultipartService {
         nowMs: now(),
         trashDueAtMs: trashDueAt(parts),
       }),
-    complete: ({ bucket, conditions = {}, ...completion }) =>
+    complete: ({ bucket, conditions = {}, expected = {}, ...completion }) =>
       metadata.completeUpload({
         ...completion,
         conditions,
+        expected,
         bucketId: bucket.id,
         nowMs: now(),
         versionToken: identifiers.versionToken(),

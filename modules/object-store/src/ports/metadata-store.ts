@@ -171,13 +171,20 @@ export interface CompletedPart {
   checksum?: string;
 }
 
+/** Each is held against what the parts add up to. */
+export interface ExpectedObject {
+  checksum?: { algorithm: ChecksumAlgorithm; value: string };
+  checksumType?: ChecksumType;
+  sizeBytes?: number;
+}
+
 export interface CompleteUpload {
   uploadId: string;
   bucketId: number;
   key: string;
   parts: readonly CompletedPart[];
-  /** What the client says the whole object's checksum is. */
-  expectedChecksum?: string;
+  /** What the client says of the whole object. */
+  expected: ExpectedObject;
   nowMs: number;
   versionToken: string;
   minPartBytes: number;

@@ -56,5 +56,5 @@ function readMetadata(headers: RequestHeaders, limitBytes: number): Record<strin
 /** `aws-chunked` tells of the transfer, not of the object. */
 function contentEncoding(headers: RequestHeaders): string | undefined {
   const codings = (headers.get('content-encoding') ?? '').split(',').map((coding) => coding.trim());
-  return codings.filter((coding) => coding !== '' && coding.toLowerCase() !== 'aws-chunked').join(',');
+  return codings.filter((coding) => coding !== '' && coding.toLowerCase() !== 'aws-chunked').join(', ');
 }

@@ -27,6 +27,11 @@ export function versionHeaders(bucket: BucketRecord, versionId: string): Outgoin
   return bucket.versioning === 'unversioned' ? {} : { 'x-amz-version-id': versionId };
 }
 
+/** Of what was just written: where versions are suspended it has no name of its own yet. */
+export function newVersionHeaders(versionId: string): OutgoingHttpHeaders {
+  return versionId === 'null' ? {} : { 'x-amz-version-id': versionId };
+}
+
 export function checksumHeaders(checksum: ObjectChecksum | null): OutgoingHttpHeaders {
   if (checksum === null) return {};
   return { [checksumHeaderName(checksum.algorithm)]: checksum.value, 'x-amz-checksum-type': checksum.type };

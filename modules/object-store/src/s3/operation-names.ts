@@ -65,6 +65,7 @@ export const IMPLEMENTED = [
   'CopyObject',
   'UploadPartCopy',
   'PostObject',
+  'GetObjectAttributes',
 ] as const;
 
 /**
@@ -72,7 +73,6 @@ export const IMPLEMENTED = [
  * takes a half answer for a whole one. This is the one list of them; the documentation is made from it.
  */
 export const NOT_IMPLEMENTED = [
-  'GetObjectAttributes',
   'GetObjectTorrent',
   'RestoreObject',
   'SelectObjectContent',

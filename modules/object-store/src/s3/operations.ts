@@ -21,12 +21,7 @@ import { deleteBucketEncryption, getBucketEncryption, putBucketEncryption } from
 import { deleteObject, deleteObjects } from './handlers/delete-object.ts';
 import { getObject, headObject } from './handlers/get-object.ts';
 import { listObjects, listObjectsV2 } from './handlers/listings.ts';
-import {
-  abortMultipartUpload,
-  completeMultipartUpload,
-  createMultipartUpload,
-  uploadPart,
-} from './handlers/multipart.ts';
+import { abortMultipartUpload, createMultipartUpload, uploadPart } from './handlers/multipart.ts';
 import { listMultipartUploads, listParts } from './handlers/multipart-listings.ts';
 import {
   deleteBucketOwnershipControls,
@@ -53,7 +48,9 @@ import {
   putBucketTagging,
   putObjectTagging,
 } from './handlers/tagging.ts';
+import { completeMultipartUpload } from './handlers/complete-upload.ts';
 import { copyObject } from './handlers/copy-object.ts';
+import { getObjectAttributes } from './handlers/object-attributes.ts';
 import { uploadPartCopy } from './handlers/upload-part-copy.ts';
 import { deleteBucketLifecycle, getBucketLifecycle, putBucketLifecycle } from './handlers/lifecycle.ts';
 import type { ImplementedOperation } from './operation-names.ts';
@@ -105,6 +102,7 @@ export const operations: Readonly<Record<ImplementedOperation, Operation>> = {
   GetBucketLogging: { needs: 'read', handle: getBucketLogging },
   PutBucketLogging: { needs: 'configure', handle: putBucketLogging },
   ListParts: { needs: 'read', handle: listParts },
+  GetObjectAttributes: { needs: 'read', handle: getObjectAttributes },
   GetObjectTagging: { needs: 'read', handle: getObjectTagging },
   PutObjectTagging: { needs: 'write', handle: putObjectTagging },
   DeleteObjectTagging: { needs: 'write', handle: deleteObjectTagging },

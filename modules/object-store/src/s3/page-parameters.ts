@@ -3,7 +3,11 @@ import type { RequestQuery } from './query.ts';
 
 /** `max-keys` and its siblings: absent is the limit, more is cut to it, anything else is refused. */
 export function readLimit(query: RequestQuery, name: string, limit: number): number {
-  const text = query.get(name);
+  return readLimitText(query.get(name), name, limit);
+}
+
+/** The same of a header's text. */
+export function readLimitText(text: string | undefined, name: string, limit: number): number {
   if (text === undefined || text === '') return limit;
   if (!/^\d{1,10}$/.test(text) || Number(text) > 2_147_483_647) {
     const reason = `Provided ${name} not an integer or within integer range`;

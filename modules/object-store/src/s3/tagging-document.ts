@@ -1,3 +1,4 @@
+import { compareKeys } from '../domain/key-order.ts';
 import { assertTags, type Tags } from '../domain/tags.ts';
 import { storeErrors } from '../errors.ts';
 import { children, childText, parseXml } from './xml-reader.ts';
@@ -17,5 +18,6 @@ export function parseTagging(document: string, limit: number): Tags {
 }
 
 export function taggingNode(tags: Tags): XmlNode {
-  return { TagSet: { Tag: Object.entries(tags).map(([Key, Value]) => ({ Key, Value })) } };
+  const pairs = Object.entries(tags).toSorted(([first], [second]) => compareKeys(first, second));
+  return { TagSet: { Tag: pairs.map(([Key, Value]) => ({ Key, Value })) } };
 }

@@ -113,6 +113,7 @@ export function describeCopies(open: OpenMetadata): void {
         parts: [{ partNumber: 1, etag: 'ab'.repeat(16) }],
         nowMs: NOW_MS,
         versionToken: 'done',
+        expected: {},
         minPartBytes: 0,
         maxObjectBytes: 1e9,
         conditions: {},

@@ -50,6 +50,7 @@ export function describeUploads(open: OpenMetadata): void {
         parts,
         nowMs: NOW_MS,
         versionToken: 'token',
+        expected: {},
         minPartBytes: 50,
         maxObjectBytes: 10_000,
         conditions: {},

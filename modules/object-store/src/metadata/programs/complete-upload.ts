@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { multipartChecksum } from '../../checksums/multipart-checksum.ts';
 import { storeErrors } from '../../errors.ts';
-import type { CompletedPart, CompleteUpload, StoredVersion } from '../../ports/metadata-store.ts';
+import type { CompletedPart, CompleteUpload, ExpectedObject, StoredVersion } from '../../ports/metadata-store.ts';
 import type { ObjectChecksum, PartRecord, UploadRecord } from '../../ports/records.ts';
 import { all, change, first, type Program } from '../program.ts';
 import { text, textOrNull } from '../row.ts';
@@ -39,7 +39,7 @@ export function* completeUpload(input: CompleteUpload): Program<StoredVersion> {
   const stored = yield* readParts(input.uploadId);
   const parts = choose(stored, input.parts);
   const sizeBytes = assertSizes(parts, input);
-  const checksum = checksumOf(upload, parts, input.expectedChecksum);
+  const checksum = checksumOf(upload, parts, input.expected);
   yield* arrange(input, stored, parts);
   const etag = multipartEtag(parts);
   const versionId = yield* pushVersion(versioning, newest, {
@@ -84,10 +84,11 @@ function* readParts(uploadId: string): Program<ReadonlyMap<number, StoredPart>> 
   );
 }
 
-/** The parts that the client named, each as it was uploaded. */
+/** The parts that the client named, each as it was uploaded. Of one that is named again the last counts. */
 function choose(stored: ReadonlyMap<number, StoredPart>, named: readonly CompletedPart[]): readonly StoredPart[] {
+  const last = named.filter(({ partNumber }, index) => partNumber !== named[index + 1]?.partNumber);
   let previous = 0;
-  return named.map(({ partNumber, etag, checksum }) => {
+  return last.map(({ partNumber, etag, checksum }) => {
     if (partNumber <= previous) throw storeErrors.InvalidPartOrder();
     previous = partNumber;
     const part = stored.get(partNumber);
@@ -110,6 +111,11 @@ function assertSizes(parts: readonly StoredPart[], input: CompleteUpload): numbe
     total += part.sizeBytes;
   }
   if (total > input.maxObjectBytes) throw storeErrors.EntityTooLarge({ details: { proposedSize: total } });
+  const { sizeBytes = total } = input.expected;
+  if (sizeBytes !== total) {
+    const reason = `The provided 'x-amz-mp-object-size' header value ${sizeBytes} does not match what was computed: ${total}`;
+    throw storeErrors.InvalidRequest({ details: { reason } });
+  }
   return total;
 }
 
@@ -148,12 +154,20 @@ function multipartEtag(parts: readonly StoredPart[]): string {
 function checksumOf(
   upload: UploadRecord,
   parts: readonly StoredPart[],
-  expected: string | undefined,
+  expected: ExpectedObject,
 ): ObjectChecksum | null {
-  const checksum = multipartChecksum(upload.checksumAlgorithm, upload.checksumType, parts);
-  // A composite value is sent with and without its number of parts.
-  if (expected !== undefined && expected !== checksum?.value && `${expected}-${parts.length}` !== checksum?.value) {
-    throw storeErrors.BadDigest({ details: { header: upload.checksumAlgorithm ?? 'CRC64NVME' } });
+  const type = upload.checksumType ?? 'FULL_OBJECT';
+  if (expected.checksumType !== undefined && expected.checksumType !== type) {
+    const reason = `The upload was created using the ${type} checksum mode. The complete request must use the same checksum mode.`;
+    throw storeErrors.InvalidRequest({ details: { reason } });
   }
-  return checksum;
+  const checksum = multipartChecksum(upload.checksumAlgorithm, upload.checksumType, parts);
+  if (expected.checksum === undefined) return checksum;
+  const { algorithm, value } = expected.checksum;
+  // Nothing is known of another algorithm when the upload was begun without one.
+  if (upload.checksumAlgorithm === null && algorithm !== checksum?.algorithm) return checksum;
+  // A composite value is sent with and without its number of parts.
+  if (algorithm === checksum?.algorithm && [value, `${value}-${parts.length}`].includes(checksum.value))
+    return checksum;
+  throw storeErrors.BadDigest({ details: { header: algorithm, with: 'the calculated checksum' } });
 }

@@ -26,8 +26,8 @@ export function canonicalRequest(parts: CanonicalParts): string {
   ].join('\n');
 }
 
-/** Task 2: what the signature is made over. */
-export function stringToSign(amzDate: string, scope: string, canonical: string): string {
+/** Task 2: what the signature is made over. Text is hashed as UTF-8. */
+export function stringToSign(amzDate: string, scope: string, canonical: string | Uint8Array): string {
   return `AWS4-HMAC-SHA256\n${amzDate}\n${scope}\n${hash('sha256', canonical)}`;
 }
 

@@ -76,12 +76,23 @@ function signatureMatches(
     const { method, headers } = request;
     const { signedHeaders, amzDate, signature } = claim;
     const canonical = canonicalRequest({ method, path, parameters, headers, signedHeaders, payloadHash });
-    return sameSignature(signature, sign(signingKey, stringToSign(amzDate, scope, canonical)));
+    return spellingsOf(canonical).some((spelling) =>
+      sameSignature(signature, sign(signingKey, stringToSign(amzDate, scope, spelling))),
+    );
   };
   if (matches(request.rawPath)) return true;
   // A client may send a path less encoded than it signed it; both spellings name the same key.
   const encoded = canonicalPath(request.rawPath);
   return encoded !== null && encoded !== request.rawPath && matches(encoded);
+}
+
+/**
+ * Header bytes outside ASCII came to us as one character each. Most clients sign the bytes that they send; some sign UTF-8
+ * and send Latin-1.
+ */
+function spellingsOf(canonical: string): readonly (string | Uint8Array)[] {
+  const bytes = Buffer.from(canonical, 'latin1');
+  return bytes.length === Buffer.byteLength(canonical) ? [bytes] : [bytes, canonical];
 }
 
 export function sign(key: KeyObject, text: string): string {

@@ -1,7 +1,7 @@
 import {
   CHECKSUM_ALGORITHMS,
   checksumHeaderName,
-  isChecksumValue,
+  isBase64,
   parseChecksumAlgorithm,
   type ChecksumAlgorithm,
   type DigestName,
@@ -9,6 +9,7 @@ import {
 } from '../../checksums/algorithms.ts';
 import { storeErrors } from '../../errors.ts';
 import type { PayloadDeclaration } from '../auth/payload-declaration.ts';
+import type { RequestHeaders } from '../request-headers.ts';
 import type { S3Request } from '../s3-request.ts';
 
 /** Everything that a request announced about its body, to be held against what comes. */
@@ -21,12 +22,21 @@ export interface BodyPlan {
   checksum: { algorithm: ChecksumAlgorithm; value: string | null } | null;
 }
 
-export function readBodyPlan(request: S3Request, payload: PayloadDeclaration): BodyPlan {
+export interface BodyPlanOptions {
+  /** The checksum in the headers is of something else than this body. */
+  checksumOfAnother?: boolean;
+}
+
+export function readBodyPlan(
+  request: S3Request,
+  payload: PayloadDeclaration,
+  { checksumOfAnother = false }: BodyPlanOptions = {},
+): BodyPlan {
   return {
     sizeBytes: contentBytes(request, payload),
     payload,
     md5: readMd5(request),
-    checksum: readChecksum(request, payload),
+    checksum: checksumOfAnother ? null : readChecksum(request, payload),
   };
 }
 
@@ -45,14 +55,18 @@ export function assertDigests(plan: BodyPlan, digests: DigestResults, trailer: R
     throw storeErrors.XAmzContentSHA256Mismatch();
   }
   if (plan.md5 !== null && digests.MD5?.equals(plan.md5) !== true) {
-    throw storeErrors.BadDigest({ details: { header: 'Content-MD5' } });
+    throw storeErrors.BadDigest({ details: { header: 'Content-MD5', with: 'what we received' } });
   }
   if (plan.checksum === null) return;
   const { algorithm } = plan.checksum;
   const name = checksumHeaderName(algorithm);
   const value = plan.checksum.value ?? trailer.get(name);
-  if (value === undefined || !isChecksumValue(algorithm, value)) throw invalidValue(name);
-  if (digests[algorithm]?.toString('base64') !== value) throw storeErrors.BadDigest({ details: { header: algorithm } });
+  if (value === undefined || !isBase64(value)) throw invalidValue(name);
+  if (digests[algorithm]?.toString('base64') !== value) throw checksumMismatch(algorithm);
+}
+
+export function checksumMismatch(algorithm: ChecksumAlgorithm): Error {
+  return storeErrors.BadDigest({ details: { header: algorithm, with: 'the calculated checksum' } });
 }
 
 function contentBytes(request: S3Request, payload: PayloadDeclaration): number {
@@ -77,14 +91,10 @@ function readMd5(request: S3Request): Buffer | null {
 }
 
 function readChecksum(request: S3Request, payload: PayloadDeclaration): BodyPlan['checksum'] {
-  const given = CHECKSUM_ALGORITHMS.filter((algorithm) => request.headers.has(checksumHeaderName(algorithm)));
+  const given = announcedAlgorithm(request.headers);
   const trailing = payload.kind === 'chunked' && payload.trailer ? trailingChecksum(request) : null;
-  if (given.length + (trailing === null ? 0 : 1) > 1) {
-    throw storeErrors.InvalidRequest({
-      details: { reason: 'Expecting a single x-amz-checksum- header. Multiple checksum Types are not allowed.' },
-    });
-  }
-  const [algorithm = trailing] = given;
+  if (given !== null && trailing !== null) throw severalChecksums();
+  const algorithm = given ?? trailing;
   if (algorithm === null) return null;
   const announced = request.headers.get('x-amz-sdk-checksum-algorithm');
   if (announced !== undefined && parseChecksumAlgorithm(announced) !== algorithm) {
@@ -95,8 +105,21 @@ function readChecksum(request: S3Request, payload: PayloadDeclaration): BodyPlan
   if (algorithm === trailing) return { algorithm, value: null };
   const name = checksumHeaderName(algorithm);
   const value = request.headers.get(name) ?? '';
-  if (!isChecksumValue(algorithm, value)) throw invalidValue(name);
+  if (!isBase64(value)) throw invalidValue(name);
   return { algorithm, value };
+}
+
+/** The algorithm of the one checksum among the headers. */
+export function announcedAlgorithm(headers: RequestHeaders): ChecksumAlgorithm | null {
+  const given = CHECKSUM_ALGORITHMS.filter((algorithm) => headers.has(checksumHeaderName(algorithm)));
+  if (given.length > 1) throw severalChecksums();
+  return given[0] ?? null;
+}
+
+function severalChecksums(): Error {
+  return storeErrors.InvalidRequest({
+    details: { reason: 'Expecting a single x-amz-checksum- header. Multiple checksum Types are not allowed.' },
+  });
 }
 
 function trailingChecksum(request: S3Request): ChecksumAlgorithm | null {

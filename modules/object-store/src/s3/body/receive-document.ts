@@ -1,13 +1,17 @@
 import { MultiHasher } from '../../checksums/hasher.ts';
 import { storeErrors } from '../../errors.ts';
 import type { S3Context } from '../s3-context.ts';
-import { assertDigests, digestsFor, readBodyPlan } from './body-plan.ts';
+import { assertDigests, digestsFor, readBodyPlan, type BodyPlanOptions } from './body-plan.ts';
 import { receiveBody } from './receive-body.ts';
 
 /** A small body as text, such as an XML document, with everything that was announced about it verified. */
-export async function receiveDocument(context: S3Context, limitBytes: number): Promise<string> {
+export async function receiveDocument(
+  context: S3Context,
+  limitBytes: number,
+  options: BodyPlanOptions = {},
+): Promise<string> {
   const { request, payload, seed, services } = context;
-  const plan = readBodyPlan(request, payload);
+  const plan = readBodyPlan(request, payload, options);
   if (plan.sizeBytes > limitBytes) throw storeErrors.MalformedXML({ details: { maxBytes: limitBytes } });
   const hasher = new MultiHasher(services.parts.hashing.kernel, digestsFor(plan));
   const chunks: Buffer[] = [];

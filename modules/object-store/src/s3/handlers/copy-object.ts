@@ -14,7 +14,7 @@ import { encryptionHeaders, readCopySourceCustomerKey, readEncryptionRequest } f
 import { expirationHeaders, matchable } from '../expiration-header.ts';
 import { readObjectLock } from '../object-lock-headers.ts';
 import { readAttributes } from '../object-attributes.ts';
-import { checksumElements, versionHeaders } from '../object-headers.ts';
+import { checksumElements, newVersionHeaders } from '../object-headers.ts';
 import type { ObjectAttributes } from '../../ports/records.ts';
 import { toIsoDate } from '../page-parameters.ts';
 import { writeConditionsOf } from '../request-conditions.ts';
@@ -26,7 +26,7 @@ export const copyObject: S3Handler = async (context) => {
   const wanted = readEncryptionRequest(context);
   const { source, stored, encryption, attributes } = await retryWhileChanging(() => copy(context, wanted));
   setHeaders(context.response, {
-    ...versionHeaders(bucket, stored.versionId),
+    ...newVersionHeaders(stored.versionId),
     ...sourceVersionHeaders(source),
     ...encryptionHeaders(encryption, wanted.customerKey),
     ...(await expirationHeaders(context.services, bucket, matchable({ ...stored, key: keyOf(context), attributes }))),

@@ -121,14 +121,14 @@ async function selectPart({ services }: S3Context, found: FoundObject, text: str
   }
   const partNumber = Number(text);
   if (version.location.kind !== 'manifest') {
-    if (partNumber !== 1) throw storeErrors.InvalidPartNumber();
+    if (partNumber !== 1) throw storeErrors.InvalidPart({ details: { partNumber } });
     const range = { start: 0, endExclusive: version.sizeBytes };
     if (version.sizeBytes === 0) return { range, status: 200, headers: {} };
     return { range, status: 206, headers: { 'content-range': contentRange(range, version.sizeBytes) } };
   }
   const { manifestId } = version.location;
   const part = await services.parts.metadata.findManifestPart({ manifestId, partNumber });
-  if (part === null) throw storeErrors.InvalidPartNumber();
+  if (part === null) throw storeErrors.InvalidPart({ details: { partNumber } });
   const range = { start: part.startOffset, endExclusive: part.startOffset + part.sizeBytes };
   const headers = {
     'content-range': contentRange(range, version.sizeBytes),

@@ -12,7 +12,9 @@ export const listObjectsV2: S3Handler = async (context) => {
   const token = query.get('continuation-token');
   const startAfter = query.get('start-after') ?? '';
   const maxKeys = readMaxKeys(context);
-  const page = await readPage(context, token === undefined ? startAfter : fromToken(token), maxKeys);
+  // An empty token is none, and is given back as it came.
+  const after = token === undefined || token === '' ? startAfter : fromToken(token);
+  const page = await readPage(context, after, maxKeys);
   const owner = query.get('fetch-owner') === 'true' ? ownerOf(context) : {};
   respondXml(context.response, 'ListBucketResult', {
     ...listingHead(context, maxKeys),

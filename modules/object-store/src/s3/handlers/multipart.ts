@@ -4,27 +4,19 @@ import {
   type ChecksumAlgorithm,
   type ChecksumType,
 } from '../../checksums/algorithms.ts';
-import { CHECKSUM_ALGORITHMS, checksumHeaderName } from '../../checksums/algorithms.ts';
 import type { UploadName } from '../../domain/multipart-service.ts';
 import { storeErrors } from '../../errors.ts';
-import type { CompletedPart } from '../../ports/metadata-store.ts';
 import type { UploadRecord } from '../../ports/records.ts';
 import { aclOfNewObject } from '../access/new-object-acl.ts';
 import { readBodyPlan } from '../body/body-plan.ts';
 import { receiveContent } from '../body/receive-content.ts';
-import { receiveDocument } from '../body/receive-document.ts';
 import { encryptionHeaders, readCustomerKey, readEncryptionRequest } from '../encryption-headers.ts';
 import { readObjectLock } from '../object-lock-headers.ts';
 import { readAttributes } from '../object-attributes.ts';
-import { checksumHeaders, versionHeaders } from '../object-headers.ts';
+import { checksumHeaders } from '../object-headers.ts';
 import type { RequestHeaders } from '../request-headers.ts';
-import { writeConditionsOf } from '../request-conditions.ts';
 import { respondEmpty, respondXml, setHeaders } from '../respond.ts';
 import { bucketOf, keyOf, type S3Context, type S3Handler } from '../s3-context.ts';
-import { children, childText, parseXml, type XmlElement } from '../xml-reader.ts';
-
-/** Ten thousand parts with a checksum each. */
-const MAX_COMPLETION_BYTES = 4 * 1024 * 1024;
 
 export const createMultipartUpload: S3Handler = async (context) => {
   const { request, response, caller, services } = context;
@@ -81,35 +73,6 @@ export const uploadPart: S3Handler = async (context) => {
   });
 };
 
-export const completeMultipartUpload: S3Handler = async (context) => {
-  const { request, response, services } = context;
-  const name = uploadNameOf(context);
-  const root = parseXml(await receiveDocument(context, MAX_COMPLETION_BYTES), 'CompleteMultipartUpload');
-  const parts = children(root, 'Part').map((element) => readCompletedPart(element));
-  if (parts.length === 0 || parts.length > services.parts.config.limits.parts) throw storeErrors.MalformedXML();
-  const expected = CHECKSUM_ALGORITHMS.map((algorithm) => request.headers.get(checksumHeaderName(algorithm)));
-  const expectedChecksum = expected.find((value) => value !== undefined);
-  const stored = await services.multipart.complete({
-    ...name,
-    parts,
-    conditions: writeConditionsOf(request.headers),
-    ...(expectedChecksum === undefined ? {} : { expectedChecksum }),
-  });
-  setHeaders(response, {
-    ...versionHeaders(name.bucket, stored.versionId),
-    ...encryptionHeaders(stored.encryption, null),
-  });
-  respondXml(response, 'CompleteMultipartUploadResult', {
-    Location: `/${name.bucket.name}/${name.key}`,
-    Bucket: name.bucket.name,
-    Key: name.key,
-    ETag: `"${stored.etag}"`,
-    ...(stored.checksum === null
-      ? {}
-      : { [`Checksum${stored.checksum.algorithm}`]: stored.checksum.value, ChecksumType: stored.checksum.type }),
-  });
-};
-
 export const abortMultipartUpload: S3Handler = async (context) => {
   await context.services.multipart.abort(uploadNameOf(context));
   respondEmpty(context.response, 204);
@@ -153,15 +116,6 @@ function assertSameAlgorithm(context: S3Context, upload: UploadRecord): void {
   throw invalid(
     `Checksum Type mismatch occurred, expected checksum Type: ${wanted.toLowerCase()}, actual checksum Type: ${checksum.algorithm.toLowerCase()}`,
   );
-}
-
-function readCompletedPart(element: XmlElement): CompletedPart {
-  const number = childText(element, 'PartNumber')?.trim() ?? '';
-  const etag = childText(element, 'ETag')?.trim().replaceAll('"', '');
-  if (!/^\d{1,9}$/.test(number) || etag === undefined) throw storeErrors.MalformedXML();
-  const checksums = CHECKSUM_ALGORITHMS.map((algorithm) => childText(element, `Checksum${algorithm}`)?.trim());
-  const checksum = checksums.find((value) => value !== undefined && value !== '');
-  return { partNumber: Number(number), etag, ...(checksum === undefined ? {} : { checksum }) };
 }
 
 function invalid(reason: string): Error {

@@ -6,7 +6,7 @@ import { encryptionHeaders, readEncryptionRequest } from '../encryption-headers.
 import { expirationHeaders, matchable } from '../expiration-header.ts';
 import { readObjectLock } from '../object-lock-headers.ts';
 import { readAttributes } from '../object-attributes.ts';
-import { checksumHeaders, versionHeaders } from '../object-headers.ts';
+import { checksumHeaders, newVersionHeaders } from '../object-headers.ts';
 import { writeConditionsOf } from '../request-conditions.ts';
 import { respondEmpty } from '../respond.ts';
 import { bucketOf, keyOf, type S3Context, type S3Handler } from '../s3-context.ts';
@@ -51,7 +51,7 @@ export async function storeObject(context: S3Context, more: Partial<ObjectAttrib
   const headers = {
     ...checksumHeaders(stored.checksum),
     ...encryptionHeaders(sealed?.encryption, wanted.customerKey),
-    ...versionHeaders(bucket, stored.versionId),
+    ...newVersionHeaders(stored.versionId),
     ...(await expirationHeaders(services, bucket, matchable({ ...stored, key: keyOf(context), attributes }))),
   };
   return { etag: stored.etag, headers };

@@ -1,0 +1,97 @@
+import { TLSSocket } from 'node:tls';
+import { CHECKSUM_ALGORITHMS, checksumHeaderName, isBase64 } from '../../checksums/algorithms.ts';
+import { storeErrors } from '../../errors.ts';
+import type { CompletedPart, ExpectedObject } from '../../ports/metadata-store.ts';
+import { announcedAlgorithm } from '../body/body-plan.ts';
+import { receiveDocument } from '../body/receive-document.ts';
+import { encryptionHeaders } from '../encryption-headers.ts';
+import { checksumElements, newVersionHeaders } from '../object-headers.ts';
+import { writeConditionsOf } from '../request-conditions.ts';
+import type { RequestHeaders } from '../request-headers.ts';
+import { respondXml, setHeaders } from '../respond.ts';
+import type { S3Request } from '../s3-request.ts';
+import type { S3Handler } from '../s3-context.ts';
+import { children, childText, parseXml, type XmlElement } from '../xml-reader.ts';
+import { uploadNameOf } from './multipart.ts';
+
+/** Ten thousand parts with a checksum each. */
+const MAX_COMPLETION_BYTES = 4 * 1024 * 1024;
+
+export const completeMultipartUpload: S3Handler = async (context) => {
+  const { request, response, services } = context;
+  const name = uploadNameOf(context);
+  const expected = readExpected(request.headers);
+  // The checksum among the headers is the object's.
+  const document = await receiveDocument(context, MAX_COMPLETION_BYTES, { checksumOfAnother: true });
+  const { parts: mostParts } = services.parts.config.limits;
+  const parts = children(parseXml(document, 'CompleteMultipartUpload'), 'Part').map((element) => readPart(element));
+  if (parts.length === 0 || parts.length > mostParts) throw storeErrors.MalformedXML();
+  const stored = await services.multipart.complete({
+    ...name,
+    parts,
+    conditions: writeConditionsOf(request.headers),
+    expected,
+  });
+  setHeaders(response, {
+    ...newVersionHeaders(stored.versionId),
+    ...encryptionHeaders(stored.encryption, null),
+  });
+  respondXml(response, 'CompleteMultipartUploadResult', {
+    Location: locationOf(request),
+    Bucket: name.bucket.name,
+    Key: name.key,
+    ETag: `"${stored.etag}"`,
+    ...checksumElements(stored.checksum),
+  });
+};
+
+/** Where the client reached the object; the path is as it was sent. */
+function locationOf({ incoming, headers, rawPath }: S3Request): string {
+  const scheme = incoming.socket instanceof TLSSocket ? 'https' : 'http';
+  return `${scheme}://${headers.get('host') ?? ''}${rawPath}`;
+}
+
+function readExpected(headers: RequestHeaders): ExpectedObject {
+  const algorithm = announcedAlgorithm(headers);
+  const name = algorithm === null ? '' : checksumHeaderName(algorithm);
+  const value = headers.get(name) ?? '';
+  if (algorithm !== null && !isBase64(value.replace(/-\d{1,5}$/, ''))) throw invalidHeader(name);
+  const checksumType = headers.get('x-amz-checksum-type')?.toUpperCase();
+  if (checksumType !== undefined && checksumType !== 'COMPOSITE' && checksumType !== 'FULL_OBJECT') {
+    throw invalidHeader('x-amz-checksum-type');
+  }
+  const size = headers.get('x-amz-mp-object-size');
+  if (size !== undefined && !/^-?\d{1,15}$/.test(size)) throw invalidHeader('x-amz-mp-object-size');
+  if (size?.startsWith('-') === true) {
+    throw invalid(`Value for x-amz-mp-object-size header is less than zero: '${size}'`);
+  }
+  return {
+    ...(algorithm === null ? {} : { checksum: { algorithm, value } }),
+    ...(checksumType === undefined ? {} : { checksumType }),
+    ...(size === undefined ? {} : { sizeBytes: Number(size) }),
+  };
+}
+
+function readPart(element: XmlElement): CompletedPart {
+  const number = childText(element, 'PartNumber')?.trim() ?? '';
+  const etag = childText(element, 'ETag')?.trim().replaceAll('"', '');
+  if (!/^-?\d{1,9}$/.test(number) || etag === undefined) throw storeErrors.MalformedXML();
+  const partNumber = Number(number);
+  if (partNumber < 1) throw storeErrors.InvalidArgument({ details: { reason: 'PartNumber must be >= 1' } });
+  const given = CHECKSUM_ALGORITHMS.map((algorithm) => childText(element, `Checksum${algorithm}`)?.trim() ?? '');
+  const [checksum, ...others] = given.filter((value) => value !== '');
+  if (checksum === undefined) return { partNumber, etag };
+  if (others.length > 0 || !isBase64(checksum)) {
+    const reason = 'Invalid Base64 or multiple checksums present in request';
+    throw storeErrors.InvalidArgument({ details: { reason, argumentName: 'Checksum' } });
+  }
+  return { partNumber, etag, checksum };
+}
+
+function invalidHeader(name: string): Error {
+  return invalid(`Value for ${name} header is invalid.`);
+}
+
+function invalid(reason: string): Error {
+  return storeErrors.InvalidRequest({ details: { reason } });
+}
