@@ -12,6 +12,7 @@ import { copiedParts } from './0045-copied-parts.ts';
 import { customDomains } from './0041-custom-domains.ts';
 import { domainCertificates } from './0042-domain-certificates.ts';
 import { objectProtection } from './0043-object-protection.ts';
+import { notificationDeliveries } from './0044-notification-deliveries.ts';
 import { lifecycle } from './0046-lifecycle.ts';
 import { blobs } from './0048-blobs.ts';
 
@@ -29,6 +30,7 @@ export const migrations: readonly Migration[] = [
   customDomains,
   domainCertificates,
   objectProtection,
+  notificationDeliveries,
   copiedParts,
   lifecycle,
   blobs,

@@ -1,5 +1,6 @@
 import { Type, type Static } from 'typebox';
 import { s3EngineConfigSchema } from './engines/engine-config.ts';
+import { notificationsConfigSchema } from './domain/notifications/notifications-config.ts';
 import { customDomainsConfigSchema } from './domain/custom-domains/custom-domains-config.ts';
 
 const MiB = 1024 * 1024;
@@ -19,6 +20,10 @@ export const objectStoreConfigSchema = Type.Object(
     domains: Type.Array(Type.String(), {
       default: ['s3.localhost'],
       description: 'Host names below which `<bucket>.<name>` addresses a bucket (virtual-host style).',
+    }),
+    website_domains: Type.Array(Type.String(), {
+      default: ['web.localhost'],
+      description: 'Host names below which `<bucket>.<name>` shows a bucket with a website configuration to browsers.',
     }),
     master_key: Type.Optional(
       Type.String({
@@ -68,6 +73,7 @@ export const objectStoreConfigSchema = Type.Object(
       },
       { default: {}, additionalProperties: false, description: 'Lifecycle rules.' },
     ),
+    notifications: notificationsConfigSchema,
     limits: Type.Object(
       {
         buckets_per_workspace: bounded(1_000, 'Most buckets of a workspace.'),

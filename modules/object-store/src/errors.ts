@@ -97,6 +97,10 @@ export const storeErrors = defineErrors({
   ],
   ObjectLockConfigurationNotFoundError: [404, 'Object Lock configuration does not exist for this bucket'],
   OwnershipControlsNotFoundError: [404, 'The bucket ownership controls were not found'],
+  QuotaExceeded: [
+    403,
+    'The bucket is full: its quota of {quota} is {limit}. Delete objects, or raise the quota in the settings of the bucket',
+  ],
   PreconditionFailed: [412, 'At least one of the pre-conditions you specified did not hold'],
   ServerSideEncryptionConfigurationNotFoundError: [404, 'The server side encryption configuration was not found'],
   TenantNotProvisioned: [409, 'The object store of this workspace is not provisioned yet; create a bucket first'],
@@ -119,6 +123,8 @@ export const storeErrors = defineErrors({
   ObjectStoreDisabled: [503, 'The object store is disabled'],
   ProviderUnavailable: [503, 'The storage engine is not reachable'],
   StorageFault: [500, 'The disk of this server reports an error; what was stored before is not touched'],
+  NoSuchWebsiteConfiguration: [404, 'The specified bucket does not have a website configuration'],
+  WebhookRefused: [502, 'The webhook was not delivered: {reason}'],
   SlowDown: [503, 'Please reduce your request rate.'],
 });
 

@@ -22,4 +22,6 @@ export type { CertificateAuthority, DomainResolver } from './ports/custom-domain
 export type { MetadataStore } from './ports/metadata-store.ts';
 export type { OwnerDirectory } from './ports/owner-directory.ts';
 export { IMPLEMENTED, NOT_IMPLEMENTED } from './s3/operation-names.ts';
+export type { WebhookSender } from './ports/notifications.ts';
 export { loadMasterKey, type MasterKeySource } from './secrets/master-key.ts';
+export { createWebhookSender, type WebhookSenderOptions } from './webhooks/webhook-sender.ts';

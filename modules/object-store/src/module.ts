@@ -8,6 +8,7 @@ import { DigestThread } from './checksums/digest-thread.ts';
 import type { ObjectStoreConfig } from './config.ts';
 import { ActiveReads } from './domain/active-reads.ts';
 import { createCustomDomains, type CustomDomains } from './domain/custom-domains/create-custom-domains.ts';
+import { NotificationDispatcher } from './domain/notifications/notification-dispatcher.ts';
 import { fsck, type FsckReport } from './domain/fsck.ts';
 import { createIdentifiers } from './domain/identifiers.ts';
 import { Janitor } from './domain/janitor.ts';
@@ -18,6 +19,7 @@ import { registerManagementRoutes } from './management/index.ts';
 import type { BlobStore } from './ports/blob-store.ts';
 import type { CertificateAuthority, DomainResolver } from './ports/custom-domains.ts';
 import type { MetadataStore } from './ports/metadata-store.ts';
+import type { WebhookSender } from './ports/notifications.ts';
 import type { BucketRecord } from './ports/records.ts';
 import type { OwnerDirectory } from './ports/owner-directory.ts';
 import { createS3Plane } from './s3/index.ts';
@@ -35,6 +37,10 @@ export interface ObjectStoreDependencies {
   masterKey: KeyObject;
   /** Who is asked for the CNAMEs of custom domains. */
   domainResolver: DomainResolver;
+  /** Stable over restarts, different from that of every other process on the same database. */
+  replicaId: string;
+  /** Brings notifications to their receivers. */
+  webhooks: WebhookSender;
   /** Null: custom domains get no certificates here, TLS ends before the platform. */
   certificateAuthority: CertificateAuthority | null;
   config: ObjectStoreConfig;
@@ -81,26 +87,14 @@ export interface ObjectStoreModule {
 }
 
 export async function createObjectStoreModule(dependencies: ObjectStoreDependencies): Promise<ObjectStoreModule> {
-  const { metadata, blobs, owners, masterKey, config, log, metrics, now, random, s3Endpoint } = dependencies;
+  const { metadata, blobs, masterKey, config, log, metrics, now, s3Endpoint } = dependencies;
   await claimEngine(metadata, config);
   const thread = new DigestThread();
-  const parts: StoreParts = {
-    metadata,
-    blobs,
-    owners,
-    config,
-    log,
-    now,
-    random,
-    hashing: { kernel: new CrcKernel(), thread },
-    secrets: new SecretBox(masterKey, random),
-    identifiers: createIdentifiers(random),
-    activeReads: new ActiveReads(),
-  };
+  const parts = partsOf(dependencies, thread);
   const services = createServices(parts);
   const customDomains = createCustomDomains({
     config: config.custom_domains,
-    storeDomains: config.domains,
+    storeDomains: [...config.domains, ...config.website_domains],
     s3Endpoint,
     metadata,
     secrets: parts.secrets,
@@ -124,6 +118,9 @@ export async function createObjectStoreModule(dependencies: ObjectStoreDependenc
   });
   const janitor = new Janitor(parts, services.credentials);
   const scrubber = new Scrubber({ metadata, blobs, kernel: parts.hashing.kernel, log, metrics, now });
+  const { notifications, configurations } = services;
+  const holder = dependencies.replicaId;
+  const dispatcher = new NotificationDispatcher({ parts, configurations, notifications, metrics, holder });
   const stop = new AbortController();
   let background: Promise<unknown> = Promise.resolve();
 
@@ -147,6 +144,7 @@ export async function createObjectStoreModule(dependencies: ObjectStoreDependenc
         janitor.run(ends),
         services.lifecycle.run(ends),
         customDomains.worker.run(ends),
+        dispatcher.run(ends),
         scrubbing,
       ]);
     },
@@ -169,7 +167,26 @@ export async function createObjectStoreModule(dependencies: ObjectStoreDependenc
       await janitor.round();
       await services.lifecycle.round(stop.signal);
       await customDomains.worker.round(stop.signal);
+      await dispatcher.round(stop.signal);
     },
+  };
+}
+
+function partsOf(dependencies: ObjectStoreDependencies, thread: DigestThread): StoreParts {
+  const { metadata, blobs, owners, webhooks, masterKey, config, log, now, random } = dependencies;
+  return {
+    metadata,
+    blobs,
+    owners,
+    webhooks,
+    config,
+    log,
+    now,
+    random,
+    hashing: { kernel: new CrcKernel(), thread },
+    secrets: new SecretBox(masterKey, random),
+    identifiers: createIdentifiers(random),
+    activeReads: new ActiveReads(),
   };
 }
 

@@ -30,6 +30,8 @@ export interface SuiteOptions {
 
 const REQUIREMENTS = new URL('requirements.txt', import.meta.url);
 const PLUGIN_FOLDER = fileURLToPath(new URL('plugin/', import.meta.url));
+/** Those that the suite names when its configuration names none. */
+const KMS_KEY_IDS = 'testkey-1,testkey-2';
 const SUITE_TIMEOUT_MS = 30 * 60_000;
 /** Lifecycle tests sleep for many days of ten seconds. */
 const TEST_TIMEOUT_SECONDS = 180;
@@ -46,6 +48,7 @@ export async function runS3Tests(options: SuiteOptions = {}): Promise<SuiteRun> 
       SVC_OWNER_EMAIL: MAIN_EMAIL,
       SVC_LOG_LEVEL: 'warn',
       SVC_OBJECT_STORE_LIFECYCLE_DAY_SECONDS: String(LIFECYCLE_DAY_SECONDS),
+      SVC_OBJECT_STORE_KMS_KEY_IDS: KMS_KEY_IDS,
     },
   });
   const configuration = join(folder.path, 's3tests.conf');

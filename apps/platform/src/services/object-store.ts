@@ -7,6 +7,7 @@ import {
   createAcmeAuthority,
   createDnsResolver,
   createObjectStoreModule,
+  createWebhookSender,
   loadMasterKey,
   openBlobStore,
   openPostgresMetadataStore,
@@ -15,6 +16,7 @@ import {
   type MetadataStore,
 } from '@svc/object-store';
 import type { ServiceStates } from '../http/status-routes.ts';
+import { replicaIdOf } from '../replica-id.ts';
 import type { ServiceContext } from './create-services.ts';
 import { countOf, type Service } from './service.ts';
 
@@ -44,6 +46,11 @@ export async function createObjectStoreService(context: ServiceContext): Promise
     owners: directory,
     masterKey,
     domainResolver: createDnsResolver({ servers: config.object_store.custom_domains.resolvers }),
+    replicaId: replicaIdOf(folder.path),
+    webhooks: createWebhookSender({
+      allowedNetworks: config.object_store.notifications.allowed_networks,
+      timeoutMs: config.object_store.notifications.timeout_seconds * 1_000,
+    }),
     certificateAuthority: certificateAuthority(context, metadata, masterKey),
     config: config.object_store,
     log,

@@ -1,3 +1,5 @@
+import type { EventOrigin } from '../ports/notifications.ts';
+import { assertSettings, writeRulesOf } from './write-rules.ts';
 import type { ChecksumAlgorithm } from '../checksums/algorithms.ts';
 import type { ContentKey } from '../encryption/content-key.ts';
 import type { CustomerKey } from '../encryption/key-envelope.ts';
@@ -6,6 +8,7 @@ import type { BucketRecord, ObjectAttributes, ObjectChecksum, ObjectEncryption }
 import type { ContentParts } from './content-writer.ts';
 import { copyPart, identityOf, type CopiedPart, type PartCopy } from './copy-part.ts';
 import { digestContent } from './digest-content.ts';
+import type { BucketConfigurations } from './bucket-configurations.ts';
 import type { EncryptionRequest, EncryptionService } from './encryption-service.ts';
 import type { MultipartService } from './multipart-service.ts';
 import type { ObjectService } from './object-service.ts';
@@ -23,6 +26,8 @@ export interface ObjectCopy {
   /** Null: as the source has it. */
   checksumAlgorithm: ChecksumAlgorithm | null;
   encryption: EncryptionRequest;
+  /** For notifications. */
+  origin?: EventOrigin;
   conditions: WriteConditions;
 }
 
@@ -43,6 +48,7 @@ export interface CopyService {
 
 export interface CopyParts {
   parts: StoreParts;
+  configurations: BucketConfigurations;
   contentParts: ContentParts;
   objects: ObjectService;
   multipart: MultipartService;
@@ -57,19 +63,22 @@ export function createCopyService(using: CopyParts): CopyService {
       const key = using.encryption.open(encryption, customerKey);
       const shared = await using.encryption.forCopy({ encryption, customerKey }, bucket, request);
       if (shared === null) return await writeAnew(using, copy, key);
-      return { stored: await shareBytes(using.parts, copy, key, shared.encryption), ...shared };
+      return { stored: await shareBytes(using, copy, key, shared.encryption), ...shared };
     },
     part: (copy) => copyPart(using, copy),
   };
 }
 
 async function shareBytes(
-  parts: StoreParts,
-  { source, bucket, key, attributes, checksumAlgorithm, conditions }: ObjectCopy,
+  { parts, configurations }: CopyParts,
+  { source, bucket, key, attributes, checksumAlgorithm, conditions, origin }: ObjectCopy,
   contentKey: ContentKey | null,
   encryption: ObjectEncryption | undefined,
 ): Promise<StoredVersion> {
+  const { sizeBytes } = source.version;
+  await assertSettings(configurations, bucket, { sizeBytes, contentType: attributes.contentType });
   return await parts.metadata.copyObject({
+    ...(await writeRulesOf(configurations, bucket, key, origin)),
     source: identityOf(source),
     bucketId: bucket.id,
     key,
@@ -101,6 +110,8 @@ async function writeAnew(using: CopyParts, copy: ObjectCopy, sourceKey: ContentK
     sizeBytes,
     attributes: withEncryption(attributes, sealed?.encryption),
     conditions,
+    eventName: 'ObjectCreated:Copy',
+    ...(copy.origin === undefined ? {} : { origin: copy.origin }),
   });
   return { stored, encryption: sealed?.encryption };
 }

@@ -1,17 +1,14 @@
 import { storeErrors } from '../errors.ts';
-import type {
-  CompletedPart,
-  ExpectedObject,
-  NewContent,
-  StoredVersion,
-  UploadPage,
-  WriteConditions,
-} from '../ports/metadata-store.ts';
+import type { NewContent, StoredVersion, UploadPage, WriteConditions } from '../ports/metadata-store.ts';
+import type { CompletedPart, ExpectedObject } from '../ports/upload-commands.ts';
 import type { SourceVersion } from '../ports/copy-commands.ts';
 import type { ChecksumAlgorithm, ChecksumType } from '../checksums/algorithms.ts';
 import type { BucketRecord, ObjectAttributes, ObjectChecksum, PartRecord, UploadRecord } from '../ports/records.ts';
+import type { EventOrigin } from '../ports/notifications.ts';
+import type { BucketConfigurations } from './bucket-configurations.ts';
 import { discardRefused } from './object-service.ts';
 import { trashDueAt, type StoreParts } from './store-parts.ts';
+import { assertSettings, maxObjectBytes, writeRulesOf } from './write-rules.ts';
 
 export interface UploadName {
   bucket: BucketRecord;
@@ -46,6 +43,8 @@ export interface Completion extends UploadName {
   parts: readonly CompletedPart[];
   expected?: ExpectedObject;
   conditions?: WriteConditions;
+  /** For notifications. */
+  origin?: EventOrigin;
 }
 
 export interface UploadPageQuery {
@@ -69,7 +68,7 @@ export interface MultipartService {
   listUploads(bucket: BucketRecord, page: UploadPageQuery): Promise<UploadPage>;
 }
 
-export function createMultipartService(parts: StoreParts): MultipartService {
+export function createMultipartService(parts: StoreParts, configurations: BucketConfigurations): MultipartService {
   const { metadata, identifiers, config, now } = parts;
   const get = async ({ bucket, key, uploadId }: UploadName): Promise<UploadRecord> => {
     const upload = await metadata.findUpload({ uploadId, bucketId: bucket.id, key });
@@ -79,6 +78,7 @@ export function createMultipartService(parts: StoreParts): MultipartService {
   return {
     get,
     create: async ({ bucket, ...upload }) => {
+      await assertSettings(configurations, bucket, { contentType: upload.attributes.contentType });
       const nowMs = now();
       const uploadId = identifiers.uploadId(nowMs);
       await metadata.createUpload({ ...upload, uploadId, bucketId: bucket.id, nowMs });
@@ -88,8 +88,10 @@ export function createMultipartService(parts: StoreParts): MultipartService {
       if (content.kind !== 'blob') throw new Error('a part is a blob, however small');
       const { blobId, crc64nvme, storedBytes } = content;
       try {
+        const { quota } = await writeRulesOf(configurations, bucket, part.key);
         await metadata.putPart({
           ...part,
+          ...(quota === undefined ? {} : { quota }),
           blobId,
           ...(crc64nvme === undefined ? {} : { crc64nvme }),
           ...(storedBytes === undefined ? {} : { storedBytes }),
@@ -110,16 +112,17 @@ export function createMultipartService(parts: StoreParts): MultipartService {
         nowMs: now(),
         trashDueAtMs: trashDueAt(parts),
       }),
-    complete: ({ bucket, conditions = {}, expected = {}, ...completion }) =>
-      metadata.completeUpload({
+    complete: async ({ bucket, conditions = {}, expected = {}, origin, ...completion }) =>
+      await metadata.completeUpload({
         ...completion,
+        ...(await writeRulesOf(configurations, bucket, completion.key, origin)),
         conditions,
         expected,
         bucketId: bucket.id,
         nowMs: now(),
         versionToken: identifiers.versionToken(),
         minPartBytes: config.limits.part_min_bytes,
-        maxObjectBytes: config.limits.object_bytes,
+        maxObjectBytes: await maxObjectBytes(configurations, bucket, config.limits.object_bytes),
         trashDueAtMs: trashDueAt(parts),
       }),
     abort: ({ bucket, key, uploadId }) =>

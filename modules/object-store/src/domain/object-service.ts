@@ -12,8 +12,12 @@ import type {
 } from '../ports/metadata-store.ts';
 import type { ListObjectVersions, VersionPage } from '../ports/version-listing.ts';
 import type { BucketRecord, ObjectAttributes, ObjectChecksum } from '../ports/records.ts';
+import type { EventOrigin } from '../ports/notifications.ts';
+import type { BucketConfigurations } from './bucket-configurations.ts';
 import { discardContent } from './content-writer.ts';
+import type { EventName } from './notifications/event-names.ts';
 import { trashDueAt, type StoreParts } from './store-parts.ts';
+import { assertSettings, writeRulesOf } from './write-rules.ts';
 
 export interface NewObject {
   bucket: BucketRecord;
@@ -25,6 +29,9 @@ export interface NewObject {
   attributes: ObjectAttributes;
   checksum: ObjectChecksum | null;
   conditions?: WriteConditions;
+  /** For notifications; default: nobody, and `ObjectCreated:Put`. */
+  origin?: EventOrigin;
+  eventName?: EventName;
 }
 
 export interface ObjectName {
@@ -36,10 +43,13 @@ export interface ObjectName {
 export interface DeleteOptions {
   /** Also a version that is retained under governance. */
   bypassGovernance?: boolean;
+  origin?: EventOrigin;
+  /** Lifecycle removes it. */
+  expires?: boolean;
 }
 
 export interface ObjectService {
-  /** Resolves when bytes and row are on stable storage. */
+  /** Resolves when bytes and row are on stable storage. `QuotaExceeded`, and what the bucket's settings do not let in. */
   put(object: NewObject): Promise<StoredVersion>;
   /** Throws `NoSuchKey` or `NoSuchVersion`; with `deleteMarker` among the details where one covers the key. */
   find(name: ObjectName): Promise<FoundObject>;
@@ -49,21 +59,20 @@ export interface ObjectService {
   listVersions(bucket: BucketRecord, page: Omit<ListObjectVersions, 'bucketId'>): Promise<VersionPage>;
 }
 
-export function createObjectService(parts: StoreParts): ObjectService {
+export function createObjectService(parts: StoreParts, configurations: BucketConfigurations): ObjectService {
   const { metadata, identifiers, now } = parts;
   return {
-    put: async ({ bucket, key, content, sizeBytes, etag, attributes, checksum, conditions = {} }) => {
+    put: async ({ bucket, content, origin, ...object }) => {
+      const { key, sizeBytes, attributes, conditions = {} } = object;
       try {
+        await assertSettings(configurations, bucket, { sizeBytes, contentType: attributes.contentType });
         return await metadata.putObject({
+          ...object,
+          ...(await writeRulesOf(configurations, bucket, key, origin)),
           bucketId: bucket.id,
-          key,
           nowMs: now(),
           versionToken: identifiers.versionToken(),
           content,
-          sizeBytes,
-          etag,
-          attributes,
-          checksum,
           conditions,
           trashDueAtMs: trashDueAt(parts),
         });
@@ -81,8 +90,10 @@ export function createObjectService(parts: StoreParts): ObjectService {
       });
       return assertVisible(name, found);
     },
-    delete: ({ bucket, key, versionId }, conditions = {}, { bypassGovernance = false } = {}) =>
-      metadata.deleteObject({
+    delete: async ({ bucket, key, versionId }, conditions = {}, options = {}) => {
+      const { bypassGovernance = false, expires = false, origin } = options;
+      const { notify } = await writeRulesOf(configurations, bucket, key, origin);
+      return await metadata.deleteObject({
         bucketId: bucket.id,
         key,
         nowMs: now(),
@@ -90,8 +101,11 @@ export function createObjectService(parts: StoreParts): ObjectService {
         trashDueAtMs: trashDueAt(parts),
         conditions,
         bypassGovernance,
+        expires,
+        ...(notify === undefined ? {} : { notify }),
         ...(versionId === undefined ? {} : { versionId }),
-      }),
+      });
+    },
     list: (bucket, page) =>
       metadata.listObjects({ ...page, bucketId: bucket.id, versioned: bucket.versioning !== 'unversioned' }),
     listVersions: (bucket, page) => metadata.listObjectVersions({ ...page, bucketId: bucket.id }),

@@ -9,6 +9,7 @@ import { createKeyService, type KeyService } from './key-service.ts';
 import { createEncryptionService, type EncryptionService } from './encryption-service.ts';
 import { createMultipartService, type MultipartService } from './multipart-service.ts';
 import { createObjectService, type ObjectService } from './object-service.ts';
+import { NotificationService } from './notifications/notification-service.ts';
 import type { StoreParts } from './store-parts.ts';
 
 /** What both planes work with. */
@@ -23,6 +24,7 @@ export interface StoreServices {
   readonly lifecycle: LifecycleExecutor;
   readonly keys: KeyService;
   readonly encryption: EncryptionService;
+  readonly notifications: NotificationService;
   readonly credentials: CredentialCache;
   readonly uploadsInFlight: Admission;
 }
@@ -32,9 +34,9 @@ export function createServices(parts: StoreParts): StoreServices {
   const configurations = new BucketConfigurations(metadata, now);
   const credentials = new CredentialCache({ metadata, secrets, now });
   const contentParts: ContentParts = { blobs, hashing, inlineMaxBytes: config.inline_max_bytes, random };
-  const objects = createObjectService(parts);
+  const objects = createObjectService(parts, configurations);
   const encryption = createEncryptionService(parts, configurations);
-  const multipart = createMultipartService(parts);
+  const multipart = createMultipartService(parts, configurations);
   return {
     parts,
     contentParts,
@@ -44,8 +46,9 @@ export function createServices(parts: StoreParts): StoreServices {
     objects,
     multipart,
     lifecycle: new LifecycleExecutor({ parts, configurations, objects, multipart }),
-    copies: createCopyService({ parts, contentParts, objects, multipart, encryption }),
+    copies: createCopyService({ parts, configurations, contentParts, objects, multipart, encryption }),
     keys: createKeyService(parts, credentials),
+    notifications: new NotificationService(parts, configurations),
     credentials,
     uploadsInFlight: new Admission(config.limits.uploads_in_flight),
   };

@@ -3,6 +3,7 @@ import type { HashingParts } from '../checksums/body-hasher.ts';
 import type { ObjectStoreConfig } from '../config.ts';
 import type { BlobStore } from '../ports/blob-store.ts';
 import type { MetadataStore } from '../ports/metadata-store.ts';
+import type { WebhookSender } from '../ports/notifications.ts';
 import type { OwnerDirectory } from '../ports/owner-directory.ts';
 import type { SecretBox } from '../secrets/secret-box.ts';
 import type { ActiveReads } from './active-reads.ts';
@@ -15,6 +16,7 @@ export interface StoreParts {
   hashing: HashingParts;
   owners: OwnerDirectory;
   secrets: SecretBox;
+  webhooks: WebhookSender;
   identifiers: Identifiers;
   activeReads: ActiveReads;
   config: ObjectStoreConfig;

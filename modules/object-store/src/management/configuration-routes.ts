@@ -51,7 +51,7 @@ function registerSettingsRoutes(app: HttpApp, { services }: ManagementParts): vo
     },
     async (request) => {
       const { configuration } = await edit(services, request.params.name, grantOf(request).workspaceUuid, (before) =>
-        mergeSettings(before, request.body),
+        mergeSettings(before, request.body, services.notifications),
       );
       return envelope('Settings changed', toSettingsView(configuration, retentionDays));
     },

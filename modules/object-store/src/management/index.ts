@@ -7,6 +7,7 @@ import { toManagementError } from './error-answers.ts';
 import { registerDomainRoutes } from './domain-routes.ts';
 import { registerKeyRoutes } from './key-routes.ts';
 import type { ManagementParts } from './management-parts.ts';
+import { registerNotificationRoutes } from './notification-routes.ts';
 import { registerStatusRoutes } from './status-routes.ts';
 import { registerUrlRoutes } from './url-routes.ts';
 import { registerVersioningRoutes } from './versioning-routes.ts';
@@ -23,6 +24,7 @@ export async function registerManagementRoutes(app: HttpApp, parts: ManagementPa
       registerDeletedBucketRoutes(scope, parts);
       registerConfigurationRoutes(scope, parts);
       registerVersioningRoutes(scope, parts);
+      registerNotificationRoutes(scope, parts);
       registerUrlRoutes(scope, parts);
       registerKeyRoutes(scope, parts);
       registerDomainRoutes(scope, parts);

@@ -35,6 +35,9 @@ const website = Type.Object(
 
 const notifications = Type.Object(
   {
+    id: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 255, description: 'Which rule, where the bucket has several.' }),
+    ),
     enabled: Type.Optional(Type.Boolean({ default: true })),
     webhook: Type.String({
       minLength: 1,
@@ -112,6 +115,7 @@ export const settingsView = Type.Object({
   website: nullable(Type.Object({ index: Type.String(), error: nullableText })),
   notifications: nullable(
     Type.Object({
+      id: Type.String(),
       enabled: Type.Boolean(),
       webhook: Type.String(),
       events: Type.Array(Type.String()),

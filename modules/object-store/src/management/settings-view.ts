@@ -1,14 +1,15 @@
 import type { BucketConfiguration } from '../domain/bucket-configurations.ts';
 import { settingsOf, storedSettingsOf, type StoredSettings } from '../domain/settings/bucket-settings.ts';
 import type { DocumentChange } from '../domain/settings/edit-documents.ts';
+import { parseCorsDocument, type CorsDocument } from '../domain/settings/shared-documents.ts';
 import {
-  parseCorsDocument,
+  DEFAULT_RULE_ID,
   parseNotificationDocument,
-  parseWebsiteDocument,
-  type CorsDocument,
+  withRules,
   type NotificationDocument,
-  type WebsiteDocument,
-} from '../domain/settings/shared-documents.ts';
+} from '../domain/notifications/notification-document.ts';
+import type { NotificationService } from '../domain/notifications/notification-service.ts';
+import { parseWebsiteDocument, type WebsiteDocument } from '../domain/website/website-document.ts';
 import type { SettingsBody, SettingsView } from './settings-schemas.ts';
 
 /** All settings of a bucket, whichever documents they are in. */
@@ -39,22 +40,30 @@ function toCorsView(document: CorsDocument | null): SettingsView['cors_rules'] {
   }));
 }
 
+/** One rule is all that the settings show; a bucket that has more is seen whole at `/notifications`. */
 function toNotificationsView(document: NotificationDocument | null): SettingsView['notifications'] {
-  if (document === null) return null;
-  const { enabled, webhook, events, prefix, suffix } = document;
-  return { enabled, webhook, events: [...events], prefix, suffix };
+  const rule = document?.rules[0];
+  return rule === undefined ? null : { ...rule, events: [...rule.events] };
 }
 
 /** The documents as a change leaves them: what is not given stays, null is the default again. */
-export function mergeSettings(configuration: BucketConfiguration, body: SettingsBody): readonly DocumentChange[] {
+export function mergeSettings(
+  configuration: BucketConfiguration,
+  body: SettingsBody,
+  checks: Pick<NotificationService, 'check'>,
+): readonly DocumentChange[] {
   const changes: DocumentChange[] = [];
   const stored = mergeStored(storedSettingsOf(configuration), body);
   changes.push({ name: 'settings', document: Object.keys(stored).length === 0 ? null : JSON.stringify(stored) });
   const { cors_rules: cors, website, notifications } = body;
   if (cors !== undefined) changes.push({ name: 'cors', document: fromCorsRules(cors ?? []) });
-  if (website !== undefined) changes.push({ name: 'website', document: fromWebsite(website) });
+  if (website !== undefined) {
+    const before = configuration.parsed('website', parseWebsiteDocument);
+    changes.push({ name: 'website', document: fromWebsite(before, website) });
+  }
   if (notifications !== undefined) {
-    changes.push({ name: 'notification', document: fromNotifications(notifications) });
+    const before = configuration.parsed('notification', parseNotificationDocument);
+    changes.push({ name: 'notification', document: fromNotifications(before, notifications, checks) });
   }
   return changes;
 }
@@ -118,18 +127,38 @@ function fromCorsRules(rules: NonNullable<SettingsBody['cors_rules']>): string |
   return JSON.stringify(document);
 }
 
-function fromWebsite(website: NonNullable<SettingsBody['website']> | null): string | null {
+/** Routing rules, which only S3 clients set, stay. */
+function fromWebsite(
+  before: WebsiteDocument | null,
+  website: NonNullable<SettingsBody['website']> | null,
+): string | null {
   if (website === null) return null;
   const document: WebsiteDocument = {
+    ...(before?.routingRules === undefined ? {} : { routingRules: before.routingRules }),
     index: website.index,
     ...(website.error === undefined || website.error === null ? {} : { error: website.error }),
   };
   return JSON.stringify(document);
 }
 
-function fromNotifications(notifications: NonNullable<SettingsBody['notifications']> | null): string | null {
-  if (notifications === null) return null;
-  const { enabled = true, webhook, events, prefix = '', suffix = '' } = notifications;
-  const document: NotificationDocument = { enabled, webhook, events, prefix, suffix };
-  return JSON.stringify(document);
+/** The rule of that id is replaced and the others stay; null removes them all. */
+function fromNotifications(
+  before: NotificationDocument | null,
+  notifications: NonNullable<SettingsBody['notifications']> | null,
+  checks: Pick<NotificationService, 'check'>,
+): string | null {
+  const rules = notifications === null ? [] : replaceRule(before?.rules ?? [], notifications);
+  checks.check(rules);
+  const document = withRules(before, rules);
+  return document === null ? null : JSON.stringify(document);
+}
+
+function replaceRule(
+  rules: NotificationDocument['rules'],
+  given: NonNullable<SettingsBody['notifications']>,
+): NotificationDocument['rules'] {
+  const { id = rules[0]?.id ?? DEFAULT_RULE_ID, enabled = true, webhook, events, prefix = '', suffix = '' } = given;
+  const rule = { id, enabled, webhook, events, prefix, suffix };
+  const known = rules.some((each) => each.id === id);
+  return known ? rules.map((each) => (each.id === id ? rule : each)) : [...rules, rule];
 }

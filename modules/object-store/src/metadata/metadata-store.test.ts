@@ -15,6 +15,8 @@ import { describeCopies } from '../testing/copy-contract.ts';
 import type { OpenMetadata } from '../testing/metadata-bench.ts';
 import { describeDomains } from '../testing/domain-contract.ts';
 import { describeMetadataStore } from '../testing/metadata-contract.ts';
+import { describeNotifications } from '../testing/notification-contract.ts';
+import { describeQuotas } from '../testing/quota-contract.ts';
 import { describeUploads } from '../testing/upload-contract.ts';
 import { describeVersions } from '../testing/version-contract.ts';
 import { openPostgresMetadataStore } from './postgres/store.ts';
@@ -38,6 +40,8 @@ describe('the metadata store on SQLite', () => {
   describeBlobRecords(open);
   describeVersions(open);
   describeCopies(open);
+  describeQuotas(open);
+  describeNotifications(open);
 });
 
 const title = 'the metadata store on PostgreSQL';
@@ -66,6 +70,8 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
   describeBlobRecords(open);
   describeVersions(open);
   describeCopies(open);
+  describeQuotas(open);
+  describeNotifications(open);
 
   it('lets two replicas write the same keys at once, in opposite orders, without losing one or a count', async () => {
     if (source === undefined) throw new Error('the server is there only while the suite runs');

@@ -1,4 +1,6 @@
 import type { StoredVersion, WriteConditions } from './metadata-store.ts';
+import type { QuotaLimits } from './records.ts';
+import type { NotifyRule } from './notifications.ts';
 import type { ObjectAttributes, ObjectChecksum } from './records.ts';
 
 /** The version that was read; a copy shares its bytes only while it is still the same. */
@@ -21,6 +23,8 @@ export interface CopyObject {
   checksum: ObjectChecksum | null;
   conditions: WriteConditions;
   trashDueAtMs: number;
+  quota?: QuotaLimits;
+  notify?: NotifyRule;
 }
 
 export interface CopyCommands {

@@ -1,5 +1,6 @@
-import type { ChecksumAlgorithm, ChecksumType } from '../checksums/algorithms.ts';
 import type { DomainCommands, DomainQueries } from './custom-domains.ts';
+import type { EventName } from '../domain/notifications/event-names.ts';
+import type { NotificationCommands, NotificationQueries, NotifyRule } from './notifications.ts';
 import type {
   AccessKeyRecord,
   AttributeChanges,
@@ -14,12 +15,14 @@ import type {
   ObjectSummary,
   ObjectVersion,
   PartRecord,
+  QuotaLimits,
   UploadRecord,
   Versioning,
 } from './records.ts';
 import type { DeleteConditions } from './delete-conditions.ts';
 import type { LifecycleCommands, LifecycleQueries } from './lifecycle-metadata.ts';
-import type { CopyCommands, SourceVersion } from './copy-commands.ts';
+import type { CopyCommands } from './copy-commands.ts';
+import type { UploadCommands } from './upload-commands.ts';
 import type { VersionQueries } from './version-listing.ts';
 
 /** An entity tag without quotes, or `*`. Decided against the newest version, inside the transaction. */
@@ -70,6 +73,11 @@ export interface PutObject {
   checksum: ObjectChecksum | null;
   conditions: WriteConditions;
   trashDueAtMs: number;
+  /** `QuotaExceeded` where it would be over. */
+  quota?: QuotaLimits;
+  notify?: NotifyRule;
+  /** Default: `ObjectCreated:Put`. */
+  eventName?: EventName;
 }
 
 export interface PutBucketDocument {
@@ -127,77 +135,15 @@ export interface DeleteObject {
   conditions: DeleteConditions;
   /** Removes what is only retained under governance. */
   bypassGovernance?: boolean;
+  notify?: NotifyRule;
+  /** Lifecycle removes it, and nobody asked. */
+  expires?: boolean;
 }
 
 export interface DeletedObject {
   /** The version that went, or the delete marker that came; null where the bucket keeps no versions. */
   versionId: string | null;
   deleteMarker: boolean;
-}
-
-export interface CreateUpload {
-  uploadId: string;
-  bucketId: number;
-  key: string;
-  nowMs: number;
-  initiator: string;
-  attributes: ObjectAttributes;
-  checksumAlgorithm: ChecksumAlgorithm | null;
-  checksumType: ChecksumType | null;
-}
-
-export interface PutPart {
-  uploadId: string;
-  bucketId: number;
-  key: string;
-  partNumber: number;
-  blobId: string;
-  /** A range of the bytes of a stored version: where in the blob it begins, and whose bytes they are. */
-  copied?: { blobOffset: number; source: SourceVersion };
-  /** Of the bytes as they are stored, hexadecimal. */
-  crc64nvme?: string;
-  storedBytes?: number;
-  sizeBytes: number;
-  etag: string;
-  checksum: ObjectChecksum | null;
-  nowMs: number;
-  trashDueAtMs: number;
-}
-
-export interface CompletedPart {
-  partNumber: number;
-  etag: string;
-  /** Base64, where the client repeated it. */
-  checksum?: string;
-}
-
-/** Each is held against what the parts add up to. */
-export interface ExpectedObject {
-  checksum?: { algorithm: ChecksumAlgorithm; value: string };
-  checksumType?: ChecksumType;
-  sizeBytes?: number;
-}
-
-export interface CompleteUpload {
-  uploadId: string;
-  bucketId: number;
-  key: string;
-  parts: readonly CompletedPart[];
-  /** What the client says of the whole object. */
-  expected: ExpectedObject;
-  nowMs: number;
-  versionToken: string;
-  minPartBytes: number;
-  maxObjectBytes: number;
-  conditions: WriteConditions;
-  trashDueAtMs: number;
-}
-
-export interface AbortUpload {
-  uploadId: string;
-  bucketId: number;
-  key: string;
-  trashDueAtMs: number;
 }
 
 export interface TrashEntry {
@@ -225,7 +171,8 @@ export interface VerifiedBlob {
 }
 
 /** Each is one transaction: all of it is on stable storage when the promise resolves, or nothing of it ever shows. */
-export interface MetadataCommands extends DomainCommands, CopyCommands, LifecycleCommands {
+export interface MetadataCommands
+  extends NotificationCommands, DomainCommands, CopyCommands, LifecycleCommands, UploadCommands {
   /** Also provisions the workspace's store. `BucketAlreadyOwnedByYou`, `BucketAlreadyExists`, `TooManyBuckets`. */
   createBucket(input: CreateBucket): Promise<BucketRecord>;
   /** For a bucket without objects; its unfinished uploads end. `NoSuchBucket`, `BucketNotEmpty`. */
@@ -250,12 +197,6 @@ export interface MetadataCommands extends DomainCommands, CopyCommands, Lifecycl
   putObject(input: PutObject): Promise<StoredVersion>;
   /** Deleting what is not there succeeds. `NoSuchBucket`, `PreconditionFailed`. */
   deleteObject(input: DeleteObject): Promise<DeletedObject>;
-  createUpload(input: CreateUpload): Promise<void>;
-  /** The same part number again replaces the part. `NoSuchUpload`. */
-  putPart(input: PutPart): Promise<void>;
-  /** Touches metadata only. Again with the same parts: the same answer. `NoSuchUpload`, `InvalidPart…`, `EntityTooSmall`. */
-  completeUpload(input: CompleteUpload): Promise<StoredVersion>;
-  abortUpload(input: AbortUpload): Promise<void>;
   createAccessKey(input: { key: AccessKeyRecord; maxKeys: number }): Promise<void>;
   /** False when there is no such key. `createdBy` limits it to keys that this principal made. */
   deleteAccessKey(input: { workspaceUuid: string; accessKeyId: string; createdBy?: string }): Promise<boolean>;
@@ -316,10 +257,12 @@ export interface FoundObject {
 }
 
 /** Each reads one consistent state, does bounded work and holds nothing open when it has resolved. */
-export interface MetadataQueries extends VersionQueries, DomainQueries, LifecycleQueries {
+export interface MetadataQueries extends NotificationQueries, VersionQueries, DomainQueries, LifecycleQueries {
   isProvisioned(input: { workspaceUuid: string }): Promise<boolean>;
   /** Active buckets only. */
   findBucket(input: { name: string }): Promise<BucketRecord | null>;
+  /** Also a soft-deleted one. */
+  findBucketById(input: { bucketId: number }): Promise<BucketRecord | null>;
   listBuckets(input: {
     workspaceUuid: string;
     prefix: string;

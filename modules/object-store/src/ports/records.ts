@@ -45,6 +45,12 @@ export interface BucketUsage {
   sizeBytes: number;
 }
 
+/** Decided on the counters inside of the transaction; null: no limit. */
+export interface QuotaLimits {
+  maxBytes: number | null;
+  maxObjects: number | null;
+}
+
 /** What the client said about the bytes, kept and given back as it came. */
 export interface ObjectAttributes {
   contentType: string;

@@ -13,11 +13,13 @@ import { requestIdOf } from '@svc/http';
 import { redactText, type Logger, type Metrics } from '@svc/telemetry';
 import type { DomainDirectory } from '../domain/custom-domains/domain-directory.ts';
 import type { StoreServices } from '../domain/services.ts';
+import { storeErrors } from '../errors.ts';
 import { answerPreflight, applyCors } from './cors.ts';
 import { detectOperation } from './detect.ts';
 import { dispatch } from './dispatch.ts';
 import { respondError } from './refuse.ts';
-import { readS3Request } from './s3-request.ts';
+import { isBrowsing, serveWebsite, websiteOf } from './website/serve-website.ts';
+import { bucketOfHost, readS3Request, type S3Request } from './s3-request.ts';
 
 export interface S3Plane {
   /** For the listener's requests. */
@@ -55,9 +57,15 @@ export function createS3Plane({ services, directory, log, metrics }: S3PlaneOpti
     response.setHeader('x-amz-request-id', requestId);
     response.setHeader('x-request-id', requestId);
     try {
-      const { domains } = services.parts.config;
-      const siteBucket = (await directory.bucketOf(incoming.headers.host ?? ''))?.name ?? null;
+      const { domains, website_domains: websiteDomains } = services.parts.config;
+      const host = incoming.headers.host ?? '';
+      const shown = bucketOfHost(host, websiteDomains);
+      const siteBucket = shown ?? (await directory.bucketOf(host))?.name ?? null;
       const request = readS3Request(incoming, response, { requestId, domains, siteBucket, expectsContinue });
+      if (siteBucket !== null && (await showsWebsite(request, response, services, shown !== null))) {
+        operation = 'Website';
+        return;
+      }
       const named = detectOperation(request);
       operation = named;
       if (named === 'CorsPreflight') {
@@ -98,6 +106,28 @@ export function createS3Plane({ services, directory, log, metrics }: S3PlaneOpti
     },
     activeRequests: () => active,
   };
+}
+
+/**
+ * A host of a website shows nothing but it. A custom domain does to those who browse where the bucket is a website; to all
+ * others it is the bucket.
+ */
+async function showsWebsite(
+  request: S3Request,
+  response: ServerResponse,
+  services: StoreServices,
+  always: boolean,
+): Promise<boolean> {
+  if (!(always || isBrowsing(request)) || request.method === 'OPTIONS') return false;
+  const bucket = await services.buckets.get(request.bucketName ?? '');
+  const document = await websiteOf(services, bucket);
+  if (document === null) {
+    if (always) throw storeErrors.NoSuchWebsiteConfiguration();
+    return false;
+  }
+  await applyCors(request, response, services);
+  await serveWebsite({ request, response, services, bucket, document });
+  return true;
 }
 
 function pathOf(incoming: IncomingMessage): string {

@@ -37,7 +37,21 @@ export function readAttributes(headers: RequestHeaders, metadataLimitBytes: numb
     ...(Object.keys(metadata).length === 0 ? {} : { metadata }),
     ...(Object.keys(tags).length === 0 ? {} : { tags }),
     ...(storageClass === undefined || storageClass === 'STANDARD' ? {} : { storageClass }),
+    ...redirectLocation(headers),
   };
+}
+
+/** Where a website sends those who ask for this object. */
+function redirectLocation(headers: RequestHeaders): Pick<ObjectAttributes, 'websiteRedirectLocation'> {
+  const location = headers.get('x-amz-website-redirect-location');
+  if (location === undefined) return {};
+  if (!/^(\/|https?:\/\/)/.test(location)) throw invalidLocation('must start with / or http:// or https://');
+  if (location.length > 2_048) throw invalidLocation('is longer than 2048 bytes');
+  return { websiteRedirectLocation: location };
+}
+
+function invalidLocation(reason: string): Error {
+  return storeErrors.InvalidArgument({ details: { reason: `The website redirect location ${reason}` } });
 }
 
 function readMetadata(headers: RequestHeaders, limitBytes: number): Record<string, string> {

@@ -19,6 +19,8 @@ export function objectHeaders(version: ObjectVersion, bucket: BucketRecord): Out
   const tagCount = Object.keys(version.attributes.tags ?? {}).length;
   if (tagCount > 0) headers['x-amz-tagging-count'] = tagCount;
   if (version.attributes.storageClass !== undefined) headers['x-amz-storage-class'] = version.attributes.storageClass;
+  const { websiteRedirectLocation } = version.attributes;
+  if (websiteRedirectLocation !== undefined) headers['x-amz-website-redirect-location'] = websiteRedirectLocation;
   return headers;
 }
 

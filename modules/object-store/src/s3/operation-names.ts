@@ -66,6 +66,11 @@ export const IMPLEMENTED = [
   'UploadPartCopy',
   'PostObject',
   'GetObjectAttributes',
+  'GetBucketWebsite',
+  'PutBucketWebsite',
+  'DeleteBucketWebsite',
+  'GetBucketNotificationConfiguration',
+  'PutBucketNotificationConfiguration',
 ] as const;
 
 /**
@@ -77,11 +82,6 @@ export const NOT_IMPLEMENTED = [
   'RestoreObject',
   'SelectObjectContent',
   'RenameObject',
-  'GetBucketWebsite',
-  'PutBucketWebsite',
-  'DeleteBucketWebsite',
-  'GetBucketNotificationConfiguration',
-  'PutBucketNotificationConfiguration',
   'GetBucketReplication',
   'PutBucketReplication',
   'DeleteBucketReplication',
@@ -95,7 +95,6 @@ export const NOT_IMPLEMENTED = [
 /** Headers that would change what an operation does, and do not yet: refused by name instead of overlooked. */
 export const HEADERS_NOT_IMPLEMENTED: readonly string[] = [
   'x-amz-server-side-encryption-context',
-  'x-amz-website-redirect-location',
   'x-amz-write-offset-bytes',
   'x-amz-mfa',
 ];

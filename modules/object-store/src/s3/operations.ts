@@ -16,6 +16,8 @@ import {
   getBucketPolicyStatus,
   putBucketPolicy,
 } from './handlers/bucket-policy.ts';
+import { getBucketNotification, putBucketNotification } from './handlers/bucket-notification.ts';
+import { deleteBucketWebsite, getBucketWebsite, putBucketWebsite } from './handlers/bucket-website.ts';
 import { createBucket, deleteBucket, getBucketLocation, headBucket, listBuckets } from './handlers/buckets.ts';
 import { deleteBucketEncryption, getBucketEncryption, putBucketEncryption } from './handlers/bucket-encryption.ts';
 import { deleteObject, deleteObjects } from './handlers/delete-object.ts';
@@ -128,5 +130,10 @@ export const operations: Readonly<Record<ImplementedOperation, Operation>> = {
   DeleteBucketOwnershipControls: { needs: 'configure', handle: deleteBucketOwnershipControls },
   CopyObject: { needs: 'write', handle: copyObject },
   UploadPartCopy: { needs: 'write', handle: uploadPartCopy },
+  GetBucketNotificationConfiguration: { needs: 'read', handle: getBucketNotification },
+  PutBucketNotificationConfiguration: { needs: 'configure', handle: putBucketNotification },
+  GetBucketWebsite: { needs: 'read', handle: getBucketWebsite },
+  PutBucketWebsite: { needs: 'configure', handle: putBucketWebsite },
+  DeleteBucketWebsite: { needs: 'configure', handle: deleteBucketWebsite },
   PostObject: { needs: 'write', handle: postObject },
 };

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Caller } from '../domain/caller.ts';
 import type { StoreServices } from '../domain/services.ts';
+import type { EventOrigin } from '../ports/notifications.ts';
 import type { BucketRecord } from '../ports/records.ts';
 import { storeErrors } from '../errors.ts';
 import type { RequestAccess } from './access/authorize.ts';
@@ -34,6 +35,15 @@ export function bucketOf(context: S3Context): BucketRecord {
 export function accessOf(context: S3Context): RequestAccess {
   if (context.access === null) throw storeErrors.NoSuchBucket();
   return context.access;
+}
+
+/** Who asked, for notifications. */
+export function originOf({ caller, request }: S3Context): EventOrigin {
+  return {
+    principal: caller.accessKeyId ?? 'anonymous',
+    requestId: request.requestId,
+    sourceAddress: request.incoming.socket.remoteAddress ?? '',
+  };
 }
 
 export function keyOf(context: S3Context): string {

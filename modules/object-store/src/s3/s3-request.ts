@@ -67,7 +67,8 @@ function splitPath(rawPath: string): { bucketName: string | null; key: string | 
   return { bucketName, key: slash === -1 ? null : rawPath.slice(slash + 1) };
 }
 
-function bucketOfHost(host: string, domains: readonly string[]): string | null {
+/** The bucket that a host below one of the domains names. */
+export function bucketOfHost(host: string, domains: readonly string[]): string | null {
   const name = host.replace(/:\d+$/, '').toLowerCase();
   const domain = domains.find((candidate) => name.endsWith(`.${candidate}`));
   return domain === undefined ? null : name.slice(0, -domain.length - 1);

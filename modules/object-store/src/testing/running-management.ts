@@ -47,9 +47,13 @@ export interface RunningManagement {
   close(): Promise<void>;
 }
 
-export async function startManagement(config: Partial<ObjectStoreConfig> = {}): Promise<RunningManagement> {
+/** The clock stands at `startsAt`; S3 clients that sign by their own clock need one near the real time. */
+export async function startManagement(
+  config: Partial<ObjectStoreConfig> = {},
+  startsAt = '2026-03-01T12:00:00.000Z',
+): Promise<RunningManagement> {
   const folder = await temporaryFolder();
-  const clock = fakeClock('2026-03-01T12:00:00.000Z');
+  const clock = fakeClock(startsAt);
   const store = await startStore(folder.path, { now: clock.nowMs, config });
   const access = fakeAccess();
   const audit = fakeAudit();

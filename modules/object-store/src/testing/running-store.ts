@@ -18,6 +18,7 @@ import type { MetadataStore } from '../ports/metadata-store.ts';
 import type { KeyPermission } from '../ports/records.ts';
 import { SecretBox } from '../secrets/secret-box.ts';
 import { loadMasterKey } from '../secrets/master-key.ts';
+import { createWebhookSender } from '../webhooks/webhook-sender.ts';
 import { createIdentifiers } from '../domain/identifiers.ts';
 
 export interface TestKey {
@@ -77,7 +78,10 @@ export async function startStore(folder: string, options: RunningStoreOptions = 
     ? openBlobStore(config, parts)
     : openEmbeddedBlobStore({ ...parts, fileSystem }));
   let endpoint = '';
+  const { allowed_networks: allowedNetworks, timeout_seconds: timeoutSeconds } = config.notifications;
   const module = await createObjectStoreModule({
+    replicaId: 'the one',
+    webhooks: createWebhookSender({ allowedNetworks, timeoutMs: timeoutSeconds * 1_000 }),
     metadata,
     blobs,
     owners: {

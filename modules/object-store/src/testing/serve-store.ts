@@ -10,11 +10,21 @@ export interface ServedStore extends TestKey {
   pid: number;
 }
 
+/** Receivers of tests are on this machine, and wait for nothing. */
+const LOCAL_WEBHOOKS = {
+  allowed_networks: ['127.0.0.0/8'],
+  timeout_seconds: 5,
+  retry_seconds: 1,
+  give_up_seconds: 600,
+  keep_failed_days: 1,
+};
+
 /** A store in a process of its own, for tests that kill it or weigh it: `serve-store.ts --folder DIR`. */
 async function main(): Promise<void> {
   const { values } = parseArgs({ options: { folder: { type: 'string' } } });
   const folder = values.folder ?? '.';
-  const store = await startStore(folder, { config: { trash_grace_seconds: 0, sweep_grace_seconds: 0 } });
+  const config = { trash_grace_seconds: 0, sweep_grace_seconds: 0, notifications: LOCAL_WEBHOOKS };
+  const store = await startStore(folder, { config });
   const stop = new AbortController();
   store.module.start(stop.signal);
   const key = await keyOf(store, join(folder, 'test-key.json'));

@@ -416,6 +416,172 @@ export interface ObjectStoreOperations {
       };
     };
   };
+  /** Rules of a bucket for webhooks, and how delivery goes */
+  'GET /buckets/{name}/notifications': {
+    query: {
+      "team_uuid"?: undefined | string;
+    };
+    body: undefined;
+    answer: {
+      "success": true;
+      "message": string;
+      "data": {
+        "rules": ({
+          /** Unique in the bucket. */
+          "id": string;
+          /** Receives the events. */
+          "webhook": string;
+          "events": (string)[];
+          "enabled": boolean;
+          "prefix": string;
+          "suffix": string;
+        })[];
+        "delivery": {
+          /** Events that are still to be delivered; more than 10000 are not counted. */
+          "waiting": number;
+          "oldest_waiting_at": string | null;
+          "next_attempt_at": string | null;
+          "last_error": string | null;
+          /** Events that were given up; more than 10000 are not counted. */
+          "failed": number;
+        };
+        /** The latest that were given up. */
+        "failed": ({
+          "id": number;
+          "rule": string;
+          "event": string;
+          "key": string;
+          "version_id": string | null;
+          "occurred_at": string;
+          "failed_at": string;
+          "attempts": number;
+          "error": string;
+        })[];
+      };
+    };
+  };
+  /** Replace the rules; none end all notifications */
+  'PUT /buckets/{name}/notifications': {
+    query: {
+      "team_uuid"?: undefined | string;
+    };
+    body: {
+      "rules": ({
+        /** Unique in the bucket. */
+        "id": string;
+        /** Receives the events. */
+        "webhook": string;
+        "events": (string)[];
+        "enabled"?: undefined | boolean;
+        "prefix"?: undefined | string;
+        "suffix"?: undefined | string;
+      })[];
+    };
+    answer: {
+      "success": true;
+      "message": string;
+      "data": {
+        "rules": ({
+          /** Unique in the bucket. */
+          "id": string;
+          /** Receives the events. */
+          "webhook": string;
+          "events": (string)[];
+          "enabled": boolean;
+          "prefix": string;
+          "suffix": string;
+        })[];
+        "delivery": {
+          /** Events that are still to be delivered; more than 10000 are not counted. */
+          "waiting": number;
+          "oldest_waiting_at": string | null;
+          "next_attempt_at": string | null;
+          "last_error": string | null;
+          /** Events that were given up; more than 10000 are not counted. */
+          "failed": number;
+        };
+        /** The latest that were given up. */
+        "failed": ({
+          "id": number;
+          "rule": string;
+          "event": string;
+          "key": string;
+          "version_id": string | null;
+          "occurred_at": string;
+          "failed_at": string;
+          "attempts": number;
+          "error": string;
+        })[];
+      };
+    };
+  };
+  /** Try again what was given up */
+  'POST /buckets/{name}/notifications/redeliver': {
+    query: {
+      "team_uuid"?: undefined | string;
+    };
+    body: {
+      /** Default: all of them. */
+      "ids"?: undefined | (number)[];
+    };
+    answer: {
+      "success": true;
+      "message": string;
+      "data": {
+        "count": number;
+      };
+    };
+  };
+  /** What signs the webhooks of a bucket */
+  'GET /buckets/{name}/notifications/secret': {
+    query: {
+      "team_uuid"?: undefined | string;
+    };
+    body: undefined;
+    answer: {
+      "success": true;
+      "message": string;
+      "data": {
+        /** Verifies signatures, as Standard Webhooks has it: `whsec_` and base64. */
+        "secret": string;
+        "previous_valid_until": string | null;
+      };
+    };
+  };
+  /** A new secret; for a day the one before signs too */
+  'POST /buckets/{name}/notifications/secret': {
+    query: {
+      "team_uuid"?: undefined | string;
+    };
+    body: undefined;
+    answer: {
+      "success": true;
+      "message": string;
+      "data": {
+        /** Verifies signatures, as Standard Webhooks has it: `whsec_` and base64. */
+        "secret": string;
+        "previous_valid_until": string | null;
+      };
+    };
+  };
+  /** Send a test event now, and say what became of it */
+  'POST /buckets/{name}/notifications/test': {
+    query: {
+      "team_uuid"?: undefined | string;
+    };
+    body: {
+      /** Default: the first. */
+      "rule"?: undefined | string;
+    };
+    answer: {
+      "success": true;
+      "message": string;
+      "data": {
+        "delivered": boolean;
+        "error": string | null;
+      };
+    };
+  };
   /** Restore a deleted bucket */
   'POST /buckets/{name}/restore': {
     query: {
@@ -459,6 +625,7 @@ export interface ObjectStoreOperations {
           "error": string | null;
         } | null;
         "notifications": {
+          "id": string;
           "enabled": boolean;
           "webhook": string;
           "events": (string)[];
@@ -500,6 +667,8 @@ export interface ObjectStoreOperations {
         "error"?: undefined | string | null;
       } | null;
       "notifications"?: undefined | {
+        /** Which rule, where the bucket has several. */
+        "id"?: undefined | string;
         "enabled"?: undefined | boolean;
         /** Receives the events. */
         "webhook": string;
@@ -537,6 +706,7 @@ export interface ObjectStoreOperations {
           "error": string | null;
         } | null;
         "notifications": {
+          "id": string;
           "enabled": boolean;
           "webhook": string;
           "events": (string)[];

@@ -15,28 +15,6 @@ export interface CorsRule {
   maxAgeSeconds: number | null;
 }
 
-export interface WebsiteDocument {
-  /** Absent where everything is sent elsewhere. */
-  index?: string;
-  error?: string;
-}
-
-export interface NotificationDocument {
-  enabled: boolean;
-  webhook: string;
-  events: readonly string[];
-  prefix: string;
-  suffix: string;
-}
-
 export function parseCorsDocument(document: string): CorsDocument {
   return JSON.parse(document) as CorsDocument; // checked by a schema before it was stored
-}
-
-export function parseWebsiteDocument(document: string): WebsiteDocument {
-  return JSON.parse(document) as WebsiteDocument; // likewise
-}
-
-export function parseNotificationDocument(document: string): NotificationDocument {
-  return JSON.parse(document) as NotificationDocument; // likewise
 }

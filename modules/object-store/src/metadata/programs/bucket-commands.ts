@@ -7,6 +7,7 @@ import { integer, text } from '../row.ts';
 import { putBucketDocument, setVersioning } from './bucket-document-programs.ts';
 import { toBucket } from './bucket-rows.ts';
 import { forgetDomainsOfBucket } from './custom-domain-commands.ts';
+import { forgetNotificationsOfBucket } from './notification-commands.ts';
 import { trashUpload } from './trash-rows.ts';
 import { newestVersion, removeRow } from './version-rows.ts';
 
@@ -155,6 +156,7 @@ function* postponePurge({ bucketId, nowMs }: Command<'purgeBucket'>): Program<bo
 
 function* forgetBucket(bucketId: number): Program<void> {
   yield* forgetDomainsOfBucket(bucketId);
+  yield* forgetNotificationsOfBucket(bucketId);
   yield* change('delete from bucket_usage where bucket_id = ?', bucketId);
   yield* change('delete from bucket_document where bucket_id = ?', bucketId);
   yield* change('delete from bucket where id = ?', bucketId);

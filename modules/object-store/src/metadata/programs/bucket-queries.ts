@@ -16,6 +16,11 @@ export function* findBucket({ name }: Input<'findBucket'>): Program<BucketRecord
   return row === undefined ? null : toBucket(row);
 }
 
+export function* findBucketById({ bucketId }: Input<'findBucketById'>): Program<BucketRecord | null> {
+  const row = yield* first('select * from bucket where id = ?', bucketId);
+  return row === undefined ? null : toBucket(row);
+}
+
 export function* listBuckets(input: Input<'listBuckets'>): Program<readonly (BucketRecord & BucketUsage)[]> {
   const rows = yield* all(
     `select b.*, u.object_count, u.size_bytes from bucket b join bucket_usage u on u.bucket_id = b.id

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { multipartChecksum } from '../../checksums/multipart-checksum.ts';
 import { storeErrors } from '../../errors.ts';
-import type { CompletedPart, CompleteUpload, ExpectedObject, StoredVersion } from '../../ports/metadata-store.ts';
+import type { StoredVersion } from '../../ports/metadata-store.ts';
+import type { CompletedPart, CompleteUpload, ExpectedObject } from '../../ports/upload-commands.ts';
 import type { ObjectChecksum, PartRecord, UploadRecord } from '../../ports/records.ts';
 import { all, change, first, type Program } from '../program.ts';
 import { text, textOrNull } from '../row.ts';
@@ -55,6 +56,9 @@ export function* completeUpload(input: CompleteUpload): Program<StoredVersion> {
     partCount: parts.length,
     location: { kind: 'manifest', manifestId: input.uploadId },
     trashDueAtMs: input.trashDueAtMs,
+    eventName: 'ObjectCreated:CompleteMultipartUpload',
+    notify: input.notify,
+    quota: input.quota,
   });
   const { encryption } = upload.attributes;
   const result: StoredVersion = {

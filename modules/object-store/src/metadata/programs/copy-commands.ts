@@ -31,6 +31,9 @@ export function* copyObject(input: CopyObject): Program<StoredVersion> {
     partCount,
     location,
     trashDueAtMs,
+    eventName: 'ObjectCreated:Copy',
+    notify: input.notify,
+    quota: input.quota,
   });
   // Onto itself: the replaced row let go of bytes that the new one has.
   if (source.bucketId === bucketId && source.key === key) yield* takeFromTrash(location);

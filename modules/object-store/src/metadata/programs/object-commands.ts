@@ -6,6 +6,7 @@ import { change, lock, type Program } from '../program.ts';
 import { integer } from '../row.ts';
 import { recordBlob } from './blob-programs.ts';
 import { activeVersioning } from './bucket-rows.ts';
+import { notify } from './notify.ts';
 import { findVersion, newestVersion, pushVersion, removeRow, setLatest, type StoredRow } from './version-rows.ts';
 import { assertDeleteConditions, assertWriteConditions } from './write-conditions.ts';
 
@@ -28,6 +29,9 @@ export function* putObject(input: PutObject): Program<StoredVersion> {
     partCount: null,
     location,
     trashDueAtMs: input.trashDueAtMs,
+    eventName: input.eventName ?? 'ObjectCreated:Put',
+    notify: input.notify,
+    quota: input.quota,
   });
   const { etag, sizeBytes, nowMs, checksum } = input;
   return { versionId, etag, sizeBytes, modifiedAtMs: nowMs, checksum };
@@ -44,6 +48,7 @@ export function* deleteObject(input: DeleteObject): Program<DeletedObject> {
     if (newest !== null) {
       assertRemovable(newest.version.attributes, input.nowMs, false);
       yield* removeRow(newest, input.trashDueAtMs);
+      yield* tellRemoval(input, null);
     }
     return { versionId: null, deleteMarker: false };
   }
@@ -60,6 +65,8 @@ export function* deleteObject(input: DeleteObject): Program<DeletedObject> {
     partCount: null,
     location: { kind: 'empty' },
     trashDueAtMs: input.trashDueAtMs,
+    eventName: input.expires === true ? 'LifecycleExpiration:DeleteMarkerCreated' : 'ObjectRemoved:DeleteMarkerCreated',
+    notify: input.notify,
   });
   return { versionId, deleteMarker: true };
 }
@@ -70,11 +77,18 @@ function* deleteVersion(input: DeleteObject, versionId: string): Program<Deleted
   assertDeleteConditions(input.conditions, row.version);
   assertRemovable(row.version.attributes, input.nowMs, input.bypassGovernance ?? false);
   yield* removeRow(row, input.trashDueAtMs);
+  yield* tellRemoval(input, versionId);
   if (row.version.isLatest) {
     const next = yield* newestVersion(input.bucketId, input.key);
     if (next !== null) yield* setLatest(next, true);
   }
   return { versionId, deleteMarker: row.version.deleteMarker };
+}
+
+function* tellRemoval(input: DeleteObject, versionId: string | null): Program<void> {
+  const { bucketId, key, nowMs: timeMs } = input;
+  const name = input.expires === true ? 'LifecycleExpiration:Delete' : 'ObjectRemoved:Delete';
+  yield* notify(input.notify, { bucketId, key, name, timeMs, versionId, sizeBytes: 0, etag: '' });
 }
 
 export function* lockKey(bucketId: number, key: string): Program<void> {

@@ -15,6 +15,7 @@ import { createBucket, deleteBucket, purgeBucket, restoreBucket, softDeleteBucke
 import {
   bucketsToPurge,
   findBucket,
+  findBucketById,
   isProvisioned,
   listBuckets,
   listDeletedBuckets,
@@ -46,6 +47,17 @@ import { createAccessKey, deleteAccessKey, findAccessKey, listAccessKeys, touchA
 import { agingVersions, bucketsWithLifecycle, releaseLease, takeLease, uploadsBefore } from './lifecycle-programs.ts';
 import { listObjectVersions } from './list-object-versions.ts';
 import { listObjects } from './list-objects.ts';
+import {
+  forgetDestination,
+  forgetFailedNotifications,
+  forgetNotifications,
+  giveUpNotifications,
+  postponeNotification,
+  releaseLease,
+  retryNotifications,
+  takeLease,
+} from './notification-commands.ts';
+import { deliveryState, dueNotifications, failedNotifications, waitingDestinations } from './notification-queries.ts';
 import { deleteObject, putObject } from './object-commands.ts';
 import { replaceBucketDocuments } from './replace-bucket-documents.ts';
 import { findManifestPart, findObject, manifestBlobs, manifestParts } from './object-queries.ts';
@@ -89,6 +101,14 @@ export const commandPrograms: CommandPrograms = {
   forgetTrash,
   forgetManifestParts,
   forgetCompletedUploads,
+  forgetNotifications,
+  forgetDestination,
+  postponeNotification,
+  giveUpNotifications,
+  retryNotifications,
+  forgetFailedNotifications,
+  takeLease,
+  releaseLease,
   noteVerified,
   holdTrash,
   releaseTrash,
@@ -106,8 +126,13 @@ export const commandPrograms: CommandPrograms = {
 };
 
 export const queryPrograms: QueryPrograms = {
+  waitingDestinations,
+  dueNotifications,
+  deliveryState,
+  failedNotifications,
   isProvisioned,
   findBucket,
+  findBucketById,
   listBuckets,
   bucketDocuments,
   workspaceUsage,

@@ -1,11 +1,12 @@
 import { storeErrors } from '../../errors.ts';
-import type { AbortUpload, CreateUpload, PutPart } from '../../ports/metadata-store.ts';
+import type { AbortUpload, CreateUpload, PutPart } from '../../ports/upload-commands.ts';
 import { fromChecksum } from '../object-row.ts';
 import { change, first, lock, type Program, type Row } from '../program.ts';
 import { text } from '../row.ts';
 import { recordBlob } from './blob-programs.ts';
 import { activeVersioning } from './bucket-rows.ts';
 import { lockKeys, unchangedSource } from './copy-commands.ts';
+import { assertRoomFor } from './quota-rows.ts';
 import { releaseBlob, trashUpload } from './trash-rows.ts';
 
 export function* createUpload(input: CreateUpload): Program<void> {
@@ -27,6 +28,7 @@ export function* createUpload(input: CreateUpload): Program<void> {
 export function* putPart(input: PutPart): Program<void> {
   yield* lockUpload(input.uploadId);
   if ((yield* openUpload(input)) === undefined) throw storeErrors.NoSuchUpload();
+  yield* assertRoomFor(input.quota, input.bucketId, input.sizeBytes);
   if (input.copied !== undefined) {
     yield* lockKeys([input.copied.source]);
     yield* unchangedSource(input.copied.source);

@@ -1,4 +1,7 @@
 import { assertRemovable, lockedUntilMs } from '../../domain/object-lock.ts';
+import type { EventName } from '../../domain/notifications/event-names.ts';
+import type { QuotaLimits } from '../../ports/records.ts';
+import type { NotifyRule } from '../../ports/notifications.ts';
 import type {
   ContentLocation,
   ObjectAttributes,
@@ -11,6 +14,8 @@ import { change, first, type Program } from '../program.ts';
 import { integer } from '../row.ts';
 import { NULL_VERSION, orderKeyAt, orderKeyOf, versionIdFor } from '../version-order.ts';
 import { addUsage } from './bucket-rows.ts';
+import { notify, type ChangeToTell } from './notify.ts';
+import { assertQuota, usageUnder } from './quota-rows.ts';
 import { releaseContent } from './trash-rows.ts';
 
 export interface StoredRow {
@@ -62,6 +67,10 @@ export interface NewVersion {
   partCount: number | null;
   location: ContentLocation;
   trashDueAtMs: number;
+  /** What this is told as, and to whom. */
+  eventName: EventName;
+  notify?: NotifyRule | undefined;
+  quota?: QuotaLimits | undefined;
 }
 
 /**
@@ -71,10 +80,18 @@ export interface NewVersion {
 export function* pushVersion(versioning: Versioning, newest: StoredRow | null, added: NewVersion): Program<string> {
   const orderKey = Math.min(orderKeyAt(added.nowMs), (newest?.orderKey ?? Number.MAX_SAFE_INTEGER) - 1);
   const versionId = versioning === 'enabled' ? versionIdFor(orderKey, added.versionToken) : NULL_VERSION;
+  const before = yield* usageUnder(added.quota, added.bucketId);
   if (newest !== null) yield* makeRoom(versioning, newest, added);
   yield* insertVersion(orderKey, versionId, added);
   if (!added.deleteMarker) yield* addUsage(added.bucketId, 1, added.sizeBytes);
+  yield* assertQuota(added.quota, added.bucketId, before);
+  yield* notify(added.notify, toChange(versioning === 'unversioned' ? null : versionId, added));
   return versionId;
+}
+
+function toChange(versionId: string | null, added: NewVersion): ChangeToTell {
+  const { bucketId, key, eventName: name, nowMs: timeMs, sizeBytes, etag } = added;
+  return { bucketId, key, name, timeMs, versionId, sizeBytes, etag };
 }
 
 function* makeRoom(versioning: Versioning, newest: StoredRow, { nowMs, trashDueAtMs }: NewVersion): Program<void> {

@@ -1,9 +1,10 @@
 import type { ChecksumAlgorithm } from '../../checksums/algorithms.ts';
 import { ContentWriter, type ContentOptions } from '../../domain/content-writer.ts';
+import { assertSettings } from '../../domain/write-rules.ts';
 import { storeErrors } from '../../errors.ts';
 import type { NewContent } from '../../ports/metadata-store.ts';
 import type { ObjectChecksum } from '../../ports/records.ts';
-import type { S3Context } from '../s3-context.ts';
+import { bucketOf, type S3Context } from '../s3-context.ts';
 import { assertDigests, digestsFor, readBodyPlan } from './body-plan.ts';
 import { freeChunk } from './free-chunk.ts';
 import { receiveBody } from './receive-body.ts';
@@ -30,6 +31,7 @@ export async function receiveContent(context: S3Context, options: ReceiveOptions
   const { parts } = services;
   const plan = readBodyPlan(request, payload);
   assertSize(plan.sizeBytes, parts.config.limits.put_bytes);
+  await assertSettings(services.configurations, bucketOf(context), { sizeBytes: plan.sizeBytes });
   const keep = options.keep ?? plan.checksum?.algorithm ?? 'CRC64NVME';
   const names = digestsFor(plan).add('MD5').add(keep);
   const leave = services.uploadsInFlight.enter();

@@ -1,7 +1,7 @@
 import { TLSSocket } from 'node:tls';
 import { CHECKSUM_ALGORITHMS, checksumHeaderName, isBase64 } from '../../checksums/algorithms.ts';
 import { storeErrors } from '../../errors.ts';
-import type { CompletedPart, ExpectedObject } from '../../ports/metadata-store.ts';
+import type { CompletedPart, ExpectedObject } from '../../ports/upload-commands.ts';
 import { announcedAlgorithm } from '../body/body-plan.ts';
 import { receiveDocument } from '../body/receive-document.ts';
 import { encryptionHeaders } from '../encryption-headers.ts';
@@ -10,7 +10,7 @@ import { writeConditionsOf } from '../request-conditions.ts';
 import type { RequestHeaders } from '../request-headers.ts';
 import { respondXml, setHeaders } from '../respond.ts';
 import type { S3Request } from '../s3-request.ts';
-import type { S3Handler } from '../s3-context.ts';
+import { originOf, type S3Handler } from '../s3-context.ts';
 import { children, childText, parseXml, type XmlElement } from '../xml-reader.ts';
 import { uploadNameOf } from './multipart.ts';
 
@@ -31,6 +31,7 @@ export const completeMultipartUpload: S3Handler = async (context) => {
     parts,
     conditions: writeConditionsOf(request.headers),
     expected,
+    origin: originOf(context),
   });
   setHeaders(response, {
     ...newVersionHeaders(stored.versionId),

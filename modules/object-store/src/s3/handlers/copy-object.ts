@@ -19,7 +19,7 @@ import type { ObjectAttributes } from '../../ports/records.ts';
 import { toIsoDate } from '../page-parameters.ts';
 import { writeConditionsOf } from '../request-conditions.ts';
 import { respondXml, setHeaders } from '../respond.ts';
-import { bucketOf, keyOf, type S3Context, type S3Handler } from '../s3-context.ts';
+import { bucketOf, keyOf, originOf, type S3Context, type S3Handler } from '../s3-context.ts';
 
 export const copyObject: S3Handler = async (context) => {
   const bucket = bucketOf(context);
@@ -60,6 +60,7 @@ async function copy(
     checksumAlgorithm,
     encryption,
     conditions: writeConditionsOf(headers),
+    origin: originOf(context),
   });
   return { source, attributes, ...copied };
 }

@@ -8,7 +8,7 @@ import { receiveDocument } from '../body/receive-document.ts';
 import { mayBypassGovernance } from '../object-lock-headers.ts';
 import { deleteConditionsOf, readDeleteConditions } from '../request-conditions.ts';
 import { respondEmpty, respondXml } from '../respond.ts';
-import { accessOf, bucketOf, keyOf, type S3Handler } from '../s3-context.ts';
+import { accessOf, bucketOf, keyOf, originOf, type S3Handler } from '../s3-context.ts';
 import { children, childText, parseXml } from '../xml-reader.ts';
 import type { XmlNode } from '../xml-writer.ts';
 
@@ -24,7 +24,7 @@ export const deleteObject: S3Handler = async (context) => {
   const deleted = await services.objects.delete(
     { bucket: bucketOf(context), ...name },
     deleteConditionsOf(request.headers),
-    { bypassGovernance: mayBypassGovernance(context, name) },
+    { bypassGovernance: mayBypassGovernance(context, name), origin: originOf(context) },
   );
   respondEmpty(response, 204, {
     ...(deleted.versionId === null ? {} : { 'x-amz-version-id': deleted.versionId }),
@@ -63,6 +63,7 @@ export const deleteObjects: S3Handler = async (context) => {
         if (!mayDoTo(access, name)) throw storeErrors.AccessDenied();
         const deleted = await context.services.objects.delete({ bucket, ...name }, conditions, {
           bypassGovernance: mayBypassGovernance(context, name),
+          origin: originOf(context),
         });
         return quiet ? {} : { Deleted: toDeleted(name, deleted) };
       } catch (error) {

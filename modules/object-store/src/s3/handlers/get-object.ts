@@ -29,31 +29,42 @@ interface Selection {
   headers: OutgoingHttpHeaders;
 }
 
-export const getObject: S3Handler = async (context) => {
-  const { response, services } = context;
+export const getObject: S3Handler = (context) => answerObject(context);
+
+export const headObject: S3Handler = (context) => answerObject(context);
+
+/** Differences from a plain answer, for an object that is shown for something else. */
+export interface AnswerAs {
+  status?: number;
+  headers?: OutgoingHttpHeaders;
+}
+
+/** Answers GET and HEAD of the object that the request names. */
+export async function answerObject(context: S3Context, as: AnswerAs = {}): Promise<void> {
+  const { request, response, services } = context;
   const prepared = await prepare(context);
   if (prepared === null) return;
-  const { found, selection, headers, key } = prepared;
+  const { found, selection, key } = prepared;
+  const headers = { ...prepared.headers, ...as.headers };
+  const status = as.status ?? selection.status;
+  if (request.method === 'HEAD') {
+    respondEmpty(response, status, headers);
+    return;
+  }
   const length = selection.range.endExclusive - selection.range.start;
   if (length === 0 || found.inline !== null) {
     // Head and body in one write: two small segments would meet Nagle's algorithm and delayed acknowledgements.
     const body = inlineContent(found, key)?.subarray(selection.range.start, selection.range.endExclusive);
-    response.writeHead(selection.status, headers);
+    response.writeHead(status, headers);
     response.end(body);
     return;
   }
   const content = readContent(services.parts, found, selection.range, key);
   // The first chunk before the head: bytes that cannot be read are an error, not a cut connection.
   const first = await content.next();
-  response.writeHead(selection.status, headers);
+  response.writeHead(status, headers);
   await respondStream(response, startingWith(first, content));
-};
-
-export const headObject: S3Handler = async (context) => {
-  const prepared = await prepare(context);
-  if (prepared === null) return;
-  respondEmpty(context.response, prepared.selection.status, prepared.headers);
-};
+}
 
 interface Prepared {
   found: FoundObject;

@@ -47,7 +47,7 @@ export const postObject: S3Handler = async (context) => {
     access,
     body: file.pump,
   };
-  const { etag, headers } = await storeObject(put, tags === null ? {} : { tags });
+  const { etag, headers } = await storeObject(put, tags === null ? {} : { tags }, 'ObjectCreated:Post');
   await form.drain(EPILOGUE_BYTES);
   answer(put, fields, etag, headers);
 };

@@ -1,4 +1,5 @@
 import type { OutgoingHttpHeaders } from 'node:http';
+import type { EventName } from '../../domain/notifications/event-names.ts';
 import type { ObjectAttributes } from '../../ports/records.ts';
 import { aclOfNewObject } from '../access/new-object-acl.ts';
 import { receiveContent } from '../body/receive-content.ts';
@@ -9,7 +10,7 @@ import { readAttributes } from '../object-attributes.ts';
 import { checksumHeaders, newVersionHeaders } from '../object-headers.ts';
 import { writeConditionsOf } from '../request-conditions.ts';
 import { respondEmpty } from '../respond.ts';
-import { bucketOf, keyOf, type S3Context, type S3Handler } from '../s3-context.ts';
+import { bucketOf, keyOf, originOf, type S3Context, type S3Handler } from '../s3-context.ts';
 
 export const putObject: S3Handler = async (context) => {
   const { etag, headers } = await storeObject(context, {});
@@ -24,7 +25,11 @@ export interface StoredObject {
 }
 
 /** Stores what a PUT, or a form that stands for one, brings. `more` is what its headers do not say. */
-export async function storeObject(context: S3Context, more: Partial<ObjectAttributes>): Promise<StoredObject> {
+export async function storeObject(
+  context: S3Context,
+  more: Partial<ObjectAttributes>,
+  eventName: EventName = 'ObjectCreated:Put',
+): Promise<StoredObject> {
   const { request, services } = context;
   const bucket = bucketOf(context);
   const acl = await aclOfNewObject(context);
@@ -47,6 +52,8 @@ export async function storeObject(context: S3Context, more: Partial<ObjectAttrib
     attributes: sealed === null ? attributes : { ...attributes, encryption: sealed.encryption },
     checksum: received.checksum,
     conditions,
+    origin: originOf(context),
+    eventName,
   });
   const headers = {
     ...checksumHeaders(stored.checksum),

@@ -1,0 +1,227 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Metrics } from '@svc/telemetry';
+import type { Destination, DueNotification } from '../../ports/notifications.ts';
+import type { BucketRecord } from '../../ports/records.ts';
+import type { BucketConfigurations } from '../bucket-configurations.ts';
+import type { StoreParts } from '../store-parts.ts';
+import { eventMessage } from './event-record.ts';
+import { parseNotificationDocument, type NotificationRule } from './notification-document.ts';
+import type { NotificationService } from './notification-service.ts';
+
+const POLL_MS = 500;
+const LEASE = 'notifications';
+/** Longer than a delivery can take, so that two replicas never tell the same receiver at once. */
+const LEASE_MS = 30_000;
+const RENEW_MS = 10_000;
+/** Receivers that are told at the same time, and keys of one of them. */
+const MOST_LANES = 32;
+const KEYS_AT_ONCE = 4;
+const BATCH = 64;
+const PAGE = 256;
+/** A receiver that failed is left alone for as long, doubled each time. */
+const FIRST_REST_MS = 1_000;
+const LONGEST_REST_MS = 60_000;
+const LONGEST_RETRY_MS = 3_600_000;
+const PURGE_MS = 60_000;
+const DAY_MS = 86_400_000;
+
+export interface DispatcherOptions {
+  parts: StoreParts;
+  configurations: BucketConfigurations;
+  notifications: NotificationService;
+  metrics: Metrics;
+  /** Who this process is, among those that share the database. */
+  holder: string;
+}
+
+interface Rest {
+  untilMs: number;
+  lengthMs: number;
+}
+
+/**
+ * Delivers what the outbox holds. Each destination has a lane of its own, so that one that is slow or gone holds up
+ * nobody else; events of one key follow one another. One replica at a time does this, under a lease.
+ */
+export class NotificationDispatcher {
+  readonly #options: DispatcherOptions;
+  readonly #count: (outcome: 'delivered' | 'failed' | 'given_up', count?: number) => void;
+  readonly #lanes = new Map<string, Promise<void>>();
+  readonly #rests = new Map<string, Rest>();
+  #leaseUntilMs = 0;
+  #purgeAtMs = 0;
+
+  constructor(options: DispatcherOptions) {
+    this.#options = options;
+    const outcomes = options.metrics.counter(
+      'svc_object_store_notifications_total',
+      'Events by what became of an attempt to deliver them: delivered, failed (tried again later), given_up',
+      ['outcome'],
+    );
+    this.#count = (outcome, count = 1) => outcomes.inc({ outcome }, count);
+  }
+
+  /** Runs until the signal. A look that fails is logged, and the next one tries again. */
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      await this.#guarded('looking for notifications', () => this.#look(signal));
+      await delay(POLL_MS, undefined, { signal }).catch(() => undefined);
+    }
+    await Promise.all(this.#lanes.values());
+    const { parts, holder } = this.#options;
+    if (this.#leaseUntilMs > 0) {
+      await this.#guarded('giving the lease back', () => parts.metadata.releaseLease({ name: LEASE, holder }));
+    }
+  }
+
+  /** Everything that is due now, once. */
+  async round(signal: AbortSignal): Promise<void> {
+    await this.#look(signal);
+    await Promise.all(this.#lanes.values());
+  }
+
+  async #look(signal: AbortSignal): Promise<void> {
+    const { metadata, now } = this.#options.parts;
+    await this.#purge();
+    for (let after: Destination | null = null; ;) {
+      const page: readonly Destination[] = await metadata.waitingDestinations({ after, limit: PAGE });
+      for (const destination of page) {
+        const name = nameOf(destination);
+        if (this.#lanes.has(name) || (this.#rests.get(name)?.untilMs ?? 0) > now()) continue;
+        if (this.#lanes.size >= MOST_LANES || signal.aborted) return;
+        if (!(await this.#holdsLease())) return;
+        this.#open(destination, signal);
+      }
+      after = page.at(-1) ?? null;
+      if (page.length < PAGE) return;
+    }
+  }
+
+  #open(destination: Destination, signal: AbortSignal): void {
+    const name = nameOf(destination);
+    const lane = this.#guarded('delivering notifications', () => this.#serve(destination, signal));
+    this.#lanes.set(
+      name,
+      lane.finally(() => this.#lanes.delete(name)),
+    );
+  }
+
+  async #serve(destination: Destination, signal: AbortSignal): Promise<void> {
+    const { parts, configurations } = this.#options;
+    const bucket = await parts.metadata.findBucketById({ bucketId: destination.bucketId });
+    if (bucket === null) return; // its outbox went with it
+    const document = (await configurations.of(bucket)).parsed('notification', parseNotificationDocument);
+    const rule = document?.rules.find(({ id }) => id === destination.destination);
+    if (rule?.enabled !== true) return await this.#forget(destination);
+    // One first, to see whether anybody is there.
+    let width = this.#rests.has(nameOf(destination)) ? 1 : KEYS_AT_ONCE;
+    while (!signal.aborted) {
+      if (!(await this.#holdsLease())) return;
+      const limit = width === 1 ? 1 : BATCH;
+      const due = await parts.metadata.dueNotifications({ ...destination, nowMs: parts.now(), limit });
+      if (due.length === 0) return;
+      if (!(await this.#deliverAll(due, bucket, rule, width, signal))) return;
+      this.#rests.delete(nameOf(destination));
+      width = KEYS_AT_ONCE;
+    }
+  }
+
+  /** False when one was not taken: then the lane ends. */
+  async #deliverAll(
+    due: readonly DueNotification[],
+    bucket: BucketRecord,
+    rule: NotificationRule,
+    width: number,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const keys = [...Map.groupBy(due, ({ key }) => key).values()];
+    let taken = true;
+    const work = async (): Promise<void> => {
+      for (let events = keys.shift(); events !== undefined; events = keys.shift()) {
+        for (const event of events) {
+          if (!taken || signal.aborted) return;
+          taken = (await this.#deliver(event, bucket, rule, signal)) && taken;
+        }
+      }
+    };
+    await Promise.all(Array.from({ length: width }, work));
+    return taken;
+  }
+
+  async #deliver(
+    notification: DueNotification,
+    bucket: BucketRecord,
+    rule: NotificationRule,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const { parts, notifications } = this.#options;
+    const [region = 'auto'] = parts.config.regions;
+    const body = eventMessage(notification, bucket, region);
+    try {
+      await notifications.deliver(bucket, rule.webhook, `${bucket.id}-${notification.id}`, body, signal);
+    } catch (error) {
+      if (!signal.aborted) await this.#failed(notification, error);
+      return false;
+    }
+    await parts.metadata.forgetNotifications({ ids: [notification.id] });
+    this.#count('delivered');
+    return true;
+  }
+
+  async #failed(notification: DueNotification, error: unknown): Promise<void> {
+    const { metadata, now, random, config } = this.#options.parts;
+    const { retry_seconds: firstSeconds, give_up_seconds: giveUpSeconds } = config.notifications;
+    const { id, attempts, bucketId, destination } = notification;
+    const reason = error instanceof Error ? error.message.slice(0, 500) : 'it failed';
+    const jitter = 0.8 + (random(1).readUInt8() / 255) * 0.4;
+    const retryMs = Math.min(firstSeconds * 1_000 * 2 ** Math.min(attempts, 30), LONGEST_RETRY_MS) * jitter;
+    await metadata.postponeNotification({ id, nextAttemptAtMs: Math.round(now() + retryMs), error: reason });
+    this.#count('failed');
+    const lengthMs = this.#rests.get(nameOf(notification))?.lengthMs ?? FIRST_REST_MS / 2;
+    const rest = Math.min(lengthMs * 2, LONGEST_REST_MS);
+    this.#rests.set(nameOf(notification), { untilMs: now() + rest, lengthMs: rest });
+    const createdBeforeMs = now() - giveUpSeconds * 1_000 + 1;
+    const old = { bucketId, destination, createdBeforeMs, nowMs: now(), error: reason, limit: 1_000 };
+    for (let count = 1_000; count === 1_000;) {
+      count = await metadata.giveUpNotifications(old);
+      this.#count('given_up', count);
+    }
+  }
+
+  /** The rule is gone, or off: nobody is to be told any more. */
+  async #forget(destination: Destination): Promise<void> {
+    while ((await this.#options.parts.metadata.forgetDestination({ ...destination, limit: 1_000 })) === 1_000);
+    this.#rests.delete(nameOf(destination));
+  }
+
+  async #holdsLease(): Promise<boolean> {
+    const { parts, holder } = this.#options;
+    const nowMs = parts.now();
+    if (this.#leaseUntilMs - nowMs > LEASE_MS - RENEW_MS) return true;
+    const untilMs = nowMs + LEASE_MS;
+    const held = await parts.metadata.takeLease({ name: LEASE, holder, nowMs, untilMs });
+    this.#leaseUntilMs = held ? untilMs : 0;
+    return held;
+  }
+
+  async #purge(): Promise<void> {
+    const { metadata, now, config } = this.#options.parts;
+    if (now() < this.#purgeAtMs) return;
+    this.#purgeAtMs = now() + PURGE_MS;
+    for (const [name, rest] of this.#rests) if (rest.untilMs + DAY_MS < now()) this.#rests.delete(name);
+    const failedBeforeMs = now() - config.notifications.keep_failed_days * DAY_MS;
+    await metadata.forgetFailedNotifications({ failedBeforeMs, limit: 10_000 });
+  }
+
+  async #guarded(what: string, work: () => Promise<unknown>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      this.#options.parts.log.error({ err: error }, `${what} failed`);
+    }
+  }
+}
+
+function nameOf({ bucketId, destination }: Destination): string {
+  return `${bucketId}/${destination}`;
+}

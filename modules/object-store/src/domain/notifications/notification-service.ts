@@ -1,0 +1,193 @@
+import { storeErrors } from '../../errors.ts';
+import type { DeliveryState, FailedNotification } from '../../ports/notifications.ts';
+import type { BucketRecord } from '../../ports/records.ts';
+import type { BucketConfigurations } from '../bucket-configurations.ts';
+import { editDocuments } from '../settings/edit-documents.ts';
+import type { StoreParts } from '../store-parts.ts';
+import { isEventPattern } from './event-names.ts';
+import { testMessage } from './event-record.ts';
+import {
+  parseNotificationDocument,
+  withRules,
+  type NotificationDocument,
+  type NotificationRule,
+} from './notification-document.ts';
+import { newWebhookSecret, signatureHeaders } from './signature.ts';
+
+/** After a change both secrets sign for this long. */
+const OVERLAP_MS = 24 * 3_600_000;
+const MOST_RULES = 100;
+const MOST_COUNTED = 10_000;
+const MOST_FAILED_SHOWN = 100;
+const MOST_RETRIED = 10_000;
+
+export interface WebhookSecrets {
+  secret: string;
+  /** Null where the one before signs no more. */
+  previousValidUntilMs: number | null;
+}
+
+export interface NotificationState {
+  delivery: DeliveryState;
+  /** The latest first. */
+  failed: readonly FailedNotification[];
+}
+
+type FindBucket = () => Promise<BucketRecord>;
+
+/** Whom changes are told: the rules of a bucket, what signs them, and what became of their deliveries. */
+export class NotificationService {
+  readonly #parts: StoreParts;
+  readonly #configurations: BucketConfigurations;
+
+  constructor(parts: StoreParts, configurations: BucketConfigurations) {
+    this.#parts = parts;
+    this.#configurations = configurations;
+  }
+
+  async rules(bucket: BucketRecord): Promise<readonly NotificationRule[]> {
+    return (await this.#documentOf(bucket))?.rules ?? [];
+  }
+
+  /** Throws `InvalidArgument` with the reason. Changes nothing. */
+  check(rules: readonly NotificationRule[]): void {
+    checkRules(rules, (url) => this.#parts.webhooks.objection(url));
+  }
+
+  /** Replaces them all; checked first. `find` reads the bucket with the caller's own refusals. */
+  async replaceRules(find: FindBucket, rules: readonly NotificationRule[]): Promise<void> {
+    this.check(rules);
+    await this.#edit(find, (_, before) => withRules(before, rules));
+  }
+
+  /** Made on the first call. */
+  async secrets(find: FindBucket): Promise<WebhookSecrets> {
+    const bucket = await find();
+    const known = await this.#documentOf(bucket);
+    if (known?.secret !== undefined) return opened(this.#parts, bucket, known);
+    const made = await this.#edit(find, (each, before) =>
+      before?.secret === undefined ? withNewSecret(this.#parts, each, before) : before,
+    );
+    return opened(this.#parts, bucket, made);
+  }
+
+  async changeSecret(find: FindBucket): Promise<WebhookSecrets> {
+    const made = await this.#edit(find, (bucket, before) => withNewSecret(this.#parts, bucket, before));
+    return opened(this.#parts, await find(), made);
+  }
+
+  async state({ id: bucketId }: BucketRecord): Promise<NotificationState> {
+    const { metadata } = this.#parts;
+    return {
+      delivery: await metadata.deliveryState({ bucketId, countLimit: MOST_COUNTED }),
+      failed: await metadata.failedNotifications({ bucketId, limit: MOST_FAILED_SHOWN }),
+    };
+  }
+
+  /** Of those that were given up. Answers how many wait again. */
+  async retry({ id: bucketId }: BucketRecord, ids?: readonly number[]): Promise<number> {
+    const { metadata, now } = this.#parts;
+    const chosen = ids === undefined ? {} : { ids };
+    return await metadata.retryNotifications({ bucketId, nowMs: now(), limit: MOST_RETRIED, ...chosen });
+  }
+
+  /** Sends one message now, signed; its id is the same at each attempt. Throws `WebhookRefused`. */
+  async deliver(bucket: BucketRecord, url: string, id: string, body: string, signal: AbortSignal): Promise<void> {
+    const { metadata, webhooks, now } = this.#parts;
+    const find = async (): Promise<BucketRecord> => (await metadata.findBucketById({ bucketId: bucket.id })) ?? bucket;
+    const { secret } = await this.secrets(find);
+    const previous = previousSecret(this.#parts, bucket, await this.#documentOf(await find()));
+    const signed = { id, body, timestampSeconds: Math.floor(now() / 1_000), secrets: [secret, ...previous] };
+    const headers = { 'content-type': 'application/json', ...signatureHeaders(signed) };
+    await webhooks.send({ url, headers, body }, signal);
+  }
+
+  /** Sends S3's test event to the rule, or to the first. Throws `WebhookRefused`; `InvalidArgument` without such a rule. */
+  async test(bucket: BucketRecord, ruleId: string | null, requestId: string, signal: AbortSignal): Promise<void> {
+    const rules = await this.rules(bucket);
+    const rule = ruleId === null ? rules[0] : rules.find(({ id }) => id === ruleId);
+    if (rule === undefined) throw invalid('the bucket has no such rule');
+    const body = testMessage(bucket, requestId, this.#parts.now());
+    await this.deliver(bucket, rule.webhook, `${bucket.id}-test-${requestId}`, body, signal);
+  }
+
+  async #documentOf(bucket: BucketRecord): Promise<NotificationDocument | null> {
+    return (await this.#configurations.of(bucket)).parsed('notification', parseNotificationDocument);
+  }
+
+  async #edit(
+    find: FindBucket,
+    change: (bucket: BucketRecord, before: NotificationDocument | null) => NotificationDocument | null,
+  ): Promise<NotificationDocument | null> {
+    const { metadata, now } = this.#parts;
+    const edited = await editDocuments(
+      { metadata, configurations: this.#configurations, now },
+      {
+        find,
+        edit: (before, bucket) => {
+          const document = change(bucket, before.parsed('notification', parseNotificationDocument));
+          return [{ name: 'notification', document: document === null ? null : JSON.stringify(document) }];
+        },
+      },
+    );
+    return edited.configuration.parsed('notification', parseNotificationDocument);
+  }
+}
+
+function checkRules(rules: readonly NotificationRule[], objectionTo: (url: string) => string | null): void {
+  if (rules.length > MOST_RULES) throw invalid(`a bucket has at most ${MOST_RULES} rules`);
+  if (new Set(rules.map(({ id }) => id)).size < rules.length) throw invalid('two rules have the same id');
+  for (const { id, webhook, events } of rules) {
+    const objection = objectionTo(webhook);
+    if (objection !== null) throw invalid(`rule ${id.slice(0, 80)}: ${objection}`);
+    const unknown = events.find((event) => !isEventPattern(event));
+    if (unknown !== undefined) throw invalid(`rule ${id.slice(0, 80)}: there is no event ${unknown.slice(0, 80)}`);
+    if (events.length === 0) throw invalid(`rule ${id.slice(0, 80)}: it names no event`);
+  }
+}
+
+function withNewSecret(
+  { secrets, random, now }: StoreParts,
+  bucket: BucketRecord,
+  before: NotificationDocument | null,
+): NotificationDocument {
+  const sealed = secrets.seal(newWebhookSecret(random), contextOf(bucket));
+  const previous = before?.secret;
+  return {
+    ...before,
+    rules: before?.rules ?? [],
+    secret: sealed,
+    ...(previous === undefined ? {} : { previousSecret: { sealed: previous, untilMs: now() + OVERLAP_MS } }),
+  };
+}
+
+function opened(
+  { secrets, now }: StoreParts,
+  bucket: BucketRecord,
+  document: NotificationDocument | null,
+): WebhookSecrets {
+  if (document?.secret === undefined) throw storeErrors.OperationAborted(); // another change took it away just now
+  const untilMs = document.previousSecret?.untilMs ?? 0;
+  return {
+    secret: secrets.open(document.secret, contextOf(bucket)),
+    previousValidUntilMs: untilMs > now() ? untilMs : null,
+  };
+}
+
+function previousSecret(
+  { secrets, now }: StoreParts,
+  bucket: BucketRecord,
+  document: NotificationDocument | null,
+): readonly string[] {
+  const previous = document?.previousSecret;
+  return previous === undefined || previous.untilMs <= now() ? [] : [secrets.open(previous.sealed, contextOf(bucket))];
+}
+
+/** Under which the secret is sealed: it opens for its own bucket alone. */
+function contextOf(bucket: BucketRecord): string {
+  return `webhook-secret/${bucket.id}`;
+}
+
+function invalid(reason: string): Error {
+  return storeErrors.InvalidArgument({ details: { reason } });
+}

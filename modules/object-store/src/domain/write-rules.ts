@@ -1,0 +1,69 @@
+import { storeErrors } from '../errors.ts';
+import type { QuotaLimits } from '../ports/records.ts';
+import type { EventOrigin, NotifyRule } from '../ports/notifications.ts';
+import type { BucketRecord } from '../ports/records.ts';
+import type { BucketConfigurations } from './bucket-configurations.ts';
+import { allowsContentType, storedSettingsOf } from './settings/bucket-settings.ts';
+import { parseNotificationDocument, type NotificationRule } from './notifications/notification-document.ts';
+
+/** What the configuration of a bucket means for one change of an object. */
+export interface WriteRules {
+  quota?: QuotaLimits;
+  notify?: NotifyRule;
+}
+
+const NOBODY: EventOrigin = { principal: '', requestId: '', sourceAddress: '' };
+
+export async function writeRulesOf(
+  configurations: BucketConfigurations,
+  bucket: BucketRecord,
+  key: string,
+  origin: EventOrigin = NOBODY,
+): Promise<WriteRules> {
+  if (bucket.configurationVersion === 0) return {};
+  const configuration = await configurations.of(bucket);
+  const { quota } = storedSettingsOf(configuration);
+  const told = rulesFor(key, configuration.parsed('notification', parseNotificationDocument)?.rules ?? []);
+  return {
+    ...(quota === undefined
+      ? {}
+      : { quota: { maxBytes: quota.maxBytes ?? null, maxObjects: quota.maxObjects ?? null } }),
+    ...(told.length === 0 ? {} : { notify: { rules: told, origin } }),
+  };
+}
+
+function rulesFor(key: string, rules: readonly NotificationRule[]): NotifyRule['rules'] {
+  return rules
+    .filter((rule) => rule.enabled && key.startsWith(rule.prefix) && key.endsWith(rule.suffix))
+    .map(({ id, events }) => ({ destination: id, patterns: events }));
+}
+
+/** Throws `EntityTooLarge` and `InvalidRequest` for what the bucket's settings do not let in. */
+export async function assertSettings(
+  configurations: BucketConfigurations,
+  bucket: BucketRecord,
+  object: { sizeBytes?: number; contentType?: string },
+): Promise<void> {
+  if (bucket.configurationVersion === 0) return;
+  const { maxObjectSizeBytes = null, allowedContentTypes = null } = storedSettingsOf(await configurations.of(bucket));
+  const { sizeBytes, contentType } = object;
+  if (sizeBytes !== undefined && maxObjectSizeBytes !== null && sizeBytes > maxObjectSizeBytes) {
+    throw storeErrors.EntityTooLarge({ details: { proposedSize: sizeBytes, maxSizeAllowed: maxObjectSizeBytes } });
+  }
+  if (contentType === undefined || allowedContentTypes === null) return;
+  if (allowsContentType({ allowedContentTypes }, contentType)) return;
+  throw storeErrors.InvalidRequest({
+    details: { reason: 'Objects of this content type are not allowed in this bucket' },
+  });
+}
+
+/** The largest object that may come of an upload in parts. */
+export async function maxObjectBytes(
+  configurations: BucketConfigurations,
+  bucket: BucketRecord,
+  limitBytes: number,
+): Promise<number> {
+  if (bucket.configurationVersion === 0) return limitBytes;
+  const { maxObjectSizeBytes } = storedSettingsOf(await configurations.of(bucket));
+  return Math.min(limitBytes, maxObjectSizeBytes ?? limitBytes);
+}
