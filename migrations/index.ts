@@ -15,6 +15,7 @@ import { objectProtection } from './0043-object-protection.ts';
 import { notificationDeliveries } from './0044-notification-deliveries.ts';
 import { lifecycle } from './0046-lifecycle.ts';
 import { blobs } from './0048-blobs.ts';
+import { accessKeyPurpose } from './0050-access-key-purpose.ts';
 
 /** Every migration, imported by name so that a bundle carries them all. Each file exports one `Migration`. */
 export const migrations: readonly Migration[] = [
@@ -34,4 +35,5 @@ export const migrations: readonly Migration[] = [
   copiedParts,
   lifecycle,
   blobs,
+  accessKeyPurpose,
 ];

@@ -85,6 +85,7 @@ export const objectStoreConfigSchema = Type.Object(
         metadata_bytes: bounded(2_048, 'Most bytes of user metadata of an object.'),
         presign_seconds: bounded(604_800, 'Longest validity of a presigned URL.'),
         list_keys: bounded(1_000, 'Most entries of one page.'),
+        management_requests_per_second: bounded(50, 'Calls of the management API about one bucket; more get SlowDown.'),
         uploads_in_flight: bounded(1_024, 'Bodies that are received at the same time; more get SlowDown.'),
       },
       { default: {}, additionalProperties: false, description: 'Limits; all of them are shown in the store status.' },

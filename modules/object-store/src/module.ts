@@ -16,6 +16,7 @@ import { Scrubber } from './domain/scrub/scrubber.ts';
 import { createServices, type StoreServices } from './domain/services.ts';
 import type { StoreParts } from './domain/store-parts.ts';
 import { registerManagementRoutes } from './management/index.ts';
+import { Cursors } from './management/objects/cursor.ts';
 import type { BlobStore } from './ports/blob-store.ts';
 import type { CertificateAuthority, DomainResolver } from './ports/custom-domains.ts';
 import type { MetadataStore } from './ports/metadata-store.ts';
@@ -23,6 +24,7 @@ import type { WebhookSender } from './ports/notifications.ts';
 import type { BucketRecord } from './ports/records.ts';
 import type { OwnerDirectory } from './ports/owner-directory.ts';
 import { createS3Plane } from './s3/index.ts';
+import { deriveKey } from './secrets/derive-key.ts';
 import { SecretBox } from './secrets/secret-box.ts';
 import { createSites, type Sites } from './sites/index.ts';
 import { TlsCertificates } from './sites/tls-certificates.ts';
@@ -130,6 +132,7 @@ export async function createObjectStoreModule(dependencies: ObjectStoreDependenc
         services,
         s3Endpoint,
         baseUrl: dependencies.baseUrl,
+        cursors: new Cursors(deriveKey(masterKey, 'management cursors')),
         provider: config.engine,
         domains: customDomains,
         customDomains: (bucket) => hostnamesServing(customDomains, bucket),

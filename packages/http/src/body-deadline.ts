@@ -6,6 +6,7 @@ import type { HttpApp } from './http-app.ts';
  */
 export function limitBodyTime(app: HttpApp, timeoutMs: number): void {
   app.addHook('preParsing', async (request, _reply, payload) => {
+    if (request.routeOptions.config.rawBody === true) return payload; // an object that happens to be JSON
     if (!/\bjson\b/.test(request.headers['content-type'] ?? '')) return payload;
     const timer = setTimeout(() => request.raw.destroy(), timeoutMs);
     const stop = (): void => clearTimeout(timer);

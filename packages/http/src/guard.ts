@@ -14,6 +14,7 @@ declare module 'fastify' {
     auditResource?: (request: FastifyRequest) => string;
     /** Reads are not audited unless they hand out a secret. Changes always are. */
     audit?: boolean;
+    /** The body is not a document but content of any length and type, which the route takes as it comes. */
     rawBody?: boolean;
   }
   interface FastifyRequest {

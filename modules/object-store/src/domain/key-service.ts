@@ -1,6 +1,6 @@
 import { storeErrors } from '../errors.ts';
 import type { AccessKeyRecord, KeyPermission } from '../ports/records.ts';
-import type { CredentialCache } from './credential-cache.ts';
+import type { Credential, CredentialCache } from './credential-cache.ts';
 import type { StoreParts } from './store-parts.ts';
 
 export interface NewAccessKey {
@@ -22,6 +22,11 @@ export interface KeyService {
   list(workspaceUuid: string, createdBy?: string): Promise<readonly AccessKeyRecord[]>;
   /** From then on signatures of it fail. `createdBy`: only a key that this principal made. `NoSuchAccessKey`. */
   revoke(key: { workspaceUuid: string; accessKeyId: string; createdBy?: string }): Promise<void>;
+  /**
+   * What URLs of this workspace are signed with. Revoking the keys of people does not end them; revoking this one, whose
+   * id stands in every URL, ends all of them, and the next URL is signed with a new one.
+   */
+  presigning(workspaceUuid: string): Promise<Credential>;
 }
 
 export function createKeyService(parts: StoreParts, credentials: CredentialCache): KeyService {
@@ -47,6 +52,13 @@ export function createKeyService(parts: StoreParts, credentials: CredentialCache
       await metadata.createAccessKey({ key, maxKeys: config.limits.keys_per_workspace });
       return { key, secretAccessKey };
     },
+    presigning: async (workspaceUuid) => {
+      const known = await metadata.findPresignKey({ workspaceUuid });
+      const key = known ?? (await metadata.createPresignKey({ key: newPresignKey(parts, workspaceUuid) }));
+      const credential = await credentials.find(key.accessKeyId);
+      if (credential === null) throw storeErrors.OperationAborted(); // revoked a moment ago
+      return credential;
+    },
     list: async (workspaceUuid, createdBy) => {
       await assertProvisioned(workspaceUuid);
       const query = { workspaceUuid, after: '', limit: config.limits.keys_per_workspace };
@@ -59,6 +71,23 @@ export function createKeyService(parts: StoreParts, credentials: CredentialCache
       credentials.forget(key.accessKeyId);
       if (!found) throw storeErrors.NoSuchAccessKey({ details: { resource: key.accessKeyId, field: 'accessKeyId' } });
     },
+  };
+}
+
+/** Good for objects of all buckets of the workspace, never for the buckets themselves. */
+function newPresignKey({ identifiers, secrets, now }: StoreParts, workspaceUuid: string): AccessKeyRecord {
+  const accessKeyId = identifiers.accessKeyId();
+  return {
+    accessKeyId,
+    workspaceUuid,
+    label: 'presigned URLs',
+    permissions: ['read', 'write'],
+    buckets: null,
+    sealedSecret: secrets.seal(identifiers.secretAccessKey(), accessKeyId),
+    createdAtMs: now(),
+    createdBy: 'presign',
+    expiresAtMs: null,
+    lastUsedAtMs: null,
   };
 }
 

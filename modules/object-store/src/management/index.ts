@@ -8,6 +8,9 @@ import { registerDomainRoutes } from './domain-routes.ts';
 import { registerKeyRoutes } from './key-routes.ts';
 import type { ManagementParts } from './management-parts.ts';
 import { registerNotificationRoutes } from './notification-routes.ts';
+import { registerObjectRoutes } from './objects/register-objects.ts';
+import { PUBLIC_PREFIX, registerPublicRoutes } from './public-routes.ts';
+import { limitRequestRate } from './request-rate.ts';
 import { registerStatusRoutes } from './status-routes.ts';
 import { registerUrlRoutes } from './url-routes.ts';
 import { registerVersioningRoutes } from './versioning-routes.ts';
@@ -19,6 +22,7 @@ export async function registerManagementRoutes(app: HttpApp, parts: ManagementPa
   await app.register(
     async (scope: HttpApp) => {
       useErrorRenderer(scope, renderEnvelopeError, toManagementError);
+      limitRequestRate(scope, parts);
       registerStatusRoutes(scope, parts);
       registerBucketRoutes(scope, parts);
       registerDeletedBucketRoutes(scope, parts);
@@ -29,7 +33,15 @@ export async function registerManagementRoutes(app: HttpApp, parts: ManagementPa
       registerKeyRoutes(scope, parts);
       registerDomainRoutes(scope, parts);
       registerBucketDomainRoutes(scope, parts);
+      await registerObjectRoutes(scope, parts);
     },
     { prefix: MANAGEMENT_PREFIX },
+  );
+  await app.register(
+    async (scope: HttpApp) => {
+      useErrorRenderer(scope, renderEnvelopeError, toManagementError);
+      registerPublicRoutes(scope, parts);
+    },
+    { prefix: PUBLIC_PREFIX },
   );
 }

@@ -1,6 +1,7 @@
 import type { CustomDomains } from '../domain/custom-domains/create-custom-domains.ts';
 import type { StoreServices } from '../domain/services.ts';
 import type { BucketRecord } from '../ports/records.ts';
+import type { Cursors } from './objects/cursor.ts';
 
 /** What the management routes are made of. */
 export interface ManagementParts {
@@ -10,6 +11,7 @@ export interface ManagementParts {
   s3Endpoint: () => string;
   /** Base URL of this API, as clients reach it; absent: as the caller of the moment did. */
   baseUrl?: (() => string) | undefined;
+  cursors: Cursors;
   /** The engine that holds the bytes. */
   provider: string;
   /** Host names that serve the bucket now. */

@@ -13,16 +13,6 @@ export interface AgingVersion {
   tags: NonNullable<ObjectAttributes['tags']>;
 }
 
-export interface LifecycleCommands {
-  /**
-   * True when the work of this name is the holder's until `untilMs`: nobody had it, its time was over, or it was the
-   * holder's already.
-   */
-  takeLease(input: { name: string; holder: string; nowMs: number; untilMs: number }): Promise<boolean>;
-  /** Does nothing for a lease that is another's by now. */
-  releaseLease(input: { name: string; holder: string }): Promise<void>;
-}
-
 export interface LifecycleQueries {
   /** Active buckets with rules, by id. */
   bucketsWithLifecycle(input: { afterBucketId: number; limit: number }): Promise<readonly BucketRecord[]>;

@@ -20,10 +20,11 @@ import type {
   Versioning,
 } from './records.ts';
 import type { DeleteConditions } from './delete-conditions.ts';
-import type { LifecycleCommands, LifecycleQueries } from './lifecycle-metadata.ts';
+import type { LifecycleQueries } from './lifecycle-metadata.ts';
 import type { CopyCommands } from './copy-commands.ts';
 import type { UploadCommands } from './upload-commands.ts';
 import type { VersionQueries } from './version-listing.ts';
+import type { WorkLeaseCommands } from './work-leases.ts';
 
 /** An entity tag without quotes, or `*`. Decided against the newest version, inside the transaction. */
 export interface WriteConditions {
@@ -172,7 +173,7 @@ export interface VerifiedBlob {
 
 /** Each is one transaction: all of it is on stable storage when the promise resolves, or nothing of it ever shows. */
 export interface MetadataCommands
-  extends NotificationCommands, DomainCommands, CopyCommands, LifecycleCommands, UploadCommands {
+  extends NotificationCommands, DomainCommands, CopyCommands, UploadCommands, WorkLeaseCommands {
   /** Also provisions the workspace's store. `BucketAlreadyOwnedByYou`, `BucketAlreadyExists`, `TooManyBuckets`. */
   createBucket(input: CreateBucket): Promise<BucketRecord>;
   /** For a bucket without objects; its unfinished uploads end. `NoSuchBucket`, `BucketNotEmpty`. */
@@ -198,6 +199,8 @@ export interface MetadataCommands
   /** Deleting what is not there succeeds. `NoSuchBucket`, `PreconditionFailed`. */
   deleteObject(input: DeleteObject): Promise<DeletedObject>;
   createAccessKey(input: { key: AccessKeyRecord; maxKeys: number }): Promise<void>;
+  /** The key that the store signs URLs of a workspace with: this one, unless there is one already. */
+  createPresignKey(input: { key: AccessKeyRecord }): Promise<AccessKeyRecord>;
   /** False when there is no such key. `createdBy` limits it to keys that this principal made. */
   deleteAccessKey(input: { workspaceUuid: string; accessKeyId: string; createdBy?: string }): Promise<boolean>;
   touchAccessKeys(input: { usedAtMs: Readonly<Record<string, number>> }): Promise<void>;
@@ -232,6 +235,8 @@ export interface ListObjects {
   /** Only keys and common prefixes strictly after this, in the byte order of UTF-8. Empty: from the start. */
   after: string;
   limit: number;
+  /** True: with the `details` of each object, for people rather than for programs. */
+  detailed?: boolean;
 }
 
 export interface ObjectPage {
@@ -293,6 +298,11 @@ export interface MetadataQueries extends NotificationQueries, VersionQueries, Do
   /** Without the part's bytes: for `?partNumber=`. */
   findManifestPart(input: { manifestId: string; partNumber: number }): Promise<(ManifestPart & PartRecord) | null>;
   findUpload(input: { uploadId: string; bucketId: number; key: string }): Promise<UploadRecord | null>;
+  /** Also one that was completed, as long as it is remembered. */
+  findUploadById(input: {
+    uploadId: string;
+    bucketId: number;
+  }): Promise<(UploadRecord & { completed: boolean }) | null>;
   listUploads(input: {
     bucketId: number;
     prefix: string;
@@ -303,6 +313,8 @@ export interface MetadataQueries extends NotificationQueries, VersionQueries, Do
   }): Promise<UploadPage>;
   listParts(input: { uploadId: string; afterPartNumber: number; limit: number }): Promise<readonly PartRecord[]>;
   findAccessKey(input: { accessKeyId: string }): Promise<AccessKeyRecord | null>;
+  findPresignKey(input: { workspaceUuid: string }): Promise<AccessKeyRecord | null>;
+  /** Those of people. */
   listAccessKeys(input: { workspaceUuid: string; after: string; limit: number }): Promise<readonly AccessKeyRecord[]>;
   dueTrash(input: { nowMs: number; limit: number }): Promise<readonly TrashEntry[]>;
   /** Whether any row (object, part, trash) knows this blob. */

@@ -82,10 +82,6 @@ export interface NotificationCommands {
   }): Promise<number>;
   /** What was given up before then is forgotten. Answers how many. */
   forgetFailedNotifications(input: { failedBeforeMs: number; limit: number }): Promise<number>;
-  /** Takes or keeps the right to do some work alone; false while another holds it. */
-  takeLease(input: { name: string; holder: string; nowMs: number; untilMs: number }): Promise<boolean>;
-  /** Lets go of it, if it is still held by this one. */
-  releaseLease(input: { name: string; holder: string }): Promise<void>;
 }
 
 export interface NotificationQueries {

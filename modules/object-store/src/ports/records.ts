@@ -130,6 +130,15 @@ export interface ObjectSummary {
   etag: string;
   modifiedAtMs: number;
   checksum: ObjectChecksum | null;
+  /** Only where a listing asked for them. */
+  details?: ObjectDetails;
+}
+
+export interface ObjectDetails {
+  versionId: string;
+  contentType: string;
+  /** Absent: private to the bucket's owner. */
+  accessControlList?: string;
 }
 
 export interface ManifestPart {

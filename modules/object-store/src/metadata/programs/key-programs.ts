@@ -11,7 +11,10 @@ export function* createAccessKey({ key, maxKeys }: Command<'createAccessKey'>): 
   yield* lock(`workspace/${key.workspaceUuid}`);
   const tenant = yield* first('select 1 as found from tenant where workspace_uuid = ?', key.workspaceUuid);
   if (tenant === undefined) throw storeErrors.TenantNotProvisioned();
-  const count = yield* first('select count(*) as keys from access_key where workspace_uuid = ?', key.workspaceUuid);
+  const count = yield* first(
+    `select count(*) as keys from access_key where workspace_uuid = ? and purpose = 'user'`,
+    key.workspaceUuid,
+  );
   if (count !== undefined && integer(count, 'keys') >= maxKeys) {
     throw storeErrors.TooManyAccessKeys({ details: { limit: maxKeys } });
   }
@@ -23,9 +26,27 @@ export function* createAccessKey({ key, maxKeys }: Command<'createAccessKey'>): 
     );
     if (bucket === undefined) throw storeErrors.NoSuchBucket({ details: { resource: name, field: 'buckets' } });
   }
+  yield* insertAccessKey(key, 'user');
+}
+
+/** One for each workspace: who comes second gets the first one's. */
+export function* createPresignKey({ key }: Command<'createPresignKey'>): Program<AccessKeyRecord> {
+  yield* lock(`workspace/${key.workspaceUuid}`);
+  const known = yield* findPresignKey(key);
+  if (known !== null) return known;
+  yield* insertAccessKey(key, 'presign');
+  return key;
+}
+
+export function* findPresignKey({ workspaceUuid }: Query<'findPresignKey'>): Program<AccessKeyRecord | null> {
+  const row = yield* first(`select * from access_key where workspace_uuid = ? and purpose = 'presign'`, workspaceUuid);
+  return row === undefined ? null : toAccessKey(row);
+}
+
+function* insertAccessKey(key: AccessKeyRecord, purpose: 'user' | 'presign'): Program<void> {
   yield* change(
     `insert into access_key (access_key_id, workspace_uuid, label, permissions, buckets, sealed_secret, created_at_ms,
-       created_by, expires_at_ms, last_used_at_ms) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       created_by, expires_at_ms, last_used_at_ms, purpose) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     key.accessKeyId,
     key.workspaceUuid,
     key.label,
@@ -36,6 +57,7 @@ export function* createAccessKey({ key, maxKeys }: Command<'createAccessKey'>): 
     key.createdBy,
     key.expiresAtMs,
     key.lastUsedAtMs,
+    purpose,
   );
 }
 
@@ -69,7 +91,8 @@ export function* findAccessKey({ accessKeyId }: Query<'findAccessKey'>): Program
 
 export function* listAccessKeys(input: Query<'listAccessKeys'>): Program<readonly AccessKeyRecord[]> {
   const rows = yield* all(
-    'select * from access_key where workspace_uuid = ? and access_key_id > ? order by access_key_id limit ?',
+    `select * from access_key where workspace_uuid = ? and access_key_id > ? and purpose = 'user'
+     order by access_key_id limit ?`,
     input.workspaceUuid,
     input.after,
     input.limit,

@@ -1,32 +1,13 @@
 import { afterPrefix, compareKeys } from '../../domain/key-order.ts';
-import type { AgingVersion, LifecycleCommands, LifecycleQueries } from '../../ports/lifecycle-metadata.ts';
+import type { AgingVersion, LifecycleQueries } from '../../ports/lifecycle-metadata.ts';
 import type { BucketRecord, UploadRecord } from '../../ports/records.ts';
 import { toAttributes } from '../object-row.ts';
-import { all, change, type Program, type Row, type SqlValue } from '../program.ts';
+import { all, type Program, type Row, type SqlValue } from '../program.ts';
 import { flag, integer, text } from '../row.ts';
 import { toBucket } from './bucket-rows.ts';
 import { toUpload } from './upload-rows.ts';
 
-type Command<Name extends keyof LifecycleCommands> = Parameters<LifecycleCommands[Name]>[0];
 type Query<Name extends keyof LifecycleQueries> = Parameters<LifecycleQueries[Name]>[0];
-
-export function* takeLease({ name, holder, nowMs, untilMs }: Command<'takeLease'>): Program<boolean> {
-  const rows = yield* change(
-    `insert into work_lease (name, holder, expires_at_ms) values (?, ?, ?)
-     on conflict (name) do update set holder = excluded.holder, expires_at_ms = excluded.expires_at_ms
-       where work_lease.holder = excluded.holder or work_lease.expires_at_ms <= ?
-     returning name`,
-    name,
-    holder,
-    untilMs,
-    nowMs,
-  );
-  return rows.length === 1;
-}
-
-export function* releaseLease({ name, holder }: Command<'releaseLease'>): Program<void> {
-  yield* change('delete from work_lease where name = ? and holder = ?', name, holder);
-}
 
 export function* bucketsWithLifecycle(input: Query<'bucketsWithLifecycle'>): Program<readonly BucketRecord[]> {
   const rows = yield* all(

@@ -1,7 +1,7 @@
 import { afterPrefix, commonPrefixOf, compareKeys } from '../../domain/key-order.ts';
 import type { ListObjects, ObjectPage } from '../../ports/metadata-store.ts';
 import type { ObjectSummary } from '../../ports/records.ts';
-import { toChecksum } from '../object-row.ts';
+import { toAttributes, toChecksum } from '../object-row.ts';
 import { all, type Program, type Row } from '../program.ts';
 import { integer, text, textOrNull } from '../row.ts';
 
@@ -53,7 +53,8 @@ function behind(commonPrefix: string): Position | null {
 function* readRows(input: ListObjects, from: Position, end: string | null, limit: number): Program<readonly Row[]> {
   // A bucket without versions has only rows that show, in the order of the table itself.
   const source = input.versioned ? 'object {index object_listed}' : 'object';
-  const select = `select key, size_bytes, etag, modified_at_ms, checksum from ${source}
+  const more = input.detailed === true ? ', version_id, attributes' : '';
+  const select = `select key, size_bytes, etag, modified_at_ms, checksum${more} from ${source}
     where bucket_id = ? and is_latest = 1 and delete_marker = 0 and key ${from.inclusive ? '>=' : '>'} ?`;
   if (end === null) return yield* all(`${select} order by key limit ?`, input.bucketId, from.key, limit);
   return yield* all(`${select} and key < ? order by key limit ?`, input.bucketId, from.key, end, limit);
@@ -82,7 +83,7 @@ class PageBuilder {
     const common = commonPrefixOf(key, this.#input.prefix, this.#input.delimiter);
     this.#openPrefix = common;
     this.#last = common ?? key;
-    if (common === null) this.#objects.push(toSummary(key, row));
+    if (common === null) this.#objects.push(this.#input.detailed === true ? toDetailed(key, row) : toSummary(key, row));
     else this.#commonPrefixes.push(common);
     return true;
   }
@@ -101,6 +102,15 @@ class PageBuilder {
       next: truncated ? this.#last : null,
     };
   }
+}
+
+function toDetailed(key: string, row: Row): ObjectSummary {
+  const { contentType, accessControlList } = toAttributes(text(row, 'attributes'));
+  const details = { versionId: text(row, 'version_id'), contentType };
+  return {
+    ...toSummary(key, row),
+    details: accessControlList === undefined ? details : { ...details, accessControlList },
+  };
 }
 
 export function toSummary(key: string, row: Row): ObjectSummary {

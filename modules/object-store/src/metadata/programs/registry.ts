@@ -43,8 +43,16 @@ import {
   setDomainBlocked,
 } from './custom-domain-commands.ts';
 import { findDomain, findServedBucket, listDomains } from './custom-domain-queries.ts';
-import { createAccessKey, deleteAccessKey, findAccessKey, listAccessKeys, touchAccessKeys } from './key-programs.ts';
-import { agingVersions, bucketsWithLifecycle, releaseLease, takeLease, uploadsBefore } from './lifecycle-programs.ts';
+import {
+  createAccessKey,
+  createPresignKey,
+  deleteAccessKey,
+  findAccessKey,
+  findPresignKey,
+  listAccessKeys,
+  touchAccessKeys,
+} from './key-programs.ts';
+import { agingVersions, bucketsWithLifecycle, uploadsBefore } from './lifecycle-programs.ts';
 import { listObjectVersions } from './list-object-versions.ts';
 import { listObjects } from './list-objects.ts';
 import {
@@ -53,16 +61,14 @@ import {
   forgetNotifications,
   giveUpNotifications,
   postponeNotification,
-  releaseLease,
   retryNotifications,
-  takeLease,
 } from './notification-commands.ts';
 import { deliveryState, dueNotifications, failedNotifications, waitingDestinations } from './notification-queries.ts';
 import { deleteObject, putObject } from './object-commands.ts';
 import { replaceBucketDocuments } from './replace-bucket-documents.ts';
 import { findManifestPart, findObject, manifestBlobs, manifestParts } from './object-queries.ts';
 import { abortUpload, createUpload, putPart } from './upload-commands.ts';
-import { findUpload, listParts, listUploads } from './upload-queries.ts';
+import { findUpload, findUploadById, listParts, listUploads } from './upload-queries.ts';
 import {
   dueTrash,
   forgetCompletedUploads,
@@ -73,6 +79,7 @@ import {
   neededBlobs,
   usageDrift,
 } from './upkeep-programs.ts';
+import { releaseLease, takeLease } from './work-leases.ts';
 
 /** Every change that the store can make, by the name of its port method. */
 export const commandPrograms: CommandPrograms = {
@@ -88,14 +95,13 @@ export const commandPrograms: CommandPrograms = {
   changeAttributes,
   putObject,
   copyObject,
-  takeLease,
-  releaseLease,
   deleteObject,
   createUpload,
   putPart,
   completeUpload,
   abortUpload,
   createAccessKey,
+  createPresignKey,
   deleteAccessKey,
   touchAccessKeys,
   forgetTrash,
@@ -148,9 +154,11 @@ export const queryPrograms: QueryPrograms = {
   manifestBlobs,
   findManifestPart,
   findUpload,
+  findUploadById,
   listUploads,
   listParts,
   findAccessKey,
+  findPresignKey,
   listAccessKeys,
   dueTrash,
   isBlobKnown,

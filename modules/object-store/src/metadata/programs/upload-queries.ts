@@ -1,7 +1,8 @@
 import { commonPrefixOf, compareKeys } from '../../domain/key-order.ts';
 import type { MetadataQueries, UploadPage } from '../../ports/metadata-store.ts';
 import type { PartRecord, UploadRecord } from '../../ports/records.ts';
-import { all, type Program } from '../program.ts';
+import { all, first, type Program } from '../program.ts';
+import { integerOrNull } from '../row.ts';
 import { openUpload } from './upload-commands.ts';
 import { toPart } from './object-queries.ts';
 import { toUpload } from './upload-rows.ts';
@@ -13,6 +14,17 @@ const BATCH = 256;
 export function* findUpload(input: Input<'findUpload'>): Program<UploadRecord | null> {
   const row = yield* openUpload(input);
   return row === undefined ? null : toUpload(row);
+}
+
+export function* findUploadById(
+  input: Input<'findUploadById'>,
+): Program<(UploadRecord & { completed: boolean }) | null> {
+  const row = yield* first(
+    'select * from upload where upload_id = ? and bucket_id = ?',
+    input.uploadId,
+    input.bucketId,
+  );
+  return row === undefined ? null : { ...toUpload(row), completed: integerOrNull(row, 'completed_at_ms') !== null };
 }
 
 export function* listParts(input: Input<'listParts'>): Program<readonly PartRecord[]> {

@@ -1,0 +1,133 @@
+import { storeErrors } from '../errors.ts';
+import type { StoredVersion, WriteConditions } from '../ports/metadata-store.ts';
+import type { BucketRecord, ObjectAttributes } from '../ports/records.ts';
+import { discardRefused } from './object-service.ts';
+import type { StoreServices } from './services.ts';
+import { writeContent, type WrittenObject } from './write-content.ts';
+
+export interface UnsizedObject {
+  bucket: BucketRecord;
+  key: string;
+  attributes: ObjectAttributes;
+  initiator: string;
+  maxBytes: number;
+  conditions?: WriteConditions;
+}
+
+/** Held in memory at most, and the size of the parts of what is larger. */
+const PART_BYTES = 8 * 1024 * 1024;
+
+/**
+ * An object whose size nobody knows before its end. Up to one part it is written as if it had been announced; beyond that
+ * it becomes an upload in parts, whose rows know every byte that is on the disk. Nothing shows before `commit`.
+ */
+export class UnsizedUpload {
+  readonly #services: StoreServices;
+  readonly #object: UnsizedObject;
+  #gathered: Buffer[] = [];
+  #gatheredBytes = 0;
+  #totalBytes = 0;
+  #uploadId: string | null = null;
+  #parts: { partNumber: number; etag: string }[] = [];
+  #whole: { written: WrittenObject; atMs: number } | null = null;
+
+  constructor(services: StoreServices, object: UnsizedObject) {
+    this.#services = services;
+    this.#object = object;
+  }
+
+  get totalBytes(): number {
+    return this.#totalBytes;
+  }
+
+  /** The chunk is taken over. */
+  async write(chunk: Buffer): Promise<void> {
+    this.#totalBytes += chunk.length;
+    if (this.#totalBytes > this.#object.maxBytes) {
+      throw storeErrors.EntityTooLarge({ details: { maxSizeAllowed: this.#object.maxBytes } });
+    }
+    this.#gathered.push(chunk);
+    this.#gatheredBytes += chunk.length;
+    if (this.#gatheredBytes > PART_BYTES) await this.#writePart();
+  }
+
+  /** All bytes have come, and are on stable storage after this. */
+  async end(): Promise<void> {
+    if (this.#uploadId !== null) {
+      if (this.#gatheredBytes > 0) await this.#writePart();
+      return;
+    }
+    const written = await writeContent(this.#services, this.#takeGathered(true));
+    this.#whole = { written, atMs: this.#services.parts.now() };
+  }
+
+  /** Makes the object visible. */
+  async commit(): Promise<StoredVersion> {
+    const { bucket, key, attributes, conditions = {} } = this.#object;
+    if (this.#whole === null) {
+      const uploadId = this.#uploadId ?? '';
+      const stored = await this.#services.multipart.complete({ bucket, key, uploadId, parts: this.#parts, conditions });
+      this.#uploadId = null;
+      return stored;
+    }
+    const { written, atMs } = this.#whole;
+    const { now, config } = this.#services.parts;
+    // No row knows the bytes yet: well before the sweep may take them, they are given up here.
+    if (now() - atMs > (config.sweep_grace_seconds * 1_000) / 2) throw storeErrors.RequestTimeout();
+    this.#whole = null;
+    const { content, sizeBytes, md5: etag, checksum } = written;
+    return await this.#services.objects.put({
+      bucket,
+      key,
+      content,
+      sizeBytes,
+      etag,
+      attributes,
+      checksum,
+      conditions,
+    });
+  }
+
+  /** Leaves nothing behind of what was not committed. */
+  async discard(): Promise<void> {
+    this.#gathered = [];
+    const whole = this.#whole;
+    this.#whole = null;
+    const refusal = storeErrors.IncompleteBody();
+    if (whole !== null) await discardRefused(this.#services.parts, whole.written.content, refusal);
+    const uploadId = this.#uploadId;
+    this.#uploadId = null;
+    const { bucket, key } = this.#object;
+    if (uploadId !== null) await this.#services.multipart.abort({ bucket, key, uploadId });
+  }
+
+  async #writePart(): Promise<void> {
+    const { bucket, key, attributes, initiator } = this.#object;
+    const { multipart, parts } = this.#services;
+    this.#uploadId ??= await multipart.create({
+      bucket,
+      key,
+      initiator,
+      attributes,
+      checksumAlgorithm: 'CRC64NVME',
+      checksumType: 'FULL_OBJECT',
+    });
+    const partNumber = this.#parts.length + 1;
+    if (partNumber > parts.config.limits.parts) throw storeErrors.EntityTooLarge();
+    const { content, sizeBytes, md5: etag, checksum } = await writeContent(this.#services, this.#takeGathered(false));
+    const name = { bucket, key, uploadId: this.#uploadId };
+    await multipart.putPart({ ...name, partNumber, content, sizeBytes, etag, checksum });
+    this.#parts.push({ partNumber, etag });
+  }
+
+  #takeGathered(inline: boolean): Parameters<typeof writeContent>[1] {
+    const chunks = this.#gathered;
+    const sizeBytes = this.#gatheredBytes;
+    this.#gathered = [];
+    this.#gatheredBytes = 0;
+    const pump = async (consume: (chunk: Buffer) => Promise<unknown> | undefined): Promise<void> => {
+      for (const chunk of chunks) await consume(chunk);
+    };
+    return { sizeBytes, inline, pump };
+  }
+}

@@ -1,0 +1,128 @@
+import { grantOf, type HttpApp } from '@svc/http';
+import type { FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import { bucketAccessOf } from '../../domain/access/bucket-access.ts';
+import { visibilityAttributes } from '../../domain/access/object-acl.ts';
+import { assertObjectKey } from '../../domain/object-key.ts';
+import { parseTags } from '../../domain/read-conditions.ts';
+import { assertUploadAllowed } from '../../domain/settings/upload-rules.ts';
+import { writeContent } from '../../domain/write-content.ts';
+import type { WriteConditions } from '../../ports/metadata-store.ts';
+import { pumpBody } from '../../s3/body/pump-body.ts';
+import { readAttributes } from '../../s3/object-attributes.ts';
+import { RequestHeaders } from '../../s3/request-headers.ts';
+import { objectResource } from '../audit-names.ts';
+import { envelope } from '../envelope.ts';
+import type { ManagementParts } from '../management-parts.ts';
+import { bucketParams, envelopeOf, queryOf, TAGS } from '../schemas.ts';
+import { baseUrlOf } from '../url-routes.ts';
+import { contentLengthOf } from './content-length.ts';
+import { keyText, storedView, versionIdText } from './object-schemas.ts';
+import { toStoredView } from './object-view.ts';
+import { sendObject, shownSafely } from './send-object.ts';
+
+const HAS_BYTES = { type: 'string', format: 'binary' };
+
+/** One object as it is, in and out. */
+export function registerContentRoutes(app: HttpApp, management: ManagementParts): void {
+  registerPut(app, management);
+  registerDownload(app, management);
+}
+
+function registerPut(app: HttpApp, management: ManagementParts): void {
+  const { services } = management;
+  const { buckets, objects, configurations, parts, uploadsInFlight } = services;
+
+  app.put(
+    '/buckets/:name/objects/content',
+    {
+      config: { action: 'object:write', auditResource: objectResource, rawBody: true },
+      bodyLimit: parts.config.limits.put_bytes,
+      schema: {
+        tags: TAGS,
+        summary: 'Store the body as an object',
+        description:
+          'Kept with it: `Content-Type`, `Cache-Control` and the like, `x-amz-meta-*`. `If-None-Match: *` refuses to replace, `If-Match` to replace anything else (412).',
+        consumes: ['application/octet-stream'],
+        params: bucketParams,
+        querystring: queryOf({ key: keyText, public: Type.Optional(Type.Boolean()) }),
+        response: { 201: envelopeOf(storedView) },
+      },
+    },
+    async (request, reply) => {
+      const { key, public: isPublic = false } = request.query;
+      const bucket = await buckets.getOwn(request.params.name, grantOf(request).workspaceUuid);
+      assertObjectKey(key);
+      const headers = new RequestHeaders(request.raw.rawHeaders);
+      const configuration = await configurations.of(bucket);
+      const attributes = {
+        ...readAttributes(headers, parts.config.limits.metadata_bytes),
+        ...visibilityAttributes(isPublic, bucket, bucketAccessOf(bucket, configuration)),
+      };
+      const sizeBytes = contentLengthOf(request);
+      assertUploadAllowed(configuration, { sizeBytes, contentType: attributes.contentType });
+      const conditions = writeConditionsOf(request);
+      const leave = uploadsInFlight.enter();
+      try {
+        const pump = (consume: Parameters<typeof pumpBody>[1]) => pumpBody(request.raw, consume);
+        const { content, md5: etag, checksum } = await writeContent(services, { sizeBytes, inline: true, pump });
+        const stored = await objects.put({ bucket, key, content, sizeBytes, etag, attributes, checksum, conditions });
+        const { contentType } = attributes;
+        const baseUrl = baseUrlOf(management, request);
+        return await reply
+          .status(201)
+          .send(envelope('Object stored', toStoredView({ bucket, key, contentType, stored, baseUrl })));
+      } finally {
+        leave();
+      }
+    },
+  );
+}
+
+function registerDownload(app: HttpApp, { services }: ManagementParts): void {
+  const { buckets, objects } = services;
+
+  app.route({
+    method: ['GET', 'HEAD'],
+    url: '/buckets/:name/objects/download',
+    config: { action: 'object:read' },
+    schema: {
+      tags: TAGS,
+      summary: 'Download an object, whole or a range of it',
+      description: 'Saved under its name, unless `inline=1`. Takes `Range`, `If-Range` and the conditional headers.',
+      params: bucketParams,
+      querystring: queryOf({
+        key: keyText,
+        version_id: Type.Optional(versionIdText),
+        inline: Type.Optional(Type.Union([Type.Literal('0'), Type.Literal('1')])),
+      }),
+      response: {
+        200: { description: 'The object.', content: { '*/*': { schema: HAS_BYTES } } },
+        206: { description: 'A range of it.', content: { '*/*': { schema: HAS_BYTES } } },
+        304: { description: 'The caller has it already.', type: 'null' },
+      },
+    },
+    handler: async (request, reply) => {
+      const { key, version_id: versionId, inline } = request.query;
+      const bucket = await buckets.getOwn(request.params.name, grantOf(request).workspaceUuid);
+      assertObjectKey(key);
+      const found = await objects.find({ bucket, key, ...(versionId === undefined ? {} : { versionId }) });
+      const { contentType } = found.version.attributes;
+      const headers = {
+        'cache-control': 'private, no-cache',
+        ...shownSafely(contentType, key, inline === '1' ? 'inline' : 'attachment'),
+      };
+      await sendObject(services, request, reply, { bucket, found, headers });
+    },
+  });
+}
+
+/** Decided in the transaction, against what is there then. */
+function writeConditionsOf({ headers }: FastifyRequest): WriteConditions {
+  const ifMatch = headers['if-match'];
+  const ifNoneMatch = headers['if-none-match'];
+  return {
+    ...(ifMatch === undefined ? {} : { ifMatch: parseTags(ifMatch) }),
+    ...(ifNoneMatch === undefined ? {} : { ifNoneMatch: parseTags(ifNoneMatch) }),
+  };
+}

@@ -1,0 +1,35 @@
+import { createHmac, timingSafeEqual, type KeyObject } from 'node:crypto';
+import { storeErrors } from '../../errors.ts';
+
+const TAG_BYTES = 12;
+
+/** Where a listing goes on. Signed: what a client made up, or took from another bucket, is refused instead of obeyed. */
+export class Cursors {
+  readonly #key: KeyObject;
+
+  constructor(key: KeyObject) {
+    this.#key = key;
+  }
+
+  /** `scope` is what the cursor is good for, such as the bucket and the kind of listing. */
+  seal(scope: string, position: readonly string[]): string {
+    const content = Buffer.from(JSON.stringify(position));
+    return Buffer.concat([this.#tag(scope, content), content]).toString('base64url');
+  }
+
+  /** Throws `InvalidArgument`. */
+  open(scope: string, cursor: string): readonly string[] {
+    const bytes = Buffer.from(cursor, 'base64url');
+    const content = bytes.subarray(TAG_BYTES);
+    if (bytes.length <= TAG_BYTES || !timingSafeEqual(bytes.subarray(0, TAG_BYTES), this.#tag(scope, content))) {
+      throw storeErrors.InvalidArgument({
+        details: { field: 'cursor', reason: 'the cursor is not one of this listing' },
+      });
+    }
+    return JSON.parse(content.toString()) as string[]; // its signature says that `seal` wrote it
+  }
+
+  #tag(scope: string, content: Uint8Array): Buffer {
+    return createHmac('sha256', this.#key).update(`cursor\n${scope}\n`).update(content).digest().subarray(0, TAG_BYTES);
+  }
+}

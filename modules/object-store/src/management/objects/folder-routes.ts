@@ -1,0 +1,52 @@
+import { grantOf, type HttpApp } from '@svc/http';
+import { Type } from 'typebox';
+import { assertObjectKey } from '../../domain/object-key.ts';
+import { writeContent } from '../../domain/write-content.ts';
+import { storeErrors } from '../../errors.ts';
+import { bucketResource } from '../audit-names.ts';
+import { envelope } from '../envelope.ts';
+import type { ManagementParts } from '../management-parts.ts';
+import { bucketParams, closed, envelopeOf, TAGS, teamQuery } from '../schemas.ts';
+
+const folderBody = Type.Object(
+  { path: Type.String({ minLength: 1, maxLength: 1_024, description: 'Ends in `/`; one that does not gets it.' }) },
+  closed,
+);
+
+/** A folder is a common prefix. An empty one is kept by an object of no bytes under its own name. */
+export function registerFolderRoutes(app: HttpApp, { services }: ManagementParts): void {
+  app.post(
+    '/buckets/:name/folders',
+    {
+      config: { action: 'object:write', auditResource: bucketResource },
+      schema: {
+        tags: TAGS,
+        summary: 'Create a folder',
+        params: bucketParams,
+        querystring: teamQuery,
+        body: folderBody,
+        response: { 201: envelopeOf(Type.Object({ path: Type.String() })) },
+      },
+    },
+    async (request, reply) => {
+      const bucket = await services.buckets.getOwn(request.params.name, grantOf(request).workspaceUuid);
+      const path = folderPath(request.body.path);
+      const empty = await writeContent(services, { sizeBytes: 0, inline: true, pump: async () => undefined });
+      const { content, sizeBytes, md5: etag, checksum } = empty;
+      const attributes = { contentType: 'application/x-directory' };
+      await services.objects.put({ bucket, key: path, content, sizeBytes, etag, attributes, checksum });
+      return await reply.status(201).send(envelope('Folder created', { path }));
+    },
+  );
+}
+
+function folderPath(wanted: string): string {
+  const path = wanted.endsWith('/') ? wanted : `${wanted}/`;
+  const segments = path.slice(0, -1).split('/');
+  if (segments.some((segment) => segment === '' || segment === '.' || segment === '..')) {
+    const reason = 'a path has no empty segments, none that are . or .., and no / at its start';
+    throw storeErrors.InvalidArgument({ details: { field: 'path', reason } });
+  }
+  assertObjectKey(path);
+  return path;
+}

@@ -1,0 +1,27 @@
+import type { HttpApp } from '@svc/http';
+import type { ManagementParts } from '../management-parts.ts';
+import { registerContentRoutes } from './content-routes.ts';
+import { registerDeleteRoutes } from './delete-routes.ts';
+import { registerFolderRoutes } from './folder-routes.ts';
+import { registerFormRoutes } from './form-routes.ts';
+import { registerListRoutes } from './list-routes.ts';
+import { registerPresignRoutes } from './presign-routes.ts';
+import { registerPutPart } from './upload-part-routes.ts';
+import { registerUploadRoutes } from './upload-routes.ts';
+
+/** Objects through the management API. */
+export async function registerObjectRoutes(app: HttpApp, management: ManagementParts): Promise<void> {
+  registerListRoutes(app, management);
+  registerDeleteRoutes(app, management);
+  registerPresignRoutes(app, management);
+  registerFolderRoutes(app, management);
+  registerUploadRoutes(app, management);
+  // What streams takes bodies of every type as they are, JSON too.
+  await app.register(async (streaming: HttpApp) => {
+    streaming.removeAllContentTypeParsers();
+    streaming.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
+    registerContentRoutes(streaming, management);
+    registerFormRoutes(streaming, management);
+    registerPutPart(streaming, management);
+  });
+}

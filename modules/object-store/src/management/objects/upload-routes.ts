@@ -1,0 +1,120 @@
+import { grantOf, principalOf, type HttpApp } from '@svc/http';
+import { Type } from 'typebox';
+import { bucketAccessOf } from '../../domain/access/bucket-access.ts';
+import { assertObjectKey } from '../../domain/object-key.ts';
+import { assertUploadAllowed } from '../../domain/settings/upload-rules.ts';
+import { bucketResource } from '../audit-names.ts';
+import { envelope, toTimestamp } from '../envelope.ts';
+import type { ManagementParts } from '../management-parts.ts';
+import { bucketParams, envelopeOf, queryOf, TAGS, teamQuery } from '../schemas.ts';
+import { describedAttributes } from './object-attributes.ts';
+import { startUploadBody, startUploadView, uploadsView } from './object-schemas.ts';
+import { registerUploadPartRoutes } from './upload-part-routes.ts';
+
+const MiB = 1024 * 1024;
+const USUAL_PART_BYTES = 16 * MiB;
+
+/** Uploads in parts: begin one, see those that are not done, and what `upload-part-routes.ts` does with one. */
+export function registerUploadRoutes(app: HttpApp, management: ManagementParts): void {
+  registerStart(app, management);
+  registerUploadList(app, management);
+  registerUploadPartRoutes(app, management);
+}
+
+function registerStart(app: HttpApp, { services }: ManagementParts): void {
+  const { buckets, multipart, configurations, parts } = services;
+  const { limits } = parts.config;
+
+  app.post(
+    '/buckets/:name/objects/multipart',
+    {
+      config: { action: 'object:write', auditResource: bucketResource },
+      schema: {
+        tags: TAGS,
+        summary: 'Begin an upload in parts',
+        params: bucketParams,
+        querystring: teamQuery,
+        body: startUploadBody,
+        response: { 201: envelopeOf(startUploadView) },
+      },
+    },
+    async (request, reply) => {
+      const { key, size } = request.body;
+      const bucket = await buckets.getOwn(request.params.name, grantOf(request).workspaceUuid);
+      assertObjectKey(key);
+      const configuration = await configurations.of(bucket);
+      const place = { bucket, access: bucketAccessOf(bucket, configuration) };
+      const attributes = describedAttributes(request.body, limits.metadata_bytes, place);
+      const { contentType } = attributes;
+      assertUploadAllowed(configuration, { contentType, ...(size === undefined ? {} : { sizeBytes: size }) });
+      const uploadId = await multipart.create({
+        bucket,
+        key,
+        initiator: principalOf(request).id,
+        attributes,
+        checksumAlgorithm: 'CRC64NVME',
+        checksumType: 'FULL_OBJECT',
+      });
+      return await reply.status(201).send(
+        envelope('Upload begun', {
+          uploadId,
+          key,
+          bucket: bucket.name,
+          min_part_size: limits.part_min_bytes,
+          max_part_size: limits.put_bytes,
+          max_parts: limits.parts,
+          recommended_part_size: recommendedPartBytes(size ?? 0, limits),
+          initiated_at: toTimestamp(parts.now()),
+        }),
+      );
+    },
+  );
+}
+
+/** The usual size, unless that would need more parts than there may be. */
+export function recommendedPartBytes(sizeBytes: number, limits: { parts: number; part_min_bytes: number }): number {
+  const needed = Math.ceil(sizeBytes / limits.parts / MiB) * MiB;
+  return Math.max(USUAL_PART_BYTES, limits.part_min_bytes, needed);
+}
+
+function registerUploadList(app: HttpApp, { services, cursors }: ManagementParts): void {
+  const { buckets, multipart, parts } = services;
+  const mostUploads = parts.config.limits.list_keys;
+
+  app.get(
+    '/buckets/:name/objects/multipart',
+    {
+      config: { action: 'object:list' },
+      schema: {
+        tags: TAGS,
+        summary: 'List uploads that are not done',
+        params: bucketParams,
+        querystring: queryOf({
+          prefix: Type.Optional(Type.String({ maxLength: 1_024 })),
+          delimiter: Type.Optional(Type.String({ maxLength: 16 })),
+          cursor: Type.Optional(Type.String({ minLength: 1, maxLength: 4_096 })),
+          limit: Type.Optional(Type.Integer({ minimum: 1, maximum: mostUploads })),
+        }),
+        response: { 200: envelopeOf(uploadsView) },
+      },
+    },
+    async (request) => {
+      const { prefix = '', delimiter = '', cursor, limit = mostUploads } = request.query;
+      const bucket = await buckets.getOwn(request.params.name, grantOf(request).workspaceUuid);
+      const scope = `uploads/${bucket.id}`;
+      const [afterKey = '', afterUploadId = ''] = cursor === undefined ? [] : cursors.open(scope, cursor);
+      const page = await multipart.listUploads(bucket, { prefix, delimiter, afterKey, afterUploadId, limit });
+      return envelope('Uploads', {
+        uploads: page.uploads.map((upload) => ({
+          uploadId: upload.uploadId,
+          key: upload.key,
+          initiated_at: toTimestamp(upload.initiatedAtMs),
+          content_type: upload.attributes.contentType,
+        })),
+        prefixes: [...page.commonPrefixes],
+        cursor: page.nextKey === null ? null : cursors.seal(scope, [page.nextKey, page.nextUploadId ?? '']),
+        truncated: page.truncated,
+      });
+    },
+  );
+}

@@ -1,0 +1,29 @@
+import { grantOf, RateLimiter, rateLimitHeaders, type HttpApp } from '@svc/http';
+import { storeErrors } from '../errors.ts';
+import type { ManagementParts } from './management-parts.ts';
+
+/**
+ * Bounds the calls about one bucket: this API is for people and tools, the S3 plane for applications. Counted by workspace
+ * and name, so that nobody uses up what is another's.
+ */
+export function limitRequestRate(scope: HttpApp, { services }: ManagementParts): void {
+  const perSecond = services.parts.config.limits.management_requests_per_second;
+  const limiter = new RateLimiter({ perMinute: perSecond * 60, burst: perSecond }, services.parts.now);
+  scope.addHook('onRequest', async (request, reply) => {
+    const bucketName = nameOf(request.params) ?? nameOf({ name: queryOf(request.query) });
+    if (bucketName === null) return;
+    const decision = limiter.take(`${grantOf(request).workspaceUuid}/${bucketName}`);
+    const headers = rateLimitHeaders(decision);
+    reply.headers(headers);
+    if (!decision.allowed) throw storeErrors.SlowDown({ headers });
+  });
+}
+
+function nameOf(params: unknown): string | null {
+  const { name } = (params ?? {}) as { name?: unknown }; // only looked at
+  return typeof name === 'string' ? name : null;
+}
+
+function queryOf(query: unknown): unknown {
+  return ((query ?? {}) as { bucket?: unknown }).bucket; // likewise
+}
