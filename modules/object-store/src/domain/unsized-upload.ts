@@ -1,4 +1,5 @@
 import { storeErrors } from '../errors.ts';
+import type { ContentKey } from '../encryption/content-key.ts';
 import type { StoredVersion, WriteConditions } from '../ports/metadata-store.ts';
 import type { BucketRecord, ObjectAttributes } from '../ports/records.ts';
 import { discardRefused } from './object-service.ts';
@@ -9,6 +10,8 @@ export interface UnsizedObject {
   bucket: BucketRecord;
   key: string;
   attributes: ObjectAttributes;
+  /** That of `attributes.encryption`; null: stored in the clear. */
+  contentKey: ContentKey | null;
   initiator: string;
   maxBytes: number;
   conditions?: WriteConditions;
@@ -75,7 +78,7 @@ export class UnsizedUpload {
     // No row knows the bytes yet: well before the sweep may take them, they are given up here.
     if (now() - atMs > (config.sweep_grace_seconds * 1_000) / 2) throw storeErrors.RequestTimeout();
     this.#whole = null;
-    const { content, sizeBytes, md5: etag, checksum } = written;
+    const { content, sizeBytes, etag, checksum } = written;
     return await this.#services.objects.put({
       bucket,
       key,
@@ -114,7 +117,7 @@ export class UnsizedUpload {
     });
     const partNumber = this.#parts.length + 1;
     if (partNumber > parts.config.limits.parts) throw storeErrors.EntityTooLarge();
-    const { content, sizeBytes, md5: etag, checksum } = await writeContent(this.#services, this.#takeGathered(false));
+    const { content, sizeBytes, etag, checksum } = await writeContent(this.#services, this.#takeGathered(false));
     const name = { bucket, key, uploadId: this.#uploadId };
     await multipart.putPart({ ...name, partNumber, content, sizeBytes, etag, checksum });
     this.#parts.push({ partNumber, etag });
@@ -128,6 +131,6 @@ export class UnsizedUpload {
     const pump = async (consume: (chunk: Buffer) => Promise<unknown> | undefined): Promise<void> => {
       for (const chunk of chunks) await consume(chunk);
     };
-    return { sizeBytes, inline, pump };
+    return { sizeBytes, bucket: this.#object.bucket, key: this.#object.contentKey, inline, pump };
   }
 }

@@ -1,6 +1,7 @@
 import { storeErrors } from '../errors.ts';
 import type { NewContent } from '../ports/metadata-store.ts';
-import type { ObjectChecksum } from '../ports/records.ts';
+import type { ContentKey } from '../encryption/content-key.ts';
+import type { BucketRecord, ObjectChecksum } from '../ports/records.ts';
 import { ContentWriter } from './content-writer.ts';
 import type { StoreServices } from './services.ts';
 
@@ -8,8 +9,8 @@ export interface WrittenObject {
   /** Sealed, but not committed. */
   content: NewContent;
   sizeBytes: number;
-  /** Hexadecimal, which is the ETag of a single upload. */
-  md5: string;
+  /** Hexadecimal: the MD5 of the content, or what stands for it where that must not show. */
+  etag: string;
   checksum: ObjectChecksum;
 }
 
@@ -18,6 +19,9 @@ export type ContentConsumer = (chunk: Buffer) => Promise<unknown> | undefined;
 
 export interface ContentSource {
   sizeBytes: number;
+  bucket: BucketRecord;
+  /** Null: stored in the clear. */
+  key: ContentKey | null;
   /** False for parts, which are blobs however small. */
   inline: boolean;
   /** Resolves when all bytes were consumed. */
@@ -27,23 +31,28 @@ export interface ContentSource {
 /** Takes in content of a known size that nobody made a promise about; what fails leaves nothing behind. */
 export async function writeContent(
   services: Pick<StoreServices, 'contentParts' | 'parts'>,
-  { sizeBytes, inline, pump }: ContentSource,
+  { sizeBytes, bucket, key, inline, pump }: ContentSource,
 ): Promise<WrittenObject> {
   const limitBytes = services.parts.config.limits.put_bytes;
   if (sizeBytes > limitBytes) {
     throw storeErrors.EntityTooLarge({ details: { proposedSize: sizeBytes, maxSizeAllowed: limitBytes } });
   }
   const names = new Set(['MD5', 'CRC64NVME'] as const);
-  const writer = await ContentWriter.open(services.contentParts, names, sizeBytes, { inline });
+  const writer = await ContentWriter.open(services.contentParts, names, sizeBytes, {
+    inline,
+    key,
+    place: { workspaceUuid: bucket.workspaceUuid, bucketId: bucket.id },
+  });
   try {
     await pump((chunk) => writer.write(chunk));
     const digests = await writer.digest();
     const value = digests.CRC64NVME?.toString('base64') ?? '';
-    const md5 = digests.MD5?.toString('hex') ?? '';
+    const md5 = digests.MD5 ?? Buffer.alloc(0);
+    const etag = key === null ? md5.toString('hex') : key.entityTag(md5);
     return {
       content: await writer.seal(),
       sizeBytes,
-      md5,
+      etag,
       checksum: { algorithm: 'CRC64NVME', type: 'FULL_OBJECT', value },
     };
   } catch (error) {

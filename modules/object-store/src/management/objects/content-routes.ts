@@ -3,6 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { bucketAccessOf } from '../../domain/access/bucket-access.ts';
 import { visibilityAttributes } from '../../domain/access/object-acl.ts';
+import { defaultProtection } from '../../domain/new-object-protection.ts';
 import { assertObjectKey } from '../../domain/object-key.ts';
 import { parseTags } from '../../domain/read-conditions.ts';
 import { assertUploadAllowed } from '../../domain/settings/upload-rules.ts';
@@ -55,7 +56,9 @@ function registerPut(app: HttpApp, management: ManagementParts): void {
       assertObjectKey(key);
       const headers = new RequestHeaders(request.raw.rawHeaders);
       const configuration = await configurations.of(bucket);
+      const protection = await defaultProtection(services, bucket);
       const attributes = {
+        ...protection.attributes,
         ...readAttributes(headers, parts.config.limits.metadata_bytes),
         ...visibilityAttributes(isPublic, bucket, bucketAccessOf(bucket, configuration)),
       };
@@ -65,7 +68,8 @@ function registerPut(app: HttpApp, management: ManagementParts): void {
       const leave = uploadsInFlight.enter();
       try {
         const pump = (consume: Parameters<typeof pumpBody>[1]) => pumpBody(request.raw, consume);
-        const { content, md5: etag, checksum } = await writeContent(services, { sizeBytes, inline: true, pump });
+        const source = { sizeBytes, bucket, key: protection.key, inline: true, pump };
+        const { content, etag, checksum } = await writeContent(services, source);
         const stored = await objects.put({ bucket, key, content, sizeBytes, etag, attributes, checksum, conditions });
         const { contentType } = attributes;
         const baseUrl = baseUrlOf(management, request);

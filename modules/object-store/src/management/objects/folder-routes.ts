@@ -1,6 +1,7 @@
 import { grantOf, type HttpApp } from '@svc/http';
 import { Type } from 'typebox';
 import { assertObjectKey } from '../../domain/object-key.ts';
+import { defaultProtection } from '../../domain/new-object-protection.ts';
 import { writeContent } from '../../domain/write-content.ts';
 import { storeErrors } from '../../errors.ts';
 import { bucketResource } from '../audit-names.ts';
@@ -31,9 +32,11 @@ export function registerFolderRoutes(app: HttpApp, { services }: ManagementParts
     async (request, reply) => {
       const bucket = await services.buckets.getOwn(request.params.name, grantOf(request).workspaceUuid);
       const path = folderPath(request.body.path);
-      const empty = await writeContent(services, { sizeBytes: 0, inline: true, pump: async () => undefined });
-      const { content, sizeBytes, md5: etag, checksum } = empty;
-      const attributes = { contentType: 'application/x-directory' };
+      const { key, attributes: protection } = await defaultProtection(services, bucket);
+      const source = { sizeBytes: 0, bucket, key, inline: true, pump: async () => undefined };
+      const empty = await writeContent(services, source);
+      const { content, sizeBytes, etag, checksum } = empty;
+      const attributes = { contentType: 'application/x-directory', ...protection };
       await services.objects.put({ bucket, key: path, content, sizeBytes, etag, attributes, checksum });
       return await reply.status(201).send(envelope('Folder created', { path }));
     },

@@ -3,6 +3,7 @@ import { grantOf, principalOf, type HttpApp } from '@svc/http';
 import { Type } from 'typebox';
 import { Value } from 'typebox/value';
 import { bucketAccessOf } from '../../domain/access/bucket-access.ts';
+import { defaultProtection } from '../../domain/new-object-protection.ts';
 import { assertObjectKey } from '../../domain/object-key.ts';
 import type { StoreServices } from '../../domain/services.ts';
 import { assertUploadAllowed, maxObjectBytes } from '../../domain/settings/upload-rules.ts';
@@ -106,12 +107,14 @@ class UploadForm {
       public: readPublic(this.#fields.public),
     };
     const place = { bucket: this.#bucket, access: bucketAccessOf(this.#bucket, configuration) };
-    const attributes = describedAttributes(described, limits.metadata_bytes, place);
+    const protection = await defaultProtection(this.#services, this.#bucket);
+    const attributes = { ...protection.attributes, ...describedAttributes(described, limits.metadata_bytes, place) };
     assertUploadAllowed(configuration, { contentType: attributes.contentType });
     const upload = new UnsizedUpload(this.#services, {
       bucket: this.#bucket,
       key: objectKey,
       attributes,
+      contentKey: protection.key,
       initiator: this.#initiator,
       maxBytes: maxObjectBytes(configuration, limits.put_bytes),
     });

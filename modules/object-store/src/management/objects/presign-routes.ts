@@ -1,6 +1,7 @@
 import { grantOf, principalOf, type HttpApp } from '@svc/http';
 import { bucketAccessOf } from '../../domain/access/bucket-access.ts';
 import type { Credential } from '../../domain/credential-cache.ts';
+import { defaultProtection } from '../../domain/new-object-protection.ts';
 import { assertObjectKey } from '../../domain/object-key.ts';
 import { assertUploadAllowed } from '../../domain/settings/upload-rules.ts';
 import { storeErrors } from '../../errors.ts';
@@ -71,7 +72,11 @@ export function registerPresignRoutes(app: HttpApp, management: ManagementParts)
       if (body.multipart !== undefined) {
         const access = bucketAccessOf(bucket, configuration);
         const described = { ...body.multipart, content_type: contentType };
-        const attributes = describedAttributes(described, parts.config.limits.metadata_bytes, { bucket, access });
+        const protection = await defaultProtection(services, bucket);
+        const attributes = {
+          ...protection.attributes,
+          ...describedAttributes(described, parts.config.limits.metadata_bytes, { bucket, access }),
+        };
         const uploadId = await services.multipart.create({
           bucket,
           key: wanted.keys[0] ?? '',

@@ -31,6 +31,8 @@ export async function sendObject(
     objectHeaders(version, bucket),
     more,
   );
+  // One that only its customer's key opens is read on the S3 plane, where that key can be given.
+  const key = services.encryption.open(version.attributes.encryption, null);
   const result = evaluateReadConditions(readConditionsOf(request.headers), version);
   if (result === 'failed') throw storeErrors.PreconditionFailed();
   if (result === 'not-modified') {
@@ -50,7 +52,7 @@ export async function sendObject(
     respondEmpty(reply.raw, status, headers);
     return;
   }
-  const content = readContent(services.parts, found, { start, endExclusive });
+  const content = readContent(services.parts, found, { start, endExclusive }, key);
   // The first chunk before the head: bytes that cannot be read are an error, not a cut connection.
   const first = await content.next();
   reply.hijack();

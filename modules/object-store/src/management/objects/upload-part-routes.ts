@@ -59,7 +59,9 @@ export function registerPutPart(app: HttpApp, { services }: ManagementParts): vo
       const leave = uploadsInFlight.enter();
       try {
         const pump = (consume: Parameters<typeof pumpBody>[1]) => pumpBody(request.raw, consume);
-        const { content, md5: etag, checksum } = await writeContent(services, { sizeBytes, inline: false, pump });
+        const key = services.encryption.open(upload.attributes.encryption, null);
+        const source = { sizeBytes, bucket: name.bucket, key, inline: false, pump };
+        const { content, etag, checksum } = await writeContent(services, source);
         await multipart.putPart({ ...name, partNumber, content, sizeBytes, etag, checksum });
         const modifiedAtMs = parts.now();
         return envelope('Part stored', toPartView({ partNumber, etag, sizeBytes, checksum, modifiedAtMs }));

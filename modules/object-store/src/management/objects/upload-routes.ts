@@ -1,6 +1,7 @@
 import { grantOf, principalOf, type HttpApp } from '@svc/http';
 import { Type } from 'typebox';
 import { bucketAccessOf } from '../../domain/access/bucket-access.ts';
+import { defaultProtection } from '../../domain/new-object-protection.ts';
 import { assertObjectKey } from '../../domain/object-key.ts';
 import { assertUploadAllowed } from '../../domain/settings/upload-rules.ts';
 import { bucketResource } from '../audit-names.ts';
@@ -44,7 +45,11 @@ function registerStart(app: HttpApp, { services }: ManagementParts): void {
       assertObjectKey(key);
       const configuration = await configurations.of(bucket);
       const place = { bucket, access: bucketAccessOf(bucket, configuration) };
-      const attributes = describedAttributes(request.body, limits.metadata_bytes, place);
+      const protection = await defaultProtection(services, bucket);
+      const attributes = {
+        ...protection.attributes,
+        ...describedAttributes(request.body, limits.metadata_bytes, place),
+      };
       const { contentType } = attributes;
       assertUploadAllowed(configuration, { contentType, ...(size === undefined ? {} : { sizeBytes: size }) });
       const uploadId = await multipart.create({

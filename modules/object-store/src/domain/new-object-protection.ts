@@ -1,0 +1,25 @@
+import type { ContentKey } from '../encryption/content-key.ts';
+import type { BucketRecord, ObjectAttributes } from '../ports/records.ts';
+import { defaultRetentionOf, parseObjectLockDocument } from './object-lock.ts';
+import type { StoreServices } from './services.ts';
+
+export interface NewObjectProtection {
+  /** Null: stored in the clear. */
+  key: ContentKey | null;
+  /** To be kept with the object. */
+  attributes: Pick<ObjectAttributes, 'encryption' | 'retention'>;
+}
+
+/** What a bucket does by itself for an object that is uploaded without a word about it: encryption, and retention. */
+export async function defaultProtection(services: StoreServices, bucket: BucketRecord): Promise<NewObjectProtection> {
+  const sealed = await services.encryption.forWrite(bucket, {});
+  const lock = (await services.configurations.of(bucket)).parsed('object-lock', parseObjectLockDocument);
+  const retention = lock === null ? null : defaultRetentionOf(lock, services.parts.now());
+  return {
+    key: sealed?.key ?? null,
+    attributes: {
+      ...(sealed === null ? {} : { encryption: sealed.encryption }),
+      ...(retention === null ? {} : { retention }),
+    },
+  };
+}
