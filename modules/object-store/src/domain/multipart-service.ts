@@ -1,6 +1,7 @@
 import { storeErrors } from '../errors.ts';
-import type { NewContent, StoredVersion, UploadPage, WriteConditions } from '../ports/metadata-store.ts';
+import type { NewContent, StoredVersion, WriteConditions } from '../ports/metadata-store.ts';
 import type { CompletedPart, ExpectedObject } from '../ports/upload-commands.ts';
+import type { UploadPage } from '../ports/upload-queries.ts';
 import type { SourceVersion } from '../ports/copy-commands.ts';
 import type { ChecksumAlgorithm, ChecksumType } from '../checksums/algorithms.ts';
 import type { BucketRecord, ObjectAttributes, ObjectChecksum, PartRecord, UploadRecord } from '../ports/records.ts';

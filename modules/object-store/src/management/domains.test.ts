@@ -168,10 +168,10 @@ describe('custom domains in the management API', () => {
 
   it.each<[unknown, number, string]>([
     [{ bucket: 'photos' }, 400, 'InvalidArgument'],
-    [{ hostname: 'a.example.com' }, 400, 'INVALID_REQUEST'],
+    [{ hostname: 'a.example.com' }, 400, 'InvalidRequest'],
     [{ hostname: 'a.example.com', domain: 'b.example.com', bucket: 'photos' }, 400, 'InvalidArgument'],
-    [{ hostname: 'a.example.com', bucket: 'photos', more: 1 }, 400, 'INVALID_REQUEST'],
-    [{ hostname: 5, bucket: 'photos' }, 400, 'INVALID_REQUEST'],
+    [{ hostname: 'a.example.com', bucket: 'photos', more: 1 }, 400, 'InvalidRequest'],
+    [{ hostname: 5, bucket: 'photos' }, 400, 'InvalidRequest'],
     [{ hostname: 'a.example.com', bucket: 'absent' }, 404, 'NoSuchBucket'],
   ])('refuse the body %o', async (body, status, code) => {
     await createBucket();

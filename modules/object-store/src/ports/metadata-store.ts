@@ -1,8 +1,8 @@
+import type { AccessKeyCommands, AccessKeyQueries } from './access-keys.ts';
 import type { DomainCommands, DomainQueries } from './custom-domains.ts';
 import type { EventName } from '../domain/notifications/event-names.ts';
 import type { NotificationCommands, NotificationQueries, NotifyRule } from './notifications.ts';
 import type {
-  AccessKeyRecord,
   AttributeChanges,
   BucketDocumentName,
   BucketRecord,
@@ -16,13 +16,13 @@ import type {
   ObjectVersion,
   PartRecord,
   QuotaLimits,
-  UploadRecord,
   Versioning,
 } from './records.ts';
 import type { DeleteConditions } from './delete-conditions.ts';
 import type { LifecycleQueries } from './lifecycle-metadata.ts';
 import type { CopyCommands } from './copy-commands.ts';
 import type { UploadCommands } from './upload-commands.ts';
+import type { UploadQueries } from './upload-queries.ts';
 import type { VersionQueries } from './version-listing.ts';
 import type { WorkLeaseCommands } from './work-leases.ts';
 
@@ -173,7 +173,13 @@ export interface VerifiedBlob {
 
 /** Each is one transaction: all of it is on stable storage when the promise resolves, or nothing of it ever shows. */
 export interface MetadataCommands
-  extends NotificationCommands, DomainCommands, CopyCommands, UploadCommands, WorkLeaseCommands {
+  extends
+    AccessKeyCommands,
+    NotificationCommands,
+    DomainCommands,
+    CopyCommands,
+    UploadCommands,
+    WorkLeaseCommands {
   /** Also provisions the workspace's store. `BucketAlreadyOwnedByYou`, `BucketAlreadyExists`, `TooManyBuckets`. */
   createBucket(input: CreateBucket): Promise<BucketRecord>;
   /** For a bucket without objects; its unfinished uploads end. `NoSuchBucket`, `BucketNotEmpty`. */
@@ -198,12 +204,6 @@ export interface MetadataCommands
   putObject(input: PutObject): Promise<StoredVersion>;
   /** Deleting what is not there succeeds. `NoSuchBucket`, `PreconditionFailed`. */
   deleteObject(input: DeleteObject): Promise<DeletedObject>;
-  createAccessKey(input: { key: AccessKeyRecord; maxKeys: number }): Promise<void>;
-  /** The key that the store signs URLs of a workspace with: this one, unless there is one already. */
-  createPresignKey(input: { key: AccessKeyRecord }): Promise<AccessKeyRecord>;
-  /** False when there is no such key. `createdBy` limits it to keys that this principal made. */
-  deleteAccessKey(input: { workspaceUuid: string; accessKeyId: string; createdBy?: string }): Promise<boolean>;
-  touchAccessKeys(input: { usedAtMs: Readonly<Record<string, number>> }): Promise<void>;
   /**
    * The blobs of `removed` are gone; a manifest's part rows go with it. What turned out to be needed after all is `kept`:
    * it leaves the trash and nothing else.
@@ -247,14 +247,6 @@ export interface ObjectPage {
   next: string | null;
 }
 
-export interface UploadPage {
-  uploads: readonly UploadRecord[];
-  commonPrefixes: readonly string[];
-  truncated: boolean;
-  nextKey: string | null;
-  nextUploadId: string | null;
-}
-
 export interface FoundObject {
   version: ObjectVersion;
   /** The bytes of an inline object, whole. */
@@ -262,7 +254,8 @@ export interface FoundObject {
 }
 
 /** Each reads one consistent state, does bounded work and holds nothing open when it has resolved. */
-export interface MetadataQueries extends NotificationQueries, VersionQueries, DomainQueries, LifecycleQueries {
+export interface MetadataQueries
+  extends AccessKeyQueries, NotificationQueries, UploadQueries, VersionQueries, DomainQueries, LifecycleQueries {
   isProvisioned(input: { workspaceUuid: string }): Promise<boolean>;
   /** Active buckets only. */
   findBucket(input: { name: string }): Promise<BucketRecord | null>;
@@ -297,25 +290,6 @@ export interface MetadataQueries extends NotificationQueries, VersionQueries, Do
   }): Promise<readonly { partNumber: number; blobId: string; shared: boolean }[]>;
   /** Without the part's bytes: for `?partNumber=`. */
   findManifestPart(input: { manifestId: string; partNumber: number }): Promise<(ManifestPart & PartRecord) | null>;
-  findUpload(input: { uploadId: string; bucketId: number; key: string }): Promise<UploadRecord | null>;
-  /** Also one that was completed, as long as it is remembered. */
-  findUploadById(input: {
-    uploadId: string;
-    bucketId: number;
-  }): Promise<(UploadRecord & { completed: boolean }) | null>;
-  listUploads(input: {
-    bucketId: number;
-    prefix: string;
-    delimiter: string;
-    afterKey: string;
-    afterUploadId: string;
-    limit: number;
-  }): Promise<UploadPage>;
-  listParts(input: { uploadId: string; afterPartNumber: number; limit: number }): Promise<readonly PartRecord[]>;
-  findAccessKey(input: { accessKeyId: string }): Promise<AccessKeyRecord | null>;
-  findPresignKey(input: { workspaceUuid: string }): Promise<AccessKeyRecord | null>;
-  /** Those of people. */
-  listAccessKeys(input: { workspaceUuid: string; after: string; limit: number }): Promise<readonly AccessKeyRecord[]>;
   dueTrash(input: { nowMs: number; limit: number }): Promise<readonly TrashEntry[]>;
   /** Whether any row (object, part, trash) knows this blob. */
   isBlobKnown(input: { blobId: string }): Promise<boolean>;

@@ -1,5 +1,6 @@
 import { commonPrefixOf, compareKeys } from '../../domain/key-order.ts';
-import type { MetadataQueries, UploadPage } from '../../ports/metadata-store.ts';
+import type { MetadataQueries } from '../../ports/metadata-store.ts';
+import type { UploadPage } from '../../ports/upload-queries.ts';
 import type { PartRecord, UploadRecord } from '../../ports/records.ts';
 import { all, first, type Program } from '../program.ts';
 import { integerOrNull } from '../row.ts';

@@ -1,0 +1,27 @@
+import type { PartRecord, UploadRecord } from './records.ts';
+
+export interface UploadPage {
+  uploads: readonly UploadRecord[];
+  commonPrefixes: readonly string[];
+  truncated: boolean;
+  nextKey: string | null;
+  nextUploadId: string | null;
+}
+
+export interface UploadQueries {
+  findUpload(input: { uploadId: string; bucketId: number; key: string }): Promise<UploadRecord | null>;
+  /** Also one that was completed, as long as it is remembered. */
+  findUploadById(input: {
+    uploadId: string;
+    bucketId: number;
+  }): Promise<(UploadRecord & { completed: boolean }) | null>;
+  listUploads(input: {
+    bucketId: number;
+    prefix: string;
+    delimiter: string;
+    afterKey: string;
+    afterUploadId: string;
+    limit: number;
+  }): Promise<UploadPage>;
+  listParts(input: { uploadId: string; afterPartNumber: number; limit: number }): Promise<readonly PartRecord[]>;
+}
