@@ -16,9 +16,10 @@ const HINTS: ReadonlyMap<string, string> = new Map([
   ['QuotaExceeded', 'svc bucket settings get shows the quota'],
 ]);
 
-/** One line, a hint inside it, no stack: a stack is for faults of ours, and then it is wanted whole. */
+/** One line, a hint inside it, no stack: a stack is for faults of ours, and then it is wanted whole. Empty where all was said. */
 export function describeFailure(error: unknown): string {
   if (isAppError(error) && error.code !== 'internal_error') return `svc: ${error.message}`;
+  if (error instanceof CommandFailure && error.message === '') return '';
   const expected = describeExpected(error);
   if (expected !== null) return `svc: ${expected}`;
   if (error instanceof Error) return `svc: unexpected failure: ${error.stack ?? error.message}`;

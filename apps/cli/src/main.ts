@@ -22,6 +22,7 @@ try {
   await program.parseAsync(process.argv);
 } catch (error) {
   // The one place where a command's failure becomes a line and an exit code.
-  process.stderr.write(`${describeFailure(error)}\n`);
+  const line = describeFailure(error);
+  if (line !== '') process.stderr.write(`${line}\n`);
   process.exitCode = error instanceof CommandFailure ? error.exitCode : EXIT.failed;
 }

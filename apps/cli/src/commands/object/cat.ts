@@ -1,0 +1,14 @@
+import type { Command } from 'commander';
+import { addConnectionOptions } from '../../client/session.ts';
+import { parseObject } from '../../transfer/object-location.ts';
+import { withTransfers, type TransferFlags } from '../../transfer/with-transfer.ts';
+import { copyToStream } from './copy.ts';
+
+export function registerObjectCat(parent: Command): void {
+  addConnectionOptions(parent.command('cat'))
+    .description('write an object to standard output; fails when what arrived is not what was stored')
+    .argument('<location>', 'svc://bucket/key')
+    .action((location: string, flags: TransferFlags) =>
+      withTransfers(flags, ({ context }) => copyToStream(context, parseObject(location))),
+    );
+}

@@ -1,0 +1,96 @@
+import { existsSync } from 'node:fs';
+import { pipeline } from 'node:stream/promises';
+import type { Command } from 'commander';
+import { usageFailure } from '../../client/command-failure.ts';
+import { printable } from '../../client/output.ts';
+import { addConnectionOptions } from '../../client/session.ts';
+import { addAttributeOptions, headersFor, type AttributeFlags } from '../../transfer/attribute-options.ts';
+import { addFilterOptions, filterOf, type FilterFlags } from '../../transfer/filter-options.ts';
+import { parseObject, readLocations, renderRemote, type RemoteLocation } from '../../transfer/object-location.ts';
+import { verified } from '../../transfer/read-object.ts';
+import { emptySummary, finishTasks, runTasks, type TransferTask } from '../../transfer/run-tasks.ts';
+import type { TransferContext } from '../../transfer/transfer-context.ts';
+import { planMany, planOne, type PlanOptions } from '../../transfer/transfer-plan.ts';
+import { uploadStream } from '../../transfer/upload-stream.ts';
+import { addTransferOptions, withTransfers, type TransferFlags, type Transfers } from '../../transfer/with-transfer.ts';
+
+interface CopyFlags extends TransferFlags, FilterFlags, AttributeFlags {
+  recursive?: boolean;
+}
+
+export function registerObjectCopy(parent: Command): void {
+  const command = addConnectionOptions(parent.command('cp'))
+    .description('copy files to a bucket, objects to files, or objects to another bucket')
+    .argument('<source>', 'a file, a folder, svc://bucket/key, or - for standard input')
+    .argument('<target>', 'the same, or - for standard output')
+    .option('-r, --recursive', 'a folder with everything below');
+  addTransferOptions(addFilterOptions(addAttributeOptions(command)))
+    .addHelpText('after', '\nAn interrupted copy goes on where it stopped when the same command is run again.')
+    .action((source: string, target: string, flags: CopyFlags) =>
+      withTransfers(flags, async (transfers) => {
+        const [from, to] = readLocations(source, target, existsSync);
+        if (from.kind === 'stream' && to.kind === 'remote') await copyFromStream(transfers, to, flags);
+        else if (to.kind === 'stream' && from.kind === 'remote') await copyToStream(transfers.context, from);
+        else if (from.kind === 'stream' || to.kind === 'stream') throw usageFailure('- goes with an object');
+        else await runCopies(transfers, planCopies(transfers, [from, to], flags));
+      }),
+    );
+}
+
+async function* planCopies(
+  { context, run }: Transfers,
+  [from, to]: [Parameters<typeof planOne>[1], Parameters<typeof planOne>[2]],
+  flags: CopyFlags,
+): AsyncGenerator<TransferTask, void> {
+  const options = planOptionsOf(run, flags);
+  if (flags.recursive !== true) {
+    yield (await planOne(context, from, to, options)).task;
+    return;
+  }
+  for await (const { task } of planMany(context, from, to, options)) yield task;
+}
+
+export function planOptionsOf(
+  { output, progress }: Transfers['run'],
+  flags: FilterFlags & AttributeFlags,
+): PlanOptions {
+  return {
+    takes: filterOf(flags),
+    headersOf: headersFor(flags),
+    onSkipped: (path, reason) => {
+      progress.clear();
+      output.warn(`left out ${printable(path)}: ${reason}`);
+    },
+  };
+}
+
+export async function runCopies({ context, run }: Transfers, tasks: AsyncIterable<TransferTask>): Promise<void> {
+  await context.client.keys.get(); // what is wrong with the connection is told once, not for each file
+  const summary = emptySummary(run.dryRun);
+  await runTasks(tasks, summary, run);
+  finishTasks(summary, run);
+}
+
+async function copyFromStream(
+  { context, run, session }: Transfers,
+  to: RemoteLocation,
+  flags: CopyFlags,
+): Promise<void> {
+  if (to.key === '' || to.key.endsWith('/')) throw usageFailure('standard input has no name', 'name the object whole');
+  const headers = headersFor(flags)(to.key);
+  const target = { bucket: to.bucket, key: to.key, headers };
+  const sizeBytes = run.dryRun ? 0 : await uploadStream(context, process.stdin, target);
+  run.progress.clear();
+  session.output.answer(
+    { bucket: to.bucket, key: to.key, size: sizeBytes },
+    flags.quiet === true ? [] : [`upload: - -> ${printable(renderRemote(to))}`],
+  );
+}
+
+/** The bytes and nothing else; the exit code says whether they were the right ones. */
+export async function copyToStream({ client, signal }: TransferContext, from: RemoteLocation): Promise<void> {
+  const { bucket, key } = parseObject(renderRemote(from));
+  const headers = { 'x-amz-checksum-mode': 'ENABLED' };
+  const { body } = await client.send({ method: 'GET', bucket, key, headers, signal });
+  await pipeline(verified(body, key), process.stdout, { signal, end: false });
+}

@@ -1,0 +1,41 @@
+import type { Command } from 'commander';
+import { usageFailure } from '../../client/command-failure.ts';
+import { readDurationMs } from '../../client/key-request.ts';
+import { addConnectionOptions } from '../../client/session.ts';
+import { objectPath, presignQuery, renderQuery } from '../../s3/sigv4.ts';
+import { parseObject } from '../../transfer/object-location.ts';
+import { withTransfers, type TransferFlags } from '../../transfer/with-transfer.ts';
+
+interface PresignFlags extends TransferFlags {
+  expires?: string;
+  method?: string;
+}
+
+const MOST_SECONDS = 604_800;
+const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'PUT', 'DELETE']);
+
+export function registerObjectPresign(parent: Command): void {
+  addConnectionOptions(parent.command('presign'))
+    .description('make a URL with which anybody may do this one thing for a while')
+    .argument('<location>', 'svc://bucket/key')
+    .option('--expires <time>', 'such as 15m, 12h or 7d, which is the most', '15m')
+    .option('--method <method>', 'GET, HEAD, PUT or DELETE', 'GET')
+    .action((text: string, flags: PresignFlags) =>
+      withTransfers(flags, async ({ session: { output }, context }) => {
+        const { bucket, key } = parseObject(text);
+        const method = (flags.method ?? 'GET').toUpperCase();
+        if (!METHODS.has(method)) throw usageFailure(`${method} cannot be presigned`, [...METHODS].join(', '));
+        const expiresSeconds = Math.floor(readDurationMs(flags.expires ?? '15m') / 1000);
+        if (expiresSeconds < 1 || expiresSeconds > MOST_SECONDS)
+          throw usageFailure('a URL is valid from 1 second to 7 days');
+        // The URL lives no longer than the key that signed it.
+        const access = await context.client.keys.get(expiresSeconds * 1000);
+        const { host, origin } = new URL(access.endpoint);
+        const path = objectPath(bucket, key);
+        const nowMs = Date.now();
+        const query = presignQuery({ method, host, path, query: {}, headers: {} }, access, { nowMs, expiresSeconds });
+        const url = `${origin}${path}?${renderQuery(query)}`;
+        output.answer({ url, method, expires_at: new Date(nowMs + expiresSeconds * 1000).toISOString() }, [url]);
+      }),
+    );
+}

@@ -1,0 +1,26 @@
+import type { Command } from 'commander';
+import { printable } from '../../client/output.ts';
+import { addConnectionOptions } from '../../client/session.ts';
+import { headObject } from '../../s3/s3-operations.ts';
+import { parseObject } from '../../transfer/object-location.ts';
+import { withTransfers, type TransferFlags } from '../../transfer/with-transfer.ts';
+
+/** Headers that tell of the connection or of the request, and not of the object. */
+const NOT_OF_THE_OBJECT =
+  /^(connection|date|keep-alive|server|accept-ranges|x-amz-id-2|x-amz-request-id|x-request-id)$/;
+
+export function registerObjectStat(parent: Command): void {
+  addConnectionOptions(parent.command('stat'))
+    .description('show what is known of an object: size, type, checksums, metadata')
+    .argument('<location>', 'svc://bucket/key')
+    .action((text: string, flags: TransferFlags) =>
+      withTransfers(flags, async ({ session: { output, signal }, context }) => {
+        const { bucket, key } = parseObject(text);
+        const { headers } = await headObject(context.client, { bucket, key, signal });
+        const kept = Object.entries(headers).filter(([name]) => !NOT_OF_THE_OBJECT.test(name));
+        const value = { bucket, key, ...Object.fromEntries(kept) };
+        const rows = kept.map(([name, each]) => `${name.padEnd(28)}  ${printable(String(each))}`);
+        output.answer(value, [printable(`svc://${bucket}/${key}`), ...rows]);
+      }),
+    );
+}

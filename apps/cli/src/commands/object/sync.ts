@@ -1,0 +1,142 @@
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir, open, rm } from 'node:fs/promises';
+import type { Command } from 'commander';
+import { usageFailure } from '../../client/command-failure.ts';
+import { addConnectionOptions } from '../../client/session.ts';
+import { deleteObject } from '../../s3/s3-operations.ts';
+import { addAttributeOptions, type AttributeFlags } from '../../transfer/attribute-options.ts';
+import { readRange } from '../../transfer/file-bytes.ts';
+import { addFilterOptions, type FilterFlags } from '../../transfer/filter-options.ts';
+import type { LocalFile } from '../../transfer/local-files.ts';
+import { LocalTarget } from '../../transfer/local-target.ts';
+import { folderPrefix, readLocations, renderRemote, type Location } from '../../transfer/object-location.ts';
+import {
+  emptySummary,
+  finishTasks,
+  runTasks,
+  type TransferSummary,
+  type TransferTask,
+} from '../../transfer/run-tasks.ts';
+import { planSync, type SyncEntry, type SyncRules } from '../../transfer/sync-plan.ts';
+import {
+  copyTask,
+  downloadTask,
+  localBelow,
+  remoteBelow,
+  uploadTask,
+  type NamedObject,
+  type PlanOptions,
+} from '../../transfer/transfer-plan.ts';
+import { addTransferOptions, withTransfers, type TransferFlags, type Transfers } from '../../transfer/with-transfer.ts';
+import { planOptionsOf } from './copy.ts';
+
+interface SyncFlags extends TransferFlags, FilterFlags, AttributeFlags {
+  delete?: boolean;
+  sizeOnly?: boolean;
+  checksum?: boolean;
+}
+
+type Place = Exclude<Location, { kind: 'stream' }>;
+type Found = LocalFile | NamedObject;
+
+export function registerObjectSync(parent: Command): void {
+  const command = addConnectionOptions(parent.command('sync'))
+    .description('make a folder or bucket like another: copies what is new, of another size or newer')
+    .argument('<source>', 'a folder or svc://bucket/folder')
+    .argument('<target>', 'the same')
+    .option('--delete', 'also delete from the target what the source has not')
+    .option('--size-only', 'equal sizes are enough')
+    .option('--checksum', 'compare contents of equal sizes instead of times, where the ETag is an MD5');
+  addTransferOptions(addFilterOptions(addAttributeOptions(command))).action(
+    (source: string, target: string, flags: SyncFlags) =>
+      withTransfers(flags, async (transfers) => {
+        const [from, to] = readLocations(source, target, existsSync);
+        if (from.kind === 'stream' || to.kind === 'stream') throw usageFailure('- cannot be synchronized');
+        await transfers.context.client.keys.get();
+        const summary = emptySummary(transfers.run.dryRun);
+        await runTasks(planTasks(transfers, [from, to], flags, summary), summary, transfers.run);
+        finishTasks(summary, transfers.run);
+      }),
+  );
+}
+
+async function* planTasks(
+  transfers: Transfers,
+  [from, to]: [Place, Place],
+  flags: SyncFlags,
+  summary: TransferSummary,
+): AsyncGenerator<TransferTask, void> {
+  const { run } = transfers;
+  const options = planOptionsOf(run, flags);
+  if (from.kind === 'local' && !existsSync(from.path)) throw usageFailure(`${from.path} does not exist`);
+  if (to.kind === 'local' && !run.dryRun) await mkdir(to.path, { recursive: true });
+  const rules: SyncRules<Found, Found> = {
+    deleteExtra: flags.delete === true,
+    sizeOnly: flags.sizeOnly === true,
+    // Between buckets an ETag says more than a time: each copy is newer than its source.
+    ...(flags.checksum === true || (from.kind === 'remote' && to.kind === 'remote') ? { sameContent } : {}),
+  };
+  const target = to.kind === 'local' ? new LocalTarget(to.path) : null;
+  for await (const action of planSync(entries(transfers, from, options), entries(transfers, to, options), rules)) {
+    if (action.kind === 'skip') summary.skipped += 1;
+    else if (action.kind === 'delete') yield deleteTask(transfers, action.target);
+    else yield copyTo(transfers, action.source, to, target, options);
+  }
+}
+
+async function* entries({ context }: Transfers, place: Place, options: PlanOptions): AsyncGenerator<Found, void> {
+  if (place.kind === 'local' && !existsSync(place.path)) return;
+  const found: AsyncIterable<Found> =
+    place.kind === 'local' ? localBelow(context, place, options) : remoteBelow(context, place);
+  for await (const entry of found) if (options.takes(entry.name)) yield entry;
+}
+
+function copyTo(
+  { context }: Transfers,
+  source: Found,
+  to: Place,
+  target: LocalTarget | null,
+  options: PlanOptions,
+): TransferTask {
+  if (to.kind === 'local') {
+    if (!('bucket' in source)) throw usageFailure('neither argument is in a bucket');
+    return downloadTask(context, source, target ?? new LocalTarget(to.path));
+  }
+  const place = { ...to, key: `${folderPrefix(to.key)}${source.name}` };
+  return 'bucket' in source ? copyTask(context, source, place) : uploadTask(context, source, place, options);
+}
+
+function deleteTask({ context: { client, signal } }: Transfers, target: Found): TransferTask {
+  const task = { verb: 'delete', to: null, sizeBytes: 0 } as const;
+  if ('bucket' in target) {
+    const { bucket, key } = target;
+    const run = async (): Promise<number> => deleteObject(client, { bucket, key, signal }).then(() => 0);
+    return { ...task, from: renderRemote(target), run };
+  }
+  return { ...task, from: target.path, run: async () => rm(target.path).then(() => 0) };
+}
+
+/** Equal MD5s are proof; where one side has none, times decide as without the flag. */
+async function sameContent(source: Found, target: Found): Promise<boolean> {
+  const [left, right] = [await md5Of(source), await md5Of(target)];
+  if (left !== null && right !== null) return left === right;
+  if ('bucket' in source && 'bucket' in target) return source.etag === target.etag || isOlder(source, target);
+  return isOlder(source, target);
+}
+
+function isOlder(source: SyncEntry, target: SyncEntry): boolean {
+  return Math.floor(source.modifiedAtMs) <= Math.floor(target.modifiedAtMs);
+}
+
+async function md5Of(entry: Found): Promise<string | null> {
+  if ('bucket' in entry) return /^[0-9a-f]{32}$/.test(entry.etag) ? entry.etag : null;
+  const file = await open(entry.path);
+  try {
+    const hash = createHash('md5');
+    for await (const chunk of readRange(file, { start: 0, endExclusive: entry.sizeBytes })) hash.update(chunk);
+    return hash.digest('hex');
+  } finally {
+    await file.close();
+  }
+}

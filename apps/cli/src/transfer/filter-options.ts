@@ -1,0 +1,23 @@
+import type { Command } from 'commander';
+import { createKeyFilter, type FilterRule } from './key-filter.ts';
+
+export interface FilterFlags {
+  filter?: FilterRule[];
+}
+
+/** `--include` and `--exclude` in the order in which they stand, which decides. */
+export function addFilterOptions(command: Command): Command {
+  const rules: FilterRule[] = [];
+  const add = (include: boolean) => (pattern: string) => {
+    rules.push({ include, pattern });
+    command.setOptionValue('filter', rules);
+    return pattern;
+  };
+  return command
+    .option('--exclude <pattern>', 'leave out names that fit, such as "*.tmp"; repeatable', add(false))
+    .option('--include <pattern>', 'take them all the same; the last one that fits wins', add(true));
+}
+
+export function filterOf({ filter = [] }: FilterFlags): (name: string) => boolean {
+  return createKeyFilter(filter);
+}

@@ -1,0 +1,46 @@
+import { isUtf8 } from 'node:buffer';
+import type { Dirent } from 'node:fs';
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { SyncEntry } from './sync-plan.ts';
+
+export interface LocalFile extends SyncEntry {
+  path: string;
+}
+
+/** Names that downloads have until they are whole. */
+export const UNFINISHED = /^\.svc-[0-9a-f]{16}\.part$/;
+
+export interface WalkOptions {
+  signal: AbortSignal;
+  /** Told of what is left out, and why. */
+  onSkipped: (path: string, reason: string) => void;
+}
+
+/** All files below a folder, in the order of the bytes of their names with slashes: that of a bucket's listing. */
+export async function* walkFiles(root: string, options: WalkOptions): AsyncGenerator<LocalFile, void> {
+  yield* walk(root, '', options);
+}
+
+async function* walk(folder: string, prefix: string, options: WalkOptions): AsyncGenerator<LocalFile, void> {
+  const entries = await readdir(folder, { withFileTypes: true, encoding: 'buffer' });
+  for (const entry of entries.sort((left, right) => Buffer.compare(sortKey(left), sortKey(right)))) {
+    options.signal.throwIfAborted();
+    const text = entry.name.toString();
+    const path = join(folder, text);
+    if (!isUtf8(entry.name)) options.onSkipped(path, 'its name is not UTF-8');
+    else if (entry.isDirectory()) yield* walk(path, `${prefix}${text}/`, options);
+    else if (entry.isSymbolicLink()) options.onSkipped(path, 'it is a link');
+    else if (!entry.isFile()) options.onSkipped(path, 'it is no ordinary file');
+    else if (!UNFINISHED.test(text)) {
+      const found = await stat(path).catch(() => null);
+      if (found === null) options.onSkipped(path, 'it is gone');
+      else yield { name: `${prefix}${text}`, path, sizeBytes: found.size, modifiedAtMs: found.mtimeMs };
+    }
+  }
+}
+
+/** A folder sorts as what is in it: with its slash. */
+function sortKey(entry: Dirent<Buffer>): Buffer {
+  return entry.isDirectory() ? Buffer.concat([entry.name, Buffer.from('/')]) : entry.name;
+}

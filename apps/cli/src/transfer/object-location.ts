@@ -1,0 +1,83 @@
+import { usageFailure } from '../client/command-failure.ts';
+
+export interface RemoteLocation {
+  kind: 'remote';
+  bucket: string;
+  /** Empty: the bucket itself. */
+  key: string;
+}
+
+export interface LocalLocation {
+  kind: 'local';
+  path: string;
+}
+
+/** Standard input or output. */
+export interface StreamLocation {
+  kind: 'stream';
+}
+
+export type Location = RemoteLocation | LocalLocation | StreamLocation;
+
+const SCHEMES = ['svc://', 's3://'];
+
+/** `svc://bucket/key`, `s3://bucket/key` or `bucket/key`. A key is taken as it is: nothing in it is decoded. */
+export function parseRemote(text: string): RemoteLocation {
+  const scheme = SCHEMES.find((each) => text.startsWith(each));
+  const rest = scheme === undefined ? text : text.slice(scheme.length);
+  const slash = rest.indexOf('/');
+  const bucket = slash === -1 ? rest : rest.slice(0, slash);
+  if (!/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(bucket)) {
+    throw usageFailure(`${JSON.stringify(text)} names no bucket`, 'svc://bucket/key is wanted');
+  }
+  return { kind: 'remote', bucket, key: slash === -1 ? '' : rest.slice(slash + 1) };
+}
+
+/** The same where a key is needed. */
+export function parseObject(text: string): RemoteLocation {
+  const location = parseRemote(text);
+  if (location.key === '') throw usageFailure(`${JSON.stringify(text)} names no object`, 'svc://bucket/key is wanted');
+  return location;
+}
+
+/**
+ * What two arguments of `cp`, `mv` and `sync` mean. With a scheme an argument is remote; without one it is a path, unless
+ * the other one cannot be remote: then `bucket/key` is meant, as long as no such file exists.
+ */
+export function readLocations(source: string, target: string, exists: (path: string) => boolean): [Location, Location] {
+  const [from, to] = [certain(source), certain(target)];
+  const locations: [Location, Location] = [
+    from ?? (to === null ? guess(exists(source), source) : to.kind === 'remote' ? local(source) : parseRemote(source)),
+    to ??
+      (from === null ? guess(!exists(source), target) : from.kind === 'remote' ? local(target) : parseRemote(target)),
+  ];
+  if (locations.every(({ kind }) => kind !== 'remote')) {
+    throw usageFailure('neither argument is in a bucket', 'write the one that is as svc://bucket/key');
+  }
+  return locations;
+}
+
+/** Null where only the other argument can tell. */
+function certain(text: string): Location | null {
+  if (text === '-') return { kind: 'stream' };
+  if (SCHEMES.some((scheme) => text.startsWith(scheme))) return parseRemote(text);
+  return /^(\/|\.{1,2}(\/|$)|~)/.test(text) ? local(text) : null;
+}
+
+function guess(isLocal: boolean, text: string): Location {
+  return isLocal ? local(text) : parseRemote(text);
+}
+
+function local(path: string): LocalLocation {
+  if (path === '') throw usageFailure('an argument is empty');
+  return { kind: 'local', path };
+}
+
+export function renderRemote({ bucket, key }: { bucket: string; key: string }): string {
+  return `svc://${bucket}/${key}`;
+}
+
+/** As a folder: empty, or with a slash at its end. */
+export function folderPrefix(key: string): string {
+  return key === '' || key.endsWith('/') ? key : `${key}/`;
+}

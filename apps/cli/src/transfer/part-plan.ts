@@ -1,0 +1,24 @@
+const MiB = 1024 * 1024;
+export const DEFAULT_PART_BYTES = 16 * MiB;
+export const MIN_PART_BYTES = 5 * MiB;
+const MOST_PARTS = 10_000;
+
+export interface PlannedPart {
+  partNumber: number;
+  start: number;
+  endExclusive: number;
+}
+
+/** Parts of the wished size, or of the next whole MiB with which 10,000 of them do. */
+export function partSizeFor(sizeBytes: number, wishedBytes = DEFAULT_PART_BYTES): number {
+  const needed = Math.ceil(Math.ceil(sizeBytes / MOST_PARTS) / MiB) * MiB;
+  return Math.max(wishedBytes, needed, MIN_PART_BYTES);
+}
+
+export function planParts(sizeBytes: number, partSizeBytes: number): PlannedPart[] {
+  return Array.from({ length: Math.max(1, Math.ceil(sizeBytes / partSizeBytes)) }, (_, index) => ({
+    partNumber: index + 1,
+    start: index * partSizeBytes,
+    endExclusive: Math.min(sizeBytes, (index + 1) * partSizeBytes),
+  }));
+}

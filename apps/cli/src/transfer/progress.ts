@@ -1,0 +1,91 @@
+import { renderBytes } from '../client/output.ts';
+
+/** Bytes of one body on its way; a body that is sent again starts over. */
+export interface BodyProgress {
+  add(sizeBytes: number): void;
+  restart(): void;
+}
+
+const REDRAW_MS = 200;
+const BAR_CELLS = 24;
+
+/** One line on a terminal that tells how far the transfers are; elsewhere nothing. It owns its timer until `close`. */
+export class ProgressLine {
+  readonly #terminal: NodeJS.WriteStream | null;
+  readonly #timer: NodeJS.Timeout | null;
+  readonly #startedMs = performance.now();
+  #movedBytes = 0;
+  #totalBytes = 0;
+  #done = 0;
+  #total = 0;
+  #drawn = false;
+
+  constructor(terminal: NodeJS.WriteStream | null) {
+    this.#terminal = terminal;
+    this.#timer = terminal === null ? null : setInterval(() => this.#draw(), REDRAW_MS);
+    this.#timer?.unref();
+  }
+
+  expect(sizeBytes: number): void {
+    this.#totalBytes += sizeBytes;
+    this.#total += 1;
+  }
+
+  finish(): void {
+    this.#done += 1;
+  }
+
+  body(): BodyProgress {
+    let sentBytes = 0;
+    return {
+      add: (sizeBytes) => {
+        sentBytes += sizeBytes;
+        this.#movedBytes += sizeBytes;
+      },
+      restart: () => {
+        this.#movedBytes -= sentBytes;
+        sentBytes = 0;
+      },
+    };
+  }
+
+  /** Makes room for a line of text. */
+  clear(): void {
+    if (this.#drawn) this.#terminal?.write('\r\u001b[K');
+    this.#drawn = false;
+  }
+
+  close(): void {
+    if (this.#timer !== null) clearInterval(this.#timer);
+    this.clear();
+  }
+
+  #draw(): void {
+    const seconds = (performance.now() - this.#startedMs) / 1000;
+    const line = renderProgress({
+      movedBytes: this.#movedBytes,
+      totalBytes: this.#totalBytes,
+      done: this.#done,
+      total: this.#total,
+      seconds,
+    });
+    this.#terminal?.write(`\r\u001b[K${line.slice(0, Math.max(10, (this.#terminal.columns ?? 80) - 1))}`);
+    this.#drawn = true;
+  }
+}
+
+export function renderProgress(state: {
+  movedBytes: number;
+  totalBytes: number;
+  done: number;
+  total: number;
+  seconds: number;
+}): string {
+  const { movedBytes, totalBytes, done, total, seconds } = state;
+  const share = totalBytes === 0 ? 0 : Math.min(1, movedBytes / totalBytes);
+  const cells = Math.round(share * BAR_CELLS);
+  const bar = `${'#'.repeat(cells)}${'-'.repeat(BAR_CELLS - cells)}`;
+  const rate = seconds < 0.5 ? '' : `  ${renderBytes(Math.round(movedBytes / seconds))}/s`;
+  const percent = `${Math.floor(share * 100)}%`.padStart(4);
+  return `[${bar}] ${percent}  ${renderBytes(movedBytes)} of ${renderBytes(totalBytes)}  ${done} of ${total}${rate}`;
+}

@@ -1,0 +1,27 @@
+import type { IncomingMessage } from 'node:http';
+import { CommandFailure } from '../client/command-failure.ts';
+import { createVerifier, proofsOf } from './content-proof.ts';
+import type { BodyProgress } from './progress.ts';
+
+/** The bytes of an answer; fails at the end when they are not those that were stored. */
+export async function* verified(
+  body: IncomingMessage,
+  name: string,
+  progress?: BodyProgress,
+): AsyncGenerator<Uint8Array, void> {
+  const [proof] = proofsOf(body.headers);
+  const verifier = proof === undefined ? null : createVerifier(proof);
+  const expectedBytes = Number(body.headers['content-length'] ?? Number.NaN);
+  let receivedBytes = 0;
+  for await (const chunk of body as AsyncIterable<Uint8Array>) {
+    // a response without an encoding gives bytes
+    verifier?.update(chunk);
+    receivedBytes += chunk.length;
+    yield chunk;
+    progress?.add(chunk.length);
+  }
+  if (!Number.isNaN(expectedBytes) && receivedBytes !== expectedBytes) {
+    throw new CommandFailure(`${name} ended after ${receivedBytes} of ${expectedBytes} bytes`);
+  }
+  if (verifier?.holds() === false) throw new CommandFailure(`${name} arrived damaged: its checksum is another`);
+}

@@ -1,0 +1,74 @@
+/** One side's file or object, named relative to what is synchronized. */
+export interface SyncEntry {
+  name: string;
+  sizeBytes: number;
+  modifiedAtMs: number;
+}
+
+export type SyncAction<Source extends SyncEntry, Target extends SyncEntry> =
+  | { kind: 'copy'; source: Source; reason: 'new' | 'size' | 'newer' | 'content' }
+  | { kind: 'skip'; source: Source }
+  | { kind: 'delete'; target: Target };
+
+export interface SyncRules<Source extends SyncEntry, Target extends SyncEntry> {
+  deleteExtra: boolean;
+  sizeOnly: boolean;
+  /** Asked for equal sizes when it is given: whether the contents are the same; then times do not count. */
+  sameContent?: (source: Source, target: Target) => Promise<boolean>;
+}
+
+/**
+ * What makes the target like the source. Both come in the order of their names' bytes, so that one pass over both is
+ * enough and nothing is held in memory, however many there are.
+ */
+export async function* planSync<Source extends SyncEntry, Target extends SyncEntry>(
+  sources: AsyncIterable<Source>,
+  targets: AsyncIterable<Target>,
+  rules: SyncRules<Source, Target>,
+): AsyncGenerator<SyncAction<Source, Target>, void> {
+  const [left, right] = [sources[Symbol.asyncIterator](), targets[Symbol.asyncIterator]()];
+  try {
+    let source = await left.next();
+    let target = await right.next();
+    while (source.done !== true || target.done !== true) {
+      const order = compareHeads(source, target);
+      if (order <= 0 && source.done !== true) {
+        const other = order === 0 && target.done !== true ? target.value : null;
+        yield await decide(source.value, other, rules);
+        source = await left.next();
+      } else if (target.done !== true && rules.deleteExtra) yield { kind: 'delete', target: target.value };
+      if (order >= 0) target = await right.next();
+    }
+  } finally {
+    await Promise.all([left.return?.(undefined), right.return?.(undefined)]);
+  }
+}
+
+function compareHeads(source: IteratorResult<SyncEntry, unknown>, target: IteratorResult<SyncEntry, unknown>): number {
+  if (source.done === true) return 1;
+  if (target.done === true) return -1;
+  return compareNames(source.value.name, target.value.name);
+}
+
+/** The order of UTF-8 bytes, which is that of S3's listings. */
+export function compareNames(left: string, right: string): number {
+  return left === right ? 0 : Buffer.compare(Buffer.from(left), Buffer.from(right));
+}
+
+async function decide<Source extends SyncEntry, Target extends SyncEntry>(
+  source: Source,
+  target: Target | null,
+  rules: SyncRules<Source, Target>,
+): Promise<SyncAction<Source, Target>> {
+  if (target === null) return { kind: 'copy', source, reason: 'new' };
+  if (source.sizeBytes !== target.sizeBytes) return { kind: 'copy', source, reason: 'size' };
+  if (rules.sizeOnly) return { kind: 'skip', source };
+  if (rules.sameContent !== undefined) {
+    return (await rules.sameContent(source, target))
+      ? { kind: 'skip', source }
+      : { kind: 'copy', source, reason: 'content' };
+  }
+  // A listing knows milliseconds, a file may know more.
+  const isNewer = Math.floor(source.modifiedAtMs) > Math.floor(target.modifiedAtMs);
+  return isNewer ? { kind: 'copy', source, reason: 'newer' } : { kind: 'skip', source };
+}
