@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { Command } from 'commander';
+import { Command, CommanderError } from 'commander';
 import { VERSION } from '@svc/platform/version';
 import { CommandFailure, EXIT } from './client/command-failure.ts';
 import { registerClientCommands } from './commands/client-commands.ts';
@@ -8,7 +8,8 @@ import { describeFailure } from './failure.ts';
 const program = new Command('svc')
   .description('Clusters, object store and sandboxes behind one command')
   .version(VERSION)
-  .showHelpAfterError('(run with --help for the options)');
+  .showHelpAfterError('(run with --help for the options)')
+  .exitOverride();
 
 registerClientCommands(program);
 const clientCommands = new Set(program.commands.map((command) => command.name()));
@@ -22,7 +23,11 @@ try {
   await program.parseAsync(process.argv);
 } catch (error) {
   // The one place where a command's failure becomes a line and an exit code.
-  const line = describeFailure(error);
-  if (line !== '') process.stderr.write(`${line}\n`);
-  process.exitCode = error instanceof CommandFailure ? error.exitCode : EXIT.failed;
+  if (error instanceof CommanderError) {
+    process.exitCode = error.exitCode === 0 ? 0 : EXIT.usage; // it has already said what is wrong, or shown the help
+  } else {
+    const line = describeFailure(error);
+    if (line !== '') process.stderr.write(`${line}\n`);
+    process.exitCode = error instanceof CommandFailure ? error.exitCode : EXIT.failed;
+  }
 }

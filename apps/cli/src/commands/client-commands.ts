@@ -5,6 +5,7 @@ import { registerKeyCommand } from './key.ts';
 import { registerLoginCommand } from './login.ts';
 import { registerLogoutCommand } from './logout.ts';
 import { registerObjectCommand } from './object.ts';
+import { registerS3Command } from './s3.ts';
 
 /** Commands that talk to a platform anywhere. */
 export function registerClientCommands(program: Command): void {
@@ -14,4 +15,5 @@ export function registerClientCommands(program: Command): void {
   registerObjectCommand(program);
   registerKeyCommand(program);
   registerDomainCommand(program);
+  registerS3Command(program);
 }

@@ -11,6 +11,16 @@ export interface RemoteObject {
   /** Without quotes. */
   etag: string;
   modifiedAtMs: number;
+  /** Where one certain version is meant. */
+  versionId?: string;
+}
+
+/** An entry of the history of a key. */
+export interface RemoteVersion extends RemoteObject {
+  versionId: string;
+  isLatest: boolean;
+  /** It says that the object was deleted then, and has no bytes. */
+  isDeleteMarker: boolean;
 }
 
 export interface RemoteObjectDetails extends RemoteObject {
@@ -75,10 +85,10 @@ function decodeKey(text: string): string {
 
 export async function headObject(
   client: S3Client,
-  name: { bucket: string; key: string; signal: AbortSignal },
+  { versionId, ...name }: { bucket: string; key: string; versionId?: string | undefined; signal: AbortSignal },
 ): Promise<RemoteObjectDetails> {
   const headers = { 'x-amz-checksum-mode': 'ENABLED' };
-  const answer = await client.send({ method: 'HEAD', ...name, headers });
+  const answer = await client.send({ method: 'HEAD', ...name, query: versionQuery(versionId), headers });
   answer.body.resume();
   return {
     key: name.key,
@@ -86,31 +96,80 @@ export async function headObject(
     etag: (answer.headers.etag ?? '').replaceAll('"', ''),
     modifiedAtMs: Date.parse(answer.headers['last-modified'] ?? ''),
     headers: answer.headers,
+    ...(versionId === undefined ? {} : { versionId }),
+  };
+}
+
+export function versionQuery(versionId: string | undefined): Record<string, string> {
+  return versionId === undefined ? {} : { versionId };
+}
+
+/** Every version and delete marker, keys in the order of their bytes, each key's newest first. */
+export async function* listVersions(
+  client: S3Client,
+  { bucket, prefix, signal }: Omit<ListQuery, 'delimiter'>,
+): AsyncGenerator<RemoteVersion, void> {
+  let markers: Record<string, string> | undefined;
+  do {
+    const query = { versions: '', 'encoding-type': 'url', prefix, ...markers };
+    const { text } = await client.sendForText({ method: 'GET', bucket, query, signal });
+    const root = parseXml(text);
+    for (const element of root.children) {
+      if (element.name === 'Version' || element.name === 'DeleteMarker') yield toVersion(element);
+    }
+    const isLast = childText(root, 'IsTruncated') !== 'true';
+    markers = isLast
+      ? undefined
+      : {
+          'key-marker': decodeKey(childText(root, 'NextKeyMarker') ?? ''),
+          'version-id-marker': childText(root, 'NextVersionIdMarker') ?? '',
+        };
+  } while (markers !== undefined);
+}
+
+function toVersion(element: XmlElement): RemoteVersion {
+  return {
+    ...toObject(element),
+    versionId: childText(element, 'VersionId') ?? 'null',
+    isLatest: childText(element, 'IsLatest') === 'true',
+    isDeleteMarker: element.name === 'DeleteMarker',
   };
 }
 
 export async function deleteObject(
   client: S3Client,
-  { versionId, ...name }: { bucket: string; key: string; versionId?: string; signal: AbortSignal },
+  { versionId, ...name }: { bucket: string; key: string; versionId?: string | undefined; signal: AbortSignal },
 ): Promise<void> {
-  const query = versionId === undefined ? {} : { versionId };
-  await client.sendForText({ method: 'DELETE', ...name, query });
+  await client.sendForText({ method: 'DELETE', ...name, query: versionQuery(versionId) });
 }
 
 export const MOST_DELETES = 1_000;
 
-/** At most 1,000 keys; answers those that could not be deleted. */
+/** What is to be deleted: the current version, which versioning keeps, or one for good. */
+export interface DeleteTarget {
+  key: string;
+  versionId?: string;
+}
+
+/** At most 1,000 at a time; answers those that could not be deleted. */
 export async function deleteObjects(
   client: S3Client,
-  { bucket, keys, signal }: { bucket: string; keys: readonly string[]; signal: AbortSignal },
-): Promise<{ key: string; message: string }[]> {
-  const objects = keys.map((key) => `<Object><Key>${escapeXml(key)}</Key></Object>`).join('');
-  const content = Buffer.from(`<Delete><Quiet>true</Quiet>${objects}</Delete>`);
+  { bucket, targets, signal }: { bucket: string; targets: readonly DeleteTarget[]; signal: AbortSignal },
+): Promise<(DeleteTarget & { message: string })[]> {
+  const objects = targets.map(({ key, versionId }) => {
+    const version = versionId === undefined ? '' : `<VersionId>${escapeXml(versionId)}</VersionId>`;
+    return `<Object><Key>${escapeXml(key)}</Key>${version}</Object>`;
+  });
+  const content = Buffer.from(`<Delete><Quiet>true</Quiet>${objects.join('')}</Delete>`);
   const headers = { 'content-md5': createHash('md5').update(content).digest('base64') };
   const body = { sizeBytes: content.length, open: () => Readable.from([content]) };
   const { text } = await client.sendForText({ method: 'POST', bucket, query: { delete: '' }, headers, body, signal });
-  return childrenOf(parseXml(text), 'Error').map((error) => ({
-    key: childText(error, 'Key') ?? '',
-    message: childText(error, 'Message') ?? childText(error, 'Code') ?? 'it could not be deleted',
-  }));
+  return childrenOf(parseXml(text), 'Error').map((error) => {
+    const versionId = childText(error, 'VersionId');
+    return {
+      key: childText(error, 'Key') ?? '',
+      message: childText(error, 'Message') ?? childText(error, 'Code') ?? 'it could not be deleted',
+      ...(versionId === undefined || versionId === '' ? {} : { versionId }),
+    };
+  });
 }

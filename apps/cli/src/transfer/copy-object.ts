@@ -32,7 +32,7 @@ async function copyCall(
   { query, headers }: { query: Readonly<Record<string, string>>; headers: Readonly<Record<string, string>> },
 ): Promise<string> {
   const source = {
-    'x-amz-copy-source': objectPath(bucket, object.key),
+    'x-amz-copy-source': `${objectPath(bucket, object.key)}${versionSuffix(object)}`,
     'x-amz-copy-source-if-match': `"${object.etag}"`,
   };
   const { text } = await client.sendForText({
@@ -46,6 +46,10 @@ async function copyCall(
   // As with completion: S3 may answer 200 before it knows (API reference, CopyObject).
   if (root.name === 'Error') throw s3ErrorOf(500, null, text);
   return (childText(root, 'ETag') ?? '').replaceAll('"', '');
+}
+
+function versionSuffix({ versionId }: RemoteObject): string {
+  return versionId === undefined ? '' : `?versionId=${encodeURIComponent(versionId)}`;
 }
 
 async function copyInParts(context: TransferContext, copy: ObjectCopy): Promise<void> {

@@ -5,7 +5,7 @@ import { dirname, join, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { CommandFailure } from '../client/command-failure.ts';
 import { CrcJoiner, crcToBase64, type CrcName } from '../s3/crc.ts';
-import { headObject, type RemoteObject } from '../s3/s3-operations.ts';
+import { headObject, versionQuery, type RemoteObject } from '../s3/s3-operations.ts';
 import { proofsOf } from './content-proof.ts';
 import { crcOfRange, readRange } from './file-bytes.ts';
 import { Journal, journalId } from './journal.ts';
@@ -52,7 +52,8 @@ async function downloadWhole(context: TransferContext, { bucket, object, path }:
         const moved = progress.body();
         try {
           const headers = { 'x-amz-checksum-mode': 'ENABLED', 'if-match': `"${object.etag}"` };
-          const { body } = await client.send({ method: 'GET', bucket, key: object.key, headers, signal });
+          const query = versionQuery(object.versionId);
+          const { body } = await client.send({ method: 'GET', bucket, key: object.key, query, headers, signal });
           await pipeline(verified(body, object.key, moved), createWriteStream(unfinished), { signal });
         } catch (error) {
           moved.restart();
@@ -160,7 +161,8 @@ async function fetchPart(
   const moved = progress.body();
   const headers = { range: `bytes=${part.start}-${part.endExclusive - 1}`, 'if-match': `"${object.etag}"` };
   try {
-    const { body } = await client.send({ method: 'GET', bucket, key: object.key, headers, signal });
+    const query = versionQuery(object.versionId);
+    const { body } = await client.send({ method: 'GET', bucket, key: object.key, query, headers, signal });
     let position = part.start;
     for await (const chunk of body as AsyncIterable<Uint8Array>) {
       // a response without an encoding gives bytes
@@ -184,7 +186,8 @@ async function proveFile(
   path: string,
   partSizeBytes: number,
 ): Promise<void> {
-  const { headers, etag } = await headObject(client, { bucket, key: object.key, signal });
+  const { key, versionId } = object;
+  const { headers, etag } = await headObject(client, { bucket, key, versionId, signal });
   if (etag !== object.etag)
     throw new CommandFailure(`${object.key} was replaced while it was read`, { hint: 'run it again' });
   const proofs = proofsOf(headers);

@@ -87,7 +87,7 @@ export function finishTasks(summary: TransferSummary, { output, progress, quiet 
   progress.close();
   const { done, deleted, skipped, failed, bytes } = summary;
   const counts = [
-    `${done} done (${renderBytes(bytes)})`,
+    ...(done > 0 || deleted + skipped + failed === 0 ? [`${done} done (${renderBytes(bytes)})`] : []),
     ...(deleted > 0 ? [`${deleted} deleted`] : []),
     ...(skipped > 0 ? [`${skipped} up to date`] : []),
     ...(failed > 0 ? [`${failed} failed`] : []),

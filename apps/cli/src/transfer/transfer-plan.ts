@@ -17,6 +17,8 @@ export interface PlanOptions {
   takes: (name: string) => boolean;
   headersOf: (name: string) => Record<string, string>;
   onSkipped: (path: string, reason: string) => void;
+  /** Of the source, where one certain version is wanted. */
+  versionId?: string | undefined;
 }
 
 /** An object, and its name relative to where the listing began. */
@@ -101,7 +103,12 @@ export async function planOne(
   if (from.key === '' || from.key.endsWith('/')) {
     throw usageFailure(`${renderRemote(from)} is a folder`, 'copy it with --recursive');
   }
-  const { headers: _, ...object } = await headObject(context.client, { ...from, signal: context.signal });
+  const { headers: _, ...object } = await headObject(context.client, {
+    bucket: from.bucket,
+    key: from.key,
+    versionId: options.versionId,
+    signal: context.signal,
+  });
   const name = from.key.split('/').at(-1) ?? '';
   const source: NamedObject = { ...object, bucket: from.bucket, name };
   if (to.kind === 'remote') {

@@ -1,14 +1,15 @@
 import type { Command } from 'commander';
 import { addConnectionOptions } from '../../client/session.ts';
+import { addVersionOption, type VersionFlags } from '../../transfer/version-option.ts';
 import { parseObject } from '../../transfer/object-location.ts';
 import { withTransfers, type TransferFlags } from '../../transfer/with-transfer.ts';
 import { copyToStream } from './copy.ts';
 
 export function registerObjectCat(parent: Command): void {
-  addConnectionOptions(parent.command('cat'))
+  addVersionOption(addConnectionOptions(parent.command('cat')))
     .description('write an object to standard output; fails when what arrived is not what was stored')
     .argument('<location>', 'svc://bucket/key')
-    .action((location: string, flags: TransferFlags) =>
-      withTransfers(flags, ({ context }) => copyToStream(context, parseObject(location))),
+    .action((location: string, flags: TransferFlags & VersionFlags) =>
+      withTransfers(flags, ({ context }) => copyToStream(context, parseObject(location), flags.versionId)),
     );
 }

@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import { usageFailure } from '../../client/command-failure.ts';
 import { printable } from '../../client/output.ts';
 import { addConnectionOptions } from '../../client/session.ts';
+import { versionQuery } from '../../s3/s3-operations.ts';
 import { addAttributeOptions, headersFor, type AttributeFlags } from '../../transfer/attribute-options.ts';
 import { addFilterOptions, filterOf, type FilterFlags } from '../../transfer/filter-options.ts';
 import { parseObject, readLocations, renderRemote, type RemoteLocation } from '../../transfer/object-location.ts';
@@ -12,9 +13,10 @@ import { emptySummary, finishTasks, runTasks, type TransferTask } from '../../tr
 import type { TransferContext } from '../../transfer/transfer-context.ts';
 import { planMany, planOne, type PlanOptions } from '../../transfer/transfer-plan.ts';
 import { uploadStream } from '../../transfer/upload-stream.ts';
+import { addVersionOption, type VersionFlags } from '../../transfer/version-option.ts';
 import { addTransferOptions, withTransfers, type TransferFlags, type Transfers } from '../../transfer/with-transfer.ts';
 
-interface CopyFlags extends TransferFlags, FilterFlags, AttributeFlags {
+interface CopyFlags extends TransferFlags, FilterFlags, AttributeFlags, VersionFlags {
   recursive?: boolean;
 }
 
@@ -24,13 +26,14 @@ export function registerObjectCopy(parent: Command): void {
     .argument('<source>', 'a file, a folder, svc://bucket/key, or - for standard input')
     .argument('<target>', 'the same, or - for standard output')
     .option('-r, --recursive', 'a folder with everything below');
-  addTransferOptions(addFilterOptions(addAttributeOptions(command)))
+  addTransferOptions(addFilterOptions(addAttributeOptions(addVersionOption(command))))
     .addHelpText('after', '\nAn interrupted copy goes on where it stopped when the same command is run again.')
     .action((source: string, target: string, flags: CopyFlags) =>
       withTransfers(flags, async (transfers) => {
         const [from, to] = readLocations(source, target, existsSync);
         if (from.kind === 'stream' && to.kind === 'remote') await copyFromStream(transfers, to, flags);
-        else if (to.kind === 'stream' && from.kind === 'remote') await copyToStream(transfers.context, from);
+        else if (to.kind === 'stream' && from.kind === 'remote')
+          await copyToStream(transfers.context, from, flags.versionId);
         else if (from.kind === 'stream' || to.kind === 'stream') throw usageFailure('- goes with an object');
         else await runCopies(transfers, planCopies(transfers, [from, to], flags));
       }),
@@ -42,7 +45,9 @@ async function* planCopies(
   [from, to]: [Parameters<typeof planOne>[1], Parameters<typeof planOne>[2]],
   flags: CopyFlags,
 ): AsyncGenerator<TransferTask, void> {
-  const options = planOptionsOf(run, flags);
+  const options = { ...planOptionsOf(run, flags), versionId: flags.versionId };
+  if (flags.versionId !== undefined && (flags.recursive === true || from.kind !== 'remote'))
+    throw usageFailure('--version-id is that of one object in a bucket');
   if (flags.recursive !== true) {
     yield (await planOne(context, from, to, options)).task;
     return;
@@ -88,9 +93,14 @@ async function copyFromStream(
 }
 
 /** The bytes and nothing else; the exit code says whether they were the right ones. */
-export async function copyToStream({ client, signal }: TransferContext, from: RemoteLocation): Promise<void> {
+export async function copyToStream(
+  { client, signal }: TransferContext,
+  from: RemoteLocation,
+  versionId: string | undefined,
+): Promise<void> {
   const { bucket, key } = parseObject(renderRemote(from));
   const headers = { 'x-amz-checksum-mode': 'ENABLED' };
-  const { body } = await client.send({ method: 'GET', bucket, key, headers, signal });
+  const query = versionQuery(versionId);
+  const { body } = await client.send({ method: 'GET', bucket, key, query, headers, signal });
   await pipeline(verified(body, key), process.stdout, { signal, end: false });
 }

@@ -1,12 +1,13 @@
 import type { Command } from 'commander';
 import { printable, renderBytes } from '../../client/output.ts';
 import { addConnectionOptions } from '../../client/session.ts';
-import { listObjects } from '../../s3/s3-operations.ts';
-import { parseRemote } from '../../transfer/object-location.ts';
-import { withTransfers, type TransferFlags } from '../../transfer/with-transfer.ts';
+import { listObjects, listVersions, type RemoteObject } from '../../s3/s3-operations.ts';
+import { parseRemote, type RemoteLocation } from '../../transfer/object-location.ts';
+import { withTransfers, type TransferFlags, type Transfers } from '../../transfer/with-transfer.ts';
 
 interface ListFlags extends TransferFlags {
   recursive?: boolean;
+  versions?: boolean;
 }
 
 export function registerObjectList(parent: Command): void {
@@ -14,27 +15,51 @@ export function registerObjectList(parent: Command): void {
     .description('list objects; with --json one line of JSON each')
     .argument('<location>', 'svc://bucket, svc://bucket/folder/ or the beginning of keys')
     .option('-r, --recursive', 'everything below, instead of one level of folders')
+    .option('--versions', 'everything below with its history: every version and mark of deletion')
     .action((location: string, flags: ListFlags) =>
-      withTransfers(flags, async ({ session: { output, signal }, context }) => {
-        const { bucket, key } = parseRemote(location);
-        const delimiter = flags.recursive === true ? {} : { delimiter: '/' };
-        let [objects, sizeBytes] = [0, 0];
-        for await (const { object, prefix } of listObjects(context.client, {
-          bucket,
-          prefix: key,
-          ...delimiter,
-          signal,
-        })) {
-          if (prefix !== undefined)
-            output.entry({ prefix }, `${' '.repeat(24)}  ${'folder'.padStart(12)}  ${printable(prefix)}`);
-          if (object === undefined) continue;
-          const modified = new Date(object.modifiedAtMs).toISOString();
-          const value = { key: object.key, size: object.sizeBytes, etag: object.etag, last_modified: modified };
-          output.entry(value, `${modified}  ${String(object.sizeBytes).padStart(12)}  ${printable(object.key)}`);
-          objects += 1;
-          sizeBytes += object.sizeBytes;
-        }
-        if (flags.recursive === true) output.note(`${objects} objects, ${renderBytes(sizeBytes)}`);
-      }),
+      withTransfers(flags, (transfers) =>
+        flags.versions === true
+          ? showVersions(transfers, parseRemote(location))
+          : showObjects(transfers, parseRemote(location), flags.recursive === true),
+      ),
     );
+}
+
+async function showObjects(
+  { session: { output, signal }, context }: Transfers,
+  { bucket, key }: RemoteLocation,
+  recursive: boolean,
+): Promise<void> {
+  const list = { bucket, prefix: key, ...(recursive ? {} : { delimiter: '/' }), signal };
+  let [objects, sizeBytes] = [0, 0];
+  for await (const { object, prefix } of listObjects(context.client, list)) {
+    if (prefix !== undefined)
+      output.entry({ prefix }, `${' '.repeat(24)}  ${'folder'.padStart(12)}  ${printable(prefix)}`);
+    if (object === undefined) continue;
+    output.entry(valueOf(object), `${lineOf(object)}  ${printable(object.key)}`);
+    objects += 1;
+    sizeBytes += object.sizeBytes;
+  }
+  if (recursive) output.note(`${objects} objects, ${renderBytes(sizeBytes)}`);
+}
+
+async function showVersions(
+  { session: { output, signal }, context }: Transfers,
+  { bucket, key: prefix }: RemoteLocation,
+): Promise<void> {
+  for await (const version of listVersions(context.client, { bucket, prefix, signal })) {
+    const { versionId, isLatest, isDeleteMarker } = version;
+    const value = { version_id: versionId, is_latest: isLatest, is_delete_marker: isDeleteMarker };
+    const notes = [...(isLatest ? ['latest'] : []), ...(isDeleteMarker ? ['deleted'] : [])].join(', ');
+    const line = `${lineOf(version)}  ${versionId.padEnd(32)}  ${printable(version.key)}`;
+    output.entry({ ...valueOf(version), ...value }, notes === '' ? line : `${line}  (${notes})`);
+  }
+}
+
+function valueOf({ key, sizeBytes, etag, modifiedAtMs }: RemoteObject): Record<string, unknown> {
+  return { key, size: sizeBytes, etag, last_modified: new Date(modifiedAtMs).toISOString() };
+}
+
+function lineOf({ sizeBytes, modifiedAtMs }: RemoteObject): string {
+  return `${new Date(modifiedAtMs).toISOString()}  ${String(sizeBytes).padStart(12)}`;
 }

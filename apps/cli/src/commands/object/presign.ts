@@ -2,11 +2,13 @@ import type { Command } from 'commander';
 import { usageFailure } from '../../client/command-failure.ts';
 import { readDurationMs } from '../../client/key-request.ts';
 import { addConnectionOptions } from '../../client/session.ts';
+import { versionQuery } from '../../s3/s3-operations.ts';
 import { objectPath, presignQuery, renderQuery } from '../../s3/sigv4.ts';
+import { addVersionOption, type VersionFlags } from '../../transfer/version-option.ts';
 import { parseObject } from '../../transfer/object-location.ts';
 import { withTransfers, type TransferFlags } from '../../transfer/with-transfer.ts';
 
-interface PresignFlags extends TransferFlags {
+interface PresignFlags extends TransferFlags, VersionFlags {
   expires?: string;
   method?: string;
 }
@@ -15,7 +17,7 @@ const MOST_SECONDS = 604_800;
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'PUT', 'DELETE']);
 
 export function registerObjectPresign(parent: Command): void {
-  addConnectionOptions(parent.command('presign'))
+  addVersionOption(addConnectionOptions(parent.command('presign')))
     .description('make a URL with which anybody may do this one thing for a while')
     .argument('<location>', 'svc://bucket/key')
     .option('--expires <time>', 'such as 15m, 12h or 7d, which is the most', '15m')
@@ -33,7 +35,8 @@ export function registerObjectPresign(parent: Command): void {
         const { host, origin } = new URL(access.endpoint);
         const path = objectPath(bucket, key);
         const nowMs = Date.now();
-        const query = presignQuery({ method, host, path, query: {}, headers: {} }, access, { nowMs, expiresSeconds });
+        const signable = { method, host, path, query: versionQuery(flags.versionId), headers: {} };
+        const query = presignQuery(signable, access, { nowMs, expiresSeconds });
         const url = `${origin}${path}?${renderQuery(query)}`;
         output.answer({ url, method, expires_at: new Date(nowMs + expiresSeconds * 1000).toISOString() }, [url]);
       }),

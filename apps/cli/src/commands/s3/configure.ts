@@ -1,0 +1,145 @@
+import { join } from 'node:path';
+import { Argument, type Command } from 'commander';
+import { usageFailure } from '../../client/command-failure.ts';
+import type { Connection, ConnectionFlags } from '../../client/connection.ts';
+import { addKeyOptions, readKeyRequest, type KeyFlags } from '../../client/key-request.ts';
+import { printable } from '../../client/output.ts';
+import { readIfThere, writePrivateFile } from '../../client/private-file.ts';
+import { addConnectionOptions, withSession, type Session } from '../../client/session.ts';
+import { resticVariables, type StoreAccess } from '../../s3-settings/program-settings.ts';
+import { PROGRAM_NAMES, programOf, type Program, type ProgramName } from '../../s3-settings/programs.ts';
+import { parseVariables, renderVariables } from '../../s3-settings/render-variables.ts';
+import { readSettings, writeSettings } from '../../s3-settings/settings-file.ts';
+
+interface ConfigureFlags extends ConnectionFlags, KeyFlags {
+  name: string;
+  file?: string;
+  folder: string;
+  force?: boolean;
+}
+
+interface Configured {
+  accessKeyId: string;
+  /** Whether the key that stood there was kept. */
+  kept: boolean;
+  files: readonly string[];
+  example: string;
+}
+
+export function registerS3Configure(parent: Command): void {
+  addKeyOptions(addConnectionOptions(parent.command('configure')))
+    .description('write the settings of another program, with a key of its own')
+    .addArgument(new Argument('<program>', 'whose settings').choices(PROGRAM_NAMES))
+    .option('--name <text>', 'of the profile (aws) or remote (rclone)', 'svc')
+    .option('--file <path>', 'another file than the program’s usual one; for aws the folder of its two files')
+    .option('--folder <path>', 'of the repository in the bucket (restic)', '')
+    .option('--force', 'replace settings of the same name that belong to another store')
+    .addHelpText(
+      'after',
+      '\nOther settings in the same files stay. Run again it keeps the key, unless a flag asks for a new one.',
+    )
+    .action((program: ProgramName, flags: ConfigureFlags) =>
+      withSession(flags, async (session) => {
+        const configured =
+          program === 'restic' ? await configureRestic(session, flags) : await configure(session, program, flags);
+        const { accessKeyId, kept, files, example } = configured;
+        session.output.answer({ program, accessKeyId, kept_key: kept, files, example }, [
+          ...files.map((file) => `Wrote ${printable(file)}`),
+          `The key is ${accessKeyId}${kept ? ', as before' : ''}. Try: ${printable(example)}`,
+        ]);
+      }),
+    );
+}
+
+async function configure(
+  session: Session,
+  name: Exclude<ProgramName, 'restic'>,
+  flags: ConfigureFlags,
+): Promise<Configured> {
+  const { environment, connect, signal } = session;
+  if (!/^[\w.-]{1,64}$/.test(flags.name)) throw usageFailure(`${JSON.stringify(flags.name)} is no name`);
+  const program = programOf(name, environment, flags);
+  const connection = await connect();
+  const { s3_endpoint: endpoint } = await connection.store.status({ signal });
+  const before = await keyThere(program, endpoint, flags.force === true);
+  const kept = before !== null && !asksForKey(flags) && (await isAlive(connection, before.accessKeyId, signal));
+  const access = kept ? { ...before, endpoint } : await makeKey(session, name, flags);
+  for (const part of program.parts(access)) await writeSettings(part);
+  const files = program.parts(access).map(({ path }) => path);
+  return { accessKeyId: access.accessKeyId, kept, files, example: program.example };
+}
+
+/** restic reads variables; a file of them is as good as settings. */
+async function configureRestic(session: Session, flags: ConfigureFlags): Promise<Configured> {
+  const { environment, connect, signal } = session;
+  const buckets = flags.bucket?.flatMap((each) => each.split(',')) ?? [];
+  const [bucket] = buckets;
+  if (bucket === undefined || buckets.length > 1)
+    throw usageFailure('restic keeps its repository in one bucket', 'name it with --bucket');
+  const folder = flags.folder.replaceAll(/^\/+|\/+$/g, '');
+  const path = flags.file ?? join(environment.configFolder, `restic-${bucket}.env`);
+  const connection = await connect();
+  const { s3_endpoint: endpoint } = await connection.store.status({ signal });
+  const text = await readIfThere(path);
+  const there = parseVariables(text ?? '');
+  const [accessKeyId, secretAccessKey] = [there.get('AWS_ACCESS_KEY_ID'), there.get('AWS_SECRET_ACCESS_KEY')];
+  const isOurs = there.get('RESTIC_REPOSITORY')?.startsWith(`s3:${endpoint}/${bucket}`) === true;
+  if (text !== null && !isOurs && flags.force !== true)
+    throw usageFailure(`${path} is there and belongs to something else`, '--force replaces it');
+  const asks = asksForKey({ ...flags, bucket: undefined });
+  const before = isOurs && accessKeyId !== undefined && secretAccessKey !== undefined && !asks;
+  const kept = before && (await isAlive(connection, accessKeyId, signal));
+  const access = kept ? { endpoint, accessKeyId, secretAccessKey } : await makeKey(session, 'restic', flags);
+  const lines = renderVariables(resticVariables(access, { bucket, folder }), 'sh');
+  await writePrivateFile(path, `${lines.join('\n')}\n`);
+  const example = `. ${path} && restic init`;
+  return { accessKeyId: access.accessKeyId, kept, files: [path], example };
+}
+
+/** Settings of the same name for another store are somebody's work. */
+async function keyThere(
+  { parts, keyName, endpoint }: Program,
+  storeEndpoint: string,
+  force: boolean,
+): Promise<{ accessKeyId: string; secretAccessKey: string } | null> {
+  const wanted = { endpoint: storeEndpoint, accessKeyId: '', secretAccessKey: '' };
+  const [credentials] = parts(wanted);
+  const there = await readSettings(credentials.path, credentials.section);
+  const accessKeyId = there?.get(keyName);
+  if (there === null || accessKeyId === undefined) return null;
+  const found = (await readSettings(endpoint.path, endpoint.section))?.get(endpoint.name);
+  if (found !== endpoint.of(wanted)) {
+    if (force) return null;
+    const hint = 'take another --name or --file, or replace them with --force';
+    throw usageFailure(`${credentials.path} already has settings of that name for ${found ?? 'another store'}`, hint);
+  }
+  const secretName = credentials.entries.find(([name]) => name.includes('secret'))?.[0] ?? '';
+  const secretAccessKey = there.get(secretName);
+  return secretAccessKey === undefined ? null : { accessKeyId, secretAccessKey };
+}
+
+function asksForKey({
+  label,
+  permission,
+  bucket,
+  expires,
+}: { [Name in keyof KeyFlags]: KeyFlags[Name] | undefined }): boolean {
+  return [label, permission, bucket, expires].some((flag) => flag !== undefined);
+}
+
+async function isAlive({ store }: Connection, accessKeyId: string, signal: AbortSignal): Promise<boolean> {
+  const key = (await store.keys.list({ signal })).find((each) => each.accessKeyId === accessKeyId);
+  if (key === undefined) return false;
+  return key.expires_at === null || Date.parse(key.expires_at) > Date.now();
+}
+
+async function makeKey(
+  { environment, connect, signal }: Session,
+  program: ProgramName,
+  flags: KeyFlags,
+): Promise<StoreAccess> {
+  const { store } = await connect();
+  const label = `${program} on ${environment.hostname}`.slice(0, 255);
+  const made = await store.keys.create(readKeyRequest(flags, Date.now(), label), { signal });
+  return { endpoint: made.s3_endpoint, accessKeyId: made.accessKeyId, secretAccessKey: made.secretAccessKey };
+}

@@ -1,0 +1,72 @@
+import { usageFailure } from '../client/command-failure.ts';
+
+/** One setting; a value that is a list of pairs is a block of indented lines, as the aws command has them. */
+export type IniValue = string | readonly (readonly [string, string])[];
+export type IniEntries = readonly (readonly [string, IniValue])[];
+
+interface Lines {
+  /** Empty for comments and blank lines. */
+  name: string;
+  lines: string[];
+}
+
+const HEADER = /^\s*\[([^\]]*)\]\s*$/;
+
+/**
+ * The text with these settings in this section. Everything else stays as it was, line by line: other sections, comments,
+ * and settings of the same section that are not among ours.
+ */
+export function setIniSection(text: string, section: string, entries: IniEntries): string {
+  const lines = text === '' ? [] : text.replace(/\n$/, '').split('\n');
+  const [start, endExclusive] = rangeOf(lines, section);
+  const rendered = entries.flatMap(([name, value]) => renderEntry(name, value));
+  if (start === -1) {
+    const gap = lines.length === 0 || lines.at(-1) === '' ? [] : [''];
+    return `${[...lines, ...gap, `[${section}]`, ...rendered].join('\n')}\n`;
+  }
+  const ours = new Set(entries.map(([name]) => name));
+  const kept = group(lines.slice(start + 1, endExclusive)).filter(({ name }) => !ours.has(name));
+  const others = kept.flatMap((each) => each.lines);
+  const all = [...lines.slice(0, start + 1), ...rendered, ...others, ...lines.slice(endExclusive)];
+  return `${all.join('\n')}\n`;
+}
+
+/** The single-line settings of a section; null when there is no such section. */
+export function readIniSection(text: string, section: string): ReadonlyMap<string, string> | null {
+  const lines = text.split('\n');
+  const [start, endExclusive] = rangeOf(lines, section);
+  if (start === -1) return null;
+  const groups = group(lines.slice(start + 1, endExclusive)).filter(({ name }) => name !== '');
+  return new Map(groups.map(({ name, lines: [first = ''] }) => [name, first.slice(first.indexOf('=') + 1).trim()]));
+}
+
+function rangeOf(lines: readonly string[], section: string): [start: number, endExclusive: number] {
+  const start = lines.findIndex((line) => HEADER.exec(line)?.[1]?.trim() === section);
+  if (start === -1) return [-1, -1];
+  const next = lines.findIndex((line, at) => at > start && HEADER.test(line));
+  return [start, next === -1 ? lines.length : next];
+}
+
+/** A setting together with its indented lines. */
+function group(lines: readonly string[]): Lines[] {
+  const groups: Lines[] = [];
+  for (const line of lines) {
+    const previous = groups.at(-1);
+    const [, name] = /^([^\s#;=][^=]*?)\s*=/.exec(line) ?? [];
+    if (name === undefined && /^\s+\S/.test(line) && previous !== undefined) previous.lines.push(line);
+    else groups.push({ name: name ?? '', lines: [line] });
+  }
+  return groups;
+}
+
+function renderEntry(name: string, value: IniValue): string[] {
+  if (typeof value !== 'string')
+    return [`${name} =`, ...value.map(([inner, each]) => `    ${inner} = ${assertOneLine(each)}`)];
+  return [`${name} = ${assertOneLine(value)}`];
+}
+
+/** A value with a line break could bring settings of its own. */
+function assertOneLine(value: string): string {
+  if (/[\p{Cc}]/u.test(value)) throw usageFailure(`${JSON.stringify(value)} cannot stand in a settings file`);
+  return value;
+}

@@ -1,0 +1,20 @@
+import { usageFailure } from '../client/command-failure.ts';
+
+const RENDERERS: Readonly<Record<string, (name: string, value: string) => string>> = {
+  sh: (name, value) => `export ${name}='${value.replaceAll("'", String.raw`'\''`)}'`,
+  fish: (name, value) => `set -gx ${name} '${value.replaceAll(/[\\']/g, String.raw`\$&`)}'`,
+  powershell: (name, value) => `$env:${name} = '${value.replaceAll("'", "''")}'`,
+};
+
+/** One line for each variable, in the language of a shell. */
+export function renderVariables(variables: Readonly<Record<string, string>>, shell: string): string[] {
+  const render = RENDERERS[shell];
+  if (render === undefined) throw usageFailure(`${shell} is no shell`, Object.keys(RENDERERS).join(', '));
+  return Object.entries(variables).map(([name, value]) => render(name, value));
+}
+
+/** What `renderVariables` wrote for `sh`. */
+export function parseVariables(text: string): ReadonlyMap<string, string> {
+  const lines = text.matchAll(/^export ([A-Z_0-9]+)='(.*)'$/gm);
+  return new Map([...lines].map(([, name = '', value = '']) => [name, value.replaceAll(String.raw`'\''`, "'")]));
+}

@@ -1,0 +1,31 @@
+import { readIfThere, writePrivateFile } from '../client/private-file.ts';
+import { CommandFailure } from '../client/command-failure.ts';
+import { readIniSection, setIniSection, type IniEntries } from './ini-file.ts';
+
+/** Settings that stand in a section of a file. */
+export interface SettingsPart {
+  path: string;
+  section: string;
+  entries: IniEntries;
+}
+
+/** Writes them, and makes the file its owner's alone: it holds a secret. */
+export async function writeSettings({ path, section, entries }: SettingsPart): Promise<void> {
+  const text = (await readIfThere(path)) ?? '';
+  assertReadable(path, text);
+  await writePrivateFile(path, setIniSection(text, section, entries));
+}
+
+/** What stands there now; null when nothing does. */
+export async function readSettings(path: string, section: string): Promise<ReadonlyMap<string, string> | null> {
+  const text = await readIfThere(path);
+  if (text === null) return null;
+  assertReadable(path, text);
+  return readIniSection(text, section);
+}
+
+function assertReadable(path: string, text: string): void {
+  // rclone can keep its settings encrypted; then only rclone can change them.
+  if (!text.includes('RCLONE_ENCRYPT_V')) return;
+  throw new CommandFailure(`${path} is encrypted`, { hint: 'svc s3 env gives rclone its settings as variables' });
+}
