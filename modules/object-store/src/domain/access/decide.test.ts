@@ -171,6 +171,7 @@ describe('policies', () => {
     expect(may(ANONYMOUS, GET, scene)).toBe(false);
     expect(may(stranger, GET, scene)).toBe(false);
     expect(may(owner, GET, scene)).toBe(true);
+    expect(may(ANONYMOUS, GET, scene, cannedAcl('public-read', OWNER, OWNER))).toBe(false);
     const named = [allow('s3:GetObject', { Principal: { AWS: STRANGER } })];
     expect(may(stranger, GET, { ...scene, policy: named })).toBe(true);
   });

@@ -49,9 +49,10 @@ export function isAllowed(question: AccessQuestion): boolean {
   const objectOwner = objectOwnerOf(question);
   const ownsObject = key === null || objectOwner === bucket.workspaceUuid;
   if (isBucketOwner && (ownsObject || question.acl?.on !== 'object')) return true;
+  // Whatever else would let others in: a public bucket that is restricted is its owner's alone.
+  if (!isBucketOwner && access.block.restrictPublicBuckets && access.policy?.isPublic === true) return false;
   // A policy speaks for the bucket's owner, so only about what is the owner's.
-  const policyCounts = !(access.block.restrictPublicBuckets && access.policy?.isPublic === true);
-  if (answer === 'allow' && ownsObject && (policyCounts || isBucketOwner)) return true;
+  if (answer === 'allow' && ownsObject) return true;
   return isGranted(question) || isPublicByDefault(question);
 }
 

@@ -45,6 +45,8 @@ export async function authorize(asking: Asking): Promise<RequestAccess> {
   };
   if (action.on === 'open') return access;
   if (!mayDo(caller, needs, bucket.name)) throw denied(bucket);
+  // Without a signature, and where nothing was ever opened, nobody's list of names is worth reading.
+  if (action.on === 'each' && caller.workspaceUuid === null && bucket.configurationVersion === 0) throw denied(bucket);
   if (action.on === 'each' || action.byHandler === true) return access;
   if (action.on !== 'object') {
     const question = questionAbout(access, { key: request.key, byVersion: request.query.has('versionId') });

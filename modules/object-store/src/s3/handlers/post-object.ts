@@ -49,7 +49,7 @@ export const postObject: S3Handler = async (context) => {
   };
   const { etag, headers } = await storeObject(put, tags === null ? {} : { tags }, 'ObjectCreated:Post');
   await form.drain(EPILOGUE_BYTES);
-  answer(put, fields, etag, headers);
+  answer(put, fields, etag, { ...headers, etag: `"${etag}"` });
 };
 
 function answer(
