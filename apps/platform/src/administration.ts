@@ -1,11 +1,13 @@
 import { existsSync } from 'node:fs';
 import { createAccountsModule, type AccountsModule } from '@svc/accounts';
+import { normalizeHostname } from '@svc/object-store';
 import { createLogger, createMetrics } from '@svc/telemetry';
 import type { PlatformConfig } from './config.ts';
-import { openDatabases } from './databases.ts';
+import { openDatabases, type Databases } from './databases.ts';
 import { dataFolderPaths } from './data-folder.ts';
 import { readOwnerFile, writeOwnerFile } from './owner-file.ts';
 import { startErrors } from './errors.ts';
+import { openMetadata } from './services/object-store.ts';
 
 /** For the operator of the data folder, beside a running platform or without one; the lock is not taken. */
 export async function resetPassword(config: PlatformConfig, email: string, password: string): Promise<void> {
@@ -20,16 +22,25 @@ export function rotateKeys(config: PlatformConfig): Promise<{ keyId: string }> {
   return withAccounts(config, async (accounts) => ({ keyId: await accounts.rotateKeys() }));
 }
 
+/** Stops a custom domain, whoever registers it, or lets it go on; a running platform sees it within a second. */
+export async function setDomainBlocked(config: PlatformConfig, host: string, blocked: boolean): Promise<string> {
+  const hostname = normalizeHostname(host, []);
+  await withDatabases(config, async (databases, folder) => {
+    const metadata = await openMetadata({ databases, folder });
+    try {
+      await metadata.setDomainBlocked({ hostname, blocked, nowMs: Date.now() });
+    } finally {
+      await metadata.close();
+    }
+  });
+  return hostname;
+}
+
 async function withAccounts<Result>(
   config: PlatformConfig,
   work: (accounts: AccountsModule) => Promise<Result>,
 ): Promise<Result> {
-  const folder = dataFolderPaths(config.data);
-  if (config.database.url === undefined && !existsSync(folder.databaseFile)) {
-    throw startErrors.NO_PLATFORM_THERE({ details: { path: folder.path } });
-  }
-  const databases = await openDatabases(config, folder);
-  try {
+  return await withDatabases(config, async (databases, folder) => {
     const accounts = await createAccountsModule({
       database: databases.main,
       config: config.accounts,
@@ -43,6 +54,20 @@ async function withAccounts<Result>(
     } finally {
       await accounts.close();
     }
+  });
+}
+
+async function withDatabases<Result>(
+  config: PlatformConfig,
+  work: (databases: Databases, folder: ReturnType<typeof dataFolderPaths>) => Promise<Result>,
+): Promise<Result> {
+  const folder = dataFolderPaths(config.data);
+  if (config.database.url === undefined && !existsSync(folder.databaseFile)) {
+    throw startErrors.NO_PLATFORM_THERE({ details: { path: folder.path } });
+  }
+  const databases = await openDatabases(config, folder);
+  try {
+    return await work(databases, folder);
   } finally {
     await databases.main.close();
   }

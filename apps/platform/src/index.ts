@@ -1,4 +1,4 @@
-export { resetPassword, rotateKeys } from './administration.ts';
+export { resetPassword, rotateKeys, setDomainBlocked } from './administration.ts';
 export { loadPlatformConfig, platformConfigSchema, type PlatformConfig } from './config.ts';
 export { renderConfigurationReference } from './configuration-reference.ts';
 export { backUp, type BackupReport } from './object-store/backup.ts';

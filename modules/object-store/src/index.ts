@@ -3,6 +3,7 @@ export { objectStoreConfigSchema, type ObjectStoreConfig } from './config.ts';
 export { createDnsResolver, type DnsResolverOptions } from './dns/resolver.ts';
 export { CrcKernel } from './checksums/crc-kernel.ts';
 export { copyBlobs, type CopyReport } from './domain/backup/copy-blobs.ts';
+export { normalizeHostname } from './domain/custom-domains/hostname.ts';
 export { pruneBlobs } from './domain/backup/prune-blobs.ts';
 export { fsck, type FsckOptions, type FsckReport } from './domain/fsck.ts';
 export { Scrubber, type ScrubFinding, type ScrubReport } from './domain/scrub/scrubber.ts';

@@ -1,4 +1,4 @@
-import { resetPassword, rotateKeys } from '@svc/platform';
+import { resetPassword, rotateKeys, setDomainBlocked } from '@svc/platform';
 import { AppError } from '@svc/errors';
 import type { Command } from 'commander';
 import { readConfiguration } from '../configuration.ts';
@@ -34,6 +34,25 @@ export function registerAdminCommand(program: Command): void {
       const { keyId } = await rotateKeys(readConfiguration(flags).value);
       process.stdout.write(`New tokens are signed with key ${keyId}\n`);
     });
+  registerDomainCommands(admin);
+}
+
+function registerDomainCommands(admin: Command): void {
+  const domain = admin.command('domain').description('stop and release custom domains of buckets');
+  for (const [verb, blocked, description, done] of [
+    ['block', true, 'stop a host name, whoever registers it', 'is blocked'],
+    ['unblock', false, 'let a host name go on that was blocked', 'is not blocked any more'],
+  ] as const) {
+    domain
+      .command(`${verb} <hostname>`)
+      .description(description)
+      .option('--data <dir>', 'data folder (default ./data)')
+      .option('--config <file>', 'configuration file (YAML)')
+      .action(async (hostname: string, flags: AdminFlags) => {
+        const name = await setDomainBlocked(readConfiguration(flags).value, hostname, blocked);
+        process.stdout.write(`${name} ${done}\n`);
+      });
+  }
 }
 
 const MAX_PASSWORD_BYTES = 4096;

@@ -15,10 +15,17 @@ import {
   type CertificateAuthority,
   type MetadataStore,
 } from '@svc/object-store';
+import type { DataFolder } from '../data-folder.ts';
+import type { Databases } from '../databases.ts';
 import type { ServiceStates } from '../http/status-routes.ts';
 import { replicaIdOf } from '../replica-id.ts';
 import type { ServiceContext } from './create-services.ts';
 import { countOf, type Service } from './service.ts';
+
+interface MetadataPlace {
+  databases: Databases;
+  folder: Pick<DataFolder, 'objectsFolder'>;
+}
 
 export interface ObjectStoreService extends Service<ServiceStates['object_store']> {
   /** For the listener of the S3 data plane; null where the service is off. */
@@ -86,7 +93,8 @@ function certificateAuthority(
   return createAcmeAuthority({ directoryUrl, ca, email, metadata, masterKey, random: randomBytes, now: Date.now });
 }
 
-function openMetadata({ databases, folder }: ServiceContext): Promise<MetadataStore> {
+/** The store's own file, or the database that everything is in. */
+export function openMetadata({ databases, folder }: MetadataPlace): Promise<MetadataStore> {
   if (databases.main.dialect === 'postgres') return openPostgresMetadataStore({ database: databases.main, migrations });
   return openSqliteMetadataStore({ file: join(folder.objectsFolder, 'objects.db'), migrations });
 }

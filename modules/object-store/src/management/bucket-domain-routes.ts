@@ -88,9 +88,13 @@ export function registerBucketDomainRoutes(app: HttpApp, management: ManagementP
     async (request) => {
       const bucket = await bucketOf(request.params.name, grantOf(request));
       const { hostname } = request.query;
+      const wanted =
+        hostname === undefined
+          ? await domains.list(bucket.workspaceUuid, bucket)
+          : [await domains.find(hostname, bucket.workspaceUuid)];
       const removed: string[] = [];
-      for (const domain of await domains.list(bucket.workspaceUuid, bucket)) {
-        if (hostname !== undefined && domain.hostname !== hostname.toLowerCase()) continue;
+      for (const domain of wanted) {
+        if (domain.bucketId !== bucket.id) continue;
         await domains.remove(domain.hostname, bucket.workspaceUuid);
         removed.push(domain.hostname);
       }

@@ -66,6 +66,8 @@ export interface RegisterDomain {
   maxDomains: number;
   /** Whatever else the bucket had is removed in the same transaction. */
   replaceOthers: boolean;
+  /** The CNAME leads to this bucket already: whoever only said that the name is theirs gives way. */
+  proven: boolean;
 }
 
 export interface SaveDomainState {
@@ -99,7 +101,7 @@ export interface AcmeAccount {
 export interface DomainCommands {
   /**
    * The same name on the same bucket again is what is there. `NoSuchBucket`, `TooManyDomains`, `DomainTaken` where another
-   * bucket's claim still holds; one that does not hold any more is displaced.
+   * bucket's claim still holds; one that does not hold any more is displaced, and one without a proof by one with it.
    */
   registerDomain(input: RegisterDomain): Promise<{ domain: DomainRecord; created: boolean }>;
   /** With its certificate. False when the workspace has no such domain. */

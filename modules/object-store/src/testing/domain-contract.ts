@@ -20,6 +20,7 @@ export function describeDomains(open: OpenMetadata): void {
       schedule: SCHEDULE,
       maxDomains: 2,
       replaceOthers: false,
+      proven: false,
       ...extra,
     });
   const names = async (bucketId: number | null = null) =>
@@ -66,6 +67,18 @@ export function describeDomains(open: OpenMetadata): void {
       await register('b.example.com', { replaceOthers: true });
       expect(await names()).toEqual(['b.example.com']);
       expect(await register('a.example.com')).toMatchObject({ created: true, domain: { certificate: null } });
+    });
+
+    it('gives a name that was only claimed to whom it is proven to belong, and never one that was proven', async () => {
+      await register('a.example.com');
+      const other = await bench.createBucket('others', randomUUID());
+      const given = await register('a.example.com', { bucketId: other.id, proven: true });
+      expect(given).toMatchObject({ created: true, domain: { bucketName: 'others' } });
+      const { hostname, revision, state } = given.domain;
+      const verified = { ...state, verifiedAtMs: NOW_MS };
+      const saving = { hostname, revision, state: verified, schedule: SERVED, leaseUntilMs: 0 };
+      await bench.store.saveDomainState(saving);
+      await expect(register('a.example.com', { proven: true })).rejects.toMatchObject({ code: 'DomainTaken' });
     });
 
     it('keeps a name for the claim that holds, and gives it on when the claim is over', async () => {

@@ -1,4 +1,5 @@
 import { createHmac, type KeyObject } from 'node:crypto';
+import { isAppError } from '@svc/errors';
 import { storeErrors } from '../../errors.ts';
 import type { DomainRecord } from '../../ports/custom-domains.ts';
 import type { MetadataStore } from '../../ports/metadata-store.ts';
@@ -22,7 +23,10 @@ export interface DomainServiceOptions {
 }
 
 export interface CustomDomainService {
-  /** The same name again is what is there. `InvalidHostname`, `DomainTaken`, `TooManyDomains`. */
+  /**
+   * The same name again is what is there. Of two that claim a name the one to whom its CNAME leads has it, so that nobody
+   * can keep a name from its owner. `InvalidHostname`, `DomainTaken`, `TooManyDomains`.
+   */
   register(
     bucket: BucketRecord,
     hostname: string,
@@ -57,8 +61,12 @@ export function createDomainService(options: DomainServiceOptions): CustomDomain
       const facts = { createdAtMs: nowMs, nowMs, certificate: null, needsCertificate: worker.needsCertificate };
       const schedule = { ...scheduleOf(state, facts), nextCheckAtMs: nowMs };
       const { id: bucketId } = bucket;
-      const input = { hostname, bucketId, nowMs, state, schedule, maxDomains: maxDomainsPerBucket, replaceOthers };
-      const registered = await metadata.registerDomain(input);
+      const limits = { maxDomains: maxDomainsPerBucket, replaceOthers };
+      const input = { hostname, bucketId, nowMs, state, schedule, ...limits, proven: false };
+      const registered = await metadata.registerDomain(input).catch(async (error: unknown) => {
+        if (!isTaken(error) || !(await worker.leadsTo(hostname, bucketId))) throw error;
+        return await metadata.registerDomain({ ...input, proven: true });
+      });
       if (replaceOthers) directory.forgetAll();
       worker.wake();
       return registered;
@@ -81,6 +89,10 @@ export function createDomainService(options: DomainServiceOptions): CustomDomain
       if (!removed) throw storeErrors.NoSuchDomain({ details: { resource: hostname } });
     },
   };
+}
+
+function isTaken(error: unknown): boolean {
+  return isAppError(error) && error.code === 'DomainTaken';
 }
 
 const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';

@@ -92,6 +92,13 @@ export class DomainWorker {
     this.wake();
   }
 
+  /** Whether the CNAME of a host leads to this bucket now. */
+  async leadsTo(hostname: string, bucketId: number): Promise<boolean> {
+    const { resolver, proxies, targetOf } = this.#options;
+    const finding = await checkCname(hostname, targetOf(bucketId), resolver, proxies);
+    return finding.kind === 'answered' && finding.status === 'ok';
+  }
+
   async #guarded(record: DomainRecord, signal: AbortSignal): Promise<void> {
     try {
       await this.#advance(record, signal);

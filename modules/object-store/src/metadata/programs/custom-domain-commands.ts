@@ -2,7 +2,7 @@ import { storeErrors } from '../../errors.ts';
 import type { DomainCommands, DomainRecord, RegisterDomain } from '../../ports/custom-domains.ts';
 import { all, change, first, lock, type Program, type Row } from '../program.ts';
 import { integer, integerOrNull, text } from '../row.ts';
-import { DOMAIN_SELECT, toDomain } from './custom-domain-rows.ts';
+import { DOMAIN_SELECT, toDomain, toDomainState } from './custom-domain-rows.ts';
 
 type Command<Name extends keyof DomainCommands> = Parameters<DomainCommands[Name]>[0];
 
@@ -14,20 +14,22 @@ export function* registerDomain(input: RegisterDomain): Program<{ domain: Domain
   if (bucket === undefined) throw storeErrors.NoSuchBucket();
   const workspaceUuid = text(bucket, 'workspace_uuid');
   const taken = yield* first(
-    'select bucket_id, workspace_uuid, claim_until_ms from custom_domain where hostname = ?',
+    'select bucket_id, workspace_uuid, claim_until_ms, state from custom_domain where hostname = ?',
     hostname,
   );
   const own = taken !== undefined && integer(taken, 'bucket_id') === bucketId;
-  if (taken !== undefined && !own) yield* displace(hostname, taken, workspaceUuid, input.nowMs);
+  if (taken !== undefined && !own) yield* displace(input, taken, workspaceUuid);
   if (input.replaceOthers) yield* removeOthers(bucketId, hostname);
   if (!own) yield* insertDomain(input, workspaceUuid);
   return { domain: yield* readDomain(hostname), created: !own };
 }
 
 /** A claim that holds is refused; only its own workspace is told where the name is. */
-function* displace(hostname: string, taken: Row, workspaceUuid: string, nowMs: number): Program<void> {
+function* displace(input: RegisterDomain, taken: Row, workspaceUuid: string): Program<void> {
+  const { hostname, nowMs, proven } = input;
   const claimUntilMs = integerOrNull(taken, 'claim_until_ms');
-  if (claimUntilMs === null || claimUntilMs > nowMs) {
+  const wasProven = toDomainState(taken).verifiedAtMs !== null;
+  if ((claimUntilMs === null || claimUntilMs > nowMs) && (wasProven || !proven)) {
     const ownWorkspace = text(taken, 'workspace_uuid') === workspaceUuid;
     const bucket = yield* first('select name from bucket where id = ?', integer(taken, 'bucket_id'));
     const known = ownWorkspace && bucket !== undefined ? { bucket: text(bucket, 'name') } : {};

@@ -19,7 +19,7 @@ export function toDomain(row: Row): DomainRecord {
     workspaceUuid: text(row, 'workspace_uuid'),
     createdAtMs: integer(row, 'created_at_ms'),
     blocked: integerOrNull(row, 'blocked_at_ms') !== null,
-    state: JSON.parse(text(row, 'state')) as DomainState, // written by `saveDomainState` and by nobody else
+    state: toDomainState(row),
     certificate:
       issuer === null
         ? null
@@ -31,4 +31,8 @@ export function toDomain(row: Row): DomainRecord {
           },
     revision: integer(row, 'revision'),
   };
+}
+
+export function toDomainState(row: Row): DomainState {
+  return JSON.parse(text(row, 'state')) as DomainState; // written by `saveDomainState` and by nobody else
 }
