@@ -7,9 +7,11 @@ import { availableParallelism, cpus, loadavg, tmpdir } from 'node:os';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { descendants } from '../../test/system/process-facts.ts';
 import { measureAlone } from './alone/alone.ts';
 import { compareEngines } from './compare.ts';
 import { startCephEngine } from './engines/ceph.ts';
+import { countSyncs, type SyncCount } from './engines/durability.ts';
 import type { Engine } from './engines/engine.ts';
 import { startMinio } from './engines/minio.ts';
 import { startSvc } from './engines/svc.ts';
@@ -17,7 +19,7 @@ import { makeBucket } from './measures/bucket.ts';
 import { largeGets, largePuts } from './measures/large-objects.ts';
 import { pages } from './measures/pages.ts';
 import { smallGets, smallPuts } from './measures/small-objects.ts';
-import { aloneTable, comparisonTable } from './tables.ts';
+import { aloneTable, comparisonTable, durabilityTable } from './tables.ts';
 
 const { values } = parseArgs({
   options: {
@@ -37,25 +39,30 @@ const load = `load of the machine before: ${loadavg()
   .join(', ')}`;
 try {
   const tables = [`${availableParallelism()} cores, ${cpus()[0]?.model ?? ''}; Node.js ${process.version}; ${load}`];
-  if (!values.alone) tables.push(comparisonTable(await together()));
+  if (!values.alone) tables.push(...(await together()));
   if (!values.together) tables.push(aloneTable(await measureAlone(root, values.only, say)));
   process.stdout.write(`${tables.join('\n\n')}\n`);
 } finally {
   await rm(root, { recursive: true, force: true });
 }
 
-async function together() {
+async function together(): Promise<string[]> {
   const milliseconds = Number(values.seconds) * 1000;
   const measures = [smallPuts(milliseconds), smallGets(milliseconds), largePuts(), largeGets(), pages(milliseconds)];
   const engines: Engine[] = [];
+  const syncs: (SyncCount | null)[] = [];
   try {
     for (const name of values.engines.split(',')) {
+      const before = descendants(process.pid);
       const engine = await start(name);
       engines.push(engine);
       await makeBucket(engine);
+      const processes = [...descendants(process.pid).keys()].filter((pid) => !before.has(pid));
+      syncs.push(await countSyncs(engine, processes));
     }
     const wanted = measures.filter((measure) => measure.name.includes(values.only));
-    return await compareEngines(engines, wanted, Number(values.rounds), say);
+    const comparisons = await compareEngines(engines, wanted, Number(values.rounds), say);
+    return [durabilityTable(syncs.filter((each) => each !== null)), comparisonTable(comparisons)];
   } finally {
     for (const engine of engines) await engine.stop();
   }

@@ -1,5 +1,6 @@
 import type { Figure } from './alone/figure.ts';
 import type { Comparison } from './compare.ts';
+import type { SyncCount } from './engines/durability.ts';
 
 export function comparisonTable(comparisons: readonly Comparison[]): string {
   const names = [...(comparisons[0]?.medians.keys() ?? [])];
@@ -10,6 +11,12 @@ export function comparisonTable(comparisons: readonly Comparison[]): string {
     `>= ${measure.aim.toFixed(1)}`,
   ]);
   return table(['measure', ...names, 'svc to the best of the others', 'aim'], rows);
+}
+
+export function durabilityTable(counts: readonly SyncCount[]): string {
+  if (counts.length === 0) return 'How often each engine syncs was not looked at: strace is not installed.';
+  const rows = counts.map(({ engine, puts, syncs }) => [engine, String(puts), String(syncs)]);
+  return table(['durable', 'objects put one by one', 'calls that bring data to the disk'], rows);
 }
 
 export function aloneTable(figures: readonly Figure[]): string {

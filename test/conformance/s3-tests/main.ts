@@ -12,10 +12,16 @@ import { runS3Tests } from './run.ts';
  * `main.ts --only PATTERN` runs some and writes neither. `--out FOLDER` keeps what pytest and the platform said.
  */
 const { values } = parseArgs({
-  options: { only: { type: 'string' }, out: { type: 'string' }, workers: { type: 'string', default: '3' } },
+  options: {
+    only: { type: 'string' },
+    out: { type: 'string' },
+    workers: { type: 'string', default: '3' },
+    minutes: { type: 'string', default: '30' },
+  },
 });
 const pattern = values.only === undefined ? {} : { pattern: values.only };
-const run = await runS3Tests({ ...pattern, workers: Number(values.workers) });
+const timeoutMs = Number(values.minutes) * 60_000;
+const run = await runS3Tests({ ...pattern, workers: Number(values.workers), timeoutMs });
 if (values.out !== undefined) {
   await mkdir(values.out, { recursive: true });
   await writeFile(join(values.out, 'phases.json'), JSON.stringify(run.phases, null, 1));

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { runCommand } from '../../kubernetes/commands.ts';
 import { findProgram } from '../../kubernetes/system-packages.ts';
 
-/** The version whose passes `expected-passes.txt` lists; another one has other tests. */
+/** The version whose failures `known-failures.txt` lists; another one has other tests. */
 export const VERSITYGW_VERSION = '1.8.0';
 
 const MODULE = 'github.com/versity/versitygw/cmd/versitygw';

@@ -3,7 +3,7 @@ import { apiClient } from '../../system/api-client.ts';
 import { startPlatform, type ReadyLine } from '../../system/running-platform.ts';
 import type { Outcome } from '../outcome.ts';
 import { ensureVersitygw } from './program.ts';
-import { listTests, runTests, type Target } from './suite.ts';
+import { listTests, runTests, type OpenTarget, type Target } from './suite.ts';
 
 export interface SuiteRun {
   readonly outcomes: readonly Outcome[];
@@ -12,18 +12,27 @@ export interface SuiteRun {
   readonly durationMs: number;
 }
 
-const SUITE_TIMEOUT_MS = 10 * 60_000;
+const SUITE_TIMEOUT_MS = 25 * 60_000;
 
-/** Starts a platform of its own, runs every S3 test of the suite against it with one admin key, and ends it. */
+/** Runs every S3 test of the suite with one admin key against a platform that is started for it and ended afterwards. */
 export async function runVersitygwSuite(): Promise<SuiteRun> {
   const program = await ensureVersitygw();
-  await using folder = await temporaryFolder();
-  await using platform = await startPlatform({ dataFolder: `${folder.path}/data` });
-  const target = await makeTarget(platform.ready);
   const { names, foreignCount } = await listTests(program);
   const startedAt = performance.now();
-  const outcomes = await runTests(program, target, names, AbortSignal.timeout(SUITE_TIMEOUT_MS));
+  const outcomes = await runTests(program, openTarget, names, AbortSignal.timeout(SUITE_TIMEOUT_MS));
   return { outcomes, foreignCount, durationMs: performance.now() - startedAt };
+}
+
+async function openTarget(): Promise<OpenTarget> {
+  const stack = new AsyncDisposableStack();
+  try {
+    const folder = stack.use(await temporaryFolder());
+    const platform = stack.use(await startPlatform({ dataFolder: `${folder.path}/data` }));
+    return { target: await makeTarget(platform.ready), close: () => stack.disposeAsync() };
+  } catch (error) {
+    await stack.disposeAsync();
+    throw error;
+  }
 }
 
 interface CreatedKey {
