@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import {
+  CopyObjectCommand,
   CreateBucketCommand,
   DeleteObjectCommand,
   DeleteObjectsCommand,
@@ -110,6 +111,18 @@ describe('object lock over S3', () => {
     expect(await refusalOf(client.send(new DeleteObjectCommand({ Bucket, Key: 'default', VersionId })))).toEqual(
       denied,
     );
+  });
+
+  it('locks a copy as its headers say, and never as its source is locked', async () => {
+    const ObjectLockRetainUntilDate = until(2);
+    const mode = { ObjectLockMode: 'GOVERNANCE', ObjectLockRetainUntilDate } as const;
+    await client.send(new PutObjectCommand({ Bucket, Key: 'source', Body: 'x', ObjectLockLegalHoldStatus: 'ON' }));
+    const copy = new CopyObjectCommand({ Bucket, Key: 'copy', CopySource: `${Bucket}/source`, ...mode });
+    const { VersionId } = await client.send(copy);
+    const head = await client.send(new HeadObjectCommand({ Bucket, Key: 'copy' }));
+    expect(head).toMatchObject(mode);
+    expect(head.ObjectLockLegalHoldStatus).toBeUndefined();
+    expect(await refusalOf(client.send(new DeleteObjectCommand({ Bucket, Key: 'copy', VersionId })))).toEqual(denied);
   });
 
   it('locks nothing in a bucket that was not made for it', async () => {

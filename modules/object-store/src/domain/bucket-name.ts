@@ -13,12 +13,20 @@ export function sanitizeBucketName(wanted: string): string {
   return name;
 }
 
-/** What the S3 plane takes: the same alphabet, but nothing is changed for the client. */
+const LABEL = '[a-z0-9](?:[a-z0-9-]*[a-z0-9])?';
+const NAME = new RegExp(String.raw`^${LABEL}(?:\.${LABEL})*$`);
+const ADDRESS = /^\d+(?:\.\d+){3}$/;
+
+/** What the S3 plane takes, as S3 does: host names in lower case, but no addresses. Nothing is changed for the client. */
 export function assertBucketName(name: string): void {
   const fits = name.length >= MIN_LENGTH && name.length <= MAX_LENGTH;
-  if (!fits || !/^[a-z0-9][a-z0-9-]*[a-z0-9]$/.test(name)) {
+  if (!fits || !NAME.test(name) || ADDRESS.test(name)) {
     throw storeErrors.InvalidBucketName({
-      details: { resource: name.slice(0, 128), field: 'name', reason: 'must be 3 to 63 characters of a-z, 0-9 and -' },
+      details: {
+        resource: name.slice(0, 128),
+        field: 'name',
+        reason: 'must be 3 to 63 characters of a-z, 0-9, - and .',
+      },
     });
   }
 }

@@ -5,6 +5,7 @@ describe('tags', () => {
   it('are read from the query form of a header, with empty values, spaces and escapes', () => {
     expect(parseTagQuery('a=1&b=&c&d%20e=f+g&k%3D=%2B')).toEqual({ a: '1', b: '', c: '', 'd e': 'f g', 'k=': '+' });
     expect(parseTagQuery('')).toEqual({});
+    expect(parseTagQuery('&a=1&&')).toEqual({ a: '1' });
     expect(Object.keys(parseTagQuery('__proto__=x'))).toEqual(['__proto__']);
   });
 

@@ -34,8 +34,8 @@ export function assertTags(pairs: readonly (readonly [key: string, value: string
 
 /** The query-string form of the header `x-amz-tagging`. */
 export function parseTagQuery(text: string): Tags {
-  if (text === '') return {};
-  const pairs = text.split('&').map((piece): readonly [string, string] => {
+  const pieces = text.split('&').filter((piece) => piece !== '');
+  const pairs = pieces.map((piece): readonly [string, string] => {
     const at = piece.indexOf('=');
     return at === -1 ? [decode(piece), ''] : [decode(piece.slice(0, at)), decode(piece.slice(at + 1))];
   });

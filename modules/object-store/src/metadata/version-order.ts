@@ -1,3 +1,5 @@
+import { isVersionId, NULL_VERSION } from '../domain/version-id.ts';
+
 /**
  * The versions of a key are stored newest first: the smaller the order key, the newer. It stands at the start of each
  * version id, so that a version is found by one seek; the rest of the id is random.
@@ -10,14 +12,12 @@ export function orderKeyAt(nowMs: number): number {
   return NEWEST_POSSIBLE - nowMs * 1_000;
 }
 
-export const NULL_VERSION = 'null';
-
 export function versionIdFor(orderKey: number, token: string): string {
   return orderKey.toString(RADIX).padStart(DIGITS, '0') + token;
 }
 
 /** The order key inside, or null for what can never have been a version id of ours. */
 export function orderKeyOf(versionId: string): number | null {
-  if (!/^[0-9a-z]{11}[0-9A-Za-z]+$/.test(versionId)) return null;
+  if (versionId === NULL_VERSION || !isVersionId(versionId)) return null;
   return Number.parseInt(versionId.slice(0, DIGITS), RADIX);
 }

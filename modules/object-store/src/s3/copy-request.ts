@@ -6,6 +6,7 @@ import type { FoundObject } from '../ports/metadata-store.ts';
 import type { BucketRecord, ObjectAttributes } from '../ports/records.ts';
 import { isAppError } from '@svc/errors';
 import { findCopySource, type CopySource } from './access/copy-source.ts';
+import { assertVersionId } from './query.ts';
 import type { RequestHeaders } from './request-headers.ts';
 import type { S3Context } from './s3-context.ts';
 
@@ -21,7 +22,7 @@ export function readCopySource(headers: RequestHeaders): CopySource {
   }
   const key = decoded.slice(slash + 1);
   assertObjectKey(key);
-  if (versionId === '') throw invalid('Version id cannot be the empty string');
+  if (versionId !== undefined) assertVersionId(versionId);
   return { bucketName: decoded.slice(0, slash), key, ...(versionId === undefined ? {} : { versionId }) };
 }
 

@@ -1,3 +1,4 @@
+import { isVersionId } from '../domain/version-id.ts';
 import { storeErrors } from '../errors.ts';
 
 export interface QueryParameter {
@@ -29,13 +30,20 @@ export class RequestQuery {
   /** The version that is asked for; undefined is the newest. */
   versionId(): string | undefined {
     const versionId = this.get('versionId');
-    if (versionId !== '') return versionId;
-    throw storeErrors.InvalidArgument({ details: { reason: 'Version id cannot be the empty string' } });
+    if (versionId !== undefined) assertVersionId(versionId);
+    return versionId;
   }
 
   has(name: string): boolean {
     return this.parameters.some((parameter) => parameter.name === name);
   }
+}
+
+/** Throws `InvalidArgument` for what no version is called by. */
+export function assertVersionId(versionId: string): void {
+  if (isVersionId(versionId)) return;
+  const reason = versionId === '' ? 'Version id cannot be the empty string' : 'Invalid version id specified';
+  throw storeErrors.InvalidArgument({ details: { reason, field: 'versionId' } });
 }
 
 /** In a query, unlike in a path, `+` is a space. */

@@ -2,7 +2,8 @@ import { afterPrefix, commonPrefixOf, compareKeys } from '../../domain/key-order
 import type { ListObjectVersions, VersionPage, VersionSummary } from '../../ports/version-listing.ts';
 import { all, type Program, type Row } from '../program.ts';
 import { flag, integer, text } from '../row.ts';
-import { NULL_VERSION, orderKeyOf } from '../version-order.ts';
+import { NULL_VERSION } from '../../domain/version-id.ts';
+import { orderKeyOf } from '../version-order.ts';
 import { toSummary } from './list-objects.ts';
 import { findVersion } from './version-rows.ts';
 

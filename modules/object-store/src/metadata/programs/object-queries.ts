@@ -3,7 +3,8 @@ import type { ManifestPart, PartRecord } from '../../ports/records.ts';
 import { OBJECT_COLUMNS, toChecksum, toObjectVersion } from '../object-row.ts';
 import { all, first, type Program, type Row } from '../program.ts';
 import { bytesOrNull, flag, integer, text, textOrNull } from '../row.ts';
-import { NULL_VERSION, orderKeyOf } from '../version-order.ts';
+import { NULL_VERSION } from '../../domain/version-id.ts';
+import { orderKeyOf } from '../version-order.ts';
 
 type Input<Name extends keyof MetadataQueries> = Parameters<MetadataQueries[Name]>[0];
 

@@ -12,7 +12,8 @@ import type {
 import { fromChecksum, OBJECT_COLUMNS, toObjectVersion } from '../object-row.ts';
 import { change, first, type Program } from '../program.ts';
 import { integer } from '../row.ts';
-import { NULL_VERSION, orderKeyAt, orderKeyOf, versionIdFor } from '../version-order.ts';
+import { NULL_VERSION } from '../../domain/version-id.ts';
+import { orderKeyAt, orderKeyOf, versionIdFor } from '../version-order.ts';
 import { addUsage } from './bucket-rows.ts';
 import { notify, type ChangeToTell } from './notify.ts';
 import { assertQuota, usageUnder } from './quota-rows.ts';

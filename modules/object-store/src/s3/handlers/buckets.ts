@@ -48,8 +48,10 @@ export const createBucket: S3Handler = async (context) => {
     services.parts,
   );
   const bucket = await createOrRefuse(context, name, access);
-  for (const [kind, document] of access) await services.configurations.put(bucket, kind, document);
-  respondEmpty(response, 200, { location: `/${name}` });
+  if (bucket !== null) {
+    for (const [kind, document] of access) await services.configurations.put(bucket, kind, document);
+  }
+  respondEmpty(response, 200, { location: `/${name}`, 'x-amz-bucket-arn': `arn:aws:s3:::${name}` });
 };
 
 export const headBucket: S3Handler = async ({ response }) => {
@@ -72,26 +74,25 @@ function assertLocation(document: string, regions: readonly string[]): void {
 
 /**
  * "Your previous request succeeded" is said of a bucket that is as it is asked for again; one of one's own with another ACL
- * is there in the way of this one.
+ * is there in the way of this one. Null when there was nothing to do: in S3's first region, and there alone, whoever asks
+ * again for what is theirs is told that it is there (API reference, CreateBucket, BucketAlreadyOwnedByYou).
  */
 async function createOrRefuse(
   { request, caller, services, seed }: S3Context,
   name: string,
   access: NewBucketAccess,
-): Promise<BucketRecord> {
+): Promise<BucketRecord | null> {
   const objectLock = request.headers.get('x-amz-bucket-object-lock-enabled')?.toLowerCase() === 'true';
   try {
     return await services.buckets.create({ name, workspaceUuid: workspaceOf(caller), objectLock });
   } catch (error) {
     if (!isAppError(error) || error.code !== 'BucketAlreadyOwnedByYou') throw error;
-    const existing = await services.buckets.get(name);
-    const configuration = await services.configurations.of(existing);
+    const configuration = await services.configurations.of(await services.buckets.get(name));
     const wanted = access.find(([kind]) => kind === 'access-control-list')?.[1] ?? null;
-    if (configuration.text('access-control-list') === wanted) {
-      // The oldest region alone takes it for done (API reference, CreateBucket); who signs for it counts on that.
-      if (seed?.scope.split('/')[1] === HOME_REGION) return existing;
-      throw error;
+    if (configuration.text('access-control-list') !== wanted) {
+      throw storeErrors.BucketAlreadyExists({ details: { resource: name } });
     }
-    throw storeErrors.BucketAlreadyExists({ details: { resource: name } });
+    if (seed?.scope.split('/')[1] === HOME_REGION) return null;
+    throw error;
   }
 }

@@ -1,4 +1,3 @@
-import { TLSSocket } from 'node:tls';
 import { CHECKSUM_ALGORITHMS, checksumHeaderName, isBase64 } from '../../checksums/algorithms.ts';
 import { storeErrors } from '../../errors.ts';
 import type { CompletedPart, ExpectedObject } from '../../ports/upload-commands.ts';
@@ -6,10 +5,10 @@ import { announcedAlgorithm } from '../body/body-plan.ts';
 import { receiveDocument } from '../body/receive-document.ts';
 import { encryptionHeaders } from '../encryption-headers.ts';
 import { checksumElements, newVersionHeaders } from '../object-headers.ts';
+import { urlOf } from '../object-url.ts';
 import { writeConditionsOf } from '../request-conditions.ts';
 import type { RequestHeaders } from '../request-headers.ts';
 import { respondXml, setHeaders } from '../respond.ts';
-import type { S3Request } from '../s3-request.ts';
 import { originOf, type S3Handler } from '../s3-context.ts';
 import { children, childText, parseXml, type XmlElement } from '../xml-reader.ts';
 import { uploadNameOf } from './multipart.ts';
@@ -24,7 +23,8 @@ export const completeMultipartUpload: S3Handler = async (context) => {
   // The checksum among the headers is the object's.
   const document = await receiveDocument(context, MAX_COMPLETION_BYTES, { checksumOfAnother: true });
   const { parts: mostParts } = services.parts.config.limits;
-  const parts = children(parseXml(document, 'CompleteMultipartUpload'), 'Part').map((element) => readPart(element));
+  const root = parseXml(document, 'CompleteMultipartUpload');
+  const parts = lastOfEach(children(root, 'Part').map((element) => readPart(element)));
   if (parts.length === 0 || parts.length > mostParts) throw storeErrors.MalformedXML();
   const stored = await services.multipart.complete({
     ...name,
@@ -38,19 +38,13 @@ export const completeMultipartUpload: S3Handler = async (context) => {
     ...encryptionHeaders(stored.encryption, null),
   });
   respondXml(response, 'CompleteMultipartUploadResult', {
-    Location: locationOf(request),
+    Location: urlOf(request, name.bucket.name, name.key),
     Bucket: name.bucket.name,
     Key: name.key,
     ETag: `"${stored.etag}"`,
     ...checksumElements(stored.checksum),
   });
 };
-
-/** Where the client reached the object; the path is as it was sent. */
-function locationOf({ incoming, headers, rawPath }: S3Request): string {
-  const scheme = incoming.socket instanceof TLSSocket ? 'https' : 'http';
-  return `${scheme}://${headers.get('host') ?? ''}${rawPath}`;
-}
 
 function readExpected(headers: RequestHeaders): ExpectedObject {
   const algorithm = announcedAlgorithm(headers);
@@ -87,6 +81,11 @@ function readPart(element: XmlElement): CompletedPart {
     throw storeErrors.InvalidArgument({ details: { reason, argumentName: 'Checksum' } });
   }
   return { partNumber, etag, checksum };
+}
+
+/** A part that was sent again while it was being sent is named twice by some clients; what they name last counts. */
+function lastOfEach(parts: readonly CompletedPart[]): CompletedPart[] {
+  return parts.filter(({ partNumber }, index) => parts[index + 1]?.partNumber !== partNumber);
 }
 
 function invalidHeader(name: string): Error {

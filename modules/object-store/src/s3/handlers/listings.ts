@@ -6,6 +6,9 @@ import { respondXml } from '../respond.ts';
 import { bucketOf, type S3Context, type S3Handler } from '../s3-context.ts';
 import type { XmlNode } from '../xml-writer.ts';
 
+// oxlint-disable-next-line no-control-regex -- they are what is looked for
+const NOT_IN_XML = /[\u0000-\u0008\u000B\u000C\u000E-\u001F\uFFFE\uFFFF]/;
+
 export const listObjectsV2: S3Handler = async (context) => {
   const { query } = context.request;
   const encode = readEncoding(query);
@@ -37,6 +40,7 @@ export const listObjects: S3Handler = async (context) => {
   const next = page.next !== null && (query.get('delimiter') ?? '') !== '' ? { NextMarker: encode(page.next) } : {};
   respondXml(context.response, 'ListBucketResult', {
     ...listingHead(context, maxKeys),
+    ...plainPrefix(query.get('prefix') ?? ''),
     Marker: encode(marker),
     IsTruncated: page.truncated,
     ...next,
@@ -66,6 +70,11 @@ function listingHead(context: S3Context, maxKeys: number): XmlNode {
     MaxKeys: maxKeys,
     ...(query.has('encoding-type') ? { EncodingType: 'url' } : {}),
   };
+}
+
+/** The first version of listings never encodes its prefix, and clients do not decode it, but XML cannot carry all of Unicode. */
+function plainPrefix(prefix: string): XmlNode {
+  return NOT_IN_XML.test(prefix) ? {} : { Prefix: prefix };
 }
 
 function listingBody(page: ObjectPage, encode: (key: string) => string, owner: XmlNode): XmlNode {

@@ -8,6 +8,7 @@ import { assertFormAllowed, assertFormSize, parseFormPolicy } from '../form/form
 import { FormReader } from '../form/form-reader.ts';
 import { boundaryOf, toPutRequest, withFileName } from '../form/form-request.ts';
 import { whoSignedForm } from '../form/form-signature.ts';
+import { urlOf } from '../object-url.ts';
 import { respondEmpty } from '../respond.ts';
 import { bucketOf, type S3Context, type S3Handler } from '../s3-context.ts';
 import { parseTagging } from '../tagging-document.ts';
@@ -59,9 +60,7 @@ function answer(
   headers: Parameters<typeof respondEmpty>[2],
 ): void {
   const [bucketName, key] = [bucket?.name ?? '', request.key ?? ''];
-  const path = key.split('/').map(encodeURIComponent).join('/');
-  const host = request.headers.get('host') ?? '';
-  const location = `${'encrypted' in request.incoming.socket ? 'https' : 'http'}://${host}/${bucketName}/${path}`;
+  const location = urlOf(request, bucketName, key);
   const redirect = redirectOf(fields.get('success_action_redirect') ?? fields.get('redirect'), bucketName, key, etag);
   if (redirect !== null) {
     respondEmpty(response, 303, { ...headers, location: redirect });
