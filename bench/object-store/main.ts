@@ -7,7 +7,7 @@ import { availableParallelism, cpus, loadavg, tmpdir } from 'node:os';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { descendants } from '../../test/system/process-facts.ts';
+import { descendants } from '@svc/test/process-facts';
 import { measureAlone } from './alone/alone.ts';
 import { compareEngines } from './compare.ts';
 import { startCephEngine } from './engines/ceph.ts';

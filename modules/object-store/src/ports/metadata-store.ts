@@ -173,13 +173,7 @@ export interface VerifiedBlob {
 
 /** Each is one transaction: all of it is on stable storage when the promise resolves, or nothing of it ever shows. */
 export interface MetadataCommands
-  extends
-    AccessKeyCommands,
-    NotificationCommands,
-    DomainCommands,
-    CopyCommands,
-    UploadCommands,
-    WorkLeaseCommands {
+  extends AccessKeyCommands, NotificationCommands, DomainCommands, CopyCommands, UploadCommands, WorkLeaseCommands {
   /** Also provisions the workspace's store. `BucketAlreadyOwnedByYou`, `BucketAlreadyExists`, `TooManyBuckets`. */
   createBucket(input: CreateBucket): Promise<BucketRecord>;
   /** For a bucket without objects; its unfinished uploads end. `NoSuchBucket`, `BucketNotEmpty`. */

@@ -75,6 +75,7 @@ export function describeQuotas(open: OpenMetadata): void {
           ...upload,
           ...limits(1_000),
           parts: [{ partNumber: 1, etag: 'a'.repeat(32) }],
+          expected: {},
           nowMs: NOW_MS,
           versionToken: 'token',
           minPartBytes: 0,

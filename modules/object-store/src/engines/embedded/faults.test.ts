@@ -13,7 +13,8 @@ const body = randomBytes(2_500_000);
 async function write(store: BlobStore): Promise<string> {
   const writer = await store.create();
   try {
-    for (let start = 0; start < body.length; start += 400_000) await writer.write(body.subarray(start, start + 400_000));
+    for (let start = 0; start < body.length; start += 400_000)
+      await writer.write(body.subarray(start, start + 400_000));
     return await writer.seal();
   } catch (error) {
     await writer.abort();
@@ -45,26 +46,29 @@ describe('the embedded blob store on a disk that fails', () => {
     ['EIO', 'StorageFault'],
     ['EROFS', 'StorageFault'],
     ['ENOSPC', 'InsufficientStorage'],
-  ])('says %s as %s at whichever call it comes, leaves nothing behind, and harms no other blob', async (code, expected) => {
-    await using folder = await temporaryFolder();
-    const { store, faults } = await opened(folder.path);
-    const before = await write(store);
-    const counting = failingCall(new Set(), code);
-    faults.plan = counting;
-    const probe = await write(store);
-    await store.remove(probe);
-    const calls = counting.calls() - 1; // without the removal
-    expect(calls).toBeGreaterThan(5);
-    for (let number = 0; number < calls; number += 1) {
-      faults.plan = failingCall(new Set([number]), code);
-      await expect(write(store)).rejects.toMatchObject({ code: expected });
-      faults.plan = () => null;
-      expect(await readdir(join(folder.path, 'unsealed'))).toEqual([]);
-      expect(await idsOf(store)).toEqual([before]);
-    }
-    expect((await read(store, before)).equals(body)).toBe(true);
-    expect((await read(store, await write(store))).equals(body)).toBe(true);
-  });
+  ])(
+    'says %s as %s at whichever call it comes, leaves nothing behind, and harms no other blob',
+    async (code, expected) => {
+      await using folder = await temporaryFolder();
+      const { store, faults } = await opened(folder.path);
+      const before = await write(store);
+      const counting = failingCall(new Set(), code);
+      faults.plan = counting;
+      const probe = await write(store);
+      await store.remove(probe);
+      const calls = counting.calls() - 1; // without the removal
+      expect(calls).toBeGreaterThan(5);
+      for (let number = 0; number < calls; number += 1) {
+        faults.plan = failingCall(new Set([number]), code);
+        await expect(write(store)).rejects.toMatchObject({ code: expected });
+        faults.plan = () => null;
+        expect(await readdir(join(folder.path, 'unsealed'))).toEqual([]);
+        expect(await idsOf(store)).toEqual([before]);
+      }
+      expect((await read(store, before)).equals(body)).toBe(true);
+      expect((await read(store, await write(store))).equals(body)).toBe(true);
+    },
+  );
 
   it('says a failed read as StorageFault, never as bytes, and reads again when the disk does', async () => {
     await using folder = await temporaryFolder();

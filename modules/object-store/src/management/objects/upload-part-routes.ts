@@ -5,7 +5,7 @@ import type { StoreServices } from '../../domain/services.ts';
 import { assertUploadAllowed } from '../../domain/settings/upload-rules.ts';
 import { writeContent } from '../../domain/write-content.ts';
 import { storeErrors } from '../../errors.ts';
-import type { CompletedPart } from '../../ports/metadata-store.ts';
+import type { CompletedPart } from '../../ports/upload-commands.ts';
 import type { PartRecord, UploadRecord } from '../../ports/records.ts';
 import { pumpBody } from '../../s3/body/pump-body.ts';
 import { bucketResource } from '../audit-names.ts';
