@@ -9,6 +9,7 @@ export { fsck, type FsckOptions, type FsckReport } from './domain/fsck.ts';
 export { Scrubber, type ScrubFinding, type ScrubReport } from './domain/scrub/scrubber.ts';
 export { openBlobStore, setEngine, type BlobStoreParts } from './engines/assembly.ts';
 export { storeErrors } from './errors.ts';
+export { registerDisabledManagement } from './management/index.ts';
 export { openPostgresMetadataStore, type PostgresMetadataOptions } from './metadata/postgres/store.ts';
 export { openSqliteSnapshot, snapshotSqlite, type SqliteSnapshot } from './metadata/sqlite/snapshot.ts';
 export { openSqliteMetadataStore, type SqliteMetadataOptions } from './metadata/sqlite/store.ts';

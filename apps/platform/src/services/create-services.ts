@@ -9,7 +9,7 @@ import type { Lifecycle } from '../lifecycle.ts';
 import type { ServiceName } from '../service-names.ts';
 import { absentService, absentStates } from './absent.ts';
 import { createClustersService } from './clusters.ts';
-import { createObjectStoreService } from './object-store.ts';
+import { createObjectStoreService, disabledObjectStore } from './object-store.ts';
 import { createSandboxesService } from './sandboxes.ts';
 import type { Services } from './service.ts';
 
@@ -32,9 +32,7 @@ export async function createServices(context: ServiceContext): Promise<Services>
     clusters: wants('clusters')
       ? await createClustersService(context)
       : absentService('clusters', absentStates.clusters, off),
-    objectStore: wants('object-store')
-      ? await createObjectStoreService(context)
-      : { ...absentService('object-store', absentStates.object_store, off), s3: null, sites: null },
+    objectStore: wants('object-store') ? await createObjectStoreService(context) : disabledObjectStore(off),
     sandboxes: wants('sandboxes')
       ? await createSandboxesService(context)
       : absentService('sandboxes', absentStates.sandboxes, off),

@@ -12,6 +12,7 @@ import {
   openBlobStore,
   openPostgresMetadataStore,
   openSqliteMetadataStore,
+  registerDisabledManagement,
   type CertificateAuthority,
   type MetadataStore,
 } from '@svc/object-store';
@@ -20,6 +21,7 @@ import type { Databases } from '../databases.ts';
 import type { ServiceStates } from '../http/status-routes.ts';
 import { replicaIdOf } from '../replica-id.ts';
 import type { ServiceContext } from './create-services.ts';
+import { absentService, absentStates } from './absent.ts';
 import { countOf, type Service } from './service.ts';
 
 interface MetadataPlace {
@@ -32,6 +34,12 @@ export interface ObjectStoreService extends Service<ServiceStates['object_store'
   readonly s3: Pick<ListenerOptions, 'handler' | 'configure'> | null;
   /** For the listeners of custom domains; null where the service is off. */
   readonly sites: Record<'http' | 'https', Pick<ListenerOptions, 'handler' | 'configure' | 'tls'>> | null;
+}
+
+/** Its routes are there all the same, and say that it is off. */
+export function disabledObjectStore(reason: string): ObjectStoreService {
+  const absent = absentService('object-store', absentStates.object_store, reason);
+  return { ...absent, registerRoutes: registerDisabledManagement, s3: null, sites: null };
 }
 
 export async function createObjectStoreService(context: ServiceContext): Promise<ObjectStoreService> {

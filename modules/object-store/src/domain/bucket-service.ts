@@ -3,6 +3,8 @@ import { storeErrors } from '../errors.ts';
 import { trashDueAt, type StoreParts } from './store-parts.ts';
 
 const DAY_MS = 86_400_000;
+const DISCARD_BATCH = 256;
+const DISCARDED_AT_ONCE = 16;
 
 export interface NewBucket {
   name: string;
@@ -23,8 +25,10 @@ export interface BucketService {
   usage(workspaceUuid: string): Promise<BucketUsage & { buckets: number }>;
   /** At once and for good. Throws `BucketNotEmpty`. */
   delete(bucket: BucketRecord): Promise<void>;
-  /** Hides it; it can be restored until `purgeAtMs`. */
-  softDelete(bucket: BucketRecord): Promise<BucketRecord>;
+  /** Hides it; it can be restored until `purgeAtMs`. Throws `InvalidBucketState` where object lock protects what it holds. */
+  softDelete(bucket: BucketRecord, retentionDays: number): Promise<BucketRecord>;
+  /** With all that it holds, at once and for good; what that leaves to be done is done behind. As `softDelete`. */
+  discard(bucket: BucketRecord): Promise<void>;
   restore(name: string, workspaceUuid: string): Promise<BucketRecord>;
   listDeleted(workspaceUuid: string): Promise<readonly BucketRecord[]>;
 }
@@ -63,9 +67,18 @@ export function createBucketService(parts: StoreParts): BucketService {
     list: (workspaceUuid, { prefix = '', after = '', limit }) =>
       metadata.listBuckets({ workspaceUuid, prefix, after, limit }),
     usage: (workspaceUuid) => metadata.workspaceUsage({ workspaceUuid }),
-    softDelete: (bucket) => {
-      const purgeAtMs = now() + config.soft_delete_days * DAY_MS;
+    softDelete: (bucket, retentionDays) => {
+      const purgeAtMs = now() + retentionDays * DAY_MS;
       return metadata.softDeleteBucket({ bucketId: bucket.id, nowMs: now(), purgeAtMs });
+    },
+    discard: async ({ id: bucketId }) => {
+      const nowMs = now();
+      await metadata.softDeleteBucket({ bucketId, nowMs, purgeAtMs: nowMs });
+      // Small buckets are gone with the answer; upkeep goes on with the others, whose names stay taken until then.
+      for (let batch = 0; batch < DISCARDED_AT_ONCE; batch += 1) {
+        const input = { bucketId, nowMs, limit: DISCARD_BATCH, trashDueAtMs: trashDueAt(parts) };
+        if (await metadata.purgeBucket(input)) return;
+      }
     },
     restore: (name, workspaceUuid) => metadata.restoreBucket({ name, workspaceUuid, nowMs: now() }),
     listDeleted: (workspaceUuid) =>

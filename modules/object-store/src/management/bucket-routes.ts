@@ -1,14 +1,11 @@
 import { grantOf, type HttpApp } from '@svc/http';
 import { Type } from 'typebox';
 import { sanitizeBucketName } from '../domain/bucket-name.ts';
-import { storeErrors } from '../errors.ts';
 import { nameIn } from './audit-names.ts';
-import { toBucketView } from './bucket-view.ts';
+import { bucketView, encryptionMode, toBucketViews } from './bucket-view.ts';
 import { envelope } from './envelope.ts';
 import type { ManagementParts } from './management-parts.ts';
-import { teamQuery, workspaceParams } from './schemas.ts';
-
-const TAGS = ['object store'];
+import { closed, envelopeOf, nullable, TAGS, teamQuery, workspaceParams } from './schemas.ts';
 
 const createBody = Type.Object(
   {
@@ -17,26 +14,31 @@ const createBody = Type.Object(
       maxLength: 255,
       description: 'Made to fit `[a-z0-9-]`; the answer has the final name.',
     }),
-    encryption_mode: Type.Optional(Type.Union([Type.Literal('none'), Type.Literal('sse-s3')], { default: 'none' })),
-    location_hint: Type.Optional(Type.Union([Type.String({ maxLength: 64 }), Type.Null()])),
+    encryption_mode: Type.Optional(encryptionMode),
+    location_hint: Type.Optional(nullable(Type.String({ maxLength: 64 }))),
   },
-  { additionalProperties: false },
+  closed,
 );
 
-export function registerBucketRoutes(app: HttpApp, { services }: ManagementParts): void {
-  const { buckets, parts } = services;
-  const retentionDays = parts.config.soft_delete_days;
+export function registerBucketRoutes(app: HttpApp, management: ManagementParts): void {
+  const { buckets, parts } = management.services;
 
   app.get(
     '/buckets',
     {
       config: { action: 'bucket:list' },
-      schema: { tags: TAGS, summary: 'List buckets', params: workspaceParams, querystring: teamQuery },
+      schema: {
+        tags: TAGS,
+        summary: 'List buckets',
+        params: workspaceParams,
+        querystring: teamQuery,
+        response: { 200: envelopeOf(Type.Object({ buckets: Type.Array(bucketView), count: Type.Integer() })) },
+      },
     },
     async (request) => {
-      const limit = parts.config.limits.buckets_per_workspace;
-      const found = await buckets.list(grantOf(request).workspaceUuid, { limit });
-      const views = found.map((bucket) => toBucketView(bucket, retentionDays));
+      const { workspaceUuid } = grantOf(request);
+      const found = await buckets.list(workspaceUuid, { limit: parts.config.limits.buckets_per_workspace });
+      const views = await toBucketViews(management, workspaceUuid, found);
       return envelope('Buckets', { buckets: views, count: views.length });
     },
   );
@@ -48,22 +50,21 @@ export function registerBucketRoutes(app: HttpApp, { services }: ManagementParts
       schema: {
         tags: TAGS,
         summary: 'Create a bucket; the first one provisions the object store of the workspace',
+        description: '`encryption_mode` `sse-s3`: what is uploaded without a word about encryption is encrypted.',
         params: workspaceParams,
         querystring: teamQuery,
         body: createBody,
+        response: { 201: envelopeOf(bucketView) },
       },
     },
     async (request, reply) => {
-      const { name, encryption_mode: encryptionMode, location_hint: locationHint = null } = request.body;
-      if (encryptionMode === 'sse-s3') {
-        throw storeErrors.NotImplemented({
-          details: { operation: 'encryption_mode sse-s3', field: 'encryption_mode' },
-        });
-      }
+      const { name, encryption_mode: mode = 'none', location_hint: locationHint = null } = request.body;
       const { workspaceUuid } = grantOf(request);
-      const bucket = await buckets.create({ name: sanitizeBucketName(name), workspaceUuid, locationHint });
-      const view = toBucketView({ ...bucket, objectCount: 0, sizeBytes: 0 }, retentionDays);
-      return reply.status(201).send(envelope('Bucket created', view));
+      const wanted = { name: sanitizeBucketName(name), workspaceUuid, encryptionMode: mode, locationHint };
+      const created = { ...(await buckets.create(wanted)), objectCount: 0, sizeBytes: 0 };
+      const [view] = await toBucketViews(management, workspaceUuid, [created]);
+      if (view === undefined) throw new Error('there is one view for each bucket');
+      return await reply.status(201).send(envelope('Bucket created', view));
     },
   );
 }

@@ -1,35 +1,51 @@
 import { grantOf, type HttpApp } from '@svc/http';
+import { Type } from 'typebox';
+import { settingsOf } from '../domain/settings/bucket-settings.ts';
 import { storeErrors } from '../errors.ts';
-import { nameIn } from './audit-names.ts';
-import { toBucketView, toDeletedBucketView } from './bucket-view.ts';
+import { bucketResource } from './audit-names.ts';
+import { bucketView, deletedBucketView, toBucketViews, toDeletedBucketView, toGoneBucketView } from './bucket-view.ts';
 import { envelope } from './envelope.ts';
 import type { ManagementParts } from './management-parts.ts';
-import { bucketParams, teamQuery, workspaceParams } from './schemas.ts';
-
-const TAGS = ['object store'];
+import { bucketParams, envelopeOf, queryOf, TAGS, teamQuery, workspaceParams } from './schemas.ts';
 
 /** Deleting a bucket, seeing what was deleted, and having it back. */
-export function registerDeletedBucketRoutes(app: HttpApp, { services }: ManagementParts): void {
-  const { buckets, parts } = services;
+export function registerDeletedBucketRoutes(app: HttpApp, management: ManagementParts): void {
+  registerDelete(app, management);
+  registerDeletedList(app, management);
+  registerRestore(app, management);
+}
+
+function registerDelete(app: HttpApp, { services }: ManagementParts): void {
+  const { buckets, configurations, parts } = services;
 
   app.delete(
     '/buckets/:name',
     {
-      config: { action: 'bucket:delete', auditResource: (request) => `bucket/${nameIn(request.params)}` },
+      config: { action: 'bucket:delete', auditResource: bucketResource },
       schema: {
         tags: TAGS,
         summary: 'Delete a bucket; it can be restored until its purge',
+        description:
+          'Where the settings of the bucket switch soft delete off, it goes at once and for good: only an empty one, unless `force` is true.',
         params: bucketParams,
-        querystring: teamQuery,
+        querystring: queryOf({ force: Type.Optional(Type.Boolean()) }),
+        response: { 200: envelopeOf(deletedBucketView) },
       },
     },
     async (request) => {
       const bucket = await buckets.getOwn(request.params.name, grantOf(request).workspaceUuid);
-      const deleted = await buckets.softDelete(bucket);
-      return envelope('Bucket deleted; it can be restored', toDeletedBucketView(deleted));
+      const { softDelete } = settingsOf(await configurations.of(bucket), parts.config.soft_delete_days);
+      if (softDelete.enabled) {
+        const deleted = await buckets.softDelete(bucket, softDelete.retentionDays);
+        return envelope('Bucket deleted; it can be restored', toDeletedBucketView(deleted));
+      }
+      await (request.query.force === true ? buckets.discard(bucket) : buckets.delete(bucket));
+      return envelope('Bucket deleted', toGoneBucketView(bucket, parts.now()));
     },
   );
+}
 
+function registerDeletedList(app: HttpApp, { services }: ManagementParts): void {
   app.get(
     '/buckets/deleted',
     {
@@ -39,26 +55,38 @@ export function registerDeletedBucketRoutes(app: HttpApp, { services }: Manageme
         summary: 'List deleted buckets that can be restored',
         params: workspaceParams,
         querystring: teamQuery,
+        response: { 200: envelopeOf(Type.Object({ buckets: Type.Array(deletedBucketView), count: Type.Integer() })) },
       },
     },
     async (request) => {
-      const found = await buckets.listDeleted(grantOf(request).workspaceUuid);
+      const found = await services.buckets.listDeleted(grantOf(request).workspaceUuid);
       return envelope('Deleted buckets', { buckets: found.map(toDeletedBucketView), count: found.length });
     },
   );
+}
+
+function registerRestore(app: HttpApp, management: ManagementParts): void {
+  const { buckets } = management.services;
 
   app.post(
     '/buckets/:name/restore',
     {
-      config: { action: 'bucket:restore', auditResource: (request) => `bucket/${nameIn(request.params)}` },
-      schema: { tags: TAGS, summary: 'Restore a deleted bucket', params: bucketParams, querystring: teamQuery },
+      config: { action: 'bucket:restore', auditResource: bucketResource },
+      schema: {
+        tags: TAGS,
+        summary: 'Restore a deleted bucket',
+        params: bucketParams,
+        querystring: teamQuery,
+        response: { 200: envelopeOf(bucketView) },
+      },
     },
     async (request) => {
       const { workspaceUuid } = grantOf(request);
       const { name } = await buckets.restore(request.params.name, workspaceUuid);
-      const [bucket] = await buckets.list(workspaceUuid, { prefix: name, limit: 1 });
-      if (bucket?.name !== name) throw storeErrors.NoSuchBucket({ details: { resource: name } });
-      return envelope('Bucket restored', toBucketView(bucket, parts.config.soft_delete_days));
+      const found = await buckets.list(workspaceUuid, { prefix: name, limit: 1 });
+      const [view] = await toBucketViews(management, workspaceUuid, found);
+      if (view?.name !== name) throw storeErrors.NoSuchBucket({ details: { resource: name } });
+      return envelope('Bucket restored', view);
     },
   );
 }

@@ -3,6 +3,7 @@ import { registerBucketDomainRoutes } from './bucket-domain-routes.ts';
 import { registerBucketRoutes } from './bucket-routes.ts';
 import { registerDeletedBucketRoutes } from './deleted-bucket-routes.ts';
 import { registerConfigurationRoutes } from './configuration-routes.ts';
+import { registerDisabledRoutes } from './disabled-routes.ts';
 import { toManagementError } from './error-answers.ts';
 import { registerDomainRoutes } from './domain-routes.ts';
 import { registerKeyRoutes } from './key-routes.ts';
@@ -44,4 +45,9 @@ export async function registerManagementRoutes(app: HttpApp, parts: ManagementPa
     },
     { prefix: PUBLIC_PREFIX },
   );
+}
+
+/** The same routes where the operator has switched the store off. */
+export async function registerDisabledManagement(app: HttpApp): Promise<void> {
+  await registerDisabledRoutes(app, MANAGEMENT_PREFIX);
 }

@@ -1,38 +1,35 @@
 import { grantOf, principalOf, type Grant, type HttpApp, type Principal } from '@svc/http';
 import { Type } from 'typebox';
-import { roleOf } from '../domain/key-service.ts';
+import { effectiveScope } from '../domain/key-service.ts';
 import { storeErrors } from '../errors.ts';
-import type { AccessKeyRecord, KeyPermission } from '../ports/records.ts';
-import { envelope, toTimestamp } from './envelope.ts';
-import { REGION, type ManagementParts } from './management-parts.ts';
-import { teamQuery, workspaceParams } from './schemas.ts';
+import type { KeyPermission } from '../ports/records.ts';
+import { envelope } from './envelope.ts';
+import { createdKeyView, keyView, permission, toCreatedKeyView, toKeyView } from './key-view.ts';
+import type { ManagementParts } from './management-parts.ts';
+import { closed, envelopeOf, nullable, TAGS, teamQuery, workspaceParams } from './schemas.ts';
 
-const TAGS = ['object store'];
 const DEFAULT_PERMISSIONS: readonly KeyPermission[] = ['read', 'write'];
 
 const createBody = Type.Object(
   {
     label: Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),
-    permissions: Type.Optional(
-      Type.Array(Type.Union([Type.Literal('read'), Type.Literal('write'), Type.Literal('admin')]), {
-        minItems: 1,
-        maxItems: 3,
-      }),
-    ),
+    permissions: Type.Optional(Type.Array(permission, { minItems: 1, maxItems: 3 })),
     buckets: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 63 }), { maxItems: 1_000 })),
-    expires_at: Type.Optional(Type.Union([Type.String({ format: 'date-time' }), Type.Null()])),
+    expires_at: Type.Optional(nullable(Type.String({ format: 'date-time' }))),
   },
-  { additionalProperties: false },
+  closed,
 );
 
-const deleteBody = Type.Object(
-  { accessKeyId: Type.String({ minLength: 1, maxLength: 128 }) },
-  { additionalProperties: false },
-);
+const deleteBody = Type.Object({ accessKeyId: Type.String({ minLength: 1, maxLength: 128 }) }, closed);
 
 export function registerKeyRoutes(app: HttpApp, management: ManagementParts): void {
-  const { keys, parts } = management.services;
+  registerList(app, management);
+  registerCreate(app, management);
+  registerRevoke(app, management);
+  registerPolicyRoutes(app);
+}
 
+function registerList(app: HttpApp, { services: { keys } }: ManagementParts): void {
   app.get(
     '/keys',
     {
@@ -42,15 +39,20 @@ export function registerKeyRoutes(app: HttpApp, management: ManagementParts): vo
         summary: 'List access keys, without secrets',
         params: workspaceParams,
         querystring: teamQuery,
+        response: { 200: envelopeOf(Type.Object({ keys: Type.Array(keyView), count: Type.Integer() })) },
       },
     },
     async (request) => {
       const grant = grantOf(request);
-      const maker = seesAllKeys(grant) ? undefined : principalOf(request).id;
-      const found = await keys.list(grant.workspaceUuid, maker);
+      const principal = principalOf(request);
+      const found = await keys.list(grant.workspaceUuid, administers(grant, principal) ? undefined : principal.id);
       return envelope('Access keys', { keys: found.map(toKeyView), count: found.length });
     },
   );
+}
+
+function registerCreate(app: HttpApp, management: ManagementParts): void {
+  const { keys, parts } = management.services;
 
   app.post(
     '/keys',
@@ -61,14 +63,16 @@ export function registerKeyRoutes(app: HttpApp, management: ManagementParts): vo
         summary: 'Create an access key; its secret is in this answer and never again',
         params: workspaceParams,
         querystring: teamQuery,
-        body: Type.Union([createBody, Type.Null()]),
+        body: nullable(createBody),
+        response: { 201: envelopeOf(createdKeyView) },
       },
     },
     async (request, reply) => {
       const { label = 'dashboard', permissions = DEFAULT_PERMISSIONS, buckets = [], expires_at } = request.body ?? {};
       const grant = grantOf(request);
       const principal = principalOf(request);
-      if (permissions.includes('admin') && !mayMakeAdminKeys(grant, principal)) {
+      const isAdminKey = effectiveScope(permissions, buckets).permissions.includes('admin');
+      if (isAdminKey && !administers(grant, principal)) {
         throw storeErrors.AccessDenied({ details: { field: 'permissions', reason: 'admin keys need an admin' } });
       }
       const { key, secretAccessKey } = await keys.create({
@@ -79,10 +83,13 @@ export function registerKeyRoutes(app: HttpApp, management: ManagementParts): vo
         createdBy: principal.id,
         expiresAtMs: readExpiry(expires_at, parts.now()),
       });
-      return reply.status(201).send(envelope('Access key created', toCreatedView(key, secretAccessKey, management)));
+      const view = toCreatedKeyView(key, secretAccessKey, management.s3Endpoint());
+      return await reply.status(201).send(envelope('Access key created', view));
     },
   );
+}
 
+function registerRevoke(app: HttpApp, { services: { keys } }: ManagementParts): void {
   app.delete(
     '/keys',
     {
@@ -93,49 +100,45 @@ export function registerKeyRoutes(app: HttpApp, management: ManagementParts): vo
         params: workspaceParams,
         querystring: teamQuery,
         body: deleteBody,
+        response: { 200: envelopeOf(Type.Object({ accessKeyId: Type.String() })) },
       },
     },
     async (request) => {
       const grant = grantOf(request);
+      const principal = principalOf(request);
       const { accessKeyId } = request.body;
-      const own = seesAllKeys(grant) ? {} : { createdBy: principalOf(request).id };
+      const own = administers(grant, principal) ? {} : { createdBy: principal.id };
       await keys.revoke({ workspaceUuid: grant.workspaceUuid, accessKeyId, ...own });
       return envelope('Access key revoked', { accessKeyId });
     },
   );
-
-  registerPolicyRoutes(app);
 }
 
 /** They exist so that clients of the older API get an answer that says what to do instead. */
 function registerPolicyRoutes(app: HttpApp): void {
-  for (const url of ['/keys/policy', '/keys/policy/*']) {
-    app.route({
-      method: ['GET', 'POST', 'PUT', 'DELETE'],
-      url,
-      config: { action: 'key:list' },
-      schema: { hide: true },
-      handler: async () => {
-        throw storeErrors.NotImplemented({
-          details: {
-            operation: 'Attaching policies to keys',
-            hint: 'name the buckets when the key is created: {"buckets": [...]}',
-          },
-        });
-      },
-    });
-  }
+  app.route({
+    method: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
+    url: '/keys/policy*',
+    config: { action: 'key:list' },
+    schema: { hide: true },
+    handler: async () => {
+      throw storeErrors.NotImplemented({
+        details: {
+          operation: 'Attaching policies to keys',
+          hint: 'name the buckets when the key is created: {"buckets": [...]}',
+        },
+      });
+    },
+  });
 }
 
-/** Members make keys for themselves, but none that could do more than they may. */
-function mayMakeAdminKeys(grant: Grant, principal: Principal): boolean {
+/**
+ * Others make keys for themselves, but none that could do more than they may; and they see and revoke only those that
+ * they made.
+ */
+function administers(grant: Grant, principal: Principal): boolean {
   if (grant.role === 'service_account') return principal.scopes?.includes('admin') === true;
   return grant.role === 'owner' || grant.role === 'admin';
-}
-
-/** Members see and revoke the keys that they made themselves. */
-function seesAllKeys(grant: Grant): boolean {
-  return grant.role !== 'member';
 }
 
 function readExpiry(text: string | null | undefined, nowMs: number): number | null {
@@ -143,45 +146,6 @@ function readExpiry(text: string | null | undefined, nowMs: number): number | nu
   const expiresAtMs = Date.parse(text);
   if (expiresAtMs > nowMs) return expiresAtMs;
   throw storeErrors.InvalidArgument({ details: { field: 'expires_at', reason: 'expires_at must be in the future' } });
-}
-
-function toKeyView(key: AccessKeyRecord): Record<string, unknown> {
-  return {
-    accessKeyId: key.accessKeyId,
-    label: key.label,
-    permissions: key.permissions,
-    buckets: key.buckets ?? ['*'],
-    role: roleOf(key),
-    created_at: toTimestamp(key.createdAtMs),
-    created_by: key.createdBy,
-    expires_at: key.expiresAtMs === null ? null : toTimestamp(key.expiresAtMs),
-    last_used_at: key.lastUsedAtMs === null ? null : toTimestamp(key.lastUsedAtMs),
-  };
-}
-
-function toCreatedView(
-  key: AccessKeyRecord,
-  secretAccessKey: string,
-  { s3Endpoint }: ManagementParts,
-): Record<string, unknown> {
-  const { accessKeyId, permissions, label } = key;
-  const buckets = key.buckets ?? ['*'];
-  return {
-    accessKeyId,
-    secretAccessKey,
-    s3_endpoint: s3Endpoint(),
-    region: REGION,
-    tenant_id: key.workspaceUuid,
-    key: {
-      accessKeyId,
-      secretAccessKey,
-      permissions,
-      buckets,
-      label,
-      role: roleOf(key),
-      expires_at: key.expiresAtMs === null ? null : toTimestamp(key.expiresAtMs),
-    },
-  };
 }
 
 /** For the audit log, where a refused body may have any shape. */

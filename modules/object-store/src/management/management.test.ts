@@ -134,7 +134,7 @@ describe('the management API', () => {
     [{ name: 'fine', extra: 1 }, 400, 'InvalidRequest'],
     [{ name: 5 }, 400, 'InvalidRequest'],
     [{ name: 'fine', encryption_mode: 'rot13' }, 400, 'InvalidRequest'],
-    [{ name: 'fine', encryption_mode: 'sse-s3' }, 501, 'NotImplemented'],
+    [{ name: 'fine', encryption_mode: 'sse-kms' }, 400, 'InvalidRequest'],
   ])('refuses the bucket %o', async (body, status, code) => {
     const answer = await call('POST', '/buckets', { body });
     expect(answer).toMatchObject({ status, body: { success: false, data: { code } } });

@@ -1,21 +1,41 @@
 import { grantOf, type HttpApp } from '@svc/http';
+import { Type } from 'typebox';
 import { ownerOf } from '../domain/access/owner-identity.ts';
+import { MAX_OBJECT_TAGS } from '../domain/tags.ts';
 import { envelope } from './envelope.ts';
 import { REGION, type ManagementParts } from './management-parts.ts';
-import { teamQuery, workspaceParams } from './schemas.ts';
+import { envelopeOf, TAGS, teamQuery, workspaceParams } from './schemas.ts';
+
+const statusView = Type.Object({
+  enabled: Type.Boolean(),
+  tenant_id: Type.String({ description: 'The UUID of the workspace.' }),
+  owner_id: Type.String({ description: 'Who owns the buckets in ACLs of the S3 plane.' }),
+  owner_display_name: Type.String(),
+  s3_endpoint: Type.String(),
+  region: Type.String(),
+  provisioned: Type.Boolean({ description: 'Whether there was a bucket yet; keys and domains need one.' }),
+  limits: Type.Record(Type.String(), Type.Integer(), { description: 'By name, with the unit last.' }),
+  usage: Type.Object({ buckets: Type.Integer(), object_count: Type.Integer(), size_bytes: Type.Integer() }),
+});
 
 export function registerStatusRoutes(app: HttpApp, { services, s3Endpoint }: ManagementParts): void {
   const { parts, buckets } = services;
+  const limits = {
+    ...parts.config.limits,
+    domains_per_bucket: parts.config.custom_domains.domains_per_bucket,
+    tags_per_object: MAX_OBJECT_TAGS,
+  };
 
   app.get(
     '/',
     {
       config: { action: 'store:read' },
       schema: {
-        tags: ['object store'],
+        tags: TAGS,
         summary: 'Status, limits and usage of the workspace’s object store',
         params: workspaceParams,
         querystring: teamQuery,
+        response: { 200: envelopeOf(statusView) },
       },
     },
     async (request) => {
@@ -30,7 +50,7 @@ export function registerStatusRoutes(app: HttpApp, { services, s3Endpoint }: Man
         s3_endpoint: s3Endpoint(),
         region: REGION,
         provisioned: await parts.metadata.isProvisioned({ workspaceUuid }),
-        limits: parts.config.limits,
+        limits,
         usage: { buckets: usage.buckets, object_count: usage.objectCount, size_bytes: usage.sizeBytes },
       });
     },
