@@ -187,6 +187,29 @@ describe('notifications of a bucket', () => {
     });
   });
 
+  it('tell of what the management API and lifecycle rules do too, and who asked for it', async () => {
+    await tellAll({ events: [...EVERYTHING, 's3:LifecycleExpiration:*'] });
+    for (const key of ['kept', 'old']) {
+      await management.call('PUT', `/buckets/photos/objects/content?key=${key}`, { body: Buffer.from('x') });
+    }
+    await management.call('DELETE', '/buckets/photos/objects?key=kept');
+    const rules = [{ id: 'soon', enabled: true, filter: { prefix: '' }, expiration: { days: 1 } }];
+    await management.call('PUT', '/buckets/photos/lifecycle', { body: { rules } });
+    await deliver();
+    await management.clock.advance(3 * 86_400_000);
+    await deliver();
+    await deliver();
+    const principals = receiver.taken.map(({ body }) => /"principalId":"([^"]*)"/.exec(body)?.[1]);
+    const owner = management.owner.principal.id;
+    expect(receiver.taken).toHaveLength(4);
+    expect(Object.fromEntries(told().map((event, index) => [event, principals[index]]))).toEqual({
+      'ObjectCreated:Put kept': owner,
+      'ObjectRemoved:Delete kept': owner,
+      'ObjectCreated:Put old': owner,
+      'LifecycleExpiration:Delete old': '',
+    });
+  });
+
   it('can be tried out, and the answer says what became of it', async () => {
     await tellAll();
     const test = async () => (await management.call('POST', '/buckets/photos/notifications/test', { body: {} })).body;

@@ -1,6 +1,7 @@
 import { storeErrors } from '../errors.ts';
 import type { ContentKey } from '../encryption/content-key.ts';
 import type { StoredVersion, WriteConditions } from '../ports/metadata-store.ts';
+import type { EventOrigin } from '../ports/notifications.ts';
 import type { BucketRecord, ObjectAttributes } from '../ports/records.ts';
 import { discardRefused } from './object-service.ts';
 import type { StoreServices } from './services.ts';
@@ -12,7 +13,8 @@ export interface UnsizedObject {
   attributes: ObjectAttributes;
   /** That of `attributes.encryption`; null: stored in the clear. */
   contentKey: ContentKey | null;
-  initiator: string;
+  /** Who brings it. */
+  origin: EventOrigin;
   maxBytes: number;
   conditions?: WriteConditions;
 }
@@ -66,10 +68,17 @@ export class UnsizedUpload {
 
   /** Makes the object visible. */
   async commit(): Promise<StoredVersion> {
-    const { bucket, key, attributes, conditions = {} } = this.#object;
+    const { bucket, key, attributes, conditions = {}, origin } = this.#object;
     if (this.#whole === null) {
       const uploadId = this.#uploadId ?? '';
-      const stored = await this.#services.multipart.complete({ bucket, key, uploadId, parts: this.#parts, conditions });
+      const stored = await this.#services.multipart.complete({
+        bucket,
+        key,
+        uploadId,
+        parts: this.#parts,
+        conditions,
+        origin,
+      });
       this.#uploadId = null;
       return stored;
     }
@@ -88,6 +97,7 @@ export class UnsizedUpload {
       attributes,
       checksum,
       conditions,
+      origin,
     });
   }
 
@@ -105,12 +115,12 @@ export class UnsizedUpload {
   }
 
   async #writePart(): Promise<void> {
-    const { bucket, key, attributes, initiator } = this.#object;
+    const { bucket, key, attributes, origin } = this.#object;
     const { multipart, parts } = this.#services;
     this.#uploadId ??= await multipart.create({
       bucket,
       key,
-      initiator,
+      initiator: origin.principal,
       attributes,
       checksumAlgorithm: 'CRC64NVME',
       checksumType: 'FULL_OBJECT',

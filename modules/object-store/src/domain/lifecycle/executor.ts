@@ -18,6 +18,8 @@ const POSITION = 'lifecycle-position';
 const BATCH = 256;
 /** Deletes that are on their way together share commits. */
 const AT_A_TIME = 64;
+/** Those who are told of a removal are told that nobody asked for it. */
+const EXPIRES = { expires: true };
 /** What nobody ended by itself ends then, in every bucket. */
 const ABANDONED_UPLOAD_DAYS = 7;
 
@@ -159,8 +161,13 @@ export class LifecycleExecutor {
   ): Promise<number> {
     const { key, versionId, etag, modifiedAtMs } = version;
     try {
-      if (decision === 'delete-version') await this.#using.objects.delete({ bucket, key, versionId });
-      else await this.#using.objects.delete({ bucket, key }, { ifMatch: [etag], ifMatchModifiedAtMs: modifiedAtMs });
+      if (decision === 'delete-version') await this.#using.objects.delete({ bucket, key, versionId }, {}, EXPIRES);
+      else
+        await this.#using.objects.delete(
+          { bucket, key },
+          { ifMatch: [etag], ifMatchModifiedAtMs: modifiedAtMs },
+          EXPIRES,
+        );
       return 1;
     } catch (error) {
       if (isAppError(error) && error.status < 500) return 0;

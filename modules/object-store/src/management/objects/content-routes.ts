@@ -18,6 +18,7 @@ import type { ManagementParts } from '../management-parts.ts';
 import { bucketParams, envelopeOf, queryOf, TAGS } from '../schemas.ts';
 import { baseUrlOf } from '../url-routes.ts';
 import { contentLengthOf } from './content-length.ts';
+import { originOf } from './event-origin.ts';
 import { keyText, storedView, versionIdText } from './object-schemas.ts';
 import { toStoredView } from './object-view.ts';
 import { sendObject, shownSafely } from './send-object.ts';
@@ -70,7 +71,9 @@ function registerPut(app: HttpApp, management: ManagementParts): void {
         const pump = (consume: Parameters<typeof pumpBody>[1]) => pumpBody(request.raw, consume);
         const source = { sizeBytes, bucket, key: protection.key, inline: true, pump };
         const { content, etag, checksum } = await writeContent(services, source);
-        const stored = await objects.put({ bucket, key, content, sizeBytes, etag, attributes, checksum, conditions });
+        const written = { content, sizeBytes, etag, checksum };
+        const origin = originOf(request);
+        const stored = await objects.put({ bucket, key, ...written, attributes, conditions, origin });
         const { contentType } = attributes;
         const baseUrl = baseUrlOf(management, request);
         return await reply

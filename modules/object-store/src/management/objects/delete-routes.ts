@@ -2,11 +2,14 @@ import { isAppError } from '@svc/errors';
 import { grantOf, type HttpApp } from '@svc/http';
 import { Type, type Static } from 'typebox';
 import { assertObjectKey } from '../../domain/object-key.ts';
+import type { ObjectName } from '../../domain/object-service.ts';
 import type { DeletedObject } from '../../ports/metadata-store.ts';
+import type { BucketRecord } from '../../ports/records.ts';
 import { bucketResource, objectResource } from '../audit-names.ts';
 import { envelope } from '../envelope.ts';
 import type { ManagementParts } from '../management-parts.ts';
 import { bucketParams, envelopeOf, queryOf, TAGS, teamQuery } from '../schemas.ts';
+import { originOf } from './event-origin.ts';
 import { deletedView, deleteManyBody, deleteManyView, keyText, versionIdText } from './object-schemas.ts';
 
 /** So many go at once, and share a commit. */
@@ -38,7 +41,7 @@ export function registerDeleteRoutes(app: HttpApp, { services }: ManagementParts
       const { key, version_id: versionId } = request.query;
       const bucket = await buckets.getOwn(request.params.name, grantOf(request).workspaceUuid);
       assertObjectKey(key);
-      const deleted = await objects.delete({ bucket, key, ...(versionId === undefined ? {} : { versionId }) });
+      const deleted = await objects.delete(nameOf(bucket, key, versionId), {}, { origin: originOf(request) });
       return envelope('Object deleted', toDeletedView(key, deleted));
     },
   );
@@ -60,11 +63,12 @@ export function registerDeleteRoutes(app: HttpApp, { services }: ManagementParts
       const bucket = await buckets.getOwn(request.params.name, grantOf(request).workspaceUuid);
       const names: readonly Name[] = request.body.objects ?? (request.body.keys ?? []).map((key) => ({ key }));
       const outcomes: Outcome[] = [];
+      const origin = originOf(request);
       const remove = async ({ key, version_id: versionId }: Name): Promise<Outcome> => {
         try {
           assertObjectKey(key);
-          const name = { bucket, key, ...(versionId === undefined ? {} : { versionId }) };
-          return { deleted: toDeletedView(key, await objects.delete(name)) };
+          const deleted = await objects.delete(nameOf(bucket, key, versionId), {}, { origin });
+          return { deleted: toDeletedView(key, deleted) };
         } catch (error) {
           if (!isAppError(error) || error.status >= 500) throw error;
           return { error: { key, version_id: versionId ?? null, code: error.code, message: error.message } };
@@ -79,6 +83,10 @@ export function registerDeleteRoutes(app: HttpApp, { services }: ManagementParts
       });
     },
   );
+}
+
+function nameOf(bucket: BucketRecord, key: string, versionId: string | undefined): ObjectName {
+  return { bucket, key, ...(versionId === undefined ? {} : { versionId }) };
 }
 
 function toDeletedView(key: string, deleted: DeletedObject): Static<typeof deletedView> {

@@ -8,6 +8,7 @@ import { bucketResource } from '../audit-names.ts';
 import { envelope } from '../envelope.ts';
 import type { ManagementParts } from '../management-parts.ts';
 import { bucketParams, closed, envelopeOf, TAGS, teamQuery } from '../schemas.ts';
+import { originOf } from './event-origin.ts';
 
 const folderBody = Type.Object(
   { path: Type.String({ minLength: 1, maxLength: 1_024, description: 'Ends in `/`; one that does not gets it.' }) },
@@ -37,7 +38,8 @@ export function registerFolderRoutes(app: HttpApp, { services }: ManagementParts
       const empty = await writeContent(services, source);
       const { content, sizeBytes, etag, checksum } = empty;
       const attributes = { contentType: 'application/x-directory', ...protection };
-      await services.objects.put({ bucket, key: path, content, sizeBytes, etag, attributes, checksum });
+      const origin = originOf(request);
+      await services.objects.put({ bucket, key: path, content, sizeBytes, etag, attributes, checksum, origin });
       return await reply.status(201).send(envelope('Folder created', { path }));
     },
   );

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { grantOf, principalOf, type HttpApp } from '@svc/http';
+import { grantOf, type HttpApp } from '@svc/http';
 import { Type } from 'typebox';
 import { Value } from 'typebox/value';
 import { bucketAccessOf } from '../../domain/access/bucket-access.ts';
@@ -8,12 +8,14 @@ import { assertObjectKey } from '../../domain/object-key.ts';
 import type { StoreServices } from '../../domain/services.ts';
 import { assertUploadAllowed, maxObjectBytes } from '../../domain/settings/upload-rules.ts';
 import { UnsizedUpload } from '../../domain/unsized-upload.ts';
+import type { EventOrigin } from '../../ports/notifications.ts';
 import type { BucketRecord } from '../../ports/records.ts';
 import { bucketResource } from '../audit-names.ts';
 import { envelope } from '../envelope.ts';
 import type { ManagementParts } from '../management-parts.ts';
 import { bucketParams, envelopeOf, TAGS, teamQuery } from '../schemas.ts';
 import { baseUrlOf } from '../url-routes.ts';
+import { originOf } from './event-origin.ts';
 import { describedAttributes, invalidMetadata } from './object-attributes.ts';
 import { cacheControlText, contentTypeText, metadataRecord, storedView } from './object-schemas.ts';
 import { toStoredView } from './object-view.ts';
@@ -51,7 +53,7 @@ export function registerFormRoutes(app: HttpApp, management: ManagementParts): v
     },
     async (request, reply) => {
       const bucket = await buckets.getOwn(request.params.name, grantOf(request).workspaceUuid);
-      const form = new UploadForm(services, bucket, principalOf(request).id);
+      const form = new UploadForm(services, bucket, originOf(request));
       const leave = uploadsInFlight.enter();
       try {
         await readForm(request.raw, form);
@@ -74,14 +76,14 @@ export function registerFormRoutes(app: HttpApp, management: ManagementParts): v
 class UploadForm {
   readonly #services: StoreServices;
   readonly #bucket: BucketRecord;
-  readonly #initiator: string;
+  readonly #origin: EventOrigin;
   readonly #fields: Fields = {};
   readonly prepared: Prepared[] = [];
 
-  constructor(services: StoreServices, bucket: BucketRecord, initiator: string) {
+  constructor(services: StoreServices, bucket: BucketRecord, origin: EventOrigin) {
     this.#services = services;
     this.#bucket = bucket;
-    this.#initiator = initiator;
+    this.#origin = origin;
   }
 
   field(name: string, value: string): void {
@@ -115,7 +117,7 @@ class UploadForm {
       key: objectKey,
       attributes,
       contentKey: protection.key,
-      initiator: this.#initiator,
+      origin: this.#origin,
       maxBytes: maxObjectBytes(configuration, limits.put_bytes),
     });
     this.prepared.push({ key: objectKey, contentType: attributes.contentType, upload });

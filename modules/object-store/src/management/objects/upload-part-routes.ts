@@ -14,6 +14,7 @@ import type { ManagementParts } from '../management-parts.ts';
 import { envelopeOf, queryOf, TAGS, teamQuery } from '../schemas.ts';
 import { baseUrlOf } from '../url-routes.ts';
 import { contentLengthOf } from './content-length.ts';
+import { originOf } from './event-origin.ts';
 import { completeBody, partsView, partView, storedView, type PartView } from './object-schemas.ts';
 import { toStoredView } from './object-view.ts';
 
@@ -128,7 +129,7 @@ function registerComplete(app: HttpApp, management: ManagementParts): void {
       const { upload, name } = await findUpload(services, request.params, grantOf(request).workspaceUuid);
       const named = request.body?.parts;
       const parts = upload.completed ? [] : await partsToComplete(services, name, named);
-      const stored = await services.multipart.complete({ ...name, parts });
+      const stored = await services.multipart.complete({ ...name, parts, origin: originOf(request) });
       const { contentType } = upload.attributes;
       const { bucket, key } = name;
       const baseUrl = baseUrlOf(management, request);
