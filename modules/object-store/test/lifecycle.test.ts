@@ -13,6 +13,7 @@ import {
   PutBucketVersioningCommand,
   PutObjectCommand,
   type LifecycleRule,
+  type PutObjectCommandInput,
   type S3Client,
 } from '@aws-sdk/client-s3';
 import { temporaryFolder, type TemporaryFolder } from '@svc/testing';
@@ -153,6 +154,56 @@ describe('lifecycle rules of a bucket', () => {
     expect([await uploads(ruled), await uploads(other)]).toEqual([1, 0]);
     await runAfter(22);
     expect(await uploads(ruled)).toBe(0);
+  });
+
+  it('take what all of a filter fits, at a date too, and leave what a lock holds', async () => {
+    const Bucket = `aging-${(number += 1)}`;
+    await client.send(new CreateBucketCommand({ Bucket, ObjectLockEnabledForBucket: true }));
+    const put = (Key: string, more: Partial<PutObjectCommandInput> = {}) =>
+      client.send(new PutObjectCommand({ Bucket, Key, Body: 'x'.repeat(100), ...more }));
+    const locked = { ObjectLockMode: 'COMPLIANCE', ObjectLockRetainUntilDate: new Date(now() + 90 * DAY_MS) } as const;
+    await put('tagged', { Tagging: 'kind=old' });
+    await put('tagged-otherwise', { Tagging: 'kind=new' });
+    await put('small', { Tagging: 'kind=old', Body: 'x' });
+    await put('locked', { Tagging: 'kind=old', ...locked });
+    const Filter = { And: { Tags: [{ Key: 'kind', Value: 'old' }], ObjectSizeGreaterThan: 50 } };
+    const date = new Date(Math.ceil(now() / DAY_MS + 1) * DAY_MS);
+    const rule = { Filter, Status: 'Enabled', NoncurrentVersionExpiration: { NoncurrentDays: 1 } } as const;
+    await setRules(Bucket, { ID: 'd', ...rule, Expiration: { Date: date } });
+    expect(await runAfter(0)).toMatchObject({ expired: 0 });
+    expect(await runAfter(3)).toMatchObject({ expired: 2 });
+    expect(await keysOf(Bucket)).toEqual(['small', 'tagged-otherwise']);
+    expect(await runAfter(6)).toMatchObject({ expired: 1 });
+    const { Versions } = await client.send(new ListObjectVersionsCommand({ Bucket }));
+    expect(Versions?.map(({ Key }) => Key)).toEqual(['locked', 'small', 'tagged-otherwise']);
+  });
+
+  it('go by pages through a bucket whose keys have more versions than a page', async () => {
+    const Bucket = await makeBucket();
+    const bucket = await store.metadata.findBucket({ name: Bucket });
+    const bucketId = bucket?.id ?? 0;
+    await store.metadata.setVersioning({ bucketId, versioning: 'enabled' });
+    const one = {
+      bucketId,
+      content: { kind: 'empty' } as const,
+      sizeBytes: 0,
+      etag: 'e',
+      attributes: { contentType: 'x' },
+      checksum: null,
+      conditions: {},
+      trashDueAtMs: 1,
+    };
+    const keys = [...Array.from({ length: 1_500 }, () => 'many'), ...Array.from({ length: 700 }, (_, at) => `z${at}`)];
+    await Promise.all(
+      keys.map((key) =>
+        store.metadata.putObject({ ...one, key, nowMs: now(), versionToken: randomUUID().replaceAll('-', '') }),
+      ),
+    );
+    const noncurrent = { NoncurrentDays: 1, NewerNoncurrentVersions: 20 };
+    await setRules(Bucket, { ID: 'n', Prefix: '', Status: 'Enabled', NoncurrentVersionExpiration: noncurrent });
+    expect(await runAfter(3)).toMatchObject({ expired: 1_500 - 1 - 20 });
+    const left = await client.send(new ListObjectVersionsCommand({ Bucket, Prefix: 'many' }));
+    expect(left.Versions).toHaveLength(21);
   });
 
   it('are carried out by one replica at a time, and a cut run goes on where it stood', async () => {

@@ -14,6 +14,7 @@ import { describeBlobRecords } from '../testing/blob-records-contract.ts';
 import { describeCopies } from '../testing/copy-contract.ts';
 import type { OpenMetadata } from '../testing/metadata-bench.ts';
 import { describeDomains } from '../testing/domain-contract.ts';
+import { describeLifecycle } from '../testing/lifecycle-contract.ts';
 import { describeMetadataStore } from '../testing/metadata-contract.ts';
 import { describeNotifications } from '../testing/notification-contract.ts';
 import { describeQuotas } from '../testing/quota-contract.ts';
@@ -42,6 +43,7 @@ describe('the metadata store on SQLite', () => {
   describeCopies(open);
   describeQuotas(open);
   describeNotifications(open);
+  describeLifecycle(open);
 });
 
 const title = 'the metadata store on PostgreSQL';
@@ -72,6 +74,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
   describeCopies(open);
   describeQuotas(open);
   describeNotifications(open);
+  describeLifecycle(open);
 
   it('lets two replicas write the same keys at once, in opposite orders, without losing one or a count', async () => {
     if (source === undefined) throw new Error('the server is there only while the suite runs');

@@ -64,12 +64,14 @@ export class LifecycleExecutor {
   /** Until the signal; a run that fails is logged, and the next one goes on where it stopped. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
+      let waitMs = this.#everyMs;
       try {
-        await this.round(signal);
+        // Another that was killed in the midst of it leaves its lease behind: who comes next does not wait for hours.
+        if (!(await this.round(signal)).ran) waitMs = Math.min(waitMs, LEASE_MS);
       } catch (error) {
         this.#using.parts.log.error({ err: error }, 'lifecycle rules could not be carried out');
       }
-      await delay(this.#everyMs, undefined, { signal }).catch(() => undefined);
+      await delay(waitMs, undefined, { signal }).catch(() => undefined);
     }
   }
 
