@@ -5,6 +5,7 @@ import { storeErrors } from '../errors.ts';
 export type XmlElement = string | { readonly [name: string]: XmlElement | readonly XmlElement[] };
 
 const MAX_DEPTH = 20;
+const CDATA = '#cdata';
 
 /** Reads a document with the given root. Entities and document types are refused; any other shape is `MalformedXML`. */
 export function parseXml(document: string, root: string): XmlElement {
@@ -15,6 +16,7 @@ export function parseXml(document: string, root: string): XmlElement {
     removeNSPrefix: true,
     parseTagValue: false,
     trimValues: false,
+    cdataPropName: CDATA,
     processEntities: false, // the five of XML and character references are read in `childText`
     ignoreDeclaration: true,
     ignorePiTags: true,
@@ -52,8 +54,10 @@ export function childText(element: XmlElement, name: string): string | undefined
 
 /** The text of an element that has nothing else in it. */
 export function textOf(element: XmlElement): string {
-  if (typeof element !== 'string') throw storeErrors.MalformedXML();
-  return decodeReferences(element);
+  if (typeof element === 'string') return decodeReferences(element);
+  const { [CDATA]: data, ...others } = element;
+  if (typeof data !== 'string' || Object.keys(others).length > 0) throw storeErrors.MalformedXML();
+  return data; // as it stands: nothing in it is a reference
 }
 
 const PREDEFINED: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
@@ -62,12 +66,12 @@ const PREDEFINED: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>
 function decodeReferences(text: string): string {
   if (!text.includes('&')) return text;
   return text.replace(
-    /&(?:#x([0-9a-fA-F]{1,6})|#(\d{1,7})|(\w{1,8}));/g,
+    /&(?:#x([0-9a-fA-F]{1,6});|#(\d{1,7});|(\w{1,8});)?/g,
     (_, hex?: string, decimal?: string, name = '') => {
-      const known = PREDEFINED[name];
-      if (known !== undefined) return known;
+      if (Object.hasOwn(PREDEFINED, name)) return PREDEFINED[name] ?? '';
       const code = hex === undefined ? Number.parseInt(decimal ?? '', 10) : Number.parseInt(hex, 16);
-      if (Number.isNaN(code) || code > 0x10ffff) throw storeErrors.MalformedXML();
+      const isSurrogate = code >= 0xd800 && code < 0xe000;
+      if (Number.isNaN(code) || code === 0 || code > 0x10ffff || isSurrogate) throw storeErrors.MalformedXML();
       return String.fromCodePoint(code);
     },
   );

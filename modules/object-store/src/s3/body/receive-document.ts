@@ -25,5 +25,14 @@ export async function receiveDocument(
   });
   if (received !== plan.sizeBytes) throw storeErrors.IncompleteBody();
   assertDigests(plan, hasher.digest(), trailer);
-  return Buffer.concat(chunks).toString('utf8');
+  return decodeText(Buffer.concat(chunks));
+}
+
+/** Bytes that are no UTF-8 name nothing: replaced by U+FFFD they could name something else. */
+function decodeText(bytes: Buffer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch (cause) {
+    throw storeErrors.MalformedXML({ cause });
+  }
 }
