@@ -17,6 +17,10 @@ export async function renderOpenApi(): Promise<string> {
     try {
       return renderOpenApiDocument(composition.app);
     } finally {
+      // Nobody has started them, so nobody but this closes them.
+      for (const service of Object.values(composition.services)) {
+        composition.lifecycle.own(service.name, () => service.close());
+      }
       await composition.lifecycle.close();
     }
   } finally {

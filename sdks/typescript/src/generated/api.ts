@@ -1,13 +1,51 @@
 /* Made by scripts/generate-types.ts from api/openapi.json; `./svc openapi` writes it anew. */
 
 export interface ObjectStoreOperations {
+  /** Read an object that is public; no credentials */
+  'GET /api/v1/public/object-store/t/{tenant_id}/objects/{*}': {
+    query: {
+      "bucket": string;
+    };
+    body: undefined;
+    answer: undefined;
+  };
+  /** Read an object that is public; no credentials */
+  'HEAD /api/v1/public/object-store/t/{tenant_id}/objects/{*}': {
+    query: {
+      "bucket": string;
+    };
+    body: undefined;
+    answer: undefined;
+  };
   /** Status, limits and usage of the workspace’s object store */
   'GET /': {
     query: {
       "team_uuid"?: undefined | string;
     };
     body: undefined;
-    answer: undefined;
+    answer: {
+      "success": true;
+      "message": string;
+      "data": {
+        "enabled": boolean;
+        /** The UUID of the workspace. */
+        "tenant_id": string;
+        /** Who owns the buckets in ACLs of the S3 plane. */
+        "owner_id": string;
+        "owner_display_name": string;
+        "s3_endpoint": string;
+        "region": string;
+        /** Whether there was a bucket yet; keys and domains need one. */
+        "provisioned": boolean;
+        /** By name, with the unit last. */
+        "limits": Record<string, number>;
+        "usage": {
+          "buckets": number;
+          "object_count": number;
+          "size_bytes": number;
+        };
+      };
+    };
   };
   /** List buckets */
   'GET /buckets': {
@@ -15,7 +53,31 @@ export interface ObjectStoreOperations {
       "team_uuid"?: undefined | string;
     };
     body: undefined;
-    answer: undefined;
+    answer: {
+      "success": true;
+      "message": string;
+      "data": {
+        "buckets": ({
+          "name": string;
+          "created_at": string;
+          "region": string;
+          "location_hint": string | null;
+          "encryption_mode": "none" | "sse-s3";
+          "versioning": "unversioned" | "enabled" | "suspended";
+          "publicDefault": boolean;
+          "object_count": number;
+          "size_bytes": number;
+          "soft_delete": {
+            "enabled": boolean;
+            "retention_days": number;
+          };
+          /** All that are registered, whether they serve or not yet. */
+          "custom_domains": (string)[];
+          "state": "active";
+        })[];
+        "count": number;
+      };
+    };
   };
   /** Create a bucket; the first one provisions the object store of the workspace */
   'POST /buckets': {
@@ -28,7 +90,28 @@ export interface ObjectStoreOperations {
       "encryption_mode"?: undefined | "none" | "sse-s3";
       "location_hint"?: undefined | string | null;
     };
-    answer: undefined;
+    answer: {
+      "success": true;
+      "message": string;
+      "data": {
+        "name": string;
+        "created_at": string;
+        "region": string;
+        "location_hint": string | null;
+        "encryption_mode": "none" | "sse-s3";
+        "versioning": "unversioned" | "enabled" | "suspended";
+        "publicDefault": boolean;
+        "object_count": number;
+        "size_bytes": number;
+        "soft_delete": {
+          "enabled": boolean;
+          "retention_days": number;
+        };
+        /** All that are registered, whether they serve or not yet. */
+        "custom_domains": (string)[];
+        "state": "active";
+      };
+    };
   };
   /** List deleted buckets that can be restored */
   'GET /buckets/deleted': {
@@ -36,15 +119,41 @@ export interface ObjectStoreOperations {
       "team_uuid"?: undefined | string;
     };
     body: undefined;
-    answer: undefined;
+    answer: {
+      "success": true;
+      "message": string;
+      "data": {
+        "buckets": ({
+          "name": string;
+          "state": "soft-deleted" | "deleted";
+          "created_at": string;
+          "deleted_at": string;
+          "purge_at": string | null;
+          "restorable": boolean;
+        })[];
+        "count": number;
+      };
+    };
   };
   /** Delete a bucket; it can be restored until its purge */
   'DELETE /buckets/{name}': {
     query: {
       "team_uuid"?: undefined | string;
+      "force"?: undefined | boolean;
     };
     body: undefined;
-    answer: undefined;
+    answer: {
+      "success": true;
+      "message": string;
+      "data": {
+        "name": string;
+        "state": "soft-deleted" | "deleted";
+        "created_at": string;
+        "deleted_at": string;
+        "purge_at": string | null;
+        "restorable": boolean;
+      };
+    };
   };
   /** Custom domains of a bucket, and the target for their CNAMEs */
   'GET /buckets/{name}/custom-domain': {
@@ -214,6 +323,23 @@ export interface ObjectStoreOperations {
       "data": {
         "bucket": string;
         "removed": (string)[];
+      };
+    };
+  };
+  /** Create a folder */
+  'POST /buckets/{name}/folders': {
+    query: {
+      "team_uuid"?: undefined | string;
+    };
+    body: {
+      /** Ends in `/`; one that does not gets it. */
+      "path": string;
+    };
+    answer: {
+      "success": true;
+      "message": string;
+      "data": {
+        "path": string;
       };
     };
   };
@@ -582,13 +708,409 @@ export interface ObjectStoreOperations {
       };
     };
   };
+  /** List objects in the order of their keys */
+  'GET /buckets/{name}/objects': {
+    query: {
+      "team_uuid"?: undefined | string;
+      "prefix"?: undefined | string;
+      "delimiter"?: undefined | string;
+      "cursor"?: undefined | string;
+      "limit"?: undefined | number;
+      "start_after"?: undefined | string;
+    };
+    body: undefined;
+    answer: {
+      "success": true;
+      "message": string;
+      "data": {
+        "objects": ({
+          "key": string;
+          "size": number;
+          /** Without quotes. */
+          "etag": string;
+          "last_modified": string;
+          "content_type": string;
+          "storage_class": string;
+          "version_id": string | null;
+          /** Anybody may read it, whatever the bucket’s default is. */
+          "public": boolean;
+        })[];
+        "prefixes": (string)[];
+        "cursor": string | null;
+        "truncated": boolean;
+        "key_count": number;
+      };
+    };
+  };
+  /** Upload 1 to 20 files of a form */
+  'POST /buckets/{name}/objects': {
+    query: {
+      "team_uuid"?: undefined | string;
+    };
+    body: undefined;
+    answer: {
+      "success": true;
+      "message": string;
+      "data": {
+        "objects": ({
+          "key": string;
+          "size": number;
+          "etag": string;
+          "version_id": string | null;
+          "checksum_crc64nvme": string | null;
+          "content_type": string;
+          "last_modified": string;
+          /** Serves the object where it may be read by anybody. */
+          "url": string;
+        })[];
+      };
+    };
+  };
+  /** Delete an object, or one version of it; what is not there is deleted */
+  'DELETE /buckets/{name}/objects': {
+    query: {
+      "team_uuid"?: undefined | string;
+      "key": string;
+      "version_id"?: undefined | string;
+    };
+    body: undefined;
+    answer: {
+      "success": true;
+      "message": string;
+      "data": {
+        "key": string;
+        "deleted": boolean;
+        "delete_marker": boolean;
+        "version_id": string | null;
+      };
+    };
+  };
+  /** Store the body as an object */
+  'PUT /buckets/{name}/objects/content': {
+    query: {
+      "team_uuid"?: undefined | string;
+      "key": string;
+      "public"?: undefined | boolean;
+    };
+    body: undefined;
+    answer: {
+      "success": true;
+      "message": string;
+      "data": {
+        "key": string;
+        "size": number;
+        "etag": string;
+        "version_id": string | null;
+        "checksum_crc64nvme": string | null;
+        "content_type": string;
+        "last_modified": string;
+        /** Serves the object where it may be read by anybody. */
+        "url": string;
+      };
+    };
+  };
+  /** Delete up to 1,000 objects; each succeeds or fails alone */
+  'POST /buckets/{name}/objects/delete': {
+    query: {
+      "team_uuid"?: undefined | string;
+    };
+    body: {
+      "keys"?: undefined | (string)[];
+      "objects"?: undefined | ({
+        "key": string;
+        "version_id"?: undefined | string;
+      })[];
+    };
+    answer: {
+      "success": true;
+      "message": string;
+      "data": {
+        "deleted": ({
+          "key": string;
+          "deleted": boolean;
+          "delete_marker": boolean;
+          "version_id": string | null;
+        })[];
+        "errors": ({
+          "key": string;
+          "version_id": string | null;
+          "code": string;
+          "message": string;
+        })[];
+      };
+    };
+  };
+  /** Download an object, whole or a range of it */
+  'GET /buckets/{name}/objects/download': {
+    query: {
+      "team_uuid"?: undefined | string;
+      "key": string;
+      "version_id"?: undefined | string;
+      "inline"?: undefined | "0" | "1";
+    };
+    body: undefined;
+    answer: undefined;
+  };
+  /** Download an object, whole or a range of it */
+  'HEAD /buckets/{name}/objects/download': {
+    query: {
+      "team_uuid"?: undefined | string;
+      "key": string;
+      "version_id"?: undefined | string;
+      "inline"?: undefined | "0" | "1";
+    };
+    body: undefined;
+    answer: undefined;
+  };
+  /** List uploads that are not done */
+  'GET /buckets/{name}/objects/multipart': {
+    query: {
+      "team_uuid"?: undefined | string;
+      "prefix"?: undefined | string;
+      "delimiter"?: undefined | string;
+      "cursor"?: undefined | string;
+      "limit"?: undefined | number;
+    };
+    body: undefined;
+    answer: {
+      "success": true;
+      "message": string;
+      "data": {
+        "uploads": ({
+          "uploadId": string;
+          "key": string;
+          "initiated_at": string;
+          "content_type": string;
+        })[];
+        "prefixes": (string)[];
+        "cursor": string | null;
+        "truncated": boolean;
+      };
+    };
+  };
+  /** Begin an upload in parts */
+  'POST /buckets/{name}/objects/multipart': {
+    query: {
+      "team_uuid"?: undefined | string;
+    };
+    body: {
+      "key": string;
+      "content_type"?: undefined | string;
+      "cache_control"?: undefined | string;
+      /** Kept with the object and given back as `x-amz-meta-*`. */
+      "metadata"?: undefined | Record<string, string>;
+      "public"?: undefined | boolean;
+      /** Bytes, if known: makes the recommendation fit. */
+      "size"?: undefined | number;
+    };
+    answer: {
+      "success": true;
+      "message": string;
+      "data": {
+        "uploadId": string;
+        "key": string;
+        "bucket": string;
+        "min_part_size": number;
+        "max_part_size": number;
+        "max_parts": number;
+        "recommended_part_size": number;
+        "initiated_at": string;
+      };
+    };
+  };
+  /** Give an upload up; one that is not there is given up */
+  'DELETE /buckets/{name}/objects/multipart/{uploadId}': {
+    query: {
+      "team_uuid"?: undefined | string;
+    };
+    body: undefined;
+    answer: {
+      "success": true;
+      "message": string;
+      "data": {
+        "uploadId": string;
+        "aborted": boolean;
+      };
+    };
+  };
+  /** Make the object of its parts; a second time gives the same answer */
+  'POST /buckets/{name}/objects/multipart/{uploadId}/complete': {
+    query: {
+      "team_uuid"?: undefined | string;
+    };
+    body: {
+      /** Omitted: all that were uploaded. */
+      "parts"?: undefined | ({
+        "partNumber": number;
+        "etag": string;
+      })[];
+    } | null;
+    answer: {
+      "success": true;
+      "message": string;
+      "data": {
+        "key": string;
+        "size": number;
+        "etag": string;
+        "version_id": string | null;
+        "checksum_crc64nvme": string | null;
+        "content_type": string;
+        "last_modified": string;
+        /** Serves the object where it may be read by anybody. */
+        "url": string;
+      };
+    };
+  };
+  /** List the parts that are there, to go on with an upload */
+  'GET /buckets/{name}/objects/multipart/{uploadId}/parts': {
+    query: {
+      "team_uuid"?: undefined | string;
+      "cursor"?: undefined | number;
+      "limit"?: undefined | number;
+    };
+    body: undefined;
+    answer: {
+      "success": true;
+      "message": string;
+      "data": {
+        "uploadId": string;
+        "key": string;
+        "parts": ({
+          "partNumber": number;
+          "etag": string;
+          "size": number;
+          "checksum_crc64nvme": string | null;
+          "last_modified": string | null;
+        })[];
+        "cursor": number | null;
+        "truncated": boolean;
+      };
+    };
+  };
+  /** Store the body as a part; the same number again replaces it */
+  'PUT /buckets/{name}/objects/multipart/{uploadId}/parts/{n}': {
+    query: {
+      "team_uuid"?: undefined | string;
+    };
+    body: undefined;
+    answer: {
+      "success": true;
+      "message": string;
+      "data": {
+        "partNumber": number;
+        "etag": string;
+        "size": number;
+        "checksum_crc64nvme": string | null;
+        "last_modified": string | null;
+      };
+    };
+  };
+  /** Presign a URL for one key, for up to 100, or for the parts of an upload */
+  'POST /buckets/{name}/objects/presign': {
+    query: {
+      "team_uuid"?: undefined | string;
+    };
+    body: {
+      "key"?: undefined | string;
+      "keys"?: undefined | (string)[];
+      "method"?: undefined | "GET" | "PUT" | "DELETE";
+      /** Seconds; 900 by default. */
+      "expires_in"?: undefined | number;
+      "content_type"?: undefined | string;
+      "content_length"?: undefined | number;
+      /** The upload fails when the key is taken. */
+      "if_none_match"?: undefined | boolean;
+      "version_id"?: undefined | string;
+      "multipart"?: undefined | {
+        "parts": number;
+        /** Kept with the object and given back as `x-amz-meta-*`. */
+        "metadata"?: undefined | Record<string, string>;
+        "cache_control"?: undefined | string;
+      };
+    };
+    answer: {
+      "success": true;
+      "message": string;
+      "data": {
+        "key"?: undefined | string;
+        "url"?: undefined | string;
+        "method"?: undefined | string;
+        "headers"?: undefined | Record<string, string>;
+        "expires_at": string;
+        "urls"?: undefined | ({
+          "key": string;
+          "url": string;
+          "method": string;
+          /** To be sent as they are. */
+          "headers": Record<string, string>;
+          "expires_at": string;
+        })[];
+        "uploadId"?: undefined | string;
+        "parts"?: undefined | ({
+          "partNumber": number;
+          "url": string;
+        })[];
+      };
+    };
+  };
+  /** Versions and delete markers, the newest of each key first */
+  'GET /buckets/{name}/objects/versions': {
+    query: {
+      "team_uuid"?: undefined | string;
+      "key"?: undefined | string;
+      "prefix"?: undefined | string;
+      "delimiter"?: undefined | string;
+      "cursor"?: undefined | string;
+      "limit"?: undefined | number;
+    };
+    body: undefined;
+    answer: {
+      "success": true;
+      "message": string;
+      "data": {
+        "versions": ({
+          "key": string;
+          "version_id": string;
+          "is_latest": boolean;
+          "delete_marker": boolean;
+          "size": number;
+          "etag": string | null;
+          "last_modified": string;
+        })[];
+        "prefixes": (string)[];
+        "cursor": string | null;
+        "truncated": boolean;
+      };
+    };
+  };
   /** Restore a deleted bucket */
   'POST /buckets/{name}/restore': {
     query: {
       "team_uuid"?: undefined | string;
     };
     body: undefined;
-    answer: undefined;
+    answer: {
+      "success": true;
+      "message": string;
+      "data": {
+        "name": string;
+        "created_at": string;
+        "region": string;
+        "location_hint": string | null;
+        "encryption_mode": "none" | "sse-s3";
+        "versioning": "unversioned" | "enabled" | "suspended";
+        "publicDefault": boolean;
+        "object_count": number;
+        "size_bytes": number;
+        "soft_delete": {
+          "enabled": boolean;
+          "retention_days": number;
+        };
+        /** All that are registered, whether they serve or not yet. */
+        "custom_domains": (string)[];
+        "state": "active";
+      };
+    };
   };
   /** Settings of a bucket, defaults filled in */
   'GET /buckets/{name}/settings': {
@@ -897,7 +1419,26 @@ export interface ObjectStoreOperations {
       "team_uuid"?: undefined | string;
     };
     body: undefined;
-    answer: undefined;
+    answer: {
+      "success": true;
+      "message": string;
+      "data": {
+        "keys": ({
+          "accessKeyId": string;
+          "label": string;
+          "permissions": ("read" | "write" | "admin")[];
+          /** `["*"]`: all of the workspace. */
+          "buckets": (string)[];
+          "role": "ReadOnly" | "Editor" | "NamespaceAdmin";
+          "expires_at": string | null;
+          "created_at": string;
+          /** The user or service account that made it. */
+          "created_by": string;
+          "last_used_at": string | null;
+        })[];
+        "count": number;
+      };
+    };
   };
   /** Create an access key; its secret is in this answer and never again */
   'POST /keys': {
@@ -910,7 +1451,28 @@ export interface ObjectStoreOperations {
       "buckets"?: undefined | (string)[];
       "expires_at"?: undefined | string | null;
     } | null;
-    answer: undefined;
+    answer: {
+      "success": true;
+      "message": string;
+      "data": {
+        "accessKeyId": string;
+        /** In this answer only. */
+        "secretAccessKey": string;
+        "s3_endpoint": string;
+        "region": string;
+        "tenant_id": string;
+        "key": {
+          "accessKeyId": string;
+          "secretAccessKey": string;
+          "label": string;
+          "permissions": ("read" | "write" | "admin")[];
+          /** `["*"]`: all of the workspace. */
+          "buckets": (string)[];
+          "role": "ReadOnly" | "Editor" | "NamespaceAdmin";
+          "expires_at": string | null;
+        };
+      };
+    };
   };
   /** Revoke an access key */
   'DELETE /keys': {
@@ -920,7 +1482,13 @@ export interface ObjectStoreOperations {
     body: {
       "accessKeyId": string;
     };
-    answer: undefined;
+    answer: {
+      "success": true;
+      "message": string;
+      "data": {
+        "accessKeyId": string;
+      };
+    };
   };
   /** URLs at which the objects of a bucket can be reached */
   'GET /urls': {
