@@ -79,8 +79,9 @@ async function auditAfter(cut: Cut, folder: string, seed: number, origin: string
   const client: S3Client = sdkClient(store, key);
   const wrong: string[] = [];
   try {
-    const { clean, missing, wrongSize } = await store.module.fsck();
-    if (!clean) wrong.push(`fsck: ${missing.length} missing, ${wrongSize.length} of another size`);
+    await store.module.maintain(); // what was sealed and not committed is swept
+    const report = await store.module.fsck();
+    if (!report.clean) wrong.push(`fsck: ${JSON.stringify(report)}`);
     for (const [Key, body] of cut.answered) {
       let found: Uint8Array | undefined;
       const { code } = await refusalOf(

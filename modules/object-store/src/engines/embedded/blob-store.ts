@@ -1,11 +1,11 @@
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { storeErrors } from '../../errors.ts';
 import type { BlobEntry, BlobId, BlobStore, BlobWriter, ReadRange } from '../../ports/blob-store.ts';
 import { FileBlobWriter } from './blob-writer.ts';
 import { BufferPool } from './buffer-pool.ts';
 import { isMissing, toStoreError } from './failures.ts';
 import { nodeFileSystem, type FileSystem } from './file-system.ts';
-import { FolderSync } from './folder-sync.ts';
+import { FolderSync, syncFolder } from './folder-sync.ts';
 import { blobIdOf, createIdSource, isShard, layoutOf, type Layout } from './layout.ts';
 import { readFileRange } from './read-file.ts';
 
@@ -48,6 +48,8 @@ async function assertUsable(layout: Layout, files: FileSystem): Promise<void> {
       await handle.close();
     }
     await files.unlink(probe);
+    // A blob that is synced in a folder whose own name is not would be lost with that folder.
+    for (const folder of [layout.root, dirname(layout.root)]) await syncFolder(files, folder);
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw storeErrors.FolderNotUsable({ cause, details: { folder: layout.root, reason } });

@@ -81,4 +81,15 @@ describe('the embedded blob store on a disk that fails', () => {
     faults.plan = () => null;
     expect((await read(store, id)).equals(body)).toBe(true);
   });
+
+  it('lets a read-ahead fail while a slow reader is busy, and says so when the reader asks again', async () => {
+    await using folder = await temporaryFolder();
+    const { store, faults } = await opened(folder.path);
+    const id = await write(store);
+    faults.plan = failingCall(new Set([2]), 'EIO'); // the second range, which is read ahead
+    const chunks = store.read(id, { start: 0, endExclusive: body.length })[Symbol.asyncIterator]();
+    expect((await chunks.next()).done).toBe(false);
+    await new Promise((resolve) => setImmediate(resolve)); // a rejection that nobody handles is reported by now
+    await expect(chunks.next()).rejects.toMatchObject({ code: 'StorageFault' });
+  });
 });

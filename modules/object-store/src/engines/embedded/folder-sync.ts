@@ -37,7 +37,8 @@ export class FolderSync {
   }
 }
 
-async function syncFolder(files: FileSystem, folder: string): Promise<void> {
+/** The entries of a folder are on stable storage. */
+export async function syncFolder(files: FileSystem, folder: string): Promise<void> {
   const handle = await files.open(folder, 'r');
   try {
     await handle.sync();

@@ -28,6 +28,8 @@ export async function* readFileRange(
       position += chunk.length;
       if (position < range.endExclusive) {
         pending = readInto(handle, buffers[turn % buffers.length], position, range.endExclusive);
+        // It may fail while a slow reader still has the chunk before; whoever asks for the next one hears of it.
+        pending.catch(() => undefined);
       }
       yield chunk;
     }

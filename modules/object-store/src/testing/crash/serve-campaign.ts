@@ -5,11 +5,13 @@ import { parseArgs } from 'node:util';
 import { createHttpApp, createListener, type Access } from '@svc/http';
 import { createLogger, createMetrics } from '@svc/telemetry';
 import { fakeAccess, fakeAudit } from '@svc/testing';
-import type { FsckReport } from '../../domain/fsck.ts';
+import { fsck, type FsckReport } from '../../domain/fsck.ts';
 import { startStore, testConfig, type RunningStore, type TestKey } from '../running-store.ts';
 import { CRASH_BUCKET, EXPIRING_BUCKET, TAGGED_BUCKET, VERSIONED_BUCKET } from './campaign-state.ts';
 import { CAMPAIGN_PART_BYTES } from './key-operations.ts';
 
+/** Longer than any commit takes: what is sealed for less is on its way, what is older and unknown was to be swept. */
+const SETTLE_SECONDS = 20;
 const WORKSPACE = '00000000-0000-4000-8000-000000000001';
 
 /** The first line of the process, as JSON. */
@@ -27,7 +29,7 @@ export function campaignConfig(): ReturnType<typeof testConfig> {
     ...rest,
     lifecycle: { ...rest.lifecycle, day_seconds: 1 },
     trash_grace_seconds: 0,
-    sweep_grace_seconds: 20, // longer than any commit takes: what is sealed and not committed yet is no leftover
+    sweep_grace_seconds: SETTLE_SECONDS,
     limits: { ...limits, part_min_bytes: CAMPAIGN_PART_BYTES },
   };
 }
@@ -38,11 +40,12 @@ async function main(): Promise<void> {
   const folder = values.folder ?? '.';
   const store = await startStore(folder, { config: campaignConfig() });
   await store.module.maintain();
-  const fsck = await store.module.fsck();
+  const { metadata, blobs } = store;
+  const found = await fsck({ metadata, blobs, now: Date.now }, { settleMs: SETTLE_SECONDS * 1_000 });
   const key = await prepare(store, join(folder, 'test-key.json'));
   const management = await serveManagement(store);
   store.module.start(new AbortController().signal);
-  const line: ServedCampaign = { ...key, endpoint: store.endpoint, pid: process.pid, management, fsck };
+  const line: ServedCampaign = { ...key, endpoint: store.endpoint, pid: process.pid, management, fsck: found };
   process.stdout.write(`${JSON.stringify(line)}\n`);
 }
 

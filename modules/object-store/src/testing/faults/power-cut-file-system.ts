@@ -128,11 +128,11 @@ export class PowerCut {
 
   /** Writes what is left of the root into another folder. `random` draws what becomes of all that was not synced. */
   async leave(target: string, random: () => number): Promise<void> {
-    await mkdir(target, { recursive: true });
     await this.#leaveFolder(this.#root, target, random);
   }
 
   async #leaveFolder(source: string, target: string, random: () => number): Promise<void> {
+    await mkdir(target, { recursive: true });
     const { entries, synced } = this.#folders.get(source) ?? { entries: new Map(), synced: new Map() };
     for (const path of new Set([...synced.keys(), ...entries.keys()])) {
       const [now, before] = [entries.get(path), synced.get(path)];
