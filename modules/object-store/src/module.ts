@@ -68,10 +68,11 @@ export interface ObjectStoreStatus {
 export interface ObjectStoreModule {
   /** The management API of the contract. */
   registerRoutes(app: HttpApp): Promise<void>;
-  /** The S3 plane, for a raw `node:http` server: `createListener({ handler, configure })`. */
+  /** The S3 plane, for a raw `node:http` server: `createListener({ ...s3 })`. */
   readonly s3: {
     handler(incoming: IncomingMessage, response: ServerResponse): void;
     configure(server: Server): void;
+    onSlowBody(exchange: { request: IncomingMessage; response: ServerResponse }): void;
   };
   /** For the two listeners of custom domains. */
   readonly sites: Sites;
@@ -137,7 +138,7 @@ export async function createObjectStoreModule(dependencies: ObjectStoreDependenc
         domains: customDomains,
         customDomains: (bucket) => hostnamesServing(customDomains, bucket),
       }),
-    s3: { handler: s3.handle, configure: s3.configure },
+    s3: { handler: s3.handle, configure: s3.configure, onSlowBody: s3.onSlowBody },
     sites,
     start: (signal) => {
       const ends = AbortSignal.any([signal, stop.signal]);

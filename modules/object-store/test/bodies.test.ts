@@ -74,6 +74,7 @@ describe('bodies of uploads', () => {
   it.each([
     ['content-md5', 'short', 'InvalidDigest'],
     ['x-amz-checksum-crc32', 'AAAA', 'BadDigest'],
+    ['x-amz-checksum-crc32', 'A!', 'InvalidRequest'],
     ['x-amz-checksum-sha256', 'not base64!', 'InvalidRequest'],
   ])('refuses a malformed %s', async (header, value, code) => {
     expect(refused(await put('malformed', 'x', { [header]: value }))).toEqual({ status: 400, code });
@@ -132,7 +133,7 @@ describe('bodies of uploads', () => {
       const without = Buffer.concat([Buffer.from('3e8\r\n'), body, Buffer.from('\r\n0\r\n\r\n')]);
       expect(refused(await put('trailer-2', without, headers, options))).toEqual({
         status: 400,
-        code: 'InvalidRequest',
+        code: 'MalformedTrailerError',
       });
       expect(await stored('trailer-2')).toBeNull();
     });

@@ -98,7 +98,8 @@ describe('who may do what on the S3 plane', () => {
 
     it.each([
       ['of version 2', 'AWS tid_x:c2lnbmF0dXJl', 400, 'InvalidRequest'],
-      ['of another scheme', 'Bearer token', 400, 'InvalidRequest'],
+      ['of another scheme', 'Bearer token', 400, 'InvalidArgument'],
+      ['of one word', 'AWS4-HMAC-SHA256', 400, 'InvalidArgument'],
       ['without parts', 'AWS4-HMAC-SHA256 nothing', 400, 'AuthorizationHeaderMalformed'],
       [
         'with a malformed credential',
@@ -115,8 +116,8 @@ describe('who may do what on the S3 plane', () => {
       [
         'of another day',
         'AWS4-HMAC-SHA256 Credential=x/20260228/auto/s3/aws4_request, SignedHeaders=host, Signature=y',
-        403,
-        'SignatureDoesNotMatch',
+        400,
+        'AuthorizationHeaderMalformed',
       ],
     ])('refuses an Authorization %s', async (_what, authorization, status, code) => {
       const headers = { authorization, 'x-amz-date': '20260301T120000Z' };

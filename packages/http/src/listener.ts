@@ -3,7 +3,7 @@ import { createServer as createTlsServer, type ServerOptions as TlsServerOptions
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { clientErrorOf, isAboutHttp, refuseSocket } from './client-errors.ts';
-import { Connections } from './connections.ts';
+import { Connections, type Exchange } from './connections.ts';
 import { continueOnFirstRead } from './expect-continue.ts';
 import { DEFAULT_LISTENER_LIMITS, type ListenerLimits } from './listener-limits.ts';
 import { renderFlatError, type ErrorRenderer } from './renderers.ts';
@@ -23,6 +23,8 @@ export interface ListenerOptions {
    * at the end of the grace, are cut.
    */
   onClosing?: () => Promise<void> | void;
+  /** Ends a request whose body comes too slowly, perhaps with an answer; cut without one by default. */
+  onSlowBody?: (exchange: Exchange) => void;
   /** How a request is refused that is no HTTP at all; flat by default. */
   renderError?: ErrorRenderer;
 }
@@ -44,7 +46,7 @@ export function createListener(options: ListenerOptions): Listener {
   const server = createHttpServer(options, limits);
   connections.watch(server);
   attachHandlers(server, connections, options);
-  const stopCutting = cutSlowBodies(() => connections.exchanges(), limits);
+  const stopCutting = cutSlowBodies(() => connections.exchanges(), limits, options.onSlowBody);
 
   let closing: Promise<void> | undefined;
   const close = (graceMs: number): Promise<void> => {

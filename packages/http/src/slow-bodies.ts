@@ -10,17 +10,22 @@ export interface SlowBodyLimits {
  * Cuts uploads that drip: a client that sends a byte a minute would hold a socket, and whatever its request has reserved,
  * for ever. Where our side is what does not read, nobody is cut. Gives the function that stops it.
  */
-export function cutSlowBodies(exchanges: () => Iterable<Exchange>, limits: SlowBodyLimits): () => void {
+export function cutSlowBodies(
+  exchanges: () => Iterable<Exchange>,
+  limits: SlowBodyLimits,
+  cut: (exchange: Exchange) => void = ({ request }) => void request.destroy(),
+): () => void {
   if (limits.minBodyBytesPerSecond === 0) return () => undefined;
   const neededBytes = (limits.minBodyBytesPerSecond * limits.bodyRateWindowMs) / 1000;
   const seen = new WeakMap<IncomingMessage, number>();
   const timer = setInterval(() => {
-    for (const { request, response } of exchanges()) {
+    for (const exchange of exchanges()) {
+      const { request, response } = exchange;
       const before = seen.get(request);
       const nowBytes = request.socket.bytesRead;
       seen.set(request, nowBytes);
       if (before === undefined || !isWaitingForBody(request, response.writableEnded)) continue;
-      if (nowBytes - before < neededBytes) request.destroy();
+      if (nowBytes - before < neededBytes) cut(exchange);
     }
   }, limits.bodyRateWindowMs);
   timer.unref();

@@ -31,7 +31,7 @@ interface MetadataPlace {
 
 export interface ObjectStoreService extends Service<ServiceStates['object_store']> {
   /** For the listener of the S3 data plane; null where the service is off. */
-  readonly s3: Pick<ListenerOptions, 'handler' | 'configure'> | null;
+  readonly s3: Pick<ListenerOptions, 'handler' | 'configure' | 'onSlowBody'> | null;
   /** For the listeners of custom domains; null where the service is off. */
   readonly sites: Record<'http' | 'https', Pick<ListenerOptions, 'handler' | 'configure' | 'tls'>> | null;
 }

@@ -36,6 +36,7 @@ interface Sealing {
   hasher: BodyHasher | null;
 }
 
+const WRONG_LENGTH = 'You did not provide the number of bytes specified by the Content-Length HTTP header';
 const STORED_DIGESTS: ReadonlySet<DigestName> = new Set(['CRC64NVME']);
 
 /** What the bytes of an upload run through: counted against the announced length, hashed, sealed, put where they belong. */
@@ -87,7 +88,7 @@ export class ContentWriter {
   write(chunk: Uint8Array, release?: () => void): Promise<unknown> | undefined {
     this.#received += chunk.length;
     if (this.#received > this.#sizeBytes) {
-      throw storeErrors.IncompleteBody({ details: { reason: 'more bytes than announced' } });
+      throw storeErrors.IncompleteBody({ details: { reason: WRONG_LENGTH } });
     }
     const done = release === undefined ? undefined : afterBoth(release);
     const hashed = this.#hasher.update(chunk, done);
@@ -100,7 +101,7 @@ export class ContentWriter {
   /** The digests of all bytes, before anything is sealed, so that what does not match is never stored. */
   async digest(): Promise<DigestResults> {
     if (this.#received !== this.#sizeBytes) {
-      throw storeErrors.IncompleteBody({ details: { reason: 'fewer bytes than announced' } });
+      throw storeErrors.IncompleteBody({ details: { reason: WRONG_LENGTH } });
     }
     const results = await this.#hasher.finish();
     if (this.#sealing === null) this.#crc64nvme = crcOf(results);

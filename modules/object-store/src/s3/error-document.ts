@@ -4,10 +4,22 @@ import { xmlDocument, type XmlNode } from './xml-writer.ts';
 /** Details of ours that AWS puts into the error document too, under its names. */
 const ELEMENTS: Readonly<Record<string, string>> = {
   accessKeyId: 'AWSAccessKeyId',
+  argumentName: 'ArgumentName',
+  argumentValue: 'ArgumentValue',
+  badChunkSize: 'BadChunkSize',
+  calculatedDigest: 'CalculatedDigest',
+  canonicalRequest: 'CanonicalRequest',
+  chunk: 'Chunk',
+  claimedSha256: 'ClientComputedContentSHA256',
+  computedSha256: 'S3ComputedContentSHA256',
+  expectedDigest: 'ExpectedDigest',
+  expires: 'Expires',
+  expiresSeconds: 'X-Amz-Expires',
   header: 'Header',
   headersNotSigned: 'HeadersNotSigned',
   key: 'Key',
   maxSizeAllowed: 'MaxSizeAllowed',
+  maxSkewMs: 'MaxAllowedSkewMilliseconds',
   minSizeAllowed: 'MinSizeAllowed',
   operation: 'Operation',
   partNumber: 'PartNumber',
@@ -15,9 +27,14 @@ const ELEMENTS: Readonly<Record<string, string>> = {
   region: 'Region',
   requestTime: 'RequestTime',
   serverTime: 'ServerTime',
+  signatureProvided: 'SignatureProvided',
+  stringToSign: 'StringToSign',
   uploadId: 'UploadId',
   versionId: 'VersionId',
 };
+
+/** Codes whose sentence S3 replaces by what was found. */
+const WITH_REASON: ReadonlySet<string> = new Set(['AccessDenied', 'IncompleteBody']);
 
 export interface ErrorPlace {
   requestId: string;
@@ -43,6 +60,6 @@ function codeAndMessage(error: AppError): { Code: string; Message: string } {
     return { Code: 'InternalError', Message: 'We encountered an internal error. Please try again.' };
   }
   const { reason } = error.details;
-  const Message = error.code === 'AccessDenied' && typeof reason === 'string' ? reason : error.message;
+  const Message = WITH_REASON.has(error.code) && typeof reason === 'string' ? reason : error.message;
   return { Code: error.code, Message };
 }

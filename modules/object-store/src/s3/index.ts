@@ -8,24 +8,29 @@
  * so there are no IAM policies; Signature Version 2 is refused.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import { toAppError } from '@svc/errors';
+import type { Duplex } from 'node:stream';
+import { toAppError, type AppError } from '@svc/errors';
 import { requestIdOf } from '@svc/http';
 import { redactText, type Logger, type Metrics } from '@svc/telemetry';
 import type { DomainDirectory } from '../domain/custom-domains/domain-directory.ts';
 import type { StoreServices } from '../domain/services.ts';
 import { storeErrors } from '../errors.ts';
+import { ConnectionTurns } from './connection-turns.ts';
 import { answerPreflight, applyCors } from './cors.ts';
 import { detectOperation } from './detect.ts';
 import { dispatch } from './dispatch.ts';
 import { respondError } from './refuse.ts';
+import { refuseBrokenRequest, refuseSocket } from './refuse-socket.ts';
 import { isBrowsing, serveWebsite, websiteOf } from './website/serve-website.ts';
 import { bucketOfHost, readS3Request, type S3Request } from './s3-request.ts';
 
 export interface S3Plane {
   /** For the listener's requests. */
   handle(incoming: IncomingMessage, response: ServerResponse): void;
-  /** Hooks of a server that `handle` needs: bodies are asked for only when they are wanted. */
+  /** Hooks of a server that `handle` needs: bodies are asked for only when they are wanted, and what is no HTTP is refused. */
   configure(server: Server): void;
+  /** For a request whose body has stopped coming. */
+  onSlowBody(exchange: { request: IncomingMessage; response: ServerResponse }): void;
   /** Requests that are running. */
   activeRequests(): number;
 }
@@ -38,13 +43,13 @@ export interface S3PlaneOptions {
   metrics: Metrics;
 }
 
-export function createS3Plane({ services, directory, log, metrics }: S3PlaneOptions): S3Plane {
+export function createS3Plane(options: S3PlaneOptions): S3Plane {
+  const { log, metrics } = options;
   const duration = metrics.histogram('svc_s3_request_duration_seconds', 'Time to answer an S3 request', [
     'operation',
     'status',
   ]);
   let active = 0;
-
   const serve = async (
     incoming: IncomingMessage,
     response: ServerResponse,
@@ -57,29 +62,12 @@ export function createS3Plane({ services, directory, log, metrics }: S3PlaneOpti
     response.setHeader('x-amz-request-id', requestId);
     response.setHeader('x-request-id', requestId);
     try {
-      const { domains, website_domains: websiteDomains } = services.parts.config;
-      const host = incoming.headers.host ?? '';
-      const shown = bucketOfHost(host, websiteDomains);
-      const siteBucket = shown ?? (await directory.bucketOf(host))?.name ?? null;
-      const request = readS3Request(incoming, response, { requestId, domains, siteBucket, expectsContinue });
-      if (siteBucket !== null && (await showsWebsite(request, response, services, shown !== null))) {
-        operation = 'Website';
-        return;
-      }
-      const named = detectOperation(request);
-      operation = named;
-      if (named === 'CorsPreflight') {
-        await answerPreflight(request, response, services);
-        return;
-      }
-      await applyCors(request, response, services);
-      await dispatch(named, request, response, services);
+      await answerRequest(options, { incoming, response, requestId, expectsContinue }, (name) => {
+        operation = name;
+      });
     } catch (raw) {
       const error = toAppError(raw);
-      const url = redactText(incoming.url ?? '');
-      if (error.status >= 500 && error.status !== 501) {
-        log.error({ err: error.cause ?? error, code: error.code, request_id: requestId, url }, 's3 request failed');
-      }
+      logFault(log, incoming, error, requestId);
       respondError(incoming, response, error, { requestId, resource: pathOf(incoming) });
     } finally {
       active -= 1;
@@ -89,11 +77,14 @@ export function createS3Plane({ services, directory, log, metrics }: S3PlaneOpti
     }
   };
 
+  const turns = new ConnectionTurns();
   const start = (incoming: IncomingMessage, response: ServerResponse, expectsContinue: boolean): void => {
     response.on('error', () => undefined); // the client went away; whoever writes hears of it
-    serve(incoming, response, expectsContinue).catch((error: unknown) => {
-      log.error({ err: error }, 's3 answer failed');
-      response.destroy();
+    turns.take(incoming, response, () => {
+      serve(incoming, response, expectsContinue).catch((error: unknown) => {
+        log.error({ err: error }, 's3 answer failed');
+        response.destroy();
+      });
     });
   };
 
@@ -103,9 +94,53 @@ export function createS3Plane({ services, directory, log, metrics }: S3PlaneOpti
       server.on('checkContinue', (incoming: IncomingMessage, response: ServerResponse) =>
         start(incoming, response, true),
       );
+      server.on('clientError', (error: Error, socket: Duplex) => refuseBrokenRequest(error, socket, turns));
+    },
+    onSlowBody: ({ request, response }) => {
+      if (response.headersSent) request.destroy();
+      else refuseSocket(request.socket, storeErrors.RequestTimeout());
     },
     activeRequests: () => active,
   };
+}
+
+/** What the client did wrong is no news to the operator. */
+function logFault(log: Logger, incoming: IncomingMessage, error: AppError, requestId: string): void {
+  if (error.status < 500 || error.status === 501) return;
+  const url = redactText(incoming.url ?? '');
+  log.error({ err: error.cause ?? error, code: error.code, request_id: requestId, url }, 's3 request failed');
+}
+
+interface RequestParts {
+  incoming: IncomingMessage;
+  response: ServerResponse;
+  requestId: string;
+  expectsContinue: boolean;
+}
+
+/** From the raw request to its answer; tells what it is as soon as that is known. */
+async function answerRequest(
+  { services, directory }: S3PlaneOptions,
+  { incoming, response, requestId, expectsContinue }: RequestParts,
+  tell: (operation: string) => void,
+): Promise<void> {
+  const { domains, website_domains: websiteDomains } = services.parts.config;
+  const host = incoming.headers.host ?? '';
+  const shown = bucketOfHost(host, websiteDomains);
+  const siteBucket = shown ?? (await directory.bucketOf(host))?.name ?? null;
+  const request = readS3Request(incoming, response, { requestId, domains, siteBucket, expectsContinue });
+  if (siteBucket !== null && (await showsWebsite(request, response, services, shown !== null))) {
+    tell('Website');
+    return;
+  }
+  const named = detectOperation(request);
+  tell(named);
+  if (named === 'CorsPreflight') {
+    await answerPreflight(request, response, services);
+    return;
+  }
+  await applyCors(request, response, services);
+  await dispatch(named, request, response, services);
 }
 
 /**

@@ -3,11 +3,16 @@ import { describe, expect, it } from 'vitest';
 import { children, childText, parseXml } from './xml-reader.ts';
 import { xmlDocument } from './xml-writer.ts';
 
+/** Any code point. `unit: 'binary'` of fast-check means the same and takes 20 seconds of work to begin with. */
+const codePoint = fc
+  .oneof(fc.nat(0xd7ff), fc.integer({ min: 0xe000, max: 0x10ffff }))
+  .map((code) => String.fromCodePoint(code));
+
 describe('XML', () => {
   it('reads back any text that it writes', () => {
     fc.assert(
-      fc.property(fc.string({ unit: 'binary', maxLength: 40 }), (text) => {
-        fc.pre(text !== '' && !text.includes('\0')); // which no document can have
+      fc.property(fc.string({ unit: codePoint, maxLength: 40 }), (text) => {
+        fc.pre(text !== '');
         const element = parseXml(xmlDocument('Root', { Key: text }, { namespace: true }), 'Root');
         expect(childText(element, 'Key')).toBe(text);
       }),

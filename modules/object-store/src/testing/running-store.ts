@@ -1,7 +1,7 @@
 import { randomBytes, type KeyObject } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createListener, type Listener } from '@svc/http';
+import { createListener, type Listener, type ListenerLimits } from '@svc/http';
 import { migrations } from '@svc/migrations';
 import { createLogger, createMetrics, type Logger } from '@svc/telemetry';
 import { Value } from 'typebox/value';
@@ -54,6 +54,7 @@ export interface RunningStoreOptions {
   now?: () => number;
   log?: Logger;
   port?: number;
+  limits?: Partial<ListenerLimits>;
   /** Below the embedded engine, for faults. */
   fileSystem?: FileSystem;
   /** Who has which e-mail; every workspace exists. */
@@ -98,7 +99,7 @@ export async function startStore(folder: string, options: RunningStoreOptions = 
     random: randomBytes,
     s3Endpoint: () => endpoint,
   });
-  const listener = createListener({ handler: module.s3.handler, configure: module.s3.configure });
+  const listener = createListener({ ...module.s3, limits: options.limits ?? {} });
   const port = await listener.listen(options.port ?? 0, '127.0.0.1');
   endpoint = `http://127.0.0.1:${port}`;
   const secrets = new SecretBox(masterKey, randomBytes);

@@ -46,7 +46,10 @@ export function readDeclaration(payloadHash: string): PayloadDeclaration {
   }
   throw storeErrors.InvalidArgument({
     details: {
-      reason: 'x-amz-content-sha256 must be UNSIGNED-PAYLOAD, one of the STREAMING- values, or a valid sha256 value.',
+      reason:
+        'x-amz-content-sha256 must be UNSIGNED-PAYLOAD, STREAMING-UNSIGNED-PAYLOAD-TRAILER, STREAMING-AWS4-HMAC-SHA256-PAYLOAD, STREAMING-AWS4-HMAC-SHA256-PAYLOAD-TRAILER, STREAMING-AWS4-ECDSA-P256-SHA256-PAYLOAD, STREAMING-AWS4-ECDSA-P256-SHA256-PAYLOAD-TRAILER or a valid sha256 value.',
+      argumentName: 'x-amz-content-sha256',
+      argumentValue: payloadHash.slice(0, 100),
     },
   });
 }

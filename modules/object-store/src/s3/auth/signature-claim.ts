@@ -1,15 +1,24 @@
 import { storeErrors } from '../../errors.ts';
 import type { S3Request } from '../s3-request.ts';
+import {
+  accessDenied,
+  refuseAuthorization,
+  refuseHeader,
+  refuseQuery,
+  refuseQueryCredential,
+  unsupportedMechanism,
+} from './auth-refusals.ts';
+import { amzDateOf, timeOfAmzDate } from './amz-date.ts';
+import { assertRegion, readCredentialScope, type CredentialScope } from './credential-scope.ts';
 
 /** What a request says about its own signature, in a header or in the query; nothing of it is believed yet. */
-export interface SignatureClaim {
+export interface SignatureClaim extends CredentialScope {
   source: 'header' | 'query';
-  accessKeyId: string;
-  /** `yyyymmdd`. */
-  date: string;
-  region: string;
-  /** `yyyymmddThhmmssZ`. */
+  /** `yyyymmddThhmmssZ`, on the day of the scope. */
   amzDate: string;
+  /** The same in milliseconds. */
+  timeMs: number;
+  /** In alphabetical order. */
   signedHeaders: readonly string[];
   signature: string;
   /** Only for presigned URLs. */
@@ -17,90 +26,110 @@ export interface SignatureClaim {
 }
 
 const ALGORITHM = 'AWS4-HMAC-SHA256';
-const SIGV2 = /^AWS /;
+const COMPONENTS = ['Credential', 'SignedHeaders', 'Signature'] as const;
+const QUERY_PARAMETERS = [
+  'X-Amz-Algorithm',
+  'X-Amz-Credential',
+  'X-Amz-Signature',
+  'X-Amz-Date',
+  'X-Amz-SignedHeaders',
+  'X-Amz-Expires',
+] as const;
 
 /** Null for a request that does not claim to be signed. Signature Version 2 is refused by name. */
-export function readClaim(request: S3Request): SignatureClaim | null {
+export function readClaim(request: S3Request, regions: readonly string[]): SignatureClaim | null {
   const { query, headers } = request;
   const authorization = headers.get('authorization') ?? '';
   const presigned = query.has('X-Amz-Signature') || query.has('X-Amz-Algorithm') || query.has('X-Amz-Credential');
-  if (authorization.startsWith('AWS4-')) {
-    if (presigned) {
-      throw storeErrors.InvalidArgument({
-        details: {
-          reason:
-            'Only one auth mechanism allowed; only the X-Amz-Algorithm query parameter, Signature query string parameter or the Authorization header should be specified',
-        },
-      });
-    }
-    return fromHeader(request, authorization);
+  if (presigned) {
+    if (authorization.startsWith('AWS4-') || authorization.startsWith('AWS ')) throw twoMechanisms();
+    return fromQuery(request, regions);
   }
-  if (presigned) return fromQuery(request);
-  if (SIGV2.test(authorization) || (query.has('AWSAccessKeyId') && query.has('Signature'))) throw unsupported();
-  if (authorization !== '') throw unsupported();
-  return null;
+  if (authorization === '') {
+    if (query.has('AWSAccessKeyId') && query.has('Signature')) throw unsupportedMechanism();
+    return null;
+  }
+  return fromHeader(request, authorization, regions);
 }
 
-function fromHeader(request: S3Request, authorization: string): SignatureClaim {
-  if (!authorization.startsWith(`${ALGORITHM} `)) throw unsupported();
-  if (request.headers.all('authorization').length > 1) throw malformed('it was sent more than once');
-  const fields = new Map<string, string>();
-  for (const piece of authorization.slice(ALGORITHM.length + 1).split(',')) {
-    const at = piece.indexOf('=');
-    if (at > 0) fields.set(piece.slice(0, at).trim(), piece.slice(at + 1).trim());
+function fromHeader(request: S3Request, authorization: string, regions: readonly string[]): SignatureClaim {
+  if (request.headers.all('authorization').length > 1) throw refuseAuthorization('It was sent more than once');
+  const space = authorization.indexOf(' ');
+  if (space === -1) {
+    throw refuseAuthorization("Authorization header is invalid -- one and only one ' ' (space) required.");
   }
-  const signature = fields.get('Signature') ?? '';
-  const signedHeaders = fields.get('SignedHeaders') ?? '';
-  if (signature === '' || signedHeaders === '') throw malformed('Signature and SignedHeaders are needed');
-  const amzDate = request.headers.get('x-amz-date') ?? fromHttpDate(request.headers.get('date'));
-  if (amzDate === null) {
-    throw storeErrors.AccessDenied({ details: { reason: 'a valid Date or x-amz-date header is needed' } });
+  const scheme = authorization.slice(0, space);
+  if (scheme === 'AWS' || scheme === 'AWS4-ECDSA-P256-SHA256') throw unsupportedMechanism();
+  if (scheme !== ALGORITHM) throw refuseAuthorization('Unsupported Authorization Type');
+  const components = readComponents(authorization.slice(space + 1));
+  const scope = readCredentialScope(components.Credential, refuseHeader);
+  assertRegion(scope.region, regions, refuseHeader);
+  const amzDate = amzDateOf(request.headers);
+  const timeMs = amzDate === null ? null : timeOfAmzDate(amzDate);
+  if (amzDate === null || timeMs === null) {
+    throw accessDenied('AWS authentication requires a valid Date or x-amz-date header.');
   }
-  const scope = readScope(fields.get('Credential') ?? '', malformed);
+  if (!amzDate.startsWith(scope.date)) throw refuseHeader(otherDay(scope.date, amzDate));
   return {
     source: 'header',
     ...scope,
     amzDate,
-    signedHeaders: namesOf(signedHeaders),
-    signature,
+    timeMs,
+    signedHeaders: namesOf(components.SignedHeaders),
+    signature: components.Signature,
     expiresSeconds: null,
   };
 }
 
-function fromQuery(request: S3Request): SignatureClaim {
-  const needed = (name: string): string => {
-    const value = request.query.get(name);
-    if (value === undefined || value === '') throw malformedQuery(`${name} is needed`);
+function readComponents(text: string): Readonly<Record<(typeof COMPONENTS)[number], string>> {
+  const pieces = text.split(',');
+  if (pieces.length !== COMPONENTS.length) {
+    throw refuseHeader('the authorization header requires three components: Credential, SignedHeaders, and Signature.');
+  }
+  const values = new Map<string, string>();
+  for (const piece of pieces) {
+    const at = piece.indexOf('=');
+    if (at === -1) throw refuseHeader(`the authorization component "${piece.trim()}" is malformed.`);
+    values.set(piece.slice(0, at).trim(), piece.slice(at + 1).trim());
+  }
+  const [Credential, SignedHeaders, Signature] = COMPONENTS.map((name) => {
+    const value = values.get(name) ?? '';
+    if (value === '') throw refuseHeader(`missing ${name}.`);
     return value;
-  };
-  if (needed('X-Amz-Algorithm') !== ALGORITHM) throw malformedQuery(`X-Amz-Algorithm only supports "${ALGORITHM}"`);
-  const names = request.query.parameters.map(({ name }) => name).filter((name) => name.startsWith('X-Amz-'));
-  if (new Set(names).size !== names.length) throw malformedQuery('a parameter was sent more than once');
-  const expires = needed('X-Amz-Expires');
-  if (!/^\d{1,9}$/.test(expires)) throw malformedQuery('X-Amz-Expires should be a number');
-  return {
-    source: 'query',
-    ...readScope(needed('X-Amz-Credential'), malformedQuery),
-    amzDate: needed('X-Amz-Date'),
-    signedHeaders: namesOf(needed('X-Amz-SignedHeaders')),
-    signature: needed('X-Amz-Signature'),
-    expiresSeconds: Number(expires),
-  };
+  });
+  return { Credential: Credential ?? '', SignedHeaders: SignedHeaders ?? '', Signature: Signature ?? '' };
 }
 
-/** `<key>/<date>/<region>/s3/aws4_request`; the key may hold slashes, the region may be empty. */
-function readScope(
-  credential: string,
-  refuse: (reason: string) => Error,
-): Pick<SignatureClaim, 'accessKeyId' | 'date' | 'region'> {
-  const parts = credential.split('/');
-  const [date, region, service, terminator] = parts.slice(-4);
-  const accessKeyId = parts.slice(0, -4).join('/');
-  if (accessKeyId === '' || date === undefined || region === undefined) throw refuse('the credential is malformed');
-  if (!/^\d{8}$/.test(date)) throw refuse('the date of the credential is malformed');
-  if (service !== 's3') throw refuse('incorrect service; this endpoint belongs to "s3"');
-  if (terminator !== 'aws4_request') throw refuse('incorrect terminal; it should be "aws4_request"');
-  return { accessKeyId, date, region };
+function fromQuery(request: S3Request, regions: readonly string[]): SignatureClaim {
+  const { query } = request;
+  const given = query.parameters.map(({ name }) => name).filter((name) => name.startsWith('X-Amz-'));
+  if (new Set(given).size !== given.length) throw refuseQuery('A parameter was sent more than once.');
+  const value = (name: (typeof QUERY_PARAMETERS)[number]): string => query.get(name) ?? '';
+  if (QUERY_PARAMETERS.some((name) => value(name) === '')) {
+    throw refuseQuery(
+      'Query-string authentication version 4 requires the X-Amz-Algorithm, X-Amz-Credential, X-Amz-Signature, X-Amz-Date, X-Amz-SignedHeaders, and X-Amz-Expires parameters.',
+    );
+  }
+  if (value('X-Amz-Algorithm') !== ALGORITHM) throw refuseQuery(`X-Amz-Algorithm only supports "${ALGORITHM}"`);
+  const scope = readCredentialScope(value('X-Amz-Credential'), refuseQueryCredential);
+  assertRegion(scope.region, regions, refuseQueryCredential);
+  const amzDate = value('X-Amz-Date');
+  const timeMs = timeOfAmzDate(amzDate);
+  if (timeMs === null) {
+    throw refuseQuery(`X-Amz-Date must be in the ISO8601 Long Format "yyyyMMdd'T'HHmmss'Z'"`);
+  }
+  if (!amzDate.startsWith(scope.date)) throw refuseQuery(otherDay(scope.date, amzDate));
+  const expires = value('X-Amz-Expires');
+  if (!/^-?\d{1,9}$/.test(expires)) throw refuseQuery('X-Amz-Expires should be a number');
+  return {
+    source: 'query',
+    ...scope,
+    amzDate,
+    timeMs,
+    signedHeaders: namesOf(value('X-Amz-SignedHeaders')),
+    signature: value('X-Amz-Signature'),
+    expiresSeconds: Number(expires),
+  };
 }
 
 function namesOf(list: string): readonly string[] {
@@ -111,21 +140,12 @@ function namesOf(list: string): readonly string[] {
     .toSorted();
 }
 
-function fromHttpDate(value: string | undefined): string | null {
-  const timeMs = value === undefined ? Number.NaN : Date.parse(value);
-  return Number.isNaN(timeMs) ? null : new Date(timeMs).toISOString().replace(/[-:]|\.\d{3}/g, '');
+function otherDay(date: string, amzDate: string): string {
+  return `Invalid credential date "${date}". This date is not the same as X-Amz-Date: "${amzDate.slice(0, 8)}".`;
 }
 
-function malformed(reason: string): Error {
-  return storeErrors.AuthorizationHeaderMalformed({ details: { reason } });
-}
-
-function malformedQuery(reason: string): Error {
-  return storeErrors.AuthorizationQueryParametersError({ details: { reason } });
-}
-
-function unsupported(): Error {
-  return storeErrors.InvalidRequest({
-    details: { reason: 'The authorization mechanism you have provided is not supported. Please use AWS4-HMAC-SHA256.' },
-  });
+function twoMechanisms(): Error {
+  const reason =
+    'Only one auth mechanism allowed; only the X-Amz-Algorithm query parameter, Signature query string parameter or the Authorization header should be specified';
+  return storeErrors.InvalidArgument({ details: { reason } });
 }

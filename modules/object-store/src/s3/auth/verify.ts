@@ -4,6 +4,7 @@ import { storeErrors } from '../../errors.ts';
 import type { S3Request } from '../s3-request.ts';
 import { canonicalRequest, stringToSign } from './canonical-request.ts';
 import { payloadHashOf, readDeclaration, type PayloadDeclaration } from './payload-declaration.ts';
+import { accessDenied, refuseQuery } from './auth-refusals.ts';
 import { readClaim, type SignatureClaim } from './signature-claim.ts';
 import { canonicalPath } from './uri-encode.ts';
 
@@ -36,54 +37,57 @@ export interface SignatureSeed {
  * either right or an S3 error. Costs one hash and one HMAC once a key is known.
  */
 export async function authenticate(request: S3Request, options: VerifierOptions): Promise<Authentication | null> {
-  const claim = readClaim(request);
+  const claim = readClaim(request, options.regions);
   if (claim === null) return null;
   assertTime(claim, options);
-  if (!options.regions.includes(claim.region)) {
-    const reason = `the region '${claim.region}' is wrong; expecting '${options.regions[0] ?? ''}'`;
-    throw storeErrors.AuthorizationHeaderMalformed({ details: { reason, region: options.regions[0] ?? '' } });
-  }
-  assertSignedHeaders(request, claim);
   const credential = await options.credentials.find(claim.accessKeyId);
   if (credential === null) throw storeErrors.InvalidAccessKeyId({ details: { accessKeyId: claim.accessKeyId } });
   if (request.headers.has('x-amz-security-token') || request.query.has('X-Amz-Security-Token')) {
     throw storeErrors.InvalidToken();
   }
   const payloadHash = payloadHashOf(request, claim);
+  const payload = readDeclaration(payloadHash);
+  assertSignedHeaders(request, claim);
   const signingKey = credential.signingKey(claim.date, claim.region);
   const scope = `${claim.date}/${claim.region}/s3/aws4_request`;
-  if (!signatureMatches(request, claim, payloadHash, signingKey, scope)) throw storeErrors.SignatureDoesNotMatch();
+  assertSignature(request, claim, { payloadHash, signingKey, scope });
   options.credentials.noteUse(claim.accessKeyId);
-  return {
-    credential,
-    payload: readDeclaration(payloadHash),
-    seed: { signature: claim.signature, signingKey, amzDate: claim.amzDate, scope },
-  };
+  return { credential, payload, seed: { signature: claim.signature, signingKey, amzDate: claim.amzDate, scope } };
 }
 
-function signatureMatches(
-  request: S3Request,
-  claim: SignatureClaim,
-  payloadHash: string,
-  signingKey: KeyObject,
-  scope: string,
-): boolean {
+interface Signing {
+  payloadHash: string;
+  signingKey: KeyObject;
+  scope: string;
+}
+
+function assertSignature(request: S3Request, claim: SignatureClaim, { payloadHash, signingKey, scope }: Signing): void {
   const parameters =
     claim.source === 'query'
       ? request.query.parameters.filter(({ name }) => name !== 'X-Amz-Signature')
       : request.query.parameters;
-  const matches = (path: string): boolean => {
-    const { method, headers } = request;
-    const { signedHeaders, amzDate, signature } = claim;
-    const canonical = canonicalRequest({ method, path, parameters, headers, signedHeaders, payloadHash });
-    return spellingsOf(canonical).some((spelling) =>
+  const { method, headers, rawPath } = request;
+  const { signedHeaders, amzDate, signature, accessKeyId } = claim;
+  const write = (path: string): string =>
+    canonicalRequest({ method, path, parameters, headers, signedHeaders, payloadHash });
+  const matches = (canonical: string): boolean =>
+    spellingsOf(canonical).some((spelling) =>
       sameSignature(signature, sign(signingKey, stringToSign(amzDate, scope, spelling))),
     );
-  };
-  if (matches(request.rawPath)) return true;
+  const canonical = write(rawPath);
+  if (matches(canonical)) return;
   // A client may send a path less encoded than it signed it; both spellings name the same key.
-  const encoded = canonicalPath(request.rawPath);
-  return encoded !== null && encoded !== request.rawPath && matches(encoded);
+  const encoded = canonicalPath(rawPath);
+  if (encoded !== null && encoded !== rawPath && matches(write(encoded))) return;
+  // As S3 does, what was signed here is told, so that the difference can be seen.
+  throw storeErrors.SignatureDoesNotMatch({
+    details: {
+      accessKeyId,
+      signatureProvided: signature,
+      stringToSign: stringToSign(amzDate, scope, canonical),
+      canonicalRequest: canonical,
+    },
+  });
 }
 
 /**
@@ -106,49 +110,42 @@ export function sameSignature(given: string, expected: string): boolean {
   return left.length === right.length && timingSafeEqual(left, right);
 }
 
-function assertTime(claim: SignatureClaim, options: VerifierOptions): void {
-  const parsed = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/.exec(claim.amzDate);
-  const [, year, month, day, hour, minute, second] = parsed ?? [];
-  const timeMs = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`);
-  if (Number.isNaN(timeMs)) throw denied('the date of the request is malformed');
-  if (claim.date !== claim.amzDate.slice(0, 8)) {
-    throw storeErrors.SignatureDoesNotMatch({ details: { reason: 'the credential is of another day' } });
-  }
+function assertTime({ timeMs, amzDate, expiresSeconds }: SignatureClaim, options: VerifierOptions): void {
   const nowMs = options.now();
-  if (claim.expiresSeconds === null) {
-    if (Math.abs(nowMs - timeMs) > MAX_SKEW_MS) {
-      throw storeErrors.RequestTimeTooSkewed({
-        details: { requestTime: claim.amzDate, serverTime: new Date(nowMs).toISOString() },
-      });
-    }
-    return;
+  const serverTime = new Date(nowMs).toISOString();
+  if (expiresSeconds === null) {
+    if (Math.abs(nowMs - timeMs) <= MAX_SKEW_MS) return;
+    throw storeErrors.RequestTimeTooSkewed({
+      details: { requestTime: amzDate, serverTime, maxSkewMs: MAX_SKEW_MS },
+    });
   }
-  if (claim.expiresSeconds < 1 || claim.expiresSeconds > options.maxPresignSeconds) {
-    const reason = `X-Amz-Expires must be between 1 and ${options.maxPresignSeconds} seconds`;
-    throw storeErrors.AuthorizationQueryParametersError({ details: { reason } });
+  if (expiresSeconds < 0) throw refuseQuery('X-Amz-Expires must be non-negative');
+  if (expiresSeconds > options.maxPresignSeconds) {
+    const most = `${options.maxPresignSeconds} seconds`;
+    throw refuseQuery(
+      `X-Amz-Expires must be less than a week (in seconds); that is, the given X-Amz-Expires must be less than ${most}`,
+    );
   }
-  if (timeMs - nowMs > MAX_SKEW_MS) throw denied('Request is not yet valid');
-  if (nowMs > timeMs + claim.expiresSeconds * 1_000) throw denied('Request has expired');
+  if (timeMs - nowMs > MAX_SKEW_MS) throw accessDenied('Request is not yet valid', { serverTime });
+  const expiresAtMs = timeMs + expiresSeconds * 1_000;
+  if (nowMs > expiresAtMs || expiresSeconds === 0) {
+    const expires = new Date(expiresAtMs).toISOString();
+    throw accessDenied('Request has expired', { expiresSeconds, expires, serverTime });
+  }
 }
 
 /** The host and everything that S3 acts on must be under the signature, and what is said to be signed must be there. */
 function assertSignedHeaders(request: S3Request, claim: SignatureClaim): void {
-  const signed = new Set(claim.signedHeaders);
-  if (!signed.has('host')) throw notSigned('host');
+  const { signedHeaders } = claim;
+  const unsigned = signedHeaders.includes('host') ? [] : ['host'];
   for (const name of request.headers.names()) {
-    if (name.startsWith('x-amz-') && !signed.has(name)) throw notSigned(name);
+    if (name.startsWith('x-amz-') && !signedHeaders.includes(name)) unsigned.push(name);
   }
-  for (const name of signed) {
+  if (unsigned.length > 0) {
+    const headersNotSigned = unsigned.toSorted().join(', ');
+    throw accessDenied('There were headers present in the request which were not signed', { headersNotSigned });
+  }
+  for (const name of signedHeaders) {
     if (!request.headers.has(name)) throw storeErrors.SignatureDoesNotMatch({ details: { missingHeader: name } });
   }
-}
-
-function notSigned(header: string): Error {
-  return storeErrors.AccessDenied({
-    details: { reason: 'There were headers present in the request which were not signed', headersNotSigned: header },
-  });
-}
-
-function denied(reason: string): Error {
-  return storeErrors.AccessDenied({ details: { reason } });
 }

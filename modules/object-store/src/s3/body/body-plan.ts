@@ -51,18 +51,27 @@ export function digestsFor(plan: BodyPlan): Set<DigestName> {
 
 /** Throws for the first promise that the bytes do not keep. */
 export function assertDigests(plan: BodyPlan, digests: DigestResults, trailer: ReadonlyMap<string, string>): void {
-  if (plan.payload.kind === 'hash' && digests.SHA256?.toString('hex') !== plan.payload.sha256) {
-    throw storeErrors.XAmzContentSHA256Mismatch();
+  if (plan.payload.kind === 'hash') {
+    const [claimedSha256, computedSha256] = [plan.payload.sha256, digests.SHA256?.toString('hex')];
+    if (claimedSha256 !== computedSha256) {
+      throw storeErrors.XAmzContentSHA256Mismatch({ details: { claimedSha256, computedSha256 } });
+    }
   }
-  if (plan.md5 !== null && digests.MD5?.equals(plan.md5) !== true) {
-    throw storeErrors.BadDigest({ details: { header: 'Content-MD5', with: 'what we received' } });
+  if (plan.md5 !== null) {
+    assertSame('Content-MD5', 'what we received', plan.md5.toString('base64'), digests.MD5);
   }
   if (plan.checksum === null) return;
   const { algorithm } = plan.checksum;
   const name = checksumHeaderName(algorithm);
-  const value = plan.checksum.value ?? trailer.get(name);
-  if (value === undefined || !isBase64(value)) throw invalidValue(name);
-  if (digests[algorithm]?.toString('base64') !== value) throw checksumMismatch(algorithm);
+  const value = plan.checksum.value ?? trailer.get(name) ?? '';
+  if (!isBase64(value)) throw invalidValue(`${name} trailing`);
+  assertSame(algorithm, 'the calculated checksum', value, digests[algorithm]);
+}
+
+function assertSame(header: string, what: string, expectedDigest: string, digest: Buffer | undefined): void {
+  const calculatedDigest = digest?.toString('base64');
+  if (calculatedDigest === expectedDigest) return;
+  throw storeErrors.BadDigest({ details: { header, with: what, expectedDigest, calculatedDigest } });
 }
 
 export function checksumMismatch(algorithm: ChecksumAlgorithm): Error {
@@ -76,7 +85,7 @@ function contentBytes(request: S3Request, payload: PayloadDeclaration): number {
     if (!request.headers.has('transfer-encoding') && !chunked) return 0; // no body at all
     throw storeErrors.MissingContentLength();
   }
-  if (!/^\d{1,15}$/.test(text)) throw storeErrors.InvalidArgument({ details: { reason: 'The length is malformed' } });
+  if (!/^\d{1,15}$/.test(text)) throw storeErrors.MissingContentLength();
   return Number(text);
 }
 

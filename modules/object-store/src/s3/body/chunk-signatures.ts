@@ -4,7 +4,7 @@ import { sameSignature, sign, type SignatureSeed } from '../auth/verify.ts';
 import type { FrameVerifier } from './chunked-decoder.ts';
 
 const EMPTY_SHA256 = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
-const TRAILER_SIGNATURE = 'x-amz-trailer-signature';
+export const TRAILER_SIGNATURE = 'x-amz-trailer-signature';
 
 /** Each chunk's signature is made over its hash and the signature before it; the first goes on from the request's own. */
 export class ChunkSignatures implements FrameVerifier {
@@ -31,11 +31,15 @@ export class ChunkSignatures implements FrameVerifier {
 
   endTrailer(trailer: ReadonlyMap<string, string>): void {
     if (!this.#expectTrailer) return;
+    const signature = trailer.get(TRAILER_SIGNATURE);
+    // Nothing at all is a trailer that was announced and forgotten, which whoever announced it hears of.
+    if (trailer.size === 0) return;
+    if (signature === undefined || !/^[0-9a-f]{64}$/.test(signature)) throw storeErrors.IncompleteBody();
     const lines = [...trailer]
       .filter(([name]) => name !== TRAILER_SIGNATURE)
       .map(([name, value]) => `${name}:${value}\n`);
     const body = hash('sha256', lines.join(''));
-    this.#check(trailer.get(TRAILER_SIGNATURE) ?? '', 'AWS4-HMAC-SHA256-TRAILER', body);
+    this.#check(signature, 'AWS4-HMAC-SHA256-TRAILER', body);
   }
 
   #check(signature: string, algorithm: string, body: string): void {

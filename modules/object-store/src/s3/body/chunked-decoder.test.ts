@@ -28,6 +28,11 @@ function frame(chunks: readonly Uint8Array[], trailer = ''): Buffer {
   return Buffer.concat([...parts, Buffer.from(`${trailer}\r\n`)]);
 }
 
+/** All but the last chunk as large as S3 wants them. */
+function enlarged(chunks: readonly Uint8Array[]): Buffer[] {
+  return chunks.map((chunk, index) => (index + 1 < chunks.length ? Buffer.alloc(8_192, chunk) : Buffer.from(chunk)));
+}
+
 function cutAt(bytes: Buffer, cuts: readonly number[]): Buffer[] {
   const places = [0, ...cuts.map((cut) => cut % (bytes.length + 1)).toSorted((a, b) => a - b), bytes.length];
   return places.slice(1).map((end, index) => bytes.subarray(places[index], end));
@@ -38,8 +43,9 @@ describe('the aws-chunked decoder', () => {
     fc.assert(
       fc.property(
         fc.array(fc.uint8Array({ minLength: 1, maxLength: 200 }), { maxLength: 6 }),
-        fc.array(fc.nat(2_000), { maxLength: 12 }),
-        (chunks, cuts) => {
+        fc.array(fc.nat(50_000), { maxLength: 12 }),
+        (seeds, cuts) => {
+          const chunks = enlarged(seeds);
           const { bytes, trailer } = decode(cutAt(frame(chunks, 'x-amz-checksum-crc32:AAAAAA==\r\n'), cuts));
           expect(bytes).toEqual(Buffer.concat(chunks));
           expect([...trailer]).toEqual([['x-amz-checksum-crc32', 'AAAAAA==']]);
@@ -60,7 +66,7 @@ describe('the aws-chunked decoder', () => {
   });
 
   it('refuses every body that is cut short', () => {
-    const whole = frame([Buffer.from('hello'), Buffer.from('world')], 'x-amz-checksum-crc32:AAAAAA==\r\n');
+    const whole = frame([Buffer.from('hello world')], 'x-amz-checksum-crc32:AAAAAA==\r\n');
     for (let length = 0; length < whole.length; length += 1) {
       expect(() => decode([whole.subarray(0, length)])).toThrow(expect.objectContaining({ code: 'IncompleteBody' }));
     }
@@ -79,6 +85,19 @@ describe('the aws-chunked decoder', () => {
     ['a trailing header without a name', '0\r\n:1\r\n\r\n'],
   ])('refuses %s', (_what, text) => {
     expect(() => decode([Buffer.from(text)])).toThrow(expect.objectContaining({ status: 400 }));
+  });
+
+  it('refuses small chunks before the last one, and tells which', () => {
+    for (const sizes of [
+      [10, 10],
+      [8_191, 8_192],
+      [8_192, 100, 100],
+    ]) {
+      expect(() => decode([frame(sizes.map((size) => Buffer.alloc(size)))])).toThrow(
+        expect.objectContaining({ status: 400, code: 'InvalidChunkSizeError' }),
+      );
+    }
+    expect(decode([frame([8_192, 9_000, 1].map((size) => Buffer.alloc(size)))]).bytes.length).toBe(17_193);
   });
 
   it('agrees with the published example of signed chunks, and refuses each changed byte of a signature or of data', () => {
@@ -105,7 +124,9 @@ describe('the aws-chunked decoder', () => {
     for (const at of [25, 100, 65_000, 65_750, body.length - 20]) {
       const changed = Buffer.from(body);
       changed[at] = changed[at] === 0x61 ? 0x62 : 0x61;
-      expect(() => run(changed)).toThrow(expect.objectContaining({ code: expect.stringMatching(/Signature|Invalid/) }));
+      expect(() => run(changed)).toThrow(
+        expect.objectContaining({ code: expect.stringMatching(/Signature|IncompleteBody/) }),
+      );
     }
   });
 
@@ -135,6 +156,7 @@ describe('the aws-chunked decoder', () => {
     expect(() => run('x-amz-checksum-crc32:BAAAAA==', right)).toThrow(
       expect.objectContaining({ code: 'SignatureDoesNotMatch' }),
     );
+    expect(() => run(trailer, 'short')).toThrow(expect.objectContaining({ code: 'IncompleteBody' }));
     expect(() => run(trailer, '0'.repeat(64))).toThrow(expect.objectContaining({ code: 'SignatureDoesNotMatch' }));
   });
 });

@@ -3,6 +3,8 @@ import type { ChunkConsumer } from './pump-body.ts';
 
 const MAX_SIZE_LINE_BYTES = 1_024;
 const MAX_TRAILER_BYTES = 8_192;
+/** Of every chunk but the last with data, as S3 has it. */
+const MIN_CHUNK_BYTES = 8_192;
 const LINE_FEED = 0x0a;
 
 /** Follows the frames of a body; absent for unsigned ones. All of its methods may throw. */
@@ -17,7 +19,8 @@ type State = 'size' | 'data' | 'data-end' | 'trailer' | 'done';
 
 /**
  * The `aws-chunked` framing inside a body: `<hex size>[;chunk-signature=<hex>]\r\n<data>\r\n` … `0…\r\n[trailer]\r\n`.
- * Push by push, without copying the data. Whatever is not exactly that is `IncompleteBody` or `InvalidRequest`.
+ * Push by push, without copying the data. Whatever is not exactly that is `IncompleteBody`, as S3 answers it; a trailer that
+ * is framed rightly but says nothing is `MalformedTrailerError`.
  */
 export class ChunkedDecoder {
   /** Header lines after the last chunk, by lower-case name. */
@@ -28,6 +31,8 @@ export class ChunkedDecoder {
   #line = '';
   #trailerBytes = 0;
   #left = 0;
+  #chunks = 0;
+  #smallChunkBytes = 0;
   #signature = '';
 
   constructor(consume: ChunkConsumer, verifier: FrameVerifier | null) {
@@ -54,7 +59,7 @@ export class ChunkedDecoder {
 
   /** The body is over; it must have been whole. */
   end(): void {
-    if (this.#state !== 'done') throw storeErrors.IncompleteBody({ details: { reason: 'the last chunk is missing' } });
+    if (this.#state !== 'done') throw malformed('the last chunk is missing');
   }
 
   #data(data: Buffer): Promise<unknown> | undefined {
@@ -76,21 +81,20 @@ export class ChunkedDecoder {
     const limit = this.#state === 'trailer' ? MAX_TRAILER_BYTES : MAX_SIZE_LINE_BYTES;
     if (this.#line.length > limit) throw malformed('a line is too long');
     if (feed === -1) return end;
-    const line = this.#line.replace(/\r?\n$/, '');
-    const strict = this.#line.endsWith('\r\n');
+    if (!this.#line.endsWith('\r\n')) throw malformed('a line ends without a carriage return');
+    const line = this.#line.slice(0, -2);
     this.#line = '';
-    this.#endLine(line, strict);
+    this.#endLine(line);
     return end;
   }
 
-  #endLine(line: string, strict: boolean): void {
+  #endLine(line: string): void {
     switch (this.#state) {
       case 'size':
-        if (!strict) throw malformed('a chunk must start with a line');
         this.#beginChunk(line);
         return;
       case 'data-end':
-        if (line !== '' || !strict) throw malformed('a chunk is longer than it said');
+        if (line !== '') throw malformed('a chunk is longer than it said');
         this.#state = 'size';
         return;
       case 'trailer':
@@ -109,11 +113,22 @@ export class ChunkedDecoder {
     this.#signature = signature ?? '';
     this.#left = Number.parseInt(size, 16);
     if (this.#left > 0) {
+      this.#countChunk(this.#left);
       this.#state = 'data';
       return;
     }
     this.#verifier?.endChunk(this.#signature);
     this.#state = 'trailer';
+  }
+
+  #countChunk(sizeBytes: number): void {
+    if (this.#smallChunkBytes > 0) {
+      throw storeErrors.InvalidChunkSizeError({
+        details: { chunk: this.#chunks, badChunkSize: this.#smallChunkBytes },
+      });
+    }
+    this.#chunks += 1;
+    if (sizeBytes < MIN_CHUNK_BYTES) this.#smallChunkBytes = sizeBytes;
   }
 
   #trailerLine(line: string): void {
@@ -124,14 +139,14 @@ export class ChunkedDecoder {
       this.#state = 'done';
       return;
     }
+    if (line.includes('\r')) throw malformed('a carriage return in the midst of a line');
     const colon = line.indexOf(':');
-    if (colon < 1) throw malformed('a trailing header is malformed');
-    const name = line.slice(0, colon).trim().toLowerCase();
-    if (this.trailer.has(name)) throw malformed('a trailing header was sent twice');
+    const name = line.slice(0, Math.max(colon, 0)).trim().toLowerCase();
+    if (name === '' || this.trailer.has(name)) throw storeErrors.MalformedTrailerError();
     this.trailer.set(name, line.slice(colon + 1).trim());
   }
 }
 
 function malformed(reason: string): Error {
-  return storeErrors.InvalidRequest({ details: { reason: `The aws-chunked body is malformed: ${reason}` } });
+  return storeErrors.IncompleteBody({ cause: new Error(`the aws-chunked body is malformed: ${reason}`) });
 }

@@ -30,7 +30,7 @@ export function pumpBody(incoming: IncomingMessage, consume: ChunkConsumer): Pro
     };
     const onEnd = (): void => void (pending ?? Promise.resolve()).then(() => settle(), settle);
     const onClose = (): void => {
-      if (!incoming.complete) settle(storeErrors.IncompleteBody({ details: { reason: 'the connection ended' } }));
+      if (!incoming.complete) settle(storeErrors.IncompleteBody());
     };
     const onError = (cause: Error): void => settle(storeErrors.IncompleteBody({ cause }));
     if (incoming.destroyed && !incoming.complete) {

@@ -1,7 +1,9 @@
 import type { SignatureSeed } from '../auth/verify.ts';
 import type { S3Request } from '../s3-request.ts';
+import { checksumHeaderName } from '../../checksums/algorithms.ts';
+import { storeErrors } from '../../errors.ts';
 import type { BodyPlan } from './body-plan.ts';
-import { ChunkSignatures } from './chunk-signatures.ts';
+import { ChunkSignatures, TRAILER_SIGNATURE } from './chunk-signatures.ts';
 import { ChunkedDecoder } from './chunked-decoder.ts';
 import { pumpBody, type ChunkConsumer } from './pump-body.ts';
 
@@ -23,5 +25,14 @@ export async function receiveBody(
   const decoder = new ChunkedDecoder(consume, signatures);
   await pumpBody(request.incoming, (chunk) => decoder.push(chunk));
   decoder.end();
+  assertTrailer(plan, decoder.trailer);
   return decoder.trailer;
+}
+
+/** What was announced is there, and nothing else. */
+function assertTrailer({ checksum }: BodyPlan, trailer: ReadonlyMap<string, string>): void {
+  const announced = checksum !== null && checksum.value === null ? checksumHeaderName(checksum.algorithm) : null;
+  const names = [...trailer.keys()].filter((name) => name !== TRAILER_SIGNATURE);
+  const isAsAnnounced = announced === null ? names.length === 0 : names.length === 1 && names[0] === announced;
+  if (!isAsAnnounced) throw storeErrors.MalformedTrailerError();
 }

@@ -1,5 +1,7 @@
 import type { Credential, CredentialCache } from '../../domain/credential-cache.ts';
 import { storeErrors } from '../../errors.ts';
+import type { Refuse } from '../auth/auth-refusals.ts';
+import { assertRegion, readCredentialScope } from '../auth/credential-scope.ts';
 import { sameSignature, sign } from '../auth/verify.ts';
 
 type Fields = ReadonlyMap<string, string>;
@@ -30,14 +32,8 @@ async function byVersion4(fields: Fields, policy: string, options: FormSignature
     throw storeErrors.InvalidArgument({ details: { reason: 'X-Amz-Algorithm only supports "AWS4-HMAC-SHA256"' } });
   }
   const signature = needed(fields, 'x-amz-signature');
-  const [accessKeyId, date, region, ...rest] = splitScope(needed(fields, 'x-amz-credential'));
-  if (accessKeyId === '' || !/^\d{8}$/.test(date) || rest.join('/') !== 's3/aws4_request') {
-    throw storeErrors.InvalidArgument({ details: { reason: 'The form field X-Amz-Credential is malformed' } });
-  }
-  if (!options.regions.includes(region)) {
-    const reason = `the region '${region}' is wrong; expecting '${options.regions[0] ?? ''}'`;
-    throw storeErrors.AuthorizationHeaderMalformed({ details: { reason, region: options.regions[0] ?? '' } });
-  }
+  const { accessKeyId, date, region } = readCredentialScope(needed(fields, 'x-amz-credential'), refuseCredential);
+  assertRegion(region, options.regions, refuseCredential);
   if (!needed(fields, 'x-amz-date').startsWith(date)) throw storeErrors.SignatureDoesNotMatch();
   const credential = await find(accessKeyId, options);
   const expected = sign(credential.signingKey(date, region), policy);
@@ -60,12 +56,8 @@ async function find(accessKeyId: string, { credentials }: FormSignatureOptions):
   return credential;
 }
 
-/** From behind: the key may hold slashes. */
-function splitScope(credential: string): [string, string, string, ...string[]] {
-  const parts = credential.split('/');
-  const [date = '', region = '', ...rest] = parts.slice(-4);
-  return [parts.slice(0, -4).join('/'), date, region, ...rest];
-}
+const refuseCredential: Refuse = (reason, details) =>
+  storeErrors.InvalidArgument({ details: { ...details, reason, argumentName: 'x-amz-credential' } });
 
 function needed(fields: Fields, name: string): string {
   const value = fields.get(name);
