@@ -54,9 +54,9 @@ export interface FailedNotification extends DueNotification {
 export interface DeliveryState {
   /** How many wait, counted up to `countLimit`. */
   waiting: number;
+  /** Of the oldest that waits: since when, when it is tried next, and why it failed before. */
   oldestWaitingAtMs: number | null;
   nextAttemptAtMs: number | null;
-  /** Of the oldest that waits, where it failed before. */
   lastError: string | null;
   /** How many were given up, counted up to `countLimit`. */
   failed: number;

@@ -7,7 +7,7 @@ import type {
   StoredEvent,
 } from '../../ports/notifications.ts';
 import { all, first, type Program, type Row } from '../program.ts';
-import { integer, integerOrNull, text, textOrNull } from '../row.ts';
+import { integer, text, textOrNull } from '../row.ts';
 
 type Query<Name extends keyof MetadataQueries> = Parameters<MetadataQueries[Name]>[0];
 
@@ -47,8 +47,8 @@ export function* dueNotifications(input: Query<'dueNotifications'>): Program<rea
 
 export function* deliveryState({ bucketId, countLimit }: Query<'deliveryState'>): Program<DeliveryState> {
   const waiting = yield* first(
-    `select count(*) as waiting, min(next_attempt_at_ms) as next from (
-       select next_attempt_at_ms from notification where bucket_id = ? and failed_at_ms is null limit ?) as some`,
+    `select count(*) as waiting from (
+       select id from notification where bucket_id = ? and failed_at_ms is null limit ?) as some`,
     bucketId,
     countLimit,
   );
@@ -59,13 +59,13 @@ export function* deliveryState({ bucketId, countLimit }: Query<'deliveryState'>)
     countLimit,
   );
   const oldest = yield* first(
-    `select created_at_ms, last_error from notification where bucket_id = ? and failed_at_ms is null
+    `select created_at_ms, last_error, next_attempt_at_ms from notification where bucket_id = ? and failed_at_ms is null
      order by bucket_id, destination, id limit 1`,
     bucketId,
   );
   return {
     waiting: waiting === undefined ? 0 : integer(waiting, 'waiting'),
-    nextAttemptAtMs: waiting === undefined ? null : integerOrNull(waiting, 'next'),
+    nextAttemptAtMs: oldest === undefined ? null : integer(oldest, 'next_attempt_at_ms'),
     oldestWaitingAtMs: oldest === undefined ? null : integer(oldest, 'created_at_ms'),
     lastError: oldest === undefined ? null : textOrNull(oldest, 'last_error'),
     failed: failed === undefined ? 0 : integer(failed, 'failed'),

@@ -1,15 +1,17 @@
 import { CHECKSUM_ALGORITHMS, checksumHeaderName, isBase64 } from '../../checksums/algorithms.ts';
+import type { UploadName } from '../../domain/multipart-service.ts';
+import type { CustomerKey } from '../../encryption/key-envelope.ts';
 import { storeErrors } from '../../errors.ts';
 import type { CompletedPart, ExpectedObject } from '../../ports/upload-commands.ts';
 import { announcedAlgorithm } from '../body/body-plan.ts';
 import { receiveDocument } from '../body/receive-document.ts';
-import { encryptionHeaders } from '../encryption-headers.ts';
+import { encryptionHeaders, readCustomerKey } from '../encryption-headers.ts';
 import { checksumElements, newVersionHeaders } from '../object-headers.ts';
 import { urlOf } from '../object-url.ts';
 import { writeConditionsOf } from '../request-conditions.ts';
 import type { RequestHeaders } from '../request-headers.ts';
 import { respondXml, setHeaders } from '../respond.ts';
-import { originOf, type S3Handler } from '../s3-context.ts';
+import { originOf, type S3Context, type S3Handler } from '../s3-context.ts';
 import { children, childText, parseXml, type XmlElement } from '../xml-reader.ts';
 import { uploadNameOf } from './multipart.ts';
 
@@ -20,6 +22,7 @@ export const completeMultipartUpload: S3Handler = async (context) => {
   const { request, response, services } = context;
   const name = uploadNameOf(context);
   const expected = readExpected(request.headers);
+  const customerKey = await readKeyOfUpload(context, name);
   // The checksum among the headers is the object's.
   const document = await receiveDocument(context, MAX_COMPLETION_BYTES, { checksumOfAnother: true });
   const { parts: mostParts } = services.parts.config.limits;
@@ -35,7 +38,7 @@ export const completeMultipartUpload: S3Handler = async (context) => {
   });
   setHeaders(response, {
     ...newVersionHeaders(stored.versionId),
-    ...encryptionHeaders(stored.encryption, null),
+    ...encryptionHeaders(stored.encryption, customerKey),
   });
   respondXml(response, 'CompleteMultipartUploadResult', {
     Location: urlOf(request, name.bucket.name, name.key),
@@ -45,6 +48,18 @@ export const completeMultipartUpload: S3Handler = async (context) => {
     ...checksumElements(stored.checksum),
   });
 };
+
+/** Needed where the upload is encrypted with it and has checksums; one that is sent has to be the right one in any case. */
+async function readKeyOfUpload(context: S3Context, { uploadId, bucket, key }: UploadName): Promise<CustomerKey | null> {
+  const { metadata } = context.services.parts;
+  const customerKey = readCustomerKey(context);
+  const upload = await metadata.findUpload({ uploadId, bucketId: bucket.id, key });
+  if (upload === null) return customerKey; // completed before, or never there: that is decided with the rest
+  const { encryption } = upload.attributes;
+  const needsKey = encryption?.mode === 'sse-c' && upload.checksumAlgorithm !== null;
+  if (needsKey || customerKey !== null) context.services.encryption.open(encryption, customerKey);
+  return customerKey;
+}
 
 function readExpected(headers: RequestHeaders): ExpectedObject {
   const algorithm = announcedAlgorithm(headers);

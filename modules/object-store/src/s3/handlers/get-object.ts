@@ -80,6 +80,8 @@ async function prepare(context: S3Context): Promise<Prepared | null> {
   const found = await findObject(context);
   assertNoEncryptionRequest(request.headers);
   const customerKey = readCustomerKey(context);
+  // A part that there is not needs no key to be refused.
+  const part = request.query.has('partNumber') ? await select(context, found) : null;
   const { encryption } = found.version.attributes;
   const key = services.encryption.open(encryption, customerKey);
   const headers = {
@@ -98,7 +100,7 @@ async function prepare(context: S3Context): Promise<Prepared | null> {
     const value = request.query.get(parameter);
     if (value !== undefined) headers[header] = headerText(value);
   }
-  const selection = await select(context, found);
+  const selection = part ?? (await select(context, found));
   headers['content-length'] = selection.range.endExclusive - selection.range.start;
   const withChecksum = request.headers.get('x-amz-checksum-mode')?.toUpperCase() === 'ENABLED';
   if (withChecksum && selection.status === 200) Object.assign(headers, checksumHeaders(found.version.checksum));
