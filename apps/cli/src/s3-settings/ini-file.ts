@@ -26,8 +26,12 @@ export function setIniSection(text: string, section: string, entries: IniEntries
   }
   const ours = new Set(entries.map(([name]) => name));
   const kept = group(lines.slice(start + 1, endExclusive)).filter(({ name }) => !ours.has(name));
-  const others = kept.flatMap((each) => each.lines);
-  const all = [...lines.slice(0, start + 1), ...rendered, ...others, ...lines.slice(endExclusive)];
+  // Indented lines that belong to nothing must not come to belong to our last setting.
+  const firstOther = kept.findIndex(({ lines: [line = ''] }) => !/^\s+\S/.test(line));
+  const stray = firstOther === -1 ? kept : kept.slice(0, firstOther);
+  const others = firstOther === -1 ? [] : kept.slice(firstOther);
+  const inside = [...stray.flatMap((each) => each.lines), ...rendered, ...others.flatMap((each) => each.lines)];
+  const all = [...lines.slice(0, start + 1), ...inside, ...lines.slice(endExclusive)];
   return `${all.join('\n')}\n`;
 }
 

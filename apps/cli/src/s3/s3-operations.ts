@@ -114,9 +114,9 @@ export async function* listVersions(
     const query = { versions: '', 'encoding-type': 'url', prefix, ...markers };
     const { text } = await client.sendForText({ method: 'GET', bucket, query, signal });
     const root = parseXml(text);
-    for (const element of root.children) {
-      if (element.name === 'Version' || element.name === 'DeleteMarker') yield toVersion(element);
-    }
+    // Some servers tell all versions of a page first and then its delete markers.
+    const entries = root.children.filter(({ name }) => name === 'Version' || name === 'DeleteMarker');
+    yield* entries.map((element) => toVersion(element)).sort(compareVersions);
     const isLast = childText(root, 'IsTruncated') !== 'true';
     markers = isLast
       ? undefined
@@ -125,6 +125,12 @@ export async function* listVersions(
           'version-id-marker': childText(root, 'NextVersionIdMarker') ?? '',
         };
   } while (markers !== undefined);
+}
+
+function compareVersions(left: RemoteVersion, right: RemoteVersion): number {
+  if (left.key !== right.key) return Buffer.compare(Buffer.from(left.key), Buffer.from(right.key));
+  if (left.isLatest !== right.isLatest) return left.isLatest ? -1 : 1;
+  return right.modifiedAtMs - left.modifiedAtMs;
 }
 
 function toVersion(element: XmlElement): RemoteVersion {

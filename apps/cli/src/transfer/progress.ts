@@ -82,10 +82,11 @@ export function renderProgress(state: {
   seconds: number;
 }): string {
   const { movedBytes, totalBytes, done, total, seconds } = state;
+  const rate = seconds < 0.5 ? '' : `  ${renderBytes(Math.round(movedBytes / seconds))}/s`;
+  if (total === 0) return `${renderBytes(movedBytes)}${rate}`; // a pipe: nobody knows how much will come
   const share = totalBytes === 0 ? 0 : Math.min(1, movedBytes / totalBytes);
   const cells = Math.round(share * BAR_CELLS);
   const bar = `${'#'.repeat(cells)}${'-'.repeat(BAR_CELLS - cells)}`;
-  const rate = seconds < 0.5 ? '' : `  ${renderBytes(Math.round(movedBytes / seconds))}/s`;
   const percent = `${Math.floor(share * 100)}%`.padStart(4);
   return `[${bar}] ${percent}  ${renderBytes(movedBytes)} of ${renderBytes(totalBytes)}  ${done} of ${total}${rate}`;
 }

@@ -55,6 +55,11 @@ export function compareNames(left: string, right: string): number {
   return left === right ? 0 : Buffer.compare(Buffer.from(left), Buffer.from(right));
 }
 
+/** A listing knows milliseconds and a file may know more; what HTTP's Last-Modified or an old file system told, only seconds. */
+function unitMs({ modifiedAtMs }: SyncEntry): number {
+  return modifiedAtMs % 1000 === 0 ? 1000 : 1;
+}
+
 async function decide<Source extends SyncEntry, Target extends SyncEntry>(
   source: Source,
   target: Target | null,
@@ -68,7 +73,6 @@ async function decide<Source extends SyncEntry, Target extends SyncEntry>(
       ? { kind: 'skip', source }
       : { kind: 'copy', source, reason: 'content' };
   }
-  // A listing knows milliseconds, a file may know more.
-  const isNewer = Math.floor(source.modifiedAtMs) > Math.floor(target.modifiedAtMs);
+  const isNewer = Math.floor(source.modifiedAtMs / unitMs(target)) > Math.floor(target.modifiedAtMs / unitMs(target));
   return isNewer ? { kind: 'copy', source, reason: 'newer' } : { kind: 'skip', source };
 }

@@ -1,0 +1,91 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { buffer, text } from 'node:stream/consumers';
+import { PROJECT_ROOT } from '../system/running-platform.ts';
+
+export interface CommandOptions {
+  input?: Uint8Array | string;
+  environment?: Readonly<Record<string, string>>;
+  folder?: string;
+}
+
+export interface CommandResult {
+  /** Null when a signal ended it. */
+  exitCode: number | null;
+  stdout: Buffer;
+  stderr: string;
+}
+
+export interface RunningCommand {
+  readonly child: ChildProcess;
+  /** Once it is gone and all that it wrote has been read. */
+  readonly ended: Promise<CommandResult>;
+}
+
+/** `./svc …` with the environment that is given and nothing else of the one who runs the tests. */
+export class CommandLine {
+  readonly #environment: Readonly<Record<string, string>>;
+  readonly #folder: string;
+
+  constructor(environment: Readonly<Record<string, string>>, folder: string) {
+    this.#environment = environment;
+    this.#folder = folder;
+  }
+
+  /** The same with more, or other, variables. */
+  with(environment: Readonly<Record<string, string>>): CommandLine {
+    return new CommandLine({ ...this.#environment, ...environment }, this.#folder);
+  }
+
+  start(args: readonly string[], options: CommandOptions = {}): RunningCommand {
+    return this.#collect(join(PROJECT_ROOT, 'svc'), args, options);
+  }
+
+  #collect(program: string, args: readonly string[], { input, environment, folder }: CommandOptions): RunningCommand {
+    const child = spawn(program, args, {
+      cwd: folder ?? this.#folder,
+      env: { PATH: process.env['PATH'] ?? '', ...this.#environment, ...environment },
+      stdio: ['pipe', 'pipe', 'pipe'],
+    });
+    child.stdin.on('error', () => undefined); // a command that does not read its input is judged by its exit code
+    child.stdin.end(input ?? '');
+    const ended = Promise.all([once(child, 'close'), buffer(child.stdout), text(child.stderr)]).then(
+      ([, stdout, stderr]) => ({ exitCode: child.exitCode, stdout, stderr }),
+    );
+    return { child, ended };
+  }
+
+  run(args: readonly string[], options: CommandOptions = {}): Promise<CommandResult> {
+    return this.start(args, options).ended;
+  }
+
+  /** The same on a terminal of its own (`script` makes one); answers everything that stood there. */
+  async onTerminal(line: string): Promise<string> {
+    const { exitCode, stdout } = await this.#collect(
+      'script',
+      ['-qec', `${join(PROJECT_ROOT, 'svc')} ${line}`, '/dev/null'],
+      {},
+    ).ended;
+    if (exitCode === 0) return stdout.toString();
+    throw new Error(`svc ${line} ended with ${exitCode}:\n${stdout.toString()}`);
+  }
+
+  /** What a command that must succeed wrote to standard output. */
+  async answer(args: readonly string[], options: CommandOptions = {}): Promise<string> {
+    const { exitCode, stdout, stderr } = await this.run(args, options);
+    if (exitCode === 0) return stdout.toString();
+    throw new Error(`svc ${args.join(' ')} ended with ${exitCode}:\n${stdout.toString()}\n${stderr}`);
+  }
+
+  /** The same as what its JSON says; the caller names the shape that is documented. */
+  async json<Answer>(args: readonly string[], options: CommandOptions = {}): Promise<Answer> {
+    return JSON.parse(await this.answer([...args, '--json'], options)) as Answer;
+  }
+
+  /** Of a listing: one value for each line. */
+  async lines<Entry>(args: readonly string[]): Promise<Entry[]> {
+    const lines = (await this.answer([...args, '--json'])).split('\n').filter((line) => line !== '');
+    return lines.map((line) => JSON.parse(line) as Entry);
+  }
+}

@@ -1,0 +1,33 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { temporaryFolder } from '@svc/testing';
+import { startPlatform, type RunningPlatform } from '../system/running-platform.ts';
+import { CommandLine } from './command-line.ts';
+
+/** A platform of its own, and the command with its address and token, a home folder and nothing of the user's. */
+export interface CommandStore extends AsyncDisposable {
+  readonly platform: RunningPlatform;
+  readonly svc: CommandLine;
+  /** Where the command runs. */
+  readonly folder: string;
+  readonly home: string;
+}
+
+export async function startCommandStore(): Promise<CommandStore> {
+  const root = await temporaryFolder('svc-command-');
+  try {
+    const platform = await startPlatform({ dataFolder: join(root.path, 'data') });
+    const [folder, home] = [join(root.path, 'work'), join(root.path, 'home')];
+    await mkdir(folder);
+    await mkdir(home);
+    const environment = { HOME: home, SVC_URL: platform.ready.url, SVC_TOKEN: platform.ready.token };
+    const dispose = async (): Promise<void> => {
+      await platform.stop();
+      await root.remove();
+    };
+    return { platform, svc: new CommandLine(environment, folder), folder, home, [Symbol.asyncDispose]: dispose };
+  } catch (error) {
+    await root.remove();
+    throw error;
+  }
+}

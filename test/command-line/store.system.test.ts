@@ -1,0 +1,126 @@
+import { mkdir, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { requirement, waitFor } from '@svc/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { CommandLine } from './command-line.ts';
+import { startCommandStore, type CommandStore } from './command-store.ts';
+
+interface CreatedKey {
+  accessKeyId: string;
+  secretAccessKey: string;
+}
+
+describe('svc bucket, key and login', () => {
+  let store: CommandStore;
+  let svc: CommandLine;
+  beforeAll(async () => {
+    store = await startCommandStore();
+    svc = store.svc;
+  });
+  afterAll(async () => store[Symbol.asyncDispose]());
+
+  it('says what to do first while there is no bucket', async () => {
+    const { exitCode, stderr } = await svc.run(['key', 'create']);
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining('svc bucket create')]);
+  });
+
+  it('creates, shows, deletes and restores buckets', async () => {
+    expect(await svc.json(['bucket', 'create', 'Some Photos'])).toMatchObject({ name: 'some-photos' });
+    const names = async (): Promise<string[]> =>
+      (await svc.json<{ name: string }[]>(['bucket', 'ls'])).map(({ name }) => name);
+    expect(await names()).toEqual(['some-photos']);
+    expect(await svc.answer(['bucket', 'ls'])).toContain('some-photos');
+    const taken = await svc.run(['bucket', 'create', 'some-photos']);
+    expect([taken.exitCode, taken.stderr.split('\n')]).toEqual([1, [expect.stringMatching(/^svc: /), '']]);
+    await svc.answer(['bucket', 'rm', 'some-photos']);
+    expect(await names()).toEqual([]);
+    expect(await svc.json(['bucket', 'deleted'])).toMatchObject([{ name: 'some-photos' }]);
+    await svc.answer(['bucket', 'restore', 'some-photos']);
+    expect(await names()).toEqual(['some-photos']);
+  });
+
+  it('sets what is set on a bucket, and puts defaults back', async () => {
+    const settings = ['bucket', 'settings', 'set', 'some-photos'];
+    await svc.answer([...settings, 'publicDefault=true', 'cacheControl=max-age=60', 'quota={"max_bytes":1000000}']);
+    expect(await svc.json(['bucket', 'settings', 'get', 'some-photos'])).toMatchObject({
+      publicDefault: true,
+      cacheControl: 'max-age=60',
+      quota: { max_bytes: 1_000_000 },
+    });
+    await svc.answer([...settings, 'cacheControl=null', 'publicDefault=false', 'quota=null']);
+    expect(await svc.json(['bucket', 'settings', 'get', 'some-photos'])).toMatchObject({ cacheControl: null });
+    const wrong = await svc.run([...settings, 'noSuchSetting=1']);
+    expect([wrong.exitCode, wrong.stderr]).toEqual([1, expect.stringContaining('noSuchSetting')]);
+  });
+
+  it('sets versioning and lifecycle rules', async () => {
+    expect(await svc.json(['bucket', 'versioning', 'some-photos', 'enabled'])).toMatchObject({ status: 'enabled' });
+    expect(await svc.json(['bucket', 'versioning', 'some-photos'])).toMatchObject({ status: 'enabled' });
+    const rules = { rules: [{ id: 'logs', enabled: true, filter: { prefix: 'logs/' }, expiration: { days: 30 } }] };
+    await svc.answer(['bucket', 'lifecycle', 'set', 'some-photos', '@-'], { input: JSON.stringify(rules) });
+    expect(await svc.json(['bucket', 'lifecycle', 'get', 'some-photos'])).toMatchObject(rules);
+    await svc.answer(['bucket', 'lifecycle', 'rm', 'some-photos']);
+    expect(await svc.json(['bucket', 'lifecycle', 'get', 'some-photos'])).toEqual({ rules: [] });
+  });
+
+  it('makes a key that reads one bucket, shows it without its secret, and revokes it', async () => {
+    await svc.answer(['bucket', 'create', 'other-photos']);
+    await svc.answer(['object', 'cp', '-', 'svc://some-photos/one'], { input: 'one' });
+    const flags = ['--permission', 'read', '--bucket', 'some-photos', '--expires', '1h', '--label', 'reader'];
+    const key = await svc.json<CreatedKey>(['key', 'create', ...flags]);
+    const listed = await svc.answer(['key', 'ls', '--json']);
+    expect(listed).toContain(key.accessKeyId);
+    expect(listed).not.toContain(key.secretAccessKey);
+    const reader = svc.with({
+      SVC_S3_ACCESS_KEY_ID: key.accessKeyId,
+      SVC_S3_SECRET_ACCESS_KEY: key.secretAccessKey,
+    });
+    expect(await reader.answer(['object', 'cat', 'svc://some-photos/one'])).toBe('one');
+    const writing = await reader.run(['object', 'cp', '-', 'svc://some-photos/two'], { input: 'two' });
+    expect([writing.exitCode, writing.stderr]).toEqual([1, expect.stringContaining('svc: ')]);
+    expect(await reader.run(['object', 'ls', 'svc://other-photos'])).toMatchObject({ exitCode: 1 });
+    await svc.answer(['key', 'rm', key.accessKeyId]);
+    await waitFor(async () => (await reader.run(['object', 'cat', 'svc://some-photos/one'])).exitCode === 1);
+  });
+
+  it('makes itself a new key when the one it had was revoked', async () => {
+    const own = await svc.json<{ accessKeyId: string; label: string }[]>(['key', 'ls']);
+    for (const { accessKeyId } of own.filter(({ label }) => label.startsWith('svc command on')))
+      await svc.answer(['key', 'rm', accessKeyId]);
+    expect(await svc.answer(['object', 'cat', 'svc://some-photos/one'])).toBe('one');
+  });
+
+  it('signs in with a token from a pipe, keeps it for its owner alone, and forgets it', async () => {
+    const home = join(store.folder, 'another home');
+    await mkdir(home);
+    const { url, token } = store.platform.ready;
+    const stranger = svc.with({ HOME: home, SVC_URL: '', SVC_TOKEN: '' });
+    const unknown = await stranger.run(['bucket', 'ls']);
+    expect([unknown.exitCode, unknown.stderr]).toEqual([2, expect.stringContaining('svc login')]);
+    await stranger.answer(['login', '--url', url, '--token-stdin'], { input: token });
+    const profiles = join(home, '.config', 'svc', 'profiles.json');
+    expect((await stat(profiles)).mode & 0o777).toBe(0o600);
+    expect(await stranger.answer(['bucket', 'ls'])).toContain('some-photos');
+    // The token belongs to its platform; another address must not get it.
+    const elsewhere = await stranger.run(['bucket', 'ls', '--url', 'http://127.0.0.1:9']);
+    expect([elsewhere.exitCode, elsewhere.stderr]).toEqual([2, expect.stringContaining('there is no token for')]);
+    await stranger.answer(['logout']);
+    expect(await stranger.run(['bucket', 'ls'])).toMatchObject({ exitCode: 2 });
+  });
+
+  const withoutTerminal = requirement('command:script');
+  it.skipIf(withoutTerminal !== null)(
+    `draws progress on a terminal and nothing elsewhere${withoutTerminal === null ? '' : ` [skipped: ${withoutTerminal}]`}`,
+    async () => {
+      const path = join(store.folder, 'slow');
+      await writeFile(path, Buffer.alloc(64 * 1024 * 1024, 7));
+      const line = `object cp '${path}' svc://some-photos/slow`;
+      const onTerminal = await svc.onTerminal(line);
+      const drawn = onTerminal.split('\r').map((each) => each.replace('\u001b[K', ''));
+      expect(drawn).toContainEqual(expect.stringMatching(/^\[#*-*\] +\d+% {2}[\d.]+ \w+ of 64\.0 MiB {2}\d of 1/));
+      expect(onTerminal).toContain('upload: ');
+      const elsewhere = await svc.run(['object', 'cp', path, 'svc://some-photos/slow']);
+      expect([elsewhere.stderr, elsewhere.exitCode]).toEqual(['', 0]);
+    },
+  );
+});
