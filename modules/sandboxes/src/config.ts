@@ -89,6 +89,7 @@ export const sandboxesConfigSchema = Type.Object({
     maxItems: 50,
     description: 'Origins besides our own whose pages may open terminals',
   }),
+  max_commands: amount(64, 1, 120, 'Commands of the exec route that run in one sandbox at once'),
   max_terminals: amount(64, 1, 200, 'Open terminals and commands of one sandbox'),
 });
 

@@ -8,10 +8,13 @@ export const sandboxErrors = defineErrors({
   QUOTA_EXCEEDED: [403, 'The limit of {limit} sandboxes is reached'],
   ORIGIN_REFUSED: [403, 'Connections from {origin} are not allowed'],
   SANDBOX_NOT_FOUND: [404, 'Sandbox not found'],
+  SESSION_NOT_FOUND: [404, 'There is no terminal session {session}'],
   NAME_TAKEN: [409, 'The name {name} is taken'],
   SANDBOX_NOT_RUNNING: [409, 'The sandbox is {status}, not running'],
   IDEMPOTENCY_KEY_REUSED: [409, 'The Idempotency-Key was used for another request'],
   TOO_MANY_TERMINALS: [429, 'Too many terminals are open in this sandbox'],
+  TOO_MANY_COMMANDS: [429, 'No more than {limit} commands may run in this sandbox at once'],
+  COMMAND_TIMEOUT: [504, 'The command did not end within {timeout_seconds} s'],
   RATE_LIMITED: [429, 'Too many requests; try again in {retry_after_seconds} s'],
   SANDBOXES_UNAVAILABLE: [503, 'Sandboxes are off: {reason}'],
 

@@ -27,12 +27,15 @@ import type { DriverStatus, SandboxDriver } from './drivers/driver.ts';
 import { LocalDriver } from './drivers/local/local-driver.ts';
 import { runFolderOf } from './drivers/local/run-folder.ts';
 import { FileService } from './files/file-service.ts';
+import { CommandService } from './exec/command-service.ts';
+import { registerExecRoutes } from './http/exec-routes.ts';
 import { acceptEmptyJson } from './http/json-body.ts';
 import { registerFileReadRoutes } from './http/file-read-routes.ts';
 import { registerFileRoutes } from './http/file-routes.ts';
 import { registerFileWriteRoutes } from './http/file-write-routes.ts';
 import { registerImageRoutes } from './http/image-routes.ts';
 import { registerSandboxRoutes } from './http/sandbox-routes.ts';
+import { registerSessionRoutes } from './http/session-routes.ts';
 import { registerTicketRoutes } from './http/ticket-routes.ts';
 import { catalogOf } from './images/default-catalog.ts';
 import { ImageStore } from './images/image-store.ts';
@@ -123,8 +126,9 @@ export async function createSandboxesModule(deps: SandboxesDependencies): Promis
     maxTerminals: config.max_terminals,
   });
   const files = new FileService({ service, live: context.live, effects });
+  const commands = new CommandService({ service, live: context.live, effects, maxCommands: config.max_commands });
   const createLimiter = new RateLimiter(CREATES, nowMs);
-  observe(deps.metrics, context, hub);
+  observe(deps.metrics, context, hub, commands);
 
   return {
     async registerRoutes(app) {
@@ -137,6 +141,8 @@ export async function createSandboxesModule(deps: SandboxesDependencies): Promis
           registerFileRoutes(scope, { prefix, files });
           registerFileReadRoutes(scope, { prefix, files });
           await registerFileWriteRoutes(scope, { prefix, files });
+          registerSessionRoutes(scope, { prefix, service, live: context.live });
+          registerExecRoutes(scope, { prefix, commands, effects });
         }
         registerImageRoutes(scope, { catalog, images, driver });
       });
@@ -186,9 +192,11 @@ function localDriver(deps: SandboxesDependencies, folder: string, images: ImageS
   });
 }
 
-function observe(metrics: Metrics, { live }: SandboxContext, hub: TerminalHub): void {
+function observe(metrics: Metrics, { live }: SandboxContext, hub: TerminalHub, commands: CommandService): void {
   const running = metrics.gauge('svc_sandboxes_running', 'Sandboxes that run on this node');
   const terminals = metrics.gauge('svc_sandbox_terminals_open', 'Terminals and commands that are open');
+  const commandsRunning = metrics.gauge('svc_sandbox_commands_running', 'Commands that run by the exec route');
+  Object.assign(commandsRunning, { collect: () => commandsRunning.set(commands.running) });
   Object.assign(running, { collect: () => running.set(live.size) });
   Object.assign(terminals, { collect: () => terminals.set(hub.openTerminals) });
 }

@@ -20,6 +20,9 @@ const ROUTES = [
   ['POST', '/:id/files/mkdir?path=/x', 'write'],
   ['POST', '/:id/files/move', 'write'],
   ['DELETE', '/:id/files?path=/x', 'write'],
+  ['POST', '/:id/exec', 'write'],
+  ['GET', '/:id/terminals', 'read'],
+  ['DELETE', '/:id/terminals/main', 'write'],
 ] as const;
 
 function withQuery(path: string, query: string): string {
@@ -28,6 +31,7 @@ function withQuery(path: string, query: string): string {
 
 function bodyOf(method: string, path: string): { body?: unknown } {
   if (method === 'POST' && path === '') return { body: { image: 'busybox' } };
+  if (path.endsWith('/exec')) return { body: { command: 'exit 0' } };
   return path.endsWith('/move') ? { body: { path: '/a', target: '/b' } } : {};
 }
 

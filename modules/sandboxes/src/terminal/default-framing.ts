@@ -15,6 +15,8 @@ export function defaultFraming(encoding: 'text' | 'binary'): Framing {
       return present(decoders[channel].decode(bytes, { stream: true }));
     },
     exit: () => (encoding === 'binary' ? [] : [...present(decoders[1].decode()), ...present(decoders[2].decode())]),
+    lagged: () => null,
+    readOnly: () => [],
     pong: () => ['{"type":"pong"}'],
     input: (data, isBinary) => (isBinary ? { kind: 'stdin', bytes: data } : parseText(data)),
   };

@@ -1,7 +1,10 @@
+import type { ExitStatus } from '../agent/exit-status.ts';
+
 /** What a client may ask of a terminal besides typing. */
 export type ClientControl =
   | { readonly kind: 'resize'; readonly cols: number; readonly rows: number }
   | { readonly kind: 'signal'; readonly name: string }
+  | { readonly kind: 'ack'; readonly bytes: number }
   | { readonly kind: 'eof' }
   | { readonly kind: 'ping' };
 
@@ -11,18 +14,16 @@ export type ClientInput =
   /** Only where the framing can tell: the client broke its rules. */
   | { readonly kind: 'violation'; readonly reason: string };
 
-export interface ExitStatus {
-  readonly exitCode: number;
-  readonly signal: string | null;
-  /** Set when the command could not be run at all. */
-  readonly error: { readonly code: string; readonly message: string } | null;
-}
-
 export interface StartedProcess {
   readonly pid: number;
   readonly path: string;
   readonly cols: number;
   readonly rows: number;
+  /** Null for what ends with its client. */
+  readonly session: string | null;
+  /** Where the output that follows begins, and where it was when the client came: what is between is a replay. */
+  readonly offset: number;
+  readonly end: number;
 }
 
 /** Text or bytes for one WebSocket frame; none when nothing is ready to be shown yet. */
@@ -35,18 +36,24 @@ export interface Framing {
   /** What comes before the close, held-back bytes included. */
   exit(status: ExitStatus): Message[];
   pong(): Message[];
+  /** So much was lost before what follows; null when the framing cannot tell and the client has to go. */
+  lagged(bytes: number): Message[] | null;
+  /** What is typed and asked for is not heeded: the client only looks on. */
+  readOnly(): Message[];
   input(data: Buffer, isBinary: boolean): ClientInput;
 }
 
 /** The control in a JSON object, or null when it is none that a terminal knows. */
 export function parseControl(value: unknown): ClientControl | null {
   if (typeof value !== 'object' || value === null) return null;
-  const { type, cols, rows, name } = value as Record<string, unknown>; // a parsed JSON object, checked field by field
+  const { type, cols, rows, name, bytes } = value as Record<string, unknown>; // a parsed JSON object, checked field by field
   switch (type) {
     case 'resize':
       return isExtent(cols) && isExtent(rows) ? { kind: 'resize', cols, rows } : null;
     case 'signal':
       return typeof name === 'string' ? { kind: 'signal', name } : null;
+    case 'ack':
+      return isCount(bytes) ? { kind: 'ack', bytes } : null;
     case 'eof':
       return { kind: 'eof' };
     case 'ping':
@@ -58,4 +65,8 @@ export function parseControl(value: unknown): ClientControl | null {
 
 function isExtent(value: unknown): value is number {
   return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= 65_535;
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
 }

@@ -10,6 +10,8 @@ import {
   type UpgradeRoute,
 } from '@svc/http';
 import { WebSocketServer, type WebSocket } from 'ws';
+import type { AgentConnection } from '../agent/agent-connection.ts';
+import type { StreamListener } from '../agent/agent-stream.ts';
 import type { LiveSandboxes } from '../domain/live-sandboxes.ts';
 import type { Effects } from '../domain/ports.ts';
 import type { Sandbox } from '../domain/sandbox.ts';
@@ -18,8 +20,11 @@ import type { Tickets } from '../domain/tickets.ts';
 import { sandboxErrors } from '../errors.ts';
 import { credentialHeaders, isAllowedOrigin, selectProtocol } from './credentials.ts';
 import { defaultFraming } from './default-framing.ts';
+import { findSession, sessionRequests } from './find-session.ts';
 import { isTerminalPath, parseTerminalRequest, type TerminalRequest } from './terminal-request.ts';
-import { TerminalSession } from './terminal-session.ts';
+import type { ProcessStream } from './process-stream.ts';
+import { SessionStream } from './session-stream.ts';
+import { TerminalConnection } from './terminal-connection.ts';
 import { SANDBOX_V1, v1Framing } from './v1-framing.ts';
 
 const HOLD_WHILE_CREATING_MS = 60_000;
@@ -40,6 +45,12 @@ export interface TerminalHubOptions {
   readonly maxTerminals: number;
 }
 
+/** What a terminal belongs to; without a session it is alone. */
+interface Place {
+  readonly sandboxId: string;
+  readonly session: string | null;
+}
+
 /** `/ws/terminal/:id`: decides who may, waits for a sandbox that is being made, and owns every open terminal. */
 export class TerminalHub implements UpgradeRoute {
   readonly #options: TerminalHubOptions;
@@ -50,7 +61,7 @@ export class TerminalHub implements UpgradeRoute {
     perMessageDeflate: false,
     handleProtocols: (offered) => selectProtocol([...offered], [SANDBOX_V1]) ?? false,
   });
-  readonly #sessions = new Map<TerminalSession, string>();
+  readonly #open = new Map<TerminalConnection, Place>();
   #cancelHeartbeat: () => void = () => undefined;
   #closing = false;
 
@@ -72,16 +83,17 @@ export class TerminalHub implements UpgradeRoute {
       throw sandboxErrors.SANDBOX_NOT_RUNNING({ details: { status: ready.status } });
     }
     this.#assertRoom(ready.id);
+    const random = (sizeBytes: number): Buffer => this.#options.effects.randomBytes(sizeBytes);
+    const session = wanted.session === null ? null : await findSession(connection, wanted.session, random);
     if (socket.destroyed) return;
     this.#server.handleUpgrade(request, socket, upgrade.head, (webSocket) => {
-      const isV1 = webSocket.protocol === SANDBOX_V1;
-      this.#open(webSocket, ready, wanted, isV1);
+      this.#join(webSocket, ready, wanted, session);
     });
   }
 
   start(): void {
     this.#cancelHeartbeat = this.#options.effects.setTimer(() => {
-      for (const session of this.#sessions.keys()) session.heartbeat();
+      for (const terminal of this.#open.keys()) terminal.heartbeat();
       if (!this.#closing) this.start();
     }, HEARTBEAT_EVERY_MS);
   }
@@ -90,18 +102,18 @@ export class TerminalHub implements UpgradeRoute {
   async close(): Promise<void> {
     this.#closing = true;
     this.#cancelHeartbeat();
-    const sessions = [...this.#sessions.keys()];
-    for (const session of sessions) session.close(1012, 'the platform restarts');
+    const terminals = [...this.#open.keys()];
+    for (const terminal of terminals) terminal.close(1012, 'the platform restarts');
     const cancel = this.#options.effects.setTimer(() => {
-      for (const session of sessions) session.terminate();
+      for (const terminal of terminals) terminal.terminate();
     }, CLOSE_GRACE_MS);
-    await Promise.all(sessions.map((session) => session.closed));
+    await Promise.all(terminals.map((terminal) => terminal.closed));
     cancel();
     this.#server.close();
   }
 
   get openTerminals(): number {
-    return this.#sessions.size;
+    return this.#open.size;
   }
 
   /** Answers the sandbox that the caller may use, or throws 401, 403, 404 or 429. */
@@ -168,37 +180,45 @@ export class TerminalHub implements UpgradeRoute {
   }
 
   #assertRoom(id: string): void {
-    const open = [...this.#sessions.values()].filter((each) => each === id).length;
+    const open = [...this.#open.values()].filter(({ sandboxId }) => sandboxId === id).length;
     if (open >= this.#options.maxTerminals) throw sandboxErrors.TOO_MANY_TERMINALS();
   }
 
-  #open(socket: WebSocket, sandbox: Sandbox, wanted: TerminalRequest, isV1: boolean): void {
+  #join(socket: WebSocket, sandbox: Sandbox, wanted: TerminalRequest, session: string | null): void {
     const { live, effects } = this.#options;
     const connection = live.connectionOf(sandbox.id);
     if (connection === null) {
       void this.#closeOf(sandbox.id).then(({ code, reason }) => socket.close(code, reason));
       return;
     }
+    const place: Place = { sandboxId: sandbox.id, session };
+    if (wanted.session?.takeover === true) this.#sendAway(place);
     const nowMs = (): number => effects.now().getTime();
     const endActivity = live.begin(sandbox.id, nowMs());
-    const session = new TerminalSession({
+    const isV1 = socket.protocol === SANDBOX_V1;
+    const terminal = new TerminalConnection({
       socket,
-      connection,
+      open: (listener) => openProcess(connection, sandbox, wanted, session, listener),
       framing: isV1 ? v1Framing() : defaultFraming(wanted.encoding),
-      start: {
-        env: sandbox.environment,
-        ...(wanted.argv === null ? { tty: { cols: wanted.cols, rows: wanted.rows } } : { argv: wanted.argv }),
-      },
+      session,
+      readOnly: wanted.session?.readOnly ?? false,
+      acknowledges: isV1 && wanted.acknowledges,
       cols: wanted.cols,
       rows: wanted.rows,
       active: () => live.active(sandbox.id, nowMs()),
       lostClose: () => this.#closeOf(sandbox.id),
     });
-    this.#sessions.set(session, sandbox.id);
-    void session.over.finally(() => {
-      this.#sessions.delete(session);
+    this.#open.set(terminal, place);
+    void terminal.over.finally(() => {
+      this.#open.delete(terminal);
       endActivity();
     });
+  }
+
+  #sendAway({ sandboxId, session }: Place): void {
+    for (const [terminal, place] of this.#open) {
+      if (place.sandboxId === sandboxId && place.session === session) terminal.close(4001, 'another client took over');
+    }
   }
 
   /** Why a terminal ended below its client. */
@@ -209,4 +229,17 @@ export class TerminalHub implements UpgradeRoute {
     if (sandbox.status === 'stopped') return { code: 4004, reason: 'the sandbox was stopped' };
     return { code: 1011, reason: 'the sandbox went away' };
   }
+}
+
+function openProcess(
+  connection: AgentConnection,
+  { environment }: Sandbox,
+  { argv, cols, rows, session: wish }: TerminalRequest,
+  session: string | null,
+  listener: StreamListener,
+): ProcessStream {
+  if (argv !== null) return connection.start({ op: 'process.start', env: environment, argv }, listener);
+  const shell = { env: environment, tty: { cols, rows } };
+  if (session === null || wish === null) return connection.start({ op: 'process.start', ...shell }, listener);
+  return new SessionStream(connection, sessionRequests(session, wish, shell), listener);
 }

@@ -4,26 +4,45 @@ import { type ClientInput, type Framing, parseControl } from './framing.ts';
 export const SANDBOX_V1 = 'sandbox.v1';
 
 const STDIN = 0x00;
+const REPLAY = 0x03;
 const OUTPUT_HEADER_BYTES = 9;
 
 /**
  * `sandbox.v1`: text frames are JSON controls and nothing else; binary frames are a type byte and bytes. From the client:
  * 0x00 stdin. To the client: 0x01 output (of a terminal, or stdout of a command), 0x02 stderr, each with the absolute offset
- * of its first byte in that channel (u64, big-endian) before the bytes. Controls to the client: `ready`, `exit`, `error`,
- * `pong`.
+ * of its first byte in that channel (u64, big-endian) before the bytes; 0x03 is output that was sent before this client came
+ * (what it asks of a terminal was answered then). Controls to the client: `ready`, `lagged`, `exit`, `error`, `pong`.
  */
 export function v1Framing(): Framing {
-  const offsets = { 1: 0n, 2: 0n };
+  const offsets = { 1: 0, 2: 0 };
+  let liveFrom = 0;
+  const frame = (kind: number, channel: 1 | 2, bytes: Uint8Array): Buffer => {
+    const made = Buffer.allocUnsafe(OUTPUT_HEADER_BYTES + bytes.length);
+    made.writeUInt8(kind, 0);
+    made.writeBigUInt64BE(BigInt(offsets[channel]), 1);
+    made.set(bytes, OUTPUT_HEADER_BYTES);
+    offsets[channel] += bytes.length;
+    return made;
+  };
   return {
-    started: ({ pid, path, cols, rows }) => [JSON.stringify({ type: 'ready', pid, path, cols, rows, offset: 0 })],
-    output(bytes, channel) {
-      const frame = Buffer.allocUnsafe(OUTPUT_HEADER_BYTES + bytes.length);
-      frame.writeUInt8(channel, 0);
-      frame.writeBigUInt64BE(offsets[channel], 1);
-      frame.set(bytes, OUTPUT_HEADER_BYTES);
-      offsets[channel] += BigInt(bytes.length);
-      return [frame];
+    started: ({ pid, path, cols, rows, session, offset, end }) => {
+      offsets[1] = offset;
+      liveFrom = end;
+      const replayed = end - offset;
+      return [JSON.stringify({ type: 'ready', session_id: session, pid, path, cols, rows, offset, replayed })];
     },
+    output(bytes, channel) {
+      const replayed = channel === 1 ? Math.min(bytes.length, Math.max(0, liveFrom - offsets[1])) : 0;
+      const frames = replayed === 0 ? [] : [frame(REPLAY, 1, bytes.subarray(0, replayed))];
+      if (replayed < bytes.length) frames.push(frame(channel, channel, bytes.subarray(replayed)));
+      return frames;
+    },
+    lagged: (bytes) => {
+      const from = offsets[1];
+      offsets[1] += bytes;
+      return [JSON.stringify({ type: 'lagged', from, to: offsets[1] })];
+    },
+    readOnly: () => [JSON.stringify({ type: 'error', code: 'READ_ONLY', message: 'This client only looks on' })],
     exit: ({ exitCode, signal, error }) => [
       ...(error === null ? [] : [JSON.stringify({ type: 'error', ...error })]),
       JSON.stringify({ type: 'exit', exit_code: exitCode, signal }),

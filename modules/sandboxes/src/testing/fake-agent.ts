@@ -48,7 +48,7 @@ export class FakeAgent {
         return;
       case FrameType.open: {
         const request = JSON.parse(frame.payload.toString()) as { op: string; argv?: string[] };
-        if (request.op.startsWith('file.')) {
+        if (request.op.startsWith('file.') || request.op === 'session.list') {
           for (const answer of answersTo(request.op, frame.stream)) socket.write(answer);
           return;
         }
@@ -95,6 +95,7 @@ function answersTo(op: string, stream: number): Buffer[] {
     'file.read': { bytes: 0 },
     'file.write': { created: true, entry: ENTRY },
     'file.mkdir': { created: true },
+    'session.list': { sessions: [] },
   };
   const end = encodeJsonFrame(FrameType.end, stream, { result: results[op] ?? {} });
   if (op !== 'file.read') return [end];

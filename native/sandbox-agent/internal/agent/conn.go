@@ -87,9 +87,9 @@ func (c *conn) open(f frame.Frame) bool {
 
 func (c *conn) finish(s *stream, result any, failure *failure) {
 	if failure != nil {
-		c.sendJSON(frame.End, s.id, map[string]any{"error": failure})
+		s.end(map[string]any{"error": failure})
 	} else {
-		c.sendJSON(frame.End, s.id, map[string]any{"result": result})
+		s.end(map[string]any{"result": result})
 	}
 	c.mu.Lock()
 	delete(c.streams, s.id)

@@ -2,21 +2,23 @@ package agent
 
 import "sync"
 
-// ring keeps the last bytes of a terminal under absolute offsets. With a reader attached the writer waits for it, so
-// that the PTY itself is slowed; without one the oldest bytes go.
+// ring keeps the last bytes of a terminal under absolute offsets, for any number of readers. The writer waits for those
+// that keep up, so that the PTY itself is slowed when all are slow. A reader that is more than half of the ring behind the
+// foremost is not waited for: it loses what it has not read when it falls behind by all of it, and is told so. Without a
+// reader the oldest bytes go.
 type ring struct {
 	mu       sync.Mutex
 	cond     sync.Cond
 	buffer   []byte
 	end      uint64
-	reader   *ringReader
+	readers  map[*ringReader]struct{}
 	finished bool
 }
 
 type ringReader struct{ cursor uint64 }
 
 func newRing(capacity int) *ring {
-	r := &ring{buffer: make([]byte, capacity)}
+	r := &ring{buffer: make([]byte, capacity), readers: map[*ringReader]struct{}{}}
 	r.cond.L = &r.mu
 	return r
 }
@@ -28,14 +30,27 @@ func (r *ring) oldest() uint64 {
 	return 0
 }
 
+// room is how much may be written now without passing a reader that keeps up. One that was passed already is no measure:
+// it may be the only one that is left.
+func (r *ring) room() int {
+	oldest, foremost := r.oldest(), uint64(0)
+	for reader := range r.readers {
+		foremost = max(foremost, reader.cursor)
+	}
+	slowest := r.end
+	for reader := range r.readers {
+		if reader.cursor >= oldest && foremost-reader.cursor <= uint64(len(r.buffer)/2) {
+			slowest = min(slowest, reader.cursor)
+		}
+	}
+	return len(r.buffer) - int(r.end-slowest)
+}
+
 func (r *ring) write(p []byte) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for len(p) > 0 {
-		room := len(r.buffer)
-		if r.reader != nil {
-			room -= int(r.end - r.reader.cursor)
-		}
+		room := r.room()
 		if room == 0 {
 			r.cond.Wait()
 			continue
@@ -48,44 +63,53 @@ func (r *ring) write(p []byte) {
 	}
 }
 
-// attach makes a new reader from `since`, or from as near to it as the ring still has; the former reader is detached.
-func (r *ring) attach(since *uint64) *ringReader {
+// attach makes a new reader from `since`, or from as near to it as the ring still has, and answers where the ring ends.
+func (r *ring) attach(since *uint64) (*ringReader, uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	reader := &ringReader{cursor: r.end}
 	if since != nil {
 		reader.cursor = min(max(*since, r.oldest()), r.end)
 	}
-	r.reader = reader
+	r.readers[reader] = struct{}{}
 	r.cond.Broadcast()
-	return reader
+	return reader, r.end
 }
 
 func (r *ring) detach(reader *ringReader) {
 	r.mu.Lock()
-	if r.reader == reader {
-		r.reader = nil
-	}
+	delete(r.readers, reader)
 	r.cond.Broadcast()
 	r.mu.Unlock()
 }
 
-// read waits for bytes and copies them to p; 0 means that the terminal is finished or the reader was detached.
-func (r *ring) read(reader *ringReader, p []byte) int {
+// read waits for bytes and copies them to p; 0 means that the terminal is finished or the reader was detached. Bytes that
+// were overwritten before this reader came to them are answered as `lost`, and nothing is read then.
+func (r *ring) read(reader *ringReader, p []byte) (n int, lost uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for r.reader == reader && reader.cursor == r.end && !r.finished {
+	for r.attached(reader) && reader.cursor == r.end && !r.finished {
 		r.cond.Wait()
 	}
-	if r.reader != reader || reader.cursor == r.end {
-		return 0
+	if !r.attached(reader) || reader.cursor == r.end {
+		return 0, 0
+	}
+	if reader.cursor < r.oldest() {
+		from := reader.cursor
+		reader.cursor = r.end - uint64(len(r.buffer)/2) // not the oldest: that would be lost again at once
+		return 0, reader.cursor - from
 	}
 	at := int(reader.cursor % uint64(len(r.buffer)))
 	available := min(int(r.end-reader.cursor), len(r.buffer)-at)
-	n := copy(p, r.buffer[at:at+available])
+	n = copy(p, r.buffer[at:at+available])
 	reader.cursor += uint64(n)
 	r.cond.Broadcast()
-	return n
+	return n, 0
+}
+
+func (r *ring) attached(reader *ringReader) bool {
+	_, is := r.readers[reader]
+	return is
 }
 
 func (r *ring) finish() {

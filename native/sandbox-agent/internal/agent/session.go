@@ -20,6 +20,7 @@ type session struct {
 	agent    *agent
 	mu       sync.Mutex
 	attached int
+	ended    bool
 	timer    *time.Timer
 }
 
@@ -91,15 +92,26 @@ func (s *session) serve(to *stream, since *uint64) (any, *failure) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.attached--
-	if failed == nil {
-		s.end()
-	} else if s.attached == 0 {
+	if failed == nil && !s.ended {
+		s.ended = true
+		s.leave()
+	} else if s.attached == 0 && !s.ended {
 		s.timer = time.AfterFunc(s.linger, s.end)
 	}
 	return result, failed
 }
 
 func (s *session) end() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.ended {
+		s.ended = true
+		s.leave()
+	}
+}
+
+// leave is done once: the id may be another session's afterwards.
+func (s *session) leave() {
 	s.agent.release(s.id)
 	go s.terminal.hangUp()
 }
@@ -127,8 +139,14 @@ func (a *agent) listSessions() any {
 		s.terminal.mu.Lock()
 		size := s.terminal.size
 		s.terminal.mu.Unlock()
+		exited := false
+		select {
+		case <-s.terminal.exited:
+			exited = true
+		default:
+		}
 		list = append(list, map[string]any{
-			"session": id, "pid": s.terminal.pid, "path": s.terminal.path, "attached": attached,
+			"session": id, "pid": s.terminal.pid, "path": s.terminal.path, "attached": attached, "exited": exited,
 			"cols": size.Cols, "rows": size.Rows, "started_at": s.started.UTC().Format(time.RFC3339Nano),
 		})
 	}

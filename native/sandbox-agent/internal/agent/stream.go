@@ -31,6 +31,9 @@ type stream struct {
 	mu    sync.Mutex
 	obey  func(controlMessage)
 	early []controlMessage
+	// Between the last frames of a stream: nothing may follow its end.
+	sending sync.Mutex
+	ended   bool
 }
 
 func newStream(c *conn, id uint32) *stream {
@@ -58,11 +61,23 @@ func (s *stream) sendData(channel byte, buffer []byte, payloadBytes int) bool {
 
 func (s *stream) event(value any) { s.conn.sendJSON(frame.Control, s.id, value) }
 
-// grant tells the platform that so many payload bytes were consumed.
+// grant tells the platform that so many payload bytes were consumed. Input is consumed beside the operation, which may
+// have ended meanwhile.
 func (s *stream) grant(bytes int) {
 	var payload [4]byte
 	binary.BigEndian.PutUint32(payload[:], uint32(bytes))
-	_ = s.conn.send(frame.Credit, s.id, payload[:])
+	s.sending.Lock()
+	defer s.sending.Unlock()
+	if !s.ended {
+		_ = s.conn.send(frame.Credit, s.id, payload[:])
+	}
+}
+
+func (s *stream) end(value any) {
+	s.sending.Lock()
+	defer s.sending.Unlock()
+	s.ended = true
+	s.conn.sendJSON(frame.End, s.id, value)
 }
 
 func (s *stream) control(payload []byte) bool {

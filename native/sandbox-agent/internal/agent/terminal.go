@@ -14,13 +14,14 @@ const (
 	maxWindowExtent = 1000
 )
 
-// terminal is a process on a PTY. A pump moves its output into a ring; at most one stream at a time reads that ring.
+// terminal is a process on a PTY. A pump moves its output into a ring that any number of streams read and type beside.
 type terminal struct {
 	pid    int
 	path   string
 	master *os.File
 	ring   *ring
 	exited chan struct{}
+	typing sync.Mutex
 	mu     sync.Mutex
 	result exitResult
 	size   windowSize
@@ -105,9 +106,8 @@ func (t *terminal) pump() {
 
 // serve joins the stream to the terminal until the shell ends or the stream does.
 func (t *terminal) serve(s *stream, since *uint64) (any, *failure) {
-	_ = t.master.SetWriteDeadline(time.Time{})
-	reader := t.ring.attach(since)
-	s.event(map[string]any{"type": "started", "pid": t.pid, "path": t.path, "offset": reader.cursor})
+	reader, end := t.ring.attach(since)
+	s.event(map[string]any{"type": "started", "pid": t.pid, "path": t.path, "offset": reader.cursor, "end": end})
 	over := make(chan struct{})
 	defer close(over)
 	go func() {
@@ -116,13 +116,17 @@ func (t *terminal) serve(s *stream, since *uint64) (any, *failure) {
 		case <-over:
 		}
 		t.ring.detach(reader)
-		_ = t.master.SetWriteDeadline(time.Now())
+		_ = t.master.SetWriteDeadline(time.Now()) // wakes this stream's write, should it wait; another's goes on
 	}()
 	s.onControl(t.obey)
-	go copyInput(s, t.master)
+	go t.takeInput(s)
 	buffer := make([]byte, dataHead+terminalChunk)
 	for {
-		n := t.ring.read(reader, buffer[dataHead:])
+		n, lost := t.ring.read(reader, buffer[dataHead:])
+		if lost > 0 {
+			s.event(map[string]any{"type": "lagged", "bytes": lost})
+			continue
+		}
 		if n == 0 {
 			break
 		}
@@ -131,11 +135,43 @@ func (t *terminal) serve(s *stream, since *uint64) (any, *failure) {
 		}
 	}
 	select {
-	case <-t.exited:
-		return t.result, nil
+	case <-s.done:
+		return nil, fail("DETACHED", "the stream ended before the terminal")
 	default:
-		return nil, fail("DETACHED", "another stream took the terminal over")
+		<-t.exited
+		return t.result, nil
 	}
+}
+
+// takeInput types what the stream sends until it ends. Streams type one chunk at a time, whole.
+func (t *terminal) takeInput(s *stream) {
+	for {
+		chunk, aborted := s.in.next()
+		if chunk == nil || aborted || !t.typeChunk(s, chunk) {
+			return
+		}
+		s.grant(len(chunk) + 1)
+	}
+}
+
+func (t *terminal) typeChunk(s *stream, chunk []byte) bool {
+	t.typing.Lock()
+	defer t.typing.Unlock()
+	for len(chunk) > 0 {
+		// First the deadline, then the look: a stream that ends closes `done` before it sets its own.
+		_ = t.master.SetWriteDeadline(time.Time{})
+		select {
+		case <-s.done:
+			return false
+		default:
+		}
+		n, err := t.master.Write(chunk)
+		chunk = chunk[n:]
+		if err != nil && !os.IsTimeout(err) {
+			return false
+		}
+	}
+	return true
 }
 
 func (t *terminal) obey(message controlMessage) {

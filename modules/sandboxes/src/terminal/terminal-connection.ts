@@ -1,17 +1,21 @@
 import type { WebSocket } from 'ws';
-import type { AgentConnection } from '../agent/agent-connection.ts';
-import type { AgentStream, Outcome } from '../agent/agent-stream.ts';
-import type { ExitStatus, Framing, Message } from './framing.ts';
+import type { Outcome, StreamListener } from '../agent/agent-stream.ts';
+import { exitStatusOf, type ExitStatus } from '../agent/exit-status.ts';
+import type { ClientInput, Framing, Message } from './framing.ts';
+import { OutputCredit } from './output-credit.ts';
+import type { ProcessStream } from './process-stream.ts';
 
 /** Input beyond this waits at the client: its socket is not read any further. */
 const MAX_PENDING_INPUT_BYTES = 1024 * 1024;
 
-export interface TerminalSessionOptions {
+export interface TerminalConnectionOptions {
   readonly socket: WebSocket;
-  readonly connection: AgentConnection;
   readonly framing: Framing;
-  /** Parameters of the helper's `process.start`. */
-  readonly start: Readonly<Record<string, unknown>>;
+  readonly open: (listener: StreamListener) => ProcessStream;
+  /** The name of the shell that outlives this client, or null. */
+  readonly session: string | null;
+  readonly readOnly: boolean;
+  readonly acknowledges: boolean;
   readonly cols: number;
   readonly rows: number;
   /** Called for every input, so that the sandbox counts as used. */
@@ -21,27 +25,26 @@ export interface TerminalSessionOptions {
 }
 
 /** Joins one WebSocket to one process. Output waits in the sandbox when the client is slow, input waits at the client. */
-export class TerminalSession {
+export class TerminalConnection {
   /** Resolves when the client is gone. */
   readonly closed: Promise<void>;
   /** Resolves when the process has ended as well. */
   readonly over: Promise<void>;
-  readonly #options: TerminalSessionOptions;
-  readonly #stream: AgentStream;
+  readonly #options: TerminalConnectionOptions;
+  readonly #stream: ProcessStream;
+  readonly #credit: OutputCredit;
   #input: Promise<unknown> = Promise.resolve();
   #pendingInputBytes = 0;
   #missedPongs = 0;
 
-  constructor(options: TerminalSessionOptions) {
+  constructor(options: TerminalConnectionOptions) {
     this.#options = options;
-    const { socket, connection, framing } = options;
-    this.#stream = connection.start(
-      { ...options.start, op: 'process.start' },
-      {
-        event: (event) => this.#started(event),
-        data: (bytes, channel) => this.#send(framing.output(bytes, channel), bytes.length),
-      },
-    );
+    const { socket, framing, acknowledges } = options;
+    this.#credit = new OutputCredit(acknowledges, (bytes) => this.#stream.consumed(bytes));
+    this.#stream = options.open({
+      event: (event) => this.#heed(event),
+      data: (bytes, channel) => this.#send(framing.output(bytes, channel), bytes.length),
+    });
     socket.on('message', (data, isBinary) => this.#receive(toBuffer(data), isBinary));
     socket.on('pong', () => {
       this.#missedPongs = 0;
@@ -72,40 +75,58 @@ export class TerminalSession {
     this.#options.socket.terminate();
   }
 
-  #started(event: Readonly<Record<string, unknown>>): void {
-    if (event['type'] !== 'started') return;
-    const { framing, cols, rows } = this.#options;
-    const { pid, path } = event;
-    this.#send(
-      framing.started({
-        pid: typeof pid === 'number' ? pid : 0,
-        path: typeof path === 'string' ? path.slice(0, 4096) : '',
-        cols,
-        rows,
-      }),
-      0,
-    );
+  #heed(event: Readonly<Record<string, unknown>>): void {
+    const { framing, socket } = this.#options;
+    if (event['type'] === 'started') this.#started(event);
+    if (event['type'] !== 'lagged') return;
+    const told = framing.lagged(countOf(event['bytes']));
+    if (told === null) socket.close(4002, 'the client is too slow');
+    else this.#send(told, 0);
   }
 
-  /** The bytes count as consumed when the last frame made of them has left this process. */
+  #started({ pid, path, offset, end }: Readonly<Record<string, unknown>>): void {
+    const { framing, cols, rows, session } = this.#options;
+    const from = countOf(offset);
+    const process = { pid: countOf(pid), path: typeof path === 'string' ? path.slice(0, 4096) : '', cols, rows };
+    this.#send(framing.started({ ...process, session, offset: from, end: Math.max(from, countOf(end)) }), 0);
+  }
+
+  /** The bytes count as sent when the last frame made of them has left this process. */
   #send(messages: readonly Message[], bytes: number): void {
     const { socket } = this.#options;
     if (socket.readyState !== socket.OPEN || messages.length === 0) {
-      this.#stream.consumed(bytes);
+      this.#credit.sent(bytes);
       return;
     }
     messages.forEach((message, index) => {
       const isLast = index === messages.length - 1;
       socket.send(message, { binary: typeof message !== 'string' }, () => {
-        if (isLast) this.#stream.consumed(bytes);
+        if (isLast) this.#credit.sent(bytes);
       });
     });
   }
 
   #receive(data: Buffer, isBinary: boolean): void {
-    const { framing, socket } = this.#options;
+    const { framing, socket, readOnly } = this.#options;
     this.#options.active();
     const input = framing.input(data, isBinary);
+    switch (input.kind) {
+      case 'ping':
+        this.#send(framing.pong(), 0);
+        return;
+      case 'ack':
+        this.#credit.acknowledged(input.bytes);
+        return;
+      case 'violation':
+        socket.close(4009, input.reason);
+        return;
+      default:
+        if (readOnly) this.#send(framing.readOnly(), 0);
+        else this.#obey(input);
+    }
+  }
+
+  #obey(input: Extract<ClientInput, { kind: 'stdin' | 'resize' | 'signal' | 'eof' }>): void {
     switch (input.kind) {
       case 'stdin':
         this.#type(input.bytes);
@@ -119,12 +140,6 @@ export class TerminalSession {
       case 'eof':
         // After what was typed before it.
         this.#input = this.#input.then(() => this.#stream.finishInput());
-        return;
-      case 'ping':
-        this.#send(framing.pong(), 0);
-        return;
-      case 'violation':
-        socket.close(4009, input.reason);
     }
   }
 
@@ -150,23 +165,14 @@ export class TerminalSession {
       socket.close(code, reason);
       return;
     }
+    if (!outcome.ok && outcome.code === 'NO_SUCH_SESSION') {
+      socket.close(4006, 'the session has ended');
+      return;
+    }
     const status = exitStatusOf(outcome);
     this.#send(framing.exit(status), 0);
     socket.close(1000, closeReason(status));
   }
-}
-
-function exitStatusOf(outcome: Outcome): ExitStatus {
-  if (!outcome.ok) {
-    const exitCode = outcome.code === 'COMMAND_NOT_EXECUTABLE' ? 126 : 127;
-    return { exitCode, signal: null, error: { code: outcome.code, message: outcome.message } };
-  }
-  const { exit_code: exitCode, signal } = outcome.result;
-  return {
-    exitCode: typeof exitCode === 'number' && Number.isInteger(exitCode) ? exitCode & 0xff : 255,
-    signal: typeof signal === 'string' ? signal.slice(0, 16) : null,
-    error: null,
-  };
 }
 
 /** A close reason has at most 123 bytes (RFC 6455, section 5.5). */
@@ -181,4 +187,9 @@ function closeReason({ exitCode, signal, error }: ExitStatus): string {
 function toBuffer(data: Buffer | ArrayBuffer | Buffer[]): Buffer {
   if (Buffer.isBuffer(data)) return data;
   return Array.isArray(data) ? Buffer.concat(data) : Buffer.from(data);
+}
+
+/** A number that the helper named; whatever else it says counts as nothing. */
+function countOf(value: unknown): number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : 0;
 }

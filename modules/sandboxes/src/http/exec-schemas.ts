@@ -1,0 +1,63 @@
+import { Type, type Static } from 'typebox';
+
+const text = Type.String({ minLength: 1, maxLength: 131_072 });
+const command = Type.Union([text, Type.Array(Type.String({ maxLength: 131_072 }), { minItems: 1, maxItems: 4096 })]);
+const directory = Type.String({ pattern: '^/', maxLength: 4096 });
+const encoding = Type.Union([Type.Literal('utf-8'), Type.Literal('base64')]);
+const variables = Type.Union([
+  Type.Record(Type.String({ pattern: '^[^=\\u0000]+$' }), Type.String({ maxLength: 131_072 }), {
+    maxProperties: 512,
+    additionalProperties: false,
+  }),
+  Type.Array(Type.String({ pattern: '^[^=\\u0000]+=', maxLength: 131_072 }), { maxItems: 512 }),
+]);
+
+/** `cmd` and `cwd` are other names of `command` and `workdir` that clients use. */
+export const execBody = Type.Object(
+  {
+    command: Type.Optional(command),
+    cmd: Type.Optional(command),
+    workdir: Type.Optional(directory),
+    cwd: Type.Optional(directory),
+    env: Type.Optional(variables),
+    user: Type.Optional(Type.String({ maxLength: 64, description: 'Only root is known inside a sandbox' })),
+    stdin: Type.Optional(Type.String({ description: 'What the command reads; nothing by default' })),
+    stdin_encoding: Type.Optional(encoding),
+    encoding: Type.Optional(encoding),
+    timeout_seconds: Type.Optional(Type.Integer({ minimum: 1, maximum: 86_400, description: '60 by default' })),
+    stream: Type.Optional(Type.Boolean({ description: 'Output as it comes, as server-sent events' })),
+  },
+  { additionalProperties: false },
+);
+
+export type ExecBody = Static<typeof execBody>;
+
+const result = {
+  command,
+  stdout: Type.String(),
+  stderr: Type.String(),
+  output: Type.String({ description: 'Both, in the order of their arrival' }),
+  encoding,
+  exit_code: Type.Integer({ description: '128 + number after a signal; -1 when the time was over' }),
+  signal: Type.Union([Type.String(), Type.Null()]),
+  duration_ms: Type.Integer(),
+  truncated: Type.Boolean({ description: 'Of something only the beginning and the end are there' }),
+  stdout_bytes: Type.Integer({ description: 'As much as it was' }),
+  stderr_bytes: Type.Integer(),
+  timed_out: Type.Boolean(),
+};
+
+export const execResultSchema = Type.Object(result);
+
+/** What there was until then, beside the error. */
+export const execTimeoutSchema = Type.Object({
+  error: Type.String(),
+  code: Type.Literal('COMMAND_TIMEOUT'),
+  message: Type.String(),
+  status: Type.Literal(504),
+  request_id: Type.String(),
+  details: Type.Object({ timeout_seconds: Type.Integer() }),
+  ...result,
+});
+
+export type ExecResult = Static<typeof execResultSchema>;
