@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { grantOf, type HttpApp } from '@svc/http';
+import { grantOf, readForm, type FormFile, type FormOptions, type HttpApp } from '@svc/http';
 import { Type } from 'typebox';
 import { Value } from 'typebox/value';
 import { bucketAccessOf } from '../../domain/access/bucket-access.ts';
@@ -8,6 +8,7 @@ import { assertObjectKey } from '../../domain/object-key.ts';
 import type { StoreServices } from '../../domain/services.ts';
 import { assertUploadAllowed, maxObjectBytes } from '../../domain/settings/upload-rules.ts';
 import { UnsizedUpload } from '../../domain/unsized-upload.ts';
+import { storeErrors } from '../../errors.ts';
 import type { EventOrigin } from '../../ports/notifications.ts';
 import type { BucketRecord } from '../../ports/records.ts';
 import { bucketResource } from '../audit-names.ts';
@@ -19,10 +20,17 @@ import { originOf } from './event-origin.ts';
 import { describedAttributes, invalidMetadata } from './object-attributes.ts';
 import { cacheControlText, contentTypeText, metadataRecord, storedView } from './object-schemas.ts';
 import { toStoredView } from './object-view.ts';
-import { malformed, readForm, type FormFile } from './read-form.ts';
 
 const FIELDS = ['key', 'prefix', 'content_type', 'cache_control', 'metadata', 'public'] as const;
 type Fields = Partial<Record<(typeof FIELDS)[number], string>>;
+
+const FORM: FormOptions = {
+  malformed,
+  incomplete: (cause) => storeErrors.IncompleteBody({ cause }),
+  maxFiles: 20,
+  maxFields: 32,
+  maxFieldBytes: 64 * 1024,
+};
 
 interface Prepared {
   key: string;
@@ -56,7 +64,8 @@ export function registerFormRoutes(app: HttpApp, management: ManagementParts): v
       const form = new UploadForm(services, bucket, originOf(request));
       const leave = uploadsInFlight.enter();
       try {
-        await readForm(request.raw, form);
+        const files = await readForm(request.raw, form, FORM);
+        if (files === 0) throw malformed('file', 'is missing');
         const baseUrl = baseUrlOf(management, request);
         const objects = [];
         for (const { key, contentType, upload } of form.prepared) {
@@ -93,7 +102,8 @@ class UploadForm {
     this.#fields[known] = value;
   }
 
-  async file({ name, contentType: sentType, content }: FormFile): Promise<void> {
+  async file({ field, name, contentType: sentType, content }: FormFile): Promise<void> {
+    if (field !== 'file') throw malformed(field.slice(0, 100), 'takes no file; files are named `file`');
     const { key, prefix, content_type: givenType, cache_control: cacheControl } = this.#fields;
     if (key !== undefined && this.prepared.length > 0) throw malformed('key', 'names one file; use prefix for several');
     const objectKey = key ?? `${prefix ?? ''}${name}`;
@@ -161,4 +171,8 @@ function readPublic(text: string | undefined): boolean {
   if (text === undefined || text === 'false') return false;
   if (text === 'true') return true;
   throw malformed('public', 'must be `true` or `false`');
+}
+
+function malformed(field: string, reason: string, cause?: unknown): Error {
+  return storeErrors.InvalidRequest({ details: { field, reason: `The field ${field} ${reason}` }, cause });
 }
