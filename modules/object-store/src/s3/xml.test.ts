@@ -12,7 +12,7 @@ describe('XML', () => {
   it('reads back any text that it writes', () => {
     fc.assert(
       fc.property(fc.string({ unit: codePoint, maxLength: 40 }), (text) => {
-        fc.pre(text !== '');
+        fc.pre(text !== '' && !text.includes('\0')); // which no document can have
         const element = parseXml(xmlDocument('Root', { Key: text }, { namespace: true }), 'Root');
         expect(childText(element, 'Key')).toBe(text);
       }),

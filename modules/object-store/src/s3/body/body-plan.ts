@@ -74,10 +74,6 @@ function assertSame(header: string, what: string, expectedDigest: string, digest
   throw storeErrors.BadDigest({ details: { header, with: what, expectedDigest, calculatedDigest } });
 }
 
-export function checksumMismatch(algorithm: ChecksumAlgorithm): Error {
-  return storeErrors.BadDigest({ details: { header: algorithm, with: 'the calculated checksum' } });
-}
-
 function contentBytes(request: S3Request, payload: PayloadDeclaration): number {
   const chunked = payload.kind === 'chunked';
   const text = request.headers.get(chunked ? 'x-amz-decoded-content-length' : 'content-length');
