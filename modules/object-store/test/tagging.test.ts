@@ -40,8 +40,8 @@ describe('tags on the wire', () => {
     expect(before.TagCount).toBe(2);
     const read = async () => (await client.send(new GetObjectTaggingCommand({ Bucket, Key }))).TagSet;
     expect(await read()).toEqual([
-      { Key: 'team', Value: 'blue' },
       { Key: 'empty', Value: '' },
+      { Key: 'team', Value: 'blue' },
     ]);
     const TagSet = [{ Key: 'a<b'.replace('<', '+'), Value: 'é =' }];
     await client.send(new PutObjectTaggingCommand({ Bucket, Key, Tagging: { TagSet } }));

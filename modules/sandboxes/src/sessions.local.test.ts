@@ -142,6 +142,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     fast.keep = false;
     fast.type('head -c 8000000 /dev/zero | tr "\\0" x; echo; echo over\n');
     await waitFor(() => fast.receivedBytes > 8_000_000, {
+      timeoutMs: 120_000,
       description: () => `8 MB, ${fast.receivedBytes} so far`,
     });
     const shown = (): number =>
@@ -160,7 +161,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     await end('flood');
     await slow.client.closed;
     plain.socket.terminate();
-  });
+  }, 240_000);
 
   it('names a new one itself, and tells who comes back or looks on that there is none', async () => {
     const fresh = await openV1('?session=new&linger=60');
