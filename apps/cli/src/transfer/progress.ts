@@ -69,7 +69,10 @@ export class ProgressLine {
       total: this.#total,
       seconds,
     });
-    this.#terminal?.write(`\r\u001b[K${line.slice(0, Math.max(10, (this.#terminal.columns ?? 80) - 1))}`);
+    const columns = this.#terminal?.columns ?? 0;
+    // A terminal that was never told its size says 0.
+    const width = columns === 0 ? 79 : Math.max(10, columns - 1);
+    this.#terminal?.write(`\r\u001b[K${line.slice(0, width)}`);
     this.#drawn = true;
   }
 }
