@@ -70,7 +70,7 @@ describeRequiring(['chromium'], 'a page in Chromium', () => {
     });
     const inputs = Object.entries(fields).map(([name, value]) => `<input type=hidden name="${name}" value='${value}'>`);
     await page.setContent(
-      `<form method=post enctype="multipart/form-data" action="${url}">${inputs.join('')}<input type=file name=file><button>Send</button></form>`,
+      `<form method=post enctype="multipart/form-data" action="${url}" accept-charset="utf-8">${inputs.join('')}<input type=file name=file><button>Send</button></form>`,
     );
     const file = { name: 'grüße.txt', mimeType: 'text/plain', buffer: Buffer.from('sent by a form') };
     await page.locator('input[type=file]').setInputFiles(file);

@@ -48,13 +48,13 @@ export function* dueNotifications(input: Query<'dueNotifications'>): Program<rea
 export function* deliveryState({ bucketId, countLimit }: Query<'deliveryState'>): Program<DeliveryState> {
   const waiting = yield* first(
     `select count(*) as waiting from (
-       select id from notification where bucket_id = ? and failed_at_ms is null limit ?) as some`,
+       select id from notification where bucket_id = ? and failed_at_ms is null limit ?) as counted`,
     bucketId,
     countLimit,
   );
   const failed = yield* first(
     `select count(*) as failed from (
-       select id from notification where bucket_id = ? and failed_at_ms is not null limit ?) as some`,
+       select id from notification where bucket_id = ? and failed_at_ms is not null limit ?) as counted`,
     bucketId,
     countLimit,
   );

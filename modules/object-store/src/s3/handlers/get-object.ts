@@ -146,7 +146,10 @@ async function selectPart({ services }: S3Context, found: FoundObject, text: str
   const headers = {
     'content-range': contentRange(range, version.sizeBytes),
     'x-amz-mp-parts-count': version.partCount ?? 1,
-    ...checksumHeaders(part.checksum),
+    // The value is the part's, the type that of the object it belongs to.
+    ...checksumHeaders(
+      part.checksum === null ? null : { ...part.checksum, type: version.checksum?.type ?? part.checksum.type },
+    ),
   };
   return { range, status: 206, headers };
 }
