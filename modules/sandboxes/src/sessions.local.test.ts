@@ -133,17 +133,18 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
   });
 
   it('makes a slow viewer lose output rather than slow another, and tells it how much', async () => {
-    const fast = await open('?session=flood');
+    // Speaks `sandbox.v1` as well: on a busy machine it can fall behind itself for a moment, and is told so, not cut off.
+    const fast = await openV1('?session=flood');
     fast.type("PS1=; stty -echo; echo ready'!'\n");
-    await fast.shows(/ready!/);
+    await waitFor(() => fast.output(1).includes('ready!'));
     const slow = await openV1('?session=flood&mode=ro&ack=1');
     const plain = await open('?session=flood&mode=ro');
     plain.socket.pause();
-    fast.keep = false;
     fast.type('head -c 8000000 /dev/zero | tr "\\0" x; echo; echo over\n');
-    await waitFor(() => fast.receivedBytes > 8_000_000, {
+    const tail = (): string => Buffer.concat(fast.client.frames.slice(-3).map((frame) => frame.data)).toString();
+    await waitFor(() => tail().includes('over'), {
       timeoutMs: 120_000,
-      description: () => `8 MB, ${fast.receivedBytes} so far`,
+      description: () => `the end, ${fast.client.receivedBytes} bytes so far`,
     });
     const shown = (): number =>
       slow.client.frames.filter((f) => f.binary).reduce((sum, f) => sum + f.data.length - 9, 0);
