@@ -16,7 +16,9 @@ function tracesOf(ids: ReadonlySet<string>, folder: string): Record<string, stri
   return {
     processes: readdirSync('/proc').filter((name) => /^\d+$/.test(name) && ours(read(`/proc/${name}/cgroup`))),
     mounts: read('/proc/self/mounts').split('\n').filter(ours),
-    cgroups: execFileSync('find', ['/sys/fs/cgroup', '-type', 'd', '-name', 'sbx_*'], { encoding: 'utf8' })
+    cgroups: execFileSync('find', ['/sys/fs/cgroup', '-ignore_readdir_race', '-type', 'd', '-name', 'sbx_*'], {
+      encoding: 'utf8',
+    })
       .split('\n')
       .filter(ours),
     // A slot is the number of an interface and of a range of ids.
