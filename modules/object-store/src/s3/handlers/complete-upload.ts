@@ -27,7 +27,7 @@ export const completeMultipartUpload: S3Handler = async (context) => {
   const document = await receiveDocument(context, MAX_COMPLETION_BYTES, { checksumOfAnother: true });
   const { parts: mostParts } = services.parts.config.limits;
   const root = parseXml(document, 'CompleteMultipartUpload');
-  const parts = lastOfEach(children(root, 'Part').map((element) => readPart(element)));
+  const parts = children(root, 'Part').map((element) => readPart(element));
   if (parts.length === 0 || parts.length > mostParts) throw storeErrors.MalformedXML();
   const stored = await services.multipart.complete({
     ...name,
@@ -96,11 +96,6 @@ function readPart(element: XmlElement): CompletedPart {
     throw storeErrors.InvalidArgument({ details: { reason, argumentName: 'Checksum' } });
   }
   return { partNumber, etag, checksum };
-}
-
-/** A part that was sent again while it was being sent is named twice by some clients; what they name last counts. */
-function lastOfEach(parts: readonly CompletedPart[]): CompletedPart[] {
-  return parts.filter(({ partNumber }, index) => parts[index + 1]?.partNumber !== partNumber);
 }
 
 function invalidHeader(name: string): Error {
