@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { AgentConnection, AgentRequest } from '../agent/agent-connection.ts';
 import type { AgentStream, Outcome, StreamListener } from '../agent/agent-stream.ts';
 import type { ProcessStream } from './process-stream.ts';
@@ -9,9 +8,8 @@ export interface SessionRequests {
   readonly start: AgentRequest | null;
 }
 
-/** Another client can make or end the session between two tries, and a shell takes its time to start. */
-const MOST_TRIES = 20;
-const BETWEEN_TRIES_MS = 50;
+/** Another client can make or end the session between two tries. */
+const MOST_TRIES = 3;
 
 /** Attaches to a session, or makes it when it is not there. What is typed meanwhile waits. */
 export class SessionStream implements ProcessStream {
@@ -60,9 +58,6 @@ export class SessionStream implements ProcessStream {
       this.#current = this.#open(start);
       const made = await this.#current.outcome;
       if (this.#abandoned || codeOf(made) !== 'SESSION_EXISTS' || tries === MOST_TRIES) return made;
-      // It is being made: no longer free, and not yet there.
-      if (tries > 1) await delay(BETWEEN_TRIES_MS);
-      if (this.#abandoned) return made;
       this.#current = this.#open(attach);
     }
   }

@@ -34,8 +34,7 @@ func Run() int {
 		os.Stderr.WriteString("sandbox-agent: no socket was inherited as descriptor 3\n")
 		return 1
 	}
-	a := &agent{reaper: reap.New(), quit: make(chan struct{})}
-	a.sessions = map[string]*session{}
+	a := &agent{reaper: reap.New(), sessionTable: newSessionTable(), quit: make(chan struct{})}
 	terminate := make(chan os.Signal, 1)
 	signal.Notify(terminate, syscall.SIGTERM)
 	go a.accept()
@@ -50,7 +49,7 @@ func Run() int {
 type agent struct {
 	reaper      *reap.Reaper
 	connections atomic.Int32
-	sessionTable
+	*sessionTable
 	quit chan struct{}
 	once atomic.Bool
 }

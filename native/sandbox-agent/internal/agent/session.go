@@ -24,9 +24,17 @@ type session struct {
 	timer    *time.Timer
 }
 
+// sessionTable has nil under a name that is reserved while its shell is started.
 type sessionTable struct {
 	tableMu  sync.Mutex
+	settled  sync.Cond
 	sessions map[string]*session
+}
+
+func newSessionTable() *sessionTable {
+	table := &sessionTable{sessions: map[string]*session{}}
+	table.settled.L = &table.tableMu
+	return table
 }
 
 func (a *agent) reserve(id string) *failure {
@@ -48,6 +56,7 @@ func (a *agent) reserve(id string) *failure {
 func (a *agent) release(id string) {
 	a.tableMu.Lock()
 	delete(a.sessions, id)
+	a.settled.Broadcast()
 	a.tableMu.Unlock()
 }
 
@@ -59,14 +68,22 @@ func (a *agent) keep(r *request, t *terminal) *session {
 	s := &session{id: r.Session, terminal: t, started: time.Now(), linger: min(linger, maxLinger), agent: a}
 	a.tableMu.Lock()
 	a.sessions[r.Session] = s
+	a.settled.Broadcast()
 	a.tableMu.Unlock()
 	return s
 }
 
+// find waits for a session that is being made: it is neither free nor absent.
 func (a *agent) find(id string) *session {
 	a.tableMu.Lock()
 	defer a.tableMu.Unlock()
-	return a.sessions[id]
+	for {
+		found, known := a.sessions[id]
+		if found != nil || !known {
+			return found
+		}
+		a.settled.Wait()
+	}
 }
 
 func (a *agent) attachSession(s *stream, r *request) (any, *failure) {
