@@ -127,7 +127,8 @@ describeRequiring(['chromium'], 'the shell', () => {
     await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
     await screenshot(page, 'light-shortcuts');
     await page.keyboard.press('Escape');
-    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    // The palette may still be on its way out: both must go.
+    await expect.poll(() => page.getByRole('dialog').count()).toBe(0);
     await opened.expectNoFault();
   });
 

@@ -71,7 +71,7 @@ describeRequiring(['chromium'], 'API tokens', () => {
     await page.getByRole('button', { name: 'Create token' }).click();
     await page.getByRole('alert').waitFor();
     await page.keyboard.press('Escape');
-    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await expect.poll(() => page.getByRole('dialog').count()).toBe(0);
     expect(new URL(page.url()).search).toBe('');
     await opened.expectNoFault();
   });
