@@ -37,6 +37,14 @@ const NAMED_KINDS: readonly (Omit<TestKind, 'include'> & { readonly include?: re
     timeoutMs: 10 * MINUTE_MS,
   },
   {
+    name: 'conformance',
+    description: 'ceph/s3-tests against svc up, where its checkout is',
+    group: 'default',
+    sequential: true,
+    testTimeoutMs: 40 * MINUTE_MS,
+    timeoutMs: 45 * MINUTE_MS,
+  },
+  {
     name: 'client',
     description: 'S3 clients that people use, against svc up',
     group: 'all',
@@ -78,7 +86,7 @@ const NAMED_KINDS: readonly (Omit<TestKind, 'include'> & { readonly include?: re
   },
   {
     name: 'suite',
-    description: 'suites that others wrote',
+    description: "VersityGW's own suite against svc up",
     group: 'all',
     sequential: true,
     testTimeoutMs: 30 * MINUTE_MS,
