@@ -45,8 +45,8 @@ export type {
 } from './object-store/access-types.ts';
 export { fetchSender, type BodySender, type SendAnswer, type SendRequest } from './object-store/body-sender.ts';
 export type {
-  AwsLifecycle,
   Bucket,
+  BucketDeletion,
   BucketLocation,
   BucketNotifications,
   BucketSettings,
@@ -57,6 +57,7 @@ export type {
   DeletedBucket,
   EncryptionMode,
   Lifecycle,
+  LifecycleChange,
   LifecycleRule,
   NewBucket,
   StoreStatus,
@@ -67,6 +68,7 @@ export { DomainsClient } from './object-store/domains.ts';
 export { MultipartClient, type UploadRef } from './object-store/multipart.ts';
 export { ObjectStoreClient } from './object-store/object-store.ts';
 export type {
+  CompletedPart,
   DeletedObject,
   DeletedObjects,
   ObjectAttributes,
@@ -78,8 +80,10 @@ export type {
   PresignRequest,
   StartedUpload,
   StoredObject,
+  UploadedObject,
   UploadPart,
   VersionPage,
+  VersionQuery,
 } from './object-store/object-types.ts';
 export { ObjectsClient, type Download, type DownloadOptions } from './object-store/objects.ts';
 export type { UploadBody, UploadOptions } from './object-store/upload.ts';

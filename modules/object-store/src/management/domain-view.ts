@@ -4,6 +4,27 @@ import { toTimestamp } from './envelope.ts';
 
 const nullableText = Type.Union([Type.String(), Type.Null()]);
 
+const status = Type.Union([
+  Type.Literal('pending'),
+  Type.Literal('verifying'),
+  Type.Literal('active'),
+  Type.Literal('error'),
+  Type.Literal('blocked'),
+]);
+const certificateStatus = Type.Union([
+  Type.Literal('initializing'),
+  Type.Literal('pending'),
+  Type.Literal('active'),
+  Type.Literal('error'),
+  Type.Literal('deactivated'),
+]);
+const dnsStatus = Type.Union([
+  Type.Literal('missing'),
+  Type.Literal('mismatch'),
+  Type.Literal('proxied'),
+  Type.Literal('ok'),
+]);
+
 /** A custom domain as the management API shows it. */
 export const domainSchema = Type.Object({
   hostname: Type.String(),
@@ -11,14 +32,14 @@ export const domainSchema = Type.Object({
   cname_target: Type.String({ description: 'What the CNAME of the host name must lead to' }),
   dns_hint: Type.String(),
   url: Type.String(),
-  status: Type.String({ description: 'pending, verifying, active, error or blocked' }),
+  status,
   ssl: Type.Object({
-    status: Type.String({ description: 'initializing, pending, active, error or deactivated' }),
+    status: certificateStatus,
     issuer: nullableText,
     expires_at: nullableText,
   }),
   dns: Type.Object({
-    status: Type.String({ description: 'missing, mismatch, proxied or ok' }),
+    status: dnsStatus,
     observed: Type.Array(Type.String()),
   }),
   created_at: Type.String(),

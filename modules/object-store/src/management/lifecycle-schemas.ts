@@ -133,7 +133,7 @@ export const lifecycleView = Type.Object({
         Type.Object({
           days: Type.Optional(Type.Integer()),
           date: Type.Optional(Type.String()),
-          expired_object_delete_marker: Type.Optional(Type.Boolean()),
+          expired_object_delete_marker: Type.Optional(Type.Literal(true)),
         }),
       ),
       noncurrent_version_expiration: nullable(

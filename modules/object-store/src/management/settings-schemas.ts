@@ -4,20 +4,19 @@ import { closed, nullable, nullableInteger, nullableText } from './schemas.ts';
 const sizeBytes = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
 const headerNames = Type.Array(Type.String({ minLength: 1, maxLength: 256 }), { maxItems: 100 });
 
+const corsMethod = Type.Union([
+  Type.Literal('GET'),
+  Type.Literal('PUT'),
+  Type.Literal('POST'),
+  Type.Literal('DELETE'),
+  Type.Literal('HEAD'),
+]);
+
 const corsRule = Type.Object(
   {
     id: Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),
     allowed_origins: Type.Array(Type.String({ minLength: 1, maxLength: 1_024 }), { minItems: 1, maxItems: 100 }),
-    allowed_methods: Type.Array(
-      Type.Union([
-        Type.Literal('GET'),
-        Type.Literal('PUT'),
-        Type.Literal('POST'),
-        Type.Literal('DELETE'),
-        Type.Literal('HEAD'),
-      ]),
-      { minItems: 1, maxItems: 5 },
-    ),
+    allowed_methods: Type.Array(corsMethod, { minItems: 1, maxItems: 5 }),
     allowed_headers: Type.Optional(headerNames),
     expose_headers: Type.Optional(headerNames),
     max_age_seconds: Type.Optional(nullable(Type.Integer({ minimum: 0, maximum: 2_147_483_647 }))),
@@ -102,7 +101,7 @@ export const settingsView = Type.Object({
     Type.Object({
       id: Type.Optional(Type.String()),
       allowed_origins: Type.Array(Type.String()),
-      allowed_methods: Type.Array(Type.String()),
+      allowed_methods: Type.Array(corsMethod),
       allowed_headers: Type.Array(Type.String()),
       expose_headers: Type.Array(Type.String()),
       max_age_seconds: nullableInteger,

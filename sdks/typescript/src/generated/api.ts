@@ -170,17 +170,14 @@ export interface ObjectStoreOperations {
         "cname_target": string;
         "dns_hint"?: undefined | string;
         "url"?: undefined | string;
-        /** pending, verifying, active, error or blocked */
-        "status"?: undefined | string;
+        "status"?: undefined | "pending" | "verifying" | "active" | "error" | "blocked";
         "ssl"?: undefined | {
-          /** initializing, pending, active, error or deactivated */
-          "status": string;
+          "status": "initializing" | "pending" | "active" | "error" | "deactivated";
           "issuer": string | null;
           "expires_at": string | null;
         };
         "dns"?: undefined | {
-          /** missing, mismatch, proxied or ok */
-          "status": string;
+          "status": "missing" | "mismatch" | "proxied" | "ok";
           "observed": (string)[];
         };
         "created_at"?: undefined | string;
@@ -197,17 +194,14 @@ export interface ObjectStoreOperations {
           "cname_target": string;
           "dns_hint": string;
           "url": string;
-          /** pending, verifying, active, error or blocked */
-          "status": string;
+          "status": "pending" | "verifying" | "active" | "error" | "blocked";
           "ssl": {
-            /** initializing, pending, active, error or deactivated */
-            "status": string;
+            "status": "initializing" | "pending" | "active" | "error" | "deactivated";
             "issuer": string | null;
             "expires_at": string | null;
           };
           "dns": {
-            /** missing, mismatch, proxied or ok */
-            "status": string;
+            "status": "missing" | "mismatch" | "proxied" | "ok";
             "observed": (string)[];
           };
           "created_at": string;
@@ -243,17 +237,14 @@ export interface ObjectStoreOperations {
         "cname_target": string;
         "dns_hint": string;
         "url": string;
-        /** pending, verifying, active, error or blocked */
-        "status": string;
+        "status": "pending" | "verifying" | "active" | "error" | "blocked";
         "ssl": {
-          /** initializing, pending, active, error or deactivated */
-          "status": string;
+          "status": "initializing" | "pending" | "active" | "error" | "deactivated";
           "issuer": string | null;
           "expires_at": string | null;
         };
         "dns": {
-          /** missing, mismatch, proxied or ok */
-          "status": string;
+          "status": "missing" | "mismatch" | "proxied" | "ok";
           "observed": (string)[];
         };
         "created_at": string;
@@ -287,17 +278,14 @@ export interface ObjectStoreOperations {
         "cname_target": string;
         "dns_hint": string;
         "url": string;
-        /** pending, verifying, active, error or blocked */
-        "status": string;
+        "status": "pending" | "verifying" | "active" | "error" | "blocked";
         "ssl": {
-          /** initializing, pending, active, error or deactivated */
-          "status": string;
+          "status": "initializing" | "pending" | "active" | "error" | "deactivated";
           "issuer": string | null;
           "expires_at": string | null;
         };
         "dns": {
-          /** missing, mismatch, proxied or ok */
-          "status": string;
+          "status": "missing" | "mismatch" | "proxied" | "ok";
           "observed": (string)[];
         };
         "created_at": string;
@@ -365,7 +353,7 @@ export interface ObjectStoreOperations {
           "expiration": {
             "days"?: undefined | number;
             "date"?: undefined | string;
-            "expired_object_delete_marker"?: undefined | boolean;
+            "expired_object_delete_marker"?: undefined | true;
           } | null;
           "noncurrent_version_expiration": {
             "days": number;
@@ -476,7 +464,7 @@ export interface ObjectStoreOperations {
           "expiration": {
             "days"?: undefined | number;
             "date"?: undefined | string;
-            "expired_object_delete_marker"?: undefined | boolean;
+            "expired_object_delete_marker"?: undefined | true;
           } | null;
           "noncurrent_version_expiration": {
             "days": number;
@@ -511,7 +499,7 @@ export interface ObjectStoreOperations {
           "expiration": {
             "days"?: undefined | number;
             "date"?: undefined | string;
-            "expired_object_delete_marker"?: undefined | boolean;
+            "expired_object_delete_marker"?: undefined | true;
           } | null;
           "noncurrent_version_expiration": {
             "days": number;
@@ -1127,7 +1115,7 @@ export interface ObjectStoreOperations {
         "cors_rules": ({
           "id"?: undefined | string;
           "allowed_origins": (string)[];
-          "allowed_methods": (string)[];
+          "allowed_methods": ("GET" | "PUT" | "POST" | "DELETE" | "HEAD")[];
           "allowed_headers": (string)[];
           "expose_headers": (string)[];
           "max_age_seconds": number | null;
@@ -1208,7 +1196,7 @@ export interface ObjectStoreOperations {
         "cors_rules": ({
           "id"?: undefined | string;
           "allowed_origins": (string)[];
-          "allowed_methods": (string)[];
+          "allowed_methods": ("GET" | "PUT" | "POST" | "DELETE" | "HEAD")[];
           "allowed_headers": (string)[];
           "expose_headers": (string)[];
           "max_age_seconds": number | null;
@@ -1289,17 +1277,14 @@ export interface ObjectStoreOperations {
           "cname_target": string;
           "dns_hint": string;
           "url": string;
-          /** pending, verifying, active, error or blocked */
-          "status": string;
+          "status": "pending" | "verifying" | "active" | "error" | "blocked";
           "ssl": {
-            /** initializing, pending, active, error or deactivated */
-            "status": string;
+            "status": "initializing" | "pending" | "active" | "error" | "deactivated";
             "issuer": string | null;
             "expires_at": string | null;
           };
           "dns": {
-            /** missing, mismatch, proxied or ok */
-            "status": string;
+            "status": "missing" | "mismatch" | "proxied" | "ok";
             "observed": (string)[];
           };
           "created_at": string;
@@ -1336,17 +1321,14 @@ export interface ObjectStoreOperations {
         "cname_target": string;
         "dns_hint": string;
         "url": string;
-        /** pending, verifying, active, error or blocked */
-        "status": string;
+        "status": "pending" | "verifying" | "active" | "error" | "blocked";
         "ssl": {
-          /** initializing, pending, active, error or deactivated */
-          "status": string;
+          "status": "initializing" | "pending" | "active" | "error" | "deactivated";
           "issuer": string | null;
           "expires_at": string | null;
         };
         "dns": {
-          /** missing, mismatch, proxied or ok */
-          "status": string;
+          "status": "missing" | "mismatch" | "proxied" | "ok";
           "observed": (string)[];
         };
         "created_at": string;
@@ -1390,17 +1372,14 @@ export interface ObjectStoreOperations {
         "cname_target": string;
         "dns_hint": string;
         "url": string;
-        /** pending, verifying, active, error or blocked */
-        "status": string;
+        "status": "pending" | "verifying" | "active" | "error" | "blocked";
         "ssl": {
-          /** initializing, pending, active, error or deactivated */
-          "status": string;
+          "status": "initializing" | "pending" | "active" | "error" | "deactivated";
           "issuer": string | null;
           "expires_at": string | null;
         };
         "dns": {
-          /** missing, mismatch, proxied or ok */
-          "status": string;
+          "status": "missing" | "mismatch" | "proxied" | "ok";
           "observed": (string)[];
         };
         "created_at": string;

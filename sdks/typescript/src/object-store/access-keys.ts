@@ -12,16 +12,16 @@ export class AccessKeysClient {
 
   /** Members of a team see those that they made themselves. */
   async list(options: CallOptions = {}): Promise<AccessKey[]> {
-    return (await this.#store.call<{ keys: AccessKey[] }>({ method: 'GET', path: '/keys', ...options })).keys;
+    return (await this.#store.call('GET /keys', options)).keys;
   }
 
   /** The answer is the only one that ever holds the secret. */
   create(key: NewAccessKey = {}, options: CallOptions = {}): Promise<CreatedAccessKey> {
-    return this.#store.call({ method: 'POST', path: '/keys', body: key, ...options });
+    return this.#store.call('POST /keys', { body: key, ...options });
   }
 
   /** From a second later on it opens nothing. */
   async revoke(accessKeyId: string, options: CallOptions = {}): Promise<void> {
-    await this.#store.call({ method: 'DELETE', path: '/keys', body: { accessKeyId }, ...options });
+    await this.#store.call('DELETE /keys', { body: { accessKeyId }, ...options });
   }
 }

@@ -1,63 +1,13 @@
-/** Shapes of access keys and custom domains, with the names of the wire. */
+import type { AnswerOf, BodyOf } from './operations.ts';
 
-export type KeyPermission = 'read' | 'write' | 'admin';
+/** Shapes of access keys and custom domains: those of the routes, under the names that this SDK gives them. */
 
-export interface AccessKey {
-  accessKeyId: string;
-  label: string;
-  permissions: KeyPermission[];
-  /** `['*']` means all. */
-  buckets: string[];
-  role: string;
-  created_at: string;
-  created_by: string | null;
-  /** Null: it never expires. */
-  expires_at: string | null;
-  last_used_at: string | null;
-}
-
-export interface NewAccessKey {
-  /** Default `dashboard`. */
-  label?: string | undefined;
-  /** Default read and write. */
-  permissions?: readonly KeyPermission[] | undefined;
-  /** None or absent means all. */
-  buckets?: readonly string[] | undefined;
-  expires_at?: string | null | undefined;
-}
-
+export type AccessKey = AnswerOf<'GET /keys'>['keys'][number];
+export type KeyPermission = AccessKey['permissions'][number];
+/** By default it is called `dashboard`, reads and writes, in all buckets, for ever. */
+export type NewAccessKey = BodyOf<'POST /keys'>;
 /** The one answer that carries the secret. */
-export interface CreatedAccessKey {
-  accessKeyId: string;
-  secretAccessKey: string;
-  s3_endpoint: string;
-  region: string;
-  tenant_id: string;
-  key: {
-    accessKeyId: string;
-    secretAccessKey: string;
-    permissions: KeyPermission[];
-    buckets: string[];
-    label: string;
-    expires_at?: string | null;
-  };
-}
+export type CreatedAccessKey = AnswerOf<'POST /keys'>;
 
-export type DomainStatus = 'pending' | 'verifying' | 'active' | 'error' | 'blocked';
-
-export interface CustomDomain {
-  hostname: string;
-  bucket: string;
-  /** What the CNAME of the hostname must point to. */
-  cname_target: string;
-  /** One sentence for whoever sets up the DNS. */
-  dns_hint: string;
-  url: string;
-  status: DomainStatus;
-  ssl?: Readonly<Record<string, unknown>> | string | null;
-  dns?: { status: string; observed?: unknown } | null;
-  created_at?: string;
-  verified_at?: string | null;
-  last_checked_at?: string | null;
-  error?: { code?: string; message?: string } | string | null;
-}
+export type CustomDomain = AnswerOf<'GET /domains'>['domains'][number];
+export type DomainStatus = CustomDomain['status'];

@@ -1,16 +1,18 @@
 import type { CallOptions } from '../transport.ts';
 import type {
-  AwsLifecycle,
   Bucket,
+  BucketDeletion,
   BucketLocation,
   BucketSettings,
   BucketSettingsChange,
   BucketUrls,
   DeletedBucket,
   Lifecycle,
+  LifecycleChange,
   NewBucket,
+  VersioningStatus,
 } from './bucket-types.ts';
-import { bucketPath, type StoreTransport } from './envelope.ts';
+import type { StoreTransport } from './envelope.ts';
 
 /** Buckets and what is set on them. */
 export class BucketsClient {
@@ -21,69 +23,73 @@ export class BucketsClient {
   }
 
   async list(options: CallOptions = {}): Promise<Bucket[]> {
-    const data = await this.#store.call<{ buckets: Bucket[] }>({ method: 'GET', path: '/buckets', ...options });
-    return data.buckets;
+    return (await this.#store.call('GET /buckets', options)).buckets;
   }
 
   create(bucket: NewBucket, options: CallOptions = {}): Promise<Bucket> {
-    return this.#store.call({ method: 'POST', path: '/buckets', body: bucket, ...options });
+    return this.#store.call('POST /buckets', { body: bucket, ...options });
   }
 
   /** Soft where the bucket's settings say so. Otherwise a bucket that is not empty is refused, unless forced. */
-  delete(bucket: string, { force = false } = {}, options: CallOptions = {}): Promise<DeletedBucket> {
-    const query = { force: force ? true : undefined };
-    return this.#store.call({ method: 'DELETE', path: bucketPath(bucket), query, ...options });
+  delete(bucket: string, { force = false } = {}, options: CallOptions = {}): Promise<BucketDeletion> {
+    const query = force ? { force } : {};
+    return this.#store.call('DELETE /buckets/{name}', { ...named(bucket), query, ...options });
   }
 
   /** Those that can still be restored. */
   async deleted(options: CallOptions = {}): Promise<DeletedBucket[]> {
-    const path = '/buckets/deleted';
-    const data = await this.#store.call<{ buckets: DeletedBucket[] }>({ method: 'GET', path, ...options });
-    return data.buckets;
+    return (await this.#store.call('GET /buckets/deleted', options)).buckets;
   }
 
   restore(bucket: string, options: CallOptions = {}): Promise<Bucket> {
-    return this.#store.call({ method: 'POST', path: `${bucketPath(bucket)}/restore`, ...options });
+    return this.#store.call('POST /buckets/{name}/restore', { ...named(bucket), ...options });
   }
 
   settings(bucket: string, options: CallOptions = {}): Promise<BucketSettings> {
-    return this.#store.call({ method: 'GET', path: `${bucketPath(bucket)}/settings`, ...options });
+    return this.#store.call('GET /buckets/{name}/settings', { ...named(bucket), ...options });
   }
 
   changeSettings(bucket: string, body: BucketSettingsChange, options: CallOptions = {}): Promise<BucketSettings> {
-    return this.#store.call({ method: 'PUT', path: `${bucketPath(bucket)}/settings`, body, ...options });
+    return this.#store.call('PUT /buckets/{name}/settings', { ...named(bucket), body, ...options });
   }
 
-  async versioning(bucket: string, options: CallOptions = {}): Promise<string> {
-    const path = `${bucketPath(bucket)}/versioning`;
-    return (await this.#store.call<{ status: string }>({ method: 'GET', path, ...options })).status;
+  async versioning(bucket: string, options: CallOptions = {}): Promise<VersioningStatus> {
+    return (await this.#store.call('GET /buckets/{name}/versioning', { ...named(bucket), ...options })).status;
   }
 
   /** It can be suspended again, but never be as if it had not been. */
-  async setVersioning(bucket: string, status: 'enabled' | 'suspended', options: CallOptions = {}): Promise<string> {
-    const path = `${bucketPath(bucket)}/versioning`;
-    return (await this.#store.call<{ status: string }>({ method: 'PUT', path, body: { status }, ...options })).status;
+  async setVersioning(
+    bucket: string,
+    status: 'enabled' | 'suspended',
+    options: CallOptions = {},
+  ): Promise<VersioningStatus> {
+    const request = { ...named(bucket), body: { status }, ...options };
+    return (await this.#store.call('PUT /buckets/{name}/versioning', request)).status;
   }
 
   location(bucket: string, options: CallOptions = {}): Promise<BucketLocation> {
-    return this.#store.call({ method: 'GET', path: `${bucketPath(bucket)}/location`, ...options });
+    return this.#store.call('GET /buckets/{name}/location', { ...named(bucket), ...options });
   }
 
   lifecycle(bucket: string, options: CallOptions = {}): Promise<Lifecycle> {
-    return this.#store.call({ method: 'GET', path: `${bucketPath(bucket)}/lifecycle`, ...options });
+    return this.#store.call('GET /buckets/{name}/lifecycle', { ...named(bucket), ...options });
   }
 
   /** Replaces all rules. */
-  setLifecycle(bucket: string, body: Lifecycle | AwsLifecycle, options: CallOptions = {}): Promise<Lifecycle> {
-    return this.#store.call({ method: 'PUT', path: `${bucketPath(bucket)}/lifecycle`, body, ...options });
+  setLifecycle(bucket: string, body: LifecycleChange, options: CallOptions = {}): Promise<Lifecycle> {
+    return this.#store.call('PUT /buckets/{name}/lifecycle', { ...named(bucket), body, ...options });
   }
 
   async removeLifecycle(bucket: string, options: CallOptions = {}): Promise<void> {
-    await this.#store.call({ method: 'DELETE', path: `${bucketPath(bucket)}/lifecycle`, ...options });
+    await this.#store.call('DELETE /buckets/{name}/lifecycle', { ...named(bucket), ...options });
   }
 
   /** Every address under which the bucket can be read. */
   urls(bucket: string, options: CallOptions = {}): Promise<BucketUrls> {
-    return this.#store.call({ method: 'GET', path: '/urls', query: { bucket }, ...options });
+    return this.#store.call('GET /urls', { query: { bucket }, ...options });
   }
+}
+
+function named(name: string): { parameters: { name: string } } {
+  return { parameters: { name } };
 }

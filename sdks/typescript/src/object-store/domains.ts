@@ -12,20 +12,20 @@ export class DomainsClient {
 
   /** Of one bucket, or of all. */
   async list(bucket?: string, options: CallOptions = {}): Promise<CustomDomain[]> {
-    const request = { method: 'GET', path: '/domains', query: { bucket }, ...options } as const;
-    return (await this.#store.call<{ domains: CustomDomain[] }>(request)).domains;
+    return (await this.#store.call('GET /domains', { query: { bucket }, ...options })).domains;
   }
 
   /** The answer says what the hostname's CNAME must point to. */
   add(bucket: string, hostname: string, options: CallOptions = {}): Promise<CustomDomain> {
-    return this.#store.call({ method: 'POST', path: '/domains', body: { bucket, hostname }, ...options });
+    return this.#store.call('POST /domains', { body: { bucket, hostname }, ...options });
   }
 
+  /** Has the platform look at the DNS now, at most once in ten seconds. */
   status(hostname: string, options: CallOptions = {}): Promise<CustomDomain> {
-    return this.#store.call({ method: 'GET', path: `/domains/${encodeURIComponent(hostname)}/status`, ...options });
+    return this.#store.call('GET /domains/{hostname}/status', { parameters: { hostname }, ...options });
   }
 
   async remove(hostname: string, options: CallOptions = {}): Promise<void> {
-    await this.#store.call({ method: 'DELETE', path: `/domains/${encodeURIComponent(hostname)}`, ...options });
+    await this.#store.call('DELETE /domains/{hostname}', { parameters: { hostname }, ...options });
   }
 }

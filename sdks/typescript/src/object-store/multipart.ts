@@ -3,14 +3,20 @@ import { NetworkError, UnexpectedAnswerError } from '../errors.ts';
 import { parseJson } from '../read-body.ts';
 import type { CallOptions } from '../transport.ts';
 import type { BodySender, SendRequest, SizedBody } from './body-sender.ts';
-import { bucketPath, dataOf, type StoreTransport } from './envelope.ts';
-import type { ObjectAttributes, PendingUpload, StartedUpload, StoredObject, UploadPart } from './object-types.ts';
+import { dataOf, type PreparedRequest, type StoreTransport } from './envelope.ts';
+import type {
+  CompletedPart,
+  ObjectAttributes,
+  PendingUpload,
+  StartedUpload,
+  UploadedObject,
+  UploadPart,
+} from './object-types.ts';
 
+/** A body on its way: its bytes, and who wants to know. */
 export interface BodyCall {
-  path: string;
-  query: Readonly<Record<string, string | undefined>>;
-  headers: Readonly<Record<string, string>>;
   body: SizedBody;
+  headers: Readonly<Record<string, string>>;
   signal: AbortSignal;
   onProgress: (sentBytes: number) => void;
 }
@@ -24,43 +30,37 @@ export interface UploadRef {
 /** The single steps of an upload in parts; `ObjectsClient.upload` does all of them. */
 export class MultipartClient {
   readonly #store: StoreTransport;
-  readonly #path: string;
+  readonly #bucket: string;
   readonly #sender: BodySender;
 
   constructor(store: StoreTransport, bucket: string, sender: BodySender) {
     this.#store = store;
-    this.#path = `${bucketPath(bucket)}/objects/multipart`;
+    this.#bucket = bucket;
     this.#sender = sender;
   }
 
   start(key: string, attributes: ObjectAttributes = {}, options: CallOptions = {}): Promise<StartedUpload> {
     const { contentType: content_type, cacheControl: cache_control, metadata } = attributes;
     const body = { key, content_type, cache_control, metadata };
-    return this.#store.call({ method: 'POST', path: this.#path, body, ...options });
+    const parameters = { name: this.#bucket };
+    return this.#store.call('POST /buckets/{name}/objects/multipart', { parameters, body, ...options });
   }
 
-  part(
-    upload: UploadRef,
-    partNumber: number,
-    part: Pick<BodyCall, 'body' | 'signal' | 'onProgress'>,
-  ): Promise<UploadPart> {
-    const path = `${this.#uploadPath(upload)}/parts/${partNumber}`;
+  part(upload: UploadRef, partNumber: number, part: Omit<BodyCall, 'headers'>): Promise<UploadPart> {
+    const target = this.#store.prepare('PUT /buckets/{name}/objects/multipart/{uploadId}/parts/{n}', {
+      parameters: { ...this.#parametersOf(upload), n: partNumber },
+    });
     const headers = { 'content-type': 'application/octet-stream' };
-    return sendBody(this.#store, this.#sender, { path, query: { key: upload.key }, headers, ...part });
+    return sendBody(this.#store, this.#sender, target, { headers, ...part });
   }
 
   /** Parts that have arrived; for going on after an interruption. */
   async *parts(upload: UploadRef, options: CallOptions = {}): AsyncGenerator<UploadPart, void> {
-    const path = `${this.#uploadPath(upload)}/parts`;
-    let cursor: string | undefined;
+    const parameters = this.#parametersOf(upload);
+    let cursor: number | undefined;
     do {
-      const query = { key: upload.key, cursor };
-      const page: { parts: UploadPart[]; cursor?: string | null } = await this.#store.call({
-        method: 'GET',
-        path,
-        query,
-        ...options,
-      });
+      const request = { parameters, query: { cursor }, ...options };
+      const page = await this.#store.call('GET /buckets/{name}/objects/multipart/{uploadId}/parts', request);
       yield* page.parts;
       cursor = page.cursor ?? undefined;
     } while (cursor !== undefined);
@@ -68,50 +68,50 @@ export class MultipartClient {
 
   /** Uploads of the bucket that are neither complete nor aborted. */
   async *uploads(prefix?: string, options: CallOptions = {}): AsyncGenerator<PendingUpload, void> {
+    const parameters = { name: this.#bucket };
     let cursor: string | undefined;
     do {
-      const query = { prefix, cursor };
-      const page: { uploads: PendingUpload[]; cursor?: string | null } = await this.#store.call({
-        method: 'GET',
-        path: this.#path,
-        query,
-        ...options,
-      });
+      const request = { parameters, query: { prefix, cursor }, ...options };
+      const page = await this.#store.call('GET /buckets/{name}/objects/multipart', request);
       yield* page.uploads;
       cursor = page.cursor ?? undefined;
     } while (cursor !== undefined);
   }
 
   /** May be repeated: the answer is the same. */
-  complete(upload: UploadRef, parts: readonly UploadPart[], options: CallOptions = {}): Promise<StoredObject> {
-    const body = { parts: parts.map(({ partNumber, etag }) => ({ partNumber, etag })) };
-    const query = { key: upload.key };
-    return this.#store.call({ method: 'POST', path: `${this.#uploadPath(upload)}/complete`, query, body, ...options });
+  complete(upload: UploadRef, parts: readonly CompletedPart[], options: CallOptions = {}): Promise<UploadedObject> {
+    return this.#store.call('POST /buckets/{name}/objects/multipart/{uploadId}/complete', {
+      parameters: this.#parametersOf(upload),
+      body: { parts: parts.map(({ partNumber, etag }) => ({ partNumber, etag })) },
+      ...options,
+    });
   }
 
   /** May be repeated; what had arrived is removed. */
   async abort(upload: UploadRef, options: CallOptions = {}): Promise<void> {
-    const query = { key: upload.key };
-    await this.#store.call({ method: 'DELETE', path: this.#uploadPath(upload), query, ...options });
+    const parameters = this.#parametersOf(upload);
+    await this.#store.call('DELETE /buckets/{name}/objects/multipart/{uploadId}', { parameters, ...options });
   }
 
-  #uploadPath({ uploadId }: UploadRef): string {
-    return `${this.#path}/${encodeURIComponent(uploadId)}`;
+  #parametersOf({ uploadId }: UploadRef): { name: string; uploadId: string } {
+    return { name: this.#bucket, uploadId };
   }
 }
 
 /** One PUT of raw bytes through the sender, with the errors of every other call. */
-export async function sendBody<Data>(store: StoreTransport, sender: BodySender, call: BodyCall): Promise<Data> {
-  const { path, query, signal } = call;
-  const { url, headers } = store.prepare({ method: 'PUT', path, query });
+export async function sendBody<Data>(
+  { transport }: StoreTransport,
+  sender: BodySender,
+  { url, headers }: PreparedRequest,
+  { signal, headers: ofBody, ...call }: BodyCall,
+): Promise<Data> {
   const request: SendRequest = {
     method: 'PUT',
     url,
-    headers: { ...headers, ...call.headers },
-    body: call.body,
-    withCookies: store.transport.withCookies,
+    headers: { ...headers, ...ofBody },
+    withCookies: transport.withCookies,
     signal,
-    onProgress: call.onProgress,
+    ...call,
   };
   const answer = await sender(request).catch((error: unknown) => {
     signal.throwIfAborted();

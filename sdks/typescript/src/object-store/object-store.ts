@@ -29,7 +29,7 @@ export class ObjectStoreClient {
   }
 
   status(options: CallOptions = {}): Promise<StoreStatus> {
-    return this.#store.call({ method: 'GET', path: '', ...options });
+    return this.#store.call('GET /', options);
   }
 
   /** The objects of a bucket. `sender` moves the bytes of uploads; by default that is `fetch`. */

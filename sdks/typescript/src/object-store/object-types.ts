@@ -1,53 +1,18 @@
-/** Shapes of objects, uploads and listings, with the names of the wire. */
+import type { AnswerOf, BodyOf, QueryOf } from './operations.ts';
 
-export interface StoredObject {
-  key: string;
-  /** Bytes. */
-  size: number;
-  /** Without quotes. */
-  etag: string;
-  last_modified: string;
-  content_type: string | null;
-  version_id: string | null;
-  public?: boolean;
-  checksum_crc64nvme?: string | null;
-  url?: string | null;
-}
+/** Shapes of objects, uploads and listings: those of the routes, under the names that this SDK gives them. */
 
-export interface ObjectPage {
-  objects: StoredObject[];
-  /** Keys up to the delimiter: the folders of this level. */
-  prefixes: string[];
-  /** Goes into the next call; null on the last page. */
-  cursor: string | null;
-  truncated: boolean;
-  key_count: number;
-}
+export type ObjectPage = AnswerOf<'GET /buckets/{name}/objects'>;
+/** An entry of a listing. */
+export type StoredObject = ObjectPage['objects'][number];
+/** `delimiter` is typically `/`: what follows it is folded into `prefixes`. `limit` is 1 to 1,000. */
+export type ObjectListQuery = QueryOf<'GET /buckets/{name}/objects'>;
+/** What is said of an object that was just stored. */
+export type UploadedObject = AnswerOf<'PUT /buckets/{name}/objects/content'>;
 
-export interface ObjectListQuery {
-  prefix?: string | undefined;
-  /** Typically `/`: what follows it is folded into `prefixes`. */
-  delimiter?: string | undefined;
-  cursor?: string | undefined;
-  /** 1 to 1,000. */
-  limit?: number | undefined;
-}
-
-export interface ObjectVersion {
-  key: string;
-  version_id: string | null;
-  is_latest: boolean;
-  delete_marker: boolean;
-  size: number | null;
-  etag: string | null;
-  last_modified: string;
-}
-
-export interface VersionPage {
-  versions: ObjectVersion[];
-  cursor: string | null;
-  truncated: boolean;
-}
+export type VersionPage = AnswerOf<'GET /buckets/{name}/objects/versions'>;
+export type ObjectVersion = VersionPage['versions'][number];
+export type VersionQuery = QueryOf<'GET /buckets/{name}/objects/versions'>;
 
 /** What goes with the bytes of an object. */
 export interface ObjectAttributes {
@@ -56,51 +21,17 @@ export interface ObjectAttributes {
   metadata?: Readonly<Record<string, string>> | undefined;
 }
 
-export interface PresignRequest {
-  method?: 'GET' | 'PUT' | 'DELETE' | 'HEAD' | undefined;
-  /** Seconds, at most seven days. */
-  expires_in?: number | undefined;
-  content_type?: string | undefined;
-}
+type Presigning = BodyOf<'POST /buckets/{name}/objects/presign'>;
+/** What all URLs of one call have in common. */
+export type PresignRequest = Omit<Presigning, 'key' | 'keys' | 'multipart'>;
+/** Its headers are to be sent with it as they are. */
+export type PresignedUrl = NonNullable<AnswerOf<'POST /buckets/{name}/objects/presign'>['urls']>[number];
 
-export interface PresignedUrl {
-  url: string;
-  method: string;
-  /** To be sent with it, as they are. */
-  headers: Readonly<Record<string, string>>;
-  key?: string;
-  expires_at: string;
-}
+export type StartedUpload = AnswerOf<'POST /buckets/{name}/objects/multipart'>;
+export type PendingUpload = AnswerOf<'GET /buckets/{name}/objects/multipart'>['uploads'][number];
+export type UploadPart = AnswerOf<'GET /buckets/{name}/objects/multipart/{uploadId}/parts'>['parts'][number];
+/** What completion needs to know of a part. */
+export type CompletedPart = Pick<UploadPart, 'partNumber' | 'etag'>;
 
-export interface StartedUpload {
-  uploadId: string;
-  key: string;
-  bucket: string;
-  min_part_size?: number;
-  max_parts?: number;
-  recommended_part_size?: number;
-}
-
-export interface UploadPart {
-  partNumber: number;
-  etag: string;
-  size?: number;
-}
-
-export interface PendingUpload {
-  uploadId: string;
-  key: string;
-  initiated_at?: string;
-}
-
-export interface DeletedObject {
-  key: string;
-  deleted: boolean;
-  delete_marker?: boolean;
-  version_id?: string | null;
-}
-
-export interface DeletedObjects {
-  deleted: DeletedObject[];
-  errors: { key: string; code: string; message: string }[];
-}
+export type DeletedObject = AnswerOf<'DELETE /buckets/{name}/objects'>;
+export type DeletedObjects = AnswerOf<'POST /buckets/{name}/objects/delete'>;

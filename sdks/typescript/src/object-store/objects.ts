@@ -1,7 +1,7 @@
-import { ApiError } from '../errors.ts';
+import { ApiError, UnexpectedAnswerError } from '../errors.ts';
 import type { CallOptions } from '../transport.ts';
 import { fetchSender, type BodySender } from './body-sender.ts';
-import { bucketPath, type StoreTransport } from './envelope.ts';
+import type { StoreTransport } from './envelope.ts';
 import { MultipartClient } from './multipart.ts';
 import type {
   DeletedObject,
@@ -12,7 +12,9 @@ import type {
   PresignedUrl,
   PresignRequest,
   StoredObject,
+  UploadedObject,
   VersionPage,
+  VersionQuery,
 } from './object-types.ts';
 import { uploadBody, type UploadBody, type UploadOptions } from './upload.ts';
 
@@ -45,7 +47,6 @@ export interface Download {
 export class ObjectsClient {
   readonly multipart: MultipartClient;
   readonly #store: StoreTransport;
-  readonly #path: string;
   readonly #bucket: string;
   readonly #tenant: string;
   readonly #sender: BodySender;
@@ -54,13 +55,12 @@ export class ObjectsClient {
     this.#store = store;
     this.#bucket = bucket;
     this.#tenant = tenant;
-    this.#path = `${bucketPath(bucket)}/objects`;
     this.#sender = sender ?? fetchSender(store.transport.fetch);
     this.multipart = new MultipartClient(store, bucket, this.#sender);
   }
 
   page(query: ObjectListQuery = {}, options: CallOptions = {}): Promise<ObjectPage> {
-    return this.#store.call({ method: 'GET', path: this.#path, query: { ...query }, ...options });
+    return this.#store.call('GET /buckets/{name}/objects', { ...this.#named, query, ...options });
   }
 
   /** Page after page, as far as it is iterated. */
@@ -82,7 +82,7 @@ export class ObjectsClient {
    * Stores a body under a key. Large ones go in parts, some at the same time; what failed is sent again a few times.
    * With `resume` only the parts that are missing are sent.
    */
-  upload(key: string, body: UploadBody, options: UploadOptions = {}): Promise<StoredObject> {
+  upload(key: string, body: UploadBody, options: UploadOptions = {}): Promise<UploadedObject> {
     return uploadBody(
       { store: this.#store, bucket: this.#bucket, sender: this.#sender, multipart: this.multipart },
       key,
@@ -91,29 +91,34 @@ export class ObjectsClient {
     );
   }
 
-  presign(key: string, request: PresignRequest = {}, options: CallOptions = {}): Promise<PresignedUrl> {
-    return this.#store.call({ method: 'POST', path: `${this.#path}/presign`, body: { ...request, key }, ...options });
+  /** A URL with which anybody may do this one thing for a while. An upload unless `method` says otherwise. */
+  async presign(key: string, request: PresignRequest = {}, options: CallOptions = {}): Promise<PresignedUrl> {
+    const [url] = await this.presignMany([key], request, options);
+    if (url === undefined) throw new UnexpectedAnswerError('The answer has no URL');
+    return url;
   }
 
+  /** For at most 100 keys. */
   async presignMany(
     keys: readonly string[],
     request: PresignRequest = {},
     options: CallOptions = {},
   ): Promise<PresignedUrl[]> {
-    const body = { ...request, keys };
-    const path = `${this.#path}/presign`;
-    return (await this.#store.call<{ urls: PresignedUrl[] }>({ method: 'POST', path, body, ...options })).urls;
+    const body = { ...request, keys: [...keys] };
+    const answer = await this.#store.call('POST /buckets/{name}/objects/presign', { ...this.#named, body, ...options });
+    return answer.urls ?? [];
   }
 
   /** Succeeds as well when there is no such object, as S3 does. */
   delete(key: string, { versionId }: { versionId?: string } = {}, options: CallOptions = {}): Promise<DeletedObject> {
     const query = { key, version_id: versionId };
-    return this.#store.call({ method: 'DELETE', path: this.#path, query, ...options });
+    return this.#store.call('DELETE /buckets/{name}/objects', { ...this.#named, query, ...options });
   }
 
   /** At most 1,000 keys; the answer says which of them could not be deleted. */
   deleteMany(keys: readonly string[], options: CallOptions = {}): Promise<DeletedObjects> {
-    return this.#store.call({ method: 'POST', path: `${this.#path}/delete`, body: { keys }, ...options });
+    const body = { keys: [...keys] };
+    return this.#store.call('POST /buckets/{name}/objects/delete', { ...this.#named, body, ...options });
   }
 
   async download(key: string, options: DownloadOptions = {}): Promise<Download> {
@@ -122,13 +127,8 @@ export class ObjectsClient {
     if (range !== undefined) headers['range'] = `bytes=${range.start}-${range.end ?? ''}`;
     if (ifMatch !== undefined) headers['if-match'] = `"${ifMatch}"`;
     const query = { key, version_id: versionId };
-    const response = await this.#store.stream({
-      method: 'GET',
-      path: `${this.#path}/download`,
-      query,
-      headers,
-      ...call,
-    });
+    const request = { ...this.#named, query, headers, ...call };
+    const response = await this.#store.stream('GET /buckets/{name}/objects/download', request);
     const size = response.headers.get('content-length');
     return {
       body: response.body ?? emptyStream(),
@@ -140,11 +140,8 @@ export class ObjectsClient {
   }
 
   /** Of one key when `key` is given, newest first. */
-  versionPage(
-    query: { key?: string; prefix?: string; cursor?: string; limit?: number } = {},
-    options: CallOptions = {},
-  ): Promise<VersionPage> {
-    return this.#store.call({ method: 'GET', path: `${this.#path}/versions`, query, ...options });
+  versionPage(query: VersionQuery = {}, options: CallOptions = {}): Promise<VersionPage> {
+    return this.#store.call('GET /buckets/{name}/objects/versions', { ...this.#named, query, ...options });
   }
 
   async *versions(key: string, options: CallOptions = {}): AsyncGenerator<ObjectVersion, void> {
@@ -159,7 +156,7 @@ export class ObjectsClient {
   /** Makes an empty object whose key ends in `/`, which listings with a delimiter show as a folder. */
   async createFolder(path: string, options: CallOptions = {}): Promise<void> {
     const body = { path: path.endsWith('/') ? path : `${path}/` };
-    await this.#store.call({ method: 'POST', path: `${bucketPath(this.#bucket)}/folders`, body, ...options });
+    await this.#store.call('POST /buckets/{name}/folders', { ...this.#named, body, ...options });
   }
 
   /** Readable without credentials when the object or its bucket is public. */
@@ -180,6 +177,10 @@ export class ObjectsClient {
       if (error instanceof ApiError && error.status === 404) return false;
       throw error;
     }
+  }
+
+  get #named(): { parameters: { name: string } } {
+    return { parameters: { name: this.#bucket } };
   }
 }
 

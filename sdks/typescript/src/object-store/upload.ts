@@ -1,9 +1,9 @@
 import { ApiError, NetworkError } from '../errors.ts';
 import { forEachParallel, partsOfBlob, partsOfStream, type BodyPart } from './body-parts.ts';
 import { bodySizeBytes, type BodySender } from './body-sender.ts';
-import { bucketPath, type StoreTransport } from './envelope.ts';
+import type { StoreTransport } from './envelope.ts';
 import { sendBody, type MultipartClient, type UploadRef } from './multipart.ts';
-import type { ObjectAttributes, StoredObject, UploadPart } from './object-types.ts';
+import type { ObjectAttributes, UploadedObject, UploadPart } from './object-types.ts';
 
 const MiB = 1024 * 1024;
 const DEFAULT_PART_BYTES = 16 * MiB;
@@ -44,7 +44,7 @@ export async function uploadBody(
   key: string,
   body: UploadBody,
   options: UploadOptions,
-): Promise<StoredObject> {
+): Promise<UploadedObject> {
   if (body instanceof ReadableStream) {
     const partSizeBytes = options.partSizeBytes ?? DEFAULT_PART_BYTES;
     const pieces = partsOfStream(body, partSizeBytes);
@@ -66,14 +66,15 @@ function putWhole(
   key: string,
   body: BodyPart['body'],
   options: UploadOptions,
-): Promise<StoredObject> {
-  const path = `${bucketPath(bucket)}/objects/content`;
+): Promise<UploadedObject> {
+  const target = store.prepare('PUT /buckets/{name}/objects/content', {
+    parameters: { name: bucket },
+    query: { key },
+  });
   const headers = attributeHeaders(options);
   const signal = options.signal ?? NEVER();
   const onProgress = options.onProgress ?? (() => undefined);
-  return withRetries(signal, () =>
-    sendBody(store, sender, { path, query: { key }, headers, body, signal, onProgress }),
-  );
+  return withRetries(signal, () => sendBody(store, sender, target, { headers, body, signal, onProgress }));
 }
 
 async function putInParts(
@@ -81,7 +82,7 @@ async function putInParts(
   key: string,
   pieces: Iterable<BodyPart> | AsyncIterable<BodyPart>,
   options: UploadOptions,
-): Promise<StoredObject> {
+): Promise<UploadedObject> {
   const { signal = NEVER(), resume, concurrency = 4 } = options;
   const { uploadId } = resume ?? (await multipart.start(key, options, { signal }));
   if (resume === undefined) options.onStart?.(uploadId);

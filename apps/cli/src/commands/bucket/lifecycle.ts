@@ -1,4 +1,4 @@
-import type { Lifecycle } from '@svc/sdk';
+import type { LifecycleChange } from '@svc/sdk';
 import type { Command } from 'commander';
 import type { ConnectionFlags } from '../../client/connection.ts';
 import { readJsonArgument } from '../../client/json-argument.ts';
@@ -21,7 +21,7 @@ export function registerBucketLifecycle(parent: Command): void {
     .argument('<rules>', 'JSON, @FILE or @- ; the form of the aws command is taken too')
     .action((bucket: string, rules: string, flags: ConnectionFlags) =>
       withSession(flags, async ({ connect, output, signal }) => {
-        const body = (await readJsonArgument(rules)) as unknown as Lifecycle; // the platform's schema decides
+        const body = (await readJsonArgument(rules)) as LifecycleChange; // the platform's schema decides
         const set = await (await connect()).store.buckets.setLifecycle(bucket, body, { signal });
         output.answer(set, [`Bucket ${bucket} has ${set.rules.length} lifecycle rules`]);
       }),

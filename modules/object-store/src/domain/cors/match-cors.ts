@@ -17,7 +17,7 @@ export interface CorsMatch {
 export function matchCors(rules: readonly CorsRule[], { origin, method, headers }: CorsQuestion): CorsMatch | null {
   for (const rule of rules) {
     const pattern = rule.allowedOrigins.find((candidate) => matchesPattern(candidate, origin));
-    if (pattern === undefined || !rule.allowedMethods.includes(method)) continue;
+    if (pattern === undefined || !rule.allowedMethods.some((allowed) => allowed === method)) continue;
     if (!headers.every((name) => allowsHeader(rule, name))) continue;
     return { allowedOrigin: pattern === '*' ? '*' : origin, rule };
   }

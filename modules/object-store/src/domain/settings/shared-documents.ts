@@ -6,10 +6,14 @@ export interface CorsDocument {
   rules: readonly CorsRule[];
 }
 
+/** What a rule may allow; `OPTIONS` is the question itself (API reference, PutBucketCors). */
+export const CORS_METHODS = ['GET', 'PUT', 'POST', 'DELETE', 'HEAD'] as const;
+export type CorsMethod = (typeof CORS_METHODS)[number];
+
 export interface CorsRule {
   id?: string;
   allowedOrigins: readonly string[];
-  allowedMethods: readonly string[];
+  allowedMethods: readonly CorsMethod[];
   allowedHeaders: readonly string[];
   exposeHeaders: readonly string[];
   maxAgeSeconds: number | null;

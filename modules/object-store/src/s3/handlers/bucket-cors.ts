@@ -1,5 +1,11 @@
 import { storeErrors } from '../../errors.ts';
-import { parseCorsDocument, type CorsDocument, type CorsRule } from '../../domain/settings/shared-documents.ts';
+import {
+  CORS_METHODS,
+  parseCorsDocument,
+  type CorsDocument,
+  type CorsMethod,
+  type CorsRule,
+} from '../../domain/settings/shared-documents.ts';
 import { receiveDocument } from '../body/receive-document.ts';
 import { respondEmpty, respondXml } from '../respond.ts';
 import { bucketOf, type S3Handler } from '../s3-context.ts';
@@ -7,7 +13,6 @@ import { children, childText, parseXml, textOf, type XmlElement } from '../xml-r
 
 const MAX_DOCUMENT_BYTES = 64 * 1024;
 const MAX_RULES = 100;
-const METHODS: ReadonlySet<string> = new Set(['GET', 'PUT', 'POST', 'DELETE', 'HEAD']);
 
 export const getBucketCors: S3Handler = async (context) => {
   const configuration = await context.services.configurations.of(bucketOf(context));
@@ -47,18 +52,13 @@ function readRule(element: XmlElement): CorsRule {
   const id = childText(element, 'ID');
   const rule = {
     allowedOrigins: texts('AllowedOrigin'),
-    allowedMethods: texts('AllowedMethod'),
+    allowedMethods: texts('AllowedMethod').map(readMethod),
     allowedHeaders: texts('AllowedHeader'),
     exposeHeaders: texts('ExposeHeader'),
     maxAgeSeconds: readMaxAge(childText(element, 'MaxAgeSeconds')),
   };
   if (rule.allowedOrigins.length === 0 || rule.allowedMethods.length === 0) throw storeErrors.MalformedXML();
   if (id !== undefined && id.length > 255) throw storeErrors.MalformedXML();
-  for (const method of rule.allowedMethods) {
-    if (!METHODS.has(method)) {
-      throw invalid(`Found unsupported HTTP method in CORS config. Unsupported method is ${method.slice(0, 40)}`);
-    }
-  }
   assertOneWildcard('AllowedOrigin', rule.allowedOrigins);
   assertOneWildcard('AllowedHeader', rule.allowedHeaders);
   // These go into headers of answers: a line break in one would start another.
@@ -73,6 +73,12 @@ function readRule(element: XmlElement): CorsRule {
     }
   }
   return { ...(id === undefined ? {} : { id }), ...rule };
+}
+
+function readMethod(text: string): CorsMethod {
+  const method = CORS_METHODS.find((each) => each === text);
+  if (method !== undefined) return method;
+  throw invalid(`Found unsupported HTTP method in CORS config. Unsupported method is ${text.slice(0, 40)}`);
 }
 
 function readMaxAge(text: string | undefined): number | null {

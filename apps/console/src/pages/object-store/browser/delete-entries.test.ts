@@ -13,8 +13,10 @@ function bucketOf(keys: Set<string>, locked: ReadonlySet<string> = new Set()) {
         size: 1,
         etag: 'e',
         last_modified: '2026-01-01T00:00:00.000Z',
-        content_type: null,
+        content_type: 'text/plain',
+        storage_class: 'STANDARD',
         version_id: null,
+        public: false,
       }));
       const page: ObjectPage = { objects, prefixes: [], cursor: null, truncated: false, key_count: found.length };
       return Promise.resolve(page);
@@ -25,8 +27,9 @@ function bucketOf(keys: Set<string>, locked: ReadonlySet<string> = new Set()) {
       for (const key of deleted) keys.delete(key);
       const errors = wanted
         .filter((key) => locked.has(key))
-        .map((key) => ({ key, code: 'AccessDenied', message: 'locked' }));
-      return Promise.resolve({ deleted: deleted.map((key) => ({ key, deleted: true })), errors });
+        .map((key) => ({ key, version_id: null, code: 'AccessDenied', message: 'locked' }));
+      const answers = deleted.map((key) => ({ key, deleted: true, delete_marker: false, version_id: null }));
+      return Promise.resolve({ deleted: answers, errors });
     },
   };
 }

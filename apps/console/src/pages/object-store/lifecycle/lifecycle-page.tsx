@@ -13,7 +13,7 @@ import { useToasts } from '../../../ui/toast.tsx';
 import { BucketPage, useBucketName } from '../buckets/bucket-page.tsx';
 import { ruleColumns } from './rule-columns.tsx';
 import { RuleDialog } from './rule-dialog.tsx';
-import { ruleFrom, type Rule } from './rule.ts';
+import type { Rule } from './rule.ts';
 
 /** Which rule the form is for: one that is there, a new one, or none. */
 export type Editing = { rule: Rule | null } | null;
@@ -26,7 +26,7 @@ export function LifecyclePage() {
   const [editing, setEditing] = useState<Editing>(null);
   const [removing, setRemoving] = useState<Rule | null>(null);
   const save = useSaveRules();
-  const rules = lifecycle.data?.rules.map(ruleFrom);
+  const rules = lifecycle.data?.rules;
   const administered = administers(workspace);
   const addRule = administered && (
     <Button variant="primary" icon={<Plus size={15} />} onClick={() => setEditing({ rule: null })}>

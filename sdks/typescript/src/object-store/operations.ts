@@ -1,0 +1,60 @@
+import type { ObjectStoreOperations } from '../generated/api.ts';
+import type { CallOptions, QueryValue } from '../transport.ts';
+
+/** `METHOD /path` of each route of a workspace's store, as `api/openapi.json` names it. */
+export type OperationName = Exclude<keyof ObjectStoreOperations, `${string} /api/${string}`>;
+
+/** What is in the envelope of the answer. */
+export type AnswerOf<Name extends OperationName> = ObjectStoreOperations[Name]['answer'] extends { data: infer Data }
+  ? Data
+  : undefined;
+
+export type BodyOf<Name extends OperationName> = NonNullable<ObjectStoreOperations[Name]['body']>;
+
+/** The team is the transport's matter. */
+export type QueryOf<Name extends OperationName> = Omit<ObjectStoreOperations[Name]['query'], 'team_uuid'>;
+
+type ParameterOf<Path> = Path extends `${string}{${infer Name}}${infer Rest}` ? Name | ParameterOf<Rest> : never;
+
+type Parameters<Name> = [ParameterOf<Name>] extends [never]
+  ? { parameters?: undefined }
+  : { parameters: Readonly<Record<ParameterOf<Name>, string | number>> };
+
+type Query<Name extends OperationName> =
+  object extends QueryOf<Name> ? { query?: QueryOf<Name> } : { query: QueryOf<Name> };
+
+type Body<Name extends OperationName> = undefined extends ObjectStoreOperations[Name]['body']
+  ? { body?: undefined }
+  : { body: BodyOf<Name> };
+
+/** What an operation takes: the parameters of its path, its query, its JSON body. A type error where the API says otherwise. */
+export type OperationRequest<Name extends OperationName> = Parameters<Name> &
+  Query<Name> &
+  Body<Name> &
+  OperationOptions;
+
+export interface OperationOptions extends CallOptions {
+  headers?: Readonly<Record<string, string>>;
+}
+
+/** The same for whatever operation. */
+export interface AnyRequest extends OperationOptions {
+  parameters?: Readonly<Record<string, string | number>> | undefined;
+  query?: Readonly<Record<string, QueryValue>>;
+  body?: unknown;
+}
+
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
+
+/** `PUT /buckets/{name}/settings` with `photos` -> `PUT`, `/buckets/photos/settings`. */
+export function addressOf(
+  name: OperationName,
+  parameters: Readonly<Record<string, string | number>> = {},
+): { method: (typeof METHODS)[number]; path: string } {
+  const method = METHODS.find((each) => name.startsWith(`${each} `));
+  if (method === undefined) throw new TypeError(`${name} is no operation with an answer to read`);
+  const path = name
+    .slice(method.length + 1)
+    .replaceAll(/\{(\w+)\}/g, (_, parameter: string) => encodeURIComponent(parameters[parameter] ?? ''));
+  return { method, path: path === '/' ? '' : path };
+}
