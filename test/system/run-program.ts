@@ -4,6 +4,8 @@ import { once } from 'node:events';
 export interface ProgramOptions {
   environment?: Readonly<Record<string, string>>;
   input?: string;
+  /** Where it runs; else where we do. */
+  folder?: string;
 }
 
 /** Runs an ordinary client program and answers what it printed; a failure carries both of its outputs. */
@@ -14,6 +16,7 @@ export async function runProgram(
 ): Promise<string> {
   const child = spawn(program, args, {
     env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '/', ...options.environment },
+    ...(options.folder === undefined ? {} : { cwd: options.folder }),
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   let stdout = '';

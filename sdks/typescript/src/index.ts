@@ -60,12 +60,17 @@ export type {
   LifecycleChange,
   LifecycleRule,
   NewBucket,
+  NotificationRule,
+  Notifications,
   StoreStatus,
   VersioningStatus,
+  WebhookSecret,
+  WebhookTest,
 } from './object-store/bucket-types.ts';
 export { BucketsClient } from './object-store/buckets.ts';
 export { DomainsClient } from './object-store/domains.ts';
 export { MultipartClient, type UploadRef } from './object-store/multipart.ts';
+export { NotificationsClient } from './object-store/notifications.ts';
 export { ObjectStoreClient } from './object-store/object-store.ts';
 export type {
   CompletedPart,

@@ -22,6 +22,11 @@ export type CorsRule = NonNullable<BucketSettingsChange['cors_rules']>[number];
 export type BucketWebsite = NonNullable<BucketSettingsChange['website']>;
 export type BucketNotifications = NonNullable<BucketSettingsChange['notifications']>;
 
+export type Notifications = AnswerOf<'GET /buckets/{name}/notifications'>;
+export type NotificationRule = BodyOf<'PUT /buckets/{name}/notifications'>['rules'][number];
+export type WebhookTest = AnswerOf<'POST /buckets/{name}/notifications/test'>;
+export type WebhookSecret = AnswerOf<'GET /buckets/{name}/notifications/secret'>;
+
 export type BucketLocation = AnswerOf<'GET /buckets/{name}/location'>;
 export type BucketUrls = AnswerOf<'GET /urls'>;
 

@@ -6,6 +6,7 @@ import type { StoreStatus } from './bucket-types.ts';
 import { BucketsClient } from './buckets.ts';
 import { DomainsClient } from './domains.ts';
 import { StoreTransport } from './envelope.ts';
+import { NotificationsClient } from './notifications.ts';
 import { ObjectsClient } from './objects.ts';
 
 /**
@@ -30,6 +31,11 @@ export class ObjectStoreClient {
 
   status(options: CallOptions = {}): Promise<StoreStatus> {
     return this.#store.call('GET /', options);
+  }
+
+  /** The webhooks of a bucket. */
+  notifications(bucket: string): NotificationsClient {
+    return new NotificationsClient(this.#store, bucket);
   }
 
   /** The objects of a bucket. `sender` moves the bytes of uploads; by default that is `fetch`. */
