@@ -16,6 +16,7 @@ import { notificationDeliveries } from './0044-notification-deliveries.ts';
 import { lifecycle } from './0046-lifecycle.ts';
 import { blobs } from './0048-blobs.ts';
 import { accessKeyPurpose } from './0050-access-key-purpose.ts';
+import { usageHistory } from './0051-usage-history.ts';
 
 /** Every migration, imported by name so that a bundle carries them all. Each file exports one `Migration`. */
 export const migrations: readonly Migration[] = [
@@ -36,4 +37,5 @@ export const migrations: readonly Migration[] = [
   lifecycle,
   blobs,
   accessKeyPurpose,
+  usageHistory,
 ];

@@ -53,6 +53,18 @@ describe('svc bucket, key and login', () => {
     expect([wrong.exitCode, wrong.stderr]).toEqual([1, expect.stringContaining('noSuchSetting')]);
   });
 
+  it('says what was stored and moved, of one bucket and of all', async () => {
+    interface Usage {
+      bucket: string | null;
+      points: object[];
+    }
+    expect(await svc.json<Usage>(['bucket', 'usage', 'some-photos'])).toMatchObject({ bucket: 'some-photos' });
+    const hours = ['bucket', 'usage', '--resolution', 'hour', '--from', '2020-01-01', '--to', '2020-01-02T00:00Z'];
+    expect(await svc.json<Usage>(hours)).toMatchObject({ bucket: null, resolution: 'hour', points: [] });
+    const wrong = await svc.run(['bucket', 'usage', '--from', 'yesterday']);
+    expect([wrong.exitCode, wrong.stderr]).toEqual([2, expect.stringContaining('yesterday')]);
+  });
+
   it('sets versioning and lifecycle rules', async () => {
     expect(await svc.json(['bucket', 'versioning', 'some-photos', 'enabled'])).toMatchObject({ status: 'enabled' });
     expect(await svc.json(['bucket', 'versioning', 'some-photos'])).toMatchObject({ status: 'enabled' });

@@ -1,6 +1,7 @@
 import { Type, type Static } from 'typebox';
 import { s3EngineConfigSchema } from './engines/engine-config.ts';
 import { notificationsConfigSchema } from './domain/notifications/notifications-config.ts';
+import { usageConfigSchema } from './domain/usage/usage-config.ts';
 import { customDomainsConfigSchema } from './domain/custom-domains/custom-domains-config.ts';
 
 const MiB = 1024 * 1024;
@@ -74,6 +75,7 @@ export const objectStoreConfigSchema = Type.Object(
       { default: {}, additionalProperties: false, description: 'Lifecycle rules.' },
     ),
     notifications: notificationsConfigSchema,
+    usage: usageConfigSchema,
     limits: Type.Object(
       {
         buckets_per_workspace: bounded(1_000, 'Most buckets of a workspace.'),

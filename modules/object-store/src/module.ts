@@ -15,6 +15,7 @@ import { Janitor } from './domain/janitor.ts';
 import { Scrubber } from './domain/scrub/scrubber.ts';
 import { createServices, type StoreServices } from './domain/services.ts';
 import type { StoreParts } from './domain/store-parts.ts';
+import { UsageRecorder } from './domain/usage/usage-recorder.ts';
 import { registerManagementRoutes } from './management/index.ts';
 import { Cursors } from './management/objects/cursor.ts';
 import type { BlobStore } from './ports/blob-store.ts';
@@ -124,6 +125,7 @@ export async function createObjectStoreModule(dependencies: ObjectStoreDependenc
   const { notifications, configurations } = services;
   const holder = dependencies.replicaId;
   const dispatcher = new NotificationDispatcher({ parts, configurations, notifications, metrics, holder });
+  const usage = new UsageRecorder({ parts, traffic: services.traffic, holder });
   const stop = new AbortController();
   let background: Promise<unknown> = Promise.resolve();
 
@@ -149,12 +151,14 @@ export async function createObjectStoreModule(dependencies: ObjectStoreDependenc
         services.lifecycle.run(ends),
         customDomains.worker.run(ends),
         dispatcher.run(ends),
+        usage.run(ends),
         scrubbing,
       ]);
     },
     close: async () => {
       stop.abort();
       await background;
+      await usage.close();
       await thread.close();
       await metadata.close();
       await blobs.close();
@@ -172,6 +176,7 @@ export async function createObjectStoreModule(dependencies: ObjectStoreDependenc
       await services.lifecycle.round(stop.signal);
       await customDomains.worker.round(stop.signal);
       await dispatcher.round(stop.signal);
+      await usage.round(stop.signal);
     },
   };
 }

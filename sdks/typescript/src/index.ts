@@ -92,6 +92,7 @@ export type {
 } from './object-store/object-types.ts';
 export { ObjectsClient, type Download, type DownloadOptions } from './object-store/objects.ts';
 export type { UploadBody, UploadOptions } from './object-store/upload.ts';
+export type { Usage, UsagePoint, UsageQuery, UsageResolution } from './object-store/usage-types.ts';
 export { xhrSender, type XhrLike } from './object-store/xhr-sender.ts';
 export {
   PlatformClient,

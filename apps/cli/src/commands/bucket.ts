@@ -8,6 +8,7 @@ import { registerBucketRemove } from './bucket/remove.ts';
 import { registerBucketRestore } from './bucket/restore.ts';
 import { registerBucketSettings } from './bucket/settings.ts';
 import { registerBucketUrls } from './bucket/urls.ts';
+import { registerBucketUsage } from './bucket/usage.ts';
 import { registerBucketVersioning } from './bucket/versioning.ts';
 
 /** `svc bucket …` */
@@ -23,4 +24,5 @@ export function registerBucketCommand(program: Command): void {
   registerBucketLifecycle(bucket);
   registerBucketLocation(bucket);
   registerBucketUrls(bucket);
+  registerBucketUsage(bucket);
 }

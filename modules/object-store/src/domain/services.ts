@@ -11,6 +11,7 @@ import { createMultipartService, type MultipartService } from './multipart-servi
 import { createObjectService, type ObjectService } from './object-service.ts';
 import { NotificationService } from './notifications/notification-service.ts';
 import type { StoreParts } from './store-parts.ts';
+import { TrafficCounters } from './usage/traffic-counters.ts';
 
 /** What both planes work with. */
 export interface StoreServices {
@@ -27,6 +28,7 @@ export interface StoreServices {
   readonly notifications: NotificationService;
   readonly credentials: CredentialCache;
   readonly uploadsInFlight: Admission;
+  readonly traffic: TrafficCounters;
 }
 
 export function createServices(parts: StoreParts): StoreServices {
@@ -51,5 +53,6 @@ export function createServices(parts: StoreParts): StoreServices {
     notifications: new NotificationService(parts, configurations),
     credentials,
     uploadsInFlight: new Admission(config.limits.uploads_in_flight),
+    traffic: new TrafficCounters(),
   };
 }

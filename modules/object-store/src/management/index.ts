@@ -13,6 +13,7 @@ import { registerObjectRoutes } from './objects/register-objects.ts';
 import { PUBLIC_PREFIX, registerPublicRoutes } from './public-routes.ts';
 import { limitRequestRate } from './request-rate.ts';
 import { registerStatusRoutes } from './status-routes.ts';
+import { registerUsageRoutes } from './usage-routes.ts';
 import { registerUrlRoutes } from './url-routes.ts';
 import { registerVersioningRoutes } from './versioning-routes.ts';
 
@@ -31,6 +32,7 @@ export async function registerManagementRoutes(app: HttpApp, parts: ManagementPa
       registerVersioningRoutes(scope, parts);
       registerNotificationRoutes(scope, parts);
       registerUrlRoutes(scope, parts);
+      registerUsageRoutes(scope, parts);
       registerKeyRoutes(scope, parts);
       registerDomainRoutes(scope, parts);
       registerBucketDomainRoutes(scope, parts);

@@ -18,6 +18,7 @@ const BYTES = Buffer.from('content');
 const ROUTES: readonly [Method, string, Rank, body?: unknown][] = [
   ['GET', '/', 'reads'],
   ['GET', '/urls?bucket=absent', 'reads'],
+  ['GET', '/usage', 'reads'],
   ['GET', '/buckets', 'reads'],
   ['POST', '/buckets', 'writes', { name: 'no', location_hint: null }],
   ['DELETE', '/buckets/{name}', 'administers'],

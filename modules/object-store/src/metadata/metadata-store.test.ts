@@ -19,6 +19,7 @@ import { describeMetadataStore } from '../testing/metadata-contract.ts';
 import { describeNotifications } from '../testing/notification-contract.ts';
 import { describeQuotas } from '../testing/quota-contract.ts';
 import { describeUploads } from '../testing/upload-contract.ts';
+import { describeUsageHistory } from '../testing/usage-contract.ts';
 import { describeVersions } from '../testing/version-contract.ts';
 import { openPostgresMetadataStore } from './postgres/store.ts';
 import { openSqliteMetadataStore } from './sqlite/store.ts';
@@ -44,6 +45,7 @@ describe('the metadata store on SQLite', () => {
   describeQuotas(open);
   describeNotifications(open);
   describeLifecycle(open);
+  describeUsageHistory(open);
 });
 
 const title = 'the metadata store on PostgreSQL';
@@ -75,6 +77,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
   describeQuotas(open);
   describeNotifications(open);
   describeLifecycle(open);
+  describeUsageHistory(open);
 
   it('lets two replicas write the same keys at once, in opposite orders, without losing one or a count', async () => {
     if (source === undefined) throw new Error('the server is there only while the suite runs');

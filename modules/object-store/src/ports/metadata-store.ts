@@ -23,6 +23,7 @@ import type { LifecycleQueries } from './lifecycle-metadata.ts';
 import type { CopyCommands } from './copy-commands.ts';
 import type { UploadCommands } from './upload-commands.ts';
 import type { UploadQueries } from './upload-queries.ts';
+import type { UsageHistoryCommands, UsageHistoryQueries } from './usage-history.ts';
 import type { VersionQueries } from './version-listing.ts';
 import type { WorkLeaseCommands } from './work-leases.ts';
 
@@ -173,7 +174,14 @@ export interface VerifiedBlob {
 
 /** Each is one transaction: all of it is on stable storage when the promise resolves, or nothing of it ever shows. */
 export interface MetadataCommands
-  extends AccessKeyCommands, NotificationCommands, DomainCommands, CopyCommands, UploadCommands, WorkLeaseCommands {
+  extends
+    AccessKeyCommands,
+    NotificationCommands,
+    DomainCommands,
+    CopyCommands,
+    UploadCommands,
+    UsageHistoryCommands,
+    WorkLeaseCommands {
   /** Also provisions the workspace's store. `BucketAlreadyOwnedByYou`, `BucketAlreadyExists`, `TooManyBuckets`. */
   createBucket(input: CreateBucket): Promise<BucketRecord>;
   /** For a bucket without objects; its unfinished uploads end. `NoSuchBucket`, `BucketNotEmpty`. */
@@ -249,7 +257,14 @@ export interface FoundObject {
 
 /** Each reads one consistent state, does bounded work and holds nothing open when it has resolved. */
 export interface MetadataQueries
-  extends AccessKeyQueries, NotificationQueries, UploadQueries, VersionQueries, DomainQueries, LifecycleQueries {
+  extends
+    AccessKeyQueries,
+    NotificationQueries,
+    UploadQueries,
+    UsageHistoryQueries,
+    VersionQueries,
+    DomainQueries,
+    LifecycleQueries {
   isProvisioned(input: { workspaceUuid: string }): Promise<boolean>;
   /** Active buckets only. */
   findBucket(input: { name: string }): Promise<BucketRecord | null>;

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { ANONYMOUS, callerOf, mayDo, type Caller } from '../domain/caller.ts';
 import type { StoreServices } from '../domain/services.ts';
+import { countTraffic } from '../domain/usage/count-traffic.ts';
 import { storeErrors } from '../errors.ts';
 import type { BucketRecord } from '../ports/records.ts';
 import { authorize, denied, type RequestAccess } from './access/authorize.ts';
@@ -32,7 +33,7 @@ export async function dispatch(
   }
   assertKnownHeaders(request);
   const caller = authentication === null ? ANONYMOUS : callerOf(authentication.credential.key);
-  const { bucket, access } = await findBucket(request, services, caller, operationName);
+  const { bucket, access } = await findBucket(request, response, services, caller, operationName);
   await operations[operationName].handle({
     request,
     response,
@@ -57,6 +58,7 @@ function whoSigned(request: S3Request, { parts, credentials }: StoreServices): P
 
 async function findBucket(
   request: S3Request,
+  response: ServerResponse,
   services: StoreServices,
   caller: Caller,
   operationName: ImplementedOperation,
@@ -69,6 +71,7 @@ async function findBucket(
     return { bucket: null, access: null };
   }
   const bucket = await services.buckets.get(bucketName);
+  countTraffic(services.traffic, bucket, request.incoming, response);
   if (!isExpectedOwner(request.headers.get('x-amz-expected-bucket-owner'), bucket)) throw denied(bucket);
   return { bucket, access: await authorize({ request, services, caller, bucket, action, needs }) };
 }

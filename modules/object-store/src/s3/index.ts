@@ -14,6 +14,7 @@ import { requestIdOf } from '@svc/http';
 import { redactText, type Logger, type Metrics } from '@svc/telemetry';
 import type { DomainDirectory } from '../domain/custom-domains/domain-directory.ts';
 import type { StoreServices } from '../domain/services.ts';
+import { countTraffic } from '../domain/usage/count-traffic.ts';
 import { storeErrors } from '../errors.ts';
 import { ConnectionTurns } from './connection-turns.ts';
 import { answerPreflight, applyCors } from './cors.ts';
@@ -160,6 +161,7 @@ async function showsWebsite(
     if (always) throw storeErrors.NoSuchWebsiteConfiguration();
     return false;
   }
+  countTraffic(services.traffic, bucket, request.incoming, response);
   await applyCors(request, response, services);
   await serveWebsite({ request, response, services, bucket, document });
   return true;

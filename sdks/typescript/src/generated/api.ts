@@ -1493,4 +1493,44 @@ export interface ObjectStoreOperations {
       };
     };
   };
+  /** Usage over time, of the workspace or of one bucket */
+  'GET /usage': {
+    query: {
+      "team_uuid"?: undefined | string;
+      "bucket"?: undefined | string;
+      "from"?: undefined | string;
+      "to"?: undefined | string;
+      "resolution"?: undefined | "hour" | "day";
+    };
+    body: undefined;
+    answer: {
+      "success": true;
+      "message": string;
+      "data": {
+        "bucket": string | null;
+        "resolution": "hour" | "day";
+        "from": string;
+        "to": string;
+        "quota": {
+          "max_bytes": number | null;
+          "max_objects": number | null;
+        } | null;
+        /** By time. A period in which the platform did not run, or the bucket was not there, has none. */
+        "points": ({
+          /** The beginning of the hour or day, UTC. */
+          "at": string;
+          /** At the end of the period, or at the last look before that. */
+          "object_count": number;
+          /** Likewise. */
+          "size_bytes": number;
+          /** Within the period, like the bytes that follow. */
+          "request_count": number;
+          /** Of the bodies of requests, as they were sent. */
+          "bytes_in": number;
+          /** Of the bodies of answers. */
+          "bytes_out": number;
+        })[];
+      };
+    };
+  };
 }

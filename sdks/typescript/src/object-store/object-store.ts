@@ -8,6 +8,7 @@ import { DomainsClient } from './domains.ts';
 import { StoreTransport } from './envelope.ts';
 import { NotificationsClient } from './notifications.ts';
 import { ObjectsClient } from './objects.ts';
+import type { Usage, UsageQuery } from './usage-types.ts';
 
 /**
  *     const store = svc.objectStore({ workspaceUuid });
@@ -36,6 +37,12 @@ export class ObjectStoreClient {
   /** The webhooks of a bucket. */
   notifications(bucket: string): NotificationsClient {
     return new NotificationsClient(this.#store, bucket);
+  }
+
+  /** How much there was, and how much came and went, over time; of the whole store, or of one bucket. */
+  usage({ bucket, from, to, resolution }: UsageQuery = {}, options: CallOptions = {}): Promise<Usage> {
+    const query = { bucket, from: from?.toISOString(), to: to?.toISOString(), resolution };
+    return this.#store.call('GET /usage', { query, ...options });
   }
 
   /** The objects of a bucket. `sender` moves the bytes of uploads; by default that is `fetch`. */

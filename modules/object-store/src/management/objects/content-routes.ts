@@ -7,6 +7,7 @@ import { defaultProtection } from '../../domain/new-object-protection.ts';
 import { assertObjectKey } from '../../domain/object-key.ts';
 import { parseTags } from '../../domain/read-conditions.ts';
 import { assertUploadAllowed } from '../../domain/settings/upload-rules.ts';
+import { countTraffic } from '../../domain/usage/count-traffic.ts';
 import { writeContent } from '../../domain/write-content.ts';
 import type { WriteConditions } from '../../ports/metadata-store.ts';
 import { pumpBody } from '../../s3/body/pump-body.ts';
@@ -54,6 +55,7 @@ function registerPut(app: HttpApp, management: ManagementParts): void {
     async (request, reply) => {
       const { key, public: isPublic = false } = request.query;
       const bucket = await buckets.getOwn(request.params.name, grantOf(request).workspaceUuid);
+      countTraffic(services.traffic, bucket, request.raw, reply.raw);
       assertObjectKey(key);
       const headers = new RequestHeaders(request.raw.rawHeaders);
       const configuration = await configurations.of(bucket);

@@ -7,6 +7,7 @@ import { defaultProtection } from '../../domain/new-object-protection.ts';
 import { assertObjectKey } from '../../domain/object-key.ts';
 import type { StoreServices } from '../../domain/services.ts';
 import { assertUploadAllowed, maxObjectBytes } from '../../domain/settings/upload-rules.ts';
+import { countTraffic } from '../../domain/usage/count-traffic.ts';
 import { UnsizedUpload } from '../../domain/unsized-upload.ts';
 import { storeErrors } from '../../errors.ts';
 import type { EventOrigin } from '../../ports/notifications.ts';
@@ -61,6 +62,7 @@ export function registerFormRoutes(app: HttpApp, management: ManagementParts): v
     },
     async (request, reply) => {
       const bucket = await buckets.getOwn(request.params.name, grantOf(request).workspaceUuid);
+      countTraffic(services.traffic, bucket, request.raw, reply.raw);
       const form = new UploadForm(services, bucket, originOf(request));
       const leave = uploadsInFlight.enter();
       try {

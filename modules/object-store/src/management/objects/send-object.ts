@@ -4,6 +4,7 @@ import { parseByteRange } from '../../domain/byte-range.ts';
 import { evaluateReadConditions, parseTags } from '../../domain/read-conditions.ts';
 import { readContent } from '../../domain/read-content.ts';
 import type { StoreServices } from '../../domain/services.ts';
+import { countTraffic } from '../../domain/usage/count-traffic.ts';
 import { storeErrors } from '../../errors.ts';
 import type { FoundObject } from '../../ports/metadata-store.ts';
 import type { BucketRecord } from '../../ports/records.ts';
@@ -35,7 +36,9 @@ export async function sendObject(
   const key = services.encryption.open(version.attributes.encryption, null);
   const result = evaluateReadConditions(readConditionsOf(request.headers), version);
   if (result === 'failed') throw storeErrors.PreconditionFailed();
+  const count = (bytes: number): void => countTraffic(services.traffic, bucket, request.raw, reply.raw, bytes);
   if (result === 'not-modified') {
+    count(0);
     delete headers['content-type'];
     reply.hijack();
     respondEmpty(reply.raw, 304, headers);
@@ -48,6 +51,7 @@ export async function sendObject(
   if (range !== null) headers['content-range'] = `bytes ${start}-${endExclusive - 1}/${sizeBytes}`;
   headers['content-length'] = endExclusive - start;
   if (request.method === 'HEAD' || endExclusive === start) {
+    count(0);
     reply.hijack();
     respondEmpty(reply.raw, status, headers);
     return;
@@ -55,6 +59,7 @@ export async function sendObject(
   const content = readContent(services.parts, found, { start, endExclusive }, key);
   // The first chunk before the head: bytes that cannot be read are an error, not a cut connection.
   const first = await content.next();
+  count(endExclusive - start);
   reply.hijack();
   reply.raw.writeHead(status, headers);
   await respondStream(reply.raw, startingWith(first, content));

@@ -3,6 +3,7 @@ import { Type, type Static } from 'typebox';
 import type { UploadName } from '../../domain/multipart-service.ts';
 import type { StoreServices } from '../../domain/services.ts';
 import { assertUploadAllowed } from '../../domain/settings/upload-rules.ts';
+import { countTraffic } from '../../domain/usage/count-traffic.ts';
 import { writeContent } from '../../domain/write-content.ts';
 import { storeErrors } from '../../errors.ts';
 import type { CompletedPart } from '../../ports/upload-commands.ts';
@@ -51,12 +52,13 @@ export function registerPutPart(app: HttpApp, { services }: ManagementParts): vo
         response: { 200: envelopeOf(partView) },
       },
     },
-    async (request) => {
+    async (request, reply) => {
       const { upload, name } = await findUpload(services, request.params, grantOf(request).workspaceUuid);
       if (upload.completed) throw storeErrors.NoSuchUpload({ details: { uploadId: name.uploadId } });
       const partNumber = request.params.n;
       const sizeBytes = contentLengthOf(request);
       assertUploadAllowed(await configurations.of(name.bucket), { sizeBytes });
+      countTraffic(services.traffic, name.bucket, request.raw, reply.raw);
       const leave = uploadsInFlight.enter();
       try {
         const pump = (consume: Parameters<typeof pumpBody>[1]) => pumpBody(request.raw, consume);

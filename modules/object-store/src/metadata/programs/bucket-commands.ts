@@ -158,6 +158,7 @@ function* forgetBucket(bucketId: number): Program<void> {
   yield* forgetDomainsOfBucket(bucketId);
   yield* forgetNotificationsOfBucket(bucketId);
   yield* change('delete from bucket_usage where bucket_id = ?', bucketId);
+  yield* change('delete from usage_history where bucket_id = ?', bucketId);
   yield* change('delete from bucket_document where bucket_id = ?', bucketId);
   yield* change('delete from bucket where id = ?', bucketId);
 }

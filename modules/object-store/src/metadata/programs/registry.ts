@@ -79,6 +79,7 @@ import {
   neededBlobs,
   usageDrift,
 } from './upkeep-programs.ts';
+import { addTraffic, forgetUsage, noteBucketUsage, noteWorkspaceUsage, usageHistory } from './usage-programs.ts';
 import { releaseLease, takeLease } from './work-leases.ts';
 
 /** Every change that the store can make, by the name of its port method. */
@@ -129,6 +130,10 @@ export const commandPrograms: CommandPrograms = {
   saveAcmeAccount,
   putAcmeChallenge,
   removeAcmeChallenge,
+  noteBucketUsage,
+  noteWorkspaceUsage,
+  addTraffic,
+  forgetUsage,
 };
 
 export const queryPrograms: QueryPrograms = {
@@ -177,6 +182,7 @@ export const queryPrograms: QueryPrograms = {
   findCertificate,
   findAcmeAccount,
   findAcmeChallenge,
+  usageHistory,
 };
 
 export type CommandName = keyof CommandPrograms;

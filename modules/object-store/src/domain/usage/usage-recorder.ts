@@ -1,0 +1,111 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { UsageResolution } from '../../ports/usage-history.ts';
+import type { StoreParts } from '../store-parts.ts';
+import type { TrafficCounters } from './traffic-counters.ts';
+import { PERIOD_MS, periodsAt } from './usage-periods.ts';
+
+const LEASE = 'usage';
+/** Buckets or workspaces of one command: the writer has others waiting. */
+const PAGE = 200;
+const TRAFFIC_PAGE = 32;
+const FORGET_PAGE = 1_000;
+/** Of one round; what is left waits for the next. */
+const FORGET_PAGES = 20;
+
+export interface UsageRecorderOptions {
+  parts: StoreParts;
+  traffic: TrafficCounters;
+  /** Who this process is, among those that share the database. */
+  holder: string;
+}
+
+/**
+ * Writes usage down. Each replica adds what it moved itself; what is stored, which is the same for all, is noted by one of
+ * them at a time, under a lease, which also forgets what is too old.
+ */
+export class UsageRecorder {
+  readonly #options: UsageRecorderOptions;
+  readonly #everyMs: number;
+  #holdsLease = false;
+
+  constructor(options: UsageRecorderOptions) {
+    this.#options = options;
+    this.#everyMs = options.parts.config.usage.interval_seconds * 1_000;
+  }
+
+  /** Until the signal; a round that fails is logged, and the next one tries again. */
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      await this.#guarded(() => this.round(signal));
+      await delay(this.#everyMs, undefined, { signal }).catch(() => undefined);
+    }
+  }
+
+  async round(signal: AbortSignal): Promise<void> {
+    await this.#flush();
+    if (signal.aborted || !(await this.#takeLease())) return;
+    await this.#noteStored(signal);
+    await this.#forget('hour', signal);
+    await this.#forget('day', signal);
+  }
+
+  /** After the last request: what came and went until now is kept. */
+  async close(): Promise<void> {
+    await this.#guarded(() => this.#flush());
+    if (!this.#holdsLease) return;
+    const { parts, holder } = this.#options;
+    await this.#guarded(() => parts.metadata.releaseLease({ name: LEASE, holder }));
+  }
+
+  async #flush(): Promise<void> {
+    const { parts, traffic } = this.#options;
+    const taken = traffic.take();
+    try {
+      while (taken.length > 0) {
+        const page = taken.slice(-TRAFFIC_PAGE);
+        await parts.metadata.addTraffic({ ...periodsAt(parts.now()), traffic: page });
+        taken.splice(-page.length);
+      }
+    } finally {
+      traffic.putBack(taken);
+    }
+    const uncounted = traffic.takeUncounted();
+    if (uncounted > 0) parts.log.warn({ requests: uncounted }, 'requests to too many buckets at once were not counted');
+  }
+
+  async #takeLease(): Promise<boolean> {
+    const { parts, holder } = this.#options;
+    const nowMs = parts.now();
+    const untilMs = nowMs + 3 * this.#everyMs;
+    this.#holdsLease = await parts.metadata.takeLease({ name: LEASE, holder, nowMs, untilMs });
+    return this.#holdsLease;
+  }
+
+  async #noteStored(signal: AbortSignal): Promise<void> {
+    const { metadata, now } = this.#options.parts;
+    const periods = periodsAt(now());
+    for (let afterBucketId: number | null = -1; afterBucketId !== null && !signal.aborted;) {
+      afterBucketId = await metadata.noteBucketUsage({ ...periods, afterBucketId, limit: PAGE });
+    }
+    for (let afterWorkspace: string | null = ''; afterWorkspace !== null && !signal.aborted;) {
+      afterWorkspace = await metadata.noteWorkspaceUsage({ ...periods, afterWorkspace, limit: PAGE });
+    }
+  }
+
+  async #forget(resolution: UsageResolution, signal: AbortSignal): Promise<void> {
+    const { metadata, now, config } = this.#options.parts;
+    const days = resolution === 'hour' ? config.usage.hourly_days : config.usage.daily_days;
+    const beforeMs = now() - days * PERIOD_MS.day;
+    for (let page = 0; page < FORGET_PAGES && !signal.aborted; page += 1) {
+      if ((await metadata.forgetUsage({ resolution, beforeMs, limit: FORGET_PAGE })) < FORGET_PAGE) return;
+    }
+  }
+
+  async #guarded(work: () => Promise<unknown>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      this.#options.parts.log.error({ err: error }, 'usage could not be written down');
+    }
+  }
+}
