@@ -8,6 +8,8 @@ export interface UploadName {
   bucket: string;
   key: string;
   uploadId: string;
+  /** Headers with the customer's own key, where the object is to be under one: each step needs it. */
+  customerKey?: Readonly<Record<string, string>>;
   signal: AbortSignal;
 }
 
@@ -27,21 +29,24 @@ export async function startUpload(
   {
     headers,
     checksum = true,
+    customerKey,
     ...name
   }: Omit<UploadName, 'uploadId'> & { headers: Readonly<Record<string, string>>; checksum?: boolean },
 ): Promise<string> {
-  const all = { ...headers, ...(checksum ? WITH_CRC32 : {}) };
+  const all = { ...headers, ...customerKey, ...(checksum ? WITH_CRC32 : {}) };
   const { text } = await client.sendForText({ method: 'POST', ...name, query: { uploads: '' }, headers: all });
   return childText(parseXml(text), 'UploadId') ?? '';
 }
 
 /** Parts that have arrived. */
-export async function listParts(client: S3Client, { uploadId, ...name }: UploadName): Promise<SentPart[]> {
+export async function listParts(client: S3Client, { uploadId, customerKey, ...name }: UploadName): Promise<SentPart[]> {
   const found: SentPart[] = [];
   let marker: string | undefined;
   do {
     const query = { uploadId, ...(marker === undefined ? {} : { 'part-number-marker': marker }) };
-    const root = parseXml((await client.sendForText({ method: 'GET', ...name, query })).text);
+    const root = parseXml(
+      (await client.sendForText({ method: 'GET', ...name, query, headers: { ...customerKey } })).text,
+    );
     for (const part of childrenOf(root, 'Part')) {
       const crc = childText(part, 'ChecksumCRC32');
       found.push({
@@ -63,11 +68,12 @@ export async function sendPart(
     partNumber,
     crc32,
     body,
+    customerKey,
     ...name
   }: UploadName & { partNumber: number; crc32: bigint; body: { sizeBytes: number; open: () => Readable } },
 ): Promise<SentPart> {
   const query = { uploadId, partNumber: String(partNumber) };
-  const headers = { 'x-amz-checksum-crc32': crcToBase64('crc32', crc32) };
+  const headers = { ...customerKey, 'x-amz-checksum-crc32': crcToBase64('crc32', crc32) };
   const answer = await client.sendForText({ method: 'PUT', ...name, query, headers, body });
   return { partNumber, crc32, sizeBytes: body.sizeBytes, etag: (answer.headers.etag ?? '').replaceAll('"', '') };
 }
@@ -75,7 +81,7 @@ export async function sendPart(
 /** `crc32` is that of the whole object; null leaves the proof to the parts. */
 export async function completeUpload(
   client: S3Client,
-  { uploadId, parts, crc32, ...name }: UploadName & { parts: readonly SentPart[]; crc32: bigint | null },
+  { uploadId, parts, crc32, customerKey, ...name }: UploadName & { parts: readonly SentPart[]; crc32: bigint | null },
 ): Promise<string> {
   const elements = parts
     .toSorted((left, right) => left.partNumber - right.partNumber)
@@ -84,8 +90,9 @@ export async function completeUpload(
         `<Part><PartNumber>${partNumber}</PartNumber><ETag>${escapeXml(`"${etag}"`)}</ETag></Part>`,
     );
   const content = Buffer.from(`<CompleteMultipartUpload>${elements.join('')}</CompleteMultipartUpload>`);
-  const headers: Record<string, string> =
+  const checksum =
     crc32 === null ? {} : { 'x-amz-checksum-crc32': crcToBase64('crc32', crc32), 'x-amz-checksum-type': 'FULL_OBJECT' };
+  const headers = { ...customerKey, ...checksum };
   const body = { sizeBytes: content.length, open: () => Readable.from([content]) };
   const { text } = await client.sendForText({ method: 'POST', ...name, query: { uploadId }, headers, body });
   const root = parseXml(text);
@@ -94,6 +101,6 @@ export async function completeUpload(
   return (childText(root, 'ETag') ?? '').replaceAll('"', '');
 }
 
-export async function abortUpload(client: S3Client, { uploadId, ...name }: UploadName): Promise<void> {
+export async function abortUpload(client: S3Client, { uploadId, customerKey: _, ...name }: UploadName): Promise<void> {
   await client.sendForText({ method: 'DELETE', ...name, query: { uploadId } });
 }

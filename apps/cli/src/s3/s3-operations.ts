@@ -83,12 +83,20 @@ function decodeKey(text: string): string {
   return decodeURIComponent(text.replaceAll('+', ' '));
 }
 
+/** One object, or one version of it. */
+export interface ObjectName {
+  bucket: string;
+  key: string;
+  versionId?: string | undefined;
+  signal: AbortSignal;
+}
+
 export async function headObject(
   client: S3Client,
-  { versionId, ...name }: { bucket: string; key: string; versionId?: string | undefined; signal: AbortSignal },
+  { versionId, headers, ...name }: ObjectName & { headers?: Readonly<Record<string, string>> },
 ): Promise<RemoteObjectDetails> {
-  const headers = { 'x-amz-checksum-mode': 'ENABLED' };
-  const answer = await client.send({ method: 'HEAD', ...name, query: versionQuery(versionId), headers });
+  const all = { 'x-amz-checksum-mode': 'ENABLED', ...headers };
+  const answer = await client.send({ method: 'HEAD', ...name, query: versionQuery(versionId), headers: all });
   answer.body.resume();
   return {
     key: name.key,
@@ -98,6 +106,45 @@ export async function headObject(
     headers: answer.headers,
     ...(versionId === undefined ? {} : { versionId }),
   };
+}
+
+export async function getObjectTags(
+  client: S3Client,
+  { versionId, ...name }: ObjectName,
+): Promise<{ name: string; value: string }[]> {
+  const query = { tagging: '', ...versionQuery(versionId) };
+  const root = parseXml((await client.sendForText({ method: 'GET', ...name, query })).text);
+  const [set] = childrenOf(root, 'TagSet');
+  return (set === undefined ? [] : childrenOf(set, 'Tag')).map((tag) => ({
+    name: childText(tag, 'Key') ?? '',
+    value: childText(tag, 'Value') ?? '',
+  }));
+}
+
+/** Sizes of the parts that the object was made of, in their order; none where it came in one piece or nobody knows. */
+export async function listObjectParts(
+  client: S3Client,
+  { versionId, headers, ...name }: ObjectName & { headers: Readonly<Record<string, string>> },
+): Promise<number[]> {
+  const sizes: number[] = [];
+  let marker: string | undefined;
+  do {
+    const { text } = await client.sendForText({
+      method: 'GET',
+      ...name,
+      query: { attributes: '', ...versionQuery(versionId) },
+      headers: {
+        ...headers,
+        'x-amz-object-attributes': 'ObjectParts',
+        ...(marker === undefined ? {} : { 'x-amz-part-number-marker': marker }),
+      },
+    });
+    const [page] = childrenOf(parseXml(text), 'ObjectParts');
+    if (page === undefined) return [];
+    sizes.push(...childrenOf(page, 'Part').map((part) => Number(childText(part, 'Size'))));
+    marker = childText(page, 'IsTruncated') === 'true' ? childText(page, 'NextPartNumberMarker') : undefined;
+  } while (marker !== undefined);
+  return sizes;
 }
 
 export function versionQuery(versionId: string | undefined): Record<string, string> {
@@ -142,10 +189,7 @@ function toVersion(element: XmlElement): RemoteVersion {
   };
 }
 
-export async function deleteObject(
-  client: S3Client,
-  { versionId, ...name }: { bucket: string; key: string; versionId?: string | undefined; signal: AbortSignal },
-): Promise<void> {
+export async function deleteObject(client: S3Client, { versionId, ...name }: ObjectName): Promise<void> {
   await client.sendForText({ method: 'DELETE', ...name, query: versionQuery(versionId) });
 }
 

@@ -5,28 +5,95 @@ import { contentTypeOf } from './content-type.ts';
 export interface AttributeFlags {
   contentType?: string;
   cacheControl?: string;
+  contentDisposition?: string;
+  contentEncoding?: string;
+  contentLanguage?: string;
+  expires?: string;
   metadata?: string[];
+  tag?: string[];
+  acl?: string;
 }
+
+/** What the user said of the objects that a command stores. */
+export interface GivenAttributes {
+  /** Headers that are kept with the object and answered with it. */
+  described: Readonly<Record<string, string>>;
+  /** As the header of a request has them. */
+  tagging: string | null;
+  acl: string | null;
+}
+
+/** Canned ones (user guide, "Access control list overview"). */
+const ACLS: ReadonlySet<string> = new Set([
+  'private',
+  'public-read',
+  'public-read-write',
+  'authenticated-read',
+  'bucket-owner-read',
+  'bucket-owner-full-control',
+]);
 
 export function addAttributeOptions(command: Command): Command {
   return command
-    .option('--content-type <type>', 'of what is uploaded (default: by the ending of the name)')
-    .option('--cache-control <text>', 'of what is uploaded')
-    .option('--metadata <name=value...>', 'of what is uploaded');
+    .option('--content-type <type>', 'of what is stored (default: by the ending of the name, of copies as before)')
+    .option('--cache-control <text>', 'of what is stored, as the next ones')
+    .option('--content-disposition <text>', 'such as: attachment; filename="a.pdf"')
+    .option('--content-encoding <text>', 'such as gzip, when the bytes are')
+    .option('--content-language <text>', 'such as de')
+    .option('--expires <time>', 'the Expires header: a date')
+    .option('--metadata <name=value>', 'repeatable', collect)
+    .option('--tag <name=value>', 'repeatable, up to ten', collect)
+    .option('--acl <name>', [...ACLS].join(', '));
+}
+
+export function readAttributes(flags: AttributeFlags): GivenAttributes {
+  const { contentType, cacheControl, contentDisposition, contentEncoding, contentLanguage, acl = null } = flags;
+  const named = {
+    'content-type': contentType,
+    'cache-control': cacheControl,
+    'content-disposition': contentDisposition,
+    'content-encoding': contentEncoding,
+    'content-language': contentLanguage,
+    expires: flags.expires === undefined ? undefined : readExpires(flags.expires),
+  };
+  const described: Record<string, string> = {};
+  for (const [name, value] of Object.entries(named)) if (value !== undefined) described[name] = value;
+  for (const each of flags.metadata ?? []) {
+    const [name, value] = readPair(each);
+    if (!/^[A-Za-z0-9-]+$/.test(name)) throw usageFailure(`${JSON.stringify(name)} cannot be the name of metadata`);
+    described[`x-amz-meta-${name.toLowerCase()}`] = value;
+  }
+  for (const value of Object.values(described)) {
+    if (!/^[ -~]*$/.test(value)) throw usageFailure(`${JSON.stringify(value)} cannot stand in a header`);
+  }
+  if (acl !== null && !ACLS.has(acl))
+    throw usageFailure(`there is no ACL ${JSON.stringify(acl)}`, [...ACLS].join(', '));
+  const tags = (flags.tag ?? []).map((each) => readPair(each).map(encodeURIComponent).join('='));
+  return { described, tagging: tags.length === 0 ? null : tags.join('&'), acl };
 }
 
 /** The headers of an upload of the file with this name. */
-export function headersFor(flags: AttributeFlags): (name: string) => Record<string, string> {
-  const fixed: Record<string, string> = {};
-  if (flags.cacheControl !== undefined) fixed['cache-control'] = flags.cacheControl;
-  for (const each of flags.metadata ?? []) {
-    const [name = '', ...rest] = each.split('=');
-    if (!/^[A-Za-z0-9-]+$/.test(name) || rest.length === 0)
-      throw usageFailure(`${JSON.stringify(each)} is not NAME=VALUE`);
-    fixed[`x-amz-meta-${name.toLowerCase()}`] = rest.join('=');
-  }
-  for (const value of [...Object.values(fixed), flags.contentType ?? '']) {
-    if (!/^[ -~]*$/.test(value)) throw usageFailure(`${JSON.stringify(value)} cannot stand in a header`);
-  }
-  return (name) => ({ 'content-type': flags.contentType ?? contentTypeOf(name), ...fixed });
+export function uploadHeaders({ described, ...given }: GivenAttributes, name: string): Record<string, string> {
+  return { 'content-type': contentTypeOf(name), ...described, ...grantHeaders(given) };
+}
+
+/** What is said to the store about an object, and is not one of its own headers. */
+export function grantHeaders({ tagging, acl }: Pick<GivenAttributes, 'tagging' | 'acl'>): Record<string, string> {
+  return { ...(tagging === null ? {} : { 'x-amz-tagging': tagging }), ...(acl === null ? {} : { 'x-amz-acl': acl }) };
+}
+
+function readPair(text: string): [string, string] {
+  const [name = '', ...rest] = text.split('=');
+  if (name === '' || rest.length === 0) throw usageFailure(`${JSON.stringify(text)} is not NAME=VALUE`);
+  return [name, rest.join('=')];
+}
+
+function readExpires(text: string): string {
+  const timeMs = Date.parse(text);
+  if (Number.isNaN(timeMs)) throw usageFailure(`${JSON.stringify(text)} is no date`, 'such as 2030-01-31');
+  return new Date(timeMs).toUTCString();
+}
+
+function collect(value: string, before: string[] | undefined): string[] {
+  return [...(before ?? []), value];
 }

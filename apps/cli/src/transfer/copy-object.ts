@@ -1,10 +1,13 @@
-import type { RemoteObject } from '../s3/s3-operations.ts';
 import { s3ErrorOf } from '../s3/s3-error.ts';
 import { abortUpload, completeUpload, startUpload, type SentPart } from '../s3/s3-multipart.ts';
+import { getObjectTags, headObject, listObjectParts, type RemoteObject } from '../s3/s3-operations.ts';
 import { objectPath } from '../s3/sigv4.ts';
 import { childText, parseXml } from '../s3/xml.ts';
+import { grantHeaders, type GivenAttributes } from './attribute-options.ts';
+import { checksumOf, describedBy } from './copied-attributes.ts';
+import { copySourceKeyHeaders, customerKeyHeaders } from './customer-key.ts';
 import { forEachParallel } from './limiter.ts';
-import { planParts } from './part-plan.ts';
+import { partsOfSizes, planParts, type PlannedPart } from './part-plan.ts';
 import type { TransferContext } from './transfer-context.ts';
 
 const GiB = 1024 ** 3;
@@ -15,31 +18,46 @@ export interface ObjectCopy {
   bucket: string;
   object: RemoteObject;
   to: { bucket: string; key: string };
+  /** What is to be other than at the source. */
+  attributes: GivenAttributes;
 }
 
-/** From bucket to bucket inside the platform: no byte comes here. */
+/** From bucket to bucket inside the platform: no byte comes here. Headers, metadata and tags go along. */
 export async function copyObject(context: TransferContext, copy: ObjectCopy): Promise<number> {
   const { object } = copy;
   if (object.sizeBytes > MOST_BYTES) await copyInParts(context, copy);
-  else await context.limiter.run(() => copyCall(context, copy, { query: {}, headers: {} }));
+  else await context.limiter.run(() => copyWhole(context, copy));
   context.progress.body().add(object.sizeBytes);
   return object.sizeBytes;
 }
 
+async function copyWhole(context: TransferContext, copy: ObjectCopy): Promise<void> {
+  const { attributes } = copy;
+  const headers = grantHeaders(attributes);
+  if (attributes.tagging !== null) headers['x-amz-tagging-directive'] = 'REPLACE';
+  if (Object.keys(attributes.described).length > 0) {
+    // S3 replaces all or nothing; what was not spoken of stays.
+    const source = await headSource(context, copy);
+    Object.assign(headers, describedBy(source), attributes.described, { 'x-amz-metadata-directive': 'REPLACE' });
+  }
+  await copyCall(context, copy, { query: {}, headers });
+}
+
 async function copyCall(
-  { client, signal }: TransferContext,
+  { client, signal, customerKey, sourceCustomerKey }: TransferContext,
   { bucket, object, to }: ObjectCopy,
   { query, headers }: { query: Readonly<Record<string, string>>; headers: Readonly<Record<string, string>> },
 ): Promise<string> {
   const source = {
     'x-amz-copy-source': `${objectPath(bucket, object.key)}${versionSuffix(object)}`,
     'x-amz-copy-source-if-match': `"${object.etag}"`,
+    ...copySourceKeyHeaders(sourceCustomerKey),
   };
   const { text } = await client.sendForText({
     method: 'PUT',
     ...to,
     query,
-    headers: { ...headers, ...source },
+    headers: { ...headers, ...customerKeyHeaders(customerKey), ...source },
     signal,
   });
   const root = parseXml(text);
@@ -52,13 +70,23 @@ function versionSuffix({ versionId }: RemoteObject): string {
   return versionId === undefined ? '' : `?versionId=${encodeURIComponent(versionId)}`;
 }
 
+/** An upload of which each part is copied; nobody takes the source's attributes over but we. */
 async function copyInParts(context: TransferContext, copy: ObjectCopy): Promise<void> {
   const { client, signal } = context;
-  const uploadId = await startUpload(client, { ...copy.to, headers: {}, checksum: false, signal });
-  const name = { ...copy.to, uploadId, signal };
+  const source = await headSource(context, copy);
+  const { described, ...given } = copy.attributes;
+  const tagging = given.tagging ?? (await taggingOfSource(context, copy, source));
+  const uploadId = await startUpload(client, {
+    ...copy.to,
+    headers: { ...describedBy(source), ...described, ...grantHeaders({ ...given, tagging }), ...checksumOf(source) },
+    checksum: false,
+    customerKey: customerKeyHeaders(context.customerKey),
+    signal,
+  });
+  const name = { ...copy.to, uploadId, signal, customerKey: customerKeyHeaders(context.customerKey) };
   const parts: SentPart[] = [];
   try {
-    await forEachParallel(planParts(copy.object.sizeBytes, GiB), context.parallel, async (part) => {
+    await forEachParallel(await planCopy(context, copy), context.parallel, async (part) => {
       const { partNumber, start, endExclusive } = part;
       const query = { uploadId, partNumber: String(partNumber) };
       const headers = { 'x-amz-copy-source-range': `bytes=${start}-${endExclusive - 1}` };
@@ -70,4 +98,36 @@ async function copyInParts(context: TransferContext, copy: ObjectCopy): Promise<
     await abortUpload(client, { ...name, signal: AbortSignal.timeout(5_000) }).catch(() => undefined);
     throw error;
   }
+}
+
+/** The parts that the source was made of, where the store tells them: those it can take over without reading them. */
+async function planCopy(
+  { client, signal, sourceCustomerKey }: TransferContext,
+  { bucket, object }: ObjectCopy,
+): Promise<PlannedPart[]> {
+  const headers = customerKeyHeaders(sourceCustomerKey);
+  const { key, versionId, sizeBytes } = object;
+  const sizes = await listObjectParts(client, { bucket, key, versionId, headers, signal });
+  return partsOfSizes(sizes, sizeBytes) ?? planParts(sizeBytes, GiB);
+}
+
+async function headSource(
+  { client, signal, sourceCustomerKey }: TransferContext,
+  { bucket, object: { key, versionId } }: ObjectCopy,
+): Promise<Readonly<Record<string, string>>> {
+  const headers = customerKeyHeaders(sourceCustomerKey);
+  const { headers: answered } = await headObject(client, { bucket, key, versionId, headers, signal });
+  return Object.fromEntries(
+    Object.entries(answered).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
+  );
+}
+
+async function taggingOfSource(
+  { client, signal }: TransferContext,
+  { bucket, object: { key, versionId } }: ObjectCopy,
+  source: Readonly<Record<string, string>>,
+): Promise<string | null> {
+  if (source['x-amz-tagging-count'] === undefined) return null;
+  const tags = await getObjectTags(client, { bucket, key, versionId, signal });
+  return tags.map(({ name, value }) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`).join('&');
 }

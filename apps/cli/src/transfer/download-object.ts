@@ -7,6 +7,7 @@ import { CommandFailure } from '../client/command-failure.ts';
 import { CrcJoiner, crcToBase64, type CrcName } from '../s3/crc.ts';
 import { headObject, versionQuery, type RemoteObject } from '../s3/s3-operations.ts';
 import { proofsOf } from './content-proof.ts';
+import { customerKeyHeaders } from './customer-key.ts';
 import { crcOfRange, readRange } from './file-bytes.ts';
 import { Journal, journalId } from './journal.ts';
 import { forEachParallel } from './limiter.ts';
@@ -44,14 +45,15 @@ export async function downloadObject(context: TransferContext, download: ObjectD
 }
 
 async function downloadWhole(context: TransferContext, { bucket, object, path }: ObjectDownload): Promise<string> {
-  const { client, limiter, progress, signal } = context;
+  const { client, limiter, progress, signal, customerKey } = context;
   const unfinished = join(dirname(path), `.svc-${randomBytes(8).toString('hex')}.part`);
   try {
     await limiter.run(() =>
       withSecondTry(signal, async () => {
         const moved = progress.body();
         try {
-          const headers = { 'x-amz-checksum-mode': 'ENABLED', 'if-match': `"${object.etag}"` };
+          const wanted = { 'x-amz-checksum-mode': 'ENABLED', 'if-match': `"${object.etag}"` };
+          const headers = { ...wanted, ...customerKeyHeaders(customerKey) };
           const query = versionQuery(object.versionId);
           const { body } = await client.send({ method: 'GET', bucket, key: object.key, query, headers, signal });
           await pipeline(verified(body, object.key, moved), createWriteStream(unfinished), { signal });
@@ -152,14 +154,18 @@ async function fetchParts(
 }
 
 async function fetchPart(
-  { client, progress }: TransferContext,
+  { client, progress, customerKey }: TransferContext,
   { bucket, object }: ObjectDownload,
   file: FileHandle,
   part: PlannedPart,
   signal: AbortSignal,
 ): Promise<void> {
   const moved = progress.body();
-  const headers = { range: `bytes=${part.start}-${part.endExclusive - 1}`, 'if-match': `"${object.etag}"` };
+  const headers = {
+    range: `bytes=${part.start}-${part.endExclusive - 1}`,
+    'if-match': `"${object.etag}"`,
+    ...customerKeyHeaders(customerKey),
+  };
   try {
     const query = versionQuery(object.versionId);
     const { body } = await client.send({ method: 'GET', bucket, key: object.key, query, headers, signal });
@@ -181,13 +187,14 @@ async function fetchPart(
 
 /** Reads the file once more: what is proved is what is on the disk, not what came over the wire. */
 async function proveFile(
-  { client, parallel, signal }: TransferContext,
+  { client, parallel, signal, customerKey }: TransferContext,
   { bucket, object }: ObjectDownload,
   path: string,
   partSizeBytes: number,
 ): Promise<void> {
   const { key, versionId } = object;
-  const { headers, etag } = await headObject(client, { bucket, key, versionId, signal });
+  const secret = customerKeyHeaders(customerKey);
+  const { headers, etag } = await headObject(client, { bucket, key, versionId, headers: secret, signal });
   if (etag !== object.etag)
     throw new CommandFailure(`${object.key} was replaced while it was read`, { hint: 'run it again' });
   const proofs = proofsOf(headers);

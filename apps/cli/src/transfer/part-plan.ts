@@ -15,6 +15,17 @@ export function partSizeFor(sizeBytes: number, wishedBytes = DEFAULT_PART_BYTES)
   return Math.max(wishedBytes, needed, MIN_PART_BYTES);
 }
 
+/** Parts of these sizes one after the other; null when they are not those of an object of this size. */
+export function partsOfSizes(sizes: readonly number[], sizeBytes: number): PlannedPart[] | null {
+  let start = 0;
+  const parts = sizes.map((partBytes, index) => {
+    const part = { partNumber: index + 1, start, endExclusive: start + partBytes };
+    start += partBytes;
+    return part;
+  });
+  return parts.length > 0 && start === sizeBytes && sizes.every((partBytes) => partBytes > 0) ? parts : null;
+}
+
 export function planParts(sizeBytes: number, partSizeBytes: number): PlannedPart[] {
   return Array.from({ length: Math.max(1, Math.ceil(sizeBytes / partSizeBytes)) }, (_, index) => ({
     partNumber: index + 1,

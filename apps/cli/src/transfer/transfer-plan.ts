@@ -3,7 +3,9 @@ import { stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { usageFailure } from '../client/command-failure.ts';
 import { headObject, listObjects, type RemoteObject } from '../s3/s3-operations.ts';
+import { uploadHeaders, type GivenAttributes } from './attribute-options.ts';
 import { copyObject } from './copy-object.ts';
+import { customerKeyHeaders } from './customer-key.ts';
 import { downloadObject } from './download-object.ts';
 import { walkFiles, type LocalFile } from './local-files.ts';
 import { LocalTarget } from './local-target.ts';
@@ -15,7 +17,7 @@ import { uploadFile } from './upload-file.ts';
 /** What tasks are made with. */
 export interface PlanOptions {
   takes: (name: string) => boolean;
-  headersOf: (name: string) => Record<string, string>;
+  attributes: GivenAttributes;
   onSkipped: (path: string, reason: string) => void;
   /** Of the source, where one certain version is wanted. */
   versionId?: string | undefined;
@@ -59,7 +61,8 @@ export function uploadTask(
     from: file.path,
     to: renderRemote(to),
     sizeBytes: file.sizeBytes,
-    run: () => uploadFile(context, { path: file.path, bucket, key, headers: options.headersOf(file.path) }),
+    run: () =>
+      uploadFile(context, { path: file.path, bucket, key, headers: uploadHeaders(options.attributes, file.path) }),
   };
 }
 
@@ -74,13 +77,18 @@ export function downloadTask(context: TransferContext, object: NamedObject, targ
   };
 }
 
-export function copyTask(context: TransferContext, object: NamedObject, to: RemoteLocation): TransferTask {
+export function copyTask(
+  context: TransferContext,
+  object: NamedObject,
+  to: RemoteLocation,
+  { attributes }: PlanOptions,
+): TransferTask {
   return {
     verb: 'copy',
     from: renderRemote(object),
     to: renderRemote(to),
     sizeBytes: object.sizeBytes,
-    run: () => copyObject(context, { bucket: object.bucket, object, to }),
+    run: () => copyObject(context, { bucket: object.bucket, object, to, attributes }),
   };
 }
 
@@ -107,13 +115,14 @@ export async function planOne(
     bucket: from.bucket,
     key: from.key,
     versionId: options.versionId,
+    headers: customerKeyHeaders(to.kind === 'remote' ? context.sourceCustomerKey : context.customerKey),
     signal: context.signal,
   });
   const name = from.key.split('/').at(-1) ?? '';
   const source: NamedObject = { ...object, bucket: from.bucket, name };
   if (to.kind === 'remote') {
     const key = to.key === '' || to.key.endsWith('/') ? `${to.key}${name}` : to.key;
-    return { source, task: copyTask(context, source, { ...to, key }) };
+    return { source, task: copyTask(context, source, { ...to, key }, options) };
   }
   return { source, task: downloadOne(context, source, to.path) };
 }
@@ -150,7 +159,7 @@ export async function* planMany(
     if (!options.takes(source.name)) continue;
     const task =
       to.kind === 'remote'
-        ? copyTask(context, source, { ...to, key: `${folderPrefix(to.key)}${source.name}` })
+        ? copyTask(context, source, { ...to, key: `${folderPrefix(to.key)}${source.name}` }, options)
         : downloadTask(context, source, target ?? new LocalTarget(to.path));
     yield { source, task };
   }

@@ -12,6 +12,7 @@ import {
   type SentPart,
   type UploadName,
 } from '../s3/s3-multipart.ts';
+import { customerKeyHeaders } from './customer-key.ts';
 import { crcOfRange, rangeBody } from './file-bytes.ts';
 import { Journal } from './journal.ts';
 import { forEachParallel } from './limiter.ts';
@@ -32,6 +33,8 @@ interface UploadEntry {
   sizeBytes: number;
   modifiedAtNs: string;
   partSizeBytes: number;
+  /** Of the customer's own key, if there is one: parts under another do not fit. */
+  keyMd5: string | null;
 }
 
 /**
@@ -46,7 +49,11 @@ export async function uploadFile(context: TransferContext, upload: FileUpload): 
     const sizeBytes = Number(before.size);
     const partSizeBytes = partSizeFor(sizeBytes, context.partSizeBytes);
     if (sizeBytes <= partSizeBytes) await uploadWhole(context, file, upload, sizeBytes);
-    else await uploadInParts(context, file, upload, { sizeBytes, partSizeBytes, modifiedAtNs: String(before.mtimeNs) });
+    else {
+      const keyMd5 = context.customerKey?.md5Base64 ?? null;
+      const now = { sizeBytes, partSizeBytes, modifiedAtNs: String(before.mtimeNs), keyMd5 };
+      await uploadInParts(context, file, upload, now);
+    }
     const after = await file.stat({ bigint: true });
     if (after.size !== before.size || after.mtimeNs !== before.mtimeNs) {
       throw new CommandFailure(`${upload.path} was changed while it was read`, {
@@ -60,7 +67,7 @@ export async function uploadFile(context: TransferContext, upload: FileUpload): 
 }
 
 async function uploadWhole(
-  { client, limiter, progress, signal }: TransferContext,
+  { client, limiter, progress, signal, customerKey }: TransferContext,
   file: FileHandle,
   { bucket, key, headers }: FileUpload,
   sizeBytes: number,
@@ -68,7 +75,8 @@ async function uploadWhole(
   const range = { start: 0, endExclusive: sizeBytes };
   await limiter.run(async () => {
     const crc = await crcOfRange(file, range, 'crc32');
-    const all = { ...headers, 'x-amz-checksum-crc32': crcToBase64('crc32', crc) };
+    const checksum = { 'x-amz-checksum-crc32': crcToBase64('crc32', crc) };
+    const all = { ...headers, ...customerKeyHeaders(customerKey), ...checksum };
     const body = rangeBody(file, range, progress.body());
     await client.sendForText({ method: 'PUT', bucket, key, headers: all, body, signal });
   });
@@ -112,18 +120,20 @@ async function uploadInParts(
 }
 
 async function beginOrResume(
-  { client, signal }: TransferContext,
+  { client, signal, ...context }: TransferContext,
   { bucket, key, headers }: FileUpload,
   now: Omit<UploadEntry, 'uploadId'>,
   journal: Journal<UploadEntry>,
 ): Promise<{ name: UploadName; arrived: ReadonlyMap<number, SentPart> }> {
+  const customerKey = customerKeyHeaders(context.customerKey);
   const entry = await journal.read();
   if (entry !== null) {
-    const name = { bucket, key, uploadId: entry.uploadId, signal };
+    const name = { bucket, key, uploadId: entry.uploadId, customerKey, signal };
     const same =
       entry.sizeBytes === now.sizeBytes &&
       entry.modifiedAtNs === now.modifiedAtNs &&
-      entry.partSizeBytes === now.partSizeBytes;
+      entry.partSizeBytes === now.partSizeBytes &&
+      entry.keyMd5 === now.keyMd5;
     try {
       if (same)
         return { name, arrived: new Map((await listParts(client, name)).map((part) => [part.partNumber, part])) };
@@ -132,9 +142,9 @@ async function beginOrResume(
       if (!(error instanceof S3Error) || error.status !== 404) throw error;
     }
   }
-  const uploadId = await startUpload(client, { bucket, key, headers, signal });
+  const uploadId = await startUpload(client, { bucket, key, headers, customerKey, signal });
   await journal.write({ ...now, uploadId });
-  return { name: { bucket, key, uploadId, signal }, arrived: new Map() };
+  return { name: { bucket, key, uploadId, customerKey, signal }, arrived: new Map() };
 }
 
 /** A part that has arrived counts only when its checksum is that of the file's bytes now. */

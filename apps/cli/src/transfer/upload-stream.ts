@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { createCrc, CrcJoiner, crcToBase64 } from '../s3/crc.ts';
 import { abortUpload, completeUpload, sendPart, startUpload, type SentPart } from '../s3/s3-multipart.ts';
+import { customerKeyHeaders } from './customer-key.ts';
 import { forEachParallel } from './limiter.ts';
 import { DEFAULT_PART_BYTES, MIN_PART_BYTES } from './part-plan.ts';
 import type { TransferContext } from './transfer-context.ts';
@@ -20,6 +21,7 @@ export async function uploadStream(
   target: { bucket: string; key: string; headers: Readonly<Record<string, string>> },
 ): Promise<number> {
   const { client, signal } = context;
+  const customerKey = customerKeyHeaders(context.customerKey);
   const firstBytes = Math.max(MIN_PART_BYTES, context.partSizeBytes ?? DEFAULT_PART_BYTES);
   const pieces = piecesOf(source, firstBytes);
   const first = await pieces.next();
@@ -27,12 +29,12 @@ export async function uploadStream(
   if (first.done === true || first.value.bytes.length < firstBytes) {
     const bytes = first.done === true ? Buffer.alloc(0) : first.value.bytes;
     await pieces.return();
-    const all = { ...headers, 'x-amz-checksum-crc32': crcToBase64('crc32', crcOf(bytes)) };
+    const all = { ...headers, ...customerKey, 'x-amz-checksum-crc32': crcToBase64('crc32', crcOf(bytes)) };
     await client.sendForText({ method: 'PUT', ...object, headers: all, body: bodyOf(context, bytes), signal });
     return bytes.length;
   }
-  const uploadId = await startUpload(client, { ...target, signal });
-  const name = { ...object, uploadId, signal };
+  const uploadId = await startUpload(client, { ...target, customerKey, signal });
+  const name = { ...object, uploadId, customerKey, signal };
   const sent: SentPart[] = [];
   try {
     await forEachParallel(startingWith(first.value, pieces), 2, async ({ partNumber, bytes }) => {

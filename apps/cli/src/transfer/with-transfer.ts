@@ -5,6 +5,7 @@ import { CommandFailure, EXIT, usageFailure } from '../client/command-failure.ts
 import type { ConnectionFlags } from '../client/connection.ts';
 import { withSession, type Session } from '../client/session.ts';
 import { S3Client } from '../s3/s3-client.ts';
+import { readCustomerKey, type CustomerKeyFlags } from './customer-key.ts';
 import { Limiter } from './limiter.ts';
 import { MIN_PART_BYTES } from './part-plan.ts';
 import { ProgressLine } from './progress.ts';
@@ -12,7 +13,7 @@ import type { RunOptions } from './run-tasks.ts';
 import type { TransferContext } from './transfer-context.ts';
 
 /** Flags of the commands that move bytes. */
-export interface TransferFlags extends ConnectionFlags {
+export interface TransferFlags extends ConnectionFlags, CustomerKeyFlags {
   parallel?: string;
   partSize?: string;
   quiet?: boolean;
@@ -41,6 +42,8 @@ export async function withTransfers(flags: TransferFlags, run: (transfers: Trans
     const { environment, output, signal } = session;
     // Each request that is under way listens to Ctrl-C.
     setMaxListeners(0, signal);
+    const customerKey = await readCustomerKey(flags.sseCKeyFile);
+    const sourceCustomerKey = await readCustomerKey(flags.sseCSourceKeyFile);
     const parallel = readCount('--parallel', flags.parallel ?? '4', MOST_PARALLEL);
     const client = new S3Client(accessKeySource(environment, session.connect), parallel + 2);
     const watched = process.stderr.isTTY && !output.json && flags.quiet !== true;
@@ -52,6 +55,8 @@ export async function withTransfers(flags: TransferFlags, run: (transfers: Trans
       progress,
       stateFolder: environment.stateFolder,
       partSizeBytes: flags.partSize === undefined ? undefined : readPartSize(flags.partSize),
+      customerKey,
+      sourceCustomerKey,
       signal,
     };
     const { dryRun = false, quiet = false } = flags;

@@ -1,12 +1,13 @@
 import type { Command } from 'commander';
 import { addConnectionOptions } from '../../client/session.ts';
+import { addCustomerKeyOption } from '../../transfer/customer-key.ts';
 import { addVersionOption, type VersionFlags } from '../../transfer/version-option.ts';
 import { parseObject } from '../../transfer/object-location.ts';
 import { withTransfers, type TransferFlags } from '../../transfer/with-transfer.ts';
 import { copyToStream } from './copy.ts';
 
 export function registerObjectCat(parent: Command): void {
-  addVersionOption(addConnectionOptions(parent.command('cat')))
+  addCustomerKeyOption(addVersionOption(addConnectionOptions(parent.command('cat'))))
     .description('write an object to standard output; fails when what arrived is not what was stored')
     .argument('<location>', 'svc://bucket/key')
     .action((location: string, flags: TransferFlags & VersionFlags) =>

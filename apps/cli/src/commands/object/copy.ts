@@ -5,7 +5,13 @@ import { usageFailure } from '../../client/command-failure.ts';
 import { printable } from '../../client/output.ts';
 import { addConnectionOptions } from '../../client/session.ts';
 import { versionQuery } from '../../s3/s3-operations.ts';
-import { addAttributeOptions, headersFor, type AttributeFlags } from '../../transfer/attribute-options.ts';
+import {
+  addAttributeOptions,
+  readAttributes,
+  uploadHeaders,
+  type AttributeFlags,
+} from '../../transfer/attribute-options.ts';
+import { addCopyKeyOption, addCustomerKeyOption, customerKeyHeaders } from '../../transfer/customer-key.ts';
 import { addFilterOptions, filterOf, type FilterFlags } from '../../transfer/filter-options.ts';
 import { parseObject, readLocations, renderRemote, type RemoteLocation } from '../../transfer/object-location.ts';
 import { verified } from '../../transfer/read-object.ts';
@@ -26,7 +32,7 @@ export function registerObjectCopy(parent: Command): void {
     .argument('<source>', 'a file, a folder, svc://bucket/key, or - for standard input')
     .argument('<target>', 'the same, or - for standard output')
     .option('-r, --recursive', 'a folder with everything below');
-  addTransferOptions(addFilterOptions(addAttributeOptions(addVersionOption(command))))
+  addStoringOptions(addVersionOption(command))
     .addHelpText('after', '\nAn interrupted copy goes on where it stopped when the same command is run again.')
     .action((source: string, target: string, flags: CopyFlags) =>
       withTransfers(flags, async (transfers) => {
@@ -38,6 +44,12 @@ export function registerObjectCopy(parent: Command): void {
         else await runCopies(transfers, planCopies(transfers, [from, to], flags));
       }),
     );
+}
+
+/** The options of every command that stores objects. */
+export function addStoringOptions(command: Command): Command {
+  addCopyKeyOption(addCustomerKeyOption(addAttributeOptions(command)));
+  return addTransferOptions(addFilterOptions(command));
 }
 
 async function* planCopies(
@@ -61,7 +73,7 @@ export function planOptionsOf(
 ): PlanOptions {
   return {
     takes: filterOf(flags),
-    headersOf: headersFor(flags),
+    attributes: readAttributes(flags),
     onSkipped: (path, reason) => {
       progress.clear();
       output.warn(`left out ${printable(path)}: ${reason}`);
@@ -82,7 +94,7 @@ async function copyFromStream(
   flags: CopyFlags,
 ): Promise<void> {
   if (to.key === '' || to.key.endsWith('/')) throw usageFailure('standard input has no name', 'name the object whole');
-  const headers = headersFor(flags)(to.key);
+  const headers = uploadHeaders(readAttributes(flags), to.key);
   const target = { bucket: to.bucket, key: to.key, headers };
   const sizeBytes = run.dryRun ? 0 : await uploadStream(context, process.stdin, target);
   run.progress.clear();
@@ -94,12 +106,12 @@ async function copyFromStream(
 
 /** The bytes and nothing else; the exit code says whether they were the right ones. */
 export async function copyToStream(
-  { client, signal }: TransferContext,
+  { client, signal, customerKey }: TransferContext,
   from: RemoteLocation,
   versionId: string | undefined,
 ): Promise<void> {
   const { bucket, key } = parseObject(renderRemote(from));
-  const headers = { 'x-amz-checksum-mode': 'ENABLED' };
+  const headers = { 'x-amz-checksum-mode': 'ENABLED', ...customerKeyHeaders(customerKey) };
   const query = versionQuery(versionId);
   const { body } = await client.send({ method: 'GET', bucket, key, query, headers, signal });
   await pipeline(verified(body, key), process.stdout, { signal, end: false });

@@ -4,14 +4,14 @@ import type { Command } from 'commander';
 import { usageFailure } from '../../client/command-failure.ts';
 import { addConnectionOptions } from '../../client/session.ts';
 import { deleteObject } from '../../s3/s3-operations.ts';
-import { addAttributeOptions, type AttributeFlags } from '../../transfer/attribute-options.ts';
-import { addFilterOptions, type FilterFlags } from '../../transfer/filter-options.ts';
+import type { AttributeFlags } from '../../transfer/attribute-options.ts';
+import type { FilterFlags } from '../../transfer/filter-options.ts';
 import type { LocalFile } from '../../transfer/local-files.ts';
 import { readLocations, renderRemote, type Location } from '../../transfer/object-location.ts';
 import type { TransferTask } from '../../transfer/run-tasks.ts';
 import { planMany, planOne, type NamedObject } from '../../transfer/transfer-plan.ts';
-import { addTransferOptions, withTransfers, type TransferFlags, type Transfers } from '../../transfer/with-transfer.ts';
-import { planOptionsOf, runCopies } from './copy.ts';
+import { withTransfers, type TransferFlags, type Transfers } from '../../transfer/with-transfer.ts';
+import { addStoringOptions, planOptionsOf, runCopies } from './copy.ts';
 
 interface MoveFlags extends TransferFlags, FilterFlags, AttributeFlags {
   recursive?: boolean;
@@ -23,12 +23,11 @@ export function registerObjectMove(parent: Command): void {
     .argument('<source>', 'a file, a folder or svc://bucket/key')
     .argument('<target>', 'the same')
     .option('-r, --recursive', 'a folder with everything below');
-  addTransferOptions(addFilterOptions(addAttributeOptions(command))).action(
-    (source: string, target: string, flags: MoveFlags) =>
-      withTransfers(flags, async (transfers) => {
-        const [from, to] = readLocations(source, target, existsSync);
-        await runCopies(transfers, planMoves(transfers, from, to, flags));
-      }),
+  addStoringOptions(command).action((source: string, target: string, flags: MoveFlags) =>
+    withTransfers(flags, async (transfers) => {
+      const [from, to] = readLocations(source, target, existsSync);
+      await runCopies(transfers, planMoves(transfers, from, to, flags));
+    }),
   );
 }
 

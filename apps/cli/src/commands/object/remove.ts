@@ -1,19 +1,11 @@
 import type { Command } from 'commander';
-import { CommandFailure, usageFailure } from '../../client/command-failure.ts';
-import { printable } from '../../client/output.ts';
+import { usageFailure } from '../../client/command-failure.ts';
 import { addConnectionOptions } from '../../client/session.ts';
-import {
-  deleteObject,
-  deleteObjects,
-  headObject,
-  listObjects,
-  listVersions,
-  MOST_DELETES,
-  type DeleteTarget,
-} from '../../s3/s3-operations.ts';
+import { deleteObject, headObject, listObjects, listVersions, type DeleteTarget } from '../../s3/s3-operations.ts';
 import { addFilterOptions, filterOf, type FilterFlags } from '../../transfer/filter-options.ts';
 import { parseRemote, renderRemote, type RemoteLocation } from '../../transfer/object-location.ts';
-import { emptySummary, finishTasks, noteFailure, type TransferSummary } from '../../transfer/run-tasks.ts';
+import { noteRemoved, removeObjects } from '../../transfer/remove-objects.ts';
+import { emptySummary, finishTasks, type TransferSummary } from '../../transfer/run-tasks.ts';
 import { withTransfers, type TransferFlags, type Transfers } from '../../transfer/with-transfer.ts';
 
 interface RemoveFlags extends TransferFlags, FilterFlags {
@@ -58,65 +50,32 @@ async function removeOne(
     throw usageFailure(`${renderRemote(location)} names no object`, '--recursive deletes everything below');
   if (versionId === undefined) await headObject(client, { bucket, key, signal });
   if (!run.dryRun) await deleteObject(client, { bucket, key, versionId, signal });
-  summary.deleted += 1;
-  told(run, renderRemote(location));
+  noteRemoved({ run, summary }, renderRemote(location));
 }
 
 async function removeBelow(
-  transfers: Transfers,
+  { context, run }: Transfers,
   { bucket, key: prefix }: RemoteLocation,
   flags: RemoveFlags,
   summary: TransferSummary,
 ): Promise<void> {
-  const { context, run } = transfers;
-  const takes = filterOf(flags);
-  let targets: DeleteTarget[] = [];
-  for await (const target of targetsBelow(context, { bucket, prefix }, flags.allVersions === true)) {
-    if (!takes(target.key.slice(prefix.length))) continue;
-    targets.push(target);
-    if (targets.length < MOST_DELETES) continue;
-    await removeBatch(transfers, bucket, targets, summary);
-    targets = [];
-  }
-  if (targets.length > 0) await removeBatch(transfers, bucket, targets, summary);
+  const chosen = targetsBelow(context, { bucket, prefix }, flags);
+  await removeObjects({ context, run, bucket, summary }, chosen);
   if (summary.deleted + summary.failed === 0 && !run.quiet) run.output.warn('nothing is there to delete');
 }
 
 async function* targetsBelow(
   { client, signal }: Transfers['context'],
   below: { bucket: string; prefix: string },
-  allVersions: boolean,
+  flags: RemoveFlags,
 ): AsyncGenerator<DeleteTarget, void> {
-  if (allVersions) {
-    for await (const { key, versionId } of listVersions(client, { ...below, signal })) yield { key, versionId };
+  const takes = filterOf(flags);
+  const isMeant = ({ key }: DeleteTarget): boolean => takes(key.slice(below.prefix.length));
+  if (flags.allVersions === true) {
+    for await (const { key, versionId } of listVersions(client, { ...below, signal }))
+      if (isMeant({ key })) yield { key, versionId };
     return;
   }
   for await (const { object } of listObjects(client, { ...below, signal }))
-    if (object !== undefined) yield { key: object.key };
-}
-
-async function removeBatch(
-  { context: { client, signal }, run }: Transfers,
-  bucket: string,
-  targets: readonly DeleteTarget[],
-  summary: TransferSummary,
-): Promise<void> {
-  const errors = run.dryRun ? [] : await deleteObjects(client, { bucket, targets, signal });
-  const failed = new Map(errors.map((error) => [nameOf(error), error.message]));
-  for (const target of targets) {
-    const message = failed.get(nameOf(target));
-    const name = renderRemote({ bucket, key: nameOf(target) });
-    if (message === undefined) {
-      summary.deleted += 1;
-      told(run, name);
-    } else noteFailure(summary, run, name, new CommandFailure(message));
-  }
-}
-
-function nameOf({ key, versionId }: DeleteTarget): string {
-  return versionId === undefined ? key : `${key} (version ${versionId})`;
-}
-
-function told({ output, dryRun, quiet }: Transfers['run'], name: string): void {
-  if (!quiet) output.note(`${dryRun ? '(dry run) ' : ''}delete: ${printable(name)}`);
+    if (object !== undefined && isMeant(object)) yield { key: object.key };
 }

@@ -4,13 +4,14 @@ import { mkdir, open, rm } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { usageFailure } from '../../client/command-failure.ts';
 import { addConnectionOptions } from '../../client/session.ts';
-import { deleteObject } from '../../s3/s3-operations.ts';
-import { addAttributeOptions, type AttributeFlags } from '../../transfer/attribute-options.ts';
+import { MOST_DELETES, type DeleteTarget } from '../../s3/s3-operations.ts';
+import type { AttributeFlags } from '../../transfer/attribute-options.ts';
 import { readRange } from '../../transfer/file-bytes.ts';
-import { addFilterOptions, type FilterFlags } from '../../transfer/filter-options.ts';
+import type { FilterFlags } from '../../transfer/filter-options.ts';
 import type { LocalFile } from '../../transfer/local-files.ts';
 import { LocalTarget } from '../../transfer/local-target.ts';
-import { folderPrefix, readLocations, renderRemote, type Location } from '../../transfer/object-location.ts';
+import { folderPrefix, readLocations, type Location } from '../../transfer/object-location.ts';
+import { removeBatch } from '../../transfer/remove-objects.ts';
 import {
   emptySummary,
   finishTasks,
@@ -28,8 +29,8 @@ import {
   type NamedObject,
   type PlanOptions,
 } from '../../transfer/transfer-plan.ts';
-import { addTransferOptions, withTransfers, type TransferFlags, type Transfers } from '../../transfer/with-transfer.ts';
-import { planOptionsOf } from './copy.ts';
+import { withTransfers, type TransferFlags, type Transfers } from '../../transfer/with-transfer.ts';
+import { addStoringOptions, planOptionsOf } from './copy.ts';
 
 interface SyncFlags extends TransferFlags, FilterFlags, AttributeFlags {
   delete?: boolean;
@@ -48,16 +49,15 @@ export function registerObjectSync(parent: Command): void {
     .option('--delete', 'also delete from the target what the source has not')
     .option('--size-only', 'equal sizes are enough')
     .option('--checksum', 'compare contents of equal sizes instead of times, where the ETag is an MD5');
-  addTransferOptions(addFilterOptions(addAttributeOptions(command))).action(
-    (source: string, target: string, flags: SyncFlags) =>
-      withTransfers(flags, async (transfers) => {
-        const [from, to] = readLocations(source, target, existsSync);
-        if (from.kind === 'stream' || to.kind === 'stream') throw usageFailure('- cannot be synchronized');
-        await transfers.context.client.keys.get();
-        const summary = emptySummary(transfers.run.dryRun);
-        await runTasks(planTasks(transfers, [from, to], flags, summary), summary, transfers.run);
-        finishTasks(summary, transfers.run);
-      }),
+  addStoringOptions(command).action((source: string, target: string, flags: SyncFlags) =>
+    withTransfers(flags, async (transfers) => {
+      const [from, to] = readLocations(source, target, existsSync);
+      if (from.kind === 'stream' || to.kind === 'stream') throw usageFailure('- cannot be synchronized');
+      await transfers.context.client.keys.get();
+      const summary = emptySummary(transfers.run.dryRun);
+      await runTasks(planTasks(transfers, [from, to], flags, summary), summary, transfers.run);
+      finishTasks(summary, transfers.run);
+    }),
   );
 }
 
@@ -78,11 +78,18 @@ async function* planTasks(
     ...(flags.checksum === true || (from.kind === 'remote' && to.kind === 'remote') ? { sameContent } : {}),
   };
   const target = to.kind === 'local' ? new LocalTarget(to.path) : null;
+  const removal = { ...transfers, bucket: to.kind === 'remote' ? to.bucket : '', summary };
+  let extra: DeleteTarget[] = [];
   for await (const action of planSync(entries(transfers, from, options), entries(transfers, to, options), rules)) {
     if (action.kind === 'skip') summary.skipped += 1;
-    else if (action.kind === 'delete') yield deleteTask(transfers, action.target);
-    else yield copyTo(transfers, action.source, to, target, options);
+    else if (action.kind === 'copy') yield copyTo(transfers, action.source, to, target, options);
+    else if (!('bucket' in action.target)) yield deleteFile(action.target);
+    else if (extra.push({ key: action.target.key }) === MOST_DELETES) {
+      await removeBatch(removal, extra);
+      extra = [];
+    }
   }
+  if (extra.length > 0) await removeBatch(removal, extra);
 }
 
 async function* entries({ context }: Transfers, place: Place, options: PlanOptions): AsyncGenerator<Found, void> {
@@ -104,17 +111,11 @@ function copyTo(
     return downloadTask(context, source, target ?? new LocalTarget(to.path));
   }
   const place = { ...to, key: `${folderPrefix(to.key)}${source.name}` };
-  return 'bucket' in source ? copyTask(context, source, place) : uploadTask(context, source, place, options);
+  return 'bucket' in source ? copyTask(context, source, place, options) : uploadTask(context, source, place, options);
 }
 
-function deleteTask({ context: { client, signal } }: Transfers, target: Found): TransferTask {
-  const task = { verb: 'delete', to: null, sizeBytes: 0 } as const;
-  if ('bucket' in target) {
-    const { bucket, key } = target;
-    const run = async (): Promise<number> => deleteObject(client, { bucket, key, signal }).then(() => 0);
-    return { ...task, from: renderRemote(target), run };
-  }
-  return { ...task, from: target.path, run: async () => rm(target.path).then(() => 0) };
+function deleteFile({ path }: LocalFile): TransferTask {
+  return { verb: 'delete', from: path, to: null, sizeBytes: 0, run: async () => rm(path).then(() => 0) };
 }
 
 /** Equal MD5s are proof; where one side has none, times decide as without the flag. */
