@@ -67,9 +67,14 @@ describe('what svc object says of objects', () => {
     'x-amz-meta-shape': 'round',
   };
   const FLAGS = [
-    ...['--content-type', 'text/csv', '--content-disposition', 'attachment', '--content-language', 'de'],
-    ...['--metadata', 'colour=green', '--metadata', 'shape=round', '--tag', 'owner=me + you @ home', '--tag', 'kind=a'],
-  ];
+    ['--content-type', 'text/csv'],
+    ['--content-disposition', 'attachment'],
+    ['--content-language', 'de'],
+    ['--metadata', 'colour=green'],
+    ['--metadata', 'shape=round'],
+    ['--tag', 'owner=me + you @ home'],
+    ['--tag', 'kind=a'],
+  ].flat();
 
   it('is kept with what is uploaded, also in parts, and with copies', async () => {
     const large = await file('large', randomBytes(6 * MiB));
@@ -199,9 +204,8 @@ describe('what svc object says of objects', () => {
     await fill();
     await mkdir(join(store.folder, 'empty'));
     gate.reset();
-    const { deleted } = await svc.json<{ deleted: number }>([
-      ...['object', 'sync', join(store.folder, 'empty'), 'svc://described/many', '--delete'],
-    ]);
+    const sync = ['object', 'sync', join(store.folder, 'empty'), 'svc://described/many', '--delete'];
+    const { deleted } = await svc.json<{ deleted: number }>(sync);
     expect([deleted, deletions(), gate.seen.some((line) => line.startsWith('DELETE'))]).toEqual([count, 2, false]);
   });
 });

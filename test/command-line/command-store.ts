@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { temporaryFolder } from '@svc/testing';
-import { startPlatform, type RunningPlatform } from '../system/running-platform.ts';
+import { startPlatform, type PlatformOptions, type RunningPlatform } from '../system/running-platform.ts';
 import { CommandLine } from './command-line.ts';
 
 /** A platform of its own, and the command with its address and token, a home folder and nothing of the user's. */
@@ -13,10 +13,10 @@ export interface CommandStore extends AsyncDisposable {
   readonly home: string;
 }
 
-export async function startCommandStore(): Promise<CommandStore> {
+export async function startCommandStore(options: Omit<PlatformOptions, 'dataFolder'> = {}): Promise<CommandStore> {
   const root = await temporaryFolder('svc-command-');
   try {
-    const platform = await startPlatform({ dataFolder: join(root.path, 'data') });
+    const platform = await startPlatform({ ...options, dataFolder: join(root.path, 'data') });
     const [folder, home] = [join(root.path, 'work'), join(root.path, 'home')];
     await mkdir(folder);
     await mkdir(home);

@@ -101,6 +101,6 @@ export async function completeUpload(
   return (childText(root, 'ETag') ?? '').replaceAll('"', '');
 }
 
-export async function abortUpload(client: S3Client, { uploadId, customerKey: _, ...name }: UploadName): Promise<void> {
-  await client.sendForText({ method: 'DELETE', ...name, query: { uploadId } });
+export async function abortUpload(client: S3Client, { bucket, key, uploadId, signal }: UploadName): Promise<void> {
+  await client.sendForText({ method: 'DELETE', bucket, key, query: { uploadId }, signal });
 }
