@@ -20,7 +20,7 @@ describe('a store whose disk reports errors', () => {
     folder = await temporaryFolder();
     store = await startStore(folder.path, {
       config: { trash_grace_seconds: 0, sweep_grace_seconds: 0 },
-      fileSystem: faultyFileSystem(nodeFileSystem, (call, path) => plan(call, path)),
+      fileSystem: faultyFileSystem(nodeFileSystem(), (call, path) => plan(call, path)),
     });
     client = sdkClient(store, await store.createKey({ workspaceUuid: randomUUID() }));
     await client.send(new CreateBucketCommand({ Bucket }));

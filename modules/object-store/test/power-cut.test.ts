@@ -39,7 +39,7 @@ function cutNow(folder: string, target: string, files: PowerCutFileSystem, answe
 
 /** Puts large and small objects under load and takes some moments of it. */
 async function runAndCut(folder: string, cuts: string, layer: (below: PowerCutFileSystem) => FileSystem) {
-  const files = new PowerCutFileSystem(nodeFileSystem, join(folder, 'objects'));
+  const files = new PowerCutFileSystem(nodeFileSystem(), join(folder, 'objects'));
   const store = await startStore(folder, { config, fileSystem: layer(files) });
   const key = await store.createKey({ workspaceUuid: randomUUID() });
   const client = sdkClient(store, key);

@@ -28,7 +28,7 @@ const SPACE_CHECK_BYTES = 1024 * 1024;
 /** Blobs as files on the local disk. Throws `FolderNotUsable` when it cannot write there. */
 export async function openEmbeddedBlobStore(options: EmbeddedBlobStoreOptions): Promise<BlobStore> {
   const layout = layoutOf(options.folder);
-  const files = options.fileSystem ?? nodeFileSystem;
+  const files = options.fileSystem ?? nodeFileSystem();
   await assertUsable(layout, files);
   return new EmbeddedBlobStore(layout, files, options);
 }

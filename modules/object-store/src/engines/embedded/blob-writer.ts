@@ -1,8 +1,7 @@
 import type { BlobId, BlobWriter } from '../../ports/blob-store.ts';
 import { isMissing, toStoreError } from './failures.ts';
+import { DIRECT_WRITE_BYTES } from './direct-writes.ts';
 import type { FileSystem, OpenFile } from './file-system.ts';
-
-const GATHER_BYTES = 1024 * 1024;
 
 export interface FileBlobWriterOptions {
   id: BlobId;
@@ -15,7 +14,7 @@ export interface FileBlobWriterOptions {
   syncFolder(): Promise<void>;
 }
 
-/** Chunks are gathered to 1 MiB and written with one `writev`, one at a time, while the next are gathered. */
+/** Chunks are gathered to exactly 1 MiB and written in one call, one at a time, while the next are gathered. */
 export class FileBlobWriter implements BlobWriter {
   readonly #options: FileBlobWriterOptions;
   #gathered: Uint8Array[] = [];
@@ -33,10 +32,16 @@ export class FileBlobWriter implements BlobWriter {
   }
 
   write(chunk: Uint8Array, release?: () => void): Promise<void> | undefined {
-    this.#gathered.push(chunk);
-    if (release !== undefined) this.#releases.push(release);
-    this.#gatheredBytes += chunk.length;
-    return this.#gatheredBytes < GATHER_BYTES ? undefined : this.#flush();
+    let waiting: Promise<void> | undefined;
+    for (let start = 0; start < chunk.length;) {
+      const end = Math.min(chunk.length, start + DIRECT_WRITE_BYTES - this.#gatheredBytes);
+      this.#gathered.push(chunk.subarray(start, end));
+      this.#gatheredBytes += end - start;
+      start = end;
+      if (start === chunk.length && release !== undefined) this.#releases.push(release);
+      if (this.#gatheredBytes === DIRECT_WRITE_BYTES) waiting = this.#flush();
+    }
+    return waiting;
   }
 
   async seal(): Promise<BlobId> {

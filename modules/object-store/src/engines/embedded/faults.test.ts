@@ -37,7 +37,7 @@ async function idsOf(store: BlobStore): Promise<string[]> {
 describe('the embedded blob store on a disk that fails', () => {
   const opened = async (folder: string) => {
     const faults: { plan: FaultPlan } = { plan: () => null };
-    const fileSystem = faultyFileSystem(nodeFileSystem, (call, path) => faults.plan(call, path));
+    const fileSystem = faultyFileSystem(nodeFileSystem(), (call, path) => faults.plan(call, path));
     const store = await openEmbeddedBlobStore({ folder, random: randomBytes, now: Date.now, fileSystem });
     return { store, faults };
   };

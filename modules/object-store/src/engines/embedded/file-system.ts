@@ -1,7 +1,8 @@
-import { mkdir, open, opendir, rename, stat, statfs, unlink } from 'node:fs/promises';
+import { mkdir, open, opendir, rename, stat, statfs, unlink, type FileHandle } from 'node:fs/promises';
+import { DirectFile, DirectWrites } from './direct-writes.ts';
 
 export interface OpenFile {
-  /** Answers how many bytes were written, which may be fewer than given. */
+  /** Writes behind what was written before; answers how many bytes were, which may be fewer than given. */
   writev(chunks: readonly Uint8Array[]): Promise<number>;
   /** Answers how many bytes were read; 0 at the end. */
   read(buffer: Uint8Array, offset: number, length: number, position: number): Promise<number>;
@@ -32,28 +33,43 @@ export interface FileSystem {
 const FILE_MODE = 0o600;
 const FOLDER_MODE = 0o700;
 
-export const nodeFileSystem: FileSystem = {
-  open: async (path, flags) => {
-    const handle = await open(path, flags, FILE_MODE);
-    return {
-      writev: async (chunks) => (await handle.writev(chunks)).bytesWritten,
-      read: async (buffer, offset, length, position) => (await handle.read(buffer, offset, length, position)).bytesRead,
-      datasync: () => handle.datasync(),
-      sync: () => handle.sync(),
-      close: () => handle.close(),
-    };
-  },
-  mkdir: async (path) => {
-    await mkdir(path, { recursive: true, mode: FOLDER_MODE });
-  },
-  rename: (from, to) => rename(from, to),
-  unlink: (path) => unlink(path),
-  stat: (path) => stat(path),
-  names: async function* (folder) {
-    for await (const { name } of await opendir(folder)) yield name;
-  },
-  freeBytes: async (folder) => {
-    const { bavail, bsize } = await statfs(folder);
-    return bavail * bsize;
-  },
-};
+/** The file system of the machine. */
+export function nodeFileSystem(): FileSystem {
+  const direct = new DirectWrites();
+  return {
+    open: async (path, flags) => fileOf(path, await open(path, flags, FILE_MODE), direct),
+    mkdir: async (path) => {
+      await mkdir(path, { recursive: true, mode: FOLDER_MODE });
+    },
+    rename: (from, to) => rename(from, to),
+    unlink: (path) => unlink(path),
+    stat: (path) => stat(path),
+    names: async function* (folder) {
+      for await (const { name } of await opendir(folder)) yield name;
+    },
+    freeBytes: async (folder) => {
+      const { bavail, bsize } = await statfs(folder);
+      return bavail * bsize;
+    },
+  };
+}
+
+function fileOf(path: string, handle: FileHandle, direct: DirectWrites): OpenFile {
+  const file = new DirectFile(path);
+  let position = 0;
+  return {
+    writev: async (chunks) => {
+      const written =
+        (await direct.write(file, chunks, position)) ?? (await handle.writev([...chunks], position)).bytesWritten;
+      position += written;
+      return written;
+    },
+    read: async (buffer, offset, length, at) => (await handle.read(buffer, offset, length, at)).bytesRead,
+    datasync: () => handle.datasync(), // of the file, whichever way its bytes went
+    sync: () => handle.sync(),
+    close: async () => {
+      await file.close();
+      await handle.close();
+    },
+  };
+}
