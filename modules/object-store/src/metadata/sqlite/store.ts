@@ -4,6 +4,9 @@ import { storeErrors } from '../../errors.ts';
 import type { MetadataStore } from '../../ports/metadata-store.ts';
 import { GroupCommit, type GroupCommitLimits } from '../group-commit.ts';
 import { bindStore } from '../bind-store.ts';
+import type { Command } from '../outcome.ts';
+import { findBucket as findBucketProgram } from '../programs/bucket-queries.ts';
+import { KnownBuckets } from './known-buckets.ts';
 import { SqliteSession } from './session.ts';
 import { SqliteWriter } from './writer.ts';
 
@@ -45,15 +48,10 @@ export async function openSqliteMetadataStore(options: SqliteMetadataOptions): P
   const reading = new DatabaseSync(options.file, { readOnly: true });
   reading.exec(`PRAGMA busy_timeout = 5000; PRAGMA cache_size = -${CACHE_KIB}`);
   const session = new SqliteSession(reading);
-  const commits = new GroupCommit((commands) => writer.run(commands), options.limits);
-  return bindStore({
-    query: (program) => {
-      try {
-        return Promise.resolve(session.run(program));
-      } catch (error) {
-        return Promise.reject(error instanceof Error ? error : storeErrors.InternalError({ cause: error }));
-      }
-    },
+  const buckets = new KnownBuckets();
+  const commits = new GroupCommit((commands) => runBatch(writer, commands, buckets), options.limits);
+  const store = bindStore({
+    query: (program) => settled(() => session.run(program)),
     command: (command, weightBytes) => commits.submit(command, weightBytes),
     check: async () => {
       if (writer.failure !== null) throw writer.failure;
@@ -65,6 +63,29 @@ export async function openSqliteMetadataStore(options: SqliteMetadataOptions): P
       reading.close();
     },
   });
+  const findBucket: MetadataStore['findBucket'] = (input) =>
+    settled(() => buckets.find(input.name, () => session.run(findBucketProgram(input))));
+  return { ...store, findBucket };
+}
+
+async function runBatch(writer: SqliteWriter, commands: readonly Command[], buckets: KnownBuckets) {
+  let bucketsChanged = true; // for all that is known when the thread ends in the midst of it
+  try {
+    const batch = await writer.run(commands);
+    ({ bucketsChanged } = batch);
+    return batch.outcomes;
+  } finally {
+    if (bucketsChanged) buckets.forget();
+  }
+}
+
+/** What SQLite answers at once, in the form of the port. */
+function settled<Result>(run: () => Result): Promise<Result> {
+  try {
+    return Promise.resolve(run());
+  } catch (error) {
+    return Promise.reject(error instanceof Error ? error : storeErrors.InternalError({ cause: error }));
+  }
 }
 
 /** The size of pages is fixed by the first table. */

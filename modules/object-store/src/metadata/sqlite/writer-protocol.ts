@@ -11,5 +11,5 @@ export interface WriterSettings {
 export type WriterRequest = { kind: 'batch'; commands: readonly Command[] } | { kind: 'close' };
 export type WriterReply =
   | { kind: 'ready' }
-  | { kind: 'batch'; outcomes: readonly CommandOutcome[] }
+  | { kind: 'batch'; outcomes: readonly CommandOutcome[]; bucketsChanged: boolean }
   | { kind: 'closed' };

@@ -17,7 +17,8 @@ function serve(settings: WriterSettings, send: (reply: WriterReply) => void): (r
       send({ kind: 'closed' });
       return;
     }
-    send({ kind: 'batch', outcomes: runBatch(database, session, request.commands) });
+    const outcomes = runBatch(database, session, request.commands);
+    send({ kind: 'batch', outcomes, bucketsChanged: session.takeBucketsChanged() });
     keepLogShort(database, settings);
   };
 }

@@ -5,6 +5,12 @@ import type { WriterReply, WriterRequest, WriterSettings } from './writer-protoc
 /** Its objects die young and small; the default would take three times the memory for nothing. */
 const YOUNG_GENERATION_MIB = 4;
 
+export interface Batch {
+  readonly outcomes: readonly CommandOutcome[];
+  /** What was known of buckets may not hold any more. */
+  readonly bucketsChanged: boolean;
+}
+
 interface Pending {
   resolve(reply: WriterReply): void;
   reject(error: Error): void;
@@ -39,9 +45,9 @@ export class SqliteWriter {
     return writer;
   }
 
-  async run(commands: readonly Command[]): Promise<readonly CommandOutcome[]> {
+  async run(commands: readonly Command[]): Promise<Batch> {
     const reply = await this.#ask({ kind: 'batch', commands });
-    return reply.kind === 'batch' ? reply.outcomes : [];
+    return reply.kind === 'batch' ? reply : { outcomes: [], bucketsChanged: true };
   }
 
   /** Why the thread can take nothing more, or null. */

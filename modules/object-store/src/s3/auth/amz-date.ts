@@ -7,9 +7,13 @@ const AMZ_DATE = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/;
 export function timeOfAmzDate(amzDate: string): number | null {
   const parsed = AMZ_DATE.exec(amzDate);
   if (parsed === null) return null;
-  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = parsed.slice(1).map(Number);
-  const timeMs = Date.UTC(year, month - 1, day, hour, minute, second);
-  return toAmzDate(timeMs) === amzDate ? timeMs : null;
+  const [, year, month, day, hour, minute, second] = parsed;
+  if (Number(hour) > 23 || Number(minute) > 59 || Number(second) > 59) return null;
+  const time = new Date(
+    Date.UTC(Number(year), Number(month) - 1, Number(day), Number(hour), Number(minute), Number(second)),
+  );
+  const sameDay = time.getUTCMonth() + 1 === Number(month) && time.getUTCDate() === Number(day);
+  return sameDay && time.getUTCFullYear() === Number(year) ? time.getTime() : null;
 }
 
 /** When a request says it was signed: `x-amz-date`, else `Date`. Null when neither says. */

@@ -112,9 +112,9 @@ export function sameSignature(given: string, expected: string): boolean {
 
 function assertTime({ timeMs, amzDate, expiresSeconds }: SignatureClaim, options: VerifierOptions): void {
   const nowMs = options.now();
+  if (expiresSeconds === null && Math.abs(nowMs - timeMs) <= MAX_SKEW_MS) return;
   const serverTime = new Date(nowMs).toISOString();
   if (expiresSeconds === null) {
-    if (Math.abs(nowMs - timeMs) <= MAX_SKEW_MS) return;
     throw storeErrors.RequestTimeTooSkewed({
       details: { requestTime: amzDate, serverTime, maxSkewMs: MAX_SKEW_MS },
     });
