@@ -1,5 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { createClient, type SvcClient } from '@svc/sdk';
@@ -8,6 +10,7 @@ import { temporaryFolder } from '@svc/testing';
 export interface RunningPlatform extends AsyncDisposable {
   readonly url: string;
   readonly workspaceUuid: string;
+  readonly dataFolder: string;
   readonly owner: { readonly email: string; readonly password: string };
   /** Calls the API as the owner. */
   readonly svc: SvcClient;
@@ -18,12 +21,21 @@ const OWNER = { email: 'owner@example.com', password: 'correct horse battery sta
 /** Kept for the report of a platform that does not start. */
 const KEPT_OUTPUT_CHARS = 8192;
 
+export interface PlatformOptions {
+  /** What a configuration file says; JSON is YAML. */
+  config?: object;
+}
+
 /** `svc up` on an empty folder and free ports. */
-export async function startPlatform(): Promise<RunningPlatform> {
+export async function startPlatform({ config = {} }: PlatformOptions = {}): Promise<RunningPlatform> {
   const folder = await temporaryFolder('svc-browser-');
+  const dataFolder = join(folder.path, 'data');
+  const configFile = join(folder.path, 'config.yaml');
+  await writeFile(configFile, JSON.stringify(config));
+  const ports = ['--port', '0', '--https-port', '0', '--s3-port', '0'];
   const child = spawn(
     process.execPath,
-    [MAIN, 'up', '--json', '--data', folder.path, '--port', '0', '--https-port', '0', '--s3-port', '0'],
+    [MAIN, 'up', '--json', '--data', dataFolder, '--config', configFile, ...ports],
     {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...process.env, SVC_OWNER_EMAIL: OWNER.email, SVC_OWNER_PASSWORD: OWNER.password },
@@ -39,6 +51,7 @@ export async function startPlatform(): Promise<RunningPlatform> {
     return {
       url: ready.url,
       workspaceUuid: ready.workspace_uuid,
+      dataFolder,
       owner: OWNER,
       svc: createClient({ baseUrl: ready.url, credential }),
       [Symbol.asyncDispose]: stop,

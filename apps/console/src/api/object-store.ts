@@ -1,4 +1,4 @@
-import type { BucketUrls, ObjectsClient, ObjectStoreClient, SvcClient, Workspace } from '@svc/sdk';
+import type { BucketUrls, ObjectsClient, ObjectStoreClient, SvcClient, UsageResolution, Workspace } from '@svc/sdk';
 import { xhrSender } from '@svc/sdk';
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import { useWorkspace } from '../session/use-session.ts';
@@ -90,6 +90,27 @@ export function lifecycleQuery(svc: SvcClient, workspace: Workspace, bucket: str
   return queryOptions({
     queryKey: [...bucketKey(workspace, bucket), 'lifecycle'],
     queryFn: ({ signal }) => storeOf(svc, workspace).buckets.lifecycle(bucket, { signal }),
+  });
+}
+
+const USAGE_EVERY_MS = 60_000;
+
+export interface UsageQuestion {
+  /** Absent: all buckets together. */
+  bucket?: string | undefined;
+  /** Names what is asked for, since the time it begins at moves on. */
+  span: string;
+  resolution: UsageResolution;
+  from: () => Date;
+}
+
+/** Usage is written down every minute, and asked for as often while it is looked at. */
+export function usageQuery(svc: SvcClient, workspace: Workspace, { bucket, span, resolution, from }: UsageQuestion) {
+  const start = bucket === undefined ? storeKey(workspace) : bucketKey(workspace, bucket);
+  return queryOptions({
+    queryKey: [...start, 'usage', span],
+    queryFn: ({ signal }) => storeOf(svc, workspace).usage({ bucket, resolution, from: from() }, { signal }),
+    refetchInterval: USAGE_EVERY_MS,
   });
 }
 

@@ -1,6 +1,7 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { NotFoundPage } from '../pages/faults/not-found-page.tsx';
 import { parseObjectsSearch } from '../pages/object-store/browser/objects-search.ts';
+import { parseUsageSearch } from '../pages/object-store/usage/usage-search.ts';
 import { parseCreateSearch } from './create-search.ts';
 import { requireWorkspace } from './guards.ts';
 import { paths } from './paths.ts';
@@ -51,6 +52,24 @@ const bucketDomains = createRoute({
   component: lazyRouteComponent(pages, 'DomainsPage'),
 });
 
+const usage = createRoute({
+  getParentRoute: () => shell,
+  path: paths.usage,
+  validateSearch: parseUsageSearch,
+  loader: ({ context, params }) => requireWorkspace(context, params.workspace),
+  notFoundComponent: NotFoundPage,
+  component: lazyRouteComponent(pages, 'UsagePage'),
+});
+
+const bucketUsage = createRoute({
+  getParentRoute: () => shell,
+  path: paths.bucketUsage,
+  validateSearch: parseUsageSearch,
+  loader: ({ context, params }) => requireWorkspace(context, params.workspace),
+  notFoundComponent: NotFoundPage,
+  component: lazyRouteComponent(pages, 'BucketUsagePage'),
+});
+
 const bucketSettings = createRoute({
   getParentRoute: () => shell,
   path: paths.bucketSettings,
@@ -74,6 +93,8 @@ export const objectStoreRoutes = [
   bucket,
   bucketLifecycle,
   bucketDomains,
+  usage,
+  bucketUsage,
   bucketSettings,
   accessKeys,
 ] as const;

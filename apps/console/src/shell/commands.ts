@@ -39,6 +39,7 @@ export function listCommands({ workspace, workspaces, teams }: CommandSource, ac
   return [
     page('Overview', { to: paths.workspace, params }),
     page('Buckets', { to: paths.buckets, params }),
+    page('Usage of buckets', { to: paths.usage, params }),
     page('Access keys', { to: paths.accessKeys, params }),
     page('Audit log', { to: paths.audit, params }),
     ...(administers(workspace) ? [page('Workspace settings', { to: paths.workspaceSettings, params })] : []),

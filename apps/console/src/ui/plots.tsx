@@ -55,8 +55,18 @@ export function BarPlot({ label, bars, heightRem = 4 }: { label: string; bars: r
   );
 }
 
+export interface MeterProps {
+  label: string;
+  value: number;
+  limit: number;
+  /** What is said of it, where the numbers alone say it badly. */
+  text?: string;
+  /** A limit warns when it is near; a share of a whole does not. */
+  tone?: 'limit' | 'share';
+}
+
 /** How much of a limit is used. */
-export function Meter({ label, value, limit }: { label: string; value: number; limit: number }) {
+export function Meter({ label, value, limit, text = `${value} of ${limit}`, tone = 'limit' }: MeterProps) {
   const share = limit <= 0 ? 0 : Math.min(1, value / limit);
   return (
     <div
@@ -66,10 +76,10 @@ export function Meter({ label, value, limit }: { label: string; value: number; l
       aria-valuenow={value}
       aria-valuemin={0}
       aria-valuemax={limit}
-      aria-valuetext={`${value} of ${limit}`}
+      aria-valuetext={text}
     >
       <span
-        className={classNames(styles['fill'], share >= 0.9 && styles['full'])}
+        className={classNames(styles['fill'], tone === 'limit' && share >= 0.9 && styles['full'])}
         style={{ width: `${share * 100}%` }}
       />
     </div>

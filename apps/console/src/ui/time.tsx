@@ -14,9 +14,14 @@ export function NowProvider({ children }: { children: ReactNode }) {
   return <Now value={nowMs}>{children}</Now>;
 }
 
+/** The clock of the page, which ticks every few seconds. */
+export function useNow(): number {
+  return useContext(Now);
+}
+
 /** “5 min ago”, with the exact time under the pointer and for screen readers in `datetime`. */
 export function RelativeTime({ at }: { at: string }) {
-  const nowMs = useContext(Now);
+  const nowMs = useNow();
   return (
     <time dateTime={at} title={formatAbsolute(at)}>
       {formatRelative(Date.parse(at), nowMs)}

@@ -9,6 +9,7 @@ const TABS = [
   ['objects', 'Objects', paths.bucket],
   ['lifecycle', 'Lifecycle', paths.bucketLifecycle],
   ['domains', 'Domains', paths.bucketDomains],
+  ['usage', 'Usage', paths.bucketUsage],
   ['settings', 'Settings', paths.bucketSettings],
 ] as const;
 

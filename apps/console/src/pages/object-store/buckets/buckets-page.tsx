@@ -1,7 +1,7 @@
 import type { Bucket } from '@svc/sdk';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { Archive, Database, Plus } from 'lucide-react';
+import { Archive, ChartColumn, Database, Plus } from 'lucide-react';
 import { useState } from 'react';
 import { bucketsQuery } from '../../../api/object-store.ts';
 import { useSvc } from '../../../api/svc-context.ts';
@@ -38,6 +38,9 @@ export function BucketsPage() {
       description="Objects of this workspace, for any S3 client and for the browser."
       actions={
         <>
+          <Link to={paths.usage} params={{ workspace: workspace.uuid }} className={buttonClass()}>
+            <ChartColumn size={15} /> Usage
+          </Link>
           <Link to={paths.deletedBuckets} params={{ workspace: workspace.uuid }} className={buttonClass()}>
             <Archive size={15} /> Deleted
           </Link>

@@ -1,0 +1,32 @@
+import type { Usage, UsageResolution } from '@svc/sdk';
+import type { TimedValue, TimeSpan } from '../../../ui/time-plot-scale.ts';
+import { PERIOD_MS } from './usage-search.ts';
+
+/** Days are days of UTC; hours are told in the reader's own zone. */
+const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
+const dayOfYear = new Intl.DateTimeFormat('en-GB', {
+  day: 'numeric',
+  month: 'short',
+  year: 'numeric',
+  timeZone: 'UTC',
+});
+const hour = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' });
+
+/** Such as `21 Nov`, `21 Nov 2025` for another year than this, or `21 Nov, 14:00`. */
+export function formatPeriod(atMs: number, resolution: UsageResolution, nowMs: number): string {
+  const at = new Date(atMs);
+  if (resolution === 'hour') return hour.format(at);
+  return (at.getUTCFullYear() === new Date(nowMs).getUTCFullYear() ? day : dayOfYear).format(at);
+}
+
+/** Whole periods; the last is the one that is not over yet. */
+export function spanOf({ from, to, resolution }: Usage): TimeSpan {
+  const stepMs = PERIOD_MS[resolution];
+  return { fromMs: Date.parse(from), toMs: Math.ceil(Date.parse(to) / stepMs) * stepMs, stepMs };
+}
+
+export type UsageField = 'size_bytes' | 'object_count' | 'request_count' | 'bytes_in' | 'bytes_out';
+
+export function valuesOf({ points }: Usage, field: UsageField): TimedValue[] {
+  return points.map((point) => ({ atMs: Date.parse(point.at), value: point[field] }));
+}

@@ -1,0 +1,170 @@
+import { useState, type PointerEvent } from 'react';
+import { classNames } from './class-names.ts';
+import {
+  centreOf,
+  isDrawn,
+  nearestTo,
+  ticksOver,
+  withoutGaps,
+  type TimedValue,
+  type TimeSpan,
+} from './time-plot-scale.ts';
+import styles from './time-plot.module.css';
+
+export interface TimePlotProps {
+  title: string;
+  /** By time. */
+  values: readonly TimedValue[];
+  span: TimeSpan;
+  /** A level holds at the end of its period and is drawn as a line; an amount came within it and is drawn as a bar. */
+  kind: 'level' | 'amount';
+  unit: 'bytes' | 'count';
+  format: (value: number) => string;
+  formatTime: (atMs: number) => string;
+  /** Drawn across where the values come near it. */
+  limit?: number | null;
+}
+
+/** In the drawing's own units, which are stretched to the plot. */
+const WIDTH = 1_000;
+const HEIGHT = 100;
+/** Of a bar, as a share of its period. */
+const BREADTH = 0.72;
+
+/**
+ * Values over time, with axes. The value under the pointer, else the newest or the sum, stands beside the title; for
+ * screen readers the whole is one image with a sentence, and the page has the values as a table too.
+ */
+export function TimePlot(props: TimePlotProps) {
+  const { title, values, span, kind, unit, format, formatTime, limit = null } = props;
+  const [pointed, setPointed] = useState<TimedValue | null>(null);
+  const highest = Math.max(0, ...values.map(({ value }) => value));
+  const drawnLimit = isDrawn(limit, highest) ? limit : null;
+  const ticks = ticksOver(Math.max(highest, drawnLimit ?? 0), unit);
+  const top = ticks.at(-1) ?? 1;
+  const point = (event: PointerEvent<HTMLElement>): void => {
+    const { left, width } = event.currentTarget.getBoundingClientRect();
+    setPointed(nearestTo((event.clientX - left) / width, values, span) ?? null);
+  };
+  return (
+    <figure className={styles['figure']}>
+      <figcaption className={styles['caption']}>
+        <span className={styles['title']}>{title}</span>
+        <strong className={styles['value']}>{format(pointed?.value ?? shownValue(props))}</strong>
+        <span className={styles['when']}>{pointed === null ? restingWords(props) : formatTime(pointed.atMs)}</span>
+      </figcaption>
+      <div className={styles['frame']}>
+        <div className={styles['ticks']} aria-hidden="true">
+          {ticks.map((tick) => (
+            <span key={tick} style={{ bottom: `${(tick / top) * 100}%` }}>
+              {format(tick)}
+            </span>
+          ))}
+        </div>
+        <div className={styles['canvas']} onPointerMove={point} onPointerLeave={() => setPointed(null)}>
+          <svg
+            className={classNames(styles['drawing'], styles[kind])}
+            viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+            preserveAspectRatio="none"
+            role="img"
+            aria-label={summaryOf(props)}
+          >
+            {ticks.map((tick) => (
+              <path key={tick} className={styles['grid']} d={`M0 ${yOf(tick, top)}H${WIDTH}`} />
+            ))}
+            {kind === 'level' ? <Levels {...props} top={top} /> : <Amounts {...props} top={top} />}
+            {drawnLimit !== null && <path className={styles['limit']} d={`M0 ${yOf(drawnLimit, top)}H${WIDTH}`} />}
+          </svg>
+          {pointed !== null && <Marker at={pointed} span={span} top={top} />}
+        </div>
+        <div className={styles['times']} aria-hidden="true">
+          <span>{formatTime(span.fromMs)}</span>
+          <span>{formatTime(span.toMs - span.stepMs)}</span>
+        </div>
+      </div>
+    </figure>
+  );
+}
+
+/** What the drawing shows, for those who do not see it. */
+export function summaryOf({ title, values, kind, format, formatTime, limit = null }: TimePlotProps): string {
+  const [first] = values;
+  const last = values.at(-1);
+  if (first === undefined || last === undefined) return `${title}: nothing yet`;
+  const highest = values.reduce((most, each) => (each.value > most.value ? each : most), first);
+  const since = `since ${formatTime(first.atMs)}`;
+  const peak = `most ${format(highest.value)} on ${formatTime(highest.atMs)}`;
+  const bound = limit === null ? '' : `, of a quota of ${format(limit)}`;
+  if (kind === 'amount') return `${title}: ${format(sumOf(values))} ${since}, ${peak}`;
+  return `${title}: ${format(first.value)} ${since}, now ${format(last.value)}${bound}, ${peak}`;
+}
+
+function shownValue({ values, kind }: TimePlotProps): number {
+  return kind === 'level' ? (values.at(-1)?.value ?? 0) : sumOf(values);
+}
+
+function restingWords({ kind, limit = null, format }: TimePlotProps): string {
+  if (kind === 'amount') return 'in all';
+  return limit === null ? 'now' : `of ${format(limit)}`;
+}
+
+function sumOf(values: readonly TimedValue[]): number {
+  return values.reduce((sum, { value }) => sum + value, 0);
+}
+
+interface DrawingProps extends TimePlotProps {
+  /** The value at the upper edge. */
+  top: number;
+}
+
+function Levels({ values, span, top }: DrawingProps) {
+  const half = slotOf(span) * BREADTH * 0.5;
+  return withoutGaps(values, span.stepMs).map((run) => {
+    const [first] = run;
+    const last = run.at(-1);
+    if (first === undefined || last === undefined) return null;
+    // A value that stands alone is a short line, as there is no other to lead one to.
+    const alone = run.length === 1 ? half : 0;
+    const points = run.map(({ atMs, value }) => `${xOf(atMs, span)} ${yOf(value, top)}`);
+    const [startX, endX] = [xOf(first.atMs, span) - alone, xOf(last.atMs, span) + alone];
+    const line = `M${startX} ${yOf(first.value, top)}L${points.join('L')}L${endX} ${yOf(last.value, top)}`;
+    return (
+      <g key={first.atMs}>
+        <path className={styles['area']} d={`${line}L${endX} ${HEIGHT}L${startX} ${HEIGHT}Z`} />
+        <path className={styles['stroke']} d={line} />
+      </g>
+    );
+  });
+}
+
+function Amounts({ values, span, top }: DrawingProps) {
+  const width = slotOf(span) * BREADTH;
+  return values.map(({ atMs, value }) => {
+    const height = HEIGHT - yOf(value, top);
+    if (height <= 0) return null;
+    const x = xOf(atMs, span) - width / 2;
+    return <rect key={atMs} className={styles['bar']} x={x} y={HEIGHT - height} width={width} height={height} />;
+  });
+}
+
+/** The width of one period. */
+function slotOf({ fromMs, toMs, stepMs }: TimeSpan): number {
+  return (WIDTH * stepMs) / Math.max(1, toMs - fromMs);
+}
+
+function Marker({ at, span, top }: { at: TimedValue; span: TimeSpan; top: number }) {
+  return (
+    <span
+      className={styles['marker']}
+      style={{ left: `${centreOf(at.atMs, span) * 100}%`, bottom: `${(at.value / top) * 100}%` }}
+    />
+  );
+}
+
+function xOf(atMs: number, span: TimeSpan): number {
+  return Math.round(centreOf(atMs, span) * WIDTH * 10) / 10;
+}
+
+function yOf(value: number, top: number): number {
+  return Math.round((HEIGHT - (value / top) * HEIGHT) * 10) / 10;
+}
