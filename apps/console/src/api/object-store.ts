@@ -137,6 +137,22 @@ export function objectsQuery(svc: SvcClient, workspace: Workspace, bucket: strin
   });
 }
 
+const PAGE_OF_VERSIONS = 1_000;
+
+/** All versions of one level of a bucket, page by page: those of deleted objects stand among the others. */
+export function deletedObjectsQuery(svc: SvcClient, workspace: Workspace, bucket: string, prefix: string) {
+  return infiniteQueryOptions({
+    queryKey: [...bucketKey(workspace, bucket), 'deleted', prefix],
+    queryFn: ({ signal, pageParam }) =>
+      storeOf(svc, workspace)
+        .objects(bucket)
+        .versionPage({ prefix, delimiter: '/', limit: PAGE_OF_VERSIONS, cursor: pageParam }, { signal }),
+    initialPageParam: undefined as string | undefined, // the first page has no cursor
+    getNextPageParam: (page) => page.cursor ?? undefined,
+    maxPages: 200,
+  });
+}
+
 /** One object by its key; null when there is none. */
 export function objectQuery(svc: SvcClient, workspace: Workspace, bucket: string, key: string) {
   return queryOptions({

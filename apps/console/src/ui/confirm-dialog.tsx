@@ -32,7 +32,8 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
       }}
     >
       <AlertDialog.Portal>
-        <AlertDialog.Backdrop className={styles['backdrop']} />
+        {/* Over another dialog too: what is asked stands alone. */}
+        <AlertDialog.Backdrop className={styles['backdrop']} forceRender />
         <AlertDialog.Popup className={styles['popup']} initialFocus={cancel}>
           <header className={styles['header']}>
             <AlertDialog.Title className={styles['title']}>{title}</AlertDialog.Title>

@@ -58,6 +58,7 @@ const ROUTES: readonly [Method, string, Rank, body?: unknown][] = [
   ['GET', '/buckets/{name}/objects/download?key=k', 'reads'],
   ['HEAD', '/buckets/{name}/objects/download?key=k', 'reads'],
   ['GET', '/buckets/{name}/objects/versions?key=k', 'reads'],
+  ['POST', '/buckets/{name}/objects/versions/restore', 'writes', { key: 'k', version_id: 'v' }],
   ['POST', '/buckets/{name}/objects/multipart', 'writes', { key: 'k' }],
   ['GET', '/buckets/{name}/objects/multipart', 'reads'],
   ['PUT', '/buckets/{name}/objects/multipart/{uploadId}/parts/{n}', 'writes', BYTES],

@@ -1071,6 +1071,31 @@ export interface ObjectStoreOperations {
       };
     };
   };
+  /** Make an older version the newest */
+  'POST /buckets/{name}/objects/versions/restore': {
+    query: {
+      "team_uuid"?: undefined | string;
+    };
+    body: {
+      "key": string;
+      "version_id": string;
+    };
+    answer: {
+      "success": true;
+      "message": string;
+      "data": {
+        "key": string;
+        "size": number;
+        "etag": string;
+        "version_id": string | null;
+        "checksum_crc64nvme": string | null;
+        "content_type": string;
+        "last_modified": string;
+        /** Serves the object where it may be read by anybody. */
+        "url": string;
+      };
+    };
+  };
   /** Restore a deleted bucket */
   'POST /buckets/{name}/restore': {
     query: {

@@ -153,6 +153,12 @@ export class ObjectsClient {
     } while (cursor !== null);
   }
 
+  /** Makes an older version the newest, as a copy of it. A delete marker is deleted instead. */
+  restoreVersion(key: string, versionId: string, options: CallOptions = {}): Promise<UploadedObject> {
+    const body = { key, version_id: versionId };
+    return this.#store.call('POST /buckets/{name}/objects/versions/restore', { ...this.#named, body, ...options });
+  }
+
   /** Makes an empty object whose key ends in `/`, which listings with a delimiter show as a folder. */
   async createFolder(path: string, options: CallOptions = {}): Promise<void> {
     const body = { path: path.endsWith('/') ? path : `${path}/` };

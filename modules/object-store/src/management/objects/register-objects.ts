@@ -7,12 +7,14 @@ import { registerFormRoutes } from './form-routes.ts';
 import { registerListRoutes } from './list-routes.ts';
 import { registerPresignRoutes } from './presign-routes.ts';
 import { registerPutPart } from './upload-part-routes.ts';
+import { registerVersionRoutes } from './version-routes.ts';
 import { registerUploadRoutes } from './upload-routes.ts';
 
 /** Objects through the management API. */
 export async function registerObjectRoutes(app: HttpApp, management: ManagementParts): Promise<void> {
   registerListRoutes(app, management);
   registerDeleteRoutes(app, management);
+  registerVersionRoutes(app, management);
   registerPresignRoutes(app, management);
   registerFolderRoutes(app, management);
   registerUploadRoutes(app, management);

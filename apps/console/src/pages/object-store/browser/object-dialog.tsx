@@ -45,8 +45,15 @@ function ObjectDetails({ bucket, objectKey }: { bucket: string; objectKey: strin
   const details = useQuery(objectQuery(svc, workspace, bucket, objectKey));
   if (details.isError) return <ErrorState error={details.error} onRetry={() => void details.refetch()} />;
   if (details.data === undefined) return <Skeleton width="100%" height="12rem" />;
-  if (details.data === null)
-    return <EmptyState title="There is no such object">It was deleted, or never was.</EmptyState>;
+  const versions = <ObjectVersions bucket={bucket} objectKey={objectKey} writable={mayWrite(workspace)} />;
+  if (details.data === null) {
+    return (
+      <>
+        <EmptyState title="There is no such object">It was deleted, or never was.</EmptyState>
+        {versions}
+      </>
+    );
+  }
   const object = details.data;
   return (
     <>
@@ -62,7 +69,7 @@ function ObjectDetails({ bucket, objectKey }: { bucket: string; objectKey: strin
       </div>
       <Definitions items={factsOf(object)} />
       <ShareObject bucket={bucket} object={object} />
-      <ObjectVersions bucket={bucket} objectKey={objectKey} writable={mayWrite(workspace)} />
+      {versions}
     </>
   );
 }

@@ -1,16 +1,18 @@
 import type { ObjectVersion } from '@svc/sdk';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { Download, Trash2 } from 'lucide-react';
+import { useQuery } from '@tanstack/react-query';
+import { Download, RotateCcw, Trash2 } from 'lucide-react';
 import { useState } from 'react';
-import { bucketKey, downloadPath, useStore, versionsQuery } from '../../../api/object-store.ts';
+import { downloadPath, versionsQuery } from '../../../api/object-store.ts';
 import { useSvc } from '../../../api/svc-context.ts';
 import { useWorkspace } from '../../../session/use-session.ts';
 import { Badge } from '../../../ui/badge.tsx';
-import { IconButton } from '../../../ui/button.tsx';
+import { Button, IconButton } from '../../../ui/button.tsx';
 import { ConfirmDialog } from '../../../ui/confirm-dialog.tsx';
+import { formatAbsolute } from '../../../ui/format-time.ts';
 import { formatBytes } from '../../../ui/format-bytes.ts';
 import { AbsoluteTime } from '../../../ui/time.tsx';
 import styles from './browser.module.css';
+import { useVersionChanges } from './use-version-changes.ts';
 
 export interface ObjectVersionsProps {
   bucket: string;
@@ -18,75 +20,106 @@ export interface ObjectVersionsProps {
   writable: boolean;
 }
 
-/** What the bucket kept of this key, the newest first. Not shown where there is only one. */
+/** What the bucket kept of this key, the newest first. Not shown where there is only the object itself. */
 export function ObjectVersions({ bucket, objectKey, writable }: ObjectVersionsProps) {
-  const store = useStore();
   const svc = useSvc();
   const workspace = useWorkspace();
-  const queryClient = useQueryClient();
   const versions = useQuery(versionsQuery(svc, workspace, bucket, objectKey));
   const [deleting, setDeleting] = useState<ObjectVersion | null>(null);
-  const deletion = useMutation({
-    mutationFn: ({ version_id }: ObjectVersion) =>
-      store.objects(bucket).delete(objectKey, version_id === null ? {} : { versionId: version_id }),
-    onSuccess: () => setDeleting(null),
-    onSettled: () => queryClient.invalidateQueries({ queryKey: bucketKey(workspace, bucket) }),
-  });
+  const { removal, restore } = useVersionChanges(bucket);
   const list = versions.data?.versions ?? [];
-  if (list.length < 2) return null;
+  if (list.length < 2 && list[0]?.delete_marker !== true) return null;
+  const close = (): void => {
+    removal.reset();
+    setDeleting(null);
+  };
   return (
     <section className={styles['dialogSection']}>
       <h3>Versions</h3>
-      <ul className={styles['versions']}>
+      <ul className={styles['versions']} aria-label={`Versions of ${objectKey}`}>
         {list.map((version) => (
-          <li key={version.version_id} className={styles['version']}>
-            <span className={styles['versionName']}>
-              <AbsoluteTime at={version.last_modified} /> {version.is_latest && <Badge tone="ok">newest</Badge>}
-              {version.delete_marker && <Badge tone="danger">deleted</Badge>}
-            </span>
-            <span className="muted">{version.delete_marker ? '' : formatBytes(version.size ?? 0)}</span>
-            <span className={styles['rowActions']}>
-              {!version.delete_marker && (
-                <a
-                  className={styles['iconLink']}
-                  href={downloadPath(workspace, bucket, { key: objectKey, versionId: version.version_id })}
-                  download
-                  aria-label={`Download the version of ${version.last_modified}`}
-                >
-                  <Download size={14} />
-                </a>
-              )}
-              {writable && (
-                <IconButton
-                  size="small"
-                  label={`Delete the version of ${version.last_modified}`}
-                  onClick={() => setDeleting(version)}
-                >
-                  <Trash2 size={14} />
-                </IconButton>
-              )}
-            </span>
-          </li>
+          <VersionLine
+            key={version.version_id}
+            bucket={bucket}
+            version={version}
+            restoring={restore.isPending && restore.variables.version_id === version.version_id}
+            onRestore={writable && mayBeRestored(version) ? () => restore.mutate(version) : null}
+            onDelete={writable ? () => setDeleting(version) : null}
+          />
         ))}
       </ul>
       <ConfirmDialog
         open={deleting !== null}
-        onClose={() => {
-          deletion.reset();
-          setDeleting(null);
-        }}
+        onClose={close}
         onConfirm={() => {
-          if (deleting !== null) deletion.mutate(deleting);
+          if (deleting !== null) removal.mutate(deleting, { onSuccess: close });
         }}
-        title={deleting?.delete_marker === true ? 'Bring the object back?' : 'Delete this version?'}
-        action={deleting?.delete_marker === true ? 'Remove the marker' : 'Delete version'}
-        pending={deletion.isPending}
-        error={deletion.error}
+        title={deleting?.delete_marker === true ? 'Remove this mark of deletion?' : 'Delete this version?'}
+        action={deleting?.delete_marker === true ? 'Remove the mark' : 'Delete version'}
+        pending={removal.isPending}
+        error={removal.error}
       >
         {deleting?.delete_marker === true
-          ? 'The version below it is the newest again.'
-          : 'A version that is deleted by name goes for good.'}
+          ? 'Where it is the newest, the version below it is the object again.'
+          : 'A version that is deleted by itself goes for good.'}
       </ConfirmDialog>
     </section>
+  );
+}
+
+/** The newest is what it would become; of marks, only the newest hides something. */
+function mayBeRestored(version: ObjectVersion): boolean {
+  return version.is_latest === version.delete_marker;
+}
+
+interface VersionLineProps {
+  bucket: string;
+  version: ObjectVersion;
+  restoring: boolean;
+  onRestore: (() => void) | null;
+  onDelete: (() => void) | null;
+}
+
+function VersionLine({ bucket, version, restoring, onRestore, onDelete }: VersionLineProps) {
+  const workspace = useWorkspace();
+  const { key, version_id: versionId, delete_marker: isMarker, last_modified: at } = version;
+  const what = `the ${isMarker ? 'mark' : 'version'} of ${formatAbsolute(at)}`;
+  return (
+    <li className={styles['version']}>
+      <span className={styles['versionName']}>
+        <AbsoluteTime at={at} /> {version.is_latest && !isMarker && <Badge tone="ok">newest</Badge>}
+        {isMarker && <Badge tone="danger">deleted</Badge>}
+      </span>
+      <span className="muted">{isMarker ? '' : formatBytes(version.size ?? 0)}</span>
+      <span className={styles['rowActions']}>
+        {onRestore !== null && (
+          <Button
+            size="small"
+            variant="ghost"
+            icon={<RotateCcw size={13} />}
+            pending={restoring}
+            aria-label={`${isMarker ? 'Bring back' : 'Restore'} ${what}`}
+            onClick={onRestore}
+          >
+            {isMarker ? 'Bring back' : 'Restore'}
+          </Button>
+        )}
+        {!isMarker && (
+          <a
+            className={styles['iconLink']}
+            href={downloadPath(workspace, bucket, { key, versionId })}
+            download
+            aria-label={`Download ${what}`}
+          >
+            <Download size={14} />
+          </a>
+        )}
+        {onDelete !== null && (
+          <IconButton size="small" label={`Delete ${what}`} onClick={onDelete}>
+            <Trash2 size={14} />
+          </IconButton>
+        )}
+      </span>
+    </li>
   );
 }

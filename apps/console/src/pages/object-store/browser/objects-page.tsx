@@ -1,11 +1,15 @@
-import { FolderPlus, Upload } from 'lucide-react';
+import { useQuery } from '@tanstack/react-query';
+import { Archive, FolderPlus, Upload } from 'lucide-react';
 import { getRouteApi } from '@tanstack/react-router';
 import { useRef, useState } from 'react';
+import { versioningQuery } from '../../../api/object-store.ts';
+import { useSvc } from '../../../api/svc-context.ts';
 import { mayWrite } from '../../../session/administers.ts';
 import { useWorkspace } from '../../../session/use-session.ts';
 import { useUploads } from '../../../uploads/uploads-context.ts';
 import { Button } from '../../../ui/button.tsx';
 import { BucketPage, useBucketName } from '../buckets/bucket-page.tsx';
+import { DeletedObjects } from './deleted-objects.tsx';
 import { DropArea } from './drop-area.tsx';
 import type { DroppedFile } from './dropped-files.ts';
 import { NewFolderDialog } from './new-folder-dialog.tsx';
@@ -17,7 +21,9 @@ const route = getRouteApi('/shell/w/$workspace/buckets/$bucket');
 export function ObjectsPage() {
   const workspace = useWorkspace();
   const bucket = useBucketName();
-  const { prefix = '', object } = route.useSearch();
+  const { prefix = '', object, deleted } = route.useSearch();
+  const svc = useSvc();
+  const { data: versioning } = useQuery(versioningQuery(svc, workspace, bucket));
   const navigate = route.useNavigate();
   const picker = useRef<HTMLInputElement>(null);
   const uploads = useUploads();
@@ -26,9 +32,21 @@ export function ObjectsPage() {
   const upload = (files: readonly DroppedFile[]): void =>
     uploads.add(files.map(({ file, path }) => ({ workspace, bucket, key: `${prefix}${path}`, file })));
   const openObject = (key: string | null): void =>
-    void navigate({ search: { prefix, ...(key === null ? {} : { object: key }) }, resetScroll: false });
-  const actions = writable && (
+    void navigate({
+      search: { prefix, ...(deleted && { deleted }), ...(key === null ? {} : { object: key }) },
+      resetScroll: false,
+    });
+  const showDeleted = (): void =>
+    void navigate({ search: { prefix, ...(deleted ? {} : { deleted: true }) }, resetScroll: false });
+  const keepsVersions = versioning !== undefined && versioning !== 'unversioned';
+  const deletedButton = keepsVersions && (
+    <Button icon={<Archive size={15} />} onClick={showDeleted}>
+      {deleted ? 'Hide deleted' : 'Show deleted'}
+    </Button>
+  );
+  const actions = writable ? (
     <>
+      {deletedButton}
       <Button icon={<FolderPlus size={15} />} onClick={() => setMaking(true)}>
         New folder
       </Button>
@@ -36,6 +54,8 @@ export function ObjectsPage() {
         Upload
       </Button>
     </>
+  ) : (
+    deletedButton
   );
   return (
     <BucketPage current="objects" actions={actions}>
@@ -54,6 +74,9 @@ export function ObjectsPage() {
         {/* A new list for each folder: what was chosen in one is not chosen in the next. */}
         <ObjectList key={prefix} bucket={bucket} prefix={prefix} writable={writable} onOpen={openObject} />
       </DropArea>
+      {deleted && (
+        <DeletedObjects key={prefix} bucket={bucket} prefix={prefix} writable={writable} onOpen={openObject} />
+      )}
       <NewFolderDialog open={making} bucket={bucket} prefix={prefix} onClose={() => setMaking(false)} />
       <ObjectDialog bucket={bucket} objectKey={object ?? null} onClose={() => openObject(null)} />
     </BucketPage>

@@ -3,6 +3,8 @@ export interface ObjectsSearch {
   prefix?: string;
   /** The key whose details are open. */
   object?: string;
+  /** Deleted objects are shown too. */
+  deleted?: true;
 }
 
 export function parseObjectsSearch(search: Record<string, unknown>): ObjectsSearch {
@@ -14,5 +16,6 @@ export function parseObjectsSearch(search: Record<string, unknown>): ObjectsSear
   return {
     ...(prefix === undefined || prefix === '' ? {} : { prefix }),
     ...(object === undefined || object === '' ? {} : { object }),
+    ...(search['deleted'] === true ? { deleted: true } : {}),
   };
 }

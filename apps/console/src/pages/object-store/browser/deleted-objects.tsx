@@ -1,0 +1,88 @@
+import type { ObjectVersion } from '@svc/sdk';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { deletedObjectsQuery } from '../../../api/object-store.ts';
+import { useSvc } from '../../../api/svc-context.ts';
+import { useWorkspace } from '../../../session/use-session.ts';
+import { Button } from '../../../ui/button.tsx';
+import { Section } from '../../../ui/page.tsx';
+import { EmptyState, ErrorState } from '../../../ui/states.tsx';
+import { Table, type Column } from '../../../ui/table.tsx';
+import { RelativeTime } from '../../../ui/time.tsx';
+import styles from './browser.module.css';
+import { nameIn } from './folder-path.ts';
+import { useVersionChanges } from './use-version-changes.ts';
+
+export interface DeletedObjectsProps {
+  bucket: string;
+  prefix: string;
+  writable: boolean;
+  onOpen: (key: string) => void;
+}
+
+/** Objects of one folder that were deleted and of which the bucket kept versions. */
+export function DeletedObjects({ bucket, prefix, writable, onOpen }: DeletedObjectsProps) {
+  const svc = useSvc();
+  const workspace = useWorkspace();
+  const pages = useInfiniteQuery(deletedObjectsQuery(svc, workspace, bucket, prefix));
+  const { restore } = useVersionChanges(bucket);
+  const rows = pages.data?.pages.flatMap(({ versions }) =>
+    versions.filter((version) => version.is_latest && version.delete_marker),
+  );
+  const columns: Column<ObjectVersion>[] = [
+    {
+      id: 'name',
+      header: 'Name',
+      cell: ({ key }) => (
+        <button type="button" className={styles['entry']} onClick={() => onOpen(key)}>
+          <span className={styles['entryName']}>{nameIn(prefix, key)}</span>
+        </button>
+      ),
+    },
+    { id: 'at', header: 'Deleted', width: '9rem', cell: ({ last_modified: at }) => <RelativeTime at={at} /> },
+    {
+      id: 'actions',
+      header: 'Actions',
+      headerHidden: true,
+      align: 'end',
+      width: '7.5rem',
+      cell: (version) =>
+        writable && (
+          <Button
+            size="small"
+            pending={restore.isPending && restore.variables.key === version.key}
+            aria-label={`Bring back ${nameIn(prefix, version.key)}`}
+            onClick={() => restore.mutate(version)}
+          >
+            Bring back
+          </Button>
+        ),
+    },
+  ];
+  return (
+    <Section title="Deleted objects" description="Their versions are kept until they are deleted too.">
+      {pages.isError ? (
+        <ErrorState error={pages.error} onRetry={() => void pages.refetch()} />
+      ) : (
+        <Table
+          caption={`Deleted objects in ${bucket}/${prefix}`}
+          columns={columns}
+          rows={rows}
+          rowKey={({ key }) => key}
+          skeletonRows={2}
+          empty={
+            <EmptyState title="Nothing here was deleted">
+              {pages.hasNextPage ? 'There is more to look through.' : undefined}
+            </EmptyState>
+          }
+        />
+      )}
+      {pages.hasNextPage && (
+        <div className={styles['more']}>
+          <Button pending={pages.isFetchingNextPage} onClick={() => void pages.fetchNextPage()}>
+            Look further
+          </Button>
+        </div>
+      )}
+    </Section>
+  );
+}

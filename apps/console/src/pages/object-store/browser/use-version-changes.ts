@@ -1,0 +1,30 @@
+import type { ObjectVersion } from '@svc/sdk';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { bucketKey, useStore } from '../../../api/object-store.ts';
+import { useWorkspace } from '../../../session/use-session.ts';
+import { useToasts } from '../../../ui/toast.tsx';
+
+/** What can be done with what a bucket kept; whatever shows the bucket is asked for anew. */
+export function useVersionChanges(bucket: string) {
+  const store = useStore();
+  const workspace = useWorkspace();
+  const queryClient = useQueryClient();
+  const { done, failed } = useToasts();
+  const onSettled = () => queryClient.invalidateQueries({ queryKey: bucketKey(workspace, bucket) });
+  const removal = useMutation({
+    mutationFn: ({ key, version_id: versionId }: ObjectVersion) => store.objects(bucket).delete(key, { versionId }),
+    onSettled,
+  });
+  /** A delete marker goes, and what it covered is there again; of an older version the newest is made. */
+  const restore = useMutation({
+    mutationFn: async ({ key, version_id: versionId, delete_marker: isMarker }: ObjectVersion) => {
+      if (isMarker) await store.objects(bucket).delete(key, { versionId });
+      else await store.objects(bucket).restoreVersion(key, versionId);
+    },
+    onSuccess: (_answer, { delete_marker: isMarker }) =>
+      done(isMarker ? 'The object is back' : 'The older version is the newest again'),
+    onError: (error) => failed('It was not restored', error),
+    onSettled,
+  });
+  return { removal, restore };
+}
