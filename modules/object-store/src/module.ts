@@ -3,7 +3,8 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { HttpApp } from '@svc/http';
 import type { Logger, Metrics } from '@svc/telemetry';
 import { claimEngine } from './engines/assembly.ts';
-import { CrcKernel } from './checksums/crc-kernel.ts';
+import type { HashingParts } from './checksums/body-hasher.ts';
+import { loadHashKernels } from './checksums/hasher.ts';
 import { DigestThread } from './checksums/digest-thread.ts';
 import type { ObjectStoreConfig } from './config.ts';
 import { ActiveReads } from './domain/active-reads.ts';
@@ -94,7 +95,7 @@ export async function createObjectStoreModule(dependencies: ObjectStoreDependenc
   const { metadata, blobs, masterKey, config, log, metrics, now, s3Endpoint } = dependencies;
   await claimEngine(metadata, config);
   const thread = new DigestThread();
-  const parts = partsOf(dependencies, thread);
+  const parts = partsOf(dependencies, { kernels: await loadHashKernels(), thread });
   const services = createServices(parts);
   const customDomains = createCustomDomains({
     config: config.custom_domains,
@@ -121,7 +122,7 @@ export async function createObjectStoreModule(dependencies: ObjectStoreDependenc
     log,
   });
   const janitor = new Janitor(parts, services.credentials);
-  const scrubber = new Scrubber({ metadata, blobs, kernel: parts.hashing.kernel, log, metrics, now });
+  const scrubber = new Scrubber({ metadata, blobs, kernel: parts.hashing.kernels.crc, log, metrics, now });
   const { notifications, configurations } = services;
   const holder = dependencies.replicaId;
   const dispatcher = new NotificationDispatcher({ parts, configurations, notifications, metrics, holder });
@@ -181,7 +182,7 @@ export async function createObjectStoreModule(dependencies: ObjectStoreDependenc
   };
 }
 
-function partsOf(dependencies: ObjectStoreDependencies, thread: DigestThread): StoreParts {
+function partsOf(dependencies: ObjectStoreDependencies, hashing: HashingParts): StoreParts {
   const { metadata, blobs, owners, webhooks, masterKey, config, log, now, random } = dependencies;
   return {
     metadata,
@@ -192,7 +193,7 @@ function partsOf(dependencies: ObjectStoreDependencies, thread: DigestThread): S
     log,
     now,
     random,
-    hashing: { kernel: new CrcKernel(), thread },
+    hashing,
     secrets: new SecretBox(masterKey, random),
     identifiers: createIdentifiers(random),
     activeReads: new ActiveReads(),

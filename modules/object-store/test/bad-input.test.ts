@@ -98,6 +98,12 @@ describe('bad input', () => {
     ['CompleteMultipartUpload', { method: 'POST', target: '/bad/object?uploadId=none' }, 'CompleteMultipartUpload'],
     ['CreateBucket', { method: 'PUT', target: '/another-bucket' }, 'CreateBucketConfiguration'],
   ];
+  it('refuses a document that is longer than its kind can be before it is read', async () => {
+    const body = `<VersioningConfiguration>${' '.repeat(2 * 1024 * 1024)}</VersioningConfiguration>`;
+    const answer = await send({ method: 'PUT', target: '/bad?versioning', body });
+    expect(refused(answer)).toEqual({ status: 400, code: 'MaxMessageLengthExceeded' });
+  });
+
   it.each(documents)('refuses every malformed document for %s', async (_operation, raw, root) => {
     const malformed: readonly (string | Buffer)[] = [
       'no XML at all',
@@ -105,7 +111,7 @@ describe('bad input', () => {
       `<${root}></${root}><${root}></${root}>`,
       '<Other/>',
       `<!DOCTYPE ${root} [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><${root}>&b;</${root}>`,
-      `<${root}>${'<a>'.repeat(1_000)}${'</a>'.repeat(1_000)}</${root}>`,
+      `<${root}>${'<a>'.repeat(100)}${'</a>'.repeat(100)}</${root}>`,
       Buffer.concat([Buffer.from(`<${root}><Key>`), Buffer.from([0xff]), Buffer.from(`</Key></${root}>`)]),
     ];
     for (const body of malformed) {

@@ -90,7 +90,7 @@ describe('who may do what on the S3 plane', () => {
       expect(await change({ target: '/alpha/object?versionId=null' })).toEqual(mismatch);
       expect(await change({ method: 'DELETE' })).toEqual(mismatch);
       expect(await change({ headers: { ...right.headers, host: 'elsewhere' } })).toEqual(mismatch);
-      const added = { ...right.headers, 'x-amz-copy-source': '/alpha/object' };
+      const added = { ...right.headers, 'x-amz-meta-source': '/alpha/object' };
       expect(await change({ headers: added })).toEqual({ status: 403, code: 'AccessDenied' });
       const { 'x-amz-date': _, ...withoutDate } = right.headers ?? {};
       expect((await change({ headers: withoutDate })).status).toBe(403);

@@ -102,7 +102,7 @@ describe('a bucket that is a website', () => {
     await client.send(new PutObjectCommand(moved));
     expect(await get('/moved')).toMatchObject({ status: 301, location: '/docs/a.html' });
     const wrong = client.send(new PutObjectCommand({ ...moved, WebsiteRedirectLocation: 'javascript:x' }));
-    expect(await refusalOf(wrong)).toEqual({ code: 'InvalidArgument', status: 400 });
+    expect(await refusalOf(wrong)).toEqual({ code: 'InvalidRedirectLocation', status: 400 });
   });
 
   it('sends everything elsewhere when it is told to', async () => {
@@ -119,16 +119,22 @@ describe('a bucket that is a website', () => {
     await configure(configuration);
     const { IndexDocument, ErrorDocument, RoutingRules } = await client.send(new GetBucketWebsiteCommand({ Bucket }));
     expect({ IndexDocument, ErrorDocument, RoutingRules }).toEqual(configuration);
-    const wrong: WebsiteConfiguration[] = [
-      {},
-      { IndexDocument: { Suffix: 'a/b' } },
-      { ...INDEX, RedirectAllRequestsTo: { HostName: 'a.example' } },
-      { RedirectAllRequestsTo: { HostName: 'a.example/\r\nx: y' } },
-      { ...INDEX, RoutingRules: [{ Redirect: { HostName: 'a.example', HttpRedirectCode: '200' } }] },
+    const toA = { HostName: 'a.example' };
+    const many = Array.from({ length: 51 }, () => ({ Redirect: toA }));
+    const wrong: [code: string, configuration: WebsiteConfiguration][] = [
+      ['InvalidArgument', {}],
+      ['InvalidArgument', { IndexDocument: { Suffix: 'a/b' } }],
+      ['InvalidArgument', { ...INDEX, ErrorDocument: { Key: '' } }],
+      ['MalformedXML', { ...INDEX, RedirectAllRequestsTo: toA }],
+      ['InvalidRequest', { RedirectAllRequestsTo: { HostName: 'a.example/\r\nx: y' } }],
+      ['InvalidRequest', { ...INDEX, RoutingRules: [{ Redirect: { ...toA, HttpRedirectCode: '200' } }] }],
+      [
+        'InvalidRequest',
+        { ...INDEX, RoutingRules: [{ Redirect: { ReplaceKeyWith: 'a', ReplaceKeyPrefixWith: 'b' } }] },
+      ],
+      ['InvalidRequest', { ...INDEX, RoutingRules: many }],
     ];
-    for (const each of wrong) {
-      expect(await refusalOf(configure(each))).toEqual({ code: 'InvalidArgument', status: 400 });
-    }
+    for (const [code, each] of wrong) expect(await refusalOf(configure(each))).toEqual({ code, status: 400 });
   });
 
   it('is one no more when the configuration goes, and the bucket stays what it is', async () => {

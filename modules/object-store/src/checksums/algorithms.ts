@@ -1,12 +1,23 @@
 /** The checksums of the S3 API, by the names that its XML uses. */
-export const CHECKSUM_ALGORITHMS = ['CRC32', 'CRC32C', 'CRC64NVME', 'SHA1', 'SHA256'] as const;
+export const CHECKSUM_ALGORITHMS = [
+  'CRC32',
+  'CRC32C',
+  'CRC64NVME',
+  'MD5',
+  'SHA1',
+  'SHA256',
+  'SHA512',
+  'XXHASH128',
+  'XXHASH3',
+  'XXHASH64',
+] as const;
 export type ChecksumAlgorithm = (typeof CHECKSUM_ALGORITHMS)[number];
 
 /** Over the whole object, or over the checksums of its parts. */
 export type ChecksumType = 'FULL_OBJECT' | 'COMPOSITE';
 
-/** What a body can be hashed with: the checksums, and MD5 for ETags and `Content-MD5`. */
-export type DigestName = ChecksumAlgorithm | 'MD5';
+/** What a body can be hashed with: the checksums, of which MD5 is in ETags and `Content-MD5` too. */
+export type DigestName = ChecksumAlgorithm;
 
 export type DigestResults = Partial<Record<DigestName, Buffer>>;
 

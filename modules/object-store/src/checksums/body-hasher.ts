@@ -1,7 +1,6 @@
 import type { DigestName, DigestResults } from './algorithms.ts';
-import type { CrcKernel } from './crc-kernel.ts';
 import type { DigestThread } from './digest-thread.ts';
-import { MultiHasher } from './hasher.ts';
+import { MultiHasher, type HashKernels } from './hasher.ts';
 
 /** Takes a body of any length. A promise from `update` is the backpressure; `release` says that a chunk is needed no more. */
 export interface BodyHasher {
@@ -15,20 +14,20 @@ export interface BodyHasher {
 const SMALL_BODY_BYTES = 256 * 1024;
 
 export interface HashingParts {
-  kernel: CrcKernel;
+  kernels: HashKernels;
   thread: DigestThread;
 }
 
 /** Large bodies: SHA-256, which the processor has instructions for, stays here; the rest goes to the digest thread. */
 export function createBodyHasher(
-  { kernel, thread }: HashingParts,
+  { kernels, thread }: HashingParts,
   names: ReadonlySet<DigestName>,
   sizeBytes: number,
 ): BodyHasher {
-  if (sizeBytes <= SMALL_BODY_BYTES) return immediateHasher(new MultiHasher(kernel, names));
+  if (sizeBytes <= SMALL_BODY_BYTES) return immediateHasher(new MultiHasher(kernels, names));
   const here = [...names].filter((name) => name === 'SHA256');
   const there = [...names].filter((name) => name !== 'SHA256');
-  const local = new MultiHasher(kernel, here);
+  const local = new MultiHasher(kernels, here);
   return there.length === 0 ? immediateHasher(local) : new ThreadedHasher(local, thread, there);
 }
 

@@ -1,16 +1,18 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { CrcKernel } from './crc-kernel.ts';
 import type { DigestReply, DigestRequest, DigestWorkerSettings } from './digest-protocol.ts';
-import { MultiHasher } from './hasher.ts';
+import { loadHashKernels, MultiHasher, type HashKernels } from './hasher.ts';
 
 /** Hashes what is too large to hold up the thread that serves requests. */
-function serve(settings: DigestWorkerSettings, send: (reply: DigestReply) => void): (request: DigestRequest) => void {
-  const kernel = new CrcKernel();
+function serve(
+  kernels: HashKernels,
+  settings: DigestWorkerSettings,
+  send: (reply: DigestReply) => void,
+): (request: DigestRequest) => void {
   const streams = new Map<number, MultiHasher>();
   return (request) => {
     switch (request.kind) {
       case 'begin':
-        streams.set(request.stream, new MultiHasher(kernel, request.names));
+        streams.set(request.stream, new MultiHasher(kernels, request.names));
         return;
       case 'update':
         streams
@@ -33,7 +35,8 @@ function serve(settings: DigestWorkerSettings, send: (reply: DigestReply) => voi
 
 if (parentPort !== null) {
   const port = parentPort;
-  const handle = serve(workerData as DigestWorkerSettings, (reply) => port.postMessage(reply)); // given by DigestThread
+  const settings = workerData as DigestWorkerSettings; // given by DigestThread
+  const handle = serve(await loadHashKernels(), settings, (reply) => port.postMessage(reply));
   port.on('message', (request: DigestRequest) => {
     handle(request);
     if (request.kind === 'close') port.close();

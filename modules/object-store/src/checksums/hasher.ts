@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { DigestName, DigestResults } from './algorithms.ts';
-import { finishRegister, initialRegister, type CrcKernel, type KernelCrc } from './crc-kernel.ts';
+import { CrcKernel, finishRegister, initialRegister, type KernelCrc } from './crc-kernel.ts';
+import { XxHashes, type XxHash } from './xx-hashes.ts';
 
 /** Takes a body chunk by chunk; synchronous, for one thread. */
 export interface Hasher {
@@ -9,17 +10,32 @@ export interface Hasher {
   digest(): Buffer;
 }
 
-export function createHasher(kernel: CrcKernel, name: DigestName): Hasher {
+/** What Node has no native functions for; one of each for a thread. */
+export interface HashKernels {
+  readonly crc: CrcKernel;
+  readonly xx: XxHashes;
+}
+
+export async function loadHashKernels(): Promise<HashKernels> {
+  return { crc: new CrcKernel(), xx: await XxHashes.load() };
+}
+
+export function createHasher(kernels: HashKernels, name: DigestName): Hasher {
   switch (name) {
     case 'MD5':
     case 'SHA1':
     case 'SHA256':
+    case 'SHA512':
       return nativeHasher(name);
     case 'CRC32':
       return crc32Hasher();
     case 'CRC32C':
     case 'CRC64NVME':
-      return kernelHasher(kernel, name);
+      return kernelHasher(kernels.crc, name);
+    case 'XXHASH64':
+    case 'XXHASH3':
+    case 'XXHASH128':
+      return xxHasher(kernels.xx, name);
   }
 }
 
@@ -27,8 +43,8 @@ export function createHasher(kernel: CrcKernel, name: DigestName): Hasher {
 export class MultiHasher {
   readonly #hashers: readonly (readonly [DigestName, Hasher])[];
 
-  constructor(kernel: CrcKernel, names: Iterable<DigestName>) {
-    this.#hashers = [...names].map((name) => [name, createHasher(kernel, name)] as const);
+  constructor(kernels: HashKernels, names: Iterable<DigestName>) {
+    this.#hashers = [...names].map((name) => [name, createHasher(kernels, name)] as const);
   }
 
   update(chunk: Uint8Array): void {
@@ -42,9 +58,19 @@ export class MultiHasher {
   }
 }
 
-function nativeHasher(name: 'MD5' | 'SHA1' | 'SHA256'): Hasher {
+function nativeHasher(name: 'MD5' | 'SHA1' | 'SHA256' | 'SHA512'): Hasher {
   const hash = createHash(name.toLowerCase());
   return { update: (chunk) => void hash.update(chunk), digest: () => hash.digest() };
+}
+
+function xxHasher(hashes: XxHashes, name: XxHash): Hasher {
+  let state = hashes.begin(name);
+  return {
+    update: (chunk) => {
+      state = hashes.update(name, state, chunk);
+    },
+    digest: () => hashes.finish(name, state),
+  };
 }
 
 function crc32Hasher(): Hasher {

@@ -1,7 +1,6 @@
 import type { ChecksumAlgorithm, ChecksumType } from './algorithms.ts';
 import { CrcCombiner, type CombinableCrc } from './crc-combine.ts';
-import { CrcKernel } from './crc-kernel.ts';
-import { createHasher } from './hasher.ts';
+import { createHasher, type HashKernels } from './hasher.ts';
 
 export interface PartChecksum {
   sizeBytes: number;
@@ -14,13 +13,23 @@ export interface WholeChecksum {
   value: string;
 }
 
+/** The checksum of checksums, with how many they are: for what cannot be joined. */
+export function compositeChecksum(
+  kernels: HashKernels,
+  algorithm: ChecksumAlgorithm,
+  values: readonly string[],
+): WholeChecksum {
+  const hasher = createHasher(kernels, algorithm);
+  for (const value of values) hasher.update(Buffer.from(value, 'base64'));
+  return { algorithm, type: 'COMPOSITE', value: `${hasher.digest().toString('base64')}-${values.length}` };
+}
+
 /**
- * The checksum of a multipart object from those of its parts, without a look at the bytes. Without a wish it is the
- * CRC64NVME of the whole. Null when a part lacks the checksum that is needed.
+ * The CRC of a multipart object from those of its parts, without a look at the bytes; without a wish it is CRC64NVME. Null
+ * when a part lacks the one that is needed.
  */
-export function multipartChecksum(
+export function joinedChecksum(
   algorithm: ChecksumAlgorithm | null,
-  type: ChecksumType | null,
   parts: readonly PartChecksum[],
 ): WholeChecksum | null {
   const wanted = algorithm ?? 'CRC64NVME';
@@ -28,11 +37,6 @@ export function multipartChecksum(
   for (const { checksum } of parts) {
     if (checksum?.algorithm !== wanted) return null;
     digests.push(Buffer.from(checksum.value, 'base64'));
-  }
-  if (type === 'COMPOSITE') {
-    const hasher = createHasher(new CrcKernel(), wanted);
-    for (const digest of digests) hasher.update(digest);
-    return { algorithm: wanted, type, value: `${hasher.digest().toString('base64')}-${parts.length}` };
   }
   if (!isCombinable(wanted)) return null;
   return { algorithm: wanted, type: 'FULL_OBJECT', value: joined(wanted, digests, parts).toString('base64') };

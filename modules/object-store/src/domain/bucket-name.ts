@@ -17,10 +17,15 @@ const LABEL = '[a-z0-9](?:[a-z0-9-]*[a-z0-9])?';
 const NAME = new RegExp(String.raw`^${LABEL}(?:\.${LABEL})*$`);
 const ADDRESS = /^\d+(?:\.\d+){3}$/;
 
+/** Whether a bucket can have this name. */
+export function isBucketName(name: string): boolean {
+  const fits = name.length >= MIN_LENGTH && name.length <= MAX_LENGTH;
+  return fits && NAME.test(name) && !ADDRESS.test(name);
+}
+
 /** What the S3 plane takes, as S3 does: host names in lower case, but no addresses. Nothing is changed for the client. */
 export function assertBucketName(name: string): void {
-  const fits = name.length >= MIN_LENGTH && name.length <= MAX_LENGTH;
-  if (!fits || !NAME.test(name) || ADDRESS.test(name)) {
+  if (!isBucketName(name)) {
     throw storeErrors.InvalidBucketName({
       details: {
         resource: name.slice(0, 128),

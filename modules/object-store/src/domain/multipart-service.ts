@@ -1,9 +1,11 @@
 import { storeErrors } from '../errors.ts';
 import type { NewContent, StoredVersion, WriteConditions } from '../ports/metadata-store.ts';
-import type { CompletedPart, ExpectedObject } from '../ports/upload-commands.ts';
+import { lastNamed, type CompletedPart, type CompleteUpload, type ExpectedObject } from '../ports/upload-commands.ts';
 import type { UploadPage } from '../ports/upload-queries.ts';
 import type { SourceVersion } from '../ports/copy-commands.ts';
 import type { ChecksumAlgorithm, ChecksumType } from '../checksums/algorithms.ts';
+import type { HashKernels } from '../checksums/hasher.ts';
+import { compositeChecksum } from '../checksums/multipart-checksum.ts';
 import type { BucketRecord, ObjectAttributes, ObjectChecksum, PartRecord, UploadRecord } from '../ports/records.ts';
 import type { EventOrigin } from '../ports/notifications.ts';
 import type { BucketConfigurations } from './bucket-configurations.ts';
@@ -70,7 +72,7 @@ export interface MultipartService {
 }
 
 export function createMultipartService(parts: StoreParts, configurations: BucketConfigurations): MultipartService {
-  const { metadata, identifiers, config, now } = parts;
+  const { metadata, identifiers, config, hashing, now } = parts;
   const get = async ({ bucket, key, uploadId }: UploadName): Promise<UploadRecord> => {
     const upload = await metadata.findUpload({ uploadId, bucketId: bucket.id, key });
     if (upload === null) throw storeErrors.NoSuchUpload({ details: { uploadId } });
@@ -117,6 +119,7 @@ export function createMultipartService(parts: StoreParts, configurations: Bucket
       await metadata.completeUpload({
         ...completion,
         ...(await writeRulesOf(configurations, bucket, completion.key, origin)),
+        ...compositeOf(hashing.kernels, completion.parts),
         conditions,
         expected,
         bucketId: bucket.id,
@@ -134,4 +137,14 @@ export function createMultipartService(parts: StoreParts, configurations: Bucket
     },
     listUploads: (bucket, page) => metadata.listUploads({ bucketId: bucket.id, ...page }),
   };
+}
+
+/** Made of what the client confirms of the parts, each of which the store holds against what it has. */
+function compositeOf(kernels: HashKernels, named: readonly CompletedPart[]): Pick<CompleteUpload, 'composite'> {
+  const parts = lastNamed(named);
+  const [first] = parts;
+  if (first?.checksumAlgorithm === undefined) return {};
+  const values = parts.flatMap(({ checksum }) => checksum ?? []);
+  if (values.length !== parts.length) return {};
+  return { composite: compositeChecksum(kernels, first.checksumAlgorithm, values) };
 }

@@ -39,6 +39,8 @@ export function parseTagQuery(text: string): Tags {
     const at = piece.indexOf('=');
     return at === -1 ? [decode(piece), ''] : [decode(piece.slice(0, at)), decode(piece.slice(at + 1))];
   });
+  const keys = pairs.map(([key]) => key);
+  if (keys.includes('') || new Set(keys).size !== keys.length) throw malformedHeader();
   return assertTags(pairs, MAX_OBJECT_TAGS);
 }
 
@@ -46,10 +48,14 @@ function decode(text: string): string {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '));
   } catch {
-    throw storeErrors.InvalidArgument({
-      details: { reason: 'The header x-amz-tagging shall be encoded as UTF-8 then URLEncoded URL query parameters' },
-    });
+    throw malformedHeader();
   }
+}
+
+function malformedHeader(): Error {
+  const reason =
+    "The header 'x-amz-tagging' shall be encoded as UTF-8 then URLEncoded URL query parameters without tag name duplicates.";
+  return storeErrors.InvalidArgument({ details: { reason, argumentName: 'x-amz-tagging' } });
 }
 
 function invalid(reason: string): Error {

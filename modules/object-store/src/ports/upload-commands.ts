@@ -40,6 +40,12 @@ export interface CompletedPart {
   etag: string;
   /** Base64, where the client repeated it. */
   checksum?: string;
+  checksumAlgorithm?: ChecksumAlgorithm;
+}
+
+/** Of a part that is named again right after itself the last counts. */
+export function lastNamed(parts: readonly CompletedPart[]): readonly CompletedPart[] {
+  return parts.filter(({ partNumber }, index) => partNumber !== parts[index + 1]?.partNumber);
 }
 
 /** Each is held against what the parts add up to. */
@@ -56,6 +62,8 @@ export interface CompleteUpload {
   parts: readonly CompletedPart[];
   /** What the client says of the whole object. */
   expected: ExpectedObject;
+  /** Of the parts' checksums, where the client named them all; for an upload that wants one. */
+  composite?: ObjectChecksum;
   nowMs: number;
   versionToken: string;
   minPartBytes: number;

@@ -1,4 +1,6 @@
 import { parseChecksumAlgorithm, type ChecksumAlgorithm } from '../checksums/algorithms.ts';
+import { unsupportedChecksum } from './body/body-plan.ts';
+import { isBucketName } from '../domain/bucket-name.ts';
 import { assertObjectKey } from '../domain/object-key.ts';
 import { evaluateReadConditions } from '../domain/read-conditions.ts';
 import { storeErrors } from '../errors.ts';
@@ -20,10 +22,11 @@ export function readCopySource(headers: RequestHeaders): CopySource {
   if (slash < 1 || slash === decoded.length - 1) {
     throw invalid('Copy Source must mention the source bucket and key: sourcebucket/sourcekey');
   }
-  const key = decoded.slice(slash + 1);
+  const [bucketName, key] = [decoded.slice(0, slash), decoded.slice(slash + 1)];
+  if (!isBucketName(bucketName)) throw invalid('Invalid copy source bucket name');
   assertObjectKey(key);
   if (versionId !== undefined) assertVersionId(versionId);
-  return { bucketName: decoded.slice(0, slash), key, ...(versionId === undefined ? {} : { versionId }) };
+  return { bucketName, key, ...(versionId === undefined ? {} : { versionId }) };
 }
 
 export interface FoundSource {
@@ -60,7 +63,7 @@ async function readable(context: S3Context, named: CopySource): Promise<Omit<Fou
 /** `COPY` unless the request says `REPLACE`. */
 export function replaces(headers: RequestHeaders, what: 'metadata' | 'tagging'): boolean {
   const directive = headers.get(`x-amz-${what}-directive`) ?? 'COPY';
-  if (directive !== 'COPY' && directive !== 'REPLACE') throw invalid(`Unknown ${what} directive.`);
+  if (directive !== 'COPY' && directive !== 'REPLACE') throw invalid(`Unknown ${what} directive.`, `x-amz-${what}-directive`);
   return directive === 'REPLACE';
 }
 
@@ -87,12 +90,7 @@ export function readCopyChecksum(headers: RequestHeaders): ChecksumAlgorithm | n
   if (name === undefined) return null;
   const algorithm = parseChecksumAlgorithm(name);
   if (algorithm !== null) return algorithm;
-  throw storeErrors.InvalidRequest({
-    details: {
-      reason:
-        'Checksum algorithm provided is unsupported. Please try again with any of the valid types: [CRC32, CRC32C, CRC64NVME, SHA1, SHA256]',
-    },
-  });
+  throw unsupportedChecksum();
 }
 
 const ATTEMPTS = 5;
@@ -117,10 +115,10 @@ function decode(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    throw invalid('Copy Source is not encoded correctly');
+    throw invalid('Invalid copy source encoding');
   }
 }
 
-function invalid(reason: string): Error {
-  return storeErrors.InvalidArgument({ details: { reason } });
+function invalid(reason: string, argumentName = 'x-amz-copy-source'): Error {
+  return storeErrors.InvalidArgument({ details: { reason, argumentName } });
 }

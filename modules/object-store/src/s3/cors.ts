@@ -8,6 +8,8 @@ import type { RequestHeaders } from './request-headers.ts';
 import { respondEmpty, setHeaders } from './respond.ts';
 import type { S3Request } from './s3-request.ts';
 
+/** Of which a rule can speak. */
+const METHODS: ReadonlySet<string> = new Set(['GET', 'PUT', 'POST', 'DELETE', 'HEAD']);
 const VARY = 'Origin, Access-Control-Request-Headers, Access-Control-Request-Method';
 
 /** Puts what browsers need to hear into the answer, whatever the answer will be. Costs nothing without an `Origin`. */
@@ -35,7 +37,7 @@ export async function answerPreflight(
   const match = matchCors(rules, question);
   if (match === null) {
     throw forbidden(
-      'This CORS request is not allowed. This is usually because the evalution of Origin, request method / Access-Control-Request-Method or Access-Control-Request-Headers are not whitelisted by the resource’s CORS spec.',
+      "This CORS request is not allowed. This is usually because the evalution of Origin, request method / Access-Control-Request-Method or Access-Control-Request-Headers are not whitelisted by the resource's CORS spec.",
     );
   }
   const allowed = question.headers.length === 0 ? {} : { 'access-control-allow-headers': question.headers.join(', ') };
@@ -48,10 +50,17 @@ function readQuestion(headers: RequestHeaders): CorsQuestion {
     throw storeErrors.BadRequest({ details: { reason: 'Insufficient information. Origin request header needed.' } });
   }
   const method = headers.get('access-control-request-method');
-  if (method === undefined || !/^[A-Z]{1,16}$/.test(method)) {
+  if (method === undefined || !METHODS.has(method)) {
     throw storeErrors.BadRequest({
-      details: { reason: `Invalid Access-Control-Request-Method: ${method === undefined ? 'null' : 'malformed'}` },
+      details: { reason: `Invalid Access-Control-Request-Method: ${method?.slice(0, 40) ?? 'null'}` },
     });
+  }
+  const wrong = (headers.get('access-control-request-headers') ?? '')
+    .split(',')
+    .find((name) => name.trim() !== '' && !/^[\w!#$%&'*+.^`|~-]+$/.test(name.trim()));
+  if (wrong !== undefined) {
+    const reason = `Access-Control-Request-Headers "${wrong.slice(0, 100)}" contains invalid character.`;
+    throw storeErrors.BadRequest({ details: { reason } });
   }
   return { origin, method, headers: requestedHeaders(headers) };
 }

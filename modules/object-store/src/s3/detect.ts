@@ -66,9 +66,48 @@ export type Preflight = 'CorsPreflight';
 export function detectOperation(request: S3Request): OperationName | Preflight {
   const { method, bucketName, key } = request;
   if (method === 'OPTIONS') return 'CorsPreflight';
-  if (bucketName === null) return needed({ GET: 'ListBuckets' }, method);
-  if (key === null) return needed(subresource(request, BUCKET_SUBRESOURCES) ?? plainBucket(request), method);
-  return needed(subresource(request, OBJECT_SUBRESOURCES) ?? plainObject(request), method);
+  if (bucketName === null) return needed({ GET: 'ListBuckets' }, method, 'SERVICE');
+  assertSensible(request);
+  if (key === null) return needed(subresource(request, BUCKET_SUBRESOURCES) ?? plainBucket(request), method, 'BUCKET');
+  return needed(subresource(request, OBJECT_SUBRESOURCES) ?? plainObject(request), method, 'OBJECT');
+}
+
+/** Questions that no operation answers, which S3 says more about than that they are not allowed. */
+function assertSensible({ method, key, query, headers }: S3Request): void {
+  const copySource = headers.get('x-amz-copy-source');
+  if (copySource !== undefined && method !== 'PUT' && (method !== 'POST' || query.has('uploadId'))) {
+    throw storeErrors.InvalidArgument({
+      details: {
+        reason: 'You can only specify a copy source header for copy requests.',
+        argumentName: 'x-amz-copy-source',
+        argumentValue: copySource.slice(0, 1_024),
+      },
+    });
+  }
+  if (key === null) return;
+  if (method === 'GET' && query.has('uploads')) {
+    throw invalidRequest('Key is not expected for the GET method ?uploads subresource');
+  }
+  if (method === 'GET' && query.has('versions')) {
+    throw invalidRequest('There is no such thing as the ?versions sub-resource for a key');
+  }
+  if (method !== 'PUT') return;
+  if (query.has('partNumber') && !query.has('uploadId')) {
+    throw storeErrors.InvalidArgument({
+      details: {
+        reason: 'This operation does not accept partNumber without uploadId',
+        argumentName: 'partNumber',
+        argumentValue: 'partNumber',
+      },
+    });
+  }
+  if (query.has('uploadId') && !query.has('partNumber')) {
+    throw storeErrors.MethodNotAllowed({ details: { method, resourceType: 'UPLOAD' } });
+  }
+}
+
+function invalidRequest(reason: string): Error {
+  return storeErrors.InvalidRequest({ details: { reason } });
 }
 
 function plainBucket({ query }: S3Request): ByMethod {
@@ -106,9 +145,9 @@ function subresource({ query }: S3Request, known: Readonly<Record<string, ByMeth
   return null;
 }
 
-function needed(operations: ByMethod, method: string): OperationName {
+function needed(operations: ByMethod, method: string, resourceType: string): OperationName {
   const operation = operations[method];
-  if (operation === undefined) throw storeErrors.MethodNotAllowed({ details: { method } });
+  if (operation === undefined) throw storeErrors.MethodNotAllowed({ details: { method, resourceType } });
   return operation;
 }
 

@@ -18,6 +18,9 @@ import {
 import { operations } from './operations.ts';
 import type { S3Request } from './s3-request.ts';
 
+/** S3's sentence; the name of the operation stands beside it. */
+const NOT_IMPLEMENTED = 'A header you provided implies functionality that is not implemented.';
+
 /** From a request to its operation: who calls, what is asked, is the bucket there, may they, then the handler. */
 export async function dispatch(
   operationName: OperationName,
@@ -29,7 +32,7 @@ export async function dispatch(
   const authentication = operationName === 'PostObject' ? null : await whoSigned(request, services);
   if (!isImplemented(operationName)) {
     if (authentication === null) throw storeErrors.AccessDenied();
-    throw storeErrors.NotImplemented({ details: { operation: operationName } });
+    throw storeErrors.NotImplemented({ details: { operation: operationName, reason: NOT_IMPLEMENTED } });
   }
   assertKnownHeaders(request);
   const caller = authentication === null ? ANONYMOUS : callerOf(authentication.credential.key);
@@ -70,7 +73,12 @@ async function findBucket(
     if (!mayDo(caller, needs, null)) throw storeErrors.AccessDenied();
     return { bucket: null, access: null };
   }
-  const bucket = await services.buckets.get(bucketName);
+  // A form is refused for its signature first, as every other request is: its handler says that the bucket is not there.
+  const isForm = operationName === 'PostObject';
+  const bucket = isForm
+    ? await services.parts.metadata.findBucket({ name: bucketName })
+    : await services.buckets.get(bucketName);
+  if (bucket === null) return { bucket: null, access: null };
   countTraffic(services.traffic, bucket, request.incoming, response);
   if (!isExpectedOwner(request.headers.get('x-amz-expected-bucket-owner'), bucket)) throw denied(bucket);
   return { bucket, access: await authorize({ request, services, caller, bucket, action, needs }) };

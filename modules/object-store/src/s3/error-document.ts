@@ -10,6 +10,7 @@ const ELEMENTS: Readonly<Record<string, string>> = {
   calculatedDigest: 'CalculatedDigest',
   canonicalRequest: 'CanonicalRequest',
   chunk: 'Chunk',
+  condition: 'Condition',
   claimedSha256: 'ClientComputedContentSHA256',
   computedSha256: 'S3ComputedContentSHA256',
   expectedDigest: 'ExpectedDigest',
@@ -20,12 +21,15 @@ const ELEMENTS: Readonly<Record<string, string>> = {
   key: 'Key',
   maxSizeAllowed: 'MaxSizeAllowed',
   maxSkewMs: 'MaxAllowedSkewMilliseconds',
+  method: 'Method',
   minSizeAllowed: 'MinSizeAllowed',
+  missingHeader: 'MissingHeaderName',
   operation: 'Operation',
   partNumber: 'PartNumber',
   proposedSize: 'ProposedSize',
   region: 'Region',
   requestTime: 'RequestTime',
+  resourceType: 'ResourceType',
   serverTime: 'ServerTime',
   signatureProvided: 'SignatureProvided',
   stringToSign: 'StringToSign',
@@ -34,7 +38,13 @@ const ELEMENTS: Readonly<Record<string, string>> = {
 };
 
 /** Codes whose sentence S3 replaces by what was found. */
-const WITH_REASON: ReadonlySet<string> = new Set(['AccessDenied', 'IncompleteBody']);
+const WITH_REASON: ReadonlySet<string> = new Set([
+  'AccessDenied',
+  'BadDigest',
+  'IncompleteBody',
+  'InvalidBucketState',
+  'NotImplemented',
+]);
 
 export interface ErrorPlace {
   requestId: string;

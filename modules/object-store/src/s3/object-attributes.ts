@@ -30,9 +30,10 @@ export function readAttributes(headers: RequestHeaders, metadataLimitBytes: numb
   const metadata = readMetadata(headers, metadataLimitBytes);
   const storageClass = headers.get('x-amz-storage-class');
   if (storageClass !== undefined && !STORAGE_CLASSES.has(storageClass)) throw storeErrors.InvalidStorageClass();
+  const contentType = headers.get('content-type') ?? '';
   const tags = parseTagQuery(headers.get('x-amz-tagging') ?? '');
   return {
-    contentType: headers.get('content-type') ?? DEFAULT_CONTENT_TYPE,
+    contentType: contentType === '' ? DEFAULT_CONTENT_TYPE : contentType,
     ...(Object.keys(kept).length === 0 ? {} : { headers: kept }),
     ...(Object.keys(metadata).length === 0 ? {} : { metadata }),
     ...(Object.keys(tags).length === 0 ? {} : { tags }),
@@ -45,13 +46,15 @@ export function readAttributes(headers: RequestHeaders, metadataLimitBytes: numb
 function redirectLocation(headers: RequestHeaders): Pick<ObjectAttributes, 'websiteRedirectLocation'> {
   const location = headers.get('x-amz-website-redirect-location');
   if (location === undefined) return {};
-  if (!/^(\/|https?:\/\/)/.test(location)) throw invalidLocation('must start with / or http:// or https://');
-  if (location.length > 2_048) throw invalidLocation('is longer than 2048 bytes');
+  if (!/^(\/|https?:\/\/)/.test(location)) {
+    throw invalidLocation("must have a prefix of 'http://' or 'https://' or '/'.");
+  }
+  if (location.length > 2_048) throw invalidLocation('is longer than 2048 bytes.');
   return { websiteRedirectLocation: location };
 }
 
 function invalidLocation(reason: string): Error {
-  return storeErrors.InvalidArgument({ details: { reason: `The website redirect location ${reason}` } });
+  return storeErrors.InvalidRedirectLocation({ details: { reason: `The website redirect location ${reason}` } });
 }
 
 function readMetadata(headers: RequestHeaders, limitBytes: number): Record<string, string> {

@@ -20,13 +20,16 @@ export async function readObjectLock(context: S3Context): Promise<Locks> {
   const asked = [MODE, UNTIL, HOLD].some((name) => headers.has(name));
   const configuration = await services.configurations.of(bucket);
   const document = configuration.parsed('object-lock', parseObjectLockDocument);
+  const nowMs = services.parts.now();
+  const requested = readRetention(headers.get(MODE), headers.get(UNTIL), nowMs);
+  if (hold !== undefined && hold !== 'ON' && hold !== 'OFF') {
+    throw invalid("Legal Hold must be either of 'ON' or 'OFF'", HOLD, hold);
+  }
   if (document === null) {
-    if (asked) throw notLockable();
+    if (asked) throw storeErrors.InvalidRequest({ details: { reason: 'Bucket is missing ObjectLockConfiguration' } });
     return {};
   }
-  const nowMs = services.parts.now();
-  const retention = readRetention(headers.get(MODE), headers.get(UNTIL), nowMs) ?? defaultRetentionOf(document, nowMs);
-  if (hold !== undefined && hold !== 'ON' && hold !== 'OFF') throw invalid('Legal Hold must be either of ON or OFF');
+  const retention = requested ?? defaultRetentionOf(document, nowMs);
   return {
     ...(retention === null ? {} : { retention }),
     ...(hold === undefined ? {} : { legalHold: hold === 'ON' }),
@@ -54,11 +57,13 @@ export async function assertLockable(context: S3Context, bucket: BucketRecord): 
 
 function readRetention(mode: string | undefined, until: string | undefined, nowMs: number): ObjectRetention | null {
   if (mode === undefined && until === undefined) return null;
-  if (mode === undefined || until === undefined) throw invalid(`${UNTIL} and ${MODE} must both be supplied`);
-  if (!isRetentionMode(mode)) throw invalid('Unknown wormMode directive.');
+  if (mode === undefined || until === undefined) {
+    throw invalid(`${UNTIL} and ${MODE} must both be supplied.`, mode === undefined ? MODE : UNTIL, '');
+  }
+  if (!isRetentionMode(mode)) throw invalid('Unknown wormMode directive.', MODE, mode);
   const untilMs = parseRetainUntil(until);
-  if (untilMs === null) throw invalid('The retain until date must be provided in ISO 8601 format');
-  if (untilMs <= nowMs) throw invalid('The retain until date must be in the future!');
+  if (untilMs === null) throw invalid('The retain until date must be provided in ISO 8601 format', UNTIL, until);
+  if (untilMs <= nowMs) throw invalid('The retain until date must be in the future!', UNTIL, until);
   return { mode, untilMs };
 }
 
@@ -73,6 +78,7 @@ function notLockable(): Error {
   return storeErrors.InvalidRequest({ details: { reason: 'Bucket is missing Object Lock Configuration' } });
 }
 
-function invalid(reason: string): Error {
-  return storeErrors.InvalidArgument({ details: { reason } });
+function invalid(reason: string, argumentName: string, argumentValue: string): Error {
+  const details = { reason, argumentName, argumentValue: argumentValue.slice(0, 100) };
+  return storeErrors.InvalidArgument({ details });
 }

@@ -1,6 +1,8 @@
 import { storeErrors } from '../errors.ts';
 import type { RequestQuery } from './query.ts';
 
+const MAX_INTEGER = 2_147_483_647;
+
 /** `max-keys` and its siblings: absent is the limit, more is cut to it, anything else is refused. */
 export function readLimit(query: RequestQuery, name: string, limit: number): number {
   return readLimitText(query.get(name), name, limit);
@@ -9,9 +11,12 @@ export function readLimit(query: RequestQuery, name: string, limit: number): num
 /** The same of a header's text. */
 export function readLimitText(text: string | undefined, name: string, limit: number): number {
   if (text === undefined || text === '') return limit;
-  if (!/^\d{1,10}$/.test(text) || Number(text) > 2_147_483_647) {
-    const reason = `Provided ${name} not an integer or within integer range`;
-    throw storeErrors.InvalidArgument({ details: { reason, field: name } });
+  if (!/^\d{1,10}$/.test(text) || Number(text) > MAX_INTEGER) {
+    const reason = /^-\d{1,10}$/.test(text)
+      ? `Argument ${name} must be an integer between 0 and ${MAX_INTEGER}`
+      : `Provided ${name} not an integer or within integer range`;
+    const details = { reason, field: name, argumentName: name, argumentValue: text.slice(0, 100) };
+    throw storeErrors.InvalidArgument({ details });
   }
   return Math.min(Number(text), limit);
 }

@@ -1,7 +1,7 @@
 import { compareKeys } from '../domain/key-order.ts';
 import { assertTags, type Tags } from '../domain/tags.ts';
 import { storeErrors } from '../errors.ts';
-import { children, childText, parseXml } from './xml-reader.ts';
+import { children, childText, parseXml, type XmlElement } from './xml-reader.ts';
 import type { XmlNode } from './xml-writer.ts';
 
 /** `<Tagging>` as objects, buckets and forms send it. */
@@ -9,7 +9,12 @@ export function parseTagging(document: string, limit: number): Tags {
   const root = parseXml(document, 'Tagging');
   const [set, ...others] = children(root, 'TagSet');
   if (set === undefined || others.length > 0) throw storeErrors.MalformedXML();
-  const pairs = children(set, 'Tag').map((tag): readonly [string, string] => {
+  return readTagList(set, limit);
+}
+
+/** The `<Tag>`s of an element. */
+export function readTagList(list: XmlElement, limit: number): Tags {
+  const pairs = children(list, 'Tag').map((tag): readonly [string, string] => {
     const [key, value] = [childText(tag, 'Key'), childText(tag, 'Value')];
     if (key === undefined || value === undefined) throw storeErrors.MalformedXML();
     return [key, value];

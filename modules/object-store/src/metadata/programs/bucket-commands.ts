@@ -67,16 +67,21 @@ function* enableObjectLock({ id, nowMs }: CreateBucket): Program<void> {
 
 export function* deleteBucket(input: DeleteBucket): Program<void> {
   yield* lock(`bucket/${input.bucketId}`);
-  const bucket = yield* first(`select id from bucket where id = ? and state = 'active'`, input.bucketId);
+  const bucket = yield* first(`select versioning from bucket where id = ? and state = 'active'`, input.bucketId);
   if (bucket === undefined) throw storeErrors.NoSuchBucket();
   const object = yield* first('select 1 as found from object where bucket_id = ? limit 1', input.bucketId);
-  if (object !== undefined) throw storeErrors.BucketNotEmpty();
+  if (object !== undefined) throw bucketNotEmpty(text(bucket, 'versioning') !== 'unversioned');
   const uploads = yield* all(
     'select upload_id from upload where bucket_id = ? and completed_at_ms is null',
     input.bucketId,
   );
   for (const upload of uploads) yield* trashUpload(text(upload, 'upload_id'), input.trashDueAtMs);
   yield* forgetBucket(input.bucketId);
+}
+
+function bucketNotEmpty(keepsVersions: boolean): Error {
+  const further = keepsVersions ? ' You must delete all versions in the bucket.' : '';
+  return storeErrors.BucketNotEmpty({ details: { reason: `The bucket you tried to delete is not empty.${further}` } });
 }
 
 export function* softDeleteBucket(input: Command<'softDeleteBucket'>): Program<BucketRecord> {

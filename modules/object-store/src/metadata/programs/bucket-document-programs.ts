@@ -21,7 +21,8 @@ export function* putBucketDocument(input: PutBucketDocument): Program<void> {
   );
   if (bucket === undefined) throw storeErrors.NoSuchBucket();
   if (name === 'object-lock' && text(bucket, 'versioning') !== 'enabled') {
-    throw storeErrors.InvalidBucketState({ details: { reason: 'object lock needs versioning' } });
+    const reason = "Versioning must be 'Enabled' on the bucket to apply a Object Lock configuration";
+    throw storeErrors.InvalidBucketState({ details: { reason } });
   }
   if (document === null) {
     yield* change('delete from bucket_document where bucket_id = ? and name = ?', bucketId, name);
@@ -61,8 +62,11 @@ export function* setVersioning(input: Parameters<MetadataCommands['setVersioning
       `select 1 as found from bucket_document where bucket_id = ? and name = 'object-lock'`,
       input.bucketId,
     );
-    if (locks !== undefined)
-      throw storeErrors.InvalidBucketState({ details: { reason: 'object lock needs versioning' } });
+    if (locks !== undefined) {
+      const reason =
+        'An Object Lock configuration is present on this bucket, so the versioning state cannot be changed.';
+      throw storeErrors.InvalidBucketState({ details: { reason } });
+    }
   }
   const [bucket] = yield* change(
     `update bucket set versioning = ?, configuration_version = configuration_version + 1

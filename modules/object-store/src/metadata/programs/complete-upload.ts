@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { multipartChecksum } from '../../checksums/multipart-checksum.ts';
+import { joinedChecksum } from '../../checksums/multipart-checksum.ts';
 import { storeErrors } from '../../errors.ts';
 import type { StoredVersion } from '../../ports/metadata-store.ts';
-import type { CompletedPart, CompleteUpload, ExpectedObject } from '../../ports/upload-commands.ts';
+import { lastNamed, type CompletedPart, type CompleteUpload } from '../../ports/upload-commands.ts';
 import type { ObjectChecksum, PartRecord, UploadRecord } from '../../ports/records.ts';
 import { all, change, first, type Program } from '../program.ts';
 import { text, textOrNull } from '../row.ts';
@@ -40,7 +40,8 @@ export function* completeUpload(input: CompleteUpload): Program<StoredVersion> {
   const stored = yield* readParts(input.uploadId);
   const parts = choose(stored, input.parts);
   const sizeBytes = assertSizes(parts, input);
-  const checksum = checksumOf(upload, parts, input.expected);
+  const checksum = checksumOf(upload, parts, input);
+  assertPartChecksums(upload, input.parts);
   yield* arrange(input, stored, parts);
   const etag = multipartEtag(parts);
   const versionId = yield* pushVersion(versioning, newest, {
@@ -90,18 +91,30 @@ function* readParts(uploadId: string): Program<ReadonlyMap<number, StoredPart>> 
 
 /** The parts that the client named, each as it was uploaded. Of one that is named again the last counts. */
 function choose(stored: ReadonlyMap<number, StoredPart>, named: readonly CompletedPart[]): readonly StoredPart[] {
-  const last = named.filter(({ partNumber }, index) => partNumber !== named[index + 1]?.partNumber);
   let previous = 0;
-  return last.map(({ partNumber, etag, checksum }) => {
+  return lastNamed(named).map(({ partNumber, etag, checksum, checksumAlgorithm }) => {
     if (partNumber <= previous) throw storeErrors.InvalidPartOrder();
     previous = partNumber;
     const part = stored.get(partNumber);
     if (part === undefined || part.etag !== etag) throw storeErrors.InvalidPart({ details: { partNumber } });
+    if (checksumAlgorithm !== undefined && checksumAlgorithm !== part.checksum?.algorithm) {
+      const reason = `The ${checksumAlgorithm.toLowerCase()} you specified for part ${partNumber} did not match what we received.`;
+      throw storeErrors.BadDigest({ details: { reason, partNumber } });
+    }
     if (checksum !== undefined && checksum !== part.checksum?.value) {
       throw storeErrors.InvalidPart({ details: { partNumber } });
     }
     return part;
   });
+}
+
+/** What is a checksum of checksums is made of those that the client confirms. */
+function assertPartChecksums({ checksumAlgorithm, checksumType }: UploadRecord, named: readonly CompletedPart[]): void {
+  if (checksumAlgorithm === null || checksumType !== 'COMPOSITE') return;
+  const missing = named.find(({ checksum }) => checksum === undefined);
+  if (missing === undefined) return;
+  const reason = `The upload was created using a ${checksumAlgorithm.toLowerCase()} checksum. The complete request must include the checksum for each part. It was missing for part ${missing.partNumber} in the request.`;
+  throw storeErrors.InvalidRequest({ details: { reason } });
 }
 
 function assertSizes(parts: readonly StoredPart[], input: CompleteUpload): number {
@@ -158,14 +171,14 @@ function multipartEtag(parts: readonly StoredPart[]): string {
 function checksumOf(
   upload: UploadRecord,
   parts: readonly StoredPart[],
-  expected: ExpectedObject,
+  { expected, composite }: Pick<CompleteUpload, 'expected' | 'composite'>,
 ): ObjectChecksum | null {
   const type = upload.checksumType ?? 'FULL_OBJECT';
   if (expected.checksumType !== undefined && expected.checksumType !== type) {
     const reason = `The upload was created using the ${type} checksum mode. The complete request must use the same checksum mode.`;
     throw storeErrors.InvalidRequest({ details: { reason } });
   }
-  const checksum = multipartChecksum(upload.checksumAlgorithm, upload.checksumType, parts);
+  const checksum = type === 'COMPOSITE' ? (composite ?? null) : joinedChecksum(upload.checksumAlgorithm, parts);
   if (expected.checksum === undefined) return checksum;
   const { algorithm, value } = expected.checksum;
   // Nothing is known of another algorithm when the upload was begun without one.

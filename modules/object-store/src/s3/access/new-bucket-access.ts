@@ -18,7 +18,9 @@ export async function readNewBucketAccess(
   const ownership = header('x-amz-object-ownership');
   if (ownership !== undefined) {
     if (!isObjectOwnership(ownership)) {
-      throw storeErrors.InvalidArgument({ details: { reason: 'Invalid x-amz-object-ownership header' } });
+      throw storeErrors.InvalidArgument({
+        details: { reason: `Invalid x-amz-object-ownership header: ${ownership.slice(0, 100)}` },
+      });
     }
     const controls: OwnershipControls = { objectOwnership: ownership };
     documents.push(['ownership-controls', JSON.stringify(controls)]);

@@ -40,18 +40,23 @@ const GRANT_HEADERS: readonly (readonly [string, Permission])[] = [
   ['x-amz-grant-full-control', 'FULL_CONTROL'],
 ];
 
+/** Whether a request speaks of an ACL in its headers. */
+export function hasAclHeaders(header: (name: string) => string | undefined): boolean {
+  return ['x-amz-acl', ...GRANT_HEADERS.map(([name]) => name)].some((name) => header(name) !== undefined);
+}
+
 /** `x-amz-acl` or `x-amz-grant-…`; null when the request has neither. */
 export function readAclHeaders(header: (name: string) => string | undefined): RequestedAcl | null {
   const canned = header('x-amz-acl');
+  if (canned !== undefined && GRANT_HEADERS.some(([name]) => header(name) !== undefined)) {
+    const reason = 'Specifying both Canned ACLs and Header Grants is not allowed.';
+    throw storeErrors.InvalidRequest({ details: { reason } });
+  }
   const grants = GRANT_HEADERS.flatMap(([name, permission]) => {
     const value = header(name);
     return value === undefined ? [] : readGrantees(value).map((grantee) => ({ grantee, permission }));
   });
   if (canned === undefined) return grants.length === 0 ? null : { grants: assertFew(grants) };
-  if (grants.length > 0) {
-    const reason = 'Specifying both Canned ACLs and Header Grants is not allowed';
-    throw storeErrors.InvalidRequest({ details: { reason } });
-  }
   if (!isCannedAcl(canned)) {
     throw storeErrors.InvalidArgument({ details: { reason: `Unknown canned ACL: ${canned}`, field: 'x-amz-acl' } });
   }

@@ -32,7 +32,11 @@ export function payloadHashOf(request: S3Request, claim: SignatureClaim): string
 /** What a request without a signature says about its body. Signed chunks go on from a signature, so it cannot have them. */
 export function anonymousPayload(request: S3Request): PayloadDeclaration {
   const declared = readDeclaration(request.headers.get('x-amz-content-sha256') ?? UNSIGNED_PAYLOAD);
-  if (declared.kind === 'chunked' && declared.signed) throw storeErrors.AccessDenied();
+  if (declared.kind === 'chunked' && declared.signed) {
+    const reason =
+      "Anonymous requests don't support this x-amz-content-sha256 value. Please use UNSIGNED-PAYLOAD or STREAMING-UNSIGNED-PAYLOAD-TRAILER.";
+    throw storeErrors.InvalidRequest({ details: { reason } });
+  }
   return declared;
 }
 

@@ -118,7 +118,29 @@ function readChecksum(request: S3Request, payload: PayloadDeclaration): BodyPlan
 export function announcedAlgorithm(headers: RequestHeaders): ChecksumAlgorithm | null {
   const given = CHECKSUM_ALGORITHMS.filter((algorithm) => headers.has(checksumHeaderName(algorithm)));
   if (given.length > 1) throw severalChecksums();
+  if (given.length === 0) assertNoUnknownChecksum(headers);
   return given[0] ?? null;
+}
+
+const NO_CHECKSUMS: ReadonlySet<string> = new Set([
+  'x-amz-checksum-algorithm',
+  'x-amz-checksum-mode',
+  'x-amz-checksum-type',
+]);
+
+/** A checksum that nobody here can verify must not look as if it had been. */
+function assertNoUnknownChecksum(headers: RequestHeaders): void {
+  for (const name of headers.names()) {
+    if (!name.startsWith('x-amz-checksum-') || NO_CHECKSUMS.has(name)) continue;
+    const reason = 'The algorithm type you specified in x-amz-checksum- header is invalid.';
+    throw storeErrors.InvalidRequest({ details: { reason } });
+  }
+}
+
+export function unsupportedChecksum(): Error {
+  const valid = CHECKSUM_ALGORITHMS.join(', ');
+  const reason = `Checksum algorithm provided is unsupported. Please try again with any of the valid types: [${valid}]`;
+  return storeErrors.InvalidRequest({ details: { reason } });
 }
 
 function severalChecksums(): Error {

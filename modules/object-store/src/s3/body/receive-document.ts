@@ -12,8 +12,12 @@ export async function receiveDocument(
 ): Promise<string> {
   const { request, payload, seed, services } = context;
   const plan = readBodyPlan(request, payload, options);
-  if (plan.sizeBytes > limitBytes) throw storeErrors.MalformedXML({ details: { maxBytes: limitBytes } });
-  const hasher = new MultiHasher(services.parts.hashing.kernel, digestsFor(plan));
+  if (payload.kind === 'chunked' && !payload.signed) {
+    const reason = 'The value of x-amz-content-sha256 header is invalid.'; // only bodies of objects are streamed so
+    throw storeErrors.InvalidRequest({ details: { reason } });
+  }
+  if (plan.sizeBytes > limitBytes) throw storeErrors.MaxMessageLengthExceeded({ details: { maxBytes: limitBytes } });
+  const hasher = new MultiHasher(services.parts.hashing.kernels, digestsFor(plan));
   const chunks: Buffer[] = [];
   let received = 0;
   const trailer = await receiveBody(request, plan, seed, (chunk) => {

@@ -67,7 +67,7 @@ export function assertFormSize({ sizeRange }: FormPolicy, sizeBytes: number): vo
 function isMet({ operator, field, value }: FieldCondition, actual: string): boolean {
   if (operator === 'eq') return actual === value;
   // Several types may be named at once; each has to begin so.
-  const each = field === 'content-type' ? actual.split(',') : [actual];
+  const each = field === 'content-type' ? actual.split(',').map((text) => text.trim()) : [actual];
   return each.every((text) => text.startsWith(value));
 }
 

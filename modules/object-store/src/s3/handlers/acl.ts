@@ -10,7 +10,7 @@ import { storeErrors } from '../../errors.ts';
 import type { ObjectVersion } from '../../ports/records.ts';
 import { aclElement, parseAclDocument } from '../access/acl-xml.ts';
 import { findObject } from '../access/find-object.ts';
-import { readAclHeaders, resolveAcl } from '../access/requested-acl.ts';
+import { hasAclHeaders, readAclHeaders, resolveAcl } from '../access/requested-acl.ts';
 import { receiveDocument } from '../body/receive-document.ts';
 import { versionHeaders } from '../object-headers.ts';
 import { respondEmpty, respondXml } from '../respond.ts';
@@ -68,12 +68,13 @@ function aclOf(context: S3Context, version: ObjectVersion): AccessControlList {
 async function receiveAcl(context: S3Context, owner: string): Promise<AccessControlList> {
   const { request, services } = context;
   const { rules } = accessOf(context);
-  const requested = readAclHeaders((name) => request.headers.get(name));
-  const document = await receiveDocument(context, MAX_ACL_BYTES);
   if (rules.ownership === 'BucketOwnerEnforced') throw storeErrors.AccessControlListNotSupported();
-  if (requested !== null && document.trim() !== '') throw storeErrors.UnexpectedContent();
+  const header = (name: string): string | undefined => request.headers.get(name);
+  const document = await receiveDocument(context, MAX_ACL_BYTES);
+  if (document.trim() !== '' && hasAclHeaders(header)) throw storeErrors.UnexpectedContent();
+  const requested = readAclHeaders(header);
   if (requested === null && document.trim() === '') {
-    throw storeErrors.MissingSecurityHeader({ details: { header: 'x-amz-acl' } });
+    throw storeErrors.MissingSecurityHeader({ details: { missingHeader: 'x-amz-acl' } });
   }
   const { owners } = services.parts;
   const bucketOwner = bucketOf(context).workspaceUuid;

@@ -65,13 +65,12 @@ function readRule(element: XmlElement): CorsRule {
   if ([...rule.allowedOrigins, ...rule.allowedHeaders].some((text) => /\p{Cc}/u.test(text))) {
     throw storeErrors.MalformedXML();
   }
-  for (const name of rule.exposeHeaders) {
-    if (!/^[\w!#$%&'+.^`|~-]{1,100}$/.test(name)) {
-      throw invalid(
-        `ExposeHeader "${name.slice(0, 100)}" contains wildcard or is no header. We currently do not support that.`,
-      );
-    }
+  const wildcard = rule.exposeHeaders.find((name) => name.includes('*'));
+  if (wildcard !== undefined) {
+    throw invalid(`ExposeHeader "${wildcard.slice(0, 100)}" contains wildcard. We currently do not support that.`);
   }
+  assertHeaderNames('AllowedHeader', rule.allowedHeaders);
+  assertHeaderNames('ExposeHeader', rule.exposeHeaders);
   return { ...(id === undefined ? {} : { id }), ...rule };
 }
 
@@ -81,9 +80,15 @@ function readMethod(text: string): CorsMethod {
   throw invalid(`Found unsupported HTTP method in CORS config. Unsupported method is ${text.slice(0, 40)}`);
 }
 
+/** Tokens of RFC 9110, in which `*` stands for anything. */
+function assertHeaderNames(element: string, names: readonly string[]): void {
+  const wrong = names.find((name) => !/^[\w!#$%&'*+.^`|~-]{1,255}$/.test(name));
+  if (wrong !== undefined) throw invalid(`${element} "${wrong.slice(0, 100)}" contains invalid character.`);
+}
+
 function readMaxAge(text: string | undefined): number | null {
   if (text === undefined) return null;
-  if (!/^\d{1,9}$/.test(text.trim())) throw storeErrors.MalformedXML();
+  if (!/^-?\d{1,9}$/.test(text.trim())) throw storeErrors.MalformedXML();
   return Number(text);
 }
 

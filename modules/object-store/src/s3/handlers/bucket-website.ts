@@ -14,6 +14,15 @@ import type { XmlNode } from '../xml-writer.ts';
 const MAX_DOCUMENT_BYTES = 128 * 1024;
 const MAX_RULES = 50;
 
+interface CodeRule {
+  readonly pattern: RegExp;
+  readonly called: string;
+  readonly valid: string;
+}
+
+const ERROR_CODE: CodeRule = { pattern: /^[45]\d\d$/, called: 'error', valid: '4XX or 5XX' };
+const REDIRECT_CODE: CodeRule = { pattern: /^30[1-57-8]$/, called: 'redirect', valid: '3XX except 300' };
+
 export const getBucketWebsite: S3Handler = async (context) => {
   const configuration = await context.services.configurations.of(bucketOf(context));
   const document = configuration.parsed('website', parseWebsiteDocument);
@@ -47,19 +56,28 @@ function readWebsiteDocument(xml: string): WebsiteDocument {
   const rules = only(root, 'RoutingRules');
   if (all !== null) {
     if (index !== null || error !== null || rules !== null) {
-      throw invalid('RedirectAllRequestsTo cannot be provided in conjunction with other Routing Rules.');
+      throw storeErrors.MalformedXML(); // either all requests, or by rules
     }
     const { hostName, protocol } = readTarget(all);
     if (hostName === undefined) throw storeErrors.MalformedXML();
     return { redirectAllTo: { hostName, ...(protocol === undefined ? {} : { protocol }) } };
   }
   const suffix = index === null ? undefined : childText(index, 'Suffix');
-  if (suffix === undefined || suffix === '') throw invalid('A value for IndexDocument Suffix must be provided');
-  if (suffix.includes('/')) throw invalid('The IndexDocument Suffix is not well formed');
+  if (suffix === undefined) {
+    throw invalidArgument('A value for IndexDocument Suffix must be provided', 'IndexDocument', 'null');
+  }
+  if (suffix === '' || suffix.includes('/')) {
+    throw invalidArgument('The IndexDocument Suffix is not well formed', 'IndexDocument', suffix);
+  }
   const errorKey = error === null ? undefined : childText(error, 'Key');
-  if (error !== null && (errorKey === undefined || errorKey === '')) throw storeErrors.MalformedXML();
+  if (error !== null && errorKey === undefined) throw storeErrors.MalformedXML();
+  if (errorKey === '') throw invalidArgument('The ErrorDocument Key is not well formed', 'ErrorDocument', errorKey);
   const routingRules = rules === null ? [] : children(rules, 'RoutingRule').map((rule) => readRule(rule));
-  if (routingRules.length > MAX_RULES) throw invalid(`a website has at most ${MAX_RULES} routing rules`);
+  if (routingRules.length > MAX_RULES) {
+    throw invalid(
+      `${routingRules.length} routing rules provided, the number of routing rules in a website configuration is limited to ${MAX_RULES}.`,
+    );
+  }
   return {
     index: suffix,
     ...(errorKey === undefined ? {} : { error: errorKey }),
@@ -72,8 +90,8 @@ function readRule(element: XmlElement): RoutingRule {
   const redirect = only(element, 'Redirect');
   if (redirect === null) throw storeErrors.MalformedXML();
   const keyPrefix = condition === null ? undefined : childText(condition, 'KeyPrefixEquals');
-  const errorCode = readCode(condition, 'HttpErrorCodeReturnedEquals', /^[45]\d\d$/);
-  const status = readCode(redirect, 'HttpRedirectCode', /^30[1-8]$/);
+  const errorCode = readCode(condition, 'HttpErrorCodeReturnedEquals', ERROR_CODE);
+  const status = readCode(redirect, 'HttpRedirectCode', REDIRECT_CODE);
   const prefix = childText(redirect, 'ReplaceKeyPrefixWith');
   const key = childText(redirect, 'ReplaceKeyWith');
   const target = readTarget(redirect);
@@ -108,10 +126,12 @@ function readTarget(element: XmlElement): Partial<WebsiteTarget> {
   return { ...(hostName === undefined ? {} : { hostName }), ...(protocol === undefined ? {} : { protocol }) };
 }
 
-function readCode(element: XmlElement | null, name: string, pattern: RegExp): number | undefined {
+function readCode(element: XmlElement | null, name: string, { pattern, called, valid }: CodeRule): number | undefined {
   const code = element === null ? undefined : childText(element, name);
   if (code === undefined) return undefined;
-  if (!pattern.test(code)) throw invalid(`The provided HTTP code of ${name} is not valid`);
+  if (!pattern.test(code)) {
+    throw invalid(`The provided HTTP ${called} code (${code.slice(0, 20)}) is not valid. Valid codes are ${valid}.`);
+  }
   return Number(code);
 }
 
@@ -138,5 +158,9 @@ function toElement({ keyPrefix, errorCode, redirect }: RoutingRule): XmlNode {
 }
 
 function invalid(reason: string): Error {
-  return storeErrors.InvalidArgument({ details: { reason } });
+  return storeErrors.InvalidRequest({ details: { reason } });
+}
+
+function invalidArgument(reason: string, argumentName: string, argumentValue: string): Error {
+  return storeErrors.InvalidArgument({ details: { reason, argumentName, argumentValue } });
 }

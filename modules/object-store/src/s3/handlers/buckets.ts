@@ -1,24 +1,27 @@
 import { isAppError } from '@svc/errors';
 import { workspaceOf } from '../../domain/caller.ts';
 import { assertBucketName } from '../../domain/bucket-name.ts';
+import { MAX_BUCKET_TAGS, type Tags } from '../../domain/tags.ts';
 import { storeErrors } from '../../errors.ts';
 import type { BucketRecord } from '../../ports/records.ts';
 import { readNewBucketAccess, type NewBucketAccess } from '../access/new-bucket-access.ts';
 import { receiveDocument } from '../body/receive-document.ts';
-import { fromToken, readLimit, toIsoDate, toToken } from '../page-parameters.ts';
+import { fromToken, readLimitText, toIsoDate, toToken } from '../page-parameters.ts';
 import { ownerElement } from '../owner-element.ts';
 import { respondEmpty, respondXml } from '../respond.ts';
 import { bucketOf, type S3Context, type S3Handler } from '../s3-context.ts';
-import { childText, parseXml } from '../xml-reader.ts';
+import { readTagList } from '../tagging-document.ts';
+import { children, childText, parseXml, type XmlElement } from '../xml-reader.ts';
 
 const MAX_CONFIGURATION_BYTES = 64 * 1024;
+const MAX_PAGE = 10_000;
 /** What `GetBucketLocation` calls by an empty name. Every region of a signature means the same place here. */
 export const HOME_REGION = 'us-east-1';
 
 export const listBuckets: S3Handler = async ({ request, response, caller, services }) => {
   const { query } = request;
   const workspaceUuid = workspaceOf(caller);
-  const limit = readLimit(query, 'max-buckets', services.parts.config.limits.buckets_per_workspace);
+  const limit = readPageSize(query.get('max-buckets'), services.parts.config.limits.buckets_per_workspace);
   const token = query.get('continuation-token');
   const prefix = query.get('prefix') ?? '';
   const after = token === undefined ? '' : fromToken(token);
@@ -36,12 +39,25 @@ export const listBuckets: S3Handler = async ({ request, response, caller, servic
   });
 };
 
+/** Unlike its siblings it has a smallest and a largest value. */
+function readPageSize(text: string | undefined, limit: number): number {
+  if (text === undefined || text === '') return limit;
+  if (!/^\d{1,5}$/.test(text) || Number(text) < 1 || Number(text) > MAX_PAGE) {
+    const reason = `Argument max-buckets must be an integer between 1 and ${MAX_PAGE}.`;
+    const details = { reason, argumentName: 'max-buckets', argumentValue: text.slice(0, 100) };
+    throw storeErrors.InvalidArgument({ details });
+  }
+  return readLimitText(text, 'max-buckets', limit);
+}
+
 export const createBucket: S3Handler = async (context) => {
   const { request, response, caller, services } = context;
   const name = request.bucketName ?? '';
   assertBucketName(name);
   const document = await receiveDocument(context, MAX_CONFIGURATION_BYTES);
-  if (document.trim() !== '') assertLocation(document, services.parts.config.regions);
+  const root = document.trim() === '' ? null : parseXml(document, 'CreateBucketConfiguration');
+  if (root !== null) assertLocation(root, services.parts.config.regions);
+  const tags = root === null ? null : readTags(root);
   const access = await readNewBucketAccess(
     (header) => request.headers.get(header),
     workspaceOf(caller),
@@ -50,6 +66,7 @@ export const createBucket: S3Handler = async (context) => {
   const bucket = await createOrRefuse(context, name, access);
   if (bucket !== null) {
     for (const [kind, document] of access) await services.configurations.put(bucket, kind, document);
+    if (tags !== null) await services.configurations.put(bucket, 'tagging', JSON.stringify(tags));
   }
   respondEmpty(response, 200, { location: `/${name}`, 'x-amz-bucket-arn': `arn:aws:s3:::${name}` });
 };
@@ -67,9 +84,17 @@ export const deleteBucket: S3Handler = async (context) => {
   respondEmpty(context.response, 204);
 };
 
-function assertLocation(document: string, regions: readonly string[]): void {
-  const location = childText(parseXml(document, 'CreateBucketConfiguration'), 'LocationConstraint') ?? '';
-  if (!regions.includes(location)) throw storeErrors.IllegalLocationConstraintException({ details: { location } });
+/** Null where there are none: an empty list is as good as no list. */
+function readTags(root: XmlElement): Tags | null {
+  const [list, ...others] = children(root, 'Tags');
+  if (others.length > 0) throw storeErrors.MalformedXML();
+  const tags = list === undefined ? {} : readTagList(list, MAX_BUCKET_TAGS);
+  return Object.keys(tags).length === 0 ? null : tags;
+}
+
+function assertLocation(root: XmlElement, regions: readonly string[]): void {
+  const location = childText(root, 'LocationConstraint') ?? '';
+  if (!regions.includes(location)) throw storeErrors.InvalidLocationConstraint({ details: { location } });
 }
 
 /**

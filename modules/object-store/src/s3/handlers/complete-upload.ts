@@ -88,14 +88,16 @@ function readPart(element: XmlElement): CompletedPart {
   if (!/^-?\d{1,9}$/.test(number) || etag === undefined) throw storeErrors.MalformedXML();
   const partNumber = Number(number);
   if (partNumber < 1) throw storeErrors.InvalidArgument({ details: { reason: 'PartNumber must be >= 1' } });
-  const given = CHECKSUM_ALGORITHMS.map((algorithm) => childText(element, `Checksum${algorithm}`)?.trim() ?? '');
-  const [checksum, ...others] = given.filter((value) => value !== '');
-  if (checksum === undefined) return { partNumber, etag };
-  if (others.length > 0 || !isBase64(checksum)) {
+  const given = CHECKSUM_ALGORITHMS.map((checksumAlgorithm) => {
+    return { checksumAlgorithm, checksum: childText(element, `Checksum${checksumAlgorithm}`)?.trim() ?? '' };
+  });
+  const [first, ...others] = given.filter(({ checksum }) => checksum !== '');
+  if (first === undefined) return { partNumber, etag };
+  if (others.length > 0 || !isBase64(first.checksum)) {
     const reason = 'Invalid Base64 or multiple checksums present in request';
     throw storeErrors.InvalidArgument({ details: { reason, argumentName: 'Checksum' } });
   }
-  return { partNumber, etag, checksum };
+  return { partNumber, etag, ...first };
 }
 
 function invalidHeader(name: string): Error {

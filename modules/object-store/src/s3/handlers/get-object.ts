@@ -77,11 +77,12 @@ interface Prepared {
 async function prepare(context: S3Context): Promise<Prepared | null> {
   const { request, response, services } = context;
   const bucket = bucketOf(context);
+  const partNumber = readPartNumber(request.query.get('partNumber'));
   const found = await findObject(context);
   assertNoEncryptionRequest(request.headers);
   const customerKey = readCustomerKey(context);
   // A part that there is not needs no key to be refused.
-  const part = request.query.has('partNumber') ? await select(context, found) : null;
+  const part = partNumber === null ? null : await select(context, found, partNumber);
   const { encryption } = found.version.attributes;
   const key = services.encryption.open(encryption, customerKey);
   const headers = {
@@ -98,24 +99,28 @@ async function prepare(context: S3Context): Promise<Prepared | null> {
   }
   for (const [parameter, header] of Object.entries(RESPONSE_OVERRIDES)) {
     const value = request.query.get(parameter);
-    if (value !== undefined) headers[header] = headerText(value);
+    if (value === undefined) continue;
+    if (context.caller.accessKeyId === null) {
+      const reason = 'Request specific response headers cannot be used for anonymous GET requests.';
+      throw storeErrors.InvalidRequest({ details: { reason } });
+    }
+    headers[header] = headerText(value);
   }
-  const selection = part ?? (await select(context, found));
+  const selection = part ?? (await select(context, found, null));
   headers['content-length'] = selection.range.endExclusive - selection.range.start;
   const withChecksum = request.headers.get('x-amz-checksum-mode')?.toUpperCase() === 'ENABLED';
   if (withChecksum && selection.status === 200) Object.assign(headers, checksumHeaders(found.version.checksum));
   return { found, selection, headers: { ...headers, ...selection.headers }, key };
 }
 
-async function select(context: S3Context, found: FoundObject): Promise<Selection> {
-  const { query, headers } = context.request;
+async function select(context: S3Context, found: FoundObject, partNumber: number | null): Promise<Selection> {
+  const { headers } = context.request;
   const { sizeBytes } = found.version;
-  const partNumber = query.get('partNumber');
   const rangeHeader = rangeApplies(headers.get('if-range'), found.version.etag) ? headers.get('range') : undefined;
-  if (partNumber !== undefined) {
+  if (partNumber !== null) {
     if (rangeHeader !== undefined) {
       throw storeErrors.InvalidRequest({
-        details: { reason: 'Cannot specify both Range header and partNumber query parameter.' },
+        details: { reason: 'Cannot specify both Range header and partNumber query parameter' },
       });
     }
     return await selectPart(context, found, partNumber);
@@ -125,14 +130,17 @@ async function select(context: S3Context, found: FoundObject): Promise<Selection
   return { range, status: 206, headers: { 'content-range': contentRange(range, sizeBytes) } };
 }
 
-async function selectPart({ services }: S3Context, found: FoundObject, text: string): Promise<Selection> {
+/** Null where the whole is wanted. */
+function readPartNumber(text: string | undefined): number | null {
+  if (text === undefined) return null;
+  if (/^\d{1,5}$/.test(text) && Number(text) >= 1) return Number(text);
+  const reason = 'Part number must be an integer between 1 and 10000, inclusive.';
+  const details = { reason, argumentName: 'partNumber', argumentValue: text.slice(0, 100) };
+  throw storeErrors.InvalidArgument({ details });
+}
+
+async function selectPart({ services }: S3Context, found: FoundObject, partNumber: number): Promise<Selection> {
   const { version } = found;
-  if (!/^\d{1,5}$/.test(text) || Number(text) < 1) {
-    throw storeErrors.InvalidArgument({
-      details: { reason: 'Part number must be an integer between 1 and 10000, inclusive' },
-    });
-  }
-  const partNumber = Number(text);
   if (version.location.kind !== 'manifest') {
     if (partNumber !== 1) throw storeErrors.InvalidPart({ details: { partNumber } });
     const range = { start: 0, endExclusive: version.sizeBytes };

@@ -8,7 +8,7 @@ import type { UploadName } from '../../domain/multipart-service.ts';
 import { storeErrors } from '../../errors.ts';
 import type { UploadRecord } from '../../ports/records.ts';
 import { aclOfNewObject } from '../access/new-object-acl.ts';
-import { readBodyPlan } from '../body/body-plan.ts';
+import { readBodyPlan, unsupportedChecksum } from '../body/body-plan.ts';
 import { receiveContent } from '../body/receive-content.ts';
 import { encryptionHeaders, readCustomerKey, readEncryptionRequest } from '../encryption-headers.ts';
 import { readObjectLock } from '../object-lock-headers.ts';
@@ -86,23 +86,22 @@ export function uploadNameOf(context: S3Context): UploadName {
 export function readPartNumber(text: string | undefined, limit: number): number {
   const partNumber = /^\d{1,9}$/.test(text ?? '') ? Number(text) : 0;
   if (partNumber >= 1 && partNumber <= limit) return partNumber;
-  const reason = `Part number must be an integer between 1 and ${limit}, inclusive`;
+  const reason = `Part number must be an integer between 1 and ${limit}, inclusive.`;
   throw storeErrors.InvalidArgument({ details: { reason, field: 'partNumber' } });
 }
 
 function readUploadChecksum(headers: RequestHeaders): { algorithm: ChecksumAlgorithm; type: ChecksumType } | null {
   const name = headers.get('x-amz-checksum-algorithm');
   const type = headers.get('x-amz-checksum-type')?.toUpperCase();
+  if (type !== undefined && type !== 'FULL_OBJECT' && type !== 'COMPOSITE') {
+    throw invalid('Value for x-amz-checksum-type header is invalid.');
+  }
   if (name === undefined) {
     if (type === undefined) return null;
     throw invalid('The x-amz-checksum-type header can only be used with the x-amz-checksum-algorithm header.');
   }
   const algorithm = parseChecksumAlgorithm(name);
-  if (algorithm === null) {
-    throw invalid(
-      'Checksum algorithm provided is unsupported. Please try again with any of the valid types: [CRC32, CRC32C, CRC64NVME, SHA1, SHA256]',
-    );
-  }
+  if (algorithm === null) throw unsupportedChecksum();
   if (type === undefined) return { algorithm, type: algorithm === 'CRC64NVME' ? 'FULL_OBJECT' : 'COMPOSITE' };
   if (type === 'FULL_OBJECT' && canBeFullObject(algorithm)) return { algorithm, type };
   if (type === 'COMPOSITE' && algorithm !== 'CRC64NVME') return { algorithm, type };
@@ -111,10 +110,13 @@ function readUploadChecksum(headers: RequestHeaders): { algorithm: ChecksumAlgor
 
 function assertSameAlgorithm(context: S3Context, upload: UploadRecord): void {
   const { checksum } = readBodyPlan(context.request, context.payload);
-  const wanted = upload.checksumAlgorithm;
-  if (checksum === null || wanted === null || checksum.algorithm === wanted) return;
+  const { checksumAlgorithm: wanted, checksumType } = upload;
+  if (wanted === null || checksum?.algorithm === wanted) return;
+  // The checksum of a whole is made here where the client sends none of its parts.
+  if (checksum === null && checksumType === 'FULL_OBJECT') return;
+  const actual = checksum?.algorithm.toLowerCase() ?? 'null';
   throw invalid(
-    `Checksum Type mismatch occurred, expected checksum Type: ${wanted.toLowerCase()}, actual checksum Type: ${checksum.algorithm.toLowerCase()}`,
+    `Checksum Type mismatch occurred, expected checksum Type: ${wanted.toLowerCase()}, actual checksum Type: ${actual}`,
   );
 }
 

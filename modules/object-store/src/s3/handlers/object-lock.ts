@@ -32,7 +32,9 @@ export const getObjectLockConfiguration: S3Handler = async (context) => {
 };
 
 export const putObjectLockConfiguration: S3Handler = async (context) => {
-  const document = readObjectLockDocument(await receiveDocument(context, MAX_DOCUMENT_BYTES));
+  const xml = await receiveDocument(context, MAX_DOCUMENT_BYTES);
+  if (xml.trim() === '') throw storeErrors.MissingRequestBodyError();
+  const document = readObjectLockDocument(xml);
   await context.services.configurations.put(bucketOf(context), 'object-lock', JSON.stringify(document));
   respondEmpty(context.response, 200);
 };
@@ -47,9 +49,9 @@ export const getObjectRetention: S3Handler = async (context) => {
 };
 
 export const putObjectRetention: S3Handler = async (context) => {
-  await assertLockable(context, bucketOf(context));
   const xml = await receiveDocument(context, MAX_DOCUMENT_BYTES);
   const retention = readRetention(xml, context.services.parts.now());
+  await assertLockable(context, bucketOf(context));
   await change(context, { retention });
 };
 
@@ -60,15 +62,16 @@ export const getObjectLegalHold: S3Handler = async (context) => {
 };
 
 export const putObjectLegalHold: S3Handler = async (context) => {
-  await assertLockable(context, bucketOf(context));
   const status = childText(parseXml(await receiveDocument(context, MAX_DOCUMENT_BYTES), 'LegalHold'), 'Status');
   if (status !== 'ON' && status !== 'OFF') throw storeErrors.MalformedXML();
+  await assertLockable(context, bucketOf(context));
   await change(context, { legalHold: status === 'ON' });
 };
 
 async function locksOf(context: S3Context): Promise<ObjectAttributes> {
+  const { version } = await findObject(context);
   await assertLockable(context, bucketOf(context));
-  return (await findObject(context)).version.attributes;
+  return version.attributes;
 }
 
 async function change(context: S3Context, changes: AttributeChanges): Promise<void> {

@@ -30,9 +30,10 @@ export const postObject: S3Handler = async (context) => {
   const { parts, credentials } = services;
   const signer = await whoSignedForm(fields, { credentials, regions: parts.config.regions });
   const policy = signer === null ? null : parseFormPolicy(fields.get('policy') ?? '');
-  const bucket = bucketOf(context);
   // What policies call the bucket is a field to them, whether the form has one or not.
-  if (policy !== null) assertFormAllowed(policy, new Map([...fields, ['bucket', bucket.name]]), parts.now());
+  const facts = new Map([...fields, ['bucket', request.bucketName ?? '']]);
+  if (policy !== null) assertFormAllowed(policy, facts, parts.now());
+  const bucket = bucketOf(context);
   const caller = signer === null ? ANONYMOUS : callerOf(signer.key);
   const named = toPutRequest(request, fields, 0);
   const asking = { services, caller, bucket, action: operationActions.PutObject, needs: 'write' } as const;
@@ -75,7 +76,7 @@ function answer(
     if (value !== undefined) response.setHeader(name, value);
   }
   const content = { Location: location, Bucket: bucketName, Key: key, ETag: `"${etag}"` };
-  const body = Buffer.from(xmlDocument('PostResponse', content, { namespace: false }));
+  const body = Buffer.from(xmlDocument('PostResponse', content, { namespace: true }));
   response.writeHead(201, { 'content-type': 'application/xml', 'content-length': body.length });
   response.end(body);
 }

@@ -1,6 +1,6 @@
 import { storeErrors } from '../../errors.ts';
 import type { ReadRange } from '../../ports/blob-store.ts';
-import { findSource, retryWhileChanging } from '../copy-request.ts';
+import { findSource, readCopySource, retryWhileChanging } from '../copy-request.ts';
 import { encryptionHeaders, readCopySourceCustomerKey, readCustomerKey } from '../encryption-headers.ts';
 import { checksumElements } from '../object-headers.ts';
 import { toIsoDate } from '../page-parameters.ts';
@@ -9,17 +9,20 @@ import type { S3Handler } from '../s3-context.ts';
 import { sourceVersionHeaders } from './copy-object.ts';
 import { readPartNumber, uploadNameOf } from './multipart.ts';
 
+const RANGE = 'x-amz-copy-source-range';
+
 export const uploadPartCopy: S3Handler = async (context) => {
   const { request, response, services } = context;
   const { limits } = services.parts.config;
   const partNumber = readPartNumber(request.query.get('partNumber'), limits.parts);
+  readCopySource(request.headers); // refused before the upload is looked for
   const name = uploadNameOf(context);
   const upload = await services.multipart.get(name);
   const customerKey = readCustomerKey(context);
   const uploadKey = services.encryption.open(upload.attributes.encryption, customerKey);
   const { source, part } = await retryWhileChanging(async () => {
     const source = await findSource(context);
-    const range = readRange(request.headers.get('x-amz-copy-source-range'), source.found.version.sizeBytes);
+    const range = readRange(request.headers.get(RANGE), source.found.version.sizeBytes);
     if (range.endExclusive - range.start > limits.put_bytes) {
       const reason = `The specified copy source is larger than the maximum allowable size for a copy source: ${limits.put_bytes}`;
       throw storeErrors.InvalidRequest({ details: { reason } });
@@ -58,6 +61,9 @@ function readRange(header: string | undefined, sizeBytes: number): ReadRange {
       },
     });
   }
-  if (Number(last) >= sizeBytes) throw storeErrors.InvalidRange({ details: { sizeBytes } });
+  if (Number(last) >= sizeBytes) {
+    const reason = `Range specified is not valid for source object of size: ${sizeBytes}`;
+    throw storeErrors.InvalidArgument({ details: { reason, argumentName: RANGE, argumentValue: header } });
+  }
   return { start: Number(first), endExclusive: Number(last) + 1 };
 }

@@ -36,7 +36,6 @@ function readOperator(text: string): Pick<Condition, 'operator' | 'ifExists' | '
 function readKey(text: string): string {
   const key = text.toLowerCase();
   const [family = ''] = key.split('/', 1);
-  if (family.startsWith('aws:') && family.length > 4) return key;
   if (!CONDITION_KEYS.has(family)) throw malformedPolicy('Policy has an invalid condition key');
   return key;
 }
@@ -51,8 +50,9 @@ function readValues(value: unknown): readonly string[] {
   });
 }
 
-function assertValues({ operator, values }: Condition): void {
-  const addresses = operator === 'IpAddress' || operator === 'NotIpAddress';
+function assertValues({ operator, key, values }: Condition): void {
+  // Whatever compares it: the key holds an address, and nothing else is ever equal to it.
+  const addresses = operator === 'IpAddress' || operator === 'NotIpAddress' || key === 'aws:sourceip';
   if (addresses && values.some((value) => parseRange(value) === null))
     throw malformedPolicy('Invalid IP address in Conditions');
   if (values.some((value) => value.includes('${'))) throw malformedPolicy('Policy variables are not supported');

@@ -21,13 +21,15 @@ const STATEMENT_FIELDS: ReadonlySet<string> = new Set([
   'NotResource',
   'Condition',
 ]);
+const NOT_AN_OBJECT = "Policies must be valid JSON and the first byte must be '{'";
+const NO_STATEMENT = 'A statement must be a JSON object';
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 type Fields = Readonly<Record<string, unknown>>;
 
 /** Throws `MalformedPolicy` with what is wrong. The bucket is the only one that its policy may speak of. */
 export function parsePolicy(document: string, bucketName: string): BucketPolicy {
-  const root = readObject(parseJson(document), 'The policy');
+  const root = readObject(parseJson(document), NOT_AN_OBJECT);
   for (const field of Object.keys(root)) {
     if (field !== 'Version' && field !== 'Id' && field !== 'Statement') throw malformedPolicy(`Unknown field ${field}`);
   }
@@ -36,9 +38,10 @@ export function parsePolicy(document: string, bucketName: string): BucketPolicy 
   }
   const given = root['Statement'];
   const listed: readonly unknown[] = Array.isArray(given) ? given : [given];
-  if (given === undefined || listed.length === 0) throw malformedPolicy('Missing required field Statement');
-  const statements = listed.map((each) => readStatement(readObject(each, 'A statement'), bucketName));
-  const sids = listed.flatMap((each) => readSid(readObject(each, 'A statement')));
+  if (given === undefined) throw malformedPolicy('Missing required field Statement');
+  if (listed.length === 0) throw malformedPolicy('Could not parse the policy: Statement is empty!');
+  const statements = listed.map((each) => readStatement(readObject(each, NO_STATEMENT), bucketName));
+  const sids = listed.flatMap((each) => readSid(readObject(each, NO_STATEMENT)));
   if (new Set(sids).size !== sids.length)
     throw malformedPolicy('Statement IDs (SID) in a single policy must be unique.');
   return {
@@ -54,9 +57,7 @@ function parseJson(document: string): unknown {
   try {
     return JSON.parse(document);
   } catch (cause) {
-    const reason = document.trimStart().startsWith('{')
-      ? 'This policy contains invalid Json'
-      : "Policies must be valid JSON and the first byte must be '{'";
+    const reason = document.trimStart().startsWith('{') ? 'This policy contains invalid Json' : NOT_AN_OBJECT;
     throw malformedPolicy(reason, cause);
   }
 }
@@ -67,7 +68,9 @@ function readStatement(fields: Fields, bucketName: string): PolicyStatement {
   }
   const effect = fields['Effect'];
   if (effect === undefined) throw malformedPolicy('Missing required field Effect');
-  if (effect !== 'Allow' && effect !== 'Deny') throw malformedPolicy('The effect of a statement is Allow or Deny');
+  if (effect !== 'Allow' && effect !== 'Deny') {
+    throw malformedPolicy(`Invalid effect: ${typeof effect === 'string' ? effect.slice(0, 100) : typeof effect}`);
+  }
   const principals = readPrincipals(fields);
   if (principals.negated && effect === 'Allow') {
     throw malformedPolicy('Allow with NotPrincipal is not supported');
@@ -128,7 +131,7 @@ function readPrincipals(fields: Fields): PrincipalSet {
   if (value === undefined) throw malformedPolicy('Missing required field Principal');
   const negated = not !== undefined;
   if (value === '*') return { negated, everybody: true, workspaces: new Set(), accessKeys: new Set() };
-  const fieldsOfPrincipal = readObject(value, 'A principal');
+  const fieldsOfPrincipal = readObject(value, 'Invalid principal in policy');
   const [workspaces, accessKeys] = [new Set<string>(), new Set<string>()];
   let everybody = false;
   for (const [kind, names] of Object.entries(fieldsOfPrincipal)) {
@@ -174,14 +177,16 @@ function readTexts(value: unknown, field: string): readonly string[] {
   const listed: readonly unknown[] = Array.isArray(value) ? value : [value];
   const texts = listed.filter((each) => typeof each === 'string');
   if (texts.length === 0 || texts.length !== listed.length || texts.includes('')) {
-    throw malformedPolicy(`Policy has an invalid ${field.toLowerCase()}`);
+    throw malformedPolicy(
+      field === 'Principal' ? 'Invalid principal in policy' : `Policy has invalid ${field.toLowerCase()}`,
+    );
   }
   return texts;
 }
 
-function readObject(value: unknown, what: string): Fields {
+function readObject(value: unknown, otherwise: string): Fields {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw malformedPolicy(`${what} must be a JSON object`);
+    throw malformedPolicy(otherwise);
   }
   return value as Fields; // an object of JSON
 }
