@@ -96,7 +96,7 @@ describe('answers as S3 gives them', () => {
   });
 
   it.each<ChecksumAlgorithm>(['SHA512', 'XXHASH3'])(
-    'makes the %s of an upload of the checksums of its parts, each of which has to be sent and confirmed',
+    'makes the %s of an upload of the checksums of its parts, each of which has to be sent',
     async (ChecksumAlgorithm) => {
       const Key = `composite-${ChecksumAlgorithm}`;
       const { UploadId } = await client.send(new CreateMultipartUploadCommand({ Bucket, Key, ChecksumAlgorithm }));
@@ -117,11 +117,12 @@ describe('answers as S3 gives them', () => {
       }
       const complete = (Parts: CompletedPart[]) =>
         client.send(new CompleteMultipartUploadCommand({ ...name, MultipartUpload: { Parts } }));
-      const forgotten = parts.map(({ [field]: _, ...part }) => part);
-      expect(await refusalOf(complete(forgotten))).toEqual({ code: 'InvalidRequest', status: 400 });
       const ofAnother = parts.map(({ [field]: _, ...part }) => ({ ...part, ChecksumCRC32: 'AAAAAA==' }));
       expect(await refusalOf(complete(ofAnother))).toEqual({ code: 'BadDigest', status: 400 });
-      const completed = await complete(parts);
+      // One that is not repeated is the one that was sent.
+      const completed = await complete(
+        parts.map(({ [field]: value, ...part }, index) => (index === 0 ? part : { ...part, [field]: value })),
+      );
       expect(completed[field]).toMatch(/^[\w+/]+=*-2$/);
       const head = await client.send(new HeadObjectCommand({ Bucket, Key, ChecksumMode: 'ENABLED' }));
       expect([head[field], head.ChecksumType]).toEqual([completed[field], 'COMPOSITE']);

@@ -13,6 +13,8 @@ import { discardRefused } from './object-service.ts';
 import { trashDueAt, type StoreParts } from './store-parts.ts';
 import { assertSettings, maxObjectBytes, writeRulesOf } from './write-rules.ts';
 
+const PART_PAGE = 1_000;
+
 export interface UploadName {
   bucket: BucketRecord;
   key: string;
@@ -115,11 +117,13 @@ export function createMultipartService(parts: StoreParts, configurations: Bucket
         nowMs: now(),
         trashDueAtMs: trashDueAt(parts),
       }),
-    complete: async ({ bucket, conditions = {}, expected = {}, origin, ...completion }) =>
-      await metadata.completeUpload({
+    complete: async ({ bucket, conditions = {}, expected = {}, origin, parts: named, ...completion }) => {
+      const chosen = await withChecksums(metadata, { bucket, ...completion }, named);
+      return await metadata.completeUpload({
         ...completion,
+        parts: chosen,
         ...(await writeRulesOf(configurations, bucket, completion.key, origin)),
-        ...compositeOf(hashing.kernels, completion.parts),
+        ...compositeOf(hashing.kernels, chosen),
         conditions,
         expected,
         bucketId: bucket.id,
@@ -128,7 +132,8 @@ export function createMultipartService(parts: StoreParts, configurations: Bucket
         minPartBytes: config.limits.part_min_bytes,
         maxObjectBytes: await maxObjectBytes(configurations, bucket, config.limits.object_bytes),
         trashDueAtMs: trashDueAt(parts),
-      }),
+      });
+    },
     abort: ({ bucket, key, uploadId }) =>
       metadata.abortUpload({ bucketId: bucket.id, key, uploadId, trashDueAtMs: trashDueAt(parts) }),
     listParts: async (name, { after, limit }) => {
@@ -137,6 +142,32 @@ export function createMultipartService(parts: StoreParts, configurations: Bucket
     },
     listUploads: (bucket, page) => metadata.listUploads({ bucketId: bucket.id, ...page }),
   };
+}
+
+/**
+ * An upload that wants a checksum of checksums needs that of each part. A client that does not repeat them means those that
+ * it sent: they are read here, and held against the parts once more when the upload ends.
+ */
+async function withChecksums(
+  metadata: StoreParts['metadata'],
+  { bucket, key, uploadId }: UploadName,
+  named: readonly CompletedPart[],
+): Promise<readonly CompletedPart[]> {
+  if (named.every(({ checksum }) => checksum !== undefined)) return named;
+  const upload = await metadata.findUpload({ uploadId, bucketId: bucket.id, key });
+  if (upload?.checksumType !== 'COMPOSITE') return named;
+  const stored = new Map<number, ObjectChecksum>();
+  for (let afterPartNumber = 0; ;) {
+    const page = await metadata.listParts({ uploadId, afterPartNumber, limit: PART_PAGE });
+    for (const { partNumber, checksum } of page) if (checksum !== null) stored.set(partNumber, checksum);
+    const last = page.at(-1);
+    if (last === undefined || page.length < PART_PAGE) break;
+    afterPartNumber = last.partNumber;
+  }
+  return named.map((part) => {
+    const checksum = part.checksum === undefined ? stored.get(part.partNumber) : undefined;
+    return checksum === undefined ? part : { ...part, checksum: checksum.value, checksumAlgorithm: checksum.algorithm };
+  });
 }
 
 /** Made of what the client confirms of the parts, each of which the store holds against what it has. */

@@ -19,11 +19,12 @@ export function readCopySource(headers: RequestHeaders): CopySource {
   const [path = '', versionId] = splitVersion(raw);
   const decoded = decode(path).replace(/^\//, '');
   const slash = decoded.indexOf('/');
-  if (slash < 1 || slash === decoded.length - 1) {
+  if (slash < 1) {
     throw invalid('Copy Source must mention the source bucket and key: sourcebucket/sourcekey');
   }
   const [bucketName, key] = [decoded.slice(0, slash), decoded.slice(slash + 1)];
   if (!isBucketName(bucketName)) throw invalid('Invalid copy source bucket name');
+  if (key === '') throw invalid('Invalid copy source object key');
   assertObjectKey(key);
   if (versionId !== undefined) assertVersionId(versionId);
   return { bucketName, key, ...(versionId === undefined ? {} : { versionId }) };
@@ -63,7 +64,8 @@ async function readable(context: S3Context, named: CopySource): Promise<Omit<Fou
 /** `COPY` unless the request says `REPLACE`. */
 export function replaces(headers: RequestHeaders, what: 'metadata' | 'tagging'): boolean {
   const directive = headers.get(`x-amz-${what}-directive`) ?? 'COPY';
-  if (directive !== 'COPY' && directive !== 'REPLACE') throw invalid(`Unknown ${what} directive.`, `x-amz-${what}-directive`);
+  if (directive !== 'COPY' && directive !== 'REPLACE')
+    throw invalid(`Unknown ${what} directive.`, `x-amz-${what}-directive`);
   return directive === 'REPLACE';
 }
 

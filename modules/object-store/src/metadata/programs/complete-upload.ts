@@ -41,7 +41,6 @@ export function* completeUpload(input: CompleteUpload): Program<StoredVersion> {
   const parts = choose(stored, input.parts);
   const sizeBytes = assertSizes(parts, input);
   const checksum = checksumOf(upload, parts, input);
-  assertPartChecksums(upload, input.parts);
   yield* arrange(input, stored, parts);
   const etag = multipartEtag(parts);
   const versionId = yield* pushVersion(versioning, newest, {
@@ -106,15 +105,6 @@ function choose(stored: ReadonlyMap<number, StoredPart>, named: readonly Complet
     }
     return part;
   });
-}
-
-/** What is a checksum of checksums is made of those that the client confirms. */
-function assertPartChecksums({ checksumAlgorithm, checksumType }: UploadRecord, named: readonly CompletedPart[]): void {
-  if (checksumAlgorithm === null || checksumType !== 'COMPOSITE') return;
-  const missing = named.find(({ checksum }) => checksum === undefined);
-  if (missing === undefined) return;
-  const reason = `The upload was created using a ${checksumAlgorithm.toLowerCase()} checksum. The complete request must include the checksum for each part. It was missing for part ${missing.partNumber} in the request.`;
-  throw storeErrors.InvalidRequest({ details: { reason } });
 }
 
 function assertSizes(parts: readonly StoredPart[], input: CompleteUpload): number {

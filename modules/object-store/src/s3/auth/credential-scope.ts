@@ -16,13 +16,13 @@ export function readCredentialScope(credential: string, refuse: Refuse): Credent
   if (accessKeyId === '' || date === undefined || region === undefined) {
     throw refuse('the Credential is mal-formed; expecting "<YOUR-AKID>/YYYYMMDD/REGION/SERVICE/aws4_request".');
   }
-  if (!/^\d{8}$/.test(date)) {
-    const wanted = 'This date in the credential must be in the format "yyyyMMdd".';
-    throw refuse(`incorrect date format "${date}". ${wanted}`);
-  }
   if (service !== 's3') throw refuse(`incorrect service "${service}". This endpoint belongs to "s3".`);
   if (terminal !== 'aws4_request') {
     throw refuse(`incorrect terminal "${terminal}". This endpoint uses "aws4_request".`);
+  }
+  if (!/^\d{8}$/.test(date)) {
+    const wanted = 'This date in the credential must be in the format "yyyyMMdd".';
+    throw refuse(`incorrect date format "${date}". ${wanted}`);
   }
   return { accessKeyId, date, region };
 }

@@ -56,7 +56,7 @@ describe('the policy of a form', () => {
 
   it('looks at each of several content types', () => {
     const conditions = [{ bucket: 'b' }, ['starts-with', '$Content-Type', 'image/']];
-    expect(check(conditions, { bucket: 'b', 'content-type': 'image/png,image/gif' })).not.toThrow();
+    expect(check(conditions, { bucket: 'b', 'content-type': 'image/png, image/gif' })).not.toThrow();
     expect(check(conditions, { bucket: 'b', 'content-type': 'image/png,text/html' })).toThrow();
   });
 

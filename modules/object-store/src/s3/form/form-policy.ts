@@ -13,6 +13,8 @@ export interface FieldCondition {
   /** In lower case. */
   field: string;
   value: string;
+  /** As it is told of when it is not met. */
+  text: string;
 }
 
 const EXPIRATION = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z$/;
@@ -43,8 +45,7 @@ export function assertFormAllowed(policy: FormPolicy, fields: ReadonlyMap<string
   if (policy.expiresAtMs <= nowMs) throw refused('Policy expired.');
   for (const condition of policy.conditions) {
     if (!isMet(condition, fields.get(condition.field) ?? '')) {
-      const { operator, field, value } = condition;
-      throw refused(`Policy Condition failed: ${JSON.stringify([operator, `$${field}`, value])}`);
+      throw refused(`Policy Condition failed: ${condition.text}`);
     }
   }
   const named = new Set(policy.conditions.map(({ field }) => field));
@@ -79,7 +80,8 @@ function readCondition(condition: unknown): FieldCondition | { minBytes: number;
   if (entry === undefined || entries.length !== 1) throw invalid('Invalid Simple-Condition: one field is expected');
   const [field, value] = entry;
   if (typeof value !== 'string') throw invalid('Invalid Simple-Condition: value must be a string');
-  return { operator: 'eq', field: field.toLowerCase(), value };
+  const text = `["eq", ${JSON.stringify(`$${field}`)}, ${JSON.stringify(value)}]`;
+  return { operator: 'eq', field: field.toLowerCase(), value, text };
 }
 
 function readList(list: readonly unknown[]): FieldCondition | { minBytes: number; maxBytes: number } {
@@ -94,7 +96,7 @@ function readList(list: readonly unknown[]): FieldCondition | { minBytes: number
   if (typeof field !== 'string' || !field.startsWith('$') || typeof value !== 'string') {
     throw invalid(`Invalid arguments of ${operator}`);
   }
-  return { operator, field: field.slice(1).toLowerCase(), value };
+  return { operator, field: field.slice(1).toLowerCase(), value, text: JSON.stringify(list) };
 }
 
 function toBytes(value: unknown): number {

@@ -53,7 +53,8 @@ export function boundaryOf(contentType: string | undefined): string {
   );
   const boundary = found?.[1] ?? found?.[2];
   if (boundary !== undefined) return boundary;
+  if (/^multipart\/form-data\s*(;|$)/i.test(contentType ?? '')) throw storeErrors.MalformedPOSTRequest();
   throw storeErrors.PreconditionFailed({
-    details: { reason: 'Bucket POST must be of the enclosure-type multipart/form-data' },
+    details: { condition: 'Bucket POST must be of the enclosure-type multipart/form-data' },
   });
 }

@@ -1,5 +1,7 @@
+import type { AppError } from '@svc/errors';
 import type { Credential, CredentialCache } from '../../domain/credential-cache.ts';
 import { storeErrors } from '../../errors.ts';
+import { timeOfAmzDate } from '../auth/amz-date.ts';
 import type { Refuse } from '../auth/auth-refusals.ts';
 import { assertRegion, readCredentialScope } from '../auth/credential-scope.ts';
 import { sameSignature, sign } from '../auth/verify.ts';
@@ -28,16 +30,26 @@ export async function whoSignedForm(fields: Fields, options: FormSignatureOption
 }
 
 async function byVersion4(fields: Fields, policy: string, options: FormSignatureOptions): Promise<Credential> {
-  if (needed(fields, 'x-amz-algorithm') !== 'AWS4-HMAC-SHA256') {
-    throw storeErrors.InvalidArgument({ details: { reason: 'X-Amz-Algorithm only supports "AWS4-HMAC-SHA256"' } });
+  const algorithm = needed(fields, 'x-amz-algorithm');
+  if (algorithm !== 'AWS4-HMAC-SHA256') {
+    throw invalid('Only AWS4-HMAC-SHA256 is supported', 'X-Amz-Algorithm', algorithm);
   }
   const signature = needed(fields, 'x-amz-signature');
-  const { accessKeyId, date, region } = readCredentialScope(needed(fields, 'x-amz-credential'), refuseCredential);
-  assertRegion(region, options.regions, refuseCredential);
-  if (!needed(fields, 'x-amz-date').startsWith(date)) throw storeErrors.SignatureDoesNotMatch();
+  const scope = needed(fields, 'x-amz-credential');
+  const refuse: Refuse = (reason, details) => invalid(reason, 'x-amz-credential', scope, details);
+  const { accessKeyId, date, region } = readCredentialScope(scope, refuse);
+  assertRegion(region, options.regions, refuse);
+  const amzDate = needed(fields, 'x-amz-date');
+  if (timeOfAmzDate(amzDate) === null) {
+    throw invalid('X-Amz-Date must be formated via ISO8601 Long format', 'X-Amz-Date', amzDate);
+  }
+  if (!amzDate.startsWith(date)) throw storeErrors.SignatureDoesNotMatch();
   const credential = await find(accessKeyId, options);
   const expected = sign(credential.signingKey(date, region), policy);
-  if (!sameSignature(signature, expected)) throw storeErrors.SignatureDoesNotMatch();
+  if (!sameSignature(signature, expected)) {
+    const details = { accessKeyId, signatureProvided: signature, stringToSign: policy };
+    throw storeErrors.SignatureDoesNotMatch({ details });
+  }
   options.credentials.noteUse(accessKeyId);
   return credential;
 }
@@ -56,8 +68,10 @@ async function find(accessKeyId: string, { credentials }: FormSignatureOptions):
   return credential;
 }
 
-const refuseCredential: Refuse = (reason, details) =>
-  storeErrors.InvalidArgument({ details: { ...details, reason, argumentName: 'x-amz-credential' } });
+function invalid(reason: string, argumentName: string, value: string, details: object = {}): AppError {
+  const argumentValue = value.slice(0, 256);
+  return storeErrors.InvalidArgument({ details: { ...details, reason, argumentName, argumentValue } });
+}
 
 function needed(fields: Fields, name: string): string {
   const value = fields.get(name);
@@ -66,6 +80,6 @@ function needed(fields: Fields, name: string): string {
 }
 
 function missing(name: string): Error {
-  const reason = `Bucket POST must contain a field named '${name}'. If it is specified, please check the order of the fields.`;
+  const reason = `Bucket POST must contain a field named '${name}'.  If it is specified, please check the order of the fields.`;
   return storeErrors.InvalidArgument({ details: { reason, field: name } });
 }

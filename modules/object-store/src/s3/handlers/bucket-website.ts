@@ -129,6 +129,7 @@ function readTarget(element: XmlElement): Partial<WebsiteTarget> {
 function readCode(element: XmlElement | null, name: string, { pattern, called, valid }: CodeRule): number | undefined {
   const code = element === null ? undefined : childText(element, name);
   if (code === undefined) return undefined;
+  if (!/^\d{1,9}$/.test(code)) throw storeErrors.MalformedXML();
   if (!pattern.test(code)) {
     throw invalid(`The provided HTTP ${called} code (${code.slice(0, 20)}) is not valid. Valid codes are ${valid}.`);
   }

@@ -76,7 +76,7 @@ function answer(
     if (value !== undefined) response.setHeader(name, value);
   }
   const content = { Location: location, Bucket: bucketName, Key: key, ETag: `"${etag}"` };
-  const body = Buffer.from(xmlDocument('PostResponse', content, { namespace: true }));
+  const body = Buffer.from(xmlDocument('PostResponse', content, { namespace: false }));
   response.writeHead(201, { 'content-type': 'application/xml', 'content-length': body.length });
   response.end(body);
 }

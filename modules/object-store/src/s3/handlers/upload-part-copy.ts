@@ -61,9 +61,6 @@ function readRange(header: string | undefined, sizeBytes: number): ReadRange {
       },
     });
   }
-  if (Number(last) >= sizeBytes) {
-    const reason = `Range specified is not valid for source object of size: ${sizeBytes}`;
-    throw storeErrors.InvalidArgument({ details: { reason, argumentName: RANGE, argumentValue: header } });
-  }
+  if (Number(last) >= sizeBytes) throw storeErrors.InvalidRange({ details: { sizeBytes } });
   return { start: Number(first), endExclusive: Number(last) + 1 };
 }
