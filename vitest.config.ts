@@ -13,6 +13,8 @@ export default defineConfig({
         exclude: ['**/node_modules/**', '**/dist/**', '.cache/**', ...(kind.exclude ?? [])],
         testTimeout: kind.testTimeoutMs,
         hookTimeout: Math.max(kind.testTimeoutMs, 300_000),
+        // A busy machine takes its time; a condition that never comes still ends the test.
+        expect: { poll: { timeout: 15_000 } },
       },
     })),
   },

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { formatBytes, parseBytes } from './format-bytes.ts';
+import { formatBytes, parseBytes, writeBytes } from './format-bytes.ts';
 
 describe('sizes', () => {
   it.each([
@@ -15,4 +15,8 @@ describe('sizes', () => {
   );
 
   it('reads back what it wrote', () => expect(parseBytes(formatBytes(5 * 1024 ** 3))).toBe(5 * 1024 ** 3));
+
+  it.each([0, 1, 1023, 1024, 1_500_000, 1024 ** 2 + 1, 3 * 1024 ** 4])('writes %i to the byte', (sizeBytes) =>
+    expect(parseBytes(writeBytes(sizeBytes))).toBe(sizeBytes),
+  );
 });

@@ -5,6 +5,12 @@ export function formatBytes(sizeBytes: number): string {
   return splitBytes(sizeBytes).join(' ');
 }
 
+/** For a field: the same size when it is read again, so never a rounded one. */
+export function writeBytes(sizeBytes: number): string {
+  const text = formatBytes(sizeBytes);
+  return parseBytes(text) === sizeBytes ? text : String(sizeBytes);
+}
+
 const FACTORS: ReadonlyMap<string, number> = new Map([
   ['', 1],
   ['b', 1],

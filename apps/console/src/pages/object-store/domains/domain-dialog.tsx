@@ -45,21 +45,21 @@ function DomainDetails({ domain, onClose }: { domain: CustomDomain; onClose: () 
     <>
       <FieldStack>
         <CopyField label="CNAME record of the host name" value={domain.cname_target} />
+        <Definitions
+          items={[
+            [
+              'State',
+              <Status key="state" tone={tone} live={live}>
+                {word}
+              </Status>,
+            ],
+            ...(next === null ? [] : ([['What now', next]] as const)),
+            ['Seen in DNS', dnsOf(domain).observed ?? 'nothing yet'],
+            ['Certificate', certificateOf(domain)],
+            ['Checked', domain.last_checked_at ? <RelativeTime key="at" at={domain.last_checked_at} /> : 'not yet'],
+          ]}
+        />
       </FieldStack>
-      <Definitions
-        items={[
-          [
-            'State',
-            <Status key="state" tone={tone} live={live}>
-              {word}
-            </Status>,
-          ],
-          ...(next === null ? [] : ([['What now', next]] as const)),
-          ['Seen in DNS', dnsOf(domain).observed ?? 'nothing yet'],
-          ['Certificate', certificateOf(domain)],
-          ['Checked', domain.last_checked_at ? <RelativeTime key="at" at={domain.last_checked_at} /> : 'not yet'],
-        ]}
-      />
       <FormError error={check.error} />
       <DialogActions>
         <Button icon={<RefreshCw size={14} />} pending={check.isPending} onClick={() => check.mutate()}>

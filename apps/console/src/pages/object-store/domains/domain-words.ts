@@ -1,5 +1,6 @@
 import type { CustomDomain } from '@svc/sdk';
 import type { Tone } from '../../../ui/badge.tsx';
+import { formatAbsolute } from '../../../ui/format-time.ts';
 
 export interface DomainWords {
   tone: Tone;
@@ -53,8 +54,17 @@ function faultOf(error: CustomDomain['error']): string | null {
 }
 
 /** How far the certificate is. */
-export function certificateOf({ ssl }: CustomDomain): string {
-  if (typeof ssl === 'string') return ssl;
-  const status = ssl?.['status'];
-  return typeof status === 'string' ? status : 'none yet';
+export function certificateOf({ ssl, status }: CustomDomain): string {
+  switch (ssl.status) {
+    case 'active':
+      return ssl.expires_at === null ? 'Active' : `Active, until ${formatAbsolute(ssl.expires_at)}`;
+    case 'pending':
+      return 'Being issued';
+    case 'error':
+      return 'Could not be issued';
+    case 'deactivated':
+      return status === 'active' ? 'Not from here: TLS ends before this platform' : 'None';
+    case 'initializing':
+      return 'None yet';
+  }
 }

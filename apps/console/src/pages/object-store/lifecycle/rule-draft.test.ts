@@ -34,6 +34,11 @@ describe('a lifecycle rule that is typed', () => {
     expect(ruleOf(draftOf(rule), rule).rule).toEqual(rule);
   });
 
+  it('keeps sizes to the byte when something else is changed', () => {
+    const { rule } = ruleOf({ ...EMPTY, id: 'a', expireDays: '1', largerThan: '1500000' }, null);
+    expect(ruleOf({ ...draftOf(rule), expireDays: '2' }, rule).rule?.filter.size_greater_than).toBe(1_500_000);
+  });
+
   it.each([
     [{ id: '', expireDays: '1' }, 'id'],
     [{ expireDays: '0' }, 'expireDays'],

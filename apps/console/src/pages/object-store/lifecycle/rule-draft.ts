@@ -1,4 +1,4 @@
-import { formatBytes, parseBytes } from '../../../ui/format-bytes.ts';
+import { parseBytes, writeBytes } from '../../../ui/format-bytes.ts';
 import { linesOf } from '../settings/lines.ts';
 import type { Rule } from './rule.ts';
 
@@ -20,7 +20,7 @@ export interface RuleDraft {
 
 export function draftOf(rule: Rule | null): RuleDraft {
   const size = (value: number | null | undefined): string =>
-    value === null || value === undefined ? '' : formatBytes(value);
+    value === null || value === undefined ? '' : writeBytes(value);
   const text = (value: number | null | undefined): string => value?.toString() ?? '';
   return {
     id: rule?.id ?? '',

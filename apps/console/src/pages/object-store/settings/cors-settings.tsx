@@ -16,6 +16,8 @@ type Method = (typeof METHODS)[number];
 
 interface Draft {
   id: number;
+  /** The rule's own name, where it has one. */
+  name: string | undefined;
   origins: string;
   methods: readonly Method[];
   headers: string;
@@ -33,11 +35,21 @@ export function CorsSettings({ settings, locked }: SettingsPartProps) {
   const add = (): void => {
     setDrafts([
       ...drafts,
-      { id: nextId, origins: '', methods: ['GET', 'HEAD'], headers: '*', exposed: 'ETag', maxAge: '3600' },
+      {
+        id: nextId,
+        name: undefined,
+        origins: '',
+        methods: ['GET', 'HEAD'],
+        headers: '*',
+        exposed: 'ETag',
+        maxAge: '3600',
+      },
     ]);
     setNextId(nextId + 1);
   };
-  const incomplete = drafts.some(({ origins, methods }) => linesOf(origins).length === 0 || methods.length === 0);
+  const incomplete = drafts.some(
+    ({ origins, methods, maxAge }) => linesOf(origins).length === 0 || methods.length === 0 || !isAge(maxAge),
+  );
   return (
     <Section
       title="Browsers of other origins"
@@ -123,6 +135,7 @@ function CorsRuleForm({ number, draft, locked, onChange, onRemove }: CorsRuleFor
           label="Seconds that browsers remember"
           inputMode="numeric"
           value={draft.maxAge}
+          error={isAge(draft.maxAge) ? undefined : 'A whole number of seconds, or nothing.'}
           onChange={(event) => onChange({ maxAge: event.target.value })}
         />
       </FieldStack>
@@ -138,6 +151,7 @@ function CorsRuleForm({ number, draft, locked, onChange, onRemove }: CorsRuleFor
 function draftOf(rule: CorsRule, index: number): Draft {
   return {
     id: index,
+    name: rule.id,
     origins: rule.allowed_origins.join('\n'),
     methods: METHODS.filter((method) => rule.allowed_methods.includes(method)),
     headers: (rule.allowed_headers ?? []).join(', '),
@@ -146,13 +160,18 @@ function draftOf(rule: CorsRule, index: number): Draft {
   };
 }
 
-function ruleOf({ origins, methods, headers, exposed, maxAge }: Draft): CorsRule {
+function ruleOf({ name, origins, methods, headers, exposed, maxAge }: Draft): CorsRule {
   const list = (text: string): string[] => linesOf(text.replaceAll(',', '\n'));
   return {
+    ...(name === undefined ? {} : { id: name }),
     allowed_origins: linesOf(origins),
     allowed_methods: [...methods],
     allowed_headers: list(headers),
     expose_headers: list(exposed),
-    ...(/^\d+$/.test(maxAge.trim()) ? { max_age_seconds: Number(maxAge) } : {}),
+    ...(maxAge.trim() === '' ? {} : { max_age_seconds: Number(maxAge) }),
   };
+}
+
+function isAge(text: string): boolean {
+  return /^\d{0,9}$/.test(text.trim());
 }

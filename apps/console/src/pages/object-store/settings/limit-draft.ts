@@ -1,5 +1,5 @@
 import type { BucketSettings, BucketSettingsChange } from '@svc/sdk';
-import { formatBytes, parseBytes } from '../../../ui/format-bytes.ts';
+import { parseBytes, writeBytes } from '../../../ui/format-bytes.ts';
 import { linesOf } from './lines.ts';
 
 /** Limits as they are typed; an empty field is none. */
@@ -42,9 +42,6 @@ export function limitsOf(draft: LimitDraft): { change: BucketSettingsChange; fau
   return { change, faults };
 }
 
-/** Never a rounded one: what is shown is what is saved again. */
 function sizeText(sizeBytes: number | null): string {
-  if (sizeBytes === null) return '';
-  const text = formatBytes(sizeBytes);
-  return parseBytes(text) === sizeBytes ? text : String(sizeBytes);
+  return sizeBytes === null ? '' : writeBytes(sizeBytes);
 }

@@ -23,21 +23,23 @@ export function LimitSettings({ settings, locked }: SettingsPartProps) {
   return (
     <Section title="Limits" description="An upload that would go beyond is refused. An empty field is no limit.">
       <Panel>
-        <Used settings={settings} locked={locked} />
-        <form
-          onSubmit={(event) => {
-            event.preventDefault();
-            if (!fault) save.mutate(change);
-          }}
-        >
-          <LimitFields
-            draft={draft}
-            faults={faults}
-            locked={locked}
-            onChange={(changes) => setDraft({ ...draft, ...changes })}
-          />
-          <SaveRow state={save} locked={locked} disabled={fault} />
-        </form>
+        <FieldStack>
+          <Used settings={settings} locked={locked} />
+          <form
+            onSubmit={(event) => {
+              event.preventDefault();
+              if (!fault) save.mutate(change);
+            }}
+          >
+            <LimitFields
+              draft={draft}
+              faults={faults}
+              locked={locked}
+              onChange={(changes) => setDraft({ ...draft, ...changes })}
+            />
+            <SaveRow state={save} locked={locked} disabled={fault} />
+          </form>
+        </FieldStack>
       </Panel>
     </Section>
   );

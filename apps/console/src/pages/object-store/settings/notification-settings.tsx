@@ -35,7 +35,13 @@ export function NotificationSettings({ settings, locked }: SettingsPartProps) {
               notifications:
                 webhook.trim() === ''
                   ? null
-                  : { enabled, webhook: webhook.trim(), events: [...events], prefix, suffix: '' },
+                  : {
+                      enabled,
+                      webhook: webhook.trim(),
+                      events: [...events],
+                      prefix,
+                      suffix: settings.notifications?.suffix ?? '',
+                    },
             });
           }}
         >

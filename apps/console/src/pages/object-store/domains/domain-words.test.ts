@@ -1,0 +1,49 @@
+import type { CustomDomain } from '@svc/sdk';
+import { describe, expect, it } from 'vitest';
+import { certificateOf, domainWords } from './domain-words.ts';
+
+const TARGET = 'abc.cname.s3.test';
+const domain = (changes: Partial<CustomDomain>): CustomDomain => ({
+  hostname: 'files.example.test',
+  bucket: 'photos',
+  cname_target: TARGET,
+  dns_hint: '',
+  url: 'https://files.example.test',
+  status: 'pending',
+  ssl: { status: 'initializing', issuer: null, expires_at: null },
+  dns: { status: 'missing', observed: [] },
+  created_at: '2026-11-01T00:00:00.000Z',
+  verified_at: null,
+  last_checked_at: null,
+  error: null,
+  ...changes,
+});
+
+describe('a custom domain in words', () => {
+  it.each([
+    [{}, `No CNAME record yet. Point it to ${TARGET}.`],
+    [{ dns: { status: 'mismatch', observed: ['a.test', 'b.test'] } }, `It leads to a.test, b.test, not to ${TARGET}.`],
+    [
+      { dns: { status: 'proxied', observed: [] } },
+      'A proxy stands before it. Set the record to DNS only: a proxy that ends TLS breaks the certificate.',
+    ],
+    [{ status: 'active', dns: { status: 'ok', observed: [TARGET] } }, null],
+  ] as const)('%j: what now', (changes, next) => {
+    expect(
+      domainWords(
+        domain({
+          ...changes,
+          dns: { status: 'missing', ...changes.dns, observed: [...(changes.dns?.observed ?? [])] },
+        }),
+      ).next,
+    ).toBe(next);
+  });
+
+  it('tells a certificate that is not there from one that is not needed', () => {
+    const ssl = (status: CustomDomain['ssl']['status']) => ({ status, issuer: null, expires_at: null });
+    expect(certificateOf(domain({}))).toBe('None yet');
+    expect(certificateOf(domain({ ssl: ssl('pending') }))).toBe('Being issued');
+    expect(certificateOf(domain({ ssl: ssl('deactivated') }))).toBe('None');
+    expect(certificateOf(domain({ status: 'active', ssl: ssl('deactivated') }))).toContain('TLS ends before');
+  });
+});
