@@ -1,4 +1,4 @@
-import { crcModuleBytes, INPUT_BYTES, INPUT_OFFSET } from './crc-module.ts';
+import { crcModuleBytes, INPUT_BYTES, INPUT_OFFSET, LANE_BYTES } from './crc-module.ts';
 
 /** Reflected polynomials; every register starts as ones and is inverted at the end. */
 export const CRC_POLYNOMIALS = {
@@ -22,18 +22,25 @@ interface WebAssemblyRuntime {
 interface KernelExports {
   memory: { buffer: ArrayBuffer };
   crc(register: bigint, length: number, table: number): bigint;
+  crcOfAll(register: bigint, table: number, shift: number): bigint;
 }
 
 /** CRC32C and CRC64NVME at gigabytes per second, which Node has no native function for. One kernel for each thread. */
 export class CrcKernel {
   readonly #run: KernelExports['crc'];
+  readonly #runAll: KernelExports['crcOfAll'];
+  readonly #memory: ArrayBuffer;
   readonly #input: Uint8Array;
+  /** Those whose shift tables are made. */
+  readonly #shifted = new Set<KernelCrc>();
 
   constructor() {
     const { WebAssembly: runtime } = globalThis as unknown as { WebAssembly: WebAssemblyRuntime }; // see above
     const instance = new runtime.Instance(new runtime.Module(crcModuleBytes()));
     const exports = instance.exports as KernelExports; // the module exports exactly these two
     this.#run = exports.crc;
+    this.#runAll = exports.crcOfAll;
+    this.#memory = exports.memory.buffer;
     this.#input = new Uint8Array(exports.memory.buffer, INPUT_OFFSET, INPUT_BYTES);
     for (const crc of KERNEL_CRCS) {
       new BigUint64Array(exports.memory.buffer, tableOffset(crc), TABLES * TABLE_ENTRIES).set(slicingTables(crc));
@@ -43,13 +50,30 @@ export class CrcKernel {
   /** Goes on with a register; `initialRegister` starts one, `finishRegister` ends it. */
   update(crc: KernelCrc, register: bigint, chunk: Uint8Array): bigint {
     const table = tableOffset(crc);
+    if (chunk.length >= INPUT_BYTES) this.#makeShift(crc);
     let current = register;
     for (let start = 0; start < chunk.length; start += INPUT_BYTES) {
       const piece = chunk.length <= INPUT_BYTES ? chunk : chunk.subarray(start, start + INPUT_BYTES);
       this.#input.set(piece);
-      current = this.#run(current, piece.length, table);
+      const isWhole = piece.length === INPUT_BYTES;
+      current = isWhole ? this.#runAll(current, table, shiftOffset(crc)) : this.#run(current, piece.length, table);
     }
     return current;
+  }
+
+  /** What a lane of zeros makes of each register: it is linear, so that each bit's is enough to know all. */
+  #makeShift(crc: KernelCrc): void {
+    if (this.#shifted.has(crc)) return;
+    this.#shifted.add(crc);
+    this.#input.fill(0);
+    const ofBits = Array.from({ length: 64 }, (_, bit) => this.#run(1n << BigInt(bit), LANE_BYTES, tableOffset(crc)));
+    const tables = new BigUint64Array(this.#memory, shiftOffset(crc), TABLES * TABLE_ENTRIES);
+    for (let index = 0; index < tables.length; index += 1) {
+      const byte = TABLES - 1 - Math.floor(index / TABLE_ENTRIES);
+      let value = 0n;
+      for (let bit = 0; bit < 8; bit += 1) if ((index >> bit) & 1) value ^= ofBits[byte * 8 + bit] ?? 0n;
+      tables[index] = value;
+    }
   }
 }
 
@@ -68,6 +92,10 @@ export function finishRegister(crc: KernelCrc, register: bigint): Buffer {
 
 function tableOffset(crc: KernelCrc): number {
   return KERNEL_CRCS.indexOf(crc) * TABLES * TABLE_ENTRIES * 8;
+}
+
+function shiftOffset(crc: KernelCrc): number {
+  return (KERNEL_CRCS.length + KERNEL_CRCS.indexOf(crc)) * TABLES * TABLE_ENTRIES * 8;
 }
 
 function slicingTables(crc: KernelCrc): BigUint64Array {

@@ -2,12 +2,17 @@
  * The few bytes of WebAssembly behind `CrcKernel`, put together here instead of shipped as a binary:
  *
  *     crc(register: i64, length: i32, table: i32) -> i64
+ *     crcOfAll(register: i64, table: i32, shift: i32) -> i64
  *
- * runs over `length` bytes at `INPUT_OFFSET`, eight at a time (slicing-by-8, Kounavis and Berry 2005) with the eight
- * tables of 256 64-bit entries at `table`. The same loop serves every reflected CRC up to 64 bits.
+ * The first runs over `length` bytes at `INPUT_OFFSET`, eight at a time (slicing-by-8, Kounavis and Berry 2005) with the
+ * eight tables of 256 64-bit entries at `table`. Each step needs the one before, and the processor waits for memory. So
+ * the second runs over all `INPUT_BYTES` in four lanes at once, the latter three from nothing, and joins them: the
+ * tables at `shift` take a register over `LANE_BYTES` of zeros. The same code serves every reflected CRC up to 64 bits.
  */
 export const INPUT_OFFSET = 65_536;
 export const INPUT_BYTES = 65_536;
+const LANES = 4;
+export const LANE_BYTES = INPUT_BYTES / LANES;
 const MEMORY_PAGES = (INPUT_OFFSET + INPUT_BYTES) / 65_536;
 const TABLE_BYTES = 2_048;
 
@@ -35,6 +40,7 @@ const Op = {
   wrap: 0xa7,
 } as const;
 
+/** Locals, parameters first; the pointer is the fourth of both functions. */
 const REGISTER = 0;
 const LENGTH = 1;
 const TABLE = 2;
@@ -42,25 +48,32 @@ const POINTER = 3;
 const END_OF_WORDS = 4;
 const END = 5;
 const WORD = 6;
+const ALL = { register: 0, table: 1, shift: 2, word: 4, lanes: [0, 5, 6, 7] } as const;
 
 export function crcModuleBytes(): Uint8Array<ArrayBuffer> {
   const type = section(1, vector([[0x60, ...vector([[I64], [I32], [I32]]), ...vector([[I64]])]]));
-  const functions = section(3, vector([[0]]));
+  const functions = section(3, vector([[0], [0]]));
   const memory = section(5, vector([[0x00, ...unsigned(MEMORY_PAGES)]]));
   const exports = section(
     7,
     vector([
       [...name('memory'), 0x02, 0],
       [...name('crc'), 0x00, 0],
+      [...name('crcOfAll'), 0x00, 1],
     ]),
   );
-  const locals = vector([
-    [...unsigned(3), I32],
-    [...unsigned(1), I64],
-  ]);
-  const body = [...locals, ...code(), Op.end];
-  const codes = section(10, vector([[...unsigned(body.length), ...body]]));
+  const codes = section(10, vector([functionBody(3, 1, code()), functionBody(1, 4, codeOfAll())]));
   return new Uint8Array([0x00, 0x61, 0x73, 0x6d, 1, 0, 0, 0, ...type, ...functions, ...memory, ...exports, ...codes]);
+}
+
+/** With so many locals of 32 bits, and then of 64. */
+function functionBody(words: number, longWords: number, instructions: number[]): number[] {
+  const locals = vector([
+    [...unsigned(words), I32],
+    [...unsigned(longWords), I64],
+  ]);
+  const body = [...locals, ...instructions, Op.end];
+  return [...unsigned(body.length), ...body];
 }
 
 function code(): number[] {
@@ -68,39 +81,62 @@ function code(): number[] {
     [Op.i32Const, ...signed(INPUT_OFFSET), Op.set, POINTER],
     [Op.get, POINTER, Op.get, LENGTH, Op.i32Add, Op.set, END],
     [Op.get, POINTER, Op.get, LENGTH, Op.i32Const, ...signed(-8), Op.i32And, Op.i32Add, Op.set, END_OF_WORDS],
-    whileBelow(END_OF_WORDS, [...oneWord(), ...advance(8)]),
-    whileBelow(END, [...oneByte(), ...advance(1)]),
+    whileBelow(
+      [Op.get, END_OF_WORDS],
+      [...nextWord(REGISTER, 0, WORD), ...lookups(WORD, TABLE), Op.set, REGISTER, ...advance(8)],
+    ),
+    whileBelow([Op.get, END], [...oneByte(), ...advance(1)]),
     [Op.get, REGISTER],
   ].flat();
 }
 
-function oneWord(): number[] {
-  const load = [Op.get, POINTER, Op.i64Load, 0, 0, Op.get, REGISTER, Op.i64Xor, Op.set, WORD];
-  const lookups: number[] = [];
+function codeOfAll(): number[] {
+  const { register, table, shift, word, lanes } = ALL;
+  const steps = lanes.map((lane, index) => [
+    ...nextWord(lane, index * LANE_BYTES, word),
+    ...[...lookups(word, table), Op.set, lane],
+  ]);
+  const joins = lanes.slice(1).map((lane) => [...lookups(register, shift), Op.get, lane, Op.i64Xor, Op.set, register]);
+  return [
+    [Op.i32Const, ...signed(INPUT_OFFSET), Op.set, POINTER],
+    whileBelow([Op.i32Const, ...signed(INPUT_OFFSET + LANE_BYTES)], [...steps.flat(), ...advance(8)]),
+    ...joins,
+    [Op.get, register],
+  ].flat();
+}
+
+/** Eight bytes behind the pointer, with the register in them. */
+function nextWord(register: number, offset: number, word: number): number[] {
+  return [Op.get, POINTER, Op.i64Load, 0, ...unsigned(offset), Op.get, register, Op.i64Xor, Op.set, word];
+}
+
+/** The eight bytes of a word, each through its own table. */
+function lookups(word: number, table: number): number[] {
+  const instructions: number[] = [];
   for (let byte = 0; byte < 8; byte += 1) {
     // The entry's address: the byte at its place, times eight.
     const shift = byte === 0 ? [Op.i64Const, 3, Op.i64Shl] : [Op.i64Const, ...signed(8 * byte - 3), Op.i64ShrU];
-    lookups.push(Op.get, WORD, ...shift, ...lookup(7 - byte));
-    if (byte > 0) lookups.push(Op.i64Xor);
+    instructions.push(Op.get, word, ...shift, ...lookup(table, 7 - byte));
+    if (byte > 0) instructions.push(Op.i64Xor);
   }
-  return [...load, ...lookups, Op.set, REGISTER];
+  return instructions;
 }
 
 function oneByte(): number[] {
   return [
     [Op.get, REGISTER, Op.get, POINTER, Op.i64Load8, 0, 0, Op.i64Xor],
-    [Op.i64Const, 3, Op.i64Shl, ...lookup(0)],
+    [Op.i64Const, 3, Op.i64Shl, ...lookup(TABLE, 0)],
     [Op.get, REGISTER, Op.i64Const, 8, Op.i64ShrU, Op.i64Xor, Op.set, REGISTER],
   ].flat();
 }
 
-function lookup(table: number): number[] {
+function lookup(tables: number, table: number): number[] {
   const mask = [Op.i64Const, ...signed(0x7f8), Op.i64And, Op.wrap];
-  return [...mask, Op.get, TABLE, Op.i32Add, Op.i64Load, 3, ...unsigned(table * TABLE_BYTES)];
+  return [...mask, Op.get, tables, Op.i32Add, Op.i64Load, 3, ...unsigned(table * TABLE_BYTES)];
 }
 
-function whileBelow(limit: number, body: number[]): number[] {
-  const leave = [Op.get, POINTER, Op.get, limit, Op.i32GeU, Op.branchIf, 1];
+function whileBelow(limit: number[], body: number[]): number[] {
+  const leave = [Op.get, POINTER, ...limit, Op.i32GeU, Op.branchIf, 1];
   return [...Op.block, ...Op.loop, ...leave, ...body, Op.branch, 0, Op.end, Op.end];
 }
 
