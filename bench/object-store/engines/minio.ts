@@ -6,6 +6,8 @@ import { dirname, join } from 'node:path';
 import { findCommand, freePort, waitFor } from '@svc/testing';
 import { runCommand } from '@svc/test/commands';
 import { runProcess } from './run-process.ts';
+import { ask } from '../load/run-load.ts';
+import { Signer } from '../load/signature.ts';
 import type { Engine } from './engine.ts';
 
 const VERSION = 'v0.0.0-20260212201848-7aac2a2c5b7c';
@@ -23,14 +25,17 @@ export async function startMinio(dataFolder: string): Promise<Engine> {
     MINIO_BROWSER: 'off',
     MINIO_UPDATE: 'off',
   });
-  const endpoint = `http://127.0.0.1:${port}`;
+  const target = { endpoint: `http://127.0.0.1:${port}`, region: 'us-east-1', accessKeyId, secretAccessKey };
   try {
-    await waitFor(async () => (await fetch(`${endpoint}/minio/health/ready`)).ok, { description: 'MinIO' });
+    // Its own health check says ready before it takes requests.
+    const listsBuckets = (): Promise<unknown> =>
+      ask(target.endpoint, new Signer(target).head({ method: 'GET', path: '/' }));
+    await waitFor(async () => (await listsBuckets()) !== '', { description: 'MinIO' });
   } catch (error) {
     await server.stop();
     throw new Error(`MinIO did not start: ${server.output()}`, { cause: error });
   }
-  return { name: 'MinIO', endpoint, region: 'us-east-1', accessKeyId, secretAccessKey, stop: server.stop };
+  return { name: 'MinIO', ...target, stop: server.stop };
 }
 
 /** Path of the program: built once by Go, kept outside of the checkout. */
