@@ -94,7 +94,9 @@ function codeOfAll(): number[] {
   const { register, table, shift, word, lanes } = ALL;
   const steps = lanes.map((lane, index) => [
     ...nextWord(lane, index * LANE_BYTES, word),
-    ...[...lookups(word, table), Op.set, lane],
+    ...lookups(word, table),
+    Op.set,
+    lane,
   ]);
   const joins = lanes.slice(1).map((lane) => [...lookups(register, shift), Op.get, lane, Op.i64Xor, Op.set, register]);
   return [
