@@ -16,6 +16,7 @@ import {
   PutObjectCommand,
   PutObjectRetentionCommand,
   UploadPartCommand,
+  UploadPartCopyCommand,
   type ChecksumAlgorithm,
   type CompletedPart,
   type S3Client,
@@ -128,6 +129,17 @@ describe('answers as S3 gives them', () => {
       expect([head[field], head.ChecksumType]).toEqual([completed[field], 'COMPOSITE']);
     },
   );
+
+  it('tells the checksum of a copied part where the upload wants checksums', async () => {
+    const copyInto = async (Key: string, algorithm?: ChecksumAlgorithm) => {
+      const name = { Bucket, Key, ...(algorithm === undefined ? {} : { ChecksumAlgorithm: algorithm }) };
+      const { UploadId } = await client.send(new CreateMultipartUploadCommand(name));
+      const part = { Bucket, Key, UploadId, PartNumber: 1, CopySource: `${Bucket}/object` };
+      return (await client.send(new UploadPartCopyCommand(part))).CopyPartResult ?? {};
+    };
+    expect(Object.keys(await copyInto('copied-plain')).filter((name) => name.startsWith('Checksum'))).toEqual([]);
+    expect(await copyInto('copied-summed', 'MD5')).toMatchObject({ ChecksumMD5: 'eB5eJF1ptWaXm4bijSPyxw==' });
+  });
 
   it('lets nobody choose the headers of an answer who did not sign', async () => {
     await client.send(new CreateBucketCommand({ Bucket: 'shown', ACL: 'public-read' }));

@@ -167,6 +167,8 @@ describe('uploads by form', () => {
     const wrong = await post('nowhere', fields({ 'x-amz-signature': '0'.repeat(64) }));
     expect(wrong).toMatchObject({ status: 403, code: 'SignatureDoesNotMatch' });
     expect(wrong.body.toString()).toContain(`<AWSAccessKeyId>${admin.accessKeyId}</AWSAccessKeyId>`);
+    const spelled = [...Buffer.from(policy)].map((byte) => byte.toString(16).padStart(2, '0')).join(' ');
+    expect(wrong.body.toString()).toContain(`<StringToSignBytes>${spelled}</StringToSignBytes>`);
     for (const name of ['x-amz-algorithm', 'x-amz-credential', 'x-amz-date']) {
       const answer = await post('nowhere', fields({ [name]: 'invalid' }));
       expect(answer).toMatchObject({ status: 400, code: 'InvalidArgument' });

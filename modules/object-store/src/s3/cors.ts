@@ -59,7 +59,8 @@ function readQuestion(headers: RequestHeaders): CorsQuestion {
     .split(',')
     .find((name) => name.trim() !== '' && !/^[\w!#$%&'*+.^`|~-]+$/.test(name.trim()));
   if (wrong !== undefined) {
-    const reason = `Access-Control-Request-Headers "${wrong.slice(0, 100)}" contains invalid character.`;
+    const shown = Buffer.from(wrong.slice(0, 100), 'latin1').toString(); // as the bytes of a header came
+    const reason = `Access-Control-Request-Headers "${shown}" contains invalid character.`;
     throw storeErrors.BadRequest({ details: { reason } });
   }
   return { origin, method, headers: requestedHeaders(headers) };

@@ -37,6 +37,8 @@ const ELEMENTS: Readonly<Record<string, string>> = {
   versionId: 'VersionId',
 };
 
+const AS_BYTES: ReadonlySet<string> = new Set(['StringToSign', 'CanonicalRequest']);
+
 /** Codes whose sentence S3 replaces by what was found. */
 const WITH_REASON: ReadonlySet<string> = new Set([
   'AccessDenied',
@@ -59,6 +61,8 @@ export function errorDocument(error: AppError, place: ErrorPlace): string {
   for (const [name, element] of Object.entries(ELEMENTS)) {
     const value = error.details[name];
     if (typeof value === 'string' || typeof value === 'number') details[element] = value;
+    // What was signed is told byte by byte as well: a difference there may not show.
+    if (typeof value === 'string' && AS_BYTES.has(element)) details[`${element}Bytes`] = spelled(value);
   }
   const content: XmlNode = { ...known, ...details, Resource: place.resource, RequestId: place.requestId };
   return xmlDocument('Error', content, { namespace: false });
@@ -72,4 +76,11 @@ function codeAndMessage(error: AppError): { Code: string; Message: string } {
   const { reason } = error.details;
   const Message = WITH_REASON.has(error.code) && typeof reason === 'string' ? reason : error.message;
   return { Code: error.code, Message };
+}
+
+/** `61 62`. */
+function spelled(text: string): string {
+  return Buffer.from(text)
+    .toString('hex')
+    .replaceAll(/(..)(?=.)/g, '$1 ');
 }

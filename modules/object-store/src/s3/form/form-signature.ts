@@ -81,5 +81,5 @@ function needed(fields: Fields, name: string): string {
 
 function missing(name: string): Error {
   const reason = `Bucket POST must contain a field named '${name}'.  If it is specified, please check the order of the fields.`;
-  return storeErrors.InvalidArgument({ details: { reason, field: name } });
+  return storeErrors.InvalidArgument({ details: { reason, field: name, argumentName: name, argumentValue: '' } });
 }
