@@ -1,3 +1,4 @@
+import { markdownTable } from '../markdown-table.ts';
 import type { Figure } from './alone/figure.ts';
 import type { Comparison } from './compare.ts';
 import type { SyncCount } from './engines/durability.ts';
@@ -10,13 +11,13 @@ export function comparisonTable(comparisons: readonly Comparison[]): string {
     ratio === undefined ? '' : ratio.toFixed(2),
     `>= ${measure.aim.toFixed(1)}`,
   ]);
-  return table(['measure', ...names, 'svc to the best of the others', 'aim'], rows);
+  return markdownTable(['measure', ...names, 'svc to the best of the others', 'aim'], rows);
 }
 
 export function durabilityTable(counts: readonly SyncCount[]): string {
   if (counts.length === 0) return 'How often each engine syncs was not looked at: strace is not installed.';
   const rows = counts.map(({ engine, puts, syncs }) => [engine, String(puts), String(syncs)]);
-  return table(['durable', 'objects put one by one', 'calls that bring data to the disk'], rows);
+  return markdownTable(['durable', 'objects put one by one', 'calls that bring data to the disk'], rows);
 }
 
 export function aloneTable(figures: readonly Figure[]): string {
@@ -25,10 +26,5 @@ export function aloneTable(figures: readonly Figure[]): string {
     `${value.toFixed(value < 100 ? 1 : 0)} ${unit}`,
     aim,
   ]);
-  return table(['alone', 'measured', 'aim'], rows);
-}
-
-function table(headings: readonly string[], rows: readonly (readonly string[])[]): string {
-  const lines = [headings, headings.map((_, index) => (index === 0 ? '---' : '---:')), ...rows];
-  return lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+  return markdownTable(['alone', 'measured', 'aim'], rows);
 }
