@@ -11,10 +11,8 @@ const program = new Command('svc')
   .showHelpAfterError('(run with --help for the options)')
   .exitOverride();
 
-registerClientCommands(program);
-const clientCommands = new Set(program.commands.map((command) => command.name()));
 // A client need not load the platform: that would cost a second and 100 MB for every listing.
-if (!clientCommands.has(process.argv[2] ?? '')) {
+if (!(await registerClientCommands(program, process.argv[2]))) {
   const { registerPlatformCommands } = await import('./commands/platform-commands.ts');
   registerPlatformCommands(program);
 }

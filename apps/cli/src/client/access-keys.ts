@@ -5,8 +5,9 @@ import { ApiError } from '@svc/sdk';
 import type { ClientEnvironment } from '../configuration-client.ts';
 import type { S3Credentials } from '../s3/sigv4.ts';
 import { CommandFailure, usageFailure } from './command-failure.ts';
-import type { Connection } from './connection.ts';
+import { isSettled, type Connection } from './connection.ts';
 import { readIfThere, writePrivateFile } from './private-file.ts';
+import type { Session } from './session.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const KEY_LIFE_MS = 30 * DAY_MS;
@@ -18,6 +19,8 @@ export interface S3Access extends S3Credentials {
   expiresAtMs: number | null;
 }
 
+type KeySession = Pick<Session, 'environment' | 'target' | 'connect'>;
+
 export interface AccessKeySource {
   /** A key that is valid for at least this long from now. */
   get(validForMs?: number): Promise<S3Access>;
@@ -26,7 +29,7 @@ export interface AccessKeySource {
 }
 
 /** The user's own key from the environment, else one that is made with the token and kept for a month (0600). */
-export function accessKeySource(environment: ClientEnvironment, connect: () => Promise<Connection>): AccessKeySource {
+export function accessKeySource({ environment, ...session }: KeySession): AccessKeySource {
   const { accessKeyId, secretAccessKey, endpoint } = environment.s3;
   if (accessKeyId !== undefined || secretAccessKey !== undefined) {
     if (accessKeyId === undefined || secretAccessKey === undefined) {
@@ -35,27 +38,36 @@ export function accessKeySource(environment: ClientEnvironment, connect: () => P
         'set SVC_S3_ACCESS_KEY_ID and SVC_S3_SECRET_ACCESS_KEY',
       );
     }
-    const find = async (): Promise<string> => endpoint ?? (await (await connect()).store.status()).s3_endpoint;
+    const find = async (): Promise<string> => endpoint ?? (await (await session.connect()).store.status()).s3_endpoint;
+    let found: Promise<string> | undefined;
     return {
-      get: async () => ({ accessKeyId, secretAccessKey, endpoint: await find(), expiresAtMs: null }),
+      get: async () => ({ accessKeyId, secretAccessKey, endpoint: await (found ??= find()), expiresAtMs: null }),
       renew: () => Promise.resolve(false),
     };
   }
-  return keptKeySource(environment, connect);
+  return keptKeySource(environment, session);
 }
 
-function keptKeySource(environment: ClientEnvironment, connect: () => Promise<Connection>): AccessKeySource {
+function keptKeySource(
+  environment: ClientEnvironment,
+  { target, connect }: Omit<KeySession, 'environment'>,
+): AccessKeySource {
   const pathOf = async (): Promise<string> => {
-    const { url, workspaceUuid, token } = await connect();
+    const known = await target();
+    // With a kept key nobody is asked: each command would else begin with a request only to learn its own workspace.
+    const workspace = isSettled(known) ? (known.workspace ?? '') : (await connect()).workspaceUuid;
     // The token is part of the name: another user of the same machine account must not get this one's key.
-    const name = createHash('sha256').update(`${url}\n${workspaceUuid}\n${token}`).digest('hex').slice(0, 32);
+    const name = createHash('sha256').update(`${known.url}\n${workspace}\n${known.token}`).digest('hex').slice(0, 32);
     return join(environment.configFolder, 'keys', `${name}.json`);
   };
   let current: S3Access | null = null;
+  const isValid = (access: S3Access | null, validForMs: number): access is S3Access =>
+    access !== null && (access.expiresAtMs ?? 0) > Date.now() + validForMs;
   const get = async (validForMs = DAY_MS): Promise<S3Access> => {
+    if (isValid(current, validForMs)) return current;
     const path = await pathOf();
     current ??= readKey(await readIfThere(path));
-    if (current !== null && (current.expiresAtMs ?? 0) > Date.now() + validForMs) return current;
+    if (isValid(current, validForMs)) return current;
     current = await makeKey(await connect(), environment.hostname);
     await writePrivateFile(path, `${JSON.stringify(current)}\n`);
     return current;

@@ -12,24 +12,26 @@ export interface ConnectionFlags {
   json?: boolean;
 }
 
-/** Which platform, and which workspace of it. */
-export interface Connection {
+/** What flags, environment and profile say, without asking anybody. */
+export interface Target {
   url: string;
   token: string;
+  /** A uuid or a name; undefined is the caller's own. */
+  workspace: string | undefined;
+  teamUuid: string | undefined;
+}
+
+/** Which platform, and which workspace of it. */
+export interface Connection extends Omit<Target, 'workspace'> {
   svc: SvcClient;
   workspaceUuid: string;
-  teamUuid: string | undefined;
   store: ObjectStoreClient;
 }
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** Flags win over the environment, and the environment over the profile. */
-export async function connect(
-  flags: ConnectionFlags,
-  environment: ClientEnvironment,
-  signal: AbortSignal,
-): Promise<Connection> {
+export async function findTarget(flags: ConnectionFlags, environment: ClientEnvironment): Promise<Target> {
   const name = flags.profile ?? environment.profile ?? DEFAULT_PROFILE;
   const profile = await readProfile(environment.configFolder, name);
   const named = flags.profile ?? environment.profile;
@@ -44,12 +46,21 @@ export async function connect(
     throw usageFailure(missing, 'run svc login, or set SVC_URL and SVC_TOKEN');
   }
   assertWebAddress(url);
-  const svc = createClient({ baseUrl: url, credential: { kind: 'token', token } });
   const teamUuid = flags.team ?? environment.team ?? profile?.team ?? undefined;
-  const wanted = flags.workspace ?? environment.workspace ?? profile?.workspace ?? undefined;
-  const workspaceUuid = await resolveWorkspace(svc, wanted, signal);
-  const store = svc.objectStore({ workspaceUuid, teamUuid });
-  return { url, token, svc, workspaceUuid, teamUuid, store };
+  const workspace = flags.workspace ?? environment.workspace ?? profile?.workspace ?? undefined;
+  return { url, token, workspace, teamUuid };
+}
+
+export async function connect({ workspace, ...target }: Target, signal: AbortSignal): Promise<Connection> {
+  const { url, token, teamUuid } = target;
+  const svc = createClient({ baseUrl: url, credential: { kind: 'token', token } });
+  const workspaceUuid = await resolveWorkspace(svc, workspace, signal);
+  return { ...target, svc, workspaceUuid, store: svc.objectStore({ workspaceUuid, teamUuid }) };
+}
+
+/** Whether the workspace is known for good by what was given: a name may mean another one tomorrow. */
+export function isSettled({ workspace }: Target): boolean {
+  return workspace === undefined || UUID.test(workspace);
 }
 
 export function assertWebAddress(url: string): void {

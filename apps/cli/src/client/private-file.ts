@@ -16,9 +16,9 @@ export async function readIfThere(path: string): Promise<string | null> {
 
 /**
  * Replaces a file in one step, so that nobody ever reads half of it, and never with more rights than its owner's. A
- * link stays a link: what it points to is replaced.
+ * link stays a link: what it points to is replaced. What may be lost with the power need not be `durable`.
  */
-export async function writePrivateFile(path: string, text: string): Promise<void> {
+export async function writePrivateFile(path: string, text: string, { durable = true } = {}): Promise<void> {
   const target = await realpath(path).catch(() => path);
   await mkdir(dirname(target), { recursive: true, mode: 0o700 });
   const staging = join(dirname(target), `.${basename(target)}.${randomUUID()}`);
@@ -27,7 +27,7 @@ export async function writePrivateFile(path: string, text: string): Promise<void
     const file = await open(staging, 'wx', mode & OWNER_ONLY);
     try {
       await file.writeFile(text);
-      await file.sync();
+      if (durable) await file.sync();
     } finally {
       await file.close();
     }

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { readClientEnvironment, type ClientEnvironment } from '../configuration-client.ts';
 import { CommandFailure, EXIT } from './command-failure.ts';
-import { connect, type Connection, type ConnectionFlags } from './connection.ts';
+import { connect, findTarget, type Connection, type ConnectionFlags, type Target } from './connection.ts';
 import { Output } from './output.ts';
 
 /** One run of a command: what it was given and where it speaks. */
@@ -10,6 +10,7 @@ export interface Session {
   output: Output;
   /** Aborted by Ctrl-C. */
   signal: AbortSignal;
+  target(): Promise<Target>;
   connect(): Promise<Connection>;
 }
 
@@ -35,13 +36,16 @@ export async function withSession(flags: ConnectionFlags, run: (session: Session
   process.stdout.on('error', onOutputError);
   const environment = readClientEnvironment();
   const output = new Output({ json: flags.json === true, stdout: process.stdout, stderr: process.stderr });
+  let found: Promise<Target> | undefined;
   let connection: Promise<Connection> | undefined;
+  const target = (): Promise<Target> => (found ??= findTarget(flags, environment));
   try {
     await run({
       environment,
       output,
       signal: ending.signal,
-      connect: () => (connection ??= connect(flags, environment, ending.signal)),
+      target,
+      connect: () => (connection ??= target().then((known) => connect(known, ending.signal))),
     });
   } finally {
     process.off('SIGINT', onSignal).off('SIGTERM', onSignal);

@@ -1,6 +1,5 @@
-import { Readable } from 'node:stream';
 import { crcToBase64 } from './crc.ts';
-import type { S3Client } from './s3-client.ts';
+import type { RequestBody, S3Client } from './s3-client.ts';
 import { s3ErrorOf } from './s3-error.ts';
 import { childrenOf, childText, escapeXml, parseXml } from './xml.ts';
 
@@ -70,7 +69,7 @@ export async function sendPart(
     body,
     customerKey,
     ...name
-  }: UploadName & { partNumber: number; crc32: bigint; body: { sizeBytes: number; open: () => Readable } },
+  }: UploadName & { partNumber: number; crc32: bigint; body: RequestBody },
 ): Promise<SentPart> {
   const query = { uploadId, partNumber: String(partNumber) };
   const headers = { ...customerKey, 'x-amz-checksum-crc32': crcToBase64('crc32', crc32) };
@@ -93,7 +92,7 @@ export async function completeUpload(
   const checksum =
     crc32 === null ? {} : { 'x-amz-checksum-crc32': crcToBase64('crc32', crc32), 'x-amz-checksum-type': 'FULL_OBJECT' };
   const headers = { ...customerKey, ...checksum };
-  const body = { sizeBytes: content.length, open: () => Readable.from([content]) };
+  const body = { sizeBytes: content.length, open: () => content };
   const { text } = await client.sendForText({ method: 'POST', ...name, query: { uploadId }, headers, body });
   const root = parseXml(text);
   // S3 may answer 200 before it knows, and say in the body that it failed (API reference, CompleteMultipartUpload).

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import { Readable } from 'node:stream';
 import type { S3Client } from './s3-client.ts';
 import { childrenOf, childText, escapeXml, parseXml, type XmlElement } from './xml.ts';
 
@@ -212,7 +211,7 @@ export async function deleteObjects(
   });
   const content = Buffer.from(`<Delete><Quiet>true</Quiet>${objects.join('')}</Delete>`);
   const headers = { 'content-md5': createHash('md5').update(content).digest('base64') };
-  const body = { sizeBytes: content.length, open: () => Readable.from([content]) };
+  const body = { sizeBytes: content.length, open: () => content };
   const { text } = await client.sendForText({ method: 'POST', bucket, query: { delete: '' }, headers, body, signal });
   return childrenOf(parseXml(text), 'Error').map((error) => {
     const versionId = childText(error, 'VersionId');

@@ -1,4 +1,4 @@
-import { createHash, createHmac } from 'node:crypto';
+import { createHash, createHmac, createSecretKey, type KeyObject } from 'node:crypto';
 
 /** AWS Signature Version 4 (docs.aws.amazon.com, "Signing AWS API requests"), for headers and for URLs. */
 export interface S3Credentials {
@@ -20,8 +20,29 @@ const REGION = 'auto';
 const UNSIGNED = 'UNSIGNED-PAYLOAD';
 const ALGORITHM = 'AWS4-HMAC-SHA256';
 
+/** Keys that are derived from a secret for one day: four of the five rounds of a signature, made once instead of each time. */
+export class SigningKeys {
+  #last: { secret: string; day: string; key: KeyObject } | null = null;
+
+  of(secret: string, day: string): KeyObject {
+    if (this.#last?.secret === secret && this.#last.day === day) return this.#last.key;
+    const steps = [day, REGION, 's3', 'aws4_request'];
+    const derived = steps.reduce<string | Buffer>(
+      (key, step) => createHmac('sha256', key).update(step).digest(),
+      `AWS4${secret}`,
+    );
+    this.#last = { secret, day, key: createSecretKey(Buffer.from(derived)) };
+    return this.#last.key;
+  }
+}
+
 /** The headers to add; all that are given are signed. Bodies are proved by their checksum header, not by the signature. */
-export function signHeaders(request: SignableRequest, key: S3Credentials, nowMs: number): Record<string, string> {
+export function signHeaders(
+  request: SignableRequest,
+  key: S3Credentials,
+  nowMs: number,
+  keys = new SigningKeys(),
+): Record<string, string> {
   const date = amzDate(nowMs);
   const signed: Record<string, string> = {
     ...request.headers,
@@ -29,7 +50,11 @@ export function signHeaders(request: SignableRequest, key: S3Credentials, nowMs:
     'x-amz-content-sha256': UNSIGNED,
     'x-amz-date': date,
   };
-  const { names, signature } = signatureOf({ ...request, headers: signed }, key, date);
+  const { names, signature } = signatureOf(
+    { ...request, headers: signed },
+    keys.of(key.secretAccessKey, date.slice(0, 8)),
+    date,
+  );
   const scope = `${key.accessKeyId}/${scopeOf(date)}`;
   return {
     ...signed,
@@ -45,6 +70,7 @@ export function presignQuery(
 ): Record<string, string> {
   const date = amzDate(nowMs);
   const headers: Record<string, string> = { ...request.headers, host: request.host };
+  const signingKey = new SigningKeys().of(key.secretAccessKey, date.slice(0, 8));
   const query: Record<string, string> = {
     ...request.query,
     'X-Amz-Algorithm': ALGORITHM,
@@ -53,11 +79,11 @@ export function presignQuery(
     'X-Amz-Expires': String(expiresSeconds),
     'X-Amz-SignedHeaders': signedNames(headers),
   };
-  const { signature } = signatureOf({ ...request, headers, query }, key, date);
+  const { signature } = signatureOf({ ...request, headers, query }, signingKey, date);
   return { ...query, 'X-Amz-Signature': signature };
 }
 
-function signatureOf(request: SignableRequest, key: S3Credentials, date: string): { names: string; signature: string } {
+function signatureOf(request: SignableRequest, key: KeyObject, date: string): { names: string; signature: string } {
   const names = signedNames(request.headers);
   const byName = new Map(Object.entries(request.headers).map(([name, value]) => [name.toLowerCase(), value]));
   const headerLines = names
@@ -74,12 +100,7 @@ function signatureOf(request: SignableRequest, key: S3Credentials, date: string)
   ].join('\n');
   const digest = createHash('sha256').update(canonical).digest('hex');
   const text = [ALGORITHM, date, scopeOf(date), digest].join('\n');
-  const steps = [date.slice(0, 8), REGION, 's3', 'aws4_request', text];
-  const signature = steps.reduce<string | Buffer>(
-    (secret, step) => createHmac('sha256', secret).update(step).digest(),
-    `AWS4${key.secretAccessKey}`,
-  );
-  return { names, signature: Buffer.from(signature).toString('hex') };
+  return { names, signature: createHmac('sha256', key).update(text).digest('hex') };
 }
 
 function scopeOf(date: string): string {

@@ -6,7 +6,7 @@ import { childText, parseXml } from '../s3/xml.ts';
 import { grantHeaders, type GivenAttributes } from './attribute-options.ts';
 import { checksumOf, describedBy } from './copied-attributes.ts';
 import { copySourceKeyHeaders, customerKeyHeaders } from './customer-key.ts';
-import { forEachParallel } from './limiter.ts';
+import { BodyLimiter, forEachParallel } from './limiter.ts';
 import { partsOfSizes, planParts, type PlannedPart } from './part-plan.ts';
 import type { TransferContext } from './transfer-context.ts';
 
@@ -26,7 +26,7 @@ export interface ObjectCopy {
 export async function copyObject(context: TransferContext, copy: ObjectCopy): Promise<number> {
   const { object } = copy;
   if (object.sizeBytes > MOST_BYTES) await copyInParts(context, copy);
-  else await context.limiter.run(() => copyWhole(context, copy));
+  else await context.limiter.run(0, () => copyWhole(context, copy));
   context.progress.body().add(object.sizeBytes);
   return object.sizeBytes;
 }
@@ -86,11 +86,12 @@ async function copyInParts(context: TransferContext, copy: ObjectCopy): Promise<
   const name = { ...copy.to, uploadId, signal, customerKey: customerKeyHeaders(context.customerKey) };
   const parts: SentPart[] = [];
   try {
-    await forEachParallel(await planCopy(context, copy), context.parallel, async (part) => {
+    const atOnce = BodyLimiter.mostOf(context.parallel);
+    await forEachParallel(await planCopy(context, copy), atOnce, async (part) => {
       const { partNumber, start, endExclusive } = part;
       const query = { uploadId, partNumber: String(partNumber) };
       const headers = { 'x-amz-copy-source-range': `bytes=${start}-${endExclusive - 1}` };
-      const etag = await context.limiter.run(() => copyCall(context, copy, { query, headers }));
+      const etag = await context.limiter.run(0, () => copyCall(context, copy, { query, headers }));
       parts.push({ partNumber, etag, sizeBytes: endExclusive - start, crc32: null });
     });
     await completeUpload(client, { ...name, parts, crc32: null });

@@ -1,17 +1,16 @@
-import { createHash, randomBytes } from 'node:crypto';
-import { createWriteStream } from 'node:fs';
-import { open, rename, rm, utimes, type FileHandle } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
+import { open, rename, rm, type FileHandle } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { pipeline } from 'node:stream/promises';
 import { CommandFailure } from '../client/command-failure.ts';
-import { CrcJoiner, crcToBase64, type CrcName } from '../s3/crc.ts';
+import { createCrc, CrcJoiner, crcToBase64, type Crc } from '../s3/crc.ts';
 import { headObject, versionQuery, type RemoteObject } from '../s3/s3-operations.ts';
-import { proofsOf } from './content-proof.ts';
+import { createVerifier, proofsOf, type ContentProof } from './content-proof.ts';
 import { customerKeyHeaders } from './customer-key.ts';
 import { crcOfRange, readRange } from './file-bytes.ts';
 import { Journal, journalId } from './journal.ts';
 import { forEachParallel } from './limiter.ts';
 import { partSizeFor, planParts, type PlannedPart } from './part-plan.ts';
+import { RangeWriter } from './range-writer.ts';
 import { verified } from './read-object.ts';
 import type { TransferContext } from './transfer-context.ts';
 
@@ -37,9 +36,6 @@ export async function downloadObject(context: TransferContext, download: ObjectD
     object.sizeBytes <= partSizeBytes
       ? await downloadWhole(context, download)
       : await downloadInParts(context, download, partSizeBytes);
-  // So that a later sync sees that nothing is newer.
-  const modifiedAt = new Date(object.modifiedAtMs);
-  await utimes(unfinished, modifiedAt, modifiedAt);
   await rename(unfinished, path);
   return object.sizeBytes;
 }
@@ -48,18 +44,25 @@ async function downloadWhole(context: TransferContext, { bucket, object, path }:
   const { client, limiter, progress, signal, customerKey } = context;
   const unfinished = join(dirname(path), `.svc-${randomBytes(8).toString('hex')}.part`);
   try {
-    await limiter.run(() =>
+    await limiter.run(object.sizeBytes, () =>
       withSecondTry(signal, async () => {
         const moved = progress.body();
+        const wanted = { 'x-amz-checksum-mode': 'ENABLED', 'if-match': `"${object.etag}"` };
+        const headers = { ...wanted, ...customerKeyHeaders(customerKey) };
+        const query = versionQuery(object.versionId);
+        const { body } = await client.send({ method: 'GET', bucket, key: object.key, query, headers, signal });
+        const file = await open(unfinished, 'w');
+        const writer = new RangeWriter(file, 0);
         try {
-          const wanted = { 'x-amz-checksum-mode': 'ENABLED', 'if-match': `"${object.etag}"` };
-          const headers = { ...wanted, ...customerKeyHeaders(customerKey) };
-          const query = versionQuery(object.versionId);
-          const { body } = await client.send({ method: 'GET', bucket, key: object.key, query, headers, signal });
-          await pipeline(verified(body, object.key, moved), createWriteStream(unfinished), { signal });
+          for await (const chunk of verified(body, object.key, moved)) await writer.write(chunk);
+          await writer.end();
+          await keepTime(file, object);
         } catch (error) {
           moved.restart();
           throw error;
+        } finally {
+          await writer.abandon();
+          await file.close();
         }
       }),
     );
@@ -68,6 +71,12 @@ async function downloadWhole(context: TransferContext, { bucket, object, path }:
     await rm(unfinished, { force: true });
     throw error;
   }
+}
+
+/** So that a later sync sees that nothing is newer. */
+async function keepTime(file: FileHandle, { modifiedAtMs }: RemoteObject): Promise<void> {
+  const modifiedAt = new Date(modifiedAtMs);
+  await file.utimes(modifiedAt, modifiedAt);
 }
 
 /** A connection may break in the middle of a body; that is worth another try, a refusal is not. */
@@ -94,6 +103,7 @@ async function downloadInParts(
   const journal = new Journal<DownloadEntry>(context.stateFolder, identity);
   const unfinished = join(dirname(path), `.svc-${journalId(identity)}.part`);
   const now: DownloadEntry = { etag: object.etag, sizeBytes: object.sizeBytes, partSizeBytes, parts: [] };
+  const proof = await proofOf(context, download);
   const entry = await journal.read();
   const same = entry !== null && JSON.stringify({ ...entry, parts: [] }) === JSON.stringify(now);
   if (same) now.parts = entry.parts;
@@ -101,16 +111,16 @@ async function downloadInParts(
   try {
     await file.truncate(object.sizeBytes);
     await journal.write(now);
-    await fetchParts(context, download, file, now, journal);
-    await file.datasync();
+    const crcs = await fetchParts(context, download, { file, entry: now, journal, proof });
+    if (!(await isProved(file, proof, planParts(object.sizeBytes, partSizeBytes), crcs))) {
+      // What is damaged is no good to go on with.
+      await Promise.all([rm(unfinished, { force: true }), journal.remove()]);
+      throw new CommandFailure(`${object.key} arrived damaged: its checksum is another`);
+    }
+    await keepTime(file, object);
   } finally {
     await file.close();
   }
-  await proveFile(context, download, unfinished, partSizeBytes).catch(async (error: unknown) => {
-    // What is damaged is no good to go on with.
-    if (error instanceof CommandFailure) await Promise.all([rm(unfinished, { force: true }), journal.remove()]);
-    throw error;
-  });
   await journal.remove();
   return unfinished;
 }
@@ -126,24 +136,37 @@ async function openUnfinished(path: string, resume: boolean, entry: DownloadEntr
   return await open(path, 'wx+');
 }
 
+interface PartsOnTheirWay {
+  file: FileHandle;
+  entry: DownloadEntry;
+  journal: Journal<DownloadEntry>;
+  proof: ContentProof | null;
+}
+
+/** Answers the CRC of each part, where that is what the object is proved by. */
 async function fetchParts(
   context: TransferContext,
   download: ObjectDownload,
-  file: FileHandle,
-  entry: DownloadEntry,
-  journal: Journal<DownloadEntry>,
-): Promise<void> {
+  { file, entry, journal, proof }: PartsOnTheirWay,
+): Promise<ReadonlyMap<number, bigint>> {
   const { limiter, parallel, progress, signal } = context;
+  const name = proof?.kind === 'crc' ? proof.name : null;
   const arrived = new Set(entry.parts);
+  const crcs = new Map<number, bigint>();
   const failed = new AbortController();
   const either = AbortSignal.any([signal, failed.signal]);
   await forEachParallel(planParts(entry.sizeBytes, entry.partSizeBytes), parallel, async (part) => {
+    const sizeBytes = part.endExclusive - part.start;
     if (arrived.has(part.partNumber)) {
-      progress.body().add(part.endExclusive - part.start);
+      // Fetched by another run: what counts is what the disk has of it.
+      if (name !== null) crcs.set(part.partNumber, await crcOfRange(file, part, name));
+      progress.body().add(sizeBytes);
       return;
     }
     try {
-      await limiter.run(() => withSecondTry(either, () => fetchPart(context, download, file, part, either)));
+      const fetch = () => fetchPart(context, download, { file, part, crc: name && createCrc(name), signal: either });
+      const crc = await limiter.run(sizeBytes, () => withSecondTry(either, fetch));
+      if (crc !== null) crcs.set(part.partNumber, crc);
     } catch (error) {
       failed.abort(error);
       throw error;
@@ -151,88 +174,76 @@ async function fetchParts(
     entry.parts.push(part.partNumber);
     await journal.write(entry);
   });
+  return crcs;
 }
 
 async function fetchPart(
   { client, progress, customerKey }: TransferContext,
   { bucket, object }: ObjectDownload,
-  file: FileHandle,
-  part: PlannedPart,
-  signal: AbortSignal,
-): Promise<void> {
+  { file, part, crc, signal }: { file: FileHandle; part: PlannedPart; crc: Crc | null; signal: AbortSignal },
+): Promise<bigint | null> {
   const moved = progress.body();
   const headers = {
     range: `bytes=${part.start}-${part.endExclusive - 1}`,
     'if-match': `"${object.etag}"`,
     ...customerKeyHeaders(customerKey),
   };
+  const writer = new RangeWriter(file, part.start);
   try {
     const query = versionQuery(object.versionId);
     const { body } = await client.send({ method: 'GET', bucket, key: object.key, query, headers, signal });
     let position = part.start;
     for await (const chunk of body as AsyncIterable<Uint8Array>) {
       // a response without an encoding gives bytes
-      if (position + chunk.length > part.endExclusive)
-        throw new CommandFailure(`${object.key}: more bytes than asked for`);
-      await file.write(chunk, 0, chunk.length, position);
       position += chunk.length;
+      if (position > part.endExclusive) throw new CommandFailure(`${object.key}: more bytes than asked for`);
+      crc?.update(chunk);
+      await writer.write(chunk);
       moved.add(chunk.length);
     }
     if (position !== part.endExclusive) throw new CommandFailure(`${object.key} ended too early`);
+    await writer.end();
+    return crc?.value() ?? null;
   } catch (error) {
     moved.restart();
     throw error;
+  } finally {
+    await writer.abandon();
   }
 }
 
-/** Reads the file once more: what is proved is what is on the disk, not what came over the wire. */
-async function proveFile(
-  { client, parallel, signal, customerKey }: TransferContext,
+/** The cheapest proof of the whole, one whose parts can be proved while they arrive if there is such a one. */
+async function proofOf(
+  { client, signal, customerKey }: TransferContext,
   { bucket, object }: ObjectDownload,
-  path: string,
-  partSizeBytes: number,
-): Promise<void> {
+): Promise<ContentProof | null> {
   const { key, versionId } = object;
   const secret = customerKeyHeaders(customerKey);
   const { headers, etag } = await headObject(client, { bucket, key, versionId, headers: secret, signal });
   if (etag !== object.etag)
     throw new CommandFailure(`${object.key} was replaced while it was read`, { hint: 'run it again' });
   const proofs = proofsOf(headers);
-  const crc = proofs.find((proof) => proof.kind === 'crc');
-  const hash = proofs.find((proof) => proof.kind === 'hash');
-  const file = await open(path);
-  try {
-    const plan = planParts(object.sizeBytes, partSizeBytes);
-    if (crc !== undefined && (crc.name === 'crc32' || hash === undefined)) {
-      const found = crcToBase64(crc.name, await crcOfParts(file, plan, crc.name, parallel));
-      if (found !== crc.expected) throw damaged(object);
-    } else if (hash !== undefined) {
-      const hasher = createHash(hash.name);
-      for await (const chunk of readRange(file, { start: 0, endExclusive: object.sizeBytes })) hasher.update(chunk);
-      if (hasher.digest(hash.encoding) !== hash.expected) throw damaged(object);
-    }
-  } finally {
-    await file.close();
-  }
+  return proofs.find((proof) => proof.kind === 'crc') ?? proofs[0] ?? null;
 }
 
-async function crcOfParts(
+/** A hash cannot be joined of those of parts: for that the file is read once more. */
+async function isProved(
   file: FileHandle,
+  proof: ContentProof | null,
   plan: readonly PlannedPart[],
-  name: CrcName,
-  parallel: number,
-): Promise<bigint> {
-  const values = new Map<number, bigint>();
-  await forEachParallel(plan, parallel, async (part) => {
-    values.set(part.partNumber, await crcOfRange(file, part, name));
-  });
-  const joiner = new CrcJoiner(name);
-  return plan.reduce(
-    (whole, part) => joiner.join(whole, values.get(part.partNumber) ?? 0n, part.endExclusive - part.start),
-    0n,
-  );
-}
-
-function damaged({ key }: RemoteObject): CommandFailure {
-  return new CommandFailure(`${key} arrived damaged: its checksum is another`);
+  crcs: ReadonlyMap<number, bigint>,
+): Promise<boolean> {
+  if (proof === null) return true;
+  if (proof.kind === 'crc') {
+    const joiner = new CrcJoiner(proof.name);
+    const whole = plan.reduce(
+      (before, part) => joiner.join(before, crcs.get(part.partNumber) ?? 0n, part.endExclusive - part.start),
+      0n,
+    );
+    return crcToBase64(proof.name, whole) === proof.expected;
+  }
+  const verifier = createVerifier(proof);
+  for await (const chunk of readRange(file, { start: 0, endExclusive: plan.at(-1)?.endExclusive ?? 0 }))
+    verifier.update(chunk);
+  return verifier.holds();
 }

@@ -3,7 +3,10 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readIfThere, writePrivateFile } from '../client/private-file.ts';
 
-/** What an interrupted transfer leaves, so that the same command can go on with it. One small file for each. */
+/**
+ * What an interrupted transfer leaves, so that the same command can go on with it: one small file for each. It is never
+ * trusted, since checksums decide, so that it need not survive the machine.
+ */
 export class Journal<Entry> {
   readonly #path: string;
   #tail: Promise<void> = Promise.resolve();
@@ -26,7 +29,7 @@ export class Journal<Entry> {
   /** One after the other, in the order of the calls. */
   write(entry: Entry): Promise<void> {
     const text = JSON.stringify(entry);
-    const write = (): Promise<void> => writePrivateFile(this.#path, text);
+    const write = (): Promise<void> => writePrivateFile(this.#path, text, { durable: false });
     this.#tail = this.#tail.then(write, write);
     return this.#tail;
   }

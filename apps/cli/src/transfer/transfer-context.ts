@@ -1,13 +1,16 @@
 import type { S3Client } from '../s3/s3-client.ts';
 import type { CustomerKey } from './customer-key.ts';
-import type { Limiter } from './limiter.ts';
+import type { BodyLimiter } from './limiter.ts';
+import type { PartBuffers } from './part-buffers.ts';
 import type { ProgressLine } from './progress.ts';
 
 /** What every transfer needs. */
 export interface TransferContext {
   client: S3Client;
-  /** Bodies on their way at the same time, over all transfers. */
-  limiter: Limiter;
+  /** Over all transfers. */
+  limiter: BodyLimiter;
+  buffers: PartBuffers;
+  /** Parts of one object at the same time. */
   parallel: number;
   progress: ProgressLine;
   /** Where journals are kept. */

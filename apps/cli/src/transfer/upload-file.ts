@@ -1,7 +1,8 @@
 import { open, type FileHandle } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { CommandFailure } from '../client/command-failure.ts';
-import { CrcJoiner, crcToBase64 } from '../s3/crc.ts';
+import { createCrc, CrcJoiner, crcToBase64 } from '../s3/crc.ts';
+import type { RequestBody } from '../s3/s3-client.ts';
 import { S3Error } from '../s3/s3-error.ts';
 import {
   abortUpload,
@@ -13,10 +14,10 @@ import {
   type UploadName,
 } from '../s3/s3-multipart.ts';
 import { customerKeyHeaders } from './customer-key.ts';
-import { crcOfRange, rangeBody } from './file-bytes.ts';
+import { bytesBody, crcOfRange, rangeBody, readInto, type FileRange } from './file-bytes.ts';
 import { Journal } from './journal.ts';
-import { forEachParallel } from './limiter.ts';
-import { partSizeFor, planParts, type PlannedPart } from './part-plan.ts';
+import { BodyLimiter, forEachParallel } from './limiter.ts';
+import { partSizeFor, planParts } from './part-plan.ts';
 import type { TransferContext } from './transfer-context.ts';
 
 export interface FileUpload {
@@ -26,6 +27,9 @@ export interface FileUpload {
   /** Content type, metadata and the like. */
   headers: Readonly<Record<string, string>>;
 }
+
+/** Larger ranges are not held in memory. */
+const MOST_BUFFERED_BYTES = 32 * 1024 * 1024;
 
 /** The file as it was when its upload began. */
 interface UploadEntry {
@@ -55,11 +59,7 @@ export async function uploadFile(context: TransferContext, upload: FileUpload): 
       await uploadInParts(context, file, upload, now);
     }
     const after = await file.stat({ bigint: true });
-    if (after.size !== before.size || after.mtimeNs !== before.mtimeNs) {
-      throw new CommandFailure(`${upload.path} was changed while it was read`, {
-        hint: 'what is stored may be neither',
-      });
-    }
+    if (after.size !== before.size || after.mtimeNs !== before.mtimeNs) throw changed(upload.path);
     return sizeBytes;
   } finally {
     await file.close();
@@ -67,19 +67,54 @@ export async function uploadFile(context: TransferContext, upload: FileUpload): 
 }
 
 async function uploadWhole(
-  { client, limiter, progress, signal, customerKey }: TransferContext,
+  context: TransferContext,
   file: FileHandle,
-  { bucket, key, headers }: FileUpload,
+  { path, bucket, key, headers }: FileUpload,
   sizeBytes: number,
 ): Promise<void> {
-  const range = { start: 0, endExclusive: sizeBytes };
-  await limiter.run(async () => {
-    const crc = await crcOfRange(file, range, 'crc32');
-    const checksum = { 'x-amz-checksum-crc32': crcToBase64('crc32', crc) };
-    const all = { ...headers, ...customerKeyHeaders(customerKey), ...checksum };
-    const body = rangeBody(file, range, progress.body());
-    await client.sendForText({ method: 'PUT', bucket, key, headers: all, body, signal });
-  });
+  const { client, limiter, signal, customerKey } = context;
+  await limiter.run(sizeBytes, () =>
+    withRange(context, { file, path }, { start: 0, endExclusive: sizeBytes }, async ({ crc32, body }) => {
+      const checksum = { 'x-amz-checksum-crc32': crcToBase64('crc32', crc32) };
+      const all = { ...headers, ...customerKeyHeaders(customerKey), ...checksum };
+      await client.sendForText({ method: 'PUT', bucket, key, headers: all, body, signal });
+    }),
+  );
+}
+
+interface Content {
+  crc32: bigint;
+  body: RequestBody;
+}
+
+/** A range and its checksum: from memory, so that it is read once; one too large for that is read twice. */
+async function withRange<Answer>(
+  { buffers, progress }: TransferContext,
+  { file, path }: { file: FileHandle; path: string },
+  range: FileRange,
+  use: (content: Content) => Promise<Answer>,
+): Promise<Answer> {
+  const sizeBytes = range.endExclusive - range.start;
+  if (sizeBytes > MOST_BUFFERED_BYTES) {
+    return await use({
+      crc32: await crcOfRange(file, range, 'crc32'),
+      body: rangeBody(file, range, progress.body()),
+    });
+  }
+  const small = BodyLimiter.isSmall(sizeBytes);
+  const buffer = small ? Buffer.allocUnsafe(sizeBytes) : buffers.take(sizeBytes);
+  if ((await readInto(buffer, file, range)) < sizeBytes) throw changed(path);
+  const bytes = buffer.subarray(0, sizeBytes);
+  const crc = createCrc('crc32');
+  crc.update(bytes);
+  const answer = await use({ crc32: crc.value(), body: bytesBody(bytes, progress.body()) });
+  // After a failure somebody may still read it.
+  if (!small) buffers.giveBack(buffer);
+  return answer;
+}
+
+function changed(path: string): CommandFailure {
+  return new CommandFailure(`${path} was changed while it was read`, { hint: 'what is stored may be neither' });
 }
 
 async function uploadInParts(
@@ -104,9 +139,12 @@ async function uploadInParts(
   const sent: SentPart[] = [];
   const plan = planParts(now.sizeBytes, now.partSizeBytes);
   await forEachParallel(plan, context.parallel, async (part) => {
-    const work = (): Promise<SentPart> => sendOrKeep(context, file, part, { ...name, signal: either }, arrived);
+    const work = (): Promise<SentPart> =>
+      withRange(context, { file, path: upload.path }, part, (content) =>
+        sendOrKeep(context, content, part.partNumber, { ...name, signal: either }, arrived),
+      );
     sent.push(
-      await context.limiter.run(work).catch((error: unknown) => {
+      await context.limiter.run(part.endExclusive - part.start, work).catch((error: unknown) => {
         failed.abort(error);
         throw error;
       }),
@@ -150,18 +188,15 @@ async function beginOrResume(
 /** A part that has arrived counts only when its checksum is that of the file's bytes now. */
 async function sendOrKeep(
   { client, progress }: TransferContext,
-  file: FileHandle,
-  part: PlannedPart,
+  { crc32, body }: Content,
+  partNumber: number,
   name: UploadName,
   arrived: ReadonlyMap<number, SentPart>,
 ): Promise<SentPart> {
   name.signal.throwIfAborted();
-  const crc32 = await crcOfRange(file, part, 'crc32');
-  const known = arrived.get(part.partNumber);
-  const body = rangeBody(file, part, progress.body());
-  if (known !== undefined && known.sizeBytes === body.sizeBytes && known.crc32 === crc32) {
-    progress.body().add(body.sizeBytes);
-    return known;
-  }
-  return await sendPart(client, { ...name, partNumber: part.partNumber, crc32, body });
+  const known = arrived.get(partNumber);
+  if (known === undefined || known.sizeBytes !== body.sizeBytes || known.crc32 !== crc32)
+    return await sendPart(client, { ...name, partNumber, crc32, body });
+  progress.body().add(body.sizeBytes);
+  return known;
 }

@@ -1,7 +1,7 @@
-import { Readable } from 'node:stream';
 import { createCrc, CrcJoiner, crcToBase64 } from '../s3/crc.ts';
 import { abortUpload, completeUpload, sendPart, startUpload, type SentPart } from '../s3/s3-multipart.ts';
 import { customerKeyHeaders } from './customer-key.ts';
+import { bytesBody } from './file-bytes.ts';
 import { forEachParallel } from './limiter.ts';
 import { DEFAULT_PART_BYTES, MIN_PART_BYTES } from './part-plan.ts';
 import type { TransferContext } from './transfer-context.ts';
@@ -30,7 +30,13 @@ export async function uploadStream(
     const bytes = first.done === true ? Buffer.alloc(0) : first.value.bytes;
     await pieces.return();
     const all = { ...headers, ...customerKey, 'x-amz-checksum-crc32': crcToBase64('crc32', crcOf(bytes)) };
-    await client.sendForText({ method: 'PUT', ...object, headers: all, body: bodyOf(context, bytes), signal });
+    await client.sendForText({
+      method: 'PUT',
+      ...object,
+      headers: all,
+      body: bytesBody(bytes, context.progress.body()),
+      signal,
+    });
     return bytes.length;
   }
   const uploadId = await startUpload(client, { ...target, customerKey, signal });
@@ -38,7 +44,14 @@ export async function uploadStream(
   const sent: SentPart[] = [];
   try {
     await forEachParallel(startingWith(first.value, pieces), 2, async ({ partNumber, bytes }) => {
-      sent.push(await sendPart(client, { ...name, partNumber, crc32: crcOf(bytes), body: bodyOf(context, bytes) }));
+      sent.push(
+        await sendPart(client, {
+          ...name,
+          partNumber,
+          crc32: crcOf(bytes),
+          body: bytesBody(bytes, context.progress.body()),
+        }),
+      );
     });
     const ordered = sent.toSorted((left, right) => left.partNumber - right.partNumber);
     const joiner = new CrcJoiner('crc32');
@@ -82,16 +95,4 @@ function crcOf(bytes: Buffer): bigint {
   const crc = createCrc('crc32');
   crc.update(bytes);
   return crc.value();
-}
-
-function bodyOf({ progress }: TransferContext, bytes: Buffer): { sizeBytes: number; open: () => Readable } {
-  const moved = progress.body();
-  return {
-    sizeBytes: bytes.length,
-    open: () => {
-      moved.restart();
-      moved.add(bytes.length);
-      return Readable.from([bytes]);
-    },
-  };
 }

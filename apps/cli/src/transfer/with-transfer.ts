@@ -6,7 +6,8 @@ import type { ConnectionFlags } from '../client/connection.ts';
 import { withSession, type Session } from '../client/session.ts';
 import { S3Client } from '../s3/s3-client.ts';
 import { readCustomerKey, type CustomerKeyFlags } from './customer-key.ts';
-import { Limiter } from './limiter.ts';
+import { BodyLimiter } from './limiter.ts';
+import { PartBuffers } from './part-buffers.ts';
 import { MIN_PART_BYTES } from './part-plan.ts';
 import { ProgressLine } from './progress.ts';
 import type { RunOptions } from './run-tasks.ts';
@@ -30,7 +31,10 @@ const MOST_PARALLEL = 64;
 
 export function addTransferOptions(command: Command): Command {
   return command
-    .option('--parallel <count>', 'transfers and parts at the same time (default 4)')
+    .option(
+      '--parallel <count>',
+      'large objects and parts at the same time, and four times as many small ones (default 4)',
+    )
     .option('--part-size <MiB>', 'size of the parts of large objects (default 16)')
     .option('--dry-run', 'only say what would be done')
     .option('--quiet', 'say only what goes wrong');
@@ -45,12 +49,13 @@ export async function withTransfers(flags: TransferFlags, run: (transfers: Trans
     const customerKey = await readCustomerKey(flags.sseCKeyFile);
     const sourceCustomerKey = await readCustomerKey(flags.sseCSourceKeyFile);
     const parallel = readCount('--parallel', flags.parallel ?? '4', MOST_PARALLEL);
-    const client = new S3Client(accessKeySource(environment, session.connect), parallel + 2);
+    const client = new S3Client(accessKeySource(session), BodyLimiter.mostOf(parallel));
     const watched = process.stderr.isTTY && !output.json && flags.quiet !== true;
     const progress = new ProgressLine(watched ? process.stderr : null);
     const context: TransferContext = {
       client,
-      limiter: new Limiter(parallel),
+      limiter: new BodyLimiter(parallel),
+      buffers: new PartBuffers(),
       parallel,
       progress,
       stateFolder: environment.stateFolder,
@@ -61,7 +66,11 @@ export async function withTransfers(flags: TransferFlags, run: (transfers: Trans
     };
     const { dryRun = false, quiet = false } = flags;
     try {
-      await run({ session, context, run: { output, progress, parallel, dryRun, quiet, signal } });
+      await run({
+        session,
+        context,
+        run: { output, progress, parallel: BodyLimiter.mostOf(parallel), dryRun, quiet, signal },
+      });
     } catch (error) {
       throw signal.aborted ? interrupted(error) : error;
     } finally {

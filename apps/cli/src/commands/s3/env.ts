@@ -17,10 +17,10 @@ export function registerS3Env(parent: Command): void {
     .option('--bucket <name>', 'also name this bucket as the repository of restic')
     .addHelpText('after', '\n  eval "$(svc s3 env)"\n\nThe key is the one of svc object; it lives for a month at most.')
     .action((flags: EnvFlags) =>
-      withSession(flags, async ({ environment, connect, output }) => {
-        const access = await accessKeySource(environment, connect).get();
+      withSession(flags, async (session) => {
+        const access = await accessKeySource(session).get();
         const variables = environmentVariables(access, flags.bucket);
-        output.answer(variables, renderVariables(variables, flags.shell));
+        session.output.answer(variables, renderVariables(variables, flags.shell));
       }),
     );
 }
