@@ -2,6 +2,7 @@
 //
 //	init   PID 1 inside a sandbox: processes, PTYs and files over one framed connection (PROTOCOL.md)
 //	host   beside the platform, as root: the mounts, namespaces, cgroups and runtime calls of the local driver
+//	unpack beside the platform, as root: one image layer from standard input into a folder
 package main
 
 import (
@@ -10,6 +11,7 @@ import (
 
 	"svc.dev/sandbox-agent/internal/agent"
 	"svc.dev/sandbox-agent/internal/host"
+	"svc.dev/sandbox-agent/internal/unpack"
 )
 
 // The first thread stands for the process in /proc and cannot be thrown away: no work that changes its thread (name
@@ -26,8 +28,10 @@ func main() {
 		os.Exit(agent.Run())
 	case "host":
 		os.Exit(host.Run(os.Args[2:]))
+	case "unpack":
+		os.Exit(unpack.Run(os.Args[2:]))
 	default:
-		os.Stderr.WriteString("usage: sandbox-agent init | host --run DIR\n")
+		os.Stderr.WriteString("usage: sandbox-agent init | host --run DIR | unpack FOLDER MAX-BYTES MAX-ENTRIES\n")
 		os.Exit(2)
 	}
 }

@@ -1,6 +1,7 @@
 export { resetPassword, rotateKeys, setDomainBlocked } from './administration.ts';
 export { loadPlatformConfig, platformConfigSchema, type PlatformConfig } from './config.ts';
 export { renderConfigurationReference } from './configuration-reference.ts';
+export { describeImageProgress, openImages, type ImageProgress, type ImageUpkeep } from './images.ts';
 export { backUp, type BackupReport } from './object-store/backup.ts';
 export { checkObjectStore, scrubObjectStore } from './object-store/check.ts';
 export { restore, type RestoreReport } from './object-store/restore.ts';

@@ -20,6 +20,17 @@ const maximumSchema = Type.Object({
 const sourceSchema = Type.Union([
   Type.Object(
     {
+      kind: Type.Literal('registry'),
+      reference: Type.String({
+        minLength: 1,
+        maxLength: 512,
+        description: 'Image of a registry: registry.example/team/app:1.2, or @sha256:… for exactly this one',
+      }),
+    },
+    { additionalProperties: false },
+  ),
+  Type.Object(
+    {
       kind: Type.Literal('debootstrap'),
       suite: Type.String({ pattern: '^[a-z]+$', description: 'Code name of a Debian suite, or host' }),
       packages: Type.Optional(Type.Array(Type.String({ pattern: '^[a-z0-9][a-z0-9+.-]*$' }), { maxItems: 200 })),
@@ -32,6 +43,20 @@ const sourceSchema = Type.Union([
     { additionalProperties: false },
   ),
 ]);
+
+const hostPattern = '^[A-Za-z0-9.\\[\\]:-]{1,255}$';
+
+const registrySchema = Type.Object(
+  {
+    host: Type.String({ pattern: hostPattern, description: 'As references have it, with a port where there is one' }),
+    mirror: Type.Optional(Type.String({ pattern: hostPattern, description: 'Asked in its place, such as a cache' })),
+    username: Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),
+    password: Type.Optional(Type.String({ minLength: 1, maxLength: 32_768, secret: true })),
+    ca_file: Type.Optional(Type.String({ pattern: '^/', description: 'Certificates (PEM) that it is trusted by' })),
+    plain_http: Type.Optional(Type.Boolean({ description: 'Without TLS; usual on loopback only' })),
+  },
+  { additionalProperties: false },
+);
 
 const imageName = Type.String({ pattern: '^[a-z0-9][a-z0-9.-]{0,63}$' });
 
@@ -78,6 +103,20 @@ export const sandboxesConfigSchema = Type.Object({
   image_cache: Type.Optional(
     Type.String({ pattern: '^/', description: 'Folder of unpacked images; inside the data folder by default' }),
   ),
+  image_registry: Type.String({
+    default: 'docker.io',
+    pattern: '^$|' + hostPattern,
+    description: 'Registry of the built-in images, with their Docker Hub names; empty = none is asked',
+  }),
+  registries: Type.Array(registrySchema, {
+    default: [],
+    maxItems: 50,
+    description: 'How registries are reached: credentials, mirrors, certificates',
+  }),
+  image_proxy: Type.Optional(
+    Type.String({ pattern: '^http://', maxLength: 500, description: 'HTTP proxy on the way to registries' }),
+  ),
+  image_max_mb: amount(16_384, 16, 1_048_576, 'Most MiB that an image of a registry may have, compressed or unpacked'),
   default_image: Type.String({ default: 'debian', description: 'The image that the catalog marks as default' }),
   images: Type.Array(imageSchema, {
     default: [],

@@ -47,6 +47,7 @@ describe('the life of a sandbox', () => {
       labels: { team: 'red' },
       resources: { cpu: 0.5, memory_mb: 64 },
       network: 'none',
+      image_progress: null,
       idle_timeout_seconds: 60,
       max_lifetime_seconds: 3600,
     });
@@ -71,6 +72,7 @@ describe('the life of a sandbox', () => {
       driver: 'fake',
       isolation: 'default',
       network: 'none',
+      image_progress: null,
     });
     expect((await platform.call('GET', `/api/sandboxes/${id}`)).body).toEqual(created.body);
   });
@@ -130,7 +132,10 @@ describe('the life of a sandbox', () => {
   it('refuses an unknown image with those that it knows', async () => {
     expect(await create({ image: 'ubuntu:latest' })).toMatchObject({
       status: 400,
-      body: { code: 'UNKNOWN_IMAGE', details: { field: 'image', supported_images: ['debian', 'busybox'] } },
+      body: {
+        code: 'UNKNOWN_IMAGE',
+        details: { field: 'image', supported_images: expect.arrayContaining(['debian', 'busybox', 'python-3']) },
+      },
     });
   });
 
@@ -292,8 +297,20 @@ describe('the life of a sandbox', () => {
 
   it('shows the catalog', async () => {
     const { body } = await platform.call('GET', '/api/images');
-    expect(body).toMatchObject({ count: 2, popular: ['debian', 'busybox'], categories: { os: ['debian', 'busybox'] } });
-    expect(body['images'][0]).toMatchObject({ name: 'debian', default: true, drivers: ['fake'], aliases: [] });
+    const popular = ['debian', 'node', 'python', 'busybox'];
+    expect(body).toMatchObject({
+      count: 4,
+      popular,
+      categories: { os: ['debian', 'busybox'], language: ['node', 'python'] },
+    });
+    expect(body['images'][0]).toMatchObject({
+      name: 'debian',
+      default: true,
+      drivers: ['fake'],
+      aliases: [],
+      progress: null,
+    });
+    expect((await platform.call('GET', '/api/images?all=true')).body).toMatchObject({ count: 6, popular });
   });
 
   it('says why sandboxes are off, and how to turn them on', async () => {

@@ -38,7 +38,8 @@ import { registerSandboxRoutes } from './http/sandbox-routes.ts';
 import { registerSessionRoutes } from './http/session-routes.ts';
 import { registerTicketRoutes } from './http/ticket-routes.ts';
 import { catalogOf } from './images/default-catalog.ts';
-import { ImageStore } from './images/image-store.ts';
+import type { ImageStore } from './images/image-store.ts';
+import { imageStoreOf } from './images/image-store-of.ts';
 import { createSandboxRepository } from './store/sandbox-repository.ts';
 import type { SandboxTables } from './store/tables.ts';
 import { createTicketRepository } from './store/ticket-repository.ts';
@@ -75,6 +76,8 @@ export interface SandboxesModule {
   status(): DriverStatus;
   /** Makes the image now instead of at its first use. */
   prepareImage(name: string, signal: AbortSignal): Promise<{ digest: string }>;
+  /** Asks the image's sources again: a newer one may be there. Sandboxes keep what they were made of. */
+  pullImage(name: string, signal: AbortSignal): Promise<{ digest: string; changed: boolean }>;
   /** How many sandboxes a workspace has: one that has any is not deleted. */
   countInWorkspace(workspaceUuid: string): Promise<number>;
   /** How many of them run now. */
@@ -91,7 +94,8 @@ export async function createSandboxesModule(deps: SandboxesDependencies): Promis
   const database = deps.database as Database<SandboxTables>; // the platform's database has every module's tables
   const catalog = catalogOf(config);
   const folder = join(deps.dataFolder, 'sandboxes');
-  const images = new ImageStore(config.image_cache ?? join(folder, 'images'), catalog);
+  const { dataFolder, agentFolder } = deps;
+  const images = imageStoreOf({ config, catalog, dataFolder, agentFolder, nowMs: () => effects.now().getTime(), log });
   const repository = createSandboxRepository(database.kysely);
   const ticketRepository = createTicketRepository(database.kysely);
   const driver = deps.driver ?? localDriver(deps, folder, images);
@@ -136,7 +140,7 @@ export async function createSandboxesModule(deps: SandboxesDependencies): Promis
         useErrorRenderer(scope, renderFlatError);
         acceptEmptyJson(scope);
         for (const prefix of PREFIXES) {
-          registerSandboxRoutes(scope, { prefix, service, config, createLimiter });
+          registerSandboxRoutes(scope, { prefix, service, config, createLimiter, images });
           registerTicketRoutes(scope, { prefix, service, tickets });
           registerFileRoutes(scope, { prefix, files });
           registerFileReadRoutes(scope, { prefix, files });
@@ -156,6 +160,7 @@ export async function createSandboxesModule(deps: SandboxesDependencies): Promis
         return;
       }
       signal.throwIfAborted();
+      await images.collect();
       log.info(await reconcile(context, service, boots, supervisor), 'sandboxes are on');
       sweeper.start();
       hub.start();
@@ -174,6 +179,7 @@ export async function createSandboxesModule(deps: SandboxesDependencies): Promis
     readiness: () => ({ ready: true, reason: null }),
     status: () => driver.status(),
     prepareImage: async (name, signal) => ({ digest: (await images.prepare(name, signal)).digest }),
+    pullImage: (name, signal) => images.pull(name, signal),
     countInWorkspace: (workspaceUuid) => repository.ofWorkspace(workspaceUuid),
     runningInWorkspace: (workspaceUuid) => repository.ofWorkspace(workspaceUuid, 'running'),
   };

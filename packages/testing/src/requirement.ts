@@ -38,6 +38,7 @@ const DEBIAN_PACKAGES: Readonly<Record<string, string>> = {
   python3: 'python3',
   '/usr/share/doc/python3-venv': 'python3-venv',
   fusermount: 'fuse3',
+  getfattr: 'attr',
   fusermount3: 'fuse3',
   ssh: 'openssh-client',
   unshare: 'util-linux',

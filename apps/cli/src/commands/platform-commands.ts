@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { registerAdminCommand } from './admin.ts';
 import { registerAgentCommand } from './agent.ts';
 import { registerConfigCommand } from './config.ts';
+import { registerImagesCommand } from './images.ts';
 import { registerObjectStoreCommand } from './object-store.ts';
 import { registerOpenApiCommand } from './openapi.ts';
 import { registerTestCommand } from './test.ts';
@@ -13,6 +14,7 @@ export function registerPlatformCommands(program: Command): void {
   registerConfigCommand(program);
   registerAdminCommand(program);
   registerObjectStoreCommand(program);
+  registerImagesCommand(program);
   registerAgentCommand(program);
   registerOpenApiCommand(program);
   registerTestCommand(program);

@@ -1,12 +1,9 @@
-import { fileURLToPath } from 'node:url';
 import { createSandboxesModule, type DriverStatus } from '@svc/sandboxes';
 import type { ServiceStates } from '../http/status-routes.ts';
+import { HELPER_FOLDER } from '../helper-folder.ts';
 import { replicaIdOf } from '../replica-id.ts';
 import type { ServiceContext } from './create-services.ts';
 import { countOf, type Service } from './service.ts';
-
-/** The helper's binaries come with the project. */
-const AGENT_FOLDER = fileURLToPath(new URL('../../../../native/sandbox-agent/bin', import.meta.url));
 
 export async function createSandboxesService(context: ServiceContext): Promise<Service<ServiceStates['sandboxes']>> {
   const { config, log, metrics, access, audit, folder, databases } = context;
@@ -18,7 +15,7 @@ export async function createSandboxesService(context: ServiceContext): Promise<S
     metrics,
     config: config.sandboxes,
     dataFolder: folder.path,
-    agentFolder: AGENT_FOLDER,
+    agentFolder: HELPER_FOLDER,
     node: replicaIdOf(folder.path),
   });
   return {

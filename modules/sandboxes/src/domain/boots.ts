@@ -60,7 +60,7 @@ export class Boots {
       }
       log.info({ sandbox: sandbox.id, duration_ms: effects.now().getTime() - startedAtMs }, 'sandbox is running');
     } catch (error) {
-      await this.#fail(sandbox, controller.signal.aborted ? controller.signal.reason : error);
+      await this.#fail(sandbox, causeOf(error, controller.signal));
     } finally {
       cancelTimer();
     }
@@ -115,6 +115,13 @@ export class Boots {
     if (next === undefined) this.#free += 1;
     else next();
   }
+}
+
+/** What an abort leads to is its consequence only; an image that was not there in time says how far it is. */
+function causeOf(error: unknown, signal: AbortSignal): unknown {
+  if (!signal.aborted) return error;
+  const inTime = !(signal.reason instanceof TimedOut);
+  return !inTime && isAppError(error) && error.code === 'IMAGE_PULL_FAILED' ? error : signal.reason;
 }
 
 class Cancelled extends Error {}

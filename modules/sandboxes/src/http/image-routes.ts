@@ -3,6 +3,7 @@ import { Type } from 'typebox';
 import type { SandboxDriver } from '../drivers/driver.ts';
 import type { ImageCatalog, ImageEntry } from '../images/catalog.ts';
 import type { ImageStore } from '../images/image-store.ts';
+import { renderProgress } from './render-progress.ts';
 import { imagesSchema, workspaceQuery } from './schemas.ts';
 
 export interface ImageRoutesOptions {
@@ -23,6 +24,7 @@ export function registerImageRoutes(app: HttpApp, { catalog, images, driver }: I
     aliases: [...entry.aliases],
     cached: await images.isCached(entry),
     drivers: [driver.name],
+    progress: renderProgress(images.progressOf(entry.name)),
   });
 
   app.get(

@@ -1,9 +1,16 @@
 import type { Static } from 'typebox';
 import type { Sandbox } from '../domain/sandbox.ts';
+import type { ImageProgress } from '../images/progress.ts';
+import { renderProgress } from './render-progress.ts';
 import type { sandboxSchema } from './schemas.ts';
 
-/** The sandbox as the contract has it. */
-export function renderSandbox(sandbox: Sandbox): Static<typeof sandboxSchema> {
+/** Tells of images that are being prepared, by name or alias. */
+export interface ImageProgressSource {
+  progressOf(image: string): ImageProgress | null;
+}
+
+/** The sandbox as the contract has it, and while it waits for its image how far that is. */
+export function renderSandbox(sandbox: Sandbox, images: ImageProgressSource): Static<typeof sandboxSchema> {
   return {
     id: sandbox.id,
     name: sandbox.name,
@@ -26,5 +33,6 @@ export function renderSandbox(sandbox: Sandbox): Static<typeof sandboxSchema> {
     driver: sandbox.driver,
     isolation: sandbox.isolation,
     network: sandbox.network,
+    image_progress: renderProgress(sandbox.status === 'creating' ? images.progressOf(sandbox.image) : null),
   };
 }

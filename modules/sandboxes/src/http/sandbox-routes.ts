@@ -5,7 +5,7 @@ import type { SandboxesConfig } from '../config.ts';
 import type { SandboxService } from '../domain/sandbox-service.ts';
 import { sandboxErrors } from '../errors.ts';
 import { limitOf, toCreateRequest } from './create-request.ts';
-import { renderSandbox } from './render-sandbox.ts';
+import { renderSandbox, type ImageProgressSource } from './render-sandbox.ts';
 import { goneSignal } from './request-signal.ts';
 import {
   createBodySchema,
@@ -30,6 +30,7 @@ export interface SandboxRoutesOptions {
   readonly service: SandboxService;
   readonly config: SandboxesConfig;
   readonly createLimiter: RateLimiter;
+  readonly images: ImageProgressSource;
 }
 
 export function registerSandboxRoutes(app: HttpApp, options: SandboxRoutesOptions): void {
@@ -38,7 +39,7 @@ export function registerSandboxRoutes(app: HttpApp, options: SandboxRoutesOption
   registerChanges(app, options);
 }
 
-function registerReads(app: HttpApp, { prefix, service, config }: SandboxRoutesOptions): void {
+function registerReads(app: HttpApp, { prefix, service, config, images }: SandboxRoutesOptions): void {
   app.get(
     prefix,
     {
@@ -60,7 +61,7 @@ function registerReads(app: HttpApp, { prefix, service, config }: SandboxRoutesO
         cursor: query.cursor ?? null,
       });
       return {
-        containers: page.sandboxes.map(renderSandbox),
+        containers: page.sandboxes.map((sandbox) => renderSandbox(sandbox, images)),
         count: page.sandboxes.length,
         limit: limitOf(principalOf(request), config),
         next_cursor: page.nextCursor,
@@ -83,15 +84,15 @@ function registerReads(app: HttpApp, { prefix, service, config }: SandboxRoutesO
     async (request, reply) => {
       const { wait_for: wanted, timeout } = request.query;
       const { workspaceUuid } = grantOf(request);
-      if (wanted === undefined) return renderSandbox(await service.get(workspaceUuid, request.params.id));
+      if (wanted === undefined) return renderSandbox(await service.get(workspaceUuid, request.params.id), images);
       const waitMs = (timeout ?? DEFAULT_POLL_SECONDS) * 1000;
       const signal = goneSignal(reply);
-      return renderSandbox(await service.waitFor(workspaceUuid, request.params.id, wanted, waitMs, signal));
+      return renderSandbox(await service.waitFor(workspaceUuid, request.params.id, wanted, waitMs, signal), images);
     },
   );
 }
 
-function registerCreate(app: HttpApp, { prefix, service, config, createLimiter }: SandboxRoutesOptions): void {
+function registerCreate(app: HttpApp, { prefix, service, config, createLimiter, images }: SandboxRoutesOptions): void {
   app.post(
     prefix,
     {
@@ -114,12 +115,12 @@ function registerCreate(app: HttpApp, { prefix, service, config, createLimiter }
       const waitMs = request.query.wait_ms ?? DEFAULT_WAIT_MS;
       const sandbox = await service.create(create, waitMs, goneSignal(reply));
       reply.header('location', `${prefix}/${sandbox.id}`);
-      return reply.status(sandbox.status === 'creating' ? 202 : 201).send(renderSandbox(sandbox));
+      return reply.status(sandbox.status === 'creating' ? 202 : 201).send(renderSandbox(sandbox, images));
     },
   );
 }
 
-function registerChanges(app: HttpApp, { prefix, service }: SandboxRoutesOptions): void {
+function registerChanges(app: HttpApp, { prefix, service, images }: SandboxRoutesOptions): void {
   const bodyless = Type.Optional(Type.Union([Type.Object({}, { additionalProperties: false }), Type.Null()]));
   app.post(
     `${prefix}/:id/start`,
@@ -138,7 +139,7 @@ function registerChanges(app: HttpApp, { prefix, service }: SandboxRoutesOptions
       const { workspaceUuid } = grantOf(request);
       const waitMs = request.query.wait_ms ?? DEFAULT_WAIT_MS;
       const sandbox = await service.start(workspaceUuid, request.params.id, waitMs, goneSignal(reply));
-      return reply.status(sandbox.status === 'creating' ? 202 : 200).send(renderSandbox(sandbox));
+      return reply.status(sandbox.status === 'creating' ? 202 : 200).send(renderSandbox(sandbox, images));
     },
   );
 
@@ -155,7 +156,7 @@ function registerChanges(app: HttpApp, { prefix, service }: SandboxRoutesOptions
         response: { 200: sandboxSchema },
       },
     },
-    async (request) => renderSandbox(await service.stop(grantOf(request).workspaceUuid, request.params.id)),
+    async (request) => renderSandbox(await service.stop(grantOf(request).workspaceUuid, request.params.id), images),
   );
 
   app.delete(

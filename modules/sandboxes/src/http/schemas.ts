@@ -16,6 +16,18 @@ export const statusSchema = Type.Union([
 const networkSchema = Type.Union([Type.Literal('none'), Type.Literal('egress')]);
 const isolationSchema = Type.Union([Type.Literal('default'), Type.Literal('gvisor')]);
 
+const progressSchema = Type.Object(
+  {
+    stage: Type.String({ description: 'resolving, downloading, unpacking or building' }),
+    source: Type.String(),
+    layers: Type.Integer(),
+    layers_done: Type.Integer(),
+    bytes: Type.Integer({ description: 'Compressed bytes to fetch; 0 when nothing is fetched' }),
+    bytes_done: Type.Integer(),
+  },
+  { description: 'How far the image is' },
+);
+
 export const sandboxSchema = Type.Object({
   id: Type.String({ pattern: '^sbx_[a-z2-7]{26}$' }),
   name: Type.String(),
@@ -38,6 +50,7 @@ export const sandboxSchema = Type.Object({
   driver: Type.String(),
   isolation: isolationSchema,
   network: networkSchema,
+  image_progress: nullable(progressSchema),
 });
 
 export const createBodySchema = Type.Object(
@@ -133,6 +146,7 @@ export const imagesSchema = Type.Object({
       aliases: Type.Array(Type.String()),
       cached: Type.Boolean(),
       drivers: Type.Array(Type.String()),
+      progress: nullable(progressSchema),
     }),
   ),
   categories: Type.Record(Type.String(), Type.Array(Type.String())),

@@ -1,5 +1,7 @@
 /** Where an image can come from; they are tried in the order of the list. */
 export type ImageSourceSpec =
+  /** An image of a registry, such as `docker.io/library/alpine:3` or `registry.example/team/app@sha256:…`. */
+  | { readonly kind: 'registry'; readonly reference: string }
   /** Debian packages through the machine's own apt sources. */
   | { readonly kind: 'debootstrap'; readonly suite: string; readonly packages: readonly string[] }
   /** The statically linked busybox of the distribution, with a link for each of its programs. */

@@ -1,11 +1,19 @@
 import type { SandboxesConfig } from '../config.ts';
-import { ImageCatalog, type ImageEntry } from './catalog.ts';
+import { ImageCatalog, type ImageEntry, type ImageSourceSpec } from './catalog.ts';
 
-const BUILT_IN: readonly ImageEntry[] = [
+interface BuiltInImage extends ImageEntry {
+  /** Its name at Docker Hub and at what mirrors that. */
+  readonly hub: string;
+  /** What this machine has comes first. */
+  readonly localFirst?: boolean;
+}
+
+const BUILT_IN: readonly BuiltInImage[] = [
   {
+    hub: 'debian:stable',
     name: 'debian',
     displayName: 'Debian',
-    description: 'A minimal Debian with apt, of the suite that the host runs',
+    description: 'Debian stable with apt; where no registry is reached, a minimal one of the suite that the host runs',
     category: 'os',
     tags: ['apt', 'glibc', 'bash'],
     popular: true,
@@ -13,6 +21,102 @@ const BUILT_IN: readonly ImageEntry[] = [
     sources: [{ kind: 'debootstrap', suite: 'host', packages: [] }],
   },
   {
+    hub: 'ubuntu:24.04',
+    name: 'ubuntu',
+    displayName: 'Ubuntu 24.04 LTS',
+    description: 'Ubuntu with apt',
+    category: 'os',
+    tags: ['apt', 'glibc', 'bash'],
+    popular: true,
+    aliases: ['ubuntu-24'],
+    sources: [],
+  },
+  {
+    hub: 'ubuntu:22.04',
+    name: 'ubuntu-22',
+    displayName: 'Ubuntu 22.04 LTS',
+    description: 'The Ubuntu of before, with apt',
+    category: 'os',
+    tags: ['apt', 'glibc', 'bash'],
+    popular: false,
+    aliases: [],
+    sources: [],
+  },
+  {
+    hub: 'debian:12',
+    name: 'debian-12',
+    displayName: 'Debian 12 (bookworm)',
+    description: 'Debian 12 with apt',
+    category: 'os',
+    tags: ['apt', 'glibc', 'bash'],
+    popular: false,
+    aliases: [],
+    sources: [{ kind: 'debootstrap', suite: 'bookworm', packages: [] }],
+  },
+  {
+    hub: 'alpine:3',
+    name: 'alpine',
+    displayName: 'Alpine Linux',
+    description: 'A few megabytes with apk and musl',
+    category: 'os',
+    tags: ['apk', 'musl', 'small'],
+    popular: true,
+    aliases: [],
+    sources: [],
+  },
+  {
+    hub: 'fedora:latest',
+    name: 'fedora',
+    displayName: 'Fedora',
+    description: 'Fedora with dnf',
+    category: 'os',
+    tags: ['dnf', 'glibc', 'bash'],
+    popular: false,
+    aliases: [],
+    sources: [],
+  },
+  {
+    hub: 'node:lts',
+    name: 'node',
+    displayName: 'Node.js LTS',
+    description: 'Node.js with npm, on Debian',
+    category: 'language',
+    tags: ['javascript', 'npm', 'git'],
+    popular: true,
+    aliases: ['nodejs'],
+    sources: [{ kind: 'debootstrap', suite: 'host', packages: ['nodejs', 'npm', 'git', 'ca-certificates'] }],
+  },
+  {
+    hub: 'python:3',
+    name: 'python',
+    displayName: 'Python 3',
+    description: 'Python with pip, on Debian',
+    category: 'language',
+    tags: ['pip', 'git'],
+    popular: true,
+    aliases: ['python-3'],
+    sources: [
+      {
+        kind: 'debootstrap',
+        suite: 'host',
+        packages: ['python3', 'python3-pip', 'python3-venv', 'git', 'ca-certificates'],
+      },
+    ],
+  },
+  {
+    hub: 'golang:latest',
+    name: 'go',
+    displayName: 'Go',
+    description: 'The Go toolchain, on Debian',
+    category: 'language',
+    tags: ['golang', 'git'],
+    popular: false,
+    aliases: ['golang'],
+    sources: [{ kind: 'debootstrap', suite: 'host', packages: ['golang-go', 'git', 'ca-certificates'] }],
+  },
+  {
+    hub: 'busybox:latest',
+    localFirst: true,
     name: 'busybox',
     displayName: 'BusyBox',
     description: 'A few hundred small Unix programs in one file: the fastest to start',
@@ -24,12 +128,28 @@ const BUILT_IN: readonly ImageEntry[] = [
   },
 ];
 
-/** The built-in images with those of the configuration, which take the place of built-in ones of the same name. */
-export function catalogOf(config: Pick<SandboxesConfig, 'images' | 'default_image'>): ImageCatalog {
+type CatalogConfig = Pick<SandboxesConfig, 'images' | 'default_image' | 'image_registry'>;
+
+/**
+ * The built-in images with those of the configuration, which take the place of built-in ones of the same name. A built-in
+ * one comes from the registry, and where that cannot be reached from what this machine has.
+ */
+export function catalogOf(config: CatalogConfig): ImageCatalog {
   const configured = config.images.map(toEntry);
   const names = new Set(configured.flatMap((entry) => [entry.name, ...entry.aliases]));
-  const kept = BUILT_IN.filter((entry) => !names.has(entry.name));
-  return new ImageCatalog([...kept, ...configured], config.default_image);
+  const kept = BUILT_IN.filter((entry) => !names.has(entry.name)).map((entry) => ({
+    ...entry,
+    aliases: entry.aliases.filter((alias) => !names.has(alias)),
+    sources: sourcesOf(entry, config.image_registry),
+  }));
+  const possible = kept.filter(({ sources }) => sources.length > 0);
+  return new ImageCatalog([...possible, ...configured], config.default_image);
+}
+
+function sourcesOf({ hub, sources, localFirst }: BuiltInImage, registry: string): ImageSourceSpec[] {
+  if (registry === '') return [...sources];
+  const pulled: ImageSourceSpec = { kind: 'registry', reference: `${registry}/library/${hub}` };
+  return localFirst === true ? [...sources, pulled] : [pulled, ...sources];
 }
 
 function toEntry(image: SandboxesConfig['images'][number]): ImageEntry {

@@ -2,9 +2,12 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createLogger } from '@svc/telemetry';
 import { requirement, temporaryFolder, type TemporaryFolder } from '@svc/testing';
+import { Value } from 'typebox/value';
+import { sandboxesConfigSchema } from '../config.ts';
 import { LocalDriver } from '../drivers/local/local-driver.ts';
 import { ImageCatalog, type ImageEntry, type ImageSourceSpec } from '../images/catalog.ts';
-import { ImageStore } from '../images/image-store.ts';
+import type { ImageStore } from '../images/image-store.ts';
+import { imageStoreOf } from '../images/image-store-of.ts';
 
 const PROJECT = join(import.meta.dirname, '../../../..');
 export const AGENT_FOLDER = join(PROJECT, 'native/sandbox-agent/bin');
@@ -36,13 +39,17 @@ export function localDriverReason(runtime: 'crun' | 'runc' = 'crun'): string | n
 export async function localSubject(runtime: 'crun' | 'runc' = 'crun'): Promise<LocalSubject> {
   const folder = await temporaryFolder('svc-sandboxes-');
   const runFolder = `/run/svc/test-${folder.path.slice(-6).toLowerCase()}`;
-  const images = new ImageStore(
-    SHARED_IMAGES,
-    new ImageCatalog(
-      [entry('busybox', { kind: 'busybox' }), entry('debian', { kind: 'debootstrap', suite: 'host', packages: [] })],
-      'debian',
-    ),
+  const catalog = new ImageCatalog(
+    [entry('busybox', { kind: 'busybox' }), entry('debian', { kind: 'debootstrap', suite: 'host', packages: [] })],
+    'debian',
   );
+  const images = imageStoreOf({
+    config: { ...Value.Create(sandboxesConfigSchema), image_cache: SHARED_IMAGES },
+    catalog,
+    dataFolder: folder.path,
+    agentFolder: AGENT_FOLDER,
+    nowMs: Date.now,
+  });
   await images.open();
   const driver = new LocalDriver({
     dataFolder: join(folder.path, 'sandboxes'),

@@ -47,6 +47,8 @@ export interface TestPlatformOptions {
   readonly driver?: SandboxDriver;
   readonly effects?: Partial<Effects>;
   readonly config?: Partial<SandboxesConfig>;
+  /** The image that is made before the tests begin; by default the catalog's own. */
+  readonly prepare?: string;
 }
 
 const IMAGE_TIMEOUT_MS = 280_000;
@@ -60,12 +62,16 @@ export async function startPlatform(options: TestPlatformOptions = {}): Promise<
   const config: SandboxesConfig = {
     ...Value.Create(sandboxesConfigSchema),
     image_cache: SHARED_IMAGES,
+    // Tests ask nobody outside of this machine.
+    image_registry: '',
     ...options.config,
   };
   const open = () => openOnce(folder.path, access, audit, config, options);
   let current = await open();
   // On a fresh machine the image takes minutes to make, which is not what the tests are about.
-  if (options.driver === undefined) await current.module.prepareImage('debian', AbortSignal.timeout(IMAGE_TIMEOUT_MS));
+  if (options.driver === undefined) {
+    await current.module.prepareImage(options.prepare ?? 'debian', AbortSignal.timeout(IMAGE_TIMEOUT_MS));
+  }
   return {
     get url() {
       return current.url;

@@ -21,6 +21,11 @@ type command struct {
 // resolveCommand turns a request into what execve needs. No argv means a login shell.
 func resolveCommand(r *request) (*command, *failure) {
 	env := map[string]string{"PATH": defaultPath, "HOME": home(), "USER": "root", "LOGNAME": "root", "LANG": "C.UTF-8"}
+	for _, entry := range os.Environ() { // PID 1 was given what the image sets
+		if name, value, found := strings.Cut(entry, "="); found {
+			env[name] = value
+		}
+	}
 	if r.Tty != nil {
 		env["TERM"], env["COLORTERM"] = "xterm-256color", "truecolor"
 	}
@@ -49,10 +54,7 @@ func resolveCommand(r *request) (*command, *failure) {
 	}
 	cwd := r.Cwd
 	if cwd == "" {
-		cwd = env["HOME"]
-		if !isDirectory(cwd) {
-			cwd = "/"
-		}
+		cwd = usualDirectory(env["HOME"])
 	}
 	if !isDirectory(cwd) {
 		return nil, fail("INVALID_DIRECTORY", cwd+": not a directory")
@@ -111,6 +113,17 @@ func executable(path string) error {
 func isDirectory(path string) bool {
 	var stat syscall.Stat_t
 	return syscall.Stat(path, &stat) == nil && stat.Mode&syscall.S_IFMT == syscall.S_IFDIR
+}
+
+// usualDirectory is the one that the image names (PID 1 stands in it), else the home.
+func usualDirectory(home string) string {
+	if named, err := os.Getwd(); err == nil && named != "/" && isDirectory(named) {
+		return named
+	}
+	if isDirectory(home) {
+		return home
+	}
+	return "/"
 }
 
 // home is root's directory as the image's own /etc/passwd has it.

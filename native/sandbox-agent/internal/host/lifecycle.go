@@ -12,8 +12,8 @@ import (
 	"unsafe"
 )
 
-// mountPoints of a run folder, the upper ones first.
-var mountPoints = [...]string{"/rootfs", "/disk", "/image"}
+// mountPoints of a run folder, the upper ones first; those of the layers lie in /layers.
+var mountPoints = [...]string{"/rootfs", "/disk"}
 
 const (
 	sysPidfdOpen       = 434
@@ -151,10 +151,8 @@ func (h *host) clean(sandbox string) (any, error) {
 	if s != nil && s.Kind == "runc" {
 		h.deleteWithRuntime(s)
 	}
-	for _, mount := range mountPoints {
-		if err := unmount(folder + mount); err != nil {
-			return nil, err
-		}
+	if err := unmountRoot(folder); err != nil {
+		return nil, err
 	}
 	if err := h.cgroups.remove(sandbox); err != nil {
 		return nil, err
@@ -174,7 +172,15 @@ func removeFolder(folder string) error {
 	if _, err := os.Lstat(folder); errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
-	for _, directory := range []string{"rootfs", "disk", "image"} {
+	entries, err := os.ReadDir(folder + "/layers")
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return step("list the layers", err)
+	}
+	directories := []string{"rootfs", "disk", "image"} // image: of launchers that knew one layer only
+	for _, entry := range entries {
+		directories = append(directories, "layers/"+entry.Name())
+	}
+	for _, directory := range append(directories, "layers") {
 		if err := syscall.Rmdir(folder + "/" + directory); err != nil && err != syscall.ENOENT {
 			return step("remove "+directory, err)
 		}

@@ -5,6 +5,7 @@ import (
 	"os"
 	"runtime"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 	"unsafe"
@@ -33,6 +34,8 @@ const (
 	fsconfigCreate    = 6
 
 	busyAttempts = 2000
+
+	maxLayers = 128
 )
 
 type mountAttr struct {
@@ -67,8 +70,28 @@ func mountMapped(mount int, userns int, flags uint64, target string) error {
 	return nil
 }
 
-func mountImage(image string, userns int, target string) error {
-	path, err := syscall.BytePtrFromString(image)
+// mountLayers makes the layers of an image visible with the sandbox's ids, read-only, and answers them as overlayfs wants
+// them, relative to the folder: the whole list must fit in a page.
+func mountLayers(layers []string, userns int, folder string) (string, error) {
+	if len(layers) == 0 || len(layers) > maxLayers {
+		return "", rootfsStep("mount the image", syscall.EINVAL)
+	}
+	names := make([]string, 0, len(layers))
+	for index, layer := range layers {
+		name := "layers/" + strconv.Itoa(index)
+		if err := os.MkdirAll(folder+"/"+name, 0o711); err != nil {
+			return "", rootfsStep("mount the image", err)
+		}
+		if err := mountLayer(layer, userns, folder+"/"+name); err != nil {
+			return "", err
+		}
+		names = append(names, name)
+	}
+	return strings.Join(names, ":"), nil
+}
+
+func mountLayer(layer string, userns int, target string) error {
+	path, err := syscall.BytePtrFromString(layer)
 	if err != nil {
 		return err
 	}
@@ -116,16 +139,22 @@ func mountDisk(device string, userns int, target string, fill func(root string) 
 // mountOverlay joins image and disk. The kernel keeps the mounter's identity for the file system's own work, and both
 // layers have the sandbox's ids, so the mounter must be one of them: a thread takes that id on, keeps its capabilities
 // and is thrown away.
-func mountOverlay(lower, disk, target string, id uint32) error {
+func mountOverlay(lower, folder string, id uint32) error {
 	const prSetSecurebits, noSetuidFixup = 28, 1 << 2
-	data := "lowerdir=" + lower + ",upperdir=" + disk + "/upper,workdir=" + disk + "/work,redirect_dir=on,index=off"
+	data := "lowerdir=" + lower + ",upperdir=disk/upper,workdir=disk/work,redirect_dir=on,index=off"
 	return onThread(func() error {
+		if err := syscall.Unshare(syscall.CLONE_FS); err != nil { // a working folder of the thread's own
+			return rootfsStep("unshare the working folder", err)
+		}
+		if err := syscall.Chdir(folder); err != nil {
+			return rootfsStep("enter the run folder", err)
+		}
 		if _, _, errno := syscall.RawSyscall(syscall.SYS_PRCTL, prSetSecurebits, noSetuidFixup, 0); errno != 0 {
 			return rootfsStep("keep capabilities", errno)
 		}
 		_, _, _ = syscall.RawSyscall(syscall.SYS_SETFSUID, uintptr(id), 0, 0)
 		_, _, _ = syscall.RawSyscall(syscall.SYS_SETFSGID, uintptr(id), 0, 0)
-		return rootfsStep("mount the root file system", syscall.Mount("overlay", target, "overlay", syscall.MS_NODEV, data))
+		return rootfsStep("mount the root file system", syscall.Mount("overlay", "rootfs", "overlay", syscall.MS_NODEV, data))
 	})
 }
 
@@ -137,6 +166,25 @@ func onThread(work func() error) error {
 		result <- work()
 	}()
 	return <-result
+}
+
+// unmountRoot takes away what mountRoot made; what is not there is fine.
+func unmountRoot(folder string) error {
+	for _, mount := range mountPoints {
+		if err := unmount(folder + mount); err != nil {
+			return err
+		}
+	}
+	entries, err := os.ReadDir(folder + "/layers")
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return step("list the layers", err)
+	}
+	for _, entry := range entries {
+		if err := unmount(folder + "/layers/" + entry.Name()); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // unmount detaches until nothing is mounted there; a directory that is no mount point is fine.

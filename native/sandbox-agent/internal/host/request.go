@@ -20,18 +20,19 @@ type request struct {
 
 // plan is everything that a start needs; the platform made every decision in it.
 type plan struct {
-	Runtime     string            `json:"runtime"`
-	RuntimeKind string            `json:"runtime_kind"`
-	Agent       string            `json:"agent"`
-	Image       string            `json:"image"`
-	Disk        string            `json:"disk"`
-	Template    string            `json:"disk_template"`
-	Files       map[string]string `json:"files"`
-	Limits      limits            `json:"limits"`
-	Network     networkPlan       `json:"network"`
-	UidBase     uint32            `json:"uid_base"`
-	UidCount    uint32            `json:"uid_count"`
-	Config      map[string]any    `json:"config"`
+	Runtime     string `json:"runtime"`
+	RuntimeKind string `json:"runtime_kind"`
+	Agent       string `json:"agent"`
+	// Layers of the image, unpacked, the uppermost first.
+	Layers   []string          `json:"layers"`
+	Disk     string            `json:"disk"`
+	Template string            `json:"disk_template"`
+	Files    map[string]string `json:"files"`
+	Limits   limits            `json:"limits"`
+	Network  networkPlan       `json:"network"`
+	UidBase  uint32            `json:"uid_base"`
+	UidCount uint32            `json:"uid_count"`
+	Config   map[string]any    `json:"config"`
 }
 
 type limits struct {

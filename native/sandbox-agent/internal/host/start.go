@@ -46,7 +46,7 @@ func (h *host) start(sandbox string, p *plan) (*state, error) {
 
 func (h *host) tryStart(sandbox string, p *plan) (*state, error) {
 	folder := h.folder(sandbox)
-	for _, directory := range []string{folder, folder + "/image", folder + "/disk", folder + "/rootfs"} {
+	for _, directory := range []string{folder, folder + "/layers", folder + "/disk", folder + "/rootfs"} {
 		if err := os.MkdirAll(directory, 0o711); err != nil {
 			return nil, step("make "+directory, err)
 		}
@@ -84,17 +84,16 @@ func (h *host) tryStart(sandbox string, p *plan) (*state, error) {
 		return nil, step("find the sandbox's first process", err)
 	}
 	// The sandbox holds its own copies now; here they would only make every later namespace dearer.
-	for _, mount := range mountPoints {
-		if err := unmount(folder + mount); err != nil {
-			return nil, err
-		}
+	if err := unmountRoot(folder); err != nil {
+		return nil, err
 	}
 	return s, h.writeState(s)
 }
 
 // mountRoot: image (read-only, ids mapped) below, the sandbox's own disk (limited by its size) above.
 func (h *host) mountRoot(folder string, p *plan, userns int, base uint32) error {
-	if err := mountImage(p.Image, userns, folder+"/image"); err != nil {
+	lower, err := mountLayers(p.Layers, userns, folder)
+	if err != nil {
 		return err
 	}
 	fresh := false
@@ -121,7 +120,7 @@ func (h *host) mountRoot(folder string, p *plan, userns int, base uint32) error 
 		}
 		return err
 	}
-	return mountOverlay(folder+"/image", folder+"/disk", folder+"/rootfs", base)
+	return mountOverlay(lower, folder, base)
 }
 
 // launch calls the runtime from a thread that stands in the sandbox's cgroup, and reads the pid that it leaves behind.

@@ -2,6 +2,12 @@ import { createHash } from 'node:crypto';
 import { chmod, copyFile, mkdir, readFile, rename, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
+/** The helper as it comes with the project, after a comparison with its checksum. */
+export async function verifiedAgentBinary(agentFolder: string, architecture: string): Promise<string> {
+  await readVerified(agentFolder, architecture);
+  return join(agentFolder, nameFor(architecture));
+}
+
 /**
  * Puts the helper where the inside of a sandbox may be shown it (the project's own folder can lie under a closed home)
  * after comparing it with the checksum that comes with the project. Answers the path.
@@ -11,16 +17,7 @@ export async function installAgentBinary(
   runFolder: string,
   architecture: string,
 ): Promise<string> {
-  const name = `linux-${architecture}/sandbox-agent`;
-  const sums = await readFile(join(agentFolder, 'SHA256SUMS'), 'utf8');
-  const expected = sums
-    .split('\n')
-    .find((line) => line.endsWith(`  ${name}`))
-    ?.split(' ')[0];
-  if (expected === undefined) throw new Error(`there is no helper for ${architecture}`);
-  const content = await readFile(join(agentFolder, name));
-  const found = createHash('sha256').update(content).digest('hex');
-  if (found !== expected) throw new Error(`${name} is not the helper that SHA256SUMS names`);
+  const found = await readVerified(agentFolder, architecture);
 
   await mkdir(runFolder, { recursive: true, mode: 0o711 });
   const target = join(runFolder, `agent-${found.slice(0, 16)}`);
@@ -32,8 +29,27 @@ export async function installAgentBinary(
   )
     return target;
   const temporary = `${target}.${process.pid}`;
-  await copyFile(join(agentFolder, name), temporary);
+  await copyFile(join(agentFolder, nameFor(architecture)), temporary);
   await chmod(temporary, 0o755);
   await rename(temporary, target);
   return target;
+}
+
+function nameFor(architecture: string): string {
+  return `linux-${architecture}/sandbox-agent`;
+}
+
+/** Answers its SHA-256. */
+async function readVerified(agentFolder: string, architecture: string): Promise<string> {
+  const name = nameFor(architecture);
+  const sums = await readFile(join(agentFolder, 'SHA256SUMS'), 'utf8');
+  const expected = sums
+    .split('\n')
+    .find((line) => line.endsWith(`  ${name}`))
+    ?.split(' ')[0];
+  if (expected === undefined) throw new Error(`there is no helper for ${architecture}`);
+  const content = await readFile(join(agentFolder, name));
+  const found = createHash('sha256').update(content).digest('hex');
+  if (found !== expected) throw new Error(`${name} is not the helper that SHA256SUMS names`);
+  return found;
 }

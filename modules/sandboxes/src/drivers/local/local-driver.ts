@@ -5,7 +5,7 @@ import { type AppError, isAppError } from '@svc/errors';
 import type { Logger } from '@svc/telemetry';
 import { AgentConnection } from '../../agent/agent-connection.ts';
 import { isCauseCode, sandboxErrors } from '../../errors.ts';
-import type { ImageStore } from '../../images/image-store.ts';
+import type { ImageStore, PreparedImage } from '../../images/image-store.ts';
 import { runTool } from '../../images/run-tool.ts';
 import type {
   DriverStatus,
@@ -18,6 +18,7 @@ import type {
 } from '../driver.ts';
 import { installAgentBinary } from './agent-binary.ts';
 import { DiskTemplates } from './disk-template.ts';
+import { imagesInUse, readKept, type KeptSandbox } from './kept-sandbox.ts';
 import { firewallRules } from './firewall-rules.ts';
 import { LauncherFailure, LauncherProcess } from './launcher-process.ts';
 import { hostNameservers } from './nameservers.ts';
@@ -55,11 +56,6 @@ interface Machine {
   readonly guardedInterfaces: readonly string[];
 }
 
-/** What is kept of a sandbox beside its disk. */
-interface KeptSandbox {
-  readonly digest: string;
-}
-
 /** Sandboxes on this machine: OCI bundles run by crun or runc, through the launcher. */
 export class LocalDriver implements SandboxDriver {
   readonly name = 'local';
@@ -92,7 +88,7 @@ export class LocalDriver implements SandboxDriver {
   async create(spec: SandboxSpec, signal: AbortSignal): Promise<void> {
     const { templates } = this.#need();
     if ((await this.#kept(spec.id)) !== null) return;
-    const image = await this.#options.images.prepare(spec.image, signal);
+    const image = await this.#options.images.claim(spec.id, spec.image, signal);
     await templates.ofSize(spec.resources.diskMb);
     const folder = this.#folder(spec.id);
     await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -110,7 +106,7 @@ export class LocalDriver implements SandboxDriver {
     if (image === null) throw sandboxErrors.ROOTFS_FAILED({ details: { reason: 'its image is gone' } });
     const template = await machine.templates.ofSize(spec.resources.diskMb);
     signal.throwIfAborted();
-    await this.#call('start', spec.id, { plan: this.#plan(machine, spec, image.rootfs, template) });
+    await this.#call('start', spec.id, { plan: this.#plan(machine, spec, image, template) });
   }
 
   async connect(id: string, signal: AbortSignal): Promise<AgentConnection> {
@@ -148,6 +144,7 @@ export class LocalDriver implements SandboxDriver {
   async remove(id: string): Promise<void> {
     await this.#call('clean', id);
     await rm(this.#folder(id), { recursive: true, force: true });
+    await this.#options.images.release(id);
   }
 
   async list(): Promise<readonly FoundSandbox[]> {
@@ -192,6 +189,7 @@ export class LocalDriver implements SandboxDriver {
     const runtime = this.#findRuntime();
     if (runtime === null) return unavailable(`${this.#options.runtime} is not installed`, 'apt-get install -y crun');
     await mkdir(join(dataFolder, 'disks'), { recursive: true, mode: 0o700 });
+    await this.#options.images.declare(await imagesInUse(dataFolder), { exactly: true });
     const agentFile = await installAgentBinary(agentFolder, runFolder, process.arch);
     const launcher = new LauncherProcess({ binary: agentFile, runFolder, log });
     const facts = await launcher.ready();
@@ -228,12 +226,12 @@ export class LocalDriver implements SandboxDriver {
     return null;
   }
 
-  #plan(machine: Machine, spec: SandboxSpec, image: string, template: string): Record<string, unknown> {
+  #plan(machine: Machine, spec: SandboxSpec, image: PreparedImage, template: string): Record<string, unknown> {
     const { resources } = spec;
     return {
       runtime: machine.runtime,
       runtime_kind: machine.runtimeKind,
-      image,
+      layers: image.layers,
       disk: join(this.#folder(spec.id), 'disk.img'),
       disk_template: template,
       files: firstFiles(spec, machine.nameservers),
@@ -257,6 +255,7 @@ export class LocalDriver implements SandboxDriver {
       },
       config: ociConfig(spec, {
         runtimeKind: machine.runtimeKind,
+        image: image.settings,
         agentFile: machine.agentFile,
         architecture: process.arch === 'arm64' ? 'arm64' : 'x64',
         cgroupsPath: `/svc-sandboxes/${spec.id}`,
@@ -268,13 +267,8 @@ export class LocalDriver implements SandboxDriver {
     return join(this.#options.dataFolder, 'disks', id);
   }
 
-  async #kept(id: string): Promise<KeptSandbox | null> {
-    try {
-      return JSON.parse(await readFile(join(this.#folder(id), 'sandbox.json'), 'utf8')) as KeptSandbox; // our own file
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null; // anything else is a fault and thrown
-      throw error;
-    }
+  #kept(id: string): Promise<KeptSandbox | null> {
+    return readKept(this.#options.dataFolder, id);
   }
 
   #need(): Machine {

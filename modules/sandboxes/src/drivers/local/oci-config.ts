@@ -1,8 +1,11 @@
+import type { ImageSettings } from '../../images/image-settings.ts';
 import type { SandboxSpec } from '../driver.ts';
 import { seccompProfile } from './seccomp-profile.ts';
 
 /** Where the helper stands inside; nothing of a sandbox's own lies there. */
 export const AGENT_PATH = '/.sandbox/agent';
+
+const USUAL_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
 /** What root inside may do with its own files and processes. None of it reaches beyond the user namespace. */
 const CAPABILITIES = [
@@ -39,6 +42,8 @@ const READ_ONLY = ['/proc/bus', '/proc/fs', '/proc/irq', '/proc/sys', '/proc/sys
 
 export interface OciOptions {
   readonly runtimeKind: 'crun' | 'runc';
+  /** Environment and working folder are those of the helper, which hands them to whatever it starts. */
+  readonly image: ImageSettings;
   /** The helper's binary on the host. */
   readonly agentFile: string;
   readonly architecture: 'x64' | 'arm64';
@@ -58,8 +63,10 @@ export function ociConfig(spec: SandboxSpec, options: OciOptions): Readonly<Reco
       terminal: false,
       user: { uid: 0, gid: 0 },
       args: [AGENT_PATH, 'init'],
-      env: ['PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'],
-      cwd: '/',
+      env: Object.entries({ PATH: USUAL_PATH, ...options.image.environment }).map(
+        ([name, value]) => `${name}=${value}`,
+      ),
+      cwd: options.image.workingFolder ?? '/',
       noNewPrivileges: true,
       capabilities: { bounding: CAPABILITIES, effective: CAPABILITIES, permitted: CAPABILITIES },
     },

@@ -1,28 +1,68 @@
 import type { ImageSourceSpec } from '../catalog.ts';
+import { NO_SETTINGS, type ImageSettings } from '../image-settings.ts';
+import type { ProgressBoard } from '../progress.ts';
+import type { Registries } from '../registry/registries.ts';
+import { compressionOf, openDecompressed } from '../store/decompress.ts';
+import type { LayerStore, StoredLayer } from '../store/layer-store.ts';
+import type { PartialFiles } from '../store/partial-files.ts';
 import { buildFromBusybox } from './busybox.ts';
 import { buildFromDebianPackages } from './debootstrap.ts';
+import { pullFromRegistry } from './registry.ts';
 import { useRootfsTar } from './rootfs-tar.ts';
 
-/**
- * Leaves a tar archive of a root file system in the work folder and answers its path (or that of an archive elsewhere).
- * Throws with a reason for people.
- */
-export type BuildImage = (workFolder: string, signal: AbortSignal) => Promise<string>;
+/** What a source may use. */
+export interface SourceContext {
+  /** An empty folder, removed afterwards. */
+  readonly workFolder: string;
+  readonly signal: AbortSignal;
+  readonly layers: LayerStore;
+  readonly partials: PartialFiles;
+  readonly registries: Registries;
+  readonly progress: ProgressBoard;
+  readonly sleep: (delayMs: number, signal: AbortSignal) => Promise<void>;
+  /** Most bytes that the layers of one image may have, compressed or not. */
+  readonly maxImageBytes: number;
+}
 
-export function builderOf(spec: ImageSourceSpec): BuildImage {
+/** An image whose layers are in the store. */
+export interface FetchedImage {
+  /** `sha256:<hex>` */
+  readonly digest: string;
+  /** The lowest first. */
+  readonly layers: readonly StoredLayer[];
+  readonly settings: ImageSettings;
+}
+
+/** Leaves a tar archive of a root file system in the work folder and answers its path (or that of one elsewhere). */
+type BuildArchive = (workFolder: string, signal: AbortSignal) => Promise<string>;
+
+/** Brings the image into the store. Throws with a reason for people. */
+export function fetchFrom(spec: ImageSourceSpec, context: SourceContext): Promise<FetchedImage> {
   switch (spec.kind) {
+    case 'registry':
+      return pullFromRegistry(spec.reference, context);
     case 'debootstrap':
-      return (workFolder, signal) => buildFromDebianPackages(spec, workFolder, signal);
+      return fromArchive((workFolder, signal) => buildFromDebianPackages(spec, workFolder, signal), context);
     case 'busybox':
-      return buildFromBusybox;
+      return fromArchive(buildFromBusybox, context);
     case 'rootfs_tar':
-      return () => useRootfsTar(spec.path);
+      return fromArchive(() => useRootfsTar(spec.path), context);
   }
+}
+
+async function fromArchive(build: BuildArchive, context: SourceContext): Promise<FetchedImage> {
+  const archive = await build(context.workFolder, context.signal);
+  const compression = await compressionOf(archive);
+  const open = async () => openDecompressed(archive, compression);
+  const layer = await context.layers.add({ diffId: null, open }, context.signal);
+  return { digest: layer.name.replace('-', ':'), layers: [layer], settings: NO_SETTINGS };
 }
 
 /** For messages: which of the sources it is. */
 export function describeSource(spec: ImageSourceSpec): string {
   switch (spec.kind) {
+    case 'registry':
+      return `registry ${spec.reference}`;
     case 'debootstrap':
       return `Debian packages (${spec.suite})`;
     case 'busybox':

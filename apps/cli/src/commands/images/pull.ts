@@ -1,0 +1,57 @@
+import { describeImageProgress, type ImageProgress } from '@svc/platform';
+import type { Command } from 'commander';
+import { printable, renderBytes } from '../../client/output.ts';
+import { imagesCommand, withImages, type ImagesFlags } from './with-images.ts';
+
+const REDRAW_EVERY_MS = 100;
+
+/** `svc images pull NAME…` */
+export function registerImagesPull(images: Command): void {
+  imagesCommand(images, 'pull', 'fetch images now, or look for newer ones, instead of at the first sandbox')
+    .argument('<name...>', 'names or aliases of the catalog')
+    .action((names: string[], flags: ImagesFlags) =>
+      withImages(flags, async ({ pull }, output, signal) => {
+        const pulled = [];
+        for (const name of names) {
+          const line = new ProgressLine(name, output.json);
+          const image = await pull(name, signal, (progress) => line.show(progress)).finally(() => line.end());
+          pulled.push({ name, ...image });
+          const what = image.changed ? `ready, ${renderBytes(image.bytes)}` : 'up to date';
+          output.note(`${name} ${what} (${image.digest.replace('-', ':')} from ${image.source})`);
+        }
+        if (output.json) output.answer(pulled, []);
+      }),
+    );
+}
+
+/** One line that is redrawn on a terminal; elsewhere a line for each new stage. */
+class ProgressLine {
+  readonly #name: string;
+  readonly #silent: boolean;
+  #drawnAtMs = 0;
+  #stage = '';
+
+  constructor(name: string, silent: boolean) {
+    this.#name = name;
+    this.#silent = silent;
+  }
+
+  show(progress: ImageProgress): void {
+    if (this.#silent) return;
+    const text = printable(`${this.#name}: ${describeImageProgress(progress)}`);
+    if (process.stderr.isTTY) {
+      if (Date.now() - this.#drawnAtMs < REDRAW_EVERY_MS) return;
+      this.#drawnAtMs = Date.now();
+      process.stderr.write(`\r\u001b[K${text.slice(0, process.stderr.columns - 1)}`);
+      return;
+    }
+    const stage = `${progress.source} ${progress.stage}`;
+    if (stage === this.#stage) return;
+    this.#stage = stage;
+    process.stderr.write(`${text}\n`);
+  }
+
+  end(): void {
+    if (!this.#silent && process.stderr.isTTY) process.stderr.write('\r\u001b[K');
+  }
+}

@@ -1,0 +1,22 @@
+import type { Command } from 'commander';
+import { CommandFailure } from '../../client/command-failure.ts';
+import { renderBytes } from '../../client/output.ts';
+import { imagesCommand, withImages, type ImagesFlags } from './with-images.ts';
+
+/** `svc images rm NAME…` */
+export function registerImagesRemove(images: Command): void {
+  imagesCommand(images, 'rm', 'remove images; what a sandbox still needs goes when that is deleted')
+    .argument('<name...>', 'names or aliases, as svc images list shows them')
+    .action((names: string[], flags: ImagesFlags) =>
+      withImages(flags, async ({ remove }, output) => {
+        const removed = [];
+        for (const name of names) {
+          const freed = await remove(name);
+          if (freed === null) throw new CommandFailure(`there is no image ${name}`, { hint: 'see svc images list' });
+          removed.push({ name, layers: freed.layers, bytes: freed.bytes });
+          output.note(`${name} removed, ${renderBytes(freed.bytes)} freed`);
+        }
+        if (output.json) output.answer(removed, []);
+      }),
+    );
+}

@@ -1,0 +1,43 @@
+import { openImages, type ImageUpkeep } from '@svc/platform';
+import type { Command } from 'commander';
+import { CommandFailure } from '../../client/command-failure.ts';
+import { Output } from '../../client/output.ts';
+import { readConfiguration } from '../../configuration.ts';
+
+export interface ImagesFlags {
+  data?: string;
+  config?: string;
+  json?: boolean;
+}
+
+/** A command with the flags that all of `svc images` have. */
+export function imagesCommand(images: Command, name: string, description: string): Command {
+  return images
+    .command(name)
+    .description(description)
+    .option('--data <dir>', 'data folder (default ./data)')
+    .option('--config <file>', 'configuration file (YAML)')
+    .option('--json', 'print JSON');
+}
+
+/** Runs the work on the images of the data folder; Ctrl-C ends it, and what was fetched so far is kept. */
+export async function withImages(
+  flags: ImagesFlags,
+  work: (images: ImageUpkeep, output: Output, signal: AbortSignal) => Promise<void>,
+): Promise<void> {
+  if (process.getuid?.() !== 0) throw new CommandFailure('images belong to root', { hint: 'use sudo' });
+  const stop = new AbortController();
+  const interrupt = (): void => stop.abort(new CommandFailure('interrupted', { exitCode: 130 }));
+  process.once('SIGINT', interrupt);
+  const images = await openImages(readConfiguration(flags).value);
+  try {
+    const output = new Output({ json: flags.json === true, stdout: process.stdout, stderr: process.stderr });
+    await work(images, output, stop.signal);
+  } catch (error) {
+    stop.signal.throwIfAborted(); // what an interruption leads to is not what went wrong
+    throw error;
+  } finally {
+    await images.close();
+    process.off('SIGINT', interrupt);
+  }
+}

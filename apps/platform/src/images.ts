@@ -1,0 +1,16 @@
+import { openImageUpkeep, type ImageUpkeep } from '@svc/sandboxes';
+import type { PlatformConfig } from './config.ts';
+import { dataFolderPaths } from './data-folder.ts';
+import { HELPER_FOLDER } from './helper-folder.ts';
+
+/** The images of the configured data folder; its owner closes it. Works beside a running platform. */
+export function openImages(config: PlatformConfig): Promise<ImageUpkeep> {
+  return openImageUpkeep({
+    config: config.sandboxes,
+    dataFolder: dataFolderPaths(config.data).path,
+    agentFolder: HELPER_FOLDER,
+    nowMs: Date.now,
+  });
+}
+
+export { describeProgress as describeImageProgress, type ImageProgress, type ImageUpkeep } from '@svc/sandboxes';

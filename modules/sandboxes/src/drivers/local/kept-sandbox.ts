@@ -1,0 +1,32 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** What is kept of a sandbox beside its disk: `disks/<id>/sandbox.json`. */
+export interface KeptSandbox {
+  /** Of its image. */
+  readonly digest: string;
+}
+
+export async function readKept(dataFolder: string, id: string): Promise<KeptSandbox | null> {
+  try {
+    return JSON.parse(await readFile(join(dataFolder, 'disks', id, 'sandbox.json'), 'utf8')) as KeptSandbox; // our own file
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null; // anything else is a fault and thrown
+    throw error;
+  }
+}
+
+/** The digest of the image of every sandbox whose files are here, by its id. */
+export async function imagesInUse(dataFolder: string): Promise<Map<string, string>> {
+  const found = new Map<string, string>();
+  for (const id of await readdir(join(dataFolder, 'disks')).catch(noneIfMissing)) {
+    const kept = await readKept(dataFolder, id);
+    if (kept !== null) found.set(id, kept.digest);
+  }
+  return found;
+}
+
+function noneIfMissing(error: NodeJS.ErrnoException): string[] {
+  if (error.code === 'ENOENT') return [];
+  throw error;
+}

@@ -1,0 +1,47 @@
+/** What an image says about how it wants to be run. Of it sandboxes honour environment and working folder. */
+export interface ImageSettings {
+  readonly environment: Readonly<Record<string, string>>;
+  /** Absolute; null = the home of root. */
+  readonly workingFolder: string | null;
+  readonly user: string | null;
+  readonly entrypoint: readonly string[];
+  readonly command: readonly string[];
+}
+
+export const NO_SETTINGS: ImageSettings = {
+  environment: {},
+  workingFolder: null,
+  user: null,
+  entrypoint: [],
+  command: [],
+};
+
+const MAX_VARIABLES = 256;
+const MAX_TEXT_CHARACTERS = 32_768;
+
+/** From the `config` of an image configuration (OCI image-spec); whatever is not as specified is left out. */
+export function readSettings(config: unknown): ImageSettings {
+  const fields = typeof config === 'object' && config !== null ? (config as Record<string, unknown>) : {}; // checked below
+  const environment: Record<string, string> = {};
+  for (const entry of texts(fields['Env']).slice(0, MAX_VARIABLES)) {
+    const at = entry.indexOf('=');
+    if (at > 0 && !entry.includes('\0')) environment[entry.slice(0, at)] = entry.slice(at + 1);
+  }
+  const folder = text(fields['WorkingDir']);
+  return {
+    environment,
+    workingFolder: folder?.startsWith('/') === true && !folder.includes('\0') ? folder : null,
+    user: text(fields['User']),
+    entrypoint: texts(fields['Entrypoint']),
+    command: texts(fields['Cmd']),
+  };
+}
+
+function text(value: unknown): string | null {
+  return typeof value === 'string' && value !== '' && value.length <= MAX_TEXT_CHARACTERS ? value : null;
+}
+
+function texts(value: unknown): string[] {
+  if (!Array.isArray(value)) return [];
+  return value.filter((item): item is string => text(item) !== null);
+}

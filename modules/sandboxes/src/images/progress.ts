@@ -1,0 +1,72 @@
+/** How far the preparation of an image is. */
+export interface ImageProgress {
+  readonly stage: 'resolving' | 'downloading' | 'unpacking' | 'building';
+  /** Which of the sources is being tried, for people. */
+  readonly source: string;
+  readonly layers: number;
+  readonly layersDone: number;
+  /** Compressed bytes that are to be fetched and that are there; 0 when nothing is fetched. */
+  readonly bytes: number;
+  readonly bytesDone: number;
+}
+
+/** Is told of steps, never more often than something has changed. */
+export type ProgressListener = (progress: ImageProgress) => void;
+
+/** Gathers the steps of one preparation. */
+export class ProgressBoard {
+  readonly #listener: ProgressListener;
+  #current: ImageProgress;
+  readonly #layerBytes = new Map<string, number>();
+
+  constructor(listener: ProgressListener) {
+    this.#listener = listener;
+    this.#current = { stage: 'resolving', source: '', layers: 0, layersDone: 0, bytes: 0, bytesDone: 0 };
+  }
+
+  get current(): ImageProgress {
+    return this.#current;
+  }
+
+  begin(source: string, stage: ImageProgress['stage']): void {
+    this.#layerBytes.clear();
+    this.#set({ stage, source, layers: 0, layersDone: 0, bytes: 0, bytesDone: 0 });
+  }
+
+  expect(layers: number, bytes: number): void {
+    this.#set({ ...this.#current, stage: 'downloading', layers, bytes });
+  }
+
+  /** Bytes of one layer that are there. */
+  downloaded(layer: string, bytes: number): void {
+    this.#layerBytes.set(layer, bytes);
+    const bytesDone = this.#layerBytes.values().reduce((sum, each) => sum + each, 0);
+    this.#set({ ...this.#current, stage: bytesDone < this.#current.bytes ? 'downloading' : 'unpacking', bytesDone });
+  }
+
+  layerDone(): void {
+    this.#set({ ...this.#current, layersDone: this.#current.layersDone + 1 });
+  }
+
+  #set(progress: ImageProgress): void {
+    this.#current = progress;
+    this.#listener(progress);
+  }
+}
+
+/** One line for people. */
+export function describeProgress({ stage, source, layers, layersDone, bytes, bytesDone }: ImageProgress): string {
+  const percent = bytes === 0 ? '' : `, ${Math.floor((100 * bytesDone) / bytes)} % of ${megabytes(bytes)} MB`;
+  const counted = layers === 0 ? '' : `, ${layersDone} of ${layers} layers done`;
+  return `${stage} from ${source}${percent}${counted}`;
+}
+
+/** Why somebody who waits gives up waiting. */
+export function stillPreparing(progress: ImageProgress | null): string {
+  const state = progress === null ? '' : ` (${describeProgress(progress)})`;
+  return `it is still being prepared${state}; try again`;
+}
+
+function megabytes(bytes: number): string {
+  return (bytes / 1_000_000).toFixed(1);
+}

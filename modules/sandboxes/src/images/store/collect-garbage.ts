@@ -1,0 +1,64 @@
+import type { ImageRecords } from './image-records.ts';
+import type { LayerStore } from './layer-store.ts';
+import type { References } from './references.ts';
+
+export interface GarbageReport {
+  readonly images: number;
+  readonly layers: number;
+  readonly bytes: number;
+}
+
+export interface CollectorParts {
+  readonly records: ImageRecords;
+  readonly layers: LayerStore;
+  readonly references: References;
+}
+
+/**
+ * Removes images that no name and no sandbox stands for, and layers that no image has. Another process may begin to need
+ * something at any moment: a candidate is set aside first, then looked at again, and only then removed. Whoever needs
+ * something says so before it looks whether it is there. Does nothing while an image is being prepared.
+ */
+export async function collectGarbage({ records, layers, references }: CollectorParts): Promise<GarbageReport> {
+  const removed = { images: 0, layers: 0, bytes: 0 };
+  if (await references.isLeased()) return removed;
+  const needed = await neededImages(records, references);
+  for (const digest of await records.imageDigests()) {
+    if (needed.has(digest)) continue;
+    const record = await records.image(digest);
+    await records.removeImage(digest);
+    const stillUnneeded = !(await references.isLeased()) && !(await neededImages(records, references)).has(digest);
+    if (stillUnneeded || record === null) removed.images += 1;
+    else await records.writeImage(record);
+  }
+  const used = await neededLayers(records);
+  for (const name of await layers.names()) {
+    if (used.has(name)) continue;
+    const layer = await layers.find(name);
+    const aside = await layers.setAside(name);
+    if (aside === null) continue;
+    if ((await references.isLeased()) || (await neededLayers(records)).has(name)) {
+      await aside.restore();
+      continue;
+    }
+    await aside.remove();
+    removed.layers += 1;
+    removed.bytes += layer?.bytes ?? 0;
+  }
+  return removed;
+}
+
+async function neededImages(records: ImageRecords, references: References): Promise<Set<string>> {
+  const needed = await references.held();
+  for (const { digest } of await records.names()) needed.add(digest);
+  return needed;
+}
+
+async function neededLayers(records: ImageRecords): Promise<Set<string>> {
+  const needed = new Set<string>();
+  for (const digest of await records.imageDigests()) {
+    const record = await records.image(digest);
+    for (const { name } of record?.layers ?? []) needed.add(name);
+  }
+  return needed;
+}

@@ -1,0 +1,64 @@
+import { spawn } from 'node:child_process';
+import { createReadStream } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { pipeline, Readable } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import { UnpackFailure } from './layer-unpacker.ts';
+import { zstdFrames } from './zstd-frames.ts';
+
+export type Compression = 'none' | 'gzip' | 'zstd' | 'xz' | 'bzip2';
+
+const READ_BYTES = 1024 * 1024;
+const OUTPUT_BYTES = 512 * 1024;
+
+/** First bytes of each form. */
+const MAGIC: readonly (readonly [Compression, Buffer])[] = [
+  ['gzip', Buffer.from([0x1f, 0x8b])],
+  ['zstd', Buffer.from([0x28, 0xb5, 0x2f, 0xfd])],
+  ['xz', Buffer.from([0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00])],
+  ['bzip2', Buffer.from('BZh')],
+];
+
+/** How an archive on this machine is compressed, by what it begins with. */
+export async function compressionOf(file: string): Promise<Compression> {
+  const handle = await open(file, 'r');
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(8), 0, 8, 0);
+    const start = buffer.subarray(0, bytesRead);
+    return MAGIC.find(([, magic]) => start.subarray(0, magic.length).equals(magic))?.[0] ?? 'none';
+  } finally {
+    await handle.close();
+  }
+}
+
+/** The uncompressed contents of a file; the reader destroys the stream or reads it to its end. */
+export function openDecompressed(file: string, compression: Compression): Readable {
+  const source = createReadStream(file, { highWaterMark: READ_BYTES });
+  switch (compression) {
+    case 'none':
+      return source;
+    case 'gzip':
+      // The callback is where pipeline tells; whoever reads the last stream is told as well.
+      return pipeline(source, createGunzip({ chunkSize: OUTPUT_BYTES }), () => undefined);
+    case 'zstd':
+      return Readable.from(zstdFrames(source as AsyncIterable<Buffer>), { objectMode: false });
+    case 'xz':
+    case 'bzip2':
+      source.destroy();
+      return throughProgram(compression, file);
+  }
+}
+
+/** Forms that only archives of operators have and that Node does not know. */
+function throughProgram(program: string, file: string): Readable {
+  const child = spawn(program, ['-dc', '--', file], { stdio: ['ignore', 'pipe', 'ignore'], cwd: '/' });
+  const output = child.stdout;
+  child.once('error', (cause) =>
+    output.destroy(new UnpackFailure('IO_ERROR', `${program} is not installed`, { cause })),
+  );
+  child.once('exit', (code) => {
+    if (code !== 0 && code !== null) output.destroy(new UnpackFailure('MALFORMED', 'it cannot be decompressed'));
+  });
+  output.once('close', () => child.kill('SIGKILL'));
+  return output;
+}

@@ -1,0 +1,53 @@
+import { randomBytes } from 'node:crypto';
+import { readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isTokenAlive, ownToken } from './process-token.ts';
+
+/** The text of a file, null when there is none. */
+export async function readIfThere(path: string): Promise<string | null> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    if (isMissing(error)) return null;
+    throw error;
+  }
+}
+
+/** Names in a folder; none when it is not there. */
+export async function namesIn(folder: string): Promise<string[]> {
+  try {
+    return await readdir(folder);
+  } catch (error) {
+    if (isMissing(error)) return [];
+    throw error;
+  }
+}
+
+export async function isThere(path: string): Promise<boolean> {
+  try {
+    await stat(path);
+    return true;
+  } catch (error) {
+    if (isMissing(error)) return false;
+    throw error;
+  }
+}
+
+/** Whole or not at all, whatever happens meanwhile. */
+export async function writeWhole(path: string, text: string): Promise<void> {
+  const temporary = `${path}.${ownToken()}.${randomBytes(6).toString('hex')}.new`;
+  await writeFile(temporary, text, { mode: 0o600, flush: true });
+  await rename(temporary, path);
+}
+
+/** Removes what processes left that ended while they wrote in this folder. */
+export async function sweepUnfinished(folder: string): Promise<void> {
+  for (const name of await namesIn(folder)) {
+    const writer = /\.(\d+\.\d+)\.[0-9a-f]+\.new$/.exec(name)?.[1];
+    if (writer !== undefined && !isTokenAlive(writer)) await rm(join(folder, name), { force: true });
+  }
+}
+
+export function isMissing(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR');
+}

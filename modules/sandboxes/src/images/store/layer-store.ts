@@ -1,0 +1,144 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, rename, rm, utimes } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { namesIn, readIfThere, writeWhole } from './files.ts';
+import { UnpackFailure, type UnpackedLayer, type UnpackLayer, type UnpackLimits } from './layer-unpacker.ts';
+import { ownToken } from './process-token.ts';
+
+/** An unpacked layer as images name it. */
+export interface StoredLayer {
+  /** `sha256-<hex>` of the uncompressed archive. */
+  readonly name: string;
+  readonly bytes: number;
+  readonly entries: number;
+}
+
+export interface LayerSource {
+  /** `sha256:<hex>` that the uncompressed archive must have; null = whatever it has. */
+  readonly diffId: string | null;
+  /** The uncompressed archive; called only when the layer is not there. */
+  open(): Promise<Readable>;
+}
+
+/**
+ * Unpacked layers, each once: `layers/<name>/tree` in overlayfs form, with `layer.json` beside. A layer appears whole and
+ * on the disk or not at all, and never changes.
+ */
+export class LayerStore {
+  readonly #folder: string;
+  readonly #work: string;
+  readonly #unpack: UnpackLayer;
+  readonly #limits: UnpackLimits;
+  readonly #running = new Map<string, Promise<StoredLayer>>();
+
+  constructor(folder: string, unpack: UnpackLayer, limits: UnpackLimits) {
+    this.#folder = join(folder, 'layers');
+    this.#work = join(folder, 'work');
+    this.#unpack = unpack;
+    this.#limits = limits;
+  }
+
+  /** Absolute path of the unpacked layer. */
+  treeOf(name: string): string {
+    return join(this.#folder, name, 'tree');
+  }
+
+  async find(name: string): Promise<StoredLayer | null> {
+    const text = await readIfThere(join(this.#folder, name, 'layer.json'));
+    if (text === null) return null;
+    const { bytes, entries } = JSON.parse(text) as UnpackedLayer; // written by #make below
+    return { name, bytes, entries };
+  }
+
+  names(): Promise<string[]> {
+    return namesIn(this.#folder);
+  }
+
+  /** The layer, unpacked first if need be; whoever asks for the same one meanwhile waits for it. Throws UnpackFailure. */
+  async add(source: LayerSource, signal: AbortSignal): Promise<StoredLayer> {
+    if (source.diffId === null) return this.#make(source, signal);
+    const name = nameOfDigest(source.diffId);
+    for (;;) {
+      const known = await this.find(name);
+      if (known !== null) return known;
+      const running = this.#running.get(name);
+      if (running === undefined) break;
+      // Another image is fetching it; should that one fail or be given up, this one tries itself.
+      await Promise.race([running.catch(() => undefined), aborted(signal)]);
+      signal.throwIfAborted();
+    }
+    const made = this.#make(source, signal).finally(() => this.#running.delete(name));
+    this.#running.set(name, made);
+    return made;
+  }
+
+  /** Takes a layer away; a crash in the middle leaves it in `work/`, where the next start finds it. */
+  async remove(name: string): Promise<void> {
+    const aside = this.#aside();
+    if (await moved(join(this.#folder, name), aside)) await rm(aside, { recursive: true, force: true });
+  }
+
+  /** Hides a layer so that it can still be brought back. */
+  async setAside(name: string): Promise<{ restore(): Promise<void>; remove(): Promise<void> } | null> {
+    const aside = this.#aside();
+    if (!(await moved(join(this.#folder, name), aside))) return null;
+    return {
+      restore: async () => {
+        await moved(aside, join(this.#folder, name));
+        await rm(aside, { recursive: true, force: true }); // it was made anew meanwhile
+      },
+      remove: () => rm(aside, { recursive: true, force: true }),
+    };
+  }
+
+  async #make({ diffId, open }: LayerSource, signal: AbortSignal): Promise<StoredLayer> {
+    const work = this.#aside();
+    const tree = join(work, 'tree');
+    await mkdir(tree, { recursive: true, mode: 0o755 });
+    try {
+      // A time that does not depend on when it was unpacked, for archives without an entry for the root.
+      await utimes(tree, 0, 0);
+      const algorithm = diffId?.startsWith('sha512:') === true ? 'sha512' : 'sha256';
+      const unpacked = await this.#unpack(await open(), tree, { limits: this.#limits, signal, algorithm });
+      const digest = `${algorithm}:${unpacked.digest}`;
+      if (diffId !== null && digest !== diffId) {
+        throw new UnpackFailure('MALFORMED', `the uncompressed layer is ${digest}, not ${diffId}`);
+      }
+      const name = nameOfDigest(digest);
+      await writeWhole(join(work, 'layer.json'), JSON.stringify(unpacked));
+      await moved(work, join(this.#folder, name));
+      return { name, bytes: unpacked.bytes, entries: unpacked.entries };
+    } finally {
+      await rm(work, { recursive: true, force: true });
+    }
+  }
+
+  #aside(): string {
+    return join(this.#work, `${ownToken()}-${randomBytes(6).toString('hex')}`);
+  }
+}
+
+/** `sha256:<hex>` as the name of a folder. */
+export function nameOfDigest(digest: string): string {
+  return digest.replace(':', '-');
+}
+
+/** False when there is nothing to move, or when there is one already where it should go. */
+async function moved(from: string, to: string): Promise<boolean> {
+  try {
+    await rename(from, to);
+    return true;
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : '';
+    if (code === 'ENOENT' || code === 'ENOTEMPTY' || code === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}

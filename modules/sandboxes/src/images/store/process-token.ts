@@ -1,0 +1,28 @@
+import { readFileSync } from 'node:fs';
+
+/**
+ * Names a process for as long as it lives: its id and when it began. An id alone says too little, since a platform that
+ * is a container's first process always has the same.
+ */
+export function ownToken(): string {
+  return `${process.pid}.${startOf(process.pid) ?? 0}`;
+}
+
+export function isTokenAlive(token: string): boolean {
+  const [pid = 0, start = 0] = token.split('.').map(Number);
+  if (!Number.isSafeInteger(pid) || pid <= 0) return false;
+  const found = startOf(pid);
+  return found !== null && found === start;
+}
+
+/** Clock ticks from the machine's start to the process's (proc(5), `stat`, field 22); null when there is none. */
+function startOf(pid: number): number | null {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    // The name in parentheses may hold anything, also blanks and parentheses.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return Number(fields[22 - 3]);
+  } catch {
+    return null; // it has ended, or this is no Linux
+  }
+}

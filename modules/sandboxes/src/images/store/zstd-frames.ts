@@ -1,0 +1,50 @@
+import { createZstdDecompress, type ZstdDecompress } from 'node:zlib';
+
+const OUTPUT_BYTES = 512 * 1024;
+
+/**
+ * Decompresses all frames of a Zstandard stream (RFC 8878 section 3.1: one or more, skippable ones among them), as layers
+ * of the form `zstd:chunked` have them. Node's own stream ends with the first.
+ */
+export async function* zstdFrames(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  const chunks = source[Symbol.asyncIterator]();
+  try {
+    for (let pending = await next(chunks); pending !== null;) {
+      const decoder = createZstdDecompress({ chunkSize: OUTPUT_BYTES });
+      const rest = feed(decoder, pending, chunks);
+      try {
+        yield* decoder as AsyncIterable<Buffer>;
+      } finally {
+        decoder.destroy();
+      }
+      pending = await rest;
+    }
+  } finally {
+    await chunks.return?.();
+  }
+}
+
+/** Answers what follows the frame at which the decoder stopped, null when all has been given to it. */
+async function feed(decoder: ZstdDecompress, first: Buffer, chunks: AsyncIterator<Buffer>): Promise<Buffer | null> {
+  const closed = new Promise<void>((resolve) => decoder.once('close', resolve));
+  let given = 0;
+  try {
+    for (let chunk: Buffer | null = first; chunk !== null; chunk = await next(chunks)) {
+      given += chunk.length;
+      const current = chunk;
+      const taken = new Promise<void>((resolve) => decoder.write(current, () => resolve()));
+      await Promise.race([taken, closed]);
+      const left = given - decoder.bytesWritten;
+      if (left > 0) return current.subarray(current.length - left);
+    }
+    decoder.end();
+  } catch (error) {
+    decoder.destroy(error instanceof Error ? error : new Error(String(error)));
+  }
+  return null;
+}
+
+async function next(chunks: AsyncIterator<Buffer>): Promise<Buffer | null> {
+  const { value, done } = await chunks.next();
+  return done === true ? null : value;
+}

@@ -1,0 +1,45 @@
+import { setTimeout as sleepFor } from 'node:timers/promises';
+import { temporaryFolder } from '@svc/testing';
+import { verifiedAgentBinary } from '../drivers/local/agent-binary.ts';
+import { ImageCatalog, type ImageEntry, type ImageSourceSpec } from '../images/catalog.ts';
+import { ImageStore, type ImageStoreOptions } from '../images/image-store.ts';
+import { helperUnpacker } from '../images/store/layer-unpacker.ts';
+import { AGENT_FOLDER } from './local-subject.ts';
+
+export interface ImageStoreSubject extends AsyncDisposable {
+  readonly folder: string;
+  /** Another store on the same folder, as another process has one; the caller closes it. */
+  open(
+    images: Readonly<Record<string, readonly ImageSourceSpec[]>>,
+    options?: Partial<ImageStoreOptions>,
+  ): Promise<ImageStore>;
+}
+
+/** An empty folder for images, with the real unpacker. */
+export async function imageStoreSubject(): Promise<ImageStoreSubject> {
+  const folder = await temporaryFolder('svc-images-');
+  return {
+    folder: folder.path,
+    async open(images, options = {}) {
+      const store = new ImageStore({
+        folder: folder.path,
+        catalog: new ImageCatalog(Object.entries(images).map(entryOf), null),
+        owner: folder.path,
+        unpack: helperUnpacker(() => verifiedAgentBinary(AGENT_FOLDER, process.arch)),
+        settings: [],
+        proxy: null,
+        nowMs: Date.now,
+        maxImageBytes: 256 * 1024 * 1024,
+        sleep: (delayMs, signal) => sleepFor(Math.min(delayMs, 1), undefined, { signal }),
+        ...options,
+      });
+      await store.open();
+      return store;
+    },
+    [Symbol.asyncDispose]: () => folder.remove(),
+  };
+}
+
+function entryOf([name, sources]: readonly [string, readonly ImageSourceSpec[]]): ImageEntry {
+  return { name, displayName: name, description: '', category: 'test', tags: [], popular: true, aliases: [], sources };
+}

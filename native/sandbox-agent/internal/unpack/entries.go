@@ -1,0 +1,291 @@
+package unpack
+
+import (
+	"archive/tar"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"syscall"
+)
+
+const (
+	// Ids from 0 to 65,535 exist in a sandbox.
+	idsOfSandbox = 65_536
+	nobody       = 65_534
+
+	capabilityXattr      = "security.capability"
+	capabilityBytes      = 20 // VFS_CAP_REVISION_2: no owner of its own, so it means nothing outside of the sandbox
+	pathOnlyMode         = 0o600
+	permissionBits       = 0o7777
+	xattrRecord          = "SCHILY.xattr."
+	maxXattrs            = 64
+	implicitFolderMode   = 0o755
+	overlayXattrFragment = ".overlay."
+)
+
+func (l *layer) rootFolder(header *tar.Header) error {
+	if header.Typeflag != tar.TypeDir {
+		return hostile(header.Name, "would replace the root")
+	}
+	l.folders = append(l.folders, folderTime{".", header.ModTime})
+	return l.own(l.root, header)
+}
+
+func (l *layer) folder(name string, header *tar.Header) error {
+	parent, base, err := l.locate(name, true)
+	if err != nil {
+		return err
+	}
+	hidden := false
+	kind, err := kindAt(parent, base)
+	if err != nil {
+		return err
+	}
+	if kind != 0 && kind != syscall.S_IFDIR {
+		hidden = isWhiteout(parent, base)
+		if err := l.replace(parent, base); err != nil {
+			return err
+		}
+		kind = 0
+	}
+	if kind == 0 {
+		if err := syscall.Mkdirat(parent, base, 0o700); err != nil {
+			return err
+		}
+	}
+	fd, err := openFolder(parent, base)
+	if err != nil {
+		return err
+	}
+	defer syscall.Close(fd)
+	if hidden { // what lies below was taken away by this same layer
+		if err := fsetxattr(fd, opaqueXattr, []byte("y")); err != nil {
+			return err
+		}
+	}
+	l.folders = append(l.folders, folderTime{name, header.ModTime})
+	return l.own(fd, header)
+}
+
+func (l *layer) file(name string, header *tar.Header, content io.Reader) error {
+	// Before a byte is written: a header may claim (and a sparse one may stand for) any size.
+	if l.report.Bytes += header.Size; header.Size < 0 || l.report.Bytes > l.limits.bytes {
+		return &Failure{"TOO_LARGE", fmt.Sprintf("its files have more than %d bytes", l.limits.bytes)}
+	}
+	parent, base, err := l.makeRoom(name)
+	if err != nil {
+		return err
+	}
+	flags := syscall.O_WRONLY | syscall.O_CREAT | syscall.O_EXCL | syscall.O_NOFOLLOW | syscall.O_CLOEXEC
+	fd, err := syscall.Openat(parent, base, flags, pathOnlyMode)
+	if err != nil {
+		return err
+	}
+	defer syscall.Close(fd)
+	if err := l.copyTo(fd, content); err != nil {
+		return err
+	}
+	if err := l.own(fd, header); err != nil {
+		return err
+	}
+	setTime(parent, base, header.ModTime)
+	return nil
+}
+
+func (l *layer) copyTo(fd int, content io.Reader) error {
+	for {
+		count, err := content.Read(l.buffer)
+		for rest := l.buffer[:count]; len(rest) > 0; {
+			written, err := syscall.Write(fd, rest)
+			if err == syscall.EINTR {
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			rest = rest[written:]
+		}
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return malformed(err)
+		}
+	}
+}
+
+func (l *layer) symlink(name string, header *tar.Header) error {
+	if header.Linkname == "" || len(header.Linkname) >= maxPathBytes || strings.ContainsRune(header.Linkname, 0) {
+		return hostile(name, "is a link to an impossible path")
+	}
+	parent, base, err := l.makeRoom(name)
+	if err != nil {
+		return err
+	}
+	// Where it leads is the sandbox's own business: it is followed there only.
+	if err := symlinkat(header.Linkname, parent, base); err != nil {
+		return err
+	}
+	uid, gid := l.owner(header)
+	if err := syscall.Fchownat(parent, base, uid, gid, atSymlinkNofollow); err != nil {
+		return err
+	}
+	setTime(parent, base, header.ModTime)
+	return nil
+}
+
+func (l *layer) link(name string, header *tar.Header) error {
+	target, err := cleanName(header.Linkname)
+	if err != nil {
+		return err
+	}
+	from, fromBase, err := l.locate(target, false)
+	if err != nil {
+		return asMissingTarget(err, name, header.Linkname)
+	}
+	if from, err = syscall.Dup(from); err != nil { // the next lookup forgets the one before
+		return err
+	}
+	defer syscall.Close(from)
+	kind, err := kindAt(from, fromBase)
+	if err != nil {
+		return err
+	}
+	if kind == 0 || kind == syscall.S_IFDIR || kind == syscall.S_IFCHR {
+		return hostile(name, fmt.Sprintf("is a hard link to %q, which is no file of this layer", shown(header.Linkname)))
+	}
+	if target == name {
+		return nil
+	}
+	parent, base, err := l.makeRoom(name)
+	if err != nil {
+		return err
+	}
+	return linkat(from, fromBase, parent, base)
+}
+
+func (l *layer) fifo(name string, header *tar.Header) error {
+	parent, base, err := l.makeRoom(name)
+	if err != nil {
+		return err
+	}
+	if err := mknodat(parent, base, syscall.S_IFIFO|uint32(header.Mode&0o777), 0); err != nil {
+		return err
+	}
+	uid, gid := l.owner(header)
+	return syscall.Fchownat(parent, base, uid, gid, atSymlinkNofollow)
+}
+
+func (l *layer) whiteout(folder, name string) error {
+	if name == "" || name == "." || name == ".." {
+		return hostile(whiteoutPrefix+name, "takes nothing away")
+	}
+	parent, base, err := l.locate(folder+"/"+name, true)
+	if err != nil {
+		return err
+	}
+	switch kind, err := kindAt(parent, base); {
+	case err != nil:
+		return err
+	case kind == 0:
+		return mknodat(parent, base, syscall.S_IFCHR, 0)
+	case kind == syscall.S_IFDIR: // this layer's own; only what lies below it goes
+		return l.makeOpaque(folder + "/" + name)
+	}
+	return nil // this layer has another one of its own in its place
+}
+
+func (l *layer) makeOpaque(folder string) error {
+	if folder == "." {
+		return fsetxattr(l.root, opaqueXattr, []byte("y"))
+	}
+	parent, base, err := l.locate(folder, true)
+	if err != nil {
+		return err
+	}
+	if kind, err := kindAt(parent, base); err != nil {
+		return err
+	} else if kind == 0 {
+		if err := syscall.Mkdirat(parent, base, implicitFolderMode); err != nil {
+			return err
+		}
+	} else if kind != syscall.S_IFDIR {
+		return hostile(folder, "is made opaque and is no directory")
+	}
+	fd, err := openFolder(parent, base)
+	if err != nil {
+		return err
+	}
+	defer syscall.Close(fd)
+	return fsetxattr(fd, opaqueXattr, []byte("y"))
+}
+
+// makeRoom answers where the entry goes; what an earlier entry of the same name left is removed.
+func (l *layer) makeRoom(name string) (int, string, error) {
+	parent, base, err := l.locate(name, true)
+	if err != nil {
+		return -1, "", err
+	}
+	kind, err := kindAt(parent, base)
+	if err == nil && kind != 0 {
+		err = l.replace(parent, base)
+	}
+	return parent, base, err
+}
+
+// own gives the open file its owner, mode and the attributes that are safe to keep, in this order: a change of owner
+// takes the set-user-id bit and capabilities away.
+func (l *layer) own(fd int, header *tar.Header) error {
+	uid, gid := l.owner(header)
+	if err := syscall.Fchown(fd, uid, gid); err != nil {
+		return err
+	}
+	if err := syscall.Fchmod(fd, uint32(header.Mode&permissionBits)); err != nil {
+		return err
+	}
+	kept := 0
+	for record, value := range header.PAXRecords {
+		name, found := strings.CutPrefix(record, xattrRecord)
+		if !found || !isSafeXattr(name, value) {
+			continue
+		}
+		if kept++; kept > maxXattrs {
+			return hostile(header.Name, "has too many attributes")
+		}
+		if err := fsetxattr(fd, name, []byte(value)); err != nil && !errors.Is(err, syscall.EOPNOTSUPP) {
+			return err
+		}
+	}
+	return nil
+}
+
+// isSafeXattr: nothing that overlayfs, the kernel's security modules or an access control list would act on.
+func isSafeXattr(name, value string) bool {
+	if name == capabilityXattr {
+		return len(value) == capabilityBytes
+	}
+	return strings.HasPrefix(name, "user.") && !strings.Contains(name, overlayXattrFragment) && len(name) <= maxNameBytes
+}
+
+func (l *layer) owner(header *tar.Header) (int, int) {
+	uid, gid := header.Uid, header.Gid
+	if uid < 0 || uid >= idsOfSandbox || gid < 0 || gid >= idsOfSandbox {
+		l.report.Remapped++
+		if uid < 0 || uid >= idsOfSandbox {
+			uid = nobody
+		}
+		if gid < 0 || gid >= idsOfSandbox {
+			gid = nobody
+		}
+	}
+	return uid, gid
+}
+
+func asMissingTarget(err error, name, target string) error {
+	var known *Failure
+	if errors.As(err, &known) || !errors.Is(err, syscall.ENOENT) {
+		return err
+	}
+	return hostile(name, fmt.Sprintf("is a hard link to %q, which is no file of this layer", shown(target)))
+}

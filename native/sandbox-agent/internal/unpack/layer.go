@@ -1,0 +1,166 @@
+package unpack
+
+import (
+	"archive/tar"
+	"bufio"
+	"fmt"
+	"io"
+	"path"
+	"strings"
+	"syscall"
+	"time"
+)
+
+const (
+	whiteoutPrefix = ".wh."
+	opaqueName     = ".wh..wh..opq"
+	reservedPrefix = ".wh..wh." // notes of AUFS to itself
+	opaqueXattr    = "trusted.overlay.opaque"
+
+	maxNameBytes = 255
+	maxPathBytes = 4096
+	maxDepth     = 256
+	readBytes    = 1 << 20
+	copyBytes    = 256 << 10
+)
+
+type limits struct{ bytes, entries int64 }
+
+type folderTime struct {
+	path string
+	at   time.Time
+}
+
+// layer is one layer that is being unpacked. Nobody else writes to its folder, so what was looked at stays as it was.
+type layer struct {
+	tree
+	limits  limits
+	report  *Report
+	folders []folderTime
+	buffer  []byte
+}
+
+func newLayer(root int, most limits, report *Report) *layer {
+	return &layer{tree: tree{root: root, parent: -1}, limits: most, report: report, buffer: make([]byte, copyBytes)}
+}
+
+func (l *layer) unpack(stream io.Reader) error {
+	defer l.forgetParent()
+	buffered := bufio.NewReaderSize(stream, readBytes)
+	archive := tar.NewReader(buffered)
+	for {
+		header, err := archive.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return malformed(err)
+		}
+		if err := l.entry(header, archive); err != nil {
+			return err
+		}
+	}
+	// What follows the end of the archive belongs to the digest, which the platform takes as it sends.
+	if _, err := io.Copy(io.Discard, buffered); err != nil {
+		return err
+	}
+	return l.finish()
+}
+
+// finish sets what later entries would have changed, and waits until all of it is on the disk.
+func (l *layer) finish() error {
+	for _, folder := range l.folders {
+		if parent, name, err := l.locate(folder.path, false); err == nil {
+			setTime(parent, name, folder.at)
+		}
+	}
+	if _, _, errno := syscall.Syscall(sysSyncfs, uintptr(l.root), 0, 0); errno != 0 {
+		return errno
+	}
+	return nil
+}
+
+func (l *layer) entry(header *tar.Header, content io.Reader) error {
+	if header.Typeflag == tar.TypeXGlobalHeader {
+		return nil
+	}
+	l.report.Entries++
+	if l.report.Entries > l.limits.entries {
+		return &Failure{"TOO_LARGE", fmt.Sprintf("it has more than %d entries", l.limits.entries)}
+	}
+	name, err := cleanName(header.Name)
+	if err != nil {
+		return err
+	}
+	base := path.Base(name)
+	switch {
+	case name == ".":
+		return l.rootFolder(header)
+	case base == opaqueName:
+		return l.makeOpaque(path.Dir(name))
+	case strings.HasPrefix(base, reservedPrefix):
+		return nil
+	case strings.HasPrefix(base, whiteoutPrefix):
+		return l.whiteout(path.Dir(name), strings.TrimPrefix(base, whiteoutPrefix))
+	}
+	switch header.Typeflag {
+	case tar.TypeDir:
+		return l.folder(name, header)
+	case tar.TypeReg, '\x00', tar.TypeCont, tar.TypeGNUSparse:
+		return l.file(name, header, content)
+	case tar.TypeSymlink:
+		return l.symlink(name, header)
+	case tar.TypeLink:
+		return l.link(name, header)
+	case tar.TypeFifo:
+		return l.fifo(name, header)
+	case tar.TypeChar, tar.TypeBlock:
+		l.report.Devices++ // a sandbox has a /dev of its own and can open no other device
+		return nil
+	}
+	return &Failure{"MALFORMED", fmt.Sprintf("%q is of the unknown type %q", shown(header.Name), header.Typeflag)}
+}
+
+// cleanName refuses what would not stay inside of the layer, and what no file system takes.
+func cleanName(name string) (string, error) {
+	if strings.ContainsRune(name, 0) {
+		return "", hostile(name, "has a NUL in its name")
+	}
+	if len(name) > maxPathBytes {
+		return "", hostile(name, "has too long a path")
+	}
+	if strings.HasPrefix(name, "/") && strings.Trim(name, "/.") != "" {
+		return "", hostile(name, "has an absolute path")
+	}
+	parts := strings.Split(name, "/")
+	if len(parts) > maxDepth {
+		return "", hostile(name, "lies too deep")
+	}
+	for _, part := range parts {
+		if part == ".." {
+			return "", hostile(name, "leads out of the layer with ..")
+		}
+		if len(part) > maxNameBytes {
+			return "", hostile(name, "has too long a name")
+		}
+	}
+	return path.Clean("./" + name), nil
+}
+
+func hostile(name, what string) error {
+	return &Failure{"HOSTILE", fmt.Sprintf("the entry %q %s", shown(name), what)}
+}
+
+func malformed(err error) error {
+	if err == io.ErrUnexpectedEOF {
+		return &Failure{"MALFORMED", "the archive ends in the middle"}
+	}
+	return &Failure{"MALFORMED", "it is not a tar archive: " + err.Error()}
+}
+
+func shown(name string) string {
+	if len(name) > 200 {
+		return name[:200] + "…"
+	}
+	return name
+}

@@ -1,0 +1,99 @@
+// Package unpack is the job beside the platform that turns one image layer (a tar stream on standard input) into a folder
+// in the form that overlayfs wants: whiteouts are character devices 0:0, opaque directories carry an attribute. The
+// stream is hostile: the process locks itself into the folder first, never follows a link, and stops at its limits.
+package unpack
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"runtime/debug"
+	"strconv"
+	"syscall"
+)
+
+const memoryGoal = 64 << 20
+
+// Report is the one line of JSON on standard output.
+type Report struct {
+	Bytes   int64 `json:"bytes"`
+	Entries int64 `json:"entries"`
+	// Skipped devices, and owners that no sandbox has and that became nobody.
+	Devices  int64    `json:"devices"`
+	Remapped int64    `json:"remapped"`
+	Failure  *Failure `json:"error,omitempty"`
+}
+
+// Failure says what is wrong with the layer (HOSTILE, MALFORMED, TOO_LARGE) or the machine (DISK_FULL, IO_ERROR).
+type Failure struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+}
+
+func (f *Failure) Error() string { return f.Message }
+
+// Run unpacks standard input into an empty folder and answers the exit code. Arguments: the folder, most bytes of files,
+// most entries.
+func Run(args []string) int {
+	if len(args) != 3 {
+		os.Stderr.WriteString("usage: sandbox-agent unpack FOLDER MAX-BYTES MAX-ENTRIES\n")
+		return 2
+	}
+	most := limits{}
+	var wrongBytes, wrongEntries error
+	most.bytes, wrongBytes = strconv.ParseInt(args[1], 10, 64)
+	most.entries, wrongEntries = strconv.ParseInt(args[2], 10, 64)
+	if wrongBytes != nil || wrongEntries != nil {
+		return 2
+	}
+	debug.SetMemoryLimit(memoryGoal)
+	report, err := unpackInto(args[0], os.Stdin, most)
+	if err != nil {
+		report.Failure = failureOf(err)
+	}
+	if json.NewEncoder(os.Stdout).Encode(report) != nil || err != nil {
+		return 1
+	}
+	return 0
+}
+
+func unpackInto(folder string, stream io.Reader, most limits) (*Report, error) {
+	report := &Report{}
+	syscall.Umask(0)
+	if err := confine(folder); err != nil {
+		return report, err
+	}
+	root, err := syscall.Open(".", syscall.O_RDONLY|syscall.O_DIRECTORY|syscall.O_CLOEXEC, 0)
+	if err != nil {
+		return report, err
+	}
+	defer syscall.Close(root)
+	return report, newLayer(root, most, report).unpack(stream)
+}
+
+// confine makes the folder all that this process can reach; the other namespaces keep it from the network and from
+// whatever else root may do to the machine.
+func confine(folder string) error {
+	if err := syscall.Unshare(syscall.CLONE_NEWNS | syscall.CLONE_NEWNET | syscall.CLONE_NEWIPC); err != nil {
+		return err
+	}
+	if err := syscall.Chdir(folder); err != nil {
+		return err
+	}
+	if err := syscall.Chroot("."); err != nil {
+		return err
+	}
+	return syscall.Chdir("/")
+}
+
+func failureOf(err error) *Failure {
+	var known *Failure
+	switch {
+	case errors.As(err, &known):
+		return known
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return &Failure{"DISK_FULL", "no space is left for it"}
+	}
+	return &Failure{"IO_ERROR", err.Error()}
+}

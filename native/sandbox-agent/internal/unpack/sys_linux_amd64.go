@@ -1,0 +1,6 @@
+package unpack
+
+const (
+	sysFstatat = 262
+	sysSyncfs  = 306
+)

@@ -1,0 +1,6 @@
+package unpack
+
+const (
+	sysFstatat = 79
+	sysSyncfs  = 267
+)
