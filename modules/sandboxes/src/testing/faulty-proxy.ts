@@ -5,7 +5,11 @@ import { collectStream } from '@svc/testing';
 /** In front of a registry on loopback; misbehaves as it is told. */
 export interface FaultyProxy {
   readonly host: string;
-  readonly requests: { readonly path: string; readonly range: string | undefined }[];
+  readonly requests: {
+    readonly path: string;
+    readonly range: string | undefined;
+    readonly authorization: string | undefined;
+  }[];
   /** The connection of the first blob request breaks after so many bytes, that of the second after so many, and so on. */
   breakBlobsAfter(bytes: readonly number[]): void;
   ignoreRanges(): void;
@@ -14,6 +18,8 @@ export interface FaultyProxy {
   corruptManifests(): void;
   answerManifests(status: number): void;
   redirectBlobs(to: (path: string) => string): void;
+  /** Whoever names no user is refused. */
+  wantBasic(): void;
   /** Layers wait until they are released. */
   hold(): void;
   release(): void;
@@ -30,6 +36,7 @@ interface Faults {
   manifestStatus: number | null;
   redirect: ((path: string) => string) | null;
   held: PromiseWithResolvers<void> | null;
+  wantBasic: boolean;
 }
 
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
@@ -44,6 +51,7 @@ function noFaults(): Faults {
     manifestStatus: null,
     redirect: null,
     held: null,
+    wantBasic: false,
   };
 }
 
@@ -51,7 +59,11 @@ export async function faultyProxy(upstream: string): Promise<FaultyProxy> {
   let faults = noFaults();
   const requests: FaultyProxy['requests'] = [];
   const server = createServer((request, response) => {
-    requests.push({ path: request.url ?? '', range: request.headers.range });
+    requests.push({
+      path: request.url ?? '',
+      range: request.headers.range,
+      authorization: request.headers.authorization,
+    });
     serve(request, response, upstream, faults).catch(() => response.destroy());
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -66,6 +78,7 @@ export async function faultyProxy(upstream: string): Promise<FaultyProxy> {
     corruptManifests: () => void (faults.corruptManifests = true),
     answerManifests: (status) => void (faults.manifestStatus = status),
     redirectBlobs: (to) => void (faults.redirect = to),
+    wantBasic: () => void (faults.wantBasic = true),
     hold: () => void (faults.held = Promise.withResolvers()),
     release: () => faults.held?.resolve(),
     behave: () => void (faults = noFaults()),
@@ -85,6 +98,9 @@ async function serve(
 ): Promise<void> {
   const path = request.url ?? '';
   const isManifest = path.includes('/manifests/');
+  if (faults.wantBasic && request.headers.authorization === undefined) {
+    return void response.writeHead(401, { 'www-authenticate': 'Basic realm="test"' }).end();
+  }
   // The configuration of an image is a blob as well, a small one that these faults are not about.
   const { status, headers, body } = await ask(request, upstream, faults.ignoreRanges);
   const isLayer = path.includes('/blobs/') && !(headers['content-type'] ?? '').includes('json') && body.length > 2000;

@@ -20,10 +20,6 @@ export function isDigest(text: string): boolean {
   return DIGEST.test(text);
 }
 
-export function isRegistryHost(text: string): boolean {
-  return HOST.test(text);
-}
-
 /** Null for what no registry could hold. Without a host it is Docker Hub, without a tag `latest`. */
 export function parseReference(text: string): ImageReference | null {
   if (text.length > 512) return null;
