@@ -19,6 +19,7 @@ const HTTP_FOLDERS: ReadonlySet<string> = new Set([
   'channel',
   'http',
   'management',
+  'registry',
   'routes',
   's3',
   'terminal',

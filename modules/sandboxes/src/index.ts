@@ -7,6 +7,7 @@ export {
   type SandboxRequirement,
 } from './drivers/local/requirements.ts';
 export { sandboxErrors } from './errors.ts';
-export { openImageUpkeep, type ImageUpkeep } from './images/image-upkeep.ts';
+export { openImageUpkeep } from './images/assembly.ts';
+export type { ImageUpkeep } from './images/image-upkeep.ts';
 export { describeProgress, type ImageProgress } from './images/progress.ts';
 export { createSandboxesModule, type SandboxesDependencies, type SandboxesModule } from './module.ts';

@@ -39,7 +39,7 @@ import { registerSessionRoutes } from './http/session-routes.ts';
 import { registerTicketRoutes } from './http/ticket-routes.ts';
 import { catalogOf } from './images/default-catalog.ts';
 import type { ImageStore } from './images/image-store.ts';
-import { imageStoreOf } from './images/image-store-of.ts';
+import { imageStoreOf } from './images/assembly.ts';
 import { createSandboxRepository } from './store/sandbox-repository.ts';
 import type { SandboxTables } from './store/tables.ts';
 import { createTicketRepository } from './store/ticket-repository.ts';

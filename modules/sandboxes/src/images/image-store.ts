@@ -5,16 +5,16 @@ import type { ImageCatalog, ImageEntry } from './catalog.ts';
 import type { ImageSettings } from './image-settings.ts';
 import { fetchFromSources } from './preparation.ts';
 import { ProgressBoard, stillPreparing, type ImageProgress } from './progress.ts';
-import { Registries, type RegistriesOptions } from './registry/registries.ts';
-import { adoptEarlierLayout } from './store/earlier-layout.ts';
-import { collectGarbage, type GarbageReport } from './store/collect-garbage.ts';
-import { namesIn, sweepUnfinished } from './store/files.ts';
-import { ImageRecords, type ImageRecord, type NameRecord } from './store/image-records.ts';
-import { LayerStore, nameOfDigest } from './store/layer-store.ts';
-import type { UnpackLayer } from './store/layer-unpacker.ts';
-import { PartialFiles } from './store/partial-files.ts';
-import { isTokenAlive } from './store/process-token.ts';
-import { References } from './store/references.ts';
+import type { RegistrySource } from './sources/image-source.ts';
+import { adoptEarlierLayout } from './disk/earlier-layout.ts';
+import { collectGarbage, type GarbageReport } from './disk/collect-garbage.ts';
+import { namesIn, sweepUnfinished } from './disk/files.ts';
+import { ImageRecords, type ImageRecord, type NameRecord } from './disk/image-records.ts';
+import { LayerStore, nameOfDigest } from './disk/layer-store.ts';
+import type { UnpackLayer } from './disk/layer-unpacker.ts';
+import { PartialFiles } from './disk/partial-files.ts';
+import { isTokenAlive } from './disk/process-token.ts';
+import { References } from './disk/references.ts';
 import { unlessAborted } from './unless-aborted.ts';
 
 export interface PreparedImage {
@@ -40,12 +40,15 @@ export interface StoredImage extends NameRecord {
   readonly inUse: boolean;
 }
 
-export interface ImageStoreOptions extends RegistriesOptions {
+export interface ImageStoreOptions {
   readonly folder: string;
   readonly catalog: ImageCatalog;
   /** The folder whose sandboxes use the images; what they hold ends with it. */
   readonly owner: string;
   readonly unpack: UnpackLayer;
+  /** Closed with the store. */
+  readonly registry: RegistrySource;
+  readonly nowMs: () => number;
   readonly maxImageBytes: number;
   readonly sleep: (delayMs: number, signal: AbortSignal) => Promise<void>;
   /** Told of begin, steps and end of preparations. */
@@ -73,7 +76,6 @@ export class ImageStore {
   readonly #layers: LayerStore;
   readonly #partials: PartialFiles;
   readonly #references: References;
-  readonly #registries: Registries;
   readonly #running = new Map<string, Preparation>();
   readonly #stopped = new AbortController();
   #collecting: Promise<unknown> = Promise.resolve();
@@ -86,7 +88,6 @@ export class ImageStore {
     this.#layers = new LayerStore(folder, unpack, { maxBytes: maxImageBytes, maxEntries: MAX_ENTRIES });
     this.#partials = new PartialFiles(folder, options.nowMs);
     this.#references = new References(folder, owner);
-    this.#registries = new Registries(options);
   }
 
   /** Makes the folders and removes what interrupted processes left unfinished. */
@@ -195,7 +196,7 @@ export class ImageStore {
     this.#stopped.abort(new Error('the platform is shutting down'));
     await Promise.allSettled([...this.#running.values()].map(({ done }) => done));
     await this.#collecting;
-    await this.#registries.close();
+    await this.#options.registry.close();
   }
 
   #entry(name: string): ImageEntry {
@@ -221,7 +222,7 @@ export class ImageStore {
   }
 
   async #make(entry: ImageEntry, progress: ProgressBoard): Promise<PulledImage> {
-    const { folder, sleep, maxImageBytes, nowMs, log } = this.#options;
+    const { folder, sleep, maxImageBytes, registry, nowMs, log } = this.#options;
     const startedAtMs = nowMs();
     const release = await this.#references.lease();
     try {
@@ -229,7 +230,7 @@ export class ImageStore {
         signal: this.#stopped.signal,
         layers: this.#layers,
         partials: this.#partials,
-        registries: this.#registries,
+        registry,
         progress,
         sleep,
         maxImageBytes,

@@ -1,10 +1,7 @@
-import { imagesInUse } from '../drivers/local/kept-sandbox.ts';
 import type { ImageEntry } from './catalog.ts';
-import { catalogOf } from './default-catalog.ts';
-import { imageStoreOf, sandboxesFolderOf, type ImageStoreSetting } from './image-store-of.ts';
 import type { PulledImage, StoredImage } from './image-store.ts';
 import type { ImageProgress } from './progress.ts';
-import type { GarbageReport } from './store/collect-garbage.ts';
+import type { GarbageReport } from './disk/collect-garbage.ts';
 
 /** Images of a data folder for its operator, beside a running platform or without one. */
 export interface ImageUpkeep {
@@ -15,19 +12,4 @@ export interface ImageUpkeep {
   /** Null when no image of that name is here. What sandboxes need stays until they are gone. */
   remove(name: string): Promise<GarbageReport | null>;
   close(): Promise<void>;
-}
-
-export async function openImageUpkeep(setting: Omit<ImageStoreSetting, 'catalog'>): Promise<ImageUpkeep> {
-  const catalog = catalogOf(setting.config);
-  const images = imageStoreOf({ ...setting, catalog });
-  await images.open();
-  // A platform of an earlier version wrote down nowhere else what its sandboxes need.
-  await images.declare(await imagesInUse(sandboxesFolderOf(setting.dataFolder)), { exactly: false });
-  return {
-    catalog: catalog.entries,
-    list: () => images.list(),
-    pull: (name, signal, listener) => images.pull(name, signal, listener),
-    remove: async (name) => ((await images.forget(name)) ? images.collect() : null),
-    close: () => images.close(),
-  };
 }

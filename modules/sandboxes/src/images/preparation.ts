@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { sandboxErrors } from '../errors.ts';
 import type { ImageEntry } from './catalog.ts';
 import { describeSource, fetchFrom, type FetchedImage, type SourceContext } from './sources/image-source.ts';
-import { ownToken } from './store/process-token.ts';
+import { ownToken } from './disk/process-token.ts';
 
 export interface PreparedFrom {
   readonly image: FetchedImage;

@@ -3,7 +3,9 @@ import { temporaryFolder } from '@svc/testing';
 import { verifiedAgentBinary } from '../drivers/local/agent-binary.ts';
 import { ImageCatalog, type ImageEntry, type ImageSourceSpec } from '../images/catalog.ts';
 import { ImageStore, type ImageStoreOptions } from '../images/image-store.ts';
-import { helperUnpacker } from '../images/store/layer-unpacker.ts';
+import type { RegistrySettings } from '../images/registry/registries.ts';
+import { registrySource } from '../images/registry/registry-source.ts';
+import { helperUnpacker } from '../images/disk/layer-unpacker.ts';
 import { AGENT_FOLDER } from './local-subject.ts';
 
 export interface ImageStoreSubject extends AsyncDisposable {
@@ -11,7 +13,7 @@ export interface ImageStoreSubject extends AsyncDisposable {
   /** Another store on the same folder, as another process has one; the caller closes it. */
   open(
     images: Readonly<Record<string, readonly ImageSourceSpec[]>>,
-    options?: Partial<ImageStoreOptions>,
+    options?: Partial<ImageStoreOptions> & { readonly settings?: readonly RegistrySettings[] },
   ): Promise<ImageStore>;
 }
 
@@ -20,14 +22,13 @@ export async function imageStoreSubject(): Promise<ImageStoreSubject> {
   const folder = await temporaryFolder('svc-images-');
   return {
     folder: folder.path,
-    async open(images, options = {}) {
+    async open(images, { settings = [], ...options } = {}) {
       const store = new ImageStore({
         folder: folder.path,
         catalog: new ImageCatalog(Object.entries(images).map(entryOf), null),
         owner: folder.path,
         unpack: helperUnpacker(() => verifiedAgentBinary(AGENT_FOLDER, process.arch)),
-        settings: [],
-        proxy: null,
+        registry: registrySource({ settings, proxy: null, nowMs: Date.now }),
         nowMs: Date.now,
         maxImageBytes: 256 * 1024 * 1024,
         sleep: (delayMs, signal) => sleepFor(Math.min(delayMs, 1), undefined, { signal }),

@@ -7,7 +7,7 @@ import { sandboxesConfigSchema } from '../config.ts';
 import { LocalDriver } from '../drivers/local/local-driver.ts';
 import { ImageCatalog, type ImageEntry, type ImageSourceSpec } from '../images/catalog.ts';
 import type { ImageStore } from '../images/image-store.ts';
-import { imageStoreOf } from '../images/image-store-of.ts';
+import { imageStoreOf } from '../images/assembly.ts';
 
 const PROJECT = join(import.meta.dirname, '../../../..');
 export const AGENT_FOLDER = join(PROJECT, 'native/sandbox-agent/bin');

@@ -1,13 +1,11 @@
 import type { ImageSourceSpec } from '../catalog.ts';
 import { NO_SETTINGS, type ImageSettings } from '../image-settings.ts';
 import type { ProgressBoard } from '../progress.ts';
-import type { Registries } from '../registry/registries.ts';
-import { compressionOf, openDecompressed } from '../store/decompress.ts';
-import type { LayerStore, StoredLayer } from '../store/layer-store.ts';
-import type { PartialFiles } from '../store/partial-files.ts';
+import { compressionOf, openDecompressed } from '../disk/decompress.ts';
+import type { LayerStore, StoredLayer } from '../disk/layer-store.ts';
+import type { PartialFiles } from '../disk/partial-files.ts';
 import { buildFromBusybox } from './busybox.ts';
 import { buildFromDebianPackages } from './debootstrap.ts';
-import { pullFromRegistry } from './registry.ts';
 import { useRootfsTar } from './rootfs-tar.ts';
 
 /** What a source may use. */
@@ -17,7 +15,7 @@ export interface SourceContext {
   readonly signal: AbortSignal;
   readonly layers: LayerStore;
   readonly partials: PartialFiles;
-  readonly registries: Registries;
+  readonly registry: RegistrySource;
   readonly progress: ProgressBoard;
   readonly sleep: (delayMs: number, signal: AbortSignal) => Promise<void>;
   /** Most bytes that the layers of one image may have, compressed or not. */
@@ -33,6 +31,13 @@ export interface FetchedImage {
   readonly settings: ImageSettings;
 }
 
+/** Speaks to registries; owns the connections. */
+export interface RegistrySource {
+  /** Pulls the image for this machine's architecture. Throws with a reason for people. */
+  pull(reference: string, context: SourceContext): Promise<FetchedImage>;
+  close(): Promise<void>;
+}
+
 /** Leaves a tar archive of a root file system in the work folder and answers its path (or that of one elsewhere). */
 type BuildArchive = (workFolder: string, signal: AbortSignal) => Promise<string>;
 
@@ -40,7 +45,7 @@ type BuildArchive = (workFolder: string, signal: AbortSignal) => Promise<string>
 export function fetchFrom(spec: ImageSourceSpec, context: SourceContext): Promise<FetchedImage> {
   switch (spec.kind) {
     case 'registry':
-      return pullFromRegistry(spec.reference, context);
+      return context.registry.pull(spec.reference, context);
     case 'debootstrap':
       return fromArchive((workFolder, signal) => buildFromDebianPackages(spec, workFolder, signal), context);
     case 'busybox':

@@ -1,21 +1,31 @@
 import { rm } from 'node:fs/promises';
-import { downloadBlob } from '../registry/blob-download.ts';
-import type { LayerDescriptor } from '../registry/manifest.ts';
-import { parseReference, type ImageReference } from '../registry/reference.ts';
-import type { RegistryClient, ResolvedImage } from '../registry/registry-client.ts';
-import { RegistryFailure } from '../registry/registry-failure.ts';
-import { openDecompressed } from '../store/decompress.ts';
-import { nameOfDigest, type StoredLayer } from '../store/layer-store.ts';
-import type { FetchedImage, SourceContext } from './image-source.ts';
+import { downloadBlob } from './blob-download.ts';
+import type { LayerDescriptor } from './manifest.ts';
+import { parseReference, type ImageReference } from './reference.ts';
+import type { RegistryClient, ResolvedImage } from './registry-client.ts';
+import { RegistryFailure } from './registry-failure.ts';
+import { Registries, type RegistriesOptions } from './registries.ts';
+import { openDecompressed } from '../disk/decompress.ts';
+import { nameOfDigest, type StoredLayer } from '../disk/layer-store.ts';
+import type { FetchedImage, RegistrySource, SourceContext } from '../sources/image-source.ts';
 
 /** Layers that are fetched and unpacked at the same time. */
 const PARALLEL_LAYERS = 3;
 
-/** Pulls an image for this machine's architecture; layers that are here already are not fetched. */
-export async function pullFromRegistry(text: string, context: SourceContext): Promise<FetchedImage> {
+/** Registries as the configuration has them. */
+export function registrySource(options: RegistriesOptions): RegistrySource {
+  const registries = new Registries(options);
+  return {
+    pull: (reference, context) => pullFrom(registries, reference, context),
+    close: () => registries.close(),
+  };
+}
+
+/** Layers that are here already are not fetched. */
+async function pullFrom(registries: Registries, text: string, context: SourceContext): Promise<FetchedImage> {
   const reference = parseReference(text);
   if (reference === null) throw new RegistryFailure('it is no reference of an image');
-  const client = await context.registries.clientOf(reference);
+  const client = await registries.clientOf(reference);
   const image = await client.resolve(reference, architectureOf(process.arch), context.signal);
   assertSize(image, context.maxImageBytes);
   const missing = await missingLayers(image, context);
