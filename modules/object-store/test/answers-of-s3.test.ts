@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import {
   CompleteMultipartUploadCommand,
   CreateBucketCommand,
@@ -21,33 +20,27 @@ import {
   type CompletedPart,
   type S3Client,
 } from '@aws-sdk/client-s3';
-import { temporaryFolder, type TemporaryFolder } from '@svc/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startClientStore, type ClientStore } from '../src/testing/client-store.ts';
 import { sendRaw, signed, type RawAnswer, type RawRequest } from '../src/testing/raw-request.ts';
-import { startStore, type RunningStore, type TestKey } from '../src/testing/running-store.ts';
-import { refusalOf, sdkClient } from '../src/testing/s3-client.ts';
+import type { TestKey } from '../src/testing/running-store.ts';
+import { refusalOf } from '../src/testing/s3-client.ts';
 
 const Bucket = 'answers';
 const MiB = 1024 * 1024;
 
 describe('answers as S3 gives them', () => {
-  let folder: TemporaryFolder;
-  let store: RunningStore;
+  let store: ClientStore;
   let client: S3Client;
   let key: TestKey;
 
   beforeAll(async () => {
-    folder = await temporaryFolder();
-    store = await startStore(folder.path);
-    key = await store.createKey({ workspaceUuid: randomUUID() });
-    client = sdkClient(store, key, { requestChecksumCalculation: 'WHEN_REQUIRED' });
-    await client.send(new CreateBucketCommand({ Bucket }));
+    store = await startClientStore({ bucket: Bucket, client: { requestChecksumCalculation: 'WHEN_REQUIRED' } });
+    ({ client, key } = store);
     await client.send(new PutObjectCommand({ Bucket, Key: 'object', Body: '0123456789' }));
   });
   afterAll(async () => {
-    client.destroy();
     await store.close();
-    await folder.remove();
   });
 
   const anonymously = (raw: RawRequest): Promise<RawAnswer> => sendRaw(store.endpoint, raw);

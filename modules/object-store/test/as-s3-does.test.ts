@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import {
   CompleteMultipartUploadCommand,
   CreateBucketCommand,
@@ -11,31 +10,24 @@ import {
   UploadPartCommand,
   type S3Client,
 } from '@aws-sdk/client-s3';
-import { temporaryFolder, type TemporaryFolder } from '@svc/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startStore, type RunningStore } from '../src/testing/running-store.ts';
+import { startClientStore, type ClientStore } from '../src/testing/client-store.ts';
 import { refusalOf, sdkClient } from '../src/testing/s3-client.ts';
 
 describe('what S3 takes although it need not', () => {
-  let folder: TemporaryFolder;
-  let store: RunningStore;
+  let store: ClientStore;
   let client: S3Client;
   let clientOfFirstRegion: S3Client;
   const Bucket = 'as.s3-does';
 
   beforeAll(async () => {
-    folder = await temporaryFolder();
-    store = await startStore(folder.path);
-    const key = await store.createKey({ workspaceUuid: randomUUID() });
-    client = sdkClient(store, key);
-    clientOfFirstRegion = sdkClient(store, key, { region: 'us-east-1' });
-    await client.send(new CreateBucketCommand({ Bucket }));
+    store = await startClientStore({ bucket: Bucket });
+    ({ client } = store);
+    clientOfFirstRegion = sdkClient(store, store.key, { region: 'us-east-1' });
   });
   afterAll(async () => {
-    client.destroy();
     clientOfFirstRegion.destroy();
     await store.close();
-    await folder.remove();
   });
 
   it('a bucket of ones own once more, in the first region alone, and never with another ACL', async () => {

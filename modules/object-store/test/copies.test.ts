@@ -14,31 +14,29 @@ import {
   type CopyObjectCommandInput,
   type S3Client,
 } from '@aws-sdk/client-s3';
-import { temporaryFolder, type TemporaryFolder } from '@svc/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startStore, testConfig, type RunningStore } from '../src/testing/running-store.ts';
+import { startClientStore, type ClientStore } from '../src/testing/client-store.ts';
+import { testConfig } from '../src/testing/running-store.ts';
 import { refusalOf, sdkClient } from '../src/testing/s3-client.ts';
 
 const MiB = 1024 * 1024;
 
 describe('copies on the wire', () => {
-  let folder: TemporaryFolder;
-  let store: RunningStore;
+  let store: ClientStore;
   let client: S3Client;
   const [Bucket, other] = ['copy-from', 'copy-to'];
   const limits = { ...testConfig().limits, part_min_bytes: 0 };
 
   beforeAll(async () => {
-    folder = await temporaryFolder();
-    store = await startStore(folder.path, { config: { trash_grace_seconds: 0, sweep_grace_seconds: 0, limits } });
-    client = sdkClient(store, await store.createKey({ workspaceUuid: randomUUID() }));
-    await client.send(new CreateBucketCommand({ Bucket }));
+    store = await startClientStore({
+      bucket: Bucket,
+      config: { trash_grace_seconds: 0, sweep_grace_seconds: 0, limits },
+    });
+    ({ client } = store);
     await client.send(new CreateBucketCommand({ Bucket: other }));
   });
   afterAll(async () => {
-    client.destroy();
     await store.close();
-    await folder.remove();
   });
 
   const put = (Key: string, Body: Uint8Array, extra: object = {}) =>

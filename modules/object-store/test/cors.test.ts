@@ -1,6 +1,4 @@
-import { randomUUID } from 'node:crypto';
 import {
-  CreateBucketCommand,
   DeleteBucketCorsCommand,
   GetBucketCorsCommand,
   PutBucketCorsCommand,
@@ -9,30 +7,24 @@ import {
   type CORSRule,
   type S3Client,
 } from '@aws-sdk/client-s3';
-import { temporaryFolder, type TemporaryFolder } from '@svc/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readCorsDocument } from '../src/s3/handlers/bucket-cors.ts';
+import { startClientStore, type ClientStore } from '../src/testing/client-store.ts';
 import { sendRaw, type RawAnswer } from '../src/testing/raw-request.ts';
-import { startStore, type RunningStore } from '../src/testing/running-store.ts';
-import { refusalOf, sdkClient } from '../src/testing/s3-client.ts';
+import { refusalOf } from '../src/testing/s3-client.ts';
 
 describe('CORS of a bucket', () => {
-  let folder: TemporaryFolder;
-  let store: RunningStore;
+  let store: ClientStore;
   let client: S3Client;
   const Bucket = 'browsed';
   const origin = 'https://app.example';
 
   beforeAll(async () => {
-    folder = await temporaryFolder();
-    store = await startStore(folder.path);
-    client = sdkClient(store, await store.createKey({ workspaceUuid: randomUUID() }));
-    await client.send(new CreateBucketCommand({ Bucket }));
+    store = await startClientStore({ bucket: Bucket });
+    ({ client } = store);
   });
   afterAll(async () => {
-    client.destroy();
     await store.close();
-    await folder.remove();
   });
 
   const put = (CORSRules: CORSRule[]) =>

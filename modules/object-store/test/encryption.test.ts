@@ -1,9 +1,8 @@
-import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   CompleteMultipartUploadCommand,
-  CreateBucketCommand,
   CreateMultipartUploadCommand,
   DeleteBucketEncryptionCommand,
   GetBucketEncryptionCommand,
@@ -15,10 +14,9 @@ import {
   type S3Client,
   type ServerSideEncryptionByDefault,
 } from '@aws-sdk/client-s3';
-import { temporaryFolder, type TemporaryFolder } from '@svc/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startStore, type RunningStore } from '../src/testing/running-store.ts';
-import { refusalOf, sdkClient } from '../src/testing/s3-client.ts';
+import { startClientStore, type ClientStore } from '../src/testing/client-store.ts';
+import { refusalOf } from '../src/testing/s3-client.ts';
 
 const MiB = 1024 * 1024;
 
@@ -29,23 +27,17 @@ function customerKey(): { SSECustomerAlgorithm: string; SSECustomerKey: string; 
 }
 
 describe('encryption at rest', () => {
-  let folder: TemporaryFolder;
-  let store: RunningStore;
+  let store: ClientStore;
   let client: S3Client;
   const Bucket = 'sealed';
   const marker = 'THIS-MUST-NOT-BE-READABLE-ON-THE-DISK';
 
   beforeAll(async () => {
-    folder = await temporaryFolder();
-    store = await startStore(folder.path, { config: { kms_key_ids: ['main'] } });
-    const key = await store.createKey({ workspaceUuid: randomUUID() });
-    client = sdkClient(store, key);
-    await client.send(new CreateBucketCommand({ Bucket }));
+    store = await startClientStore({ bucket: Bucket, config: { kms_key_ids: ['main'] } });
+    ({ client } = store);
   });
   afterAll(async () => {
-    client.destroy();
     await store.close();
-    await folder.remove();
   });
 
   async function read(Key: string, extra: Record<string, string> = {}): Promise<Buffer> {
@@ -54,7 +46,7 @@ describe('encryption at rest', () => {
   }
 
   async function onDisk(text: string): Promise<boolean> {
-    const entries = await readdir(folder.path, { recursive: true, withFileTypes: true });
+    const entries = await readdir(store.folder, { recursive: true, withFileTypes: true });
     for (const entry of entries) {
       if (entry.isFile() && (await readFile(join(entry.parentPath, entry.name))).includes(text)) return true;
     }

@@ -1,34 +1,29 @@
-import { randomBytes, randomUUID } from 'node:crypto';
-import { CreateBucketCommand, GetObjectCommand, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
-import { temporaryFolder, type TemporaryFolder } from '@svc/testing';
+import { randomBytes } from 'node:crypto';
+import { GetObjectCommand, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { nodeFileSystem } from '../src/engines/embedded/file-system.ts';
+import { startClientStore, type ClientStore } from '../src/testing/client-store.ts';
 import { faultyFileSystem, type FaultPlan } from '../src/testing/faults/faulty-file-system.ts';
-import { startStore, type RunningStore } from '../src/testing/running-store.ts';
-import { refusalOf, sdkClient } from '../src/testing/s3-client.ts';
+import { refusalOf } from '../src/testing/s3-client.ts';
 
 const Bucket = 'faults';
 const healthy: FaultPlan = () => null;
 
 describe('a store whose disk reports errors', () => {
-  let folder: TemporaryFolder;
-  let store: RunningStore;
+  let store: ClientStore;
   let client: S3Client;
   let plan: FaultPlan;
   beforeEach(async () => {
     plan = healthy;
-    folder = await temporaryFolder();
-    store = await startStore(folder.path, {
+    store = await startClientStore({
+      bucket: Bucket,
       config: { trash_grace_seconds: 0, sweep_grace_seconds: 0 },
       fileSystem: faultyFileSystem(nodeFileSystem(), (call, path) => plan(call, path)),
     });
-    client = sdkClient(store, await store.createKey({ workspaceUuid: randomUUID() }));
-    await client.send(new CreateBucketCommand({ Bucket }));
+    ({ client } = store);
   });
   afterEach(async () => {
-    client.destroy();
     await store.close();
-    await folder.remove();
   });
   const put = (Key: string, Body: Buffer) => refusalOf(client.send(new PutObjectCommand({ Bucket, Key, Body })));
   const read = async (Key: string): Promise<Buffer> => {

@@ -16,33 +16,29 @@ import {
   type PutObjectCommandInput,
   type S3Client,
 } from '@aws-sdk/client-s3';
-import { temporaryFolder, type TemporaryFolder } from '@svc/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { LifecycleExecutor } from '../src/domain/lifecycle/executor.ts';
 import { createServices, type StoreServices } from '../src/domain/services.ts';
 import type { StoreParts } from '../src/domain/store-parts.ts';
-import { startStore, testConfig, type RunningStore } from '../src/testing/running-store.ts';
-import { refusalOf, sdkClient } from '../src/testing/s3-client.ts';
+import { startClientStore, type ClientStore } from '../src/testing/client-store.ts';
+import { testConfig } from '../src/testing/running-store.ts';
+import { refusalOf } from '../src/testing/s3-client.ts';
 
 const DAY_MS = 86_400_000;
 
 describe('lifecycle rules of a bucket', () => {
-  let folder: TemporaryFolder;
-  let store: RunningStore;
+  let store: ClientStore;
   let client: S3Client;
   let offsetMs = 0;
   let number = 0;
   const now = () => Date.now() + offsetMs;
 
   beforeAll(async () => {
-    folder = await temporaryFolder();
-    store = await startStore(folder.path, { now, config: { trash_grace_seconds: 0 } });
-    client = sdkClient(store, await store.createKey({ workspaceUuid: randomUUID() }));
+    store = await startClientStore({ now, config: { trash_grace_seconds: 0 } });
+    ({ client } = store);
   });
   afterAll(async () => {
-    client.destroy();
     await store.close();
-    await folder.remove();
   });
 
   const makeBucket = async () => {

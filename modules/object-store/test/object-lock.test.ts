@@ -13,9 +13,9 @@ import {
   PutObjectRetentionCommand,
   type S3Client,
 } from '@aws-sdk/client-s3';
-import { fakeClock, temporaryFolder, type TemporaryFolder } from '@svc/testing';
+import { fakeClock } from '@svc/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startStore, type RunningStore } from '../src/testing/running-store.ts';
+import { startClientStore, type ClientStore } from '../src/testing/client-store.ts';
 import { refusalOf, sdkClient } from '../src/testing/s3-client.ts';
 
 const DAY_MS = 86_400_000;
@@ -24,25 +24,21 @@ const denied = { code: 'AccessDenied', status: 403 };
 describe('object lock over S3', () => {
   const clock = fakeClock(new Date().toISOString());
   const workspaceUuid = randomUUID();
-  let folder: TemporaryFolder;
-  let store: RunningStore;
+  let store: ClientStore;
   let client: S3Client;
   let editor: S3Client;
   const Bucket = 'locked';
   const Key = 'ledger';
 
   beforeAll(async () => {
-    folder = await temporaryFolder();
-    store = await startStore(folder.path, { now: clock.nowMs });
-    client = sdkClient(store, await store.createKey({ workspaceUuid }), { systemClockOffset: 0 });
+    store = await startClientStore({ workspaceUuid, client: { systemClockOffset: 0 }, now: clock.nowMs });
+    ({ client } = store);
     editor = sdkClient(store, await store.createKey({ workspaceUuid, permissions: ['read', 'write'] }));
     await client.send(new CreateBucketCommand({ Bucket, ObjectLockEnabledForBucket: true }));
   });
   afterAll(async () => {
-    client.destroy();
     editor.destroy();
     await store.close();
-    await folder.remove();
   });
 
   const until = (days: number): Date => new Date(Math.floor(clock.nowMs() / 1_000) * 1_000 + days * DAY_MS);

@@ -1,35 +1,30 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { GetObjectCommand, type S3Client } from '@aws-sdk/client-s3';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
-import { fakeClock, temporaryFolder, type TemporaryFolder } from '@svc/testing';
+import { fakeClock } from '@svc/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startClientStore, type ClientStore } from '../src/testing/client-store.ts';
 import { sendRaw, signed, type RawAnswer, type RawRequest, type SigningOptions } from '../src/testing/raw-request.ts';
-import { startStore, type RunningStore, type TestKey } from '../src/testing/running-store.ts';
-import { sdkClient } from '../src/testing/s3-client.ts';
+import type { TestKey } from '../src/testing/running-store.ts';
 
 const MINUTE_MS = 60_000;
 
 describe('who may do what on the S3 plane', () => {
   const clock = fakeClock('2026-03-01T12:00:00.000Z');
   const workspaceUuid = randomUUID();
-  let folder: TemporaryFolder;
-  let store: RunningStore;
+  let store: ClientStore;
   let admin: TestKey;
   let client: S3Client;
 
   beforeAll(async () => {
-    folder = await temporaryFolder();
-    store = await startStore(folder.path, { now: clock.nowMs });
-    admin = await store.createKey({ workspaceUuid });
-    client = sdkClient(store, admin);
+    store = await startClientStore({ workspaceUuid, now: clock.nowMs });
+    ({ client, key: admin } = store);
     for (const bucket of ['alpha', 'beta'])
       await expect(send({ method: 'PUT', target: `/${bucket}` })).resolves.toMatchObject({ status: 200 });
     await send({ method: 'PUT', target: '/alpha/object', body: 'content' });
   });
   afterAll(async () => {
-    client.destroy();
     await store.close();
-    await folder.remove();
   });
 
   function send(raw: RawRequest, options: Partial<SigningOptions> = {}): Promise<RawAnswer> {

@@ -1,4 +1,4 @@
-import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import {
   AbortMultipartUploadCommand,
   CompleteMultipartUploadCommand,
@@ -20,29 +20,23 @@ import {
   UploadPartCommand,
   type S3Client,
 } from '@aws-sdk/client-s3';
-import { temporaryFolder, type TemporaryFolder } from '@svc/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startStore, type RunningStore } from '../src/testing/running-store.ts';
-import { refusalOf, sdkClient } from '../src/testing/s3-client.ts';
+import { startClientStore, type ClientStore } from '../src/testing/client-store.ts';
+import { refusalOf } from '../src/testing/s3-client.ts';
 
 const MiB = 1024 * 1024;
 
 describe('the AWS SDK for JavaScript with its own defaults', () => {
-  let folder: TemporaryFolder;
-  let store: RunningStore;
+  let store: ClientStore;
   let client: S3Client;
   const Bucket = 'photos';
 
   beforeAll(async () => {
-    folder = await temporaryFolder();
-    store = await startStore(folder.path);
-    client = sdkClient(store, await store.createKey({ workspaceUuid: randomUUID() }));
-    await client.send(new CreateBucketCommand({ Bucket }));
+    store = await startClientStore({ bucket: Bucket });
+    ({ client } = store);
   });
   afterAll(async () => {
-    client.destroy();
     await store.close();
-    await folder.remove();
   });
 
   const put = (Key: string, Body: Uint8Array | string) => client.send(new PutObjectCommand({ Bucket, Key, Body }));

@@ -1,6 +1,4 @@
-import { randomUUID } from 'node:crypto';
 import {
-  CreateBucketCommand,
   DeleteBucketTaggingCommand,
   DeleteObjectTaggingCommand,
   GetBucketTaggingCommand,
@@ -11,27 +9,21 @@ import {
   PutObjectTaggingCommand,
   type S3Client,
 } from '@aws-sdk/client-s3';
-import { temporaryFolder, type TemporaryFolder } from '@svc/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startStore, type RunningStore } from '../src/testing/running-store.ts';
-import { refusalOf, sdkClient } from '../src/testing/s3-client.ts';
+import { startClientStore, type ClientStore } from '../src/testing/client-store.ts';
+import { refusalOf } from '../src/testing/s3-client.ts';
 
 describe('tags on the wire', () => {
-  let folder: TemporaryFolder;
-  let store: RunningStore;
+  let store: ClientStore;
   let client: S3Client;
   const [Bucket, Key] = ['tagged', 'a'];
 
   beforeAll(async () => {
-    folder = await temporaryFolder();
-    store = await startStore(folder.path);
-    client = sdkClient(store, await store.createKey({ workspaceUuid: randomUUID() }));
-    await client.send(new CreateBucketCommand({ Bucket }));
+    store = await startClientStore({ bucket: Bucket });
+    ({ client } = store);
   });
   afterAll(async () => {
-    client.destroy();
     await store.close();
-    await folder.remove();
   });
 
   it('come with an object, are counted, replaced and removed, and leave its time alone', async () => {

@@ -1,6 +1,4 @@
-import { randomUUID } from 'node:crypto';
 import {
-  CreateBucketCommand,
   DeleteBucketWebsiteCommand,
   GetBucketWebsiteCommand,
   PutBucketPolicyCommand,
@@ -11,24 +9,20 @@ import {
 } from '@aws-sdk/client-s3';
 import { request } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { temporaryFolder, type TemporaryFolder } from '@svc/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startStore, type RunningStore } from '../src/testing/running-store.ts';
-import { refusalOf, sdkClient } from '../src/testing/s3-client.ts';
+import { startClientStore, type ClientStore } from '../src/testing/client-store.ts';
+import { refusalOf } from '../src/testing/s3-client.ts';
 
 const Bucket = 'pages';
 const INDEX = { IndexDocument: { Suffix: 'index.html' } };
 
 describe('a bucket that is a website', () => {
-  let folder: TemporaryFolder;
-  let store: RunningStore;
+  let store: ClientStore;
   let client: S3Client;
 
   beforeAll(async () => {
-    folder = await temporaryFolder();
-    store = await startStore(folder.path);
-    client = sdkClient(store, await store.createKey({ workspaceUuid: randomUUID() }));
-    await client.send(new CreateBucketCommand({ Bucket }));
+    store = await startClientStore({ bucket: Bucket });
+    ({ client } = store);
     const Statement = [
       { Effect: 'Allow', Principal: '*', Action: 's3:GetObject', Resource: [`arn:aws:s3:::${Bucket}/*`] },
       { Effect: 'Deny', Principal: '*', Action: 's3:GetObject', Resource: [`arn:aws:s3:::${Bucket}/private/*`] },
@@ -40,9 +34,7 @@ describe('a bucket that is a website', () => {
     }
   });
   afterAll(async () => {
-    client.destroy();
     await store.close();
-    await folder.remove();
   });
 
   const configure = (WebsiteConfiguration: WebsiteConfiguration) =>
