@@ -85,13 +85,3 @@ export const KNOWN_ACTIONS: readonly string[] = [
   's3:ReplicateTags',
   's3:RestoreObject',
 ];
-
-/** What an action is done to (service authorization reference, resource types of Amazon S3). */
-export type ResourceKind = 'bucket' | 'object';
-
-const ON_OBJECTS =
-  /^s3:((Delete|Get|Put)Object|AbortMultipartUpload$|BypassGovernance|ListMultipartUploadParts$|ObjectOwner|Replicate|RestoreObject)/;
-
-export function kindOfAction(action: string): ResourceKind {
-  return ON_OBJECTS.test(action) ? 'object' : 'bucket';
-}

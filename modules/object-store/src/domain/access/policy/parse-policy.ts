@@ -1,5 +1,5 @@
 import { workspaceOfOwnerId } from '../owner-identity.ts';
-import { KNOWN_ACTIONS, kindOfAction, type ResourceKind } from './known-actions.ts';
+import { KNOWN_ACTIONS } from './known-actions.ts';
 import { isPublicStatement } from './is-public.ts';
 import { malformedPolicy } from './malformed-policy.ts';
 import { readConditions } from './parse-conditions.ts';
@@ -75,14 +75,11 @@ function readStatement(fields: Fields, bucketName: string): PolicyStatement {
   if (principals.negated && effect === 'Allow') {
     throw malformedPolicy('Allow with NotPrincipal is not supported');
   }
-  const actions = readActions(fields);
-  const resources = readResources(fields, bucketName);
-  assertApplicable(actions, resources);
   return {
     effect,
     principals,
-    actions,
-    resources,
+    actions: readActions(fields),
+    resources: readResources(fields, bucketName),
     conditions: readConditions(fields['Condition']),
   };
 }
@@ -116,23 +113,6 @@ function readResources(fields: Fields, bucketName: string): PatternSet {
     if (!matchesWildcard(bucketPattern, bucketName)) throw malformedPolicy('Policy has invalid resource');
   }
   return set;
-}
-
-/** An action on buckets says nothing of objects, nor the other way round: such a statement is not what its author meant. */
-function assertApplicable(actions: PatternSet, resources: PatternSet): void {
-  if (actions.negated || resources.negated) return;
-  const kinds = new Set(resources.patterns.flatMap((pattern) => kindsOfResource(pattern)));
-  const applies = (pattern: string): boolean =>
-    KNOWN_ACTIONS.some((action) => matchesWildcard(pattern, action.toLowerCase()) && kinds.has(kindOfAction(action)));
-  if (!actions.patterns.every((pattern) => applies(pattern))) {
-    throw malformedPolicy('Action does not apply to any resource(s) in statement');
-  }
-}
-
-/** A pattern without a slash may match names with one. */
-function kindsOfResource(pattern: string): readonly ResourceKind[] {
-  if (pattern.includes('/')) return ['object'];
-  return /[*?]/.test(pattern) ? ['bucket', 'object'] : ['bucket'];
 }
 
 function readPatterns(fields: Fields, name: 'Action' | 'Resource'): PatternSet {

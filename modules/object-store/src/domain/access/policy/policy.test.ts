@@ -53,11 +53,6 @@ describe('a policy', () => {
       'no resource': { Resource: [] },
       'a resource of another bucket': { Resource: 'arn:aws:s3:::videos/*' },
       'a resource that is none': { Resource: 'photos/*' },
-      'an action on objects of the bucket itself': { Action: 's3:GetObject', Resource: 'arn:aws:s3:::photos' },
-      'one of its actions on the bucket of objects alone': {
-        Action: ['s3:GetObject', 's3:ListBucket'],
-        Resource: 'arn:aws:s3:::photos/*',
-      },
       'a policy variable': { Resource: 'arn:aws:s3:::photos/${aws:username}/*' },
       'an operator that is none': { Condition: { StringIs: { 's3:prefix': 'a' } } },
       'a condition key that S3 has not': { Condition: { StringEquals: { 's3:prefixes': 'a' } } },
