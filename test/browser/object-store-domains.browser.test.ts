@@ -68,6 +68,9 @@ describeRequiring(['linux', 'chromium', 'command:dnsmasq'], 'custom domains in t
     await screenshot(page, 'light-domains');
     await expectAccessible(page, 'the domains of a bucket');
 
+    await page.getByRole('button', { name: HOST, exact: true }).click();
+    await dialog.getByText('Active', { exact: true }).waitFor();
+    await page.keyboard.press('Escape');
     await page.getByRole('button', { name: `Remove ${HOST}` }).click();
     await page.getByRole('alertdialog').getByRole('button', { name: 'Remove domain' }).click();
     await page.getByText('No domains yet').waitFor();

@@ -1,24 +1,11 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, it } from 'vitest';
+import type { Browser } from 'playwright-core';
 import { describeRequiring } from '@svc/testing';
-import { expectAccessible } from './support/accessibility.ts';
 import { launchBrowser } from './support/browser.ts';
 import { openConsole, signIn } from './support/console-page.ts';
+import { LOOKS, visit } from './support/looks.ts';
 import { startPlatform, type RunningPlatform } from './support/platform.ts';
-import { screenshot } from './support/screenshots.ts';
 import { seedPlatform, type Seed } from './support/seed.ts';
-
-interface Look {
-  name: string;
-  options: { colorScheme: 'light' | 'dark'; viewport: { width: number; height: number }; hasTouch?: boolean };
-}
-
-const LOOKS: readonly Look[] = [
-  { name: 'light', options: { colorScheme: 'light', viewport: { width: 1440, height: 900 } } },
-  { name: 'dark', options: { colorScheme: 'dark', viewport: { width: 1440, height: 900 } } },
-  { name: 'phone-light', options: { colorScheme: 'light', viewport: { width: 390, height: 844 }, hasTouch: true } },
-  { name: 'phone-dark', options: { colorScheme: 'dark', viewport: { width: 390, height: 844 }, hasTouch: true } },
-];
 
 describeRequiring(['chromium'], 'every page of the console', () => {
   let browser: Browser;
@@ -33,16 +20,6 @@ describeRequiring(['chromium'], 'every page of the console', () => {
     await browser.close();
     await platform[Symbol.asyncDispose]();
   });
-
-  const visit = async (page: Page, name: string, path: string, heading: string | RegExp): Promise<void> => {
-    await page.goto(path);
-    await page.getByRole('heading', { level: 1, name: heading }).waitFor();
-    await page.locator('[aria-busy="true"]').first().waitFor({ state: 'detached' });
-    await screenshot(page, name);
-    await expectAccessible(page, `${name} ${path}`);
-    const overflow = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
-    expect(overflow, `${path} is wider than the window`).toBe(0);
-  };
 
   for (const look of LOOKS) {
     it(`is accessible, within its policy and within the window: before sign-in, ${look.name}`, async () => {

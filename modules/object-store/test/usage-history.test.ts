@@ -11,7 +11,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startManagement, type RunningManagement } from '../src/testing/running-management.ts';
-import { startStore } from '../src/testing/running-store.ts';
+import { startStore, testConfig } from '../src/testing/running-store.ts';
 import { sendRaw } from '../src/testing/raw-request.ts';
 import { sdkClient } from '../src/testing/s3-client.ts';
 
@@ -19,14 +19,22 @@ const Bucket = 'photos';
 const HOUR_MS = 3_600_000;
 
 interface Usage {
-  points: { at: string; object_count: number; size_bytes: number; request_count: number; bytes_in: number }[];
+  points: {
+    at: string;
+    object_count: number;
+    size_bytes: number;
+    request_count: number;
+    bytes_in: number;
+    bytes_out: number;
+  }[];
 }
 
 describe('usage over time', () => {
   let management: RunningManagement;
   let client: S3Client;
   beforeEach(async () => {
-    management = await startManagement({}, new Date().toISOString());
+    const limits = { ...testConfig().limits, management_requests_per_second: 10_000 };
+    management = await startManagement({ limits }, new Date().toISOString());
     const { store, owner } = management;
     for (const name of [Bucket, 'other']) await management.call('POST', '/buckets', { body: { name } });
     client = sdkClient(store, await store.createKey({ workspaceUuid: owner.workspaceUuid }));
@@ -64,6 +72,33 @@ describe('usage over time', () => {
     await newest('?bucket=other').toMatchObject({ object_count: 0, size_bytes: 0, request_count: 0 });
   });
 
+  it('counts uploads and downloads of the management API, public URLs and websites', async () => {
+    const { app, owner, tenantId } = management;
+    const base = await app.listen({ port: 0, host: '127.0.0.1' }); // what passes on connections needs some
+    const objects = `${base}/api/v1/workspace/${owner.workspaceUuid}/object-store/buckets/${Bucket}/objects`;
+    const call = async (url: string, init: RequestInit = {}): Promise<number> => {
+      const answer = await fetch(url, { ...init, headers: { ...owner.headers, ...init.headers } });
+      await answer.arrayBuffer();
+      return answer.status;
+    };
+    const body = Buffer.alloc(500);
+    expect(await call(`${objects}/content?key=index.html`, { method: 'PUT', body })).toBe(201);
+    await newest(`?bucket=${Bucket}`).toMatchObject({ request_count: 1, bytes_in: 500 });
+    const sent = (await read()).points[0]?.bytes_out ?? 0;
+    await call(`${objects}/download?key=index.html`);
+    await call(`${objects}/download?key=index.html`, { method: 'HEAD' });
+    await newest('').toMatchObject({ request_count: 3, bytes_out: sent + 500 });
+    await management.call('PUT', `/buckets/${Bucket}/settings`, {
+      body: { publicDefault: true, website: { index: 'index.html' } },
+    });
+    const url = `${base}/api/v1/public/object-store/t/${tenantId}/objects/index.html?bucket=${Bucket}`;
+    expect(await call(url, { headers: { range: 'bytes=0-9' } })).toBe(206);
+    await newest('').toMatchObject({ request_count: 4, bytes_out: sent + 510 });
+    const site = { target: '/', headers: { host: `${Bucket}.web.localhost` } };
+    expect((await sendRaw(management.store.endpoint, site)).body).toHaveLength(500);
+    await newest('').toMatchObject({ request_count: 5, bytes_out: sent + 1_010 });
+  });
+
   it('counts a request that is refused, and not one about no bucket of ours', async () => {
     const answer = await sendRaw(management.store.endpoint, { target: `/${Bucket}/secret` });
     expect(answer.status).toBe(403);
@@ -80,7 +115,7 @@ describe('usage over time', () => {
     await once(socket, 'data');
     socket.destroy();
     await newest('').toMatchObject({ request_count: 2 });
-    const { points } = (await read()) as unknown as { points: { bytes_out: number }[] };
+    const { points } = await read();
     expect(points[0]?.bytes_out).toBeGreaterThan(0);
     expect(points[0]?.bytes_out).toBeLessThan(size);
   });

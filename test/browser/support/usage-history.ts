@@ -11,7 +11,12 @@ const UNIT = MiB / 8;
  * A month of a bucket that grows, beside what the platform writes down itself from now on; with three days on which it
  * did not run. Answers how many days were written.
  */
-export async function writeUsageHistory(platform: RunningPlatform, bucket: string, nowMs: number): Promise<number> {
+export async function writeUsageHistory(
+  platform: RunningPlatform,
+  bucket: string,
+  nowMs: number,
+  workspaceUuid = platform.workspaceUuid,
+): Promise<number> {
   const database = new DatabaseSync(join(platform.dataFolder, 'objects', 'objects.db'), { timeout: 10_000 });
   try {
     const found = database.prepare('select id from bucket where name = ?').get(bucket);
@@ -27,7 +32,7 @@ export async function writeUsageHistory(platform: RunningPlatform, bucket: strin
       const size = age * 9 * UNIT + (age % 4) * 3 * UNIT;
       const moved = [300 + (age % 7) * 90, (9 + (age % 4)) * MiB, (60 + (age % 5) * 25) * MiB];
       for (const id of [Number(found?.['id']), 0]) {
-        insert.run(id, platform.workspaceUuid, today - day * DAY_MS, 40 + age * 12, size, ...moved);
+        insert.run(id, workspaceUuid, today - day * DAY_MS, 40 + age * 12, size, ...moved);
       }
       days += 1;
     }

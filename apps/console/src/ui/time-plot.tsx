@@ -87,7 +87,8 @@ export function TimePlot(props: TimePlotProps) {
 }
 
 /** What the drawing shows, for those who do not see it. */
-export function summaryOf({ title, values, kind, format, formatTime, limit = null }: TimePlotProps): string {
+export function summaryOf(props: TimePlotProps): string {
+  const { title, values, kind, format, formatTime, limit = null } = props;
   const [first] = values;
   const last = values.at(-1);
   if (first === undefined || last === undefined) return `${title}: nothing yet`;
@@ -96,16 +97,25 @@ export function summaryOf({ title, values, kind, format, formatTime, limit = nul
   const peak = `most ${format(highest.value)} on ${formatTime(highest.atMs)}`;
   const bound = limit === null ? '' : `, of a quota of ${format(limit)}`;
   if (kind === 'amount') return `${title}: ${format(sumOf(values))} ${since}, ${peak}`;
-  return `${title}: ${format(first.value)} ${since}, now ${format(last.value)}${bound}, ${peak}`;
+  return `${title}: ${format(first.value)} ${since}, ${lastWords(props)} ${format(last.value)}${bound}, ${peak}`;
 }
 
 function shownValue({ values, kind }: TimePlotProps): number {
   return kind === 'level' ? (values.at(-1)?.value ?? 0) : sumOf(values);
 }
 
-function restingWords({ kind, limit = null, format }: TimePlotProps): string {
+function restingWords(props: TimePlotProps): string {
+  const { kind, limit = null, format } = props;
   if (kind === 'amount') return 'in all';
-  return limit === null ? 'now' : `of ${format(limit)}`;
+  const when = lastWords(props);
+  if (limit === null) return when;
+  return when === 'now' ? `of ${format(limit)}` : `${when}, of ${format(limit)}`;
+}
+
+/** When the newest value was seen: what is older than the last period is not what is there now. */
+function lastWords({ values, span, formatTime }: TimePlotProps): string {
+  const last = values.at(-1);
+  return last === undefined || last.atMs + span.stepMs >= span.toMs ? 'now' : `on ${formatTime(last.atMs)}`;
 }
 
 function sumOf(values: readonly TimedValue[]): number {

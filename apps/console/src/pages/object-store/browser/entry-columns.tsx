@@ -32,6 +32,7 @@ export function entryColumns(options: EntryColumnsOptions): Column<Entry>[] {
       header: 'Size',
       align: 'end',
       width: '6rem',
+      narrowWidth: '4.75rem',
       cell: (entry) => (entry.kind === 'object' ? formatBytes(entry.object.size) : ''),
     },
     {
@@ -51,7 +52,7 @@ export function entryColumns(options: EntryColumnsOptions): Column<Entry>[] {
       header: 'Actions',
       headerHidden: true,
       align: 'end',
-      width: '5.75rem',
+      width: 'calc(2 * var(--control-small) + 2rem)',
       cell: (entry) => <Actions entry={entry} {...options} />,
     },
   ];
@@ -90,7 +91,7 @@ function NameCell({ entry, workspace, bucket, onOpen }: EntryColumnsOptions & { 
     <button type="button" className={styles['entry']} onClick={() => onOpen(entry.key)}>
       <KindIcon entryKey={entry.key} contentType={entry.object.content_type ?? ''} />
       <span className={styles['entryName']}>{entry.name}</span>
-      {entry.object.public === true && <Badge tone="warn">public</Badge>}
+      {entry.object.public && <Badge tone="warn">public</Badge>}
     </button>
   );
 }

@@ -40,7 +40,7 @@ export function bucketColumns(workspace: Workspace, onDelete: (bucket: Bucket) =
       header: 'Actions',
       headerHidden: true,
       align: 'end',
-      width: '3.75rem',
+      width: 'calc(var(--control-small) + 2rem)',
       cell: (bucket) => administers(workspace) && <Actions workspace={workspace} bucket={bucket} onDelete={onDelete} />,
     },
   ];

@@ -4,6 +4,7 @@ import { Status } from '../../../ui/badge.tsx';
 import { Button, IconButton } from '../../../ui/button.tsx';
 import type { Column } from '../../../ui/table.tsx';
 import { RelativeTime } from '../../../ui/time.tsx';
+import styles from '../browser/browser.module.css';
 import { domainWords } from './domain-words.ts';
 
 /** `onRemove` is null for who may only look. */
@@ -12,7 +13,15 @@ export function domainColumns(
   onRemove: ((domain: CustomDomain) => void) | null,
 ): Column<CustomDomain>[] {
   return [
-    { id: 'hostname', header: 'Host name', cell: ({ hostname }) => hostname },
+    {
+      id: 'hostname',
+      header: 'Host name',
+      cell: ({ hostname }) => (
+        <button type="button" className={styles['entry']} onClick={() => onShow(hostname)}>
+          <span className={styles['entryName']}>{hostname}</span>
+        </button>
+      ),
+    },
     {
       id: 'status',
       header: 'State',
@@ -35,23 +44,30 @@ export function domainColumns(
       cell: ({ last_checked_at: at }) => (at ? <RelativeTime at={at} /> : <span className="muted">not yet</span>),
     },
     {
+      id: 'details',
+      header: 'Details',
+      headerHidden: true,
+      align: 'end',
+      width: '6rem',
+      wideOnly: true,
+      cell: ({ hostname }) => (
+        <Button size="small" aria-label={`Details of ${hostname}`} onClick={() => onShow(hostname)}>
+          Details
+        </Button>
+      ),
+    },
+    {
       id: 'actions',
       header: 'Actions',
       headerHidden: true,
       align: 'end',
-      width: '8rem',
-      cell: (domain) => (
-        <>
-          <Button size="small" aria-label={`Details of ${domain.hostname}`} onClick={() => onShow(domain.hostname)}>
-            Details
-          </Button>{' '}
-          {onRemove !== null && (
-            <IconButton size="small" label={`Remove ${domain.hostname}`} onClick={() => onRemove(domain)}>
-              <Trash2 size={14} />
-            </IconButton>
-          )}
-        </>
-      ),
+      width: 'calc(var(--control-small) + 2rem)',
+      cell: (domain) =>
+        onRemove !== null && (
+          <IconButton size="small" label={`Remove ${domain.hostname}`} onClick={() => onRemove(domain)}>
+            <Trash2 size={14} />
+          </IconButton>
+        ),
     },
   ];
 }

@@ -19,6 +19,7 @@ export function ruleColumns(actions: RuleActions | null): Column<Rule>[] {
       id: 'state',
       header: 'State',
       width: '6.5rem',
+      narrowWidth: '4.5rem',
       cell: ({ enabled }) => <Status tone={enabled ? 'ok' : 'neutral'}>{enabled ? 'On' : 'Off'}</Status>,
     },
     {
@@ -26,7 +27,7 @@ export function ruleColumns(actions: RuleActions | null): Column<Rule>[] {
       header: 'Actions',
       headerHidden: true,
       align: 'end',
-      width: '6rem',
+      width: 'calc(2 * var(--control-small) + 2.25rem)',
       cell: (rule) =>
         actions !== null && (
           <>
