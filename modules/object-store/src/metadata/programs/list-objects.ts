@@ -4,50 +4,42 @@ import type { ObjectSummary } from '../../ports/records.ts';
 import { toAttributes, toChecksum } from '../object-row.ts';
 import { all, type Program, type Row } from '../program.ts';
 import { integer, text, textOrNull } from '../row.ts';
+import { positionBehind, scanPage } from './skip-scan.ts';
 
-/** Rows of the first look; it grows where keys show as themselves and shrinks where they vanish in common prefixes. */
+/** Rows of the first look where keys may vanish in common prefixes. */
 const FIRST_BATCH = 32;
-const SMALLEST_BATCH = 4;
 
 interface Position {
   key: string;
   inclusive: boolean;
 }
 
-/**
- * One page by skip-scan: after a common prefix the next seek starts behind everything below it, so that a page costs
- * what it shows, however many keys are in the bucket or under a folder.
- */
+const at = (key: string): Position => ({ key, inclusive: true });
+
+/** One page; see `scanPage`. */
 export function* listObjects(input: ListObjects): Program<ObjectPage> {
-  const page = new PageBuilder(input);
-  const end = afterPrefix(input.prefix);
-  let position = startOf(input);
-  let batch = input.delimiter === '' ? input.limit + 1 : Math.min(input.limit + 1, FIRST_BATCH);
-  while (position !== null) {
-    const rows = yield* readRows(input, position, end, batch);
-    const before = page.size;
-    for (const row of rows) {
-      if (!page.add(row)) return page.finish(true);
-    }
-    if (rows.length < batch) break;
-    position = page.resumeAfter(rows);
-    const shown = page.size - before;
-    batch = shown * 2 < rows.length ? SMALLEST_BATCH : Math.min(batch * 4, input.limit - page.size + 1);
-    batch = Math.max(batch, SMALLEST_BATCH);
-  }
-  return page.finish(false);
+  const { prefix, delimiter, limit } = input;
+  const end = afterPrefix(prefix);
+  const { entries, commonPrefixes, truncated, endsIn } = yield* scanPage<Position, ObjectSummary>({
+    prefix,
+    delimiter,
+    limit,
+    start: startOf(input),
+    firstBatch: delimiter === '' ? limit + 1 : Math.min(limit + 1, FIRST_BATCH),
+    read: (from, most) => readRows(input, from, end, most),
+    toEntry: input.detailed === true ? toDetailed : toSummary,
+    at,
+    behind: (row) => ({ key: text(row, 'key'), inclusive: false }),
+  });
+  const next = truncated ? (endsIn ?? entries.at(-1)?.key ?? null) : null;
+  return { objects: entries, commonPrefixes, truncated, next };
 }
 
 /** A page that started at a common prefix goes on behind all of it, also when `after` is a key inside. */
 function startOf({ prefix, delimiter, after }: ListObjects): Position | null {
-  if (after === '' || compareKeys(after, prefix) < 0) return { key: prefix, inclusive: true };
+  if (after === '' || compareKeys(after, prefix) < 0) return at(prefix);
   const common = after.startsWith(prefix) ? commonPrefixOf(after, prefix, delimiter) : null;
-  return common === null ? { key: after, inclusive: false } : behind(common);
-}
-
-function behind(commonPrefix: string): Position | null {
-  const key = afterPrefix(commonPrefix);
-  return key === null ? null : { key, inclusive: true };
+  return common === null ? { key: after, inclusive: false } : positionBehind({ at }, common);
 }
 
 function* readRows(input: ListObjects, from: Position, end: string | null, limit: number): Program<readonly Row[]> {
@@ -58,50 +50,6 @@ function* readRows(input: ListObjects, from: Position, end: string | null, limit
     where bucket_id = ? and is_latest = 1 and delete_marker = 0 and key ${from.inclusive ? '>=' : '>'} ?`;
   if (end === null) return yield* all(`${select} order by key limit ?`, input.bucketId, from.key, limit);
   return yield* all(`${select} and key < ? order by key limit ?`, input.bucketId, from.key, end, limit);
-}
-
-class PageBuilder {
-  readonly #input: ListObjects;
-  readonly #objects: ObjectSummary[] = [];
-  readonly #commonPrefixes: string[] = [];
-  #last: string | null = null;
-  #openPrefix: string | null = null;
-
-  constructor(input: ListObjects) {
-    this.#input = input;
-  }
-
-  get size(): number {
-    return this.#objects.length + this.#commonPrefixes.length;
-  }
-
-  /** False when the page is full and this row would have shown. */
-  add(row: Row): boolean {
-    const key = text(row, 'key');
-    if (this.#openPrefix !== null && key.startsWith(this.#openPrefix)) return true;
-    if (this.size >= this.#input.limit) return false;
-    const common = commonPrefixOf(key, this.#input.prefix, this.#input.delimiter);
-    this.#openPrefix = common;
-    this.#last = common ?? key;
-    if (common === null) this.#objects.push(this.#input.detailed === true ? toDetailed(key, row) : toSummary(key, row));
-    else this.#commonPrefixes.push(common);
-    return true;
-  }
-
-  resumeAfter(rows: readonly Row[]): Position | null {
-    const row = rows.at(-1);
-    if (row === undefined) return null;
-    return this.#openPrefix === null ? { key: text(row, 'key'), inclusive: false } : behind(this.#openPrefix);
-  }
-
-  finish(truncated: boolean): ObjectPage {
-    return {
-      objects: this.#objects,
-      commonPrefixes: this.#commonPrefixes,
-      truncated,
-      next: truncated ? this.#last : null,
-    };
-  }
 }
 
 function toDetailed(key: string, row: Row): ObjectSummary {

@@ -1,0 +1,98 @@
+import { afterPrefix, commonPrefixOf } from '../../domain/key-order.ts';
+import type { Program, Row } from '../program.ts';
+import { text } from '../row.ts';
+
+/** Rows that are read at once where most of them vanish in common prefixes. */
+const SMALLEST_BATCH = 4;
+
+/** One page of a listing. `Position` is where reading goes on. */
+export interface SkipScan<Position, Entry> {
+  readonly prefix: string;
+  readonly delimiter: string;
+  readonly limit: number;
+  /** Null: nothing comes behind where the page would begin. */
+  readonly start: Position | null;
+  readonly firstBatch: number;
+  /** Rows that show, in the order of their keys. */
+  read(from: Position, limit: number): Program<readonly Row[]>;
+  toEntry(key: string, row: Row): Entry;
+  /** At a key, itself included. */
+  at(key: string): Position;
+  behind(row: Row): Position;
+}
+
+export interface ScannedPage<Entry> {
+  readonly entries: readonly Entry[];
+  readonly commonPrefixes: readonly string[];
+  readonly truncated: boolean;
+  /** The common prefix that is the last on the page; null when an entry is. */
+  readonly endsIn: string | null;
+}
+
+/**
+ * After a common prefix the next seek starts behind everything below it, so that a page costs what it shows, however many
+ * keys are in the bucket or under a folder. Batches grow where keys show as themselves and shrink where they vanish.
+ */
+export function* scanPage<Position, Entry>(scan: SkipScan<Position, Entry>): Program<ScannedPage<Entry>> {
+  const page = new PageBuilder(scan);
+  let { start: position, firstBatch: batch } = scan;
+  while (position !== null) {
+    const rows = yield* scan.read(position, batch);
+    const before = page.size;
+    for (const row of rows) {
+      if (!page.add(row)) return page.finish(true);
+    }
+    if (rows.length < batch) break;
+    position = page.resumeAfter(rows);
+    const shown = page.size - before;
+    batch = shown * 2 < rows.length ? SMALLEST_BATCH : Math.min(batch * 4, scan.limit - page.size + 1);
+    batch = Math.max(batch, SMALLEST_BATCH);
+  }
+  return page.finish(false);
+}
+
+/** Where to go on behind all that is below a common prefix; null behind the last key there can be. */
+export function positionBehind<Position>(
+  { at }: Pick<SkipScan<Position, unknown>, 'at'>,
+  commonPrefix: string,
+): Position | null {
+  const key = afterPrefix(commonPrefix);
+  return key === null ? null : at(key);
+}
+
+class PageBuilder<Position, Entry> {
+  readonly #scan: SkipScan<Position, Entry>;
+  readonly #entries: Entry[] = [];
+  readonly #commonPrefixes: string[] = [];
+  #openPrefix: string | null = null;
+
+  constructor(scan: SkipScan<Position, Entry>) {
+    this.#scan = scan;
+  }
+
+  get size(): number {
+    return this.#entries.length + this.#commonPrefixes.length;
+  }
+
+  /** False when the page is full and this row would have shown. */
+  add(row: Row): boolean {
+    const key = text(row, 'key');
+    if (this.#openPrefix !== null && key.startsWith(this.#openPrefix)) return true;
+    const { prefix, delimiter, limit } = this.#scan;
+    if (this.size >= limit) return false;
+    this.#openPrefix = commonPrefixOf(key, prefix, delimiter);
+    if (this.#openPrefix === null) this.#entries.push(this.#scan.toEntry(key, row));
+    else this.#commonPrefixes.push(this.#openPrefix);
+    return true;
+  }
+
+  resumeAfter(rows: readonly Row[]): Position | null {
+    const row = rows.at(-1);
+    if (row === undefined) return null;
+    return this.#openPrefix === null ? this.#scan.behind(row) : positionBehind(this.#scan, this.#openPrefix);
+  }
+
+  finish(truncated: boolean): ScannedPage<Entry> {
+    return { entries: this.#entries, commonPrefixes: this.#commonPrefixes, truncated, endsIn: this.#openPrefix };
+  }
+}
