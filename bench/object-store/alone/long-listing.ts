@@ -25,7 +25,7 @@ export async function measureListing(folder: string, say: (line: string) => void
   ] as const) {
     await engine.stop();
     const startedAt = performance.now();
-    multiplyRow(join(folder, 'objects.db'), from, count);
+    multiplyRow(join(folder, 'objects', 'objects.db'), from, count);
     say(`${count} rows are there after ${((performance.now() - startedAt) / 1000).toFixed(0)} s`);
     engine = await startSvc(folder);
     const { medianMs, p99Ms } = await timePages(engine, count);

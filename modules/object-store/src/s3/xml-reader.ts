@@ -1,39 +1,74 @@
-import { XMLParser, XMLValidator } from 'fast-xml-parser';
+import { SaxesParser } from 'saxes';
 import { storeErrors } from '../errors.ts';
 
-/** A parsed element: text, or elements by name. Namespaces and attributes are read over. */
-export type XmlElement = string | { readonly [name: string]: XmlElement | readonly XmlElement[] };
-
-const MAX_DEPTH = 20;
-const CDATA = '#cdata';
-
-/** Reads a document with the given root. Entities and document types are refused; any other shape is `MalformedXML`. */
-export function parseXml(document: string, root: string): XmlElement {
-  if (/<!(DOCTYPE|ENTITY)/i.test(document) || XMLValidator.validate(document) !== true)
-    throw storeErrors.MalformedXML();
-  const parser = new XMLParser({
-    ignoreAttributes: true,
-    removeNSPrefix: true,
-    parseTagValue: false,
-    trimValues: false,
-    cdataPropName: CDATA,
-    processEntities: false, // the five of XML and character references are read in `childText`
-    ignoreDeclaration: true,
-    ignorePiTags: true,
-    maxNestedTags: MAX_DEPTH,
-  });
-  const parsed = parse(parser, document);
-  const element = parsed[root];
-  if (element === undefined || Array.isArray(element)) throw storeErrors.MalformedXML();
-  return element as XmlElement; // Array.isArray does not narrow a readonly array away
+/** A parsed element: its text, or the elements in it by name. Namespaces and attributes are read over. */
+export type XmlElement = string | XmlNode;
+interface XmlNode {
+  [name: string]: XmlElement | XmlElement[];
 }
 
-function parse(parser: XMLParser, document: string): { readonly [name: string]: XmlElement | readonly XmlElement[] } {
-  try {
-    return parser.parse(document) as { readonly [name: string]: XmlElement }; // with the options above: texts and objects
-  } catch (cause) {
-    throw storeErrors.MalformedXML({ cause });
-  }
+interface OpenElement {
+  name: string;
+  text: string;
+  /** Null until the first: text among others is read over, as is what lays a document out. */
+  children: XmlNode | null;
+}
+
+const MAX_DEPTH = 20;
+/** Keys may have control characters; a reference to one is XML only since version 1.1 (section 2.2), which nobody declares. */
+const CONTROL_REFERENCE = /&#(?:0*(?:[1-8]|1[124-9]|2\d|3[01])|x0*(?:[1-8bcef]|1[0-9a-f]));/i;
+/** Stand for themselves in version 1.0 only. */
+const CHANGED_BY_1_1 = /[\u007F-\u009F\u2028]/;
+
+/** Reads a document with the given root. Document types are refused, so that no entities can be declared; any other shape is `MalformedXML`. */
+export function parseXml(document: string, root: string): XmlElement {
+  const refuse = (cause?: Error): never => {
+    throw storeErrors.MalformedXML(cause === undefined ? {} : { cause });
+  };
+  const version = CONTROL_REFERENCE.test(document) ? '1.1' : '1.0';
+  if (version === '1.1' && CHANGED_BY_1_1.test(document)) refuse();
+  const parser = new SaxesParser({
+    xmlns: false,
+    position: false,
+    defaultXMLVersion: version,
+    forceXMLVersion: true,
+  });
+  const open: OpenElement[] = [];
+  let whole: XmlElement | null = null;
+  const addText = (text: string): void => {
+    const element = open.at(-1);
+    if (element !== undefined) element.text += text;
+  };
+  parser.on('error', refuse);
+  parser.on('doctype', () => refuse());
+  parser.on('opentag', ({ name }) => {
+    if (open.length === MAX_DEPTH) refuse();
+    open.push({ name: localName(name), text: '', children: null });
+  });
+  parser.on('text', addText);
+  parser.on('cdata', addText);
+  parser.on('closetag', () => {
+    const closed = open.pop();
+    if (closed === undefined) return;
+    const element = closed.children ?? closed.text;
+    const parent = open.at(-1);
+    if (parent !== undefined) addChild(parent, closed.name, element);
+    else if (closed.name === root) whole = element;
+  });
+  parser.write(document).close();
+  return whole ?? refuse();
+}
+
+function localName(name: string): string {
+  return name.slice(name.indexOf(':') + 1);
+}
+
+function addChild(parent: OpenElement, name: string, element: XmlElement): void {
+  parent.children ??= Object.create(null) as XmlNode; // no name in a document is one of a prototype's
+  const known = parent.children[name];
+  if (known === undefined) parent.children[name] = element;
+  else if (Array.isArray(known)) known.push(element);
+  else parent.children[name] = [known, element];
 }
 
 /** All children of the name, in their order. */
@@ -41,38 +76,18 @@ export function children(element: XmlElement, name: string): readonly XmlElement
   if (typeof element === 'string') return [];
   const found = element[name];
   if (found === undefined) return [];
-  return Array.isArray(found) ? (found as readonly XmlElement[]) : [found as XmlElement]; // as above
+  return Array.isArray(found) ? found : [found];
 }
 
 /** The text of the one child of the name, or undefined. */
 export function childText(element: XmlElement, name: string): string | undefined {
-  const found = children(element, name);
-  if (found.length > 1) throw storeErrors.MalformedXML();
-  const [child] = found;
-  return child === undefined ? undefined : textOf(child);
+  const found = typeof element === 'string' ? undefined : element[name];
+  if (found === undefined || typeof found === 'string') return found;
+  throw storeErrors.MalformedXML();
 }
 
 /** The text of an element that has nothing else in it. */
 export function textOf(element: XmlElement): string {
-  if (typeof element === 'string') return decodeReferences(element);
-  const { [CDATA]: data, ...others } = element;
-  if (typeof data !== 'string' || Object.keys(others).length > 0) throw storeErrors.MalformedXML();
-  return data; // as it stands: nothing in it is a reference
-}
-
-const PREDEFINED: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
-
-/** XML 1.0 section 4.1. What no document type can have declared is malformed. */
-function decodeReferences(text: string): string {
-  if (!text.includes('&')) return text;
-  return text.replace(
-    /&(?:#x([0-9a-fA-F]{1,6});|#(\d{1,7});|(\w{1,8});)?/g,
-    (_, hex?: string, decimal?: string, name = '') => {
-      if (Object.hasOwn(PREDEFINED, name)) return PREDEFINED[name] ?? '';
-      const code = hex === undefined ? Number.parseInt(decimal ?? '', 10) : Number.parseInt(hex, 16);
-      const isSurrogate = code >= 0xd800 && code < 0xe000;
-      if (Number.isNaN(code) || code === 0 || code > 0x10ffff || isSurrogate) throw storeErrors.MalformedXML();
-      return String.fromCodePoint(code);
-    },
-  );
+  if (typeof element === 'string') return element;
+  throw storeErrors.MalformedXML();
 }
