@@ -39,6 +39,7 @@ const DEBIAN_PACKAGES: Readonly<Record<string, string>> = {
   '/usr/share/doc/python3-venv': 'python3-venv',
   fusermount: 'fuse3',
   getfattr: 'attr',
+  xz: 'xz-utils',
   fusermount3: 'fuse3',
   ssh: 'openssh-client',
   unshare: 'util-linux',

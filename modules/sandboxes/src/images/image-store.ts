@@ -98,7 +98,8 @@ export class ImageStore {
     await adoptEarlierLayout(folder, this.#records);
     for (const name of await namesIn(join(folder, 'work'))) {
       if (!isTokenAlive(name.split('-')[0] ?? ''))
-        await rm(join(folder, 'work', name), { recursive: true, force: true });
+        // An unpacker of the killed may still be ending.
+        await rm(join(folder, 'work', name), { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
     }
     await sweepUnfinished(join(folder, 'names'));
     await this.#partials.sweep();

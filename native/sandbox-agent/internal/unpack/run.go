@@ -47,6 +47,7 @@ func Run(args []string) int {
 	if wrongBytes != nil || wrongEntries != nil {
 		return 2
 	}
+	endWithParent()
 	debug.SetMemoryLimit(memoryGoal)
 	report, err := unpackInto(args[0], os.Stdin, most)
 	if err != nil {
@@ -56,6 +57,12 @@ func Run(args []string) int {
 		return 1
 	}
 	return 0
+}
+
+// endWithParent: nobody would take what is unpacked for a platform that was killed.
+func endWithParent() {
+	const prSetPdeathsig = 1
+	_, _, _ = syscall.RawSyscall(syscall.SYS_PRCTL, prSetPdeathsig, uintptr(syscall.SIGKILL), 0)
 }
 
 func unpackInto(folder string, stream io.Reader, most limits) (*Report, error) {

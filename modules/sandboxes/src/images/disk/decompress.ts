@@ -44,21 +44,25 @@ export function openDecompressed(file: string, compression: Compression): Readab
       return Readable.from(zstdFrames(source as AsyncIterable<Buffer>), { objectMode: false });
     case 'xz':
     case 'bzip2':
-      source.destroy();
-      return throughProgram(compression, file);
+      return Readable.from(throughProgram(compression, source), { objectMode: false });
   }
 }
 
 /** Forms that only archives of operators have and that Node does not know. */
-function throughProgram(program: string, file: string): Readable {
-  const child = spawn(program, ['-dc', '--', file], { stdio: ['ignore', 'pipe', 'ignore'], cwd: '/' });
-  const output = child.stdout;
-  child.once('error', (cause) =>
-    output.destroy(new UnpackFailure('IO_ERROR', `${program} is not installed`, { cause })),
-  );
-  child.once('exit', (code) => {
-    if (code !== 0 && code !== null) output.destroy(new UnpackFailure('MALFORMED', 'it cannot be decompressed'));
+async function* throughProgram(program: string, source: Readable): AsyncGenerator<Buffer> {
+  const child = spawn(program, ['-dc'], { stdio: ['pipe', 'pipe', 'ignore'], cwd: '/' });
+  const ended = new Promise<number | null>((resolve, reject) => {
+    child.once('error', (cause) => reject(new UnpackFailure('IO_ERROR', `${program} is not installed`, { cause })));
+    child.once('close', (code) => resolve(code));
   });
-  output.once('close', () => child.kill('SIGKILL'));
-  return output;
+  ended.catch(() => undefined); // awaited below
+  // What it leaves unread, it tells by its exit code.
+  pipeline(source, child.stdin, () => undefined);
+  try {
+    yield* child.stdout as AsyncIterable<Buffer>;
+    if ((await ended) !== 0) throw new UnpackFailure('MALFORMED', 'it cannot be decompressed');
+  } finally {
+    source.destroy();
+    child.kill('SIGKILL');
+  }
 }

@@ -69,7 +69,9 @@ export function helperUnpacker(binary: () => Promise<string>): UnpackLayer {
     });
     signal.throwIfAborted();
     const { bytes, entries, error } = readReport(report());
-    if (error !== null) throw new UnpackFailure(error.code, error.message);
+    // What cannot be decompressed ends too early for the unpacker as well; which of the two it is shows here.
+    const damaged = sent !== null && isDamage(sent);
+    if (error !== null && !damaged) throw new UnpackFailure(error.code, error.message);
     if (sent !== null) throw new UnpackFailure('MALFORMED', describeFault(sent), { cause: sent });
     if (code !== 0) throw new UnpackFailure('IO_ERROR', `the unpacker failed: ${complaint().trim() || String(code)}`);
     return { digest: hash.digest('hex'), bytes, entries };
@@ -86,9 +88,13 @@ function hashing(hash: ReturnType<typeof createHash>) {
 }
 
 /** Errors of the decompression have a code of zlib; they mean that the layer is damaged. */
-function describeFault(error: unknown): string {
+function isDamage(error: unknown): boolean {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  if (/^(Z_|ZSTD_|ERR_ZLIB)/.test(code)) return 'it cannot be decompressed';
+  return error instanceof UnpackFailure || /^(Z_|ZSTD_|ERR_ZLIB)/.test(code);
+}
+
+function describeFault(error: unknown): string {
+  if (isDamage(error) && !(error instanceof UnpackFailure)) return 'it cannot be decompressed';
   return error instanceof Error ? error.message : String(error);
 }
 

@@ -60,6 +60,7 @@ async function fromArchive(build: BuildArchive, context: SourceContext): Promise
   const compression = await compressionOf(archive);
   const open = async () => openDecompressed(archive, compression);
   const layer = await context.layers.add({ diffId: null, open }, context.signal);
+  if (layer.entries === 0) throw new Error('the archive is empty');
   return { digest: layer.name.replace('-', ':'), layers: [layer], settings: NO_SETTINGS };
 }
 
