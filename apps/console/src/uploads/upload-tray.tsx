@@ -24,7 +24,7 @@ export function UploadTray() {
         <h2 className={styles['title']} role="status">
           {summary.text}
         </h2>
-        {summary.running === 0 && (
+        {summary.running === 0 && uploads.some(({ state }) => state === 'done') && (
           <Button size="small" variant="ghost" onClick={() => queue.clearFinished()}>
             Clear
           </Button>

@@ -35,13 +35,25 @@ export function ObjectPreview({ bucket, object }: ObjectPreviewProps) {
     case 'video':
       return (
         <div className={styles['preview']}>
-          <video src={source} controls preload="metadata" aria-label={object.key} onError={() => setBroken(true)} />
+          <video
+            src={source}
+            controls
+            preload="metadata"
+            aria-label={`Preview of ${object.key}`}
+            onError={() => setBroken(true)}
+          />
         </div>
       );
     case 'audio':
       return (
         <div className={styles['preview']}>
-          <audio src={source} controls preload="metadata" aria-label={object.key} onError={() => setBroken(true)} />
+          <audio
+            src={source}
+            controls
+            preload="metadata"
+            aria-label={`Preview of ${object.key}`}
+            onError={() => setBroken(true)}
+          />
         </div>
       );
   }

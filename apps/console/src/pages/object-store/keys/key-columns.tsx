@@ -5,8 +5,7 @@ import type { Column } from '../../../ui/table.tsx';
 import { RelativeTime } from '../../../ui/time.tsx';
 import styles from '../buckets/buckets.module.css';
 
-/** `onRevoke` is null for who may only look. */
-export function keyColumns(onRevoke: ((key: AccessKey) => void) | null): Column<AccessKey>[] {
+export function keyColumns(onRevoke: (key: AccessKey) => void): Column<AccessKey>[] {
   return [
     {
       id: 'label',
@@ -50,12 +49,11 @@ export function keyColumns(onRevoke: ((key: AccessKey) => void) | null): Column<
       headerHidden: true,
       align: 'end',
       width: '6.5rem',
-      cell: (key) =>
-        onRevoke !== null && (
-          <Button size="small" aria-label={`Revoke ${key.label}`} onClick={() => onRevoke(key)}>
-            Revoke
-          </Button>
-        ),
+      cell: (key) => (
+        <Button size="small" aria-label={`Revoke ${key.label}`} onClick={() => onRevoke(key)}>
+          Revoke
+        </Button>
+      ),
     },
   ];
 }

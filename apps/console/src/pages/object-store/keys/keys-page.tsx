@@ -23,7 +23,8 @@ const route = getRouteApi('/shell/w/$workspace/keys');
 export function KeysPage() {
   const svc = useSvc();
   const workspace = useWorkspace();
-  const keys = useQuery(keysQuery(svc, workspace));
+  const writable = mayWrite(workspace);
+  const keys = useQuery({ ...keysQuery(svc, workspace), enabled: writable });
   const { data: status } = useQuery(storeQuery(svc, workspace));
   const { create } = route.useSearch();
   const navigate = route.useNavigate();
@@ -32,7 +33,7 @@ export function KeysPage() {
   const openCreate = (open: boolean): void =>
     void navigate({ search: open ? { create: true } : {}, replace: true, resetScroll: false });
   const noStore = keys.error instanceof ConflictError;
-  const newKey = mayWrite(workspace) && !noStore && (
+  const newKey = writable && !noStore && (
     <Button variant="primary" icon={<Plus size={15} />} onClick={() => openCreate(true)}>
       New key
     </Button>
@@ -48,12 +49,18 @@ export function KeysPage() {
           <CopyField label="Endpoint" labelHidden value={status?.s3_endpoint ?? ''} placeholder="…" />
         </Panel>
       </Section>
-      {keys.isError && !noStore ? (
+      {!writable ? (
+        <Panel padded={false}>
+          <EmptyState icon={<KeySquare size={18} />} title="Guests have no keys">
+            Ask an admin of the team to make you a member; members make keys of their own.
+          </EmptyState>
+        </Panel>
+      ) : keys.isError && !noStore ? (
         <ErrorState error={keys.error} onRetry={() => void keys.refetch()} />
       ) : (
         <Table
           caption="Access keys"
-          columns={keyColumns(mayWrite(workspace) ? setRevoking : null)}
+          columns={keyColumns(setRevoking)}
           rows={noStore ? [] : keys.data}
           rowKey={(key) => key.accessKeyId}
           empty={
@@ -64,7 +71,7 @@ export function KeysPage() {
         />
       )}
       <CreateKeyDialog
-        open={create === true}
+        open={create === true && writable}
         onClose={() => openCreate(false)}
         onCreated={(key) => {
           openCreate(false);
