@@ -16,7 +16,7 @@ const system = () => ({
   entries: [
     ...folders,
     { name: 'bin/busybox', content: readFileSync(findCommand('busybox') ?? ''), mode: 0o755 },
-    ...['sh', 'ls', 'cat', 'id', 'stat', 'rm'].map((name) => ({
+    ...['sh', 'ls', 'cat', 'grep', 'stat', 'rm'].map((name) => ({
       name: `bin/${name}`,
       type: 'symlink' as const,
       target: 'busybox',
@@ -53,7 +53,12 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
       name,
       sources: [{ kind: 'registry' as const, reference: `${host}/${name}:1` }],
     });
-    const images = [image('app', registry.host), image('slow', proxy.host), image('absent', registry.host)];
+    const images = [
+      image('app', registry.host),
+      image('slow', proxy.host),
+      image('absent', registry.host),
+      image('deep', registry.host),
+    ];
     platform = await startPlatform({
       config: { image_cache: cache.path, images, default_image: 'app' },
       prepare: 'app',
@@ -95,6 +100,20 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     );
   });
 
+  it('joins many layers', async () => {
+    const more = Array.from({ length: 40 }, (_, index) => ({
+      entries: [
+        { name: `etc/layer-${index}`, content: `${index}` },
+        { name: 'etc/last', content: `${index}` },
+      ],
+    }));
+    await registry.push('deep', '1', { layers: [system(), ...more] });
+    await platform.module.prepareImage('deep', AbortSignal.timeout(60_000));
+    const { body } = await create('deep');
+    const { stdout } = await run(body['id'], 'cat /etc/last; echo; ls /etc | grep -c layer-');
+    expect(stdout).toBe('39\n40\n');
+  });
+
   it('starts a stopped sandbox again from an image that no name stands for any more', async () => {
     const { body } = await create('app');
     await platform.call('POST', `/api/containers/${body['id']}/stop`);
@@ -115,7 +134,8 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     for (const { id } of listed.body['containers']) await platform.call('DELETE', `/api/containers/${id}`);
     // The two upper layers of the first image; the lowest is the second's as well.
     await waitFor(async () => (await layers()) === before - 2, { timeoutMs: 20_000, description: 'layers to go' });
-    expect(await readdir(join(cache.path, 'images'))).toHaveLength(1);
+    // That of `app` as it is now, and `deep`.
+    expect(await readdir(join(cache.path, 'images'))).toHaveLength(2);
   });
 
   it('shows how far the image is while the sandbox waits for it', async () => {

@@ -47,7 +47,6 @@ describe('the life of a sandbox', () => {
       labels: { team: 'red' },
       resources: { cpu: 0.5, memory_mb: 64 },
       network: 'none',
-      image_progress: null,
       idle_timeout_seconds: 60,
       max_lifetime_seconds: 3600,
     });
@@ -190,6 +189,23 @@ describe('the life of a sandbox', () => {
     await clock.advance(100_000);
     await waitFor(async () => (await statusOf(id)) === 'error');
     expect((await platform.call('GET', `/api/containers/${id}`)).body['error']['code']).toBe('AGENT_TIMEOUT');
+  });
+
+  it('says that the image was what was not there in time', async () => {
+    driver.beforeCreate = (_spec, signal) =>
+      new Promise((_, reject) => {
+        const reason = 'it is still being prepared (downloading)';
+        const late = () => reject(sandboxErrors.IMAGE_PULL_FAILED({ details: { image: 'busybox', reason } }));
+        signal.addEventListener('abort', late);
+      });
+    const { id } = (await create({}, '?wait_ms=0')).body;
+    await clock.advance(100_000);
+    await waitFor(async () => (await statusOf(id)) === 'error');
+    const { error } = (await platform.call('GET', `/api/containers/${id}`)).body;
+    expect(error).toMatchObject({
+      code: 'IMAGE_PULL_FAILED',
+      message: expect.stringContaining('still being prepared'),
+    });
   });
 
   it('starts and stops, and takes a repetition of either', async () => {

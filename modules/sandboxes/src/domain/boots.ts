@@ -120,8 +120,8 @@ export class Boots {
 /** What an abort leads to is its consequence only; an image that was not there in time says how far it is. */
 function causeOf(error: unknown, signal: AbortSignal): unknown {
   if (!signal.aborted) return error;
-  const inTime = !(signal.reason instanceof TimedOut);
-  return !inTime && isAppError(error) && error.code === 'IMAGE_PULL_FAILED' ? error : signal.reason;
+  const late = signal.reason instanceof TimedOut;
+  return late && isAppError(error) && error.code === 'IMAGE_PULL_FAILED' ? error : signal.reason;
 }
 
 class Cancelled extends Error {}

@@ -160,7 +160,8 @@ export class ImageStore {
   async byDigest(digest: string): Promise<PreparedImage | null> {
     const record = await this.#records.image(digest);
     if (record === null) return null;
-    for (const { name } of record.layers) if ((await this.#layers.find(name)) === null) return null;
+    const found = await Promise.all(record.layers.map(({ name }) => this.#layers.find(name)));
+    if (found.includes(null)) return null;
     const layers = record.layers.map(({ name }) => this.#layers.treeOf(name)).reverse();
     return { digest, layers, settings: record.settings };
   }
