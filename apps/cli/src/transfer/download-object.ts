@@ -8,10 +8,11 @@ import { createVerifier, proofsOf, type ContentProof } from './content-proof.ts'
 import { customerKeyHeaders } from './customer-key.ts';
 import { crcOfRange, readRange } from './file-bytes.ts';
 import { Journal, journalId } from './journal.ts';
-import { forEachParallel } from './limiter.ts';
+import { forEachParallel, SMALL_BYTES } from './limiter.ts';
 import { partSizeFor, planParts, type PlannedPart } from './part-plan.ts';
 import { RangeWriter } from './range-writer.ts';
 import { verified } from './read-object.ts';
+import { writeSmallFile } from './small-files.ts';
 import type { TransferContext } from './transfer-context.ts';
 
 export interface ObjectDownload {
@@ -32,45 +33,69 @@ interface DownloadEntry {
 export async function downloadObject(context: TransferContext, download: ObjectDownload): Promise<number> {
   const { object, path } = download;
   const partSizeBytes = partSizeFor(object.sizeBytes, context.partSizeBytes);
-  const unfinished =
-    object.sizeBytes <= partSizeBytes
-      ? await downloadWhole(context, download)
-      : await downloadInParts(context, download, partSizeBytes);
-  await rename(unfinished, path);
+  if (object.sizeBytes <= SMALL_BYTES) await downloadSmall(context, download);
+  else if (object.sizeBytes <= partSizeBytes) await rename(await downloadWhole(context, download), path);
+  else await rename(await downloadInParts(context, download, partSizeBytes), path);
   return object.sizeBytes;
 }
 
-async function downloadWhole(context: TransferContext, { bucket, object, path }: ObjectDownload): Promise<string> {
-  const { client, limiter, progress, signal, customerKey } = context;
-  const unfinished = join(dirname(path), `.svc-${randomBytes(8).toString('hex')}.part`);
+async function downloadSmall(context: TransferContext, download: ObjectDownload): Promise<void> {
+  const { object, path } = download;
+  const chunks: Uint8Array[] = [];
+  await fetchWhole(context, download, async (content) => {
+    chunks.length = 0;
+    for await (const chunk of content) chunks.push(chunk);
+  });
+  writeSmallFile(path, unfinishedOf(path), Buffer.concat(chunks), new Date(object.modifiedAtMs));
+}
+
+async function downloadWhole(context: TransferContext, download: ObjectDownload): Promise<string> {
+  const { object, path } = download;
+  const unfinished = unfinishedOf(path);
   try {
-    await limiter.run(object.sizeBytes, () =>
-      withSecondTry(signal, async () => {
-        const moved = progress.body();
-        const wanted = { 'x-amz-checksum-mode': 'ENABLED', 'if-match': `"${object.etag}"` };
-        const headers = { ...wanted, ...customerKeyHeaders(customerKey) };
-        const query = versionQuery(object.versionId);
-        const { body } = await client.send({ method: 'GET', bucket, key: object.key, query, headers, signal });
-        const file = await open(unfinished, 'w');
-        const writer = new RangeWriter(file, 0);
-        try {
-          for await (const chunk of verified(body, object.key, moved)) await writer.write(chunk);
-          await writer.end();
-          await keepTime(file, object);
-        } catch (error) {
-          moved.restart();
-          throw error;
-        } finally {
-          await writer.abandon();
-          await file.close();
-        }
-      }),
-    );
+    await fetchWhole(context, download, async (content) => {
+      const file = await open(unfinished, 'w');
+      const writer = new RangeWriter(file, 0);
+      try {
+        for await (const chunk of content) await writer.write(chunk);
+        await writer.end();
+        await keepTime(file, object);
+      } finally {
+        await writer.abandon();
+        await file.close();
+      }
+    });
     return unfinished;
   } catch (error) {
     await rm(unfinished, { force: true });
     throw error;
   }
+}
+
+/** `take` begins anew when the connection breaks; it rejects with the bytes when they are not the right ones. */
+async function fetchWhole(
+  { client, limiter, progress, signal, customerKey }: TransferContext,
+  { bucket, object }: ObjectDownload,
+  take: (content: AsyncIterable<Uint8Array>) => Promise<void>,
+): Promise<void> {
+  const attempt = async (): Promise<void> => {
+    const moved = progress.body();
+    try {
+      const wanted = { 'x-amz-checksum-mode': 'ENABLED', 'if-match': `"${object.etag}"` };
+      const headers = { ...wanted, ...customerKeyHeaders(customerKey) };
+      const query = versionQuery(object.versionId);
+      const { body } = await client.send({ method: 'GET', bucket, key: object.key, query, headers, signal });
+      await take(verified(body, object.key, moved));
+    } catch (error) {
+      moved.restart();
+      throw error;
+    }
+  };
+  await limiter.run(object.sizeBytes, () => withSecondTry(signal, attempt));
+}
+
+function unfinishedOf(path: string): string {
+  return join(dirname(path), `.svc-${randomBytes(8).toString('hex')}.part`);
 }
 
 /** So that a later sync sees that nothing is newer. */

@@ -21,7 +21,7 @@ export class Limiter {
 }
 
 /** Up to here a body is small: it costs a round trip more than it costs bytes, and more of them may be on their way. */
-const SMALL_BYTES = 1024 * 1024;
+export const SMALL_BYTES = 1024 * 1024;
 const SMALL_FOR_EACH_LARGE = 4;
 
 /** Bodies on their way at the same time: `parallel` large ones, and several small ones for each of those. */

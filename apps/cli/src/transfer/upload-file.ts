@@ -1,6 +1,5 @@
 import { open, type FileHandle } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { CommandFailure } from '../client/command-failure.ts';
 import { createCrc, CrcJoiner, crcToBase64 } from '../s3/crc.ts';
 import type { RequestBody } from '../s3/s3-client.ts';
 import { S3Error } from '../s3/s3-error.ts';
@@ -16,8 +15,10 @@ import {
 import { customerKeyHeaders } from './customer-key.ts';
 import { bytesBody, crcOfRange, rangeBody, readInto, type FileRange } from './file-bytes.ts';
 import { Journal } from './journal.ts';
-import { BodyLimiter, forEachParallel } from './limiter.ts';
+import { forEachParallel, SMALL_BYTES } from './limiter.ts';
 import { partSizeFor, planParts } from './part-plan.ts';
+import type { BodyProgress } from './progress.ts';
+import { changedWhileRead, readSmallFile } from './small-files.ts';
 import type { TransferContext } from './transfer-context.ts';
 
 export interface FileUpload {
@@ -46,10 +47,15 @@ interface UploadEntry {
  * parts; after an interruption only parts that are missing are sent, as long as the file is the same.
  */
 export async function uploadFile(context: TransferContext, upload: FileUpload): Promise<number> {
+  const small = readSmallFile(upload.path, SMALL_BYTES);
+  if (small !== null) {
+    const content = contentOf(small, context.progress.body());
+    await context.limiter.run(small.length, () => putContent(context, upload, content));
+    return small.length;
+  }
   const file = await open(upload.path);
   try {
     const before = await file.stat({ bigint: true });
-    if (!before.isFile()) throw new CommandFailure(`${upload.path} is no ordinary file`);
     const sizeBytes = Number(before.size);
     const partSizeBytes = partSizeFor(sizeBytes, context.partSizeBytes);
     if (sizeBytes <= partSizeBytes) await uploadWhole(context, file, upload, sizeBytes);
@@ -59,7 +65,7 @@ export async function uploadFile(context: TransferContext, upload: FileUpload): 
       await uploadInParts(context, file, upload, now);
     }
     const after = await file.stat({ bigint: true });
-    if (after.size !== before.size || after.mtimeNs !== before.mtimeNs) throw changed(upload.path);
+    if (after.size !== before.size || after.mtimeNs !== before.mtimeNs) throw changedWhileRead(upload.path);
     return sizeBytes;
   } finally {
     await file.close();
@@ -69,17 +75,23 @@ export async function uploadFile(context: TransferContext, upload: FileUpload): 
 async function uploadWhole(
   context: TransferContext,
   file: FileHandle,
-  { path, bucket, key, headers }: FileUpload,
+  upload: FileUpload,
   sizeBytes: number,
 ): Promise<void> {
-  const { client, limiter, signal, customerKey } = context;
-  await limiter.run(sizeBytes, () =>
-    withRange(context, { file, path }, { start: 0, endExclusive: sizeBytes }, async ({ crc32, body }) => {
-      const checksum = { 'x-amz-checksum-crc32': crcToBase64('crc32', crc32) };
-      const all = { ...headers, ...customerKeyHeaders(customerKey), ...checksum };
-      await client.sendForText({ method: 'PUT', bucket, key, headers: all, body, signal });
-    }),
+  const range = { start: 0, endExclusive: sizeBytes };
+  await context.limiter.run(sizeBytes, () =>
+    withRange(context, { file, path: upload.path }, range, (content) => putContent(context, upload, content)),
   );
+}
+
+async function putContent(
+  { client, signal, customerKey }: TransferContext,
+  { bucket, key, headers }: FileUpload,
+  { crc32, body }: Content,
+): Promise<void> {
+  const checksum = { 'x-amz-checksum-crc32': crcToBase64('crc32', crc32) };
+  const all = { ...headers, ...customerKeyHeaders(customerKey), ...checksum };
+  await client.sendForText({ method: 'PUT', bucket, key, headers: all, body, signal });
 }
 
 interface Content {
@@ -101,20 +113,18 @@ async function withRange<Answer>(
       body: rangeBody(file, range, progress.body()),
     });
   }
-  const small = BodyLimiter.isSmall(sizeBytes);
-  const buffer = small ? Buffer.allocUnsafe(sizeBytes) : buffers.take(sizeBytes);
-  if ((await readInto(buffer, file, range)) < sizeBytes) throw changed(path);
-  const bytes = buffer.subarray(0, sizeBytes);
-  const crc = createCrc('crc32');
-  crc.update(bytes);
-  const answer = await use({ crc32: crc.value(), body: bytesBody(bytes, progress.body()) });
+  const buffer = buffers.take(sizeBytes);
+  if ((await readInto(buffer, file, range)) < sizeBytes) throw changedWhileRead(path);
+  const answer = await use(contentOf(buffer.subarray(0, sizeBytes), progress.body()));
   // After a failure somebody may still read it.
-  if (!small) buffers.giveBack(buffer);
+  buffers.giveBack(buffer);
   return answer;
 }
 
-function changed(path: string): CommandFailure {
-  return new CommandFailure(`${path} was changed while it was read`, { hint: 'what is stored may be neither' });
+function contentOf(bytes: Buffer, progress: BodyProgress): Content {
+  const crc = createCrc('crc32');
+  crc.update(bytes);
+  return { crc32: crc.value(), body: bytesBody(bytes, progress) };
 }
 
 async function uploadInParts(
