@@ -7,7 +7,6 @@ import (
 	"io"
 	"path"
 	"strings"
-	"syscall"
 	"time"
 )
 
@@ -64,20 +63,17 @@ func (l *layer) unpack(stream io.Reader) error {
 	if _, err := io.Copy(io.Discard, buffered); err != nil {
 		return err
 	}
-	return l.finish()
+	l.finish()
+	return nil
 }
 
-// finish sets what later entries would have changed, and waits until all of it is on the disk.
-func (l *layer) finish() error {
+// finish sets what later entries would have changed. That all of it gets to the disk is the caller's care.
+func (l *layer) finish() {
 	for _, folder := range l.folders {
 		if parent, name, err := l.locate(folder.path, false); err == nil {
 			setTime(parent, name, folder.at)
 		}
 	}
-	if _, _, errno := syscall.Syscall(sysSyncfs, uintptr(l.root), 0, 0); errno != 0 {
-		return errno
-	}
-	return nil
 }
 
 func (l *layer) entry(header *tar.Header, content io.Reader) error {

@@ -1,6 +1,3 @@
 package unpack
 
-const (
-	sysFstatat = 262
-	sysSyncfs  = 306
-)
+const sysFstatat = 262

@@ -1,6 +1,3 @@
 package unpack
 
-const (
-	sysFstatat = 79
-	sysSyncfs  = 267
-)
+const sysFstatat = 79

@@ -3,8 +3,13 @@ import { mkdir, rename, rm, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { namesIn, readIfThere, writeWhole } from './files.ts';
+import { FileSystemSync } from './file-system-sync.ts';
 import { UnpackFailure, type UnpackedLayer, type UnpackLayer, type UnpackLimits } from './layer-unpacker.ts';
 import { ownToken } from './process-token.ts';
+import { Slots } from './slots.ts';
+
+/** Layers that are fetched and unpacked at the same time, for whichever images. */
+const PARALLEL_LAYERS = 3;
 
 /** An unpacked layer as images name it. */
 export interface StoredLayer {
@@ -30,6 +35,8 @@ export class LayerStore {
   readonly #work: string;
   readonly #unpack: UnpackLayer;
   readonly #limits: UnpackLimits;
+  readonly #slots = new Slots(PARALLEL_LAYERS);
+  readonly #sync: FileSystemSync;
   readonly #running = new Map<string, Promise<StoredLayer>>();
 
   constructor(folder: string, unpack: UnpackLayer, limits: UnpackLimits) {
@@ -37,6 +44,7 @@ export class LayerStore {
     this.#work = join(folder, 'work');
     this.#unpack = unpack;
     this.#limits = limits;
+    this.#sync = FileSystemSync.ofFolder(this.#work);
   }
 
   /** Absolute path of the unpacked layer. */
@@ -100,12 +108,17 @@ export class LayerStore {
       // A time that does not depend on when it was unpacked, for archives without an entry for the root.
       await utimes(tree, 0, 0);
       const algorithm = diffId?.startsWith('sha512:') === true ? 'sha512' : 'sha256';
-      const unpacked = await this.#unpack(await open(), tree, { limits: this.#limits, signal, algorithm });
+      const options = { limits: this.#limits, signal, algorithm } as const;
+      const unpacked = await this.#slots.run(async () => {
+        signal.throwIfAborted();
+        return this.#unpack(await open(), tree, options);
+      });
       const digest = `${algorithm}:${unpacked.digest}`;
       if (diffId !== null && digest !== diffId) {
         throw new UnpackFailure('MALFORMED', `the uncompressed layer is ${digest}, not ${diffId}`);
       }
       const name = nameOfDigest(digest);
+      await this.#sync.done();
       await writeWhole(join(work, 'layer.json'), JSON.stringify(unpacked));
       await moved(work, join(this.#folder, name));
       return { name, bytes: unpacked.bytes, entries: unpacked.entries };

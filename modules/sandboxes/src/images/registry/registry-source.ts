@@ -9,9 +9,6 @@ import { openDecompressed } from '../disk/decompress.ts';
 import { nameOfDigest, type StoredLayer } from '../disk/layer-store.ts';
 import type { FetchedImage, RegistrySource, SourceContext } from '../sources/image-source.ts';
 
-/** Layers that are fetched and unpacked at the same time. */
-const PARALLEL_LAYERS = 3;
-
 /** Registries as the configuration has them. */
 export function registrySource(options: RegistriesOptions): RegistrySource {
   const registries = new Registries(options);
@@ -33,7 +30,7 @@ async function pullFrom(registries: Registries, text: string, context: SourceCon
     image.diffIds.length,
     missing.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0),
   );
-  const layers = await inParallel(image, context, (index, signal) =>
+  const layers = await allLayers(image, context, (index, signal) =>
     addLayer(index, { image, client, reference, context: { ...context, signal } }),
   );
   const unpackedBytes = layers.reduce((sum, { bytes }) => sum + bytes, 0);
@@ -77,28 +74,25 @@ async function addLayer(index: number, { image, client, reference, context }: La
   }
 }
 
-/** A few at a time; the first failure ends the others, and all have ended when this throws. */
-async function inParallel(
+/** The store lets a few at a time go on. The first failure ends the others, and all have ended when this throws. */
+async function allLayers(
   { diffIds }: ResolvedImage,
   { signal }: SourceContext,
   work: (index: number, signal: AbortSignal) => Promise<StoredLayer>,
 ): Promise<StoredLayer[]> {
   const failed = new AbortController();
   const either = AbortSignal.any([signal, failed.signal]);
-  const layers: StoredLayer[] = [];
-  let next = 0;
-  const runOne = async (): Promise<void> => {
-    for (let index = next++; index < diffIds.length && !either.aborted; index = next++) {
-      try {
-        layers[index] = await work(index, either);
-      } catch (error) {
-        failed.abort(error); // only the first reason counts
-      }
+  const layers = diffIds.map(async (_, index) => {
+    try {
+      return await work(index, either);
+    } catch (error) {
+      failed.abort(error); // only the first reason counts
+      throw error;
     }
-  };
-  await Promise.all(Array.from({ length: PARALLEL_LAYERS }, runOne));
+  });
+  await Promise.allSettled(layers);
   either.throwIfAborted();
-  return layers;
+  return Promise.all(layers);
 }
 
 async function missingLayers(
