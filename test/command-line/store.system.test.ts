@@ -1,4 +1,4 @@
-import { mkdir, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { requirement, waitFor } from '@svc/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -100,6 +100,15 @@ describe('svc bucket, key and login', () => {
     for (const { accessKeyId } of own.filter(({ label }) => label.startsWith('svc command on')))
       await svc.answer(['key', 'rm', accessKeyId]);
     expect(await svc.answer(['object', 'cat', 'svc://some-photos/one'])).toBe('one');
+  });
+
+  it('finds the S3 plane again when it has moved since the key was kept', async () => {
+    const folder = join(store.home, '.config', 'svc', 'keys');
+    const [name = ''] = await readdir(folder);
+    const kept = JSON.parse(await readFile(join(folder, name), 'utf8')) as { endpoint: string };
+    await writeFile(join(folder, name), JSON.stringify({ ...kept, endpoint: 'http://127.0.0.1:9' }));
+    expect(await svc.answer(['object', 'cat', 'svc://some-photos/one'])).toBe('one');
+    expect(JSON.parse(await readFile(join(folder, name), 'utf8'))).toEqual(kept);
   });
 
   it('signs in with a token from a pipe, keeps it for its owner alone, and forgets it', async () => {

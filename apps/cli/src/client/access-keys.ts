@@ -26,6 +26,8 @@ export interface AccessKeySource {
   get(validForMs?: number): Promise<S3Access>;
   /** Called when the platform does not know the key any more; false when there is no other. */
   renew(): Promise<boolean>;
+  /** Called when nobody answers where the S3 plane was; whether it is elsewhere now. */
+  relocate(): Promise<boolean>;
 }
 
 /** The user's own key from the environment, else one that is made with the token and kept for a month (0600). */
@@ -43,6 +45,7 @@ export function accessKeySource({ environment, ...session }: KeySession): Access
     return {
       get: async () => ({ accessKeyId, secretAccessKey, endpoint: await (found ??= find()), expiresAtMs: null }),
       renew: () => Promise.resolve(false),
+      relocate: () => Promise.resolve(false), // it was named, or was asked for just now
     };
   }
   return keptKeySource(environment, session);
@@ -63,21 +66,30 @@ function keptKeySource(
   let current: S3Access | null = null;
   const isValid = (access: S3Access | null, validForMs: number): access is S3Access =>
     access !== null && (access.expiresAtMs ?? 0) > Date.now() + validForMs;
+  const keep = async (path: string, access: S3Access): Promise<S3Access> => {
+    current = access;
+    await writePrivateFile(path, `${JSON.stringify(access)}\n`);
+    return access;
+  };
   const get = async (validForMs = DAY_MS): Promise<S3Access> => {
     if (isValid(current, validForMs)) return current;
     const path = await pathOf();
     current ??= readKey(await readIfThere(path));
     if (isValid(current, validForMs)) return current;
-    current = await makeKey(await connect(), environment.hostname);
-    await writePrivateFile(path, `${JSON.stringify(current)}\n`);
-    return current;
+    return await keep(path, await makeKey(await connect(), environment.hostname));
+  };
+  const relocate = async (): Promise<boolean> => {
+    const { s3_endpoint: endpoint } = await (await connect()).store.status();
+    if (current === null || current.endpoint === endpoint) return false;
+    await keep(await pathOf(), { ...current, endpoint });
+    return true;
   };
   const renew = async (): Promise<boolean> => {
     await rm(await pathOf(), { force: true });
     current = null;
     return true;
   };
-  return { get, renew };
+  return { get, renew, relocate };
 }
 
 async function makeKey({ store }: Connection, hostname: string): Promise<S3Access> {

@@ -61,6 +61,7 @@ export class S3Client {
   /** Resolves with the head of a success; everything else is an error. */
   async send(request: S3Request): Promise<S3Answer> {
     let renewed = false;
+    let relocated = false;
     for (let tried = 1; ; tried += 1) {
       try {
         return await this.#attempt(request);
@@ -71,6 +72,10 @@ export class S3Client {
         if (unknownKey && !renewed && (await this.#keys.renew())) {
           renewed = true;
           continue;
+        }
+        if (!relocated && isUnanswered(error)) {
+          relocated = true;
+          if (await this.#keys.relocate().catch(() => false)) continue; // the refusal itself says more than that of asking
         }
         if (tried >= TRIES || !isPassing(error)) throw error;
         await delay(100 * 2 ** tried, undefined, { signal: request.signal });
@@ -132,6 +137,11 @@ export class S3Client {
       else pipeline(body, outgoing).catch(reject);
     });
   }
+}
+
+/** Nobody listens there, or there is no such host. */
+function isUnanswered(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && (error.code === 'ECONNREFUSED' || error.code === 'ENOTFOUND');
 }
 
 function isPassing(error: unknown): boolean {
