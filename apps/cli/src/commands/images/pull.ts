@@ -14,8 +14,11 @@ export function registerImagesPull(images: Command): void {
         const pulled = [];
         for (const name of names) {
           const line = new ProgressLine(name, output.json);
+          const begunMs = performance.now();
           const image = await pull(name, signal, (progress) => line.show(progress)).finally(() => line.end());
-          pulled.push({ name, ...image });
+          const { digest, source, changed, bytes } = image;
+          const durationMs = Math.round(performance.now() - begunMs);
+          pulled.push({ name, digest: digest.replace('-', ':'), source, changed, bytes, duration_ms: durationMs });
           const what = image.changed ? `ready, ${renderBytes(image.bytes)}` : 'up to date';
           output.note(`${name} ${what} (${image.digest.replace('-', ':')} from ${image.source})`);
         }
