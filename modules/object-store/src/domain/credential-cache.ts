@@ -1,13 +1,14 @@
-import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import type { MetadataStore } from '../ports/metadata-store.ts';
 import type { AccessKeyRecord } from '../ports/records.ts';
 import type { SecretBox } from '../secrets/secret-box.ts';
+import { SigningKey } from './signing-key.ts';
 
 /** A key of the S3 plane with what its signatures are checked with. */
 export interface Credential {
   readonly key: AccessKeyRecord;
-  /** The key of SigV4 for one day and region. A KeyObject: HMAC with a raw key costs six times as much. */
-  signingKey(date: string, region: string): KeyObject;
+  /** The key of SigV4 for one day and region. */
+  signingKey(date: string, region: string): SigningKey;
   /** The older signature of an upload form: HMAC-SHA1 over its encoded policy, in base64. */
   formSignature(policy: string): string;
 }
@@ -86,7 +87,7 @@ export class CredentialCache {
 
   #open(key: AccessKeyRecord): Credential {
     const secret = this.#options.secrets.open(key.sealedSecret, key.accessKeyId);
-    const derived = new Map<string, KeyObject>();
+    const derived = new Map<string, SigningKey>();
     return {
       key,
       formSignature: (policy) => createHmac('sha1', secret).update(policy).digest('base64'),
@@ -104,8 +105,8 @@ export class CredentialCache {
 }
 
 /** The key derivation of Signature Version 4, for the service `s3`. */
-export function deriveSigningKey(secret: string, date: string, region: string): KeyObject {
+export function deriveSigningKey(secret: string, date: string, region: string): SigningKey {
   let key: Buffer = Buffer.from(`AWS4${secret}`);
   for (const part of [date, region, 's3', 'aws4_request']) key = createHmac('sha256', key).update(part).digest();
-  return createSecretKey(key);
+  return new SigningKey(key);
 }

@@ -2,7 +2,6 @@ import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { createHash } from 'node:crypto';
 import { deriveSigningKey } from '../domain/credential-cache.ts';
 import { canonicalRequest, stringToSign } from '../s3/auth/canonical-request.ts';
-import { sign } from '../s3/auth/verify.ts';
 import { RequestQuery } from '../s3/query.ts';
 import { RequestHeaders } from '../s3/request-headers.ts';
 import type { TestKey } from './running-store.ts';
@@ -89,7 +88,7 @@ export function signed(raw: RawRequest, options: SigningOptions): RawRequest & {
   });
   const scope = `${amzDate.slice(0, 8)}/${region}/s3/aws4_request`;
   const signingKey = deriveSigningKey(key.secretAccessKey, amzDate.slice(0, 8), region);
-  const signature = sign(signingKey, stringToSign(amzDate, scope, canonical));
+  const signature = signingKey.sign(stringToSign(amzDate, scope, canonical));
   const authorization = `AWS4-HMAC-SHA256 Credential=${key.accessKeyId}/${scope}, SignedHeaders=${names.join(';')}, Signature=${signature}`;
   return { ...raw, headers: { ...headers, authorization }, signature };
 }

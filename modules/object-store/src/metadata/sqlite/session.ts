@@ -65,6 +65,10 @@ export class SqliteSession {
 
 function toRow(columns: readonly string[], values: readonly SqlValue[]): Row {
   const row: Record<string, SqlValue | undefined> = {};
-  for (const [index, column] of columns.entries()) row[column] = values[index];
+  let index = 0; // a count: `entries` would make an array for each value
+  for (const column of columns) {
+    row[column] = values[index];
+    index += 1;
+  }
   return row;
 }

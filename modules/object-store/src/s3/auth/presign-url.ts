@@ -4,7 +4,6 @@ import { RequestHeaders } from '../request-headers.ts';
 import { canonicalRequest, stringToSign } from './canonical-request.ts';
 import { UNSIGNED_PAYLOAD } from './payload-declaration.ts';
 import { uriEncode } from './uri-encode.ts';
-import { sign } from './verify.ts';
 
 export interface UrlToSign {
   /** Base URL of the S3 plane. */
@@ -48,7 +47,7 @@ export function presignUrl(wanted: UrlToSign): string {
     signedHeaders,
     payloadHash: UNSIGNED_PAYLOAD,
   });
-  const signature = sign(credential.signingKey(date, region), stringToSign(amzDate, scope, canonical));
+  const signature = credential.signingKey(date, region).sign(stringToSign(amzDate, scope, canonical));
   const query = [...parameters, { name: 'X-Amz-Signature', value: signature }];
   return `${url.origin}${path}?${query.map(({ name, value }) => `${uriEncode(name)}=${uriEncode(value)}`).join('&')}`;
 }

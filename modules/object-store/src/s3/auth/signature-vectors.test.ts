@@ -1,9 +1,9 @@
-import { createHmac, createSecretKey, hash } from 'node:crypto';
+import { createHmac, hash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { RequestQuery } from '../query.ts';
 import { RequestHeaders } from '../request-headers.ts';
+import { SigningKey } from '../../domain/signing-key.ts';
 import { canonicalRequest } from './canonical-request.ts';
-import { sign } from './verify.ts';
 import { canonicalPath } from './uri-encode.ts';
 
 // AWS's "Signature Version 4 test suite", for its imaginary service; those of its examples that S3 signs the same way.
@@ -96,7 +96,7 @@ function signatureOf({ method = 'GET', target = '/', headers = [], body = '' }: 
   });
   let key: Buffer = Buffer.from(`AWS4${SECRET}`);
   for (const part of SCOPE.split('/')) key = createHmac('sha256', key).update(part).digest();
-  return sign(createSecretKey(key), `AWS4-HMAC-SHA256\n${AMZ_DATE}\n${SCOPE}\n${hash('sha256', canonical)}`);
+  return new SigningKey(key).sign(`AWS4-HMAC-SHA256\n${AMZ_DATE}\n${SCOPE}\n${hash('sha256', canonical)}`);
 }
 
 describe('the published test suite of Signature Version 4', () => {

@@ -1,5 +1,6 @@
-import { createHmac, timingSafeEqual, type KeyObject } from 'node:crypto';
+import { timingSafeEqual } from 'node:crypto';
 import type { Credential, CredentialCache } from '../../domain/credential-cache.ts';
+import type { SigningKey } from '../../domain/signing-key.ts';
 import { storeErrors } from '../../errors.ts';
 import type { S3Request } from '../s3-request.ts';
 import { canonicalRequest, stringToSign } from './canonical-request.ts';
@@ -27,7 +28,7 @@ export interface Authentication {
 
 export interface SignatureSeed {
   signature: string;
-  signingKey: KeyObject;
+  signingKey: SigningKey;
   amzDate: string;
   scope: string;
 }
@@ -57,7 +58,7 @@ export async function authenticate(request: S3Request, options: VerifierOptions)
 
 interface Signing {
   payloadHash: string;
-  signingKey: KeyObject;
+  signingKey: SigningKey;
   scope: string;
 }
 
@@ -72,7 +73,7 @@ function assertSignature(request: S3Request, claim: SignatureClaim, { payloadHas
     canonicalRequest({ method, path, parameters, headers, signedHeaders, payloadHash });
   const matches = (canonical: string): boolean =>
     spellingsOf(canonical).some((spelling) =>
-      sameSignature(signature, sign(signingKey, stringToSign(amzDate, scope, spelling))),
+      sameSignature(signature, signingKey.sign(stringToSign(amzDate, scope, spelling))),
     );
   const canonical = write(rawPath);
   if (matches(canonical)) return;
@@ -97,10 +98,6 @@ function assertSignature(request: S3Request, claim: SignatureClaim, { payloadHas
 function spellingsOf(canonical: string): readonly (string | Uint8Array)[] {
   const bytes = Buffer.from(canonical, 'latin1');
   return bytes.length === Buffer.byteLength(canonical) ? [bytes] : [bytes, canonical];
-}
-
-export function sign(key: KeyObject, text: string): string {
-  return createHmac('sha256', key).update(text).digest('hex');
 }
 
 /** In constant time; a signature of a wrong length is wrong, not an exception. */

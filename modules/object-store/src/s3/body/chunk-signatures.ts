@@ -1,6 +1,6 @@
 import { createHash, hash, type Hash } from 'node:crypto';
 import { storeErrors } from '../../errors.ts';
-import { sameSignature, sign, type SignatureSeed } from '../auth/verify.ts';
+import { sameSignature, type SignatureSeed } from '../auth/verify.ts';
 import type { FrameVerifier } from './chunked-decoder.ts';
 
 const EMPTY_SHA256 = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
@@ -44,7 +44,7 @@ export class ChunkSignatures implements FrameVerifier {
 
   #check(signature: string, algorithm: string, body: string): void {
     const { signingKey, amzDate, scope } = this.#seed;
-    const expected = sign(signingKey, `${algorithm}\n${amzDate}\n${scope}\n${this.#previous}\n${body}`);
+    const expected = signingKey.sign(`${algorithm}\n${amzDate}\n${scope}\n${this.#previous}\n${body}`);
     if (!sameSignature(signature, expected)) throw storeErrors.SignatureDoesNotMatch();
     this.#previous = expected;
   }

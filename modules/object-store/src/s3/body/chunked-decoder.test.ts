@@ -1,8 +1,9 @@
-import { createHash, createSecretKey, hash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { deriveSigningKey } from '../../domain/credential-cache.ts';
-import { sign, type SignatureSeed } from '../auth/verify.ts';
+import { SigningKey } from '../../domain/signing-key.ts';
+import { type SignatureSeed } from '../auth/verify.ts';
 import { ChunkedDecoder } from './chunked-decoder.ts';
 import { ChunkSignatures } from './chunk-signatures.ts';
 
@@ -133,18 +134,16 @@ describe('the aws-chunked decoder', () => {
   it('holds the signature of a trailer against it', () => {
     const seed: SignatureSeed = {
       signature: 'f'.repeat(64),
-      signingKey: createSecretKey(createHash('sha256').update('key').digest()),
+      signingKey: new SigningKey(createHash('sha256').update('key').digest()),
       amzDate: '20260101T000000Z',
       scope: '20260101/auto/s3/aws4_request',
     };
     const empty = hash('sha256', '');
-    const end = sign(
-      seed.signingKey,
+    const end = seed.signingKey.sign(
       ['AWS4-HMAC-SHA256-PAYLOAD', seed.amzDate, seed.scope, seed.signature, empty, empty].join('\n'),
     );
     const trailer = 'x-amz-checksum-crc32:AAAAAA==';
-    const right = sign(
-      seed.signingKey,
+    const right = seed.signingKey.sign(
       ['AWS4-HMAC-SHA256-TRAILER', seed.amzDate, seed.scope, end, hash('sha256', `${trailer}\n`)].join('\n'),
     );
     const run = (line: string, signature: string) =>

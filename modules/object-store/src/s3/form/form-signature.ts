@@ -4,7 +4,7 @@ import { storeErrors } from '../../errors.ts';
 import { timeOfAmzDate } from '../auth/amz-date.ts';
 import type { Refuse } from '../auth/auth-refusals.ts';
 import { assertRegion, readCredentialScope } from '../auth/credential-scope.ts';
-import { sameSignature, sign } from '../auth/verify.ts';
+import { sameSignature } from '../auth/verify.ts';
 
 type Fields = ReadonlyMap<string, string>;
 
@@ -45,7 +45,7 @@ async function byVersion4(fields: Fields, policy: string, options: FormSignature
   }
   if (!amzDate.startsWith(date)) throw storeErrors.SignatureDoesNotMatch();
   const credential = await find(accessKeyId, options);
-  const expected = sign(credential.signingKey(date, region), policy);
+  const expected = credential.signingKey(date, region).sign(policy);
   if (!sameSignature(signature, expected)) {
     const details = { accessKeyId, signatureProvided: signature, stringToSign: policy };
     throw storeErrors.SignatureDoesNotMatch({ details });
