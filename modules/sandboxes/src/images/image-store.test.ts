@@ -1,6 +1,7 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { describeRequiring, temporaryFolder, type TemporaryFolder } from '@svc/testing';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -151,7 +152,7 @@ describeRequiring(['linux', 'root', 'command:xz', 'command:bzip2'], 'images on t
       content: 'x'.repeat(900),
     }));
     await put('one', gzipSync(tarArchive(entries)));
-    const script = join(import.meta.dirname, '../testing/prepare-image.ts');
+    const script = fileURLToPath(new URL('../testing/prepare-image.ts', import.meta.url));
     const begin = async () => {
       const child = spawn(process.execPath, [script, subject.folder, join(files.path, 'one.tar')], {
         stdio: ['ignore', 'pipe', 'inherit'],

@@ -36,7 +36,7 @@ export function ShareObject({ bucket, object }: ShareObjectProps) {
         .objects(bucket)
         .presign(object.key, { method: 'GET', expires_in: Number(lifetime) }),
   });
-  const lasting = object.public === true && urls.data !== undefined ? publicUrlOf(urls.data, object.key) : null;
+  const lasting = object.public && urls.data !== undefined ? publicUrlOf(urls.data, object.key) : null;
   return (
     <section className={styles['dialogSection']}>
       <h3>Share</h3>

@@ -20,7 +20,7 @@ const domain = (changes: Partial<CustomDomain>): CustomDomain => ({
 });
 
 describe('a custom domain in words', () => {
-  it.each([
+  it.each<[Partial<CustomDomain>, string | null]>([
     [{}, `No CNAME record yet. Point it to ${TARGET}.`],
     [{ dns: { status: 'mismatch', observed: ['a.test', 'b.test'] } }, `It leads to a.test, b.test, not to ${TARGET}.`],
     [
@@ -28,15 +28,8 @@ describe('a custom domain in words', () => {
       'A proxy stands before it. Set the record to DNS only: a proxy that ends TLS breaks the certificate.',
     ],
     [{ status: 'active', dns: { status: 'ok', observed: [TARGET] } }, null],
-  ] as const)('%j: what now', (changes, next) => {
-    expect(
-      domainWords(
-        domain({
-          ...changes,
-          dns: { status: 'missing', ...changes.dns, observed: [...(changes.dns?.observed ?? [])] },
-        }),
-      ).next,
-    ).toBe(next);
+  ])('%j: what now', (changes, next) => {
+    expect(domainWords(domain(changes)).next).toBe(next);
   });
 
   it('tells a certificate that is not there from one that is not needed', () => {
