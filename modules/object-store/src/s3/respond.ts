@@ -1,5 +1,4 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import { once } from 'node:events';
 import { xmlDocument, type XmlContent } from './xml-writer.ts';
 
 export function respondXml(response: ServerResponse, root: string, content: XmlContent, status = 200): void {
@@ -25,31 +24,27 @@ export function respondEmpty(response: ServerResponse, status: number, headers: 
  * kernel has this one; a reader that stops reading stops the disk. Ends early, and quietly, when the client is gone.
  */
 export async function respondStream(response: ServerResponse, chunks: AsyncIterable<Uint8Array>): Promise<void> {
-  const gone = new AbortController();
-  const onClose = (): void => gone.abort();
+  let isGone = false;
+  let giveUp = (): void => undefined;
+  const onClose = (): void => {
+    isGone = true;
+    giveUp();
+  };
+  const sent = (send: (done: (error?: Error | null) => void) => void): Promise<void> =>
+    new Promise((resolve, reject) => {
+      giveUp = () => reject(new Error('the client went away'));
+      send((error) => (error ? reject(error) : resolve()));
+    });
   response.once('close', onClose);
   try {
     for await (const chunk of chunks) {
-      if (response.destroyed || gone.signal.aborted) return;
-      await write(response, chunk, gone.signal);
+      if (response.destroyed || isGone) return;
+      await sent((done) => response.write(chunk, done));
     }
-    response.end();
-    await once(response, 'finish', { signal: gone.signal });
+    if (!response.destroyed) await sent((done) => response.end(done));
   } catch (error) {
-    if (!gone.signal.aborted) throw error;
+    if (!isGone) throw error;
   } finally {
     response.off('close', onClose);
   }
-}
-
-function write(response: ServerResponse, chunk: Uint8Array, gone: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const onAbort = (): void => reject(new Error('the client went away'));
-    gone.addEventListener('abort', onAbort, { once: true });
-    response.write(chunk, (error) => {
-      gone.removeEventListener('abort', onAbort);
-      if (error) reject(error);
-      else resolve();
-    });
-  });
 }
