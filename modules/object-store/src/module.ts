@@ -4,7 +4,7 @@ import type { HttpApp } from '@svc/http';
 import type { Logger, Metrics } from '@svc/telemetry';
 import { claimEngine } from './engines/assembly.ts';
 import type { HashingParts } from './checksums/body-hasher.ts';
-import { loadHashKernels } from './checksums/hasher.ts';
+import { HashKernels } from './checksums/hasher.ts';
 import { DigestThread } from './checksums/digest-thread.ts';
 import type { ObjectStoreConfig } from './config.ts';
 import { ActiveReads } from './domain/active-reads.ts';
@@ -95,7 +95,7 @@ export async function createObjectStoreModule(dependencies: ObjectStoreDependenc
   const { metadata, blobs, masterKey, config, log, metrics, now, s3Endpoint } = dependencies;
   await claimEngine(metadata, config);
   const thread = new DigestThread();
-  const parts = partsOf(dependencies, { kernels: await loadHashKernels(), thread });
+  const parts = partsOf(dependencies, { kernels: new HashKernels(), thread });
   const services = createServices(parts);
   const customDomains = createCustomDomains({
     config: config.custom_domains,

@@ -1,6 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import type { DigestReply, DigestRequest, DigestWorkerSettings } from './digest-protocol.ts';
-import { loadHashKernels, MultiHasher, type HashKernels } from './hasher.ts';
+import { HashKernels, MultiHasher } from './hasher.ts';
+import { XX_HASHES } from './xx-hashes.ts';
 
 /** Hashes what is too large to hold up the thread that serves requests. */
 function serve(
@@ -36,7 +37,9 @@ function serve(
 if (parentPort !== null) {
   const port = parentPort;
   const settings = workerData as DigestWorkerSettings; // given by DigestThread
-  const handle = serve(await loadHashKernels(), settings, (reply) => port.postMessage(reply));
+  const kernels = new HashKernels();
+  await kernels.prepare(XX_HASHES); // what begins here cannot wait, and this thread starts with the first large body
+  const handle = serve(kernels, settings, (reply) => port.postMessage(reply));
   port.on('message', (request: DigestRequest) => {
     handle(request);
     if (request.kind === 'close') port.close();

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { DigestName, DigestResults } from './algorithms.ts';
 import { CrcKernel, finishRegister, initialRegister, type KernelCrc } from './crc-kernel.ts';
-import { XxHashes, type XxHash } from './xx-hashes.ts';
+import type { XxHash, XxHashes } from './xx-hashes.ts';
 
 /** Takes a body chunk by chunk; synchronous, for one thread. */
 export interface Hasher {
@@ -11,13 +11,21 @@ export interface Hasher {
 }
 
 /** What Node has no native functions for; one of each for a thread. */
-export interface HashKernels {
-  readonly crc: CrcKernel;
-  readonly xx: XxHashes;
-}
+export class HashKernels {
+  readonly crc = new CrcKernel();
+  #xx: XxHashes | null = null;
 
-export async function loadHashKernels(): Promise<HashKernels> {
-  return { crc: new CrcKernel(), xx: await XxHashes.load() };
+  /** Before any of these is made. Few clients want XXH: its five megabytes are loaded for the first that does. */
+  async prepare(names: Iterable<DigestName>): Promise<void> {
+    if (this.#xx !== null || ![...names].some((name) => name.startsWith('XXHASH'))) return;
+    const { XxHashes: hashes } = await import('./xx-hashes.ts');
+    this.#xx = await hashes.load();
+  }
+
+  get xx(): XxHashes {
+    if (this.#xx === null) throw new Error('XXH was not prepared');
+    return this.#xx;
+  }
 }
 
 export function createHasher(kernels: HashKernels, name: DigestName): Hasher {

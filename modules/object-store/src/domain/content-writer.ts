@@ -64,6 +64,7 @@ export class ContentWriter {
     sizeBytes: number,
     { inline: mayInline, key, place }: ContentOptions,
   ): Promise<ContentWriter> {
+    await parts.hashing.kernels.prepare(names);
     const blob =
       mayInline && sizeBytes <= parts.inlineMaxBytes
         ? null

@@ -20,6 +20,7 @@ export async function digestContent(
   names: ReadonlySet<DigestName>,
 ): Promise<DigestResults> {
   const sizeBytes = range.endExclusive - range.start;
+  await parts.hashing.kernels.prepare(names);
   const hasher = createBodyHasher(parts.hashing, names, sizeBytes);
   let seen = 0;
   try {

@@ -123,7 +123,7 @@ export function createMultipartService(parts: StoreParts, configurations: Bucket
         ...completion,
         parts: chosen,
         ...(await writeRulesOf(configurations, bucket, completion.key, origin)),
-        ...compositeOf(hashing.kernels, chosen),
+        ...(await compositeOf(hashing.kernels, chosen)),
         conditions,
         expected,
         bucketId: bucket.id,
@@ -171,11 +171,15 @@ async function withChecksums(
 }
 
 /** Made of what the client confirms of the parts, each of which the store holds against what it has. */
-function compositeOf(kernels: HashKernels, named: readonly CompletedPart[]): Pick<CompleteUpload, 'composite'> {
+async function compositeOf(
+  kernels: HashKernels,
+  named: readonly CompletedPart[],
+): Promise<Pick<CompleteUpload, 'composite'>> {
   const parts = lastNamed(named);
   const [first] = parts;
   if (first?.checksumAlgorithm === undefined) return {};
   const values = parts.flatMap(({ checksum }) => checksum ?? []);
   if (values.length !== parts.length) return {};
+  await kernels.prepare([first.checksumAlgorithm]);
   return { composite: compositeChecksum(kernels, first.checksumAlgorithm, values) };
 }

@@ -17,7 +17,10 @@ export async function receiveDocument(
     throw storeErrors.InvalidRequest({ details: { reason } });
   }
   if (plan.sizeBytes > limitBytes) throw storeErrors.MaxMessageLengthExceeded({ details: { maxBytes: limitBytes } });
-  const hasher = new MultiHasher(services.parts.hashing.kernels, digestsFor(plan));
+  const { kernels } = services.parts.hashing;
+  const names = digestsFor(plan);
+  await kernels.prepare(names);
+  const hasher = new MultiHasher(kernels, names);
   const chunks: Buffer[] = [];
   let received = 0;
   const trailer = await receiveBody(request, plan, seed, (chunk) => {
