@@ -68,8 +68,11 @@ function fileOf(path: string, handle: FileHandle, direct: DirectWrites): OpenFil
     datasync: () => handle.datasync(), // of the file, whichever way its bytes went
     sync: () => handle.sync(),
     close: async () => {
-      await file.close();
-      await handle.close();
+      try {
+        await file.close();
+      } finally {
+        await handle.close();
+      }
     },
   };
 }
