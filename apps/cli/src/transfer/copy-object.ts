@@ -6,7 +6,7 @@ import { childText, parseXml } from '../s3/xml.ts';
 import { grantHeaders, type GivenAttributes } from './attribute-options.ts';
 import { checksumOf, describedBy } from './copied-attributes.ts';
 import { copySourceKeyHeaders, customerKeyHeaders } from './customer-key.ts';
-import { BodyLimiter, forEachParallel } from './limiter.ts';
+import { BodyLimiter, forEachParallel } from './body-limiter.ts';
 import { partsOfSizes, planParts, type PlannedPart } from './part-plan.ts';
 import type { TransferContext } from './transfer-context.ts';
 

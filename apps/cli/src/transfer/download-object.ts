@@ -8,7 +8,7 @@ import { createVerifier, proofsOf, type ContentProof } from './content-proof.ts'
 import { customerKeyHeaders } from './customer-key.ts';
 import { crcOfRange, readRange } from './file-bytes.ts';
 import { Journal, journalId } from './journal.ts';
-import { forEachParallel, SMALL_BYTES } from './limiter.ts';
+import { forEachParallel, SMALL_BYTES } from './body-limiter.ts';
 import { partSizeFor, planParts, type PlannedPart } from './part-plan.ts';
 import { RangeWriter } from './range-writer.ts';
 import { verified } from './read-object.ts';

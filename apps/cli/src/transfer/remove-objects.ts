@@ -1,7 +1,7 @@
 import { CommandFailure } from '../client/command-failure.ts';
 import { printable } from '../client/output.ts';
 import { deleteObjects, MOST_DELETES, type DeleteTarget } from '../s3/s3-operations.ts';
-import { forEachParallel } from './limiter.ts';
+import { forEachParallel } from './body-limiter.ts';
 import { renderRemote } from './object-location.ts';
 import { noteFailure, type RunOptions, type TransferSummary } from './run-tasks.ts';
 import type { TransferContext } from './transfer-context.ts';

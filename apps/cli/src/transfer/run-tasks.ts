@@ -1,7 +1,7 @@
 import { printable, renderBytes, type Output } from '../client/output.ts';
 import { CommandFailure, EXIT } from '../client/command-failure.ts';
 import { describeExpected } from '../failure.ts';
-import { forEachParallel } from './limiter.ts';
+import { forEachParallel } from './body-limiter.ts';
 import type { ProgressLine } from './progress.ts';
 
 /** One thing to do, such as one file to upload. */

@@ -1,6 +1,6 @@
 import type { S3Client } from '../s3/s3-client.ts';
 import type { CustomerKey } from './customer-key.ts';
-import type { BodyLimiter } from './limiter.ts';
+import type { BodyLimiter } from './body-limiter.ts';
 import type { PartBuffers } from './part-buffers.ts';
 import type { ProgressLine } from './progress.ts';
 

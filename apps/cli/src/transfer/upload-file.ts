@@ -15,7 +15,7 @@ import {
 import { customerKeyHeaders } from './customer-key.ts';
 import { bytesBody, crcOfRange, rangeBody, readInto, type FileRange } from './file-bytes.ts';
 import { Journal } from './journal.ts';
-import { forEachParallel, SMALL_BYTES } from './limiter.ts';
+import { forEachParallel, SMALL_BYTES } from './body-limiter.ts';
 import { partSizeFor, planParts } from './part-plan.ts';
 import type { BodyProgress } from './progress.ts';
 import { changedWhileRead, readSmallFile } from './small-files.ts';

@@ -2,7 +2,7 @@ import { createCrc, CrcJoiner, crcToBase64 } from '../s3/crc.ts';
 import { abortUpload, completeUpload, sendPart, startUpload, type SentPart } from '../s3/s3-multipart.ts';
 import { customerKeyHeaders } from './customer-key.ts';
 import { bytesBody } from './file-bytes.ts';
-import { forEachParallel } from './limiter.ts';
+import { forEachParallel } from './body-limiter.ts';
 import { DEFAULT_PART_BYTES, MIN_PART_BYTES } from './part-plan.ts';
 import type { TransferContext } from './transfer-context.ts';
 

@@ -6,7 +6,7 @@ import type { ConnectionFlags } from '../client/connection.ts';
 import { withSession, type Session } from '../client/session.ts';
 import { S3Client } from '../s3/s3-client.ts';
 import { readCustomerKey, type CustomerKeyFlags } from './customer-key.ts';
-import { BodyLimiter } from './limiter.ts';
+import { BodyLimiter } from './body-limiter.ts';
 import { PartBuffers } from './part-buffers.ts';
 import { MIN_PART_BYTES } from './part-plan.ts';
 import { ProgressLine } from './progress.ts';

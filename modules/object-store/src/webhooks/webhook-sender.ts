@@ -2,10 +2,10 @@ import { lookup } from 'node:dns';
 import { request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
+import { publicAddresses, type PublicAddresses } from '@svc/addresses';
 import { isAppError } from '@svc/errors';
 import { storeErrors } from '../errors.ts';
 import type { Webhook, WebhookSender } from '../ports/notifications.ts';
-import { targetAddresses, type TargetAddresses } from './target-addresses.ts';
 
 export interface WebhookSenderOptions {
   /** Networks beside the public ones that may be reached, as CIDR. */
@@ -18,7 +18,7 @@ export interface WebhookSenderOptions {
 const MOST_ANSWER_BYTES = 64 * 1024;
 
 export function createWebhookSender({ allowedNetworks, timeoutMs }: WebhookSenderOptions): WebhookSender {
-  const targets = targetAddresses(allowedNetworks);
+  const targets = publicAddresses(allowedNetworks);
   return {
     objection: (url) => objectionTo(url, targets),
     send: async (webhook, signal) => {
@@ -35,7 +35,7 @@ export function createWebhookSender({ allowedNetworks, timeoutMs }: WebhookSende
   };
 }
 
-function objectionTo(text: string, targets: TargetAddresses): string | null {
+function objectionTo(text: string, targets: PublicAddresses): string | null {
   const url = URL.parse(text);
   if (url === null || !/^https?:$/.test(url.protocol)) return 'the webhook must be a URL that begins with https://';
   if (url.username !== '' || url.password !== '') return 'the webhook must not carry a user name or a password';
@@ -46,7 +46,7 @@ function objectionTo(text: string, targets: TargetAddresses): string | null {
 
 const NOT_PUBLIC = 'the webhook leads to an address that is not public';
 
-function exchange({ url: text, headers, body }: Webhook, targets: TargetAddresses, signal: AbortSignal) {
+function exchange({ url: text, headers, body }: Webhook, targets: PublicAddresses, signal: AbortSignal) {
   const url = new URL(text);
   const settings: RequestOptions = {
     method: 'POST',
@@ -70,7 +70,7 @@ function exchange({ url: text, headers, body }: Webhook, targets: TargetAddresse
 }
 
 /** Only addresses that may be reached come out of it; a name that leads to others as well is used for those that may. */
-function checkedLookup(targets: TargetAddresses): LookupFunction {
+function checkedLookup(targets: PublicAddresses): LookupFunction {
   return (hostname, options, done) => {
     lookup(hostname, { ...options, all: true }, (error, addresses) => {
       if (error !== null) return done(error, '', 0);

@@ -1,24 +1,7 @@
+import { SPECIAL_NETWORKS_IPV4 } from '@svc/addresses';
+
 /** All interfaces of sandboxes on the host begin so; see interfaceStart in the launcher. */
 const INTERFACES = 'svcsb*';
-
-/** Where no sandbox gets to: this host and its neighbours, other sandboxes, metadata services, special uses (RFC 6890). */
-const REFUSED_NETWORKS = [
-  '0.0.0.0/8',
-  '10.0.0.0/8',
-  '100.64.0.0/10',
-  '127.0.0.0/8',
-  '169.254.0.0/16',
-  '172.16.0.0/12',
-  '192.0.0.0/24',
-  '192.0.2.0/24',
-  '192.88.99.0/24',
-  '192.168.0.0/16',
-  '198.18.0.0/15',
-  '198.51.100.0/24',
-  '203.0.113.0/24',
-  '224.0.0.0/4',
-  '240.0.0.0/4',
-];
 
 export interface FirewallOptions {
   /** IPv4 resolvers that sandboxes may ask although they lie in a refused network. */
@@ -60,7 +43,8 @@ export function firewallRules(options: FirewallOptions): string {
     `    oifname "${INTERFACES}" drop`,
     `    iifname "${INTERFACES}" meta nfproto ipv6 drop`,
     ...allowResolvers,
-    `    iifname "${INTERFACES}" ip daddr { ${REFUSED_NETWORKS.join(', ')} } reject with icmp type admin-prohibited`,
+    // This host and its neighbours, other sandboxes, metadata services.
+    `    iifname "${INTERFACES}" ip daddr { ${SPECIAL_NETWORKS_IPV4.join(', ')} } reject with icmp type admin-prohibited`,
     ...(guarded === '' ? [] : [`    iifname { ${guarded} } oifname { ${guarded} } drop`]),
     '  }',
     '  chain to_host {',

@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, rename, rm, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
+import pLimit from 'p-limit';
 import { namesIn, readIfThere, writeWhole } from './files.ts';
 import { FileSystemSync } from './file-system-sync.ts';
 import { UnpackFailure, type UnpackedLayer, type UnpackLayer, type UnpackLimits } from './layer-unpacker.ts';
 import { ownToken } from './process-token.ts';
-import { Slots } from './slots.ts';
 
 /** Layers that are fetched and unpacked at the same time, for whichever images. */
 const PARALLEL_LAYERS = 3;
@@ -35,7 +35,7 @@ export class LayerStore {
   readonly #work: string;
   readonly #unpack: UnpackLayer;
   readonly #limits: UnpackLimits;
-  readonly #slots = new Slots(PARALLEL_LAYERS);
+  readonly #slots = pLimit(PARALLEL_LAYERS);
   readonly #sync: FileSystemSync;
   readonly #running = new Map<string, Promise<StoredLayer>>();
 
@@ -109,7 +109,7 @@ export class LayerStore {
       await utimes(tree, 0, 0);
       const algorithm = diffId?.startsWith('sha512:') === true ? 'sha512' : 'sha256';
       const options = { limits: this.#limits, signal, algorithm } as const;
-      const unpacked = await this.#slots.run(async () => {
+      const unpacked = await this.#slots(async () => {
         signal.throwIfAborted();
         return this.#unpack(await open(), tree, options);
       });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { targetAddresses } from './target-addresses.ts';
+import { publicAddresses } from './public-addresses.ts';
 
-describe('the addresses that webhooks may lead to', () => {
+describe('public addresses', () => {
   it.each([
     '127.0.0.1',
     '10.1.2.3',
@@ -26,15 +26,15 @@ describe('the addresses that webhooks may lead to', () => {
     'localhost',
     '',
   ])('do not include %s', (address) => {
-    expect(targetAddresses([]).allows(address)).toBe(false);
+    expect(publicAddresses([]).allows(address)).toBe(false);
   });
 
   it.each(['8.8.8.8', '172.32.0.1', '100.128.0.1', '2606:4700::1111', '::ffff:8.8.8.8'])('include %s', (address) => {
-    expect(targetAddresses([]).allows(address)).toBe(true);
+    expect(publicAddresses([]).allows(address)).toBe(true);
   });
 
   it('include what the operator allows, however it is written, and no more', () => {
-    const targets = targetAddresses(['127.0.0.0/8', 'fd00::/8']);
+    const targets = publicAddresses(['127.0.0.0/8', 'fd00::/8']);
     expect(['127.0.0.1', '::ffff:127.0.0.1', 'fd00::1'].map((address) => targets.allows(address))).toEqual([
       true,
       true,
@@ -44,7 +44,7 @@ describe('the addresses that webhooks may lead to', () => {
   });
 
   it('are networks and nothing else in the configuration', () => {
-    expect(() => targetAddresses(['localhost'])).toThrow('localhost is no network');
-    expect(() => targetAddresses(['10.0.0.0'])).toThrow('10.0.0.0 is no network');
+    expect(() => publicAddresses(['localhost'])).toThrow('localhost is no network');
+    expect(() => publicAddresses(['10.0.0.0'])).toThrow('10.0.0.0 is no network');
   });
 });

@@ -1,44 +1,14 @@
 import { BlockList, isIP, SocketAddress } from 'node:net';
+import { SPECIAL_NETWORKS_IPV4, SPECIAL_NETWORKS_IPV6 } from './special-networks.ts';
 
-/** Networks that only this machine and its neighbours reach (IANA special-purpose registries), and those that lead to them. */
-const NOT_PUBLIC: readonly string[] = [
-  '0.0.0.0/8',
-  '10.0.0.0/8',
-  '100.64.0.0/10',
-  '127.0.0.0/8',
-  '169.254.0.0/16', // also the metadata services of clouds
-  '172.16.0.0/12',
-  '192.0.0.0/24',
-  '192.0.2.0/24',
-  '192.88.99.0/24',
-  '192.168.0.0/16',
-  '198.18.0.0/15',
-  '198.51.100.0/24',
-  '203.0.113.0/24',
-  '224.0.0.0/4',
-  '240.0.0.0/4',
-  '::/128',
-  '::1/128',
-  '64:ff9b::/96', // reaches any IPv4 address
-  '64:ff9b:1::/48',
-  '100::/64',
-  '2001::/23',
-  '2001:db8::/32',
-  '2002::/16', // likewise
-  'fc00::/7',
-  'fe80::/10',
-  'fec0::/10',
-  'ff00::/8',
-];
-
-export interface TargetAddresses {
-  /** Whether events may be sent to this IP address. */
+export interface PublicAddresses {
+  /** Whether this IP address is one of them; what is no IP address is not. */
   allows(address: string): boolean;
 }
 
 /** Public addresses, and those in the networks (CIDR) that the operator allows. Throws for what is no network. */
-export function targetAddresses(allowedNetworks: readonly string[]): TargetAddresses {
-  const refused = blockList(NOT_PUBLIC);
+export function publicAddresses(allowedNetworks: readonly string[]): PublicAddresses {
+  const refused = blockList([...SPECIAL_NETWORKS_IPV4, ...SPECIAL_NETWORKS_IPV6]);
   const allowed = blockList(allowedNetworks);
   return {
     allows: (address) => {

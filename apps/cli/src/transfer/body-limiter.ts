@@ -1,24 +1,4 @@
-/** At most so many at the same time; the others wait in their order. */
-export class Limiter {
-  #free: number;
-  readonly #waiting: (() => void)[] = [];
-
-  constructor(limit: number) {
-    this.#free = limit;
-  }
-
-  async run<Answer>(work: () => Promise<Answer>): Promise<Answer> {
-    if (this.#free > 0) this.#free -= 1;
-    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    try {
-      return await work();
-    } finally {
-      const next = this.#waiting.shift();
-      if (next === undefined) this.#free += 1;
-      else next();
-    }
-  }
-}
+import pLimit, { type LimitFunction } from 'p-limit';
 
 /** Up to here a body is small: it costs a round trip more than it costs bytes, and more of them may be on their way. */
 export const SMALL_BYTES = 1024 * 1024;
@@ -26,12 +6,12 @@ const SMALL_FOR_EACH_LARGE = 4;
 
 /** Bodies on their way at the same time: `parallel` large ones, and several small ones for each of those. */
 export class BodyLimiter {
-  readonly #large: Limiter;
-  readonly #small: Limiter;
+  readonly #large: LimitFunction;
+  readonly #small: LimitFunction;
 
   constructor(parallel: number) {
-    this.#large = new Limiter(parallel);
-    this.#small = new Limiter(parallel * SMALL_FOR_EACH_LARGE);
+    this.#large = pLimit(parallel);
+    this.#small = pLimit(parallel * SMALL_FOR_EACH_LARGE);
   }
 
   static isSmall(sizeBytes: number): boolean {
@@ -44,7 +24,7 @@ export class BodyLimiter {
   }
 
   run<Answer>(sizeBytes: number, work: () => Promise<Answer>): Promise<Answer> {
-    return (BodyLimiter.isSmall(sizeBytes) ? this.#small : this.#large).run(work);
+    return (BodyLimiter.isSmall(sizeBytes) ? this.#small : this.#large)(work);
   }
 }
 

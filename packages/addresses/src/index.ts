@@ -1,0 +1,2 @@
+export { publicAddresses, type PublicAddresses } from './public-addresses.ts';
+export { SPECIAL_NETWORKS_IPV4, SPECIAL_NETWORKS_IPV6 } from './special-networks.ts';
