@@ -128,6 +128,8 @@ export const sandboxesConfigSchema = Type.Object({
     maxItems: 50,
     description: 'Origins besides our own whose pages may open terminals',
   }),
+  max_creates_per_minute: amount(120, 1, 1_000_000, 'Sandboxes that one caller may make in a minute'),
+  max_terminals_per_minute: amount(100, 1, 1_000_000, 'Terminals that one caller may open in a minute'),
   max_commands: amount(64, 1, 120, 'Commands of the exec route that run in one sandbox at once'),
   max_terminals: amount(64, 1, 200, 'Open terminals and commands of one sandbox'),
 });

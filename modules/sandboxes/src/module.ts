@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import {
   RateLimiter,
+  type RateLimit,
   renderFlatError,
   useErrorRenderer,
   type Access,
@@ -85,8 +86,6 @@ export interface SandboxesModule {
 }
 
 const PREFIXES = ['/api/containers', '/api/sandboxes'] as const;
-const CREATES = { perMinute: 120, burst: 120 };
-const TERMINALS = { perMinute: 100, burst: 100 };
 
 export async function createSandboxesModule(deps: SandboxesDependencies): Promise<SandboxesModule> {
   const effects: Effects = { now: () => new Date(), setTimer: setUnrefTimer, randomBytes, ...deps.effects };
@@ -125,13 +124,13 @@ export async function createSandboxesModule(deps: SandboxesDependencies): Promis
     live: context.live,
     tickets,
     effects,
-    limiter: new RateLimiter(TERMINALS, nowMs),
+    limiter: new RateLimiter(perMinute(config.max_terminals_per_minute), nowMs),
     allowedOrigins: config.allowed_origins,
     maxTerminals: config.max_terminals,
   });
   const files = new FileService({ service, live: context.live, effects });
   const commands = new CommandService({ service, live: context.live, effects, maxCommands: config.max_commands });
-  const createLimiter = new RateLimiter(CREATES, nowMs);
+  const createLimiter = new RateLimiter(perMinute(config.max_creates_per_minute), nowMs);
   observe(deps.metrics, context, hub, commands);
 
   return {
@@ -205,6 +204,10 @@ function observe(metrics: Metrics, { live }: SandboxContext, hub: TerminalHub, c
   Object.assign(commandsRunning, { collect: () => commandsRunning.set(commands.running) });
   Object.assign(running, { collect: () => running.set(live.size) });
   Object.assign(terminals, { collect: () => terminals.set(hub.openTerminals) });
+}
+
+function perMinute(count: number): RateLimit {
+  return { perMinute: count, burst: count };
 }
 
 function setUnrefTimer(callback: () => void, delayMs: number): () => void {

@@ -1,0 +1,96 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { startPlatform } from '@svc/test/running-platform';
+import { waitFor } from '@svc/testing';
+import type { Subject } from './subject.ts';
+import { closed, svcClient, untilPrompt, type SvcClient } from './svc-client.ts';
+
+export interface SvcSubject extends Subject {
+  readonly pid: number;
+  readonly client: SvcClient;
+  /** A running sandbox; `settle` removes it. */
+  make(): Promise<string>;
+}
+
+export interface SvcOptions {
+  readonly folder: string;
+  readonly imageCache: string;
+  readonly image: string;
+  /** Sandboxes that wait ready; 0 for none. */
+  readonly pool: number;
+}
+
+const READY_MS = 300_000;
+
+/** One `svc up` with sandboxes alone. Limits of callers are lifted, since one caller does everything here. */
+export async function startSvc(options: SvcOptions): Promise<SvcSubject> {
+  const { folder, image, pool } = options;
+  await mkdir(folder, { recursive: true });
+  const configuration = join(folder, 'config.yaml');
+  await writeFile(configuration, configurationOf(options));
+  const platform = await startPlatform({
+    dataFolder: join(folder, 'data'),
+    flags: ['--config', configuration],
+    environment: { SVC_SERVICES: 'sandboxes', SVC_LOG_LEVEL: 'warn' },
+  });
+  const client = svcClient(platform.ready.url, platform.ready.token);
+  const made: string[] = [];
+  const make = async (): Promise<string> => {
+    const { status, body } = await client.call('POST', '/api/sandboxes?wait_ms=30000', { image });
+    const { id, status: state } = JSON.parse(body.toString()) as { id: string; status: string }; // the contract's shape
+    if (status !== 201 || state !== 'running') throw new Error(`create answered ${status}: ${body.toString()}`);
+    made.push(id);
+    return id;
+  };
+  const settle = async (): Promise<void> => {
+    for (const id of made.splice(0)) await client.call('DELETE', `/api/sandboxes/${id}`);
+    if (pool > 0) await waitFor(() => warmOf(client, pool), { timeoutMs: READY_MS, description: 'a filled pool' });
+  };
+  const stop = async (): Promise<void> => {
+    await settle().catch(() => undefined); // what failed before is told by the measurement
+    client.close();
+    await platform.stop();
+  };
+  try {
+    await make(); // the image is prepared by its first use
+    await settle();
+  } catch (error) {
+    await stop();
+    throw new Error(`svc did not make a sandbox: ${platform.log()}`, { cause: error });
+  }
+  return {
+    name: pool > 0 ? `svc, ${pool} warm` : 'svc, cold',
+    pid: platform.ready.pid,
+    client,
+    make,
+    settle,
+    stop,
+    async create() {
+      const begunMs = performance.now();
+      const id = await make();
+      const runningMs = performance.now() - begunMs;
+      const socket = client.open(id);
+      await untilPrompt(socket);
+      const promptMs = performance.now() - begunMs;
+      await closed(socket);
+      return { runningMs, promptMs };
+    },
+  };
+}
+
+async function warmOf(client: SvcClient, pool: number): Promise<boolean> {
+  const { body } = await client.call('GET', '/metrics');
+  return new RegExp(`^svc_sandbox_pool_ready\\{[^}]*\\} ${pool}$`, 'm').test(body.toString());
+}
+
+function configurationOf({ imageCache, image, pool }: SvcOptions): string {
+  const sandboxes = {
+    image_cache: imageCache,
+    image_registry: '',
+    max_per_caller: 100_000,
+    max_creates_per_minute: 1_000_000,
+    max_terminals_per_minute: 1_000_000,
+    ...(pool === 0 ? {} : { warm_pool: [{ image, min: pool, max: pool }] }),
+  };
+  return JSON.stringify({ sandboxes }); // JSON is YAML
+}

@@ -1,0 +1,71 @@
+import { markdownTable } from '../markdown-table.ts';
+import { distributionOf, rounded, type Distribution } from './figures.ts';
+import type { FileFigures } from './files.ts';
+import { fittingIn, type MemoryFigures } from './memory.ts';
+import type { CreateFigures } from './patterns.ts';
+
+const MiB = 1024 * 1024;
+
+/** The last column is how many times faster than the last subject, by the median. */
+export function createsTable(figures: readonly CreateFigures[]): string {
+  const rows = figures.flatMap((each) =>
+    (['running', 'prompt'] as const).map((kind) => {
+      const peer = figures.filter(({ pattern }) => pattern === each.pattern).at(-1) ?? each;
+      const { p50, p95, p99, max } = each[kind];
+      const ratio = peer === each ? '' : `${rounded(peer[kind].p50 / p50)}x`;
+      const name = `${each.pattern}, ${each.subject}, to ${kind === 'running' ? 'running' : 'first prompt'}`;
+      return [name, ...[p50, p95, p99, max].map(rounded), `${rounded(each.success * 100)} %`, ratio];
+    }),
+  );
+  return markdownTable(['create, ms', 'p50', 'p95', 'p99', 'max', 'success', 'faster than the last'], rows);
+}
+
+export function memoryTable(figures: MemoryFigures): string {
+  const rows = (
+    [
+      ['all of its processes (PSS)', figures.sandboxBytes],
+      ['of that the helper (PSS)', figures.helperBytes],
+      ['growth of the platform (PSS)', figures.platformBytes],
+      ['memory that the machine has less of', figures.machineBytes],
+    ] as const
+  ).map(([name, bytes]) => [name, `${(bytes / MiB).toFixed(2)} MiB`]);
+  const heading = `for each of ${figures.sandboxes} idle sandboxes`;
+  return markdownTable([heading, ''], [...rows, ['so many fit in 8 GiB', String(fittingIn(8, figures))]]);
+}
+
+export function throughputTable(rounds: readonly { raw: number; terminal: number }[]): string {
+  const [raw, terminal] = [median(rounds.map((each) => each.raw)), median(rounds.map((each) => each.terminal))];
+  return markdownTable(
+    ['terminal, MB/s', 'median', 'rounds', 'of a bare PTY'],
+    [
+      ['a bare PTY', rounded(raw), rounds.map((each) => rounded(each.raw)).join(' '), ''],
+      [
+        'sandbox, WebSocket',
+        rounded(terminal),
+        rounds.map((each) => rounded(each.terminal)).join(' '),
+        `${rounded((terminal / raw) * 100)} %`,
+      ],
+    ],
+  );
+}
+
+export function echoTable({ p50, p95, p99, max, count }: Distribution): string {
+  return markdownTable(
+    ['echo, ms', 'p50', 'p95', 'p99', 'max'],
+    [[`${count} letters`, ...[p50, p95, p99, max].map(rounded)]],
+  );
+}
+
+export function filesTable(mebibytes: number, { writeMbPerSecond, readMbPerSecond }: FileFigures): string {
+  const row = (name: string, rates: readonly number[]): string[] => [
+    name,
+    rounded(median(rates)),
+    rates.map(rounded).join(' '),
+  ];
+  const rows = [row('write', writeMbPerSecond), row('read', readMbPerSecond)];
+  return markdownTable([`one file of ${mebibytes} MiB, MB/s`, 'median', 'rounds'], rows);
+}
+
+function median(values: readonly number[]): number {
+  return distributionOf(values).p50;
+}
