@@ -1,6 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { startTestAgent, TestPlatform, type TestAgent } from '@svc/agent/testing';
 import type { CommandResult, DeployCommand } from '@svc/protocol';
+import { temporaryFolder } from '@svc/testing';
 import { startKubernetes, type Kubernetes } from './index.ts';
 
 /** Image with a shell that every node of the test has. */
@@ -44,6 +47,24 @@ export class AgentFixture {
 
   async json(...args: string[]): Promise<Record<string, unknown>> {
     return JSON.parse(await this.inNamespace('get', ...args, '-o', 'json')) as Record<string, unknown>;
+  }
+
+  /** Makes a pod of its own, outside of any deploy. */
+  async pod(name: string, containers: readonly object[], spec: object = {}, metadata: object = {}): Promise<void> {
+    await this.create({
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name, ...metadata },
+      spec: { terminationGracePeriodSeconds: 0, containers, ...spec },
+    });
+  }
+
+  /** `kubectl apply` of one object, as somebody who is not the agent. */
+  async create(object: object): Promise<void> {
+    await using folder = await temporaryFolder();
+    const file = join(folder.path, 'object.json');
+    await writeFile(file, JSON.stringify(object));
+    await this.inNamespace('apply', '-f', file);
   }
 
   /** Sends a deploy and waits for its one result. */

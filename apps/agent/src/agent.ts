@@ -23,6 +23,7 @@ import { unsupportedCommand } from './commands/not-yet.ts';
 import type { LiveConfig } from './config/live-config.ts';
 import { createPlatformToken } from './config/platform-token.ts';
 import { createDeployHandler } from './deploy/deploy-handler.ts';
+import { createExecHandler } from './exec/exec-handler.ts';
 import { watchEventLoop, type EventLoopWatch } from './health/event-loop-watch.ts';
 import { Health } from './health/health.ts';
 import { KubernetesWatch } from './health/kubernetes-watch.ts';
@@ -126,7 +127,7 @@ function connectParts(dependencies: AgentDependencies, resources: Resources): Pa
       ...(watch.health.version === '' ? {} : { kubernetes_version: watch.health.version }),
       ...(outbox.range === null ? {} : { outbox: outbox.range }),
       in_flight: runner.openCommandIds.slice(-PROTOCOL_LIMITS.idsPerMessage),
-      capabilities: ['deploy'],
+      capabilities: ['deploy', 'exec'],
     }),
     handlers: {
       connected: (session) => {
@@ -139,7 +140,7 @@ function connectParts(dependencies: AgentDependencies, resources: Resources): Pa
   });
   const handlers = {
     deploy: createDeployHandler({ client, config, clock, log }),
-    exec: unsupportedCommand('exec'),
+    exec: createExecHandler({ client, clock }),
     logs: unsupportedCommand('logs'),
   };
   const runner: CommandRunner = new CommandRunner({

@@ -18,5 +18,7 @@ export const agentErrors = defineErrors({
   CANCELLED: [499, 'The command was cancelled'],
   SUPERSEDED: [409, 'A newer deploy of the same project took its place'],
   LOST: [500, '{reason}'],
+  TIMEOUT: [504, '{reason}'],
+  KUBERNETES_ERROR: [502, '{reason}'],
   APPLY_FAILED: [502, '{reason}'],
 });

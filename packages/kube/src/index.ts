@@ -1,4 +1,5 @@
 export type { ClusterAccess, TokenSource } from './access.ts';
+export { assertAccepted } from './answers.ts';
 export {
   createKubeClient,
   type Applied,
@@ -28,6 +29,7 @@ export {
   type ObjectReference,
   type OwnerReference,
 } from './objects.ts';
+export { segment } from './paths.ts';
 export { fileToken, staticToken } from './token-source.ts';
 export type { RequestObserver, Transport } from './transport.ts';
 export type { WatchEvent } from './watch.ts';

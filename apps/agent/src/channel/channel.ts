@@ -55,6 +55,7 @@ export class PlatformChannel {
   #sessionId: string | undefined;
   #stopped: AbortSignal = AbortSignal.abort();
   #wake = new AbortController();
+  #arrival = Promise.withResolvers<void>();
   #health: ChannelHealth = {
     state: 'connecting',
     lastPingAt: null,
@@ -83,6 +84,21 @@ export class PlatformChannel {
       return Promise.reject(agentErrors.UNAVAILABLE({ details: { reason: 'the platform is not connected' } }));
     }
     return this.#current.send(type, payload);
+  }
+
+  /** Resolves when there is a connection that is not closing; rejects with the reason when the signal aborts. */
+  async connected(signal: AbortSignal): Promise<void> {
+    const aborted = Promise.withResolvers<never>();
+    const abort = (): void => aborted.reject(signal.reason);
+    signal.addEventListener('abort', abort, { once: true });
+    try {
+      signal.throwIfAborted();
+      while (this.#current === null || this.#current.closed) {
+        await Promise.race([this.#arrival.promise, aborted.promise]);
+      }
+    } finally {
+      signal.removeEventListener('abort', abort);
+    }
   }
 
   /** Ends a pause early: the token or the configuration changed. */
@@ -157,6 +173,8 @@ export class PlatformChannel {
         this.#sessionId = session.welcome?.session_id;
         log.info({ mode: session.mode, session_id: this.#sessionId }, 'connected to the platform');
         handlers.connected(session);
+        this.#arrival.resolve();
+        this.#arrival = Promise.withResolvers<void>();
       }
       const end = await session.ended;
       signal.removeEventListener('abort', stop);

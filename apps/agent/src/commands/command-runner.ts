@@ -63,6 +63,7 @@ export class CommandRunner {
       clock,
       sendProgress: (progress) => void channel.send('command_progress', progress).catch(() => undefined),
       sendOutput: (output) => channel.send('command_output', output),
+      connected: (signal) => channel.connected(signal),
     });
     this.#running.set(commandId, running); // before anything is awaited: the same id may be in the next frame
     const work = this.#run(command, running, payload)

@@ -5,7 +5,7 @@ export type CommandOutcome = Pick<CommandResult, 'status' | 'error' | 'deploy' |
 
 /** Input of a running command: standard input and the size of its terminal. */
 export type CommandInput =
-  | { type: 'stdin'; data: Buffer; eof: boolean }
+  | { type: 'stdin'; seq: number; data: Buffer; eof: boolean }
   | { type: 'resize'; rows: number; cols: number };
 
 export interface CommandContext {
@@ -14,7 +14,7 @@ export interface CommandContext {
   readonly signal: AbortSignal;
   /** Best effort, thinned out: what it says stands in the result as well. */
   progress(phase: string, message: string, counts?: Record<string, number>): void;
-  /** Resolves when it left for the network; rejects when the platform is away. */
+  /** Resolves when it left for the network; waits while the platform is away, and rejects when the command is cancelled then. */
   output(piece: Omit<CommandOutput, 'command_id' | 'seq'>): Promise<void>;
   /** Who wants input registers here; at most one. */
   onInput(listener: (input: CommandInput) => void): void;

@@ -26,8 +26,8 @@ export function routeMessage({ runner, delivery, log }: MessageRouterOptions, me
       runner.cancel(message.payload.command_id, message.payload.reason);
       return;
     case 'stdin': {
-      const { command_id: id, data, encoding, eof } = message.payload;
-      runner.input(id, { type: 'stdin', data: Buffer.from(data, encoding ?? 'utf8'), eof: eof ?? false });
+      const { command_id: id, seq, data, encoding, eof } = message.payload;
+      runner.input(id, { type: 'stdin', seq, data: Buffer.from(data, encoding ?? 'utf8'), eof: eof ?? false });
       return;
     }
     case 'resize':

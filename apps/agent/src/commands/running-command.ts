@@ -1,3 +1,4 @@
+import { isAppError } from '@svc/errors';
 import type { CommandOutput, CommandProgress } from '@svc/protocol';
 import type { Clock } from '../clock.ts';
 import type { CommandContext, CommandInput } from './handler.ts';
@@ -7,6 +8,8 @@ export interface RunningCommandOptions {
   clock: Clock;
   sendProgress(progress: CommandProgress): void;
   sendOutput(output: CommandOutput): Promise<void>;
+  /** Resolves when there is a connection again; rejects when the signal aborts. */
+  connected(signal: AbortSignal): Promise<void>;
 }
 
 const PROGRESS_INTERVAL_MS = 1000;
@@ -50,8 +53,19 @@ export class RunningCommand implements CommandContext {
     });
   }
 
-  output(piece: Omit<CommandOutput, 'command_id' | 'seq'>): Promise<void> {
-    return this.#options.sendOutput({ command_id: this.commandId, seq: ++this.#sequence, ...piece });
+  /** A piece that a broken connection kept from leaving goes over the next one, with its number. */
+  async output(piece: Omit<CommandOutput, 'command_id' | 'seq'>): Promise<void> {
+    const { sendOutput, connected } = this.#options;
+    const output = { command_id: this.commandId, seq: ++this.#sequence, ...piece };
+    for (;;) {
+      try {
+        await sendOutput(output);
+        return;
+      } catch (error) {
+        if (isAppError(error) && error.code === 'FRAME_TOO_LARGE') throw error;
+        await connected(this.signal);
+      }
+    }
   }
 
   onInput(listener: (input: CommandInput) => void): void {

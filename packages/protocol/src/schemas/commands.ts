@@ -24,7 +24,8 @@ export type DeployCommand = Static<typeof deploySchema>;
 
 /**
  * Contract: `pod`, `namespace`, `container` (empty = the pod's default container), `command`. Additive: absent means no
- * standard input, no terminal, 60 s for one that is not interactive, 1 MiB of output.
+ * standard input, no terminal, 60 s for one that is not interactive, 1 MiB of output (an interactive one: all of it).
+ * `stream` sends output as it comes also when it would fit into the result. `timeout_seconds` 0 = no end.
  */
 export const execSchema = Type.Object({
   pod: nameSchema,
@@ -37,6 +38,7 @@ export const execSchema = Type.Object({
   cols: Type.Optional(Type.Integer({ minimum: 1, maximum: 65_535 })),
   timeout_seconds: Type.Optional(Type.Integer({ minimum: 0, maximum: 86_400 })),
   max_output_bytes: Type.Optional(Type.Integer({ minimum: 0, maximum: 1024 * 1024 * 1024 })),
+  stream: Type.Optional(Type.Boolean()),
   actor: Type.Optional(actorSchema),
 });
 export type ExecCommand = Static<typeof execSchema>;

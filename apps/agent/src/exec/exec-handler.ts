@@ -1,0 +1,137 @@
+import type { KubeClient } from '@svc/kube';
+import type { ExecCommand, ExecResult } from '@svc/protocol';
+import type { Clock } from '../clock.ts';
+import { messageErrorOf } from '../commands/error-of.ts';
+import type { CommandContext, CommandHandler, CommandInput, CommandOutcome } from '../commands/handler.ts';
+import { agentErrors } from '../errors.ts';
+import { chooseContainer, findPod } from '../pods/container-choice.ts';
+import { EXEC_PROTOCOLS, ExecConnection } from './exec-connection.ts';
+import { readExecEnd, type ExecEnd } from './exec-status.ts';
+import { OutputCapture, type CapturedOutput } from './output-capture.ts';
+
+export interface ExecHandlerOptions {
+  client: KubeClient;
+  clock: Clock;
+  /** Subprotocols to offer, the best first; all that we know by default. */
+  protocols?: readonly string[];
+}
+
+const DEFAULT_TIMEOUT_MS = 60_000;
+const DEFAULT_MAX_OUTPUT_BYTES = 1024 * 1024;
+/** Input that a process does not read is kept up to here; then the command ends, since nothing can tell the sender. */
+const MAX_WAITING_INPUT_BYTES = 16 * 1024 * 1024;
+
+/** `exec`: `succeeded` for any command that ran, with its exit code; `failed` only when it could not run. */
+export function createExecHandler(options: ExecHandlerOptions): CommandHandler<'exec'> {
+  return {
+    position: () => 0,
+    run: async (payload, context) => {
+      const pod = await findPod(options.client, payload, context.signal);
+      const container = chooseContainer(pod, payload.container);
+      return runExec(options, payload, container, context);
+    },
+  };
+}
+
+async function runExec(
+  { client, clock, protocols = EXEC_PROTOCOLS }: ExecHandlerOptions,
+  payload: ExecCommand,
+  container: string,
+  context: CommandContext,
+): Promise<CommandOutcome> {
+  const { pod, namespace, command, stdin = false, tty = false } = payload;
+  const interactive = stdin || tty;
+  let opened: ExecConnection | undefined;
+  const capture = new OutputCapture({
+    clock,
+    send: (piece) => context.output(piece),
+    live: interactive || (payload.stream ?? false),
+    maxBytes: payload.max_output_bytes ?? (interactive ? Number.MAX_SAFE_INTEGER : DEFAULT_MAX_OUTPUT_BYTES),
+    hold: () => opened?.pause(),
+    release: () => opened?.resume(),
+  });
+  const target = { namespace, pod, container, command, stdin, tty };
+  const listener = { output: (stream: 'stdout' | 'stderr', data: Buffer) => capture.add(stream, data) };
+  const connection = await ExecConnection.open(client, target, listener, context.signal, protocols);
+  opened = connection;
+  context.progress('running', `in container ${container}`);
+  if (tty && payload.rows !== undefined && payload.cols !== undefined) connection.resize(payload.rows, payload.cols);
+  const stopped = Promise.withResolvers<Stop>();
+  const dismissInput = feedInput(connection, context, stopped.resolve);
+  const cancelTimer = startTimeout(clock, payload, interactive, () => stopped.resolve({ status: 'timed_out' }));
+  const cancel = (): void => stopped.resolve({ status: 'cancelled', reason: context.signal.reason });
+  context.signal.addEventListener('abort', cancel, { once: true });
+  if (context.signal.aborted) cancel();
+  try {
+    const first = await Promise.race([connection.ended.then(readExecEnd), stopped.promise]);
+    if ('status' in first) connection.close();
+    const output = await capture.end();
+    return 'status' in first ? stoppedOutcome(first, container, output) : endedOutcome(first, container, output);
+  } finally {
+    cancelTimer();
+    dismissInput();
+    context.signal.removeEventListener('abort', cancel);
+    connection.close();
+  }
+}
+
+/** Why we left a process that may still run. */
+interface Stop {
+  status: 'timed_out' | 'cancelled' | 'failed';
+  reason?: unknown;
+}
+
+function feedInput(connection: ExecConnection, context: CommandContext, stop: (stop: Stop) => void): () => void {
+  let ended = false;
+  let lastSequence = -1;
+  const take = (input: CommandInput): void => {
+    if (input.type === 'resize') {
+      connection.resize(input.rows, input.cols);
+      return;
+    }
+    if (ended || input.seq <= lastSequence) return; // a repetition after a reconnect
+    lastSequence = input.seq;
+    if (input.data.length > 0) connection.write(input.data);
+    if (input.eof) {
+      ended = true;
+      if (!connection.endInput()) {
+        context.progress('input', 'this API server cannot tell the process that its input ended');
+      }
+    }
+    if (connection.waitingInputBytes <= MAX_WAITING_INPUT_BYTES) return;
+    const reason = `the process does not read: more than ${MAX_WAITING_INPUT_BYTES} bytes of input wait for it`;
+    stop({ status: 'failed', reason: agentErrors.UNAVAILABLE({ details: { field: 'stdin', reason } }) });
+  };
+  context.onInput(take);
+  return () => context.onInput(() => undefined);
+}
+
+function startTimeout(clock: Clock, payload: ExecCommand, interactive: boolean, end: () => void): () => void {
+  const { timeout_seconds: seconds } = payload;
+  const timeoutMs = seconds === undefined ? (interactive ? 0 : DEFAULT_TIMEOUT_MS) : seconds * 1000;
+  return timeoutMs === 0 ? () => undefined : clock.setTimer(end, timeoutMs);
+}
+
+function stoppedOutcome({ status, reason }: Stop, container: string, output: CapturedOutput): CommandOutcome {
+  const exec: ExecResult = { exit_code: null, container, process_may_be_running: true, ...output };
+  const cause =
+    status === 'timed_out'
+      ? agentErrors.TIMEOUT({ details: { reason: 'the command did not end in time; its process may still run' } })
+      : reason;
+  return { status, error: messageErrorOf(cause), exec };
+}
+
+function endedOutcome(end: ExecEnd, container: string, output: CapturedOutput): CommandOutcome {
+  const exec: ExecResult = { exit_code: null, container, process_may_be_running: false, ...output };
+  switch (end.kind) {
+    case 'exited':
+      return { status: 'succeeded', exec: { ...exec, exit_code: end.exitCode } };
+    case 'not_started':
+      return { status: 'failed', error: end.error, exec };
+    case 'unknown': {
+      const reason = 'the connection to the container ended before its command did';
+      const error = messageErrorOf(agentErrors.LOST({ details: { reason } }));
+      return { status: 'lost', error, exec: { ...exec, process_may_be_running: true } };
+    }
+  }
+}

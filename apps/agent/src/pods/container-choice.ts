@@ -1,0 +1,56 @@
+import { fieldAt, isRecord, type KubeClient, type KubeObject } from '@svc/kube';
+import { agentErrors } from '../errors.ts';
+
+/** What is shown as the container when none is named: the annotation that kubectl knows as well. */
+const DEFAULT_CONTAINER = 'kubectl.kubernetes.io/default-container';
+const CONTAINER_LISTS = ['containers', 'initContainers', 'ephemeralContainers'] as const;
+
+/** The pod, or NOT_FOUND with its name. */
+export async function findPod(
+  client: KubeClient,
+  { namespace, pod: name }: { namespace: string; pod: string },
+  signal: AbortSignal,
+): Promise<KubeObject> {
+  const pod = await client.get({ apiVersion: 'v1', kind: 'Pod', namespace, name }, signal);
+  if (pod !== null) return pod;
+  throw agentErrors.NOT_FOUND({
+    details: { field: 'pod', what: `pod ${namespace}/${name}`, reason: 'no such pod in this namespace' },
+  });
+}
+
+/** The named container; else the default one of the annotation; else the only one; else INVALID_REQUEST with the names. */
+export function chooseContainer(pod: KubeObject, wanted: string | undefined): string {
+  if (wanted !== undefined && wanted !== '') {
+    const all = CONTAINER_LISTS.flatMap((list) => namesIn(pod, list));
+    if (all.includes(wanted)) return wanted;
+    throw unclear(pod, all, `has no container ${wanted}`);
+  }
+  const names = namesIn(pod, 'containers');
+  const annotated = pod.metadata.annotations?.[DEFAULT_CONTAINER];
+  if (annotated !== undefined && names.includes(annotated)) return annotated;
+  const [only] = names;
+  if (only !== undefined && names.length === 1) return only;
+  throw unclear(pod, names, 'has several containers');
+}
+
+/** Status of one container, whichever list it stands in. */
+export function containerStatus(pod: KubeObject, container: string): Record<string, unknown> | null {
+  for (const list of ['containerStatuses', 'initContainerStatuses', 'ephemeralContainerStatuses']) {
+    const statuses = fieldAt(pod, 'status', list);
+    if (!Array.isArray(statuses)) continue;
+    const found = statuses.filter(isRecord).find((status) => status['name'] === container);
+    if (found !== undefined) return found;
+  }
+  return null;
+}
+
+function namesIn(pod: KubeObject, list: (typeof CONTAINER_LISTS)[number]): string[] {
+  const containers = fieldAt(pod, 'spec', list);
+  if (!Array.isArray(containers)) return [];
+  return containers.map((container) => fieldAt(container, 'name')).filter((name) => typeof name === 'string');
+}
+
+function unclear(pod: KubeObject, names: readonly string[], what: string): Error {
+  const reason = `pod ${pod.metadata.name} ${what}; its containers are ${names.join(', ')}`;
+  return agentErrors.INVALID_REQUEST({ details: { field: 'container', reason, containers: names.slice(0, 50) } });
+}
