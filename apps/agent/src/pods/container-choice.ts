@@ -1,4 +1,4 @@
-import { fieldAt, isRecord, type KubeClient, type KubeObject } from '@svc/kube';
+import { fieldAt, type KubeClient, type KubeObject } from '@svc/kube';
 import { agentErrors } from '../errors.ts';
 
 /** What is shown as the container when none is named: the annotation that kubectl knows as well. */
@@ -31,17 +31,6 @@ export function chooseContainer(pod: KubeObject, wanted: string | undefined): st
   const [only] = names;
   if (only !== undefined && names.length === 1) return only;
   throw unclear(pod, names, 'has several containers');
-}
-
-/** Status of one container, whichever list it stands in. */
-export function containerStatus(pod: KubeObject, container: string): Record<string, unknown> | null {
-  for (const list of ['containerStatuses', 'initContainerStatuses', 'ephemeralContainerStatuses']) {
-    const statuses = fieldAt(pod, 'status', list);
-    if (!Array.isArray(statuses)) continue;
-    const found = statuses.filter(isRecord).find((status) => status['name'] === container);
-    if (found !== undefined) return found;
-  }
-  return null;
 }
 
 function namesIn(pod: KubeObject, list: (typeof CONTAINER_LISTS)[number]): string[] {
