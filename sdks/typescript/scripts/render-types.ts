@@ -33,18 +33,32 @@ export interface OpenApiDocument {
 
 /** What the names of operations leave out. */
 const STORE = '/api/v1/workspace/{workspace_uuid}/object-store';
+const API = '/api';
+/** The routes of sandboxes; `/api/sandboxes` is the same as `/api/containers`. */
+const OF_SANDBOXES = /^\/api\/(containers|images|snapshots|events|auth\/guest)(\/|$)/;
 const HEADER = `/* Made by scripts/generate-types.ts from api/openapi.json; \`./svc openapi\` writes it anew. */
 `;
 
-/** One interface with a member for each operation of the object store: its query, its JSON body and its JSON answer. */
+/** An interface for each service, with a member for each operation: its query, its JSON body and its JSON answer. */
 export function renderTypes(document: OpenApiDocument): string {
+  const store = renderInterface(document, 'ObjectStoreOperations', STORE, (path) => path.includes('/object-store'));
+  const sandboxes = renderInterface(document, 'SandboxOperations', API, (path) => OF_SANDBOXES.test(path));
+  return `${HEADER}\n${store}\n${sandboxes}`;
+}
+
+function renderInterface(
+  document: OpenApiDocument,
+  name: string,
+  prefix: string,
+  takes: (path: string) => boolean,
+): string {
   const members = Object.entries(document.paths)
-    .filter(([path]) => path.includes('/object-store'))
+    .filter(([path]) => takes(path))
     .flatMap(([path, methods]) => Object.entries(methods).map(([method, operation]) => ({ path, method, operation })))
     .map(({ path, method, operation }) =>
-      renderOperation(`${method.toUpperCase()} ${path.replace(STORE, '') || '/'}`, operation),
+      renderOperation(`${method.toUpperCase()} ${path.replace(prefix, '') || '/'}`, operation),
     );
-  return `${HEADER}\nexport interface ObjectStoreOperations {\n${members.join('\n')}\n}\n`;
+  return `export interface ${name} {\n${members.join('\n')}\n}\n`;
 }
 
 function renderOperation(title: string, operation: Operation): string {

@@ -1,6 +1,8 @@
 import { AccountsClient } from './accounts.ts';
 import { ObjectStoreClient } from './object-store/object-store.ts';
+import { sandboxEnvironment } from './environment.ts';
 import { PlatformClient } from './platform.ts';
+import { SandboxesClient } from './sandboxes/sandboxes.ts';
 import { TeamsClient } from './teams.ts';
 import { Transport, type TransportOptions } from './transport.ts';
 import { WorkspacesClient, type WorkspaceRef } from './workspaces.ts';
@@ -11,6 +13,10 @@ export interface SvcClient {
   readonly teams: TeamsClient;
   readonly workspaces: WorkspacesClient;
   readonly platform: PlatformClient;
+  /** The sandboxes of the caller's own workspace; `sandboxes.in(workspace)` are those of another. */
+  readonly sandboxes: SandboxesClient;
+  /** @deprecated The same as `sandboxes`, which is the name to use. */
+  readonly containers: SandboxesClient;
   /** The object store of one workspace. */
   objectStore(workspace: WorkspaceRef): ObjectStoreClient;
 }
@@ -21,11 +27,29 @@ export interface SvcClient {
  */
 export function createClient(options: TransportOptions): SvcClient {
   const transport = new Transport(options);
+  const sandboxes = new SandboxesClient(transport);
   return {
     accounts: new AccountsClient(transport),
     teams: new TeamsClient(transport),
     workspaces: new WorkspacesClient(transport),
     platform: new PlatformClient(transport),
+    sandboxes,
+    containers: sandboxes,
     objectStore: (workspace) => new ObjectStoreClient(transport, workspace),
   };
+}
+
+/** What a client of sandboxes alone has: every server of the sandbox API serves it. */
+export type SandboxClient = Pick<SvcClient, 'sandboxes' | 'containers'>;
+
+/** A client made of `SANDBOX_URL` and `SANDBOX_TOKEN`, where the options do not name an address and a credential. */
+export function createSandboxClient(options: Partial<TransportOptions> = {}): SandboxClient {
+  const { baseUrl, credential } = options;
+  if (baseUrl !== undefined && credential !== undefined) return createClient({ ...options, baseUrl, credential });
+  const environment = sandboxEnvironment();
+  return createClient({
+    ...options,
+    baseUrl: baseUrl ?? environment.baseUrl,
+    credential: credential ?? { kind: 'token', token: environment.token },
+  });
 }

@@ -18,7 +18,7 @@ export type {
   User,
   Workspace,
 } from './accounts-types.ts';
-export { createClient, type SvcClient } from './client.ts';
+export { createClient, createSandboxClient, type SandboxClient, type SvcClient } from './client.ts';
 export {
   ApiError,
   ConflictError,
@@ -103,6 +103,48 @@ export {
   type ServiceState,
   type WorkspaceScope,
 } from './platform.ts';
+export type { EventOptions, SandboxEvent } from './sandboxes/events.ts';
+export {
+  CommandInterruptedError,
+  type CommandResult,
+  type RunnableCommand,
+  type RunOptions,
+} from './sandboxes/exec.ts';
+export {
+  SandboxFiles,
+  type FileChange,
+  type FileContent,
+  type FileDownload,
+  type ReadOptions,
+  type Unpacked,
+  type WriteOptions,
+} from './sandboxes/files.ts';
+export type { OutputListener } from './sandboxes/output-queue.ts';
+export { SandboxProcess, type ProcessOptions } from './sandboxes/process.ts';
+export {
+  Sandbox,
+  SandboxHandle,
+  type PortPreview,
+  type SandboxMetrics,
+  type SandboxUsage,
+} from './sandboxes/sandbox.ts';
+export type {
+  FileEntry,
+  GuestSignIn,
+  NewSandbox,
+  SandboxImage,
+  SandboxInfo,
+  SandboxPage,
+  SandboxQuery,
+  SandboxStatus,
+  TerminalSession,
+  WrittenFile,
+} from './sandboxes/sandbox-types.ts';
+export { SandboxesClient, type CreateOptions } from './sandboxes/sandboxes.ts';
+export { SnapshotsClient, type Snapshot } from './sandboxes/snapshots.ts';
+export { Terminal, type ConnectionState, type TerminalEnd, type TerminalOptions } from './sandboxes/terminal.ts';
+export type { OutputChunk, ProcessExit } from './sandboxes/v1-connection.ts';
+export type { OpenSocket, SocketLike, SocketRequest } from './socket.ts';
 export { Transport, type CallOptions, type CallRequest, type Credential, type TransportOptions } from './transport.ts';
 export type { PageQuery } from './pages.ts';
 export { TeamsClient } from './teams.ts';

@@ -1,6 +1,7 @@
 import { errorOfAnswer } from './error-body.ts';
 import { NetworkError, TimeoutError, UnexpectedAnswerError } from './errors.ts';
 import { parseJson, readText } from './read-body.ts';
+import type { OpenSocket } from './socket.ts';
 
 /** How the caller proves who it is. */
 export type Credential =
@@ -19,6 +20,8 @@ export interface TransportOptions {
   /** Largest answer that is read. Default 16 MiB. */
   maxAnswerBytes?: number;
   fetch?: typeof fetch;
+  /** Opens WebSockets where there is no global one (Node 20), or in another way. */
+  openSocket?: OpenSocket;
 }
 
 /** What every method of the SDK takes as its last argument. */
@@ -37,9 +40,20 @@ export interface CallRequest extends CallOptions {
   query?: Readonly<Record<string, QueryValue>>;
   /** Sent as JSON. */
   body?: unknown;
+  /** Sent as it is, in place of `body`, for as long as it takes: no time limit holds unless the call names one. */
+  content?: Content;
   /** Besides the transport's own. */
   headers?: Readonly<Record<string, string>>;
 }
+
+/** A body that is no JSON. A stream is sent while it is read, which browsers cannot. */
+export interface Content {
+  type: string;
+  body: Blob | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>;
+}
+
+/** The longest that a timer of JavaScript can be: 24 days. */
+const NO_LIMIT_MS = 2 ** 31 - 1;
 
 /** One HTTP call: credential, time limit, error classes. Holds no state besides its options. */
 export class Transport {
@@ -60,6 +74,14 @@ export class Transport {
   /** Whether the browser's cookie is the credential. */
   get withCookies(): boolean {
     return this.#options.credential.kind === 'session';
+  }
+
+  get credential(): Credential {
+    return this.#options.credential;
+  }
+
+  get openSocket(): OpenSocket | undefined {
+    return this.#options.openSocket;
   }
 
   /** Where a request goes and with which headers, for whoever sends a body of another kind. */
@@ -89,7 +111,8 @@ export class Transport {
 
   /** Resolves with the parsed body (undefined for an empty one). `Answer` is the shape that the route promises. */
   async call<Answer>(request: CallRequest): Promise<Answer> {
-    const timeoutMs = request.timeoutMs ?? this.#options.timeoutMs ?? 30_000;
+    const usual = request.content === undefined ? (this.#options.timeoutMs ?? 30_000) : NO_LIMIT_MS;
+    const timeoutMs = request.timeoutMs ?? usual;
     const deadline = AbortSignal.timeout(timeoutMs);
     const signal = request.signal === undefined ? deadline : AbortSignal.any([request.signal, deadline]);
     try {
@@ -123,7 +146,8 @@ export class Transport {
     return send(this.#urlOf(request), {
       method: request.method,
       headers: this.#headersOf(request),
-      body: request.body === undefined ? null : JSON.stringify(request.body),
+      body: request.content?.body ?? (request.body === undefined ? null : JSON.stringify(request.body)),
+      ...(request.content?.body instanceof ReadableStream ? { duplex: 'half' } : {}),
       credentials: this.withCookies ? 'same-origin' : 'omit',
       redirect: 'error',
       signal,
@@ -144,7 +168,8 @@ export class Transport {
 
   #headersOf(request: CallRequest): Record<string, string> {
     const headers: Record<string, string> = { accept: 'application/json', ...request.headers };
-    if (request.body !== undefined) headers['content-type'] = 'application/json';
+    if (request.content !== undefined) headers['content-type'] = request.content.type;
+    else if (request.body !== undefined) headers['content-type'] = 'application/json';
     const { credential } = this.#options;
     if (credential.kind === 'token') headers['authorization'] = `Bearer ${credential.token}`;
     if (credential.kind === 'session' && request.method !== 'GET') {

@@ -1559,3 +1559,606 @@ export interface ObjectStoreOperations {
     };
   };
 }
+
+export interface SandboxOperations {
+  /** Sign in as a guest, for smoke tests; off unless configured */
+  'POST /auth/guest': {
+    query: Record<string, never>;
+    body: {
+      "username": string;
+      "email"?: undefined | string;
+    };
+    answer: {
+      "token": string;
+      "token_type": "Bearer";
+      /** Seconds */
+      "expires_in": number;
+      "expires_at": string;
+      "guest": true;
+      "user": {
+        "id": string;
+        "username": string;
+        /** Always empty */
+        "email": string;
+        "tier": "guest";
+      };
+      /** How many sandboxes the guest may have */
+      "containers": number;
+    };
+  };
+  /** List sandboxes, newest first; filters: status, name, label.KEY=VALUE */
+  'GET /containers': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+      "status"?: undefined | "creating" | "running" | "stopped" | "error";
+      "name"?: undefined | string;
+      "page_size"?: undefined | number;
+      "cursor"?: undefined | string;
+    };
+    body: undefined;
+    answer: {
+      "containers": ({
+        "id": string;
+        "name": string;
+        "image": string;
+        "status": "creating" | "running" | "stopped" | "error";
+        "state_reason": string | null;
+        "error": {
+          "code": string;
+          "message": string;
+          "recoverable": boolean;
+        } | null;
+        /** RFC 3339, UTC, milliseconds */
+        "created_at": string;
+        "started_at": string | null;
+        "expires_at": string | null;
+        /** RFC 3339, UTC, milliseconds */
+        "last_activity_at": string;
+        "labels": Record<string, string>;
+        "environment": Record<string, string>;
+        "resources": {
+          "cpu": number;
+          "memory_mb": number;
+          "disk_mb": number;
+          "pids": number;
+        };
+        "driver": string;
+        "isolation": "default" | "gvisor";
+        "network": "none" | "egress";
+        "image_progress": {
+          /** resolving, downloading, unpacking or building */
+          "stage": string;
+          "source": string;
+          "layers": number;
+          "layers_done": number;
+          /** Compressed bytes to fetch; 0 when nothing is fetched */
+          "bytes": number;
+          "bytes_done": number;
+        } | null;
+      })[];
+      "count": number;
+      /** How many sandboxes the caller may have */
+      "limit": number;
+      "next_cursor": string | null;
+    };
+  };
+  /** Make a sandbox: 201 when it runs in time, else 202 */
+  'POST /containers': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+      "wait_ms"?: undefined | number;
+    };
+    body: {
+      /** A name or alias of the catalog */
+      "image": string;
+      "name"?: undefined | string;
+      "environment"?: undefined | Record<string, string>;
+      "labels"?: undefined | Record<string, string>;
+      "resources"?: undefined | {
+        "cpu"?: undefined | number;
+        "memory_mb"?: undefined | number;
+        "disk_mb"?: undefined | number;
+        "pids"?: undefined | number;
+      };
+      "network"?: undefined | "none" | "egress";
+      "isolation"?: undefined | "default" | "gvisor";
+      "idle_timeout_seconds"?: undefined | number;
+      "max_lifetime_seconds"?: undefined | number;
+    };
+    answer: {
+      "id": string;
+      "name": string;
+      "image": string;
+      "status": "creating" | "running" | "stopped" | "error";
+      "state_reason": string | null;
+      "error": {
+        "code": string;
+        "message": string;
+        "recoverable": boolean;
+      } | null;
+      /** RFC 3339, UTC, milliseconds */
+      "created_at": string;
+      "started_at": string | null;
+      "expires_at": string | null;
+      /** RFC 3339, UTC, milliseconds */
+      "last_activity_at": string;
+      "labels": Record<string, string>;
+      "environment": Record<string, string>;
+      "resources": {
+        "cpu": number;
+        "memory_mb": number;
+        "disk_mb": number;
+        "pids": number;
+      };
+      "driver": string;
+      "isolation": "default" | "gvisor";
+      "network": "none" | "egress";
+      "image_progress": {
+        /** resolving, downloading, unpacking or building */
+        "stage": string;
+        "source": string;
+        "layers": number;
+        "layers_done": number;
+        /** Compressed bytes to fetch; 0 when nothing is fetched */
+        "bytes": number;
+        "bytes_done": number;
+      } | null;
+    };
+  };
+  /** Read a sandbox; with wait_for it answers when the state is reached or the time is over */
+  'GET /containers/{id}': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+      "wait_for"?: undefined | "creating" | "running" | "stopped" | "error";
+      "timeout"?: undefined | number;
+    };
+    body: undefined;
+    answer: {
+      "id": string;
+      "name": string;
+      "image": string;
+      "status": "creating" | "running" | "stopped" | "error";
+      "state_reason": string | null;
+      "error": {
+        "code": string;
+        "message": string;
+        "recoverable": boolean;
+      } | null;
+      /** RFC 3339, UTC, milliseconds */
+      "created_at": string;
+      "started_at": string | null;
+      "expires_at": string | null;
+      /** RFC 3339, UTC, milliseconds */
+      "last_activity_at": string;
+      "labels": Record<string, string>;
+      "environment": Record<string, string>;
+      "resources": {
+        "cpu": number;
+        "memory_mb": number;
+        "disk_mb": number;
+        "pids": number;
+      };
+      "driver": string;
+      "isolation": "default" | "gvisor";
+      "network": "none" | "egress";
+      "image_progress": {
+        /** resolving, downloading, unpacking or building */
+        "stage": string;
+        "source": string;
+        "layers": number;
+        "layers_done": number;
+        /** Compressed bytes to fetch; 0 when nothing is fetched */
+        "bytes": number;
+        "bytes_done": number;
+      } | null;
+    };
+  };
+  /** Delete a sandbox and its files, in any state */
+  'DELETE /containers/{id}': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+    };
+    body: undefined;
+    answer: {
+      "id": string;
+      "deleted": true;
+      "message": string;
+    };
+  };
+  /** Run a command and answer its output and exit code; with stream, the output as it comes */
+  'POST /containers/{id}/exec': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+    };
+    body: {
+      "command"?: undefined | string | (string)[];
+      "cmd"?: undefined | string | (string)[];
+      "workdir"?: undefined | string;
+      "cwd"?: undefined | string;
+      "env"?: undefined | Record<string, string> | (string)[];
+      /** Only root is known inside a sandbox */
+      "user"?: undefined | string;
+      /** What the command reads; nothing by default */
+      "stdin"?: undefined | string;
+      "stdin_encoding"?: undefined | "utf-8" | "base64";
+      "encoding"?: undefined | "utf-8" | "base64";
+      /** 60 by default */
+      "timeout_seconds"?: undefined | number;
+      /** Output as it comes, as server-sent events */
+      "stream"?: undefined | boolean;
+    };
+    answer: {
+      "command": string | (string)[];
+      "stdout": string;
+      "stderr": string;
+      /** Both, in the order of their arrival */
+      "output": string;
+      "encoding": "utf-8" | "base64";
+      /** 128 + number after a signal; -1 when the time was over */
+      "exit_code": number;
+      "signal": string | null;
+      "duration_ms": number;
+      /** Of something only the beginning and the end are there */
+      "truncated": boolean;
+      /** As much as it was */
+      "stdout_bytes": number;
+      "stderr_bytes": number;
+      "timed_out": boolean;
+    };
+  };
+  /** Read a file: its bytes, or with format=json its content in base64 */
+  'GET /containers/{id}/files': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+      "path": string;
+      "format"?: undefined | "raw" | "json";
+    };
+    body: undefined;
+    answer: undefined;
+  };
+  /** Read a file: its bytes, or with format=json its content in base64 */
+  'HEAD /containers/{id}/files': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+      "path": string;
+      "format"?: undefined | "raw" | "json";
+    };
+    body: undefined;
+    answer: undefined;
+  };
+  /** Write a file at once: 201 when it is new, 200 when it took the place of another */
+  'POST /containers/{id}/files': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+      "path"?: undefined | string;
+      "mode"?: undefined | string;
+      "append"?: undefined | boolean;
+      "create_dirs"?: undefined | boolean;
+    };
+    body: undefined;
+    answer: {
+      "path": string;
+      "filename": string;
+      "size": number;
+      "mode": string;
+      "mod_time": string;
+      /** Of the bytes that were sent */
+      "sha256": string;
+      "created": boolean;
+      "message": string;
+    };
+  };
+  /** Delete a file, or a directory with all that is in it */
+  'DELETE /containers/{id}/files': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+      "path": string;
+      "recursive"?: undefined | boolean;
+      "missing_ok"?: undefined | boolean;
+    };
+    body: undefined;
+    answer: {
+      "path": string;
+      "deleted": boolean;
+      "message": string;
+    };
+  };
+  /** List a directory, directories first */
+  'GET /containers/{id}/files/list': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+      "path"?: undefined | string;
+      "page_size"?: undefined | number;
+      "cursor"?: undefined | string;
+      "format"?: undefined | "object" | "array";
+    };
+    body: undefined;
+    answer: {
+      "path": string;
+      "files": ({
+        "name": string;
+        /** The name's bytes in base64, where they are no UTF-8 */
+        "name_b64"?: undefined | string;
+        "path": string;
+        "size": number;
+        /** Such as -rw-r--r-- */
+        "mode": string;
+        "mode_octal": string;
+        "mod_time": string;
+        "is_dir": boolean;
+        "type": "file" | "dir" | "symlink" | "other";
+        "link_target": string | null;
+        "uid": number;
+        "gid": number;
+      })[];
+      /** Entries of this page */
+      "count": number;
+      /** Entries of the directory */
+      "total": number;
+      "next_cursor": string | null;
+    } | ({
+      "name": string;
+      /** The name's bytes in base64, where they are no UTF-8 */
+      "name_b64"?: undefined | string;
+      "path": string;
+      "size": number;
+      /** Such as -rw-r--r-- */
+      "mode": string;
+      "mode_octal": string;
+      "mod_time": string;
+      "is_dir": boolean;
+      "type": "file" | "dir" | "symlink" | "other";
+      "link_target": string | null;
+      "uid": number;
+      "gid": number;
+    })[];
+  };
+  /** Make a directory, with those on the way; the path in the body or the query */
+  'POST /containers/{id}/files/mkdir': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+      "path"?: undefined | string;
+    };
+    body: {
+      "path": string;
+      /** Octal digits such as "0644", or the number itself */
+      "mode"?: undefined | string | number;
+      "parents"?: undefined | boolean;
+    } | null;
+    answer: {
+      "path": string;
+      "created": boolean;
+      "message": string;
+    };
+  };
+  /** Rename or move within the sandbox, in one step */
+  'POST /containers/{id}/files/move': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+    };
+    body: {
+      "path": string;
+      "target": string;
+      "overwrite"?: undefined | boolean;
+    };
+    answer: {
+      "path": string;
+      "message": string;
+    };
+  };
+  /** Attributes of one path; a link is not followed */
+  'GET /containers/{id}/files/stat': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+      "path"?: undefined | string;
+    };
+    body: undefined;
+    answer: {
+      "name": string;
+      /** The name's bytes in base64, where they are no UTF-8 */
+      "name_b64"?: undefined | string;
+      "path": string;
+      "size": number;
+      /** Such as -rw-r--r-- */
+      "mode": string;
+      "mode_octal": string;
+      "mod_time": string;
+      "is_dir": boolean;
+      "type": "file" | "dir" | "symlink" | "other";
+      "link_target": string | null;
+      "uid": number;
+      "gid": number;
+    };
+  };
+  /** Start a stopped sandbox, or bring one in error back with its files */
+  'POST /containers/{id}/start': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+      "wait_ms"?: undefined | number;
+    };
+    body: Record<string, never> | null;
+    answer: {
+      "id": string;
+      "name": string;
+      "image": string;
+      "status": "creating" | "running" | "stopped" | "error";
+      "state_reason": string | null;
+      "error": {
+        "code": string;
+        "message": string;
+        "recoverable": boolean;
+      } | null;
+      /** RFC 3339, UTC, milliseconds */
+      "created_at": string;
+      "started_at": string | null;
+      "expires_at": string | null;
+      /** RFC 3339, UTC, milliseconds */
+      "last_activity_at": string;
+      "labels": Record<string, string>;
+      "environment": Record<string, string>;
+      "resources": {
+        "cpu": number;
+        "memory_mb": number;
+        "disk_mb": number;
+        "pids": number;
+      };
+      "driver": string;
+      "isolation": "default" | "gvisor";
+      "network": "none" | "egress";
+      "image_progress": {
+        /** resolving, downloading, unpacking or building */
+        "stage": string;
+        "source": string;
+        "layers": number;
+        "layers_done": number;
+        /** Compressed bytes to fetch; 0 when nothing is fetched */
+        "bytes": number;
+        "bytes_done": number;
+      } | null;
+    };
+  };
+  /** Stop a sandbox; its files stay */
+  'POST /containers/{id}/stop': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+    };
+    body: Record<string, never> | null;
+    answer: {
+      "id": string;
+      "name": string;
+      "image": string;
+      "status": "creating" | "running" | "stopped" | "error";
+      "state_reason": string | null;
+      "error": {
+        "code": string;
+        "message": string;
+        "recoverable": boolean;
+      } | null;
+      /** RFC 3339, UTC, milliseconds */
+      "created_at": string;
+      "started_at": string | null;
+      "expires_at": string | null;
+      /** RFC 3339, UTC, milliseconds */
+      "last_activity_at": string;
+      "labels": Record<string, string>;
+      "environment": Record<string, string>;
+      "resources": {
+        "cpu": number;
+        "memory_mb": number;
+        "disk_mb": number;
+        "pids": number;
+      };
+      "driver": string;
+      "isolation": "default" | "gvisor";
+      "network": "none" | "egress";
+      "image_progress": {
+        /** resolving, downloading, unpacking or building */
+        "stage": string;
+        "source": string;
+        "layers": number;
+        "layers_done": number;
+        /** Compressed bytes to fetch; 0 when nothing is fetched */
+        "bytes": number;
+        "bytes_done": number;
+      } | null;
+    };
+  };
+  /** Make a one-use ticket (30 s) that opens a terminal: /ws/terminal/ID?ticket= */
+  'POST /containers/{id}/terminal/tickets': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+    };
+    body: undefined;
+    answer: {
+      "ticket": string;
+      "expires_at": string;
+    };
+  };
+  /** List terminal sessions: shells that outlive their clients */
+  'GET /containers/{id}/terminals': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+    };
+    body: undefined;
+    answer: {
+      "terminals": ({
+        "session": string;
+        "pid": number;
+        "shell": string;
+        "cols": number;
+        "rows": number;
+        /** Clients that look at it now */
+        "attached": number;
+        /** The shell has ended; its last output and exit code wait for a client */
+        "exited": boolean;
+        "started_at": string;
+      })[];
+      "count": number;
+    };
+  };
+  /** End a terminal session: its shell is hung up */
+  'DELETE /containers/{id}/terminals/{session}': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+    };
+    body: undefined;
+    answer: {
+      "session": string;
+      "deleted": true;
+    };
+  };
+  /** List the images that sandboxes can be made of; popular ones only, unless all=true */
+  'GET /images': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+      "all"?: undefined | boolean;
+    };
+    body: undefined;
+    answer: {
+      "images": ({
+        "name": string;
+        "display_name": string;
+        "description": string;
+        "category": string;
+        "tags": (string)[];
+        "popular": boolean;
+        "default": boolean;
+        "aliases": (string)[];
+        "cached": boolean;
+        "drivers": (string)[];
+        "progress": {
+          /** resolving, downloading, unpacking or building */
+          "stage": string;
+          "source": string;
+          "layers": number;
+          "layers_done": number;
+          /** Compressed bytes to fetch; 0 when nothing is fetched */
+          "bytes": number;
+          "bytes_done": number;
+        } | null;
+      })[];
+      "categories": Record<string, (string)[]>;
+      "popular": (string)[];
+      "count": number;
+    };
+  };
+}

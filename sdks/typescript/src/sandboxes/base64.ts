@@ -1,0 +1,14 @@
+/** Browsers and older Nodes have no `Uint8Array.fromBase64`; pieces keep the argument lists short. */
+const PIECE_BYTES = 0x8000;
+
+export function toBase64(bytes: Uint8Array): string {
+  let binary = '';
+  for (let start = 0; start < bytes.length; start += PIECE_BYTES) {
+    binary += String.fromCharCode(...bytes.subarray(start, start + PIECE_BYTES));
+  }
+  return btoa(binary);
+}
+
+export function fromBase64(text: string): Uint8Array<ArrayBuffer> {
+  return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+}

@@ -1,0 +1,117 @@
+import { UnexpectedAnswerError } from '../errors.ts';
+import type { CallOptions } from '../transport.ts';
+import { fromBase64, toBase64 } from './base64.ts';
+import { CapturedOutput } from './captured-output.ts';
+import { pathOf, type SandboxTransport } from './sandbox-transport.ts';
+import { readServerEvents } from './server-events.ts';
+
+/** A text runs in `sh -c`, a list runs as it is. */
+export type RunnableCommand = string | readonly string[];
+
+export interface RunOptions extends CallOptions {
+  /** Absolute; the home folder by default. */
+  cwd?: string | undefined;
+  env?: Readonly<Record<string, string>> | undefined;
+  /** What the command reads; nothing by default. */
+  stdin?: string | Uint8Array | undefined;
+  /** Of the command. 60,000 by default; the platform counts whole seconds. Not `timeoutMs`, which is the call's own. */
+  limitMs?: number | undefined;
+  /** How much of each output is kept: its beginning and its end. 1 MiB by default. */
+  maxOutputBytes?: number | undefined;
+  /** Called as output comes; the command waits for what they answer. */
+  onStdout?: ((bytes: Uint8Array) => void | Promise<void>) | undefined;
+  onStderr?: ((bytes: Uint8Array) => void | Promise<void>) | undefined;
+}
+
+export interface CommandResult {
+  stdout: string;
+  stderr: string;
+  /** 128 + its number after a signal; -1 when the time was over. */
+  exitCode: number;
+  /** Such as `SIGKILL`; null when the command ended by itself. */
+  signal: string | null;
+  durationMs: number;
+  /** Of an output only the beginning and the end are there. */
+  truncated: boolean;
+  timedOut: boolean;
+}
+
+export const DEFAULT_LIMIT_MS = 60_000;
+export const DEFAULT_MAX_OUTPUT_BYTES = 1024 * 1024;
+/** A sandbox that is being made is waited for; the answer begins when the command does. */
+const HEAD_TIMEOUT_MS = 90_000;
+const INTERRUPTED = 'The connection ended before the command';
+
+/** Runs a command by the exec route, its output as it comes. It ends with its time limit, or with the signal. */
+export async function execCommand(
+  transport: SandboxTransport,
+  id: string,
+  command: RunnableCommand,
+  options: RunOptions,
+): Promise<CommandResult> {
+  const { cwd, env, stdin, signal, timeoutMs = HEAD_TIMEOUT_MS } = options;
+  const body = {
+    command: typeof command === 'string' ? command : [...command],
+    ...(cwd === undefined ? {} : { workdir: cwd }),
+    ...(env === undefined ? {} : { env }),
+    ...(stdin === undefined ? {} : inputOf(stdin)),
+    timeout_seconds: Math.max(1, Math.ceil((options.limitMs ?? DEFAULT_LIMIT_MS) / 1000)),
+    encoding: 'base64',
+    stream: true,
+  };
+  const headers = { accept: 'text/event-stream' };
+  const response = await transport.stream('POST', `${pathOf(id)}/exec`, { body, headers, signal, timeoutMs });
+  if (response.body === null) throw new UnexpectedAnswerError('The answer has no events');
+  try {
+    return await gather(response.body, options);
+  } catch (error) {
+    signal?.throwIfAborted();
+    // The only thing that reading a body throws of itself (WHATWG Fetch, 5.3).
+    if (error instanceof TypeError) throw new CommandInterruptedError(INTERRUPTED, { cause: error });
+    throw error;
+  }
+}
+
+async function gather(body: ReadableStream<Uint8Array>, options: RunOptions): Promise<CommandResult> {
+  const limitBytes = options.maxOutputBytes ?? DEFAULT_MAX_OUTPUT_BYTES;
+  const [stdout, stderr] = [new CapturedOutput(limitBytes), new CapturedOutput(limitBytes)];
+  let reason = INTERRUPTED;
+  for await (const { event, data } of readServerEvents(body)) {
+    const fields = JSON.parse(data) as Readonly<Record<string, unknown>>; // the route's documented events, checked below
+    if (event === 'stdout' || event === 'stderr') {
+      const bytes = fromBase64(textOf(fields['data']));
+      (event === 'stdout' ? stdout : stderr).push(bytes);
+      await (event === 'stdout' ? options.onStdout : options.onStderr)?.(bytes);
+    } else if (event === 'error') {
+      // A shell says on stderr that there is no such command.
+      reason = textOf(fields['message']);
+      const bytes = new TextEncoder().encode(`${reason}\n`);
+      stderr.push(bytes);
+      await options.onStderr?.(bytes);
+    } else if (event === 'exit') {
+      const { exit_code: exitCode, signal, duration_ms: durationMs, timed_out: timedOut } = fields;
+      return {
+        stdout: stdout.text(),
+        stderr: stderr.text(),
+        exitCode: typeof exitCode === 'number' ? exitCode : -1,
+        signal: typeof signal === 'string' ? signal : null,
+        durationMs: typeof durationMs === 'number' ? durationMs : 0,
+        truncated: stdout.truncated || stderr.truncated,
+        timedOut: timedOut === true,
+      };
+    }
+  }
+  throw new CommandInterruptedError(reason);
+}
+
+/** The connection was lost while the command ran: nobody knows whether it has ended. It is never started again by itself. */
+export class CommandInterruptedError extends UnexpectedAnswerError {}
+
+function inputOf(stdin: string | Uint8Array): Record<string, unknown> {
+  if (typeof stdin === 'string') return { stdin };
+  return { stdin: toBase64(stdin), stdin_encoding: 'base64' };
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}

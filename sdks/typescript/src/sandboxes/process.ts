@@ -1,0 +1,136 @@
+import { SvcError } from '../errors.ts';
+import { toBase64Url } from '../socket.ts';
+import { CommandInterruptedError, type RunnableCommand } from './exec.ts';
+import { explainRefusal } from './explain-refusal.ts';
+import { OutputQueue, type OutputListener } from './output-queue.ts';
+import type { SandboxTransport } from './sandbox-transport.ts';
+import { untilSent } from './send-window.ts';
+import { V1Connection, type ProcessExit } from './v1-connection.ts';
+
+export interface ProcessOptions {
+  cwd?: string | undefined;
+  env?: Readonly<Record<string, string>> | undefined;
+  /** Ends the process. */
+  signal?: AbortSignal | undefined;
+}
+
+const MAX_FRAME_BYTES = 256 * 1024;
+/** It stands in the address of the WebSocket. */
+const MAX_PARAMETER_CHARACTERS = 16_384;
+
+/** A command with pipes: its input is written while it runs, its outputs are apart. It ends when this client goes. */
+export class SandboxProcess {
+  readonly #queue = new OutputQueue((bytes) => this.#connection?.acknowledge(bytes));
+  readonly #ended = Promise.withResolvers<ProcessExit>();
+  #connection: V1Connection | null = null;
+  #exit: ProcessExit | null = null;
+  #error: string | null = null;
+
+  private constructor() {
+    this.#ended.promise.catch(() => undefined); // heard by those who wait for it
+  }
+
+  static async start(
+    transport: SandboxTransport,
+    id: string,
+    command: RunnableCommand,
+    options: ProcessOptions = {},
+  ): Promise<SandboxProcess> {
+    const { signal } = options;
+    const process = new SandboxProcess();
+    const query = { cmd: commandParameter(argumentsOf(command, options)) };
+    try {
+      process.#connection = await V1Connection.open(transport, id, { query, signal }, process.#listener(signal));
+    } catch (error) {
+      throw await explainRefusal(transport, id, error, { session: undefined, since: undefined, signal });
+    }
+    const abort = (): void => process.kill();
+    signal?.addEventListener('abort', abort, { once: true });
+    void process.#ended.promise.then(
+      () => signal?.removeEventListener('abort', abort),
+      () => signal?.removeEventListener('abort', abort),
+    );
+    return process;
+  }
+
+  /** Resolves when the command has ended and its output was taken. Rejects when the connection was lost before. */
+  get ended(): Promise<ProcessExit> {
+    return this.#ended.promise;
+  }
+
+  /** There is one listener; output waits in the sandbox while the promise that it answers is pending. */
+  onData(listener: OutputListener): void {
+    this.#queue.listen(listener);
+  }
+
+  /** Resolves when there is room for more. What a command does not read any more is dropped. */
+  async write(data: string | Uint8Array): Promise<void> {
+    const bytes = typeof data === 'string' ? new TextEncoder().encode(data) : data;
+    for (let start = 0; start < bytes.length; start += MAX_FRAME_BYTES) {
+      const connection = this.#connection;
+      if (connection === null) return;
+      connection.type(bytes.subarray(start, start + MAX_FRAME_BYTES));
+      await untilSent(
+        () => connection.bufferedBytes,
+        () => this.#connection !== connection,
+      );
+    }
+  }
+
+  /** The end of the input. */
+  finishInput(): void {
+    this.#connection?.control({ type: 'eof' });
+  }
+
+  /** Such as `SIGTERM`. */
+  signal(name: string): void {
+    this.#connection?.control({ type: 'signal', name });
+  }
+
+  /** Ends it without waiting for it. */
+  kill(): void {
+    this.#connection?.close();
+  }
+
+  #listener(signal: AbortSignal | undefined): Parameters<typeof V1Connection.open>[3] {
+    return {
+      started: () => undefined,
+      output: (chunk) => this.#queue.push(chunk),
+      lagged: () => undefined, // only sessions lose output
+      failed: (_code, message) => {
+        this.#error = message;
+        const bytes = new TextEncoder().encode(`${message}\n`);
+        this.#queue.push({ bytes, channel: 'stderr', replayed: false, offset: 0 });
+      },
+      exited: (exit) => {
+        this.#exit = exit;
+      },
+      closed: (code, reason) => {
+        this.#connection = null;
+        const exit = this.#exit;
+        if (exit !== null) this.#queue.drained().then(() => this.#ended.resolve(exit), this.#ended.reject);
+        else this.#ended.reject(failureOf(signal, this.#error ?? reason, code));
+      },
+    };
+  }
+}
+
+function failureOf(signal: AbortSignal | undefined, reason: string, code: number): Error {
+  if (signal?.aborted === true) return signal.reason instanceof Error ? signal.reason : new SvcError('Aborted');
+  return new CommandInterruptedError(reason === '' ? `The connection was closed with ${code}` : reason);
+}
+
+function commandParameter(argv: readonly string[]): string {
+  const parameter = toBase64Url(JSON.stringify(argv));
+  if (parameter.length <= MAX_PARAMETER_CHARACTERS) return parameter;
+  throw new SvcError('The command is too long: write it to a file of the sandbox, or use run()');
+}
+
+/** A folder and variables have no place in the address, so the shell sets them and then becomes the command. */
+function argumentsOf(command: RunnableCommand, { cwd, env = {} }: ProcessOptions): string[] {
+  const argv = typeof command === 'string' ? ['sh', '-c', command] : [...command];
+  const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
+  if (cwd === undefined && variables.length === 0) return argv;
+  const folder = cwd ?? '.';
+  return ['sh', '-c', 'cd -- "$1" && shift && exec env "$@"', 'sh', folder, ...variables, ...argv];
+}

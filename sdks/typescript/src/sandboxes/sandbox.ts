@@ -1,0 +1,234 @@
+import { ApiError, UnexpectedAnswerError } from '../errors.ts';
+import type { CallOptions } from '../transport.ts';
+import { followEvents, type EventOptions, type SandboxEvent } from './events.ts';
+import { execCommand, type CommandResult, type RunnableCommand, type RunOptions } from './exec.ts';
+import { SandboxFiles } from './files.ts';
+import { markerRun } from './marker-run.ts';
+import { SandboxProcess, type ProcessOptions } from './process.ts';
+import { pathOf, type SandboxTransport } from './sandbox-transport.ts';
+import type { SandboxInfo, SandboxStatus, TerminalSession } from './sandbox-types.ts';
+import type { Snapshot } from './snapshots.ts';
+import { Terminal, type TerminalOptions } from './terminal.ts';
+
+/** One look at what a sandbox uses; null is what its driver cannot tell. */
+export interface SandboxUsage {
+  at: string;
+  cpu_cores: number | null;
+  memory_bytes: number | null;
+  memory_limit_bytes: number | null;
+  pids: number | null;
+  disk_bytes: number | null;
+  disk_limit_bytes: number | null;
+}
+
+export interface SandboxMetrics {
+  current: SandboxUsage | null;
+  samples: SandboxUsage[];
+}
+
+/** An address under which a port of the sandbox is reached for a while, also from a browser. */
+export interface PortPreview {
+  port: number;
+  url: string;
+  expires_at: string;
+}
+
+const LONG_POLL_SECONDS = 30;
+
+/** One sandbox by its id. Nothing is asked before a method is called. */
+export class SandboxHandle {
+  readonly id: string;
+  readonly files: SandboxFiles;
+  readonly #transport: SandboxTransport;
+
+  constructor(transport: SandboxTransport, id: string) {
+    this.#transport = transport;
+    this.id = id;
+    this.files = new SandboxFiles(transport, id);
+  }
+
+  get(options: CallOptions = {}): Promise<SandboxInfo> {
+    return this.#transport.call('GET', pathOf(this.id), options);
+  }
+
+  /** Asks again and again, each time held by the platform until the state is reached. Stops on `error`, and at the time's end. */
+  async waitFor(status: SandboxStatus, options: CallOptions = {}): Promise<SandboxInfo> {
+    const endsAtMs = performance.now() + (options.timeoutMs ?? 120_000);
+    for (;;) {
+      const leftSeconds = Math.ceil((endsAtMs - performance.now()) / 1000);
+      const timeout = Math.max(0, Math.min(LONG_POLL_SECONDS, leftSeconds));
+      const query = { wait_for: status, timeout };
+      const askedAtMs = performance.now();
+      const call = { query, signal: options.signal, timeoutMs: (timeout + 15) * 1000 };
+      const info = await this.#transport.call<SandboxInfo>('GET', pathOf(this.id), call);
+      if (info.status === status || info.status === 'error' || leftSeconds <= 0) return info;
+      // A server that does not hold the answer is asked once in two seconds, as the contract suggests.
+      if (performance.now() - askedAtMs < 1_000) await new Promise((resolve) => setTimeout(resolve, 2_000));
+    }
+  }
+
+  start(options: CallOptions = {}): Promise<SandboxInfo> {
+    return this.#change('start', options);
+  }
+
+  /** Its files stay. */
+  stop(options: CallOptions = {}): Promise<SandboxInfo> {
+    return this.#change('stop', options);
+  }
+
+  /** Its processes stand still, and cost no time of the CPU. Any use of the sandbox resumes it. */
+  pause(options: CallOptions = {}): Promise<SandboxInfo> {
+    return this.#change('pause', options);
+  }
+
+  resume(options: CallOptions = {}): Promise<SandboxInfo> {
+    return this.#change('resume', options);
+  }
+
+  /** With its files, in any state. */
+  async delete(options: CallOptions = {}): Promise<void> {
+    await this.#transport.call('DELETE', pathOf(this.id), options);
+  }
+
+  snapshot({ name, ...options }: CallOptions & { name?: string } = {}): Promise<Snapshot> {
+    const body = name === undefined ? {} : { name };
+    return this.#transport.call('POST', `${pathOf(this.id)}/snapshots`, { timeoutMs: 120_000, ...options, body });
+  }
+
+  /** New sandboxes with the files of this one, as they are now. */
+  async fork({ name, count, ...options }: CallOptions & { name?: string; count?: number } = {}): Promise<Sandbox[]> {
+    const body = { ...(name !== undefined && { name }), ...(count !== undefined && { count }) };
+    const { containers } = await this.#transport.call<{ containers: SandboxInfo[] }>(
+      'POST',
+      `${pathOf(this.id)}/fork`,
+      { timeoutMs: 120_000, ...options, body },
+    );
+    return containers.map((info) => new Sandbox(this.#transport, info));
+  }
+
+  /** What happens to it, from now on or after an event. */
+  events(options: EventOptions = {}): AsyncGenerator<SandboxEvent, void> {
+    return followEvents(this.#transport, `${pathOf(this.id)}/events`, options);
+  }
+
+  metrics({ since, ...options }: CallOptions & { since?: Date } = {}): Promise<SandboxMetrics> {
+    const query = { since: since?.toISOString() };
+    return this.#transport.call('GET', `${pathOf(this.id)}/metrics`, { query, ...options });
+  }
+
+  /**
+   * Runs a command to its end. That it failed is a result, not an error. On a server that has only the contract's raw
+   * terminal the command runs in a shell there, which it cannot tell from a shell of a person.
+   */
+  async run(command: RunnableCommand, options: RunOptions = {}): Promise<CommandResult> {
+    if (!this.#transport.contractOnly) {
+      try {
+        return await execCommand(this.#transport, this.id, command, options);
+      } catch (error) {
+        if (!isMissingRoute(error)) throw error;
+        await this.get({ signal: options.signal }); // throws when it is the sandbox that is missing
+        this.#transport.contractOnly = true;
+      }
+    }
+    return await markerRun(this.#transport, this.id, command, options);
+  }
+
+  /** Starts a command with pipes, to write to while it runs. */
+  spawn(command: RunnableCommand, options: ProcessOptions = {}): Promise<SandboxProcess> {
+    return SandboxProcess.start(this.#transport, this.id, command, options);
+  }
+
+  /** Opens a shell on a terminal, or joins a session. */
+  terminal(options: TerminalOptions = {}): Promise<Terminal> {
+    return Terminal.open(this.#transport, this.id, options);
+  }
+
+  /** Shells that outlive their clients. */
+  async terminals(options: CallOptions = {}): Promise<TerminalSession[]> {
+    const path = `${pathOf(this.id)}/terminals`;
+    return (await this.#transport.call<{ terminals: TerminalSession[] }>('GET', path, options)).terminals;
+  }
+
+  /** Hangs a session up. */
+  async endTerminal(session: string, options: CallOptions = {}): Promise<void> {
+    await this.#transport.call('DELETE', `${pathOf(this.id)}/terminals/${encodeURIComponent(session)}`, options);
+  }
+
+  /** An hour by default. */
+  previewPort(
+    port: number,
+    { expiresInSeconds, ...options }: CallOptions & { expiresInSeconds?: number } = {},
+  ): Promise<PortPreview> {
+    const body = { port, ...(expiresInSeconds !== undefined && { expires_in_seconds: expiresInSeconds }) };
+    return this.#transport.call('POST', `${pathOf(this.id)}/ports`, { ...options, body });
+  }
+
+  async #change(verb: string, options: CallOptions): Promise<SandboxInfo> {
+    const answer = await this.#transport.call<SandboxInfo>('POST', `${pathOf(this.id)}/${verb}`, {
+      timeoutMs: 120_000,
+      ...options,
+    });
+    if (typeof answer?.id !== 'string') throw new UnexpectedAnswerError('The answer is no sandbox');
+    return answer;
+  }
+}
+
+/** A sandbox as it was when it was last looked at by this program. */
+export class Sandbox extends SandboxHandle {
+  #info: SandboxInfo;
+
+  constructor(transport: SandboxTransport, info: SandboxInfo) {
+    super(transport, info.id);
+    this.#info = info;
+  }
+
+  get info(): SandboxInfo {
+    return this.#info;
+  }
+
+  get name(): string {
+    return this.#info.name;
+  }
+
+  get image(): string {
+    return this.#info.image;
+  }
+
+  get status(): SandboxStatus {
+    return this.#info.status;
+  }
+
+  override async get(options: CallOptions = {}): Promise<SandboxInfo> {
+    return (this.#info = await super.get(options));
+  }
+
+  override async waitFor(status: SandboxStatus, options: CallOptions = {}): Promise<SandboxInfo> {
+    return (this.#info = await super.waitFor(status, options));
+  }
+
+  override async start(options: CallOptions = {}): Promise<SandboxInfo> {
+    return (this.#info = await super.start(options));
+  }
+
+  override async stop(options: CallOptions = {}): Promise<SandboxInfo> {
+    return (this.#info = await super.stop(options));
+  }
+
+  override async pause(options: CallOptions = {}): Promise<SandboxInfo> {
+    return (this.#info = await super.pause(options));
+  }
+
+  override async resume(options: CallOptions = {}): Promise<SandboxInfo> {
+    return (this.#info = await super.resume(options));
+  }
+
+  toJSON(): SandboxInfo {
+    return this.#info;
+  }
+}
+
+/** 404 and 405 of a server that does not know the route; a sandbox that is not there has its own code. */
+function isMissingRoute(error: unknown): boolean {
+  if (!(error instanceof ApiError) || error.code === 'SANDBOX_NOT_FOUND') return false;
+  return error.status === 404 || error.status === 405 || error.status === 501;
+}

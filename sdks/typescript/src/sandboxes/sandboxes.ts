@@ -1,0 +1,131 @@
+import { ApiError } from '../errors.ts';
+import { pageParameters, type PageQuery } from '../pages.ts';
+import type { WorkspaceScope } from '../platform.ts';
+import type { CallOptions, Transport } from '../transport.ts';
+import { followEvents, type EventOptions, type SandboxEvent } from './events.ts';
+import { Sandbox, SandboxHandle } from './sandbox.ts';
+import { SandboxTransport } from './sandbox-transport.ts';
+import type { GuestSignIn, NewSandbox, SandboxImage, SandboxInfo, SandboxPage, SandboxQuery } from './sandbox-types.ts';
+import { SnapshotsClient } from './snapshots.ts';
+
+export interface CreateOptions extends CallOptions {
+  /** How long to wait until it runs; 0 answers at once. 120,000 by default. */
+  waitMs?: number | undefined;
+  /** The same request with the same key makes no second sandbox. */
+  idempotencyKey?: string | undefined;
+}
+
+/** What one request is held for; the rest of the time goes to long polls. */
+const MOST_HELD_MS = 30_000;
+const DEFAULT_WAIT_MS = 120_000;
+
+/**
+ *     const sandbox = await svc.sandboxes.create({ image: 'ubuntu' });
+ *     const { stdout } = await sandbox.run('uname -a');
+ *     await sandbox.delete();
+ */
+export class SandboxesClient {
+  readonly snapshots: SnapshotsClient;
+  readonly #transport: SandboxTransport;
+  readonly #plain: Transport;
+
+  constructor(transport: Transport, workspace: WorkspaceScope = {}) {
+    this.#plain = transport;
+    this.#transport = new SandboxTransport(transport, workspace);
+    this.snapshots = new SnapshotsClient(this.#transport);
+  }
+
+  /** Those of another workspace than the caller's own. */
+  in(workspace: WorkspaceScope): SandboxesClient {
+    return new SandboxesClient(this.#plain, workspace);
+  }
+
+  /** Answers when it runs. One that could not be made throws, and is not left behind. */
+  async create(request: NewSandbox, options: CreateOptions = {}): Promise<Sandbox> {
+    const { waitMs = DEFAULT_WAIT_MS, idempotencyKey, signal } = options;
+    const endsAtMs = performance.now() + waitMs;
+    const held = Math.min(waitMs, MOST_HELD_MS);
+    const info = await this.#transport.call<SandboxInfo>('POST', '/containers', {
+      query: { wait_ms: held },
+      body: request,
+      headers: idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey },
+      signal,
+      timeoutMs: options.timeoutMs ?? held + 30_000,
+    });
+    const sandbox = new Sandbox(this.#transport, info);
+    if (sandbox.status === 'creating' && waitMs > 0) {
+      await sandbox.waitFor('running', { signal, timeoutMs: Math.max(0, endsAtMs - performance.now()) });
+    }
+    if (sandbox.status !== 'error') return sandbox;
+    await sandbox.delete().catch(() => undefined); // the cause is what the caller has to hear of
+    throw failureOf(sandbox.info);
+  }
+
+  async get(id: string, options: CallOptions = {}): Promise<Sandbox> {
+    const info = await new SandboxHandle(this.#transport, id).get(options);
+    return new Sandbox(this.#transport, info);
+  }
+
+  /** Without asking whether there is one. */
+  of(id: string): SandboxHandle {
+    return new SandboxHandle(this.#transport, id);
+  }
+
+  /** Newest first. */
+  async page(query: SandboxQuery & PageQuery = {}, options: CallOptions = {}): Promise<SandboxPage> {
+    const { status, name, labels = {} } = query;
+    const filters = Object.fromEntries(Object.entries(labels).map(([key, value]) => [`label.${key}`, value]));
+    const answer = await this.#transport.call<{
+      containers: SandboxInfo[] | null;
+      limit: number;
+      next_cursor?: string | null;
+    }>('GET', '/containers', { query: { status, name, ...filters, ...pageParameters(query) }, ...options });
+    // The contract lets an empty list be null.
+    return { items: answer.containers ?? [], nextCursor: answer.next_cursor ?? null, limit: answer.limit };
+  }
+
+  /** Newest first, page after page, as far as it is iterated. */
+  async *list(query: SandboxQuery & PageQuery = {}, options: CallOptions = {}): AsyncGenerator<Sandbox, void> {
+    let cursor = query.cursor;
+    do {
+      const { items, nextCursor } = await this.page({ ...query, cursor }, options);
+      for (const info of items) yield new Sandbox(this.#transport, info);
+      cursor = nextCursor ?? undefined;
+    } while (cursor !== undefined);
+  }
+
+  async delete(id: string, options: CallOptions = {}): Promise<void> {
+    await this.of(id).delete(options);
+  }
+
+  /** What happens to all sandboxes of the workspace, from now on or after an event. */
+  events(options: EventOptions = {}): AsyncGenerator<SandboxEvent, void> {
+    return followEvents(this.#transport, '/events', options);
+  }
+
+  /** What sandboxes can be made of; popular ones only, unless `all`. */
+  async images({ all, ...options }: CallOptions & { all?: boolean } = {}): Promise<SandboxImage[]> {
+    const query = { all: all === true ? true : undefined };
+    return (
+      (await this.#transport.call<{ images: SandboxImage[] | null }>('GET', '/images', { query, ...options })).images ??
+      []
+    );
+  }
+
+  /** For smoke tests, where the platform allows guests. Needs no token; the answer has one. */
+  signInAsGuest(guest: { username: string; email?: string }, options: CallOptions = {}): Promise<GuestSignIn> {
+    return this.#plain.call({ method: 'POST', path: '/api/auth/guest', body: guest, ...options });
+  }
+}
+
+/** Why it could not be made, as if the create itself had been refused. */
+function failureOf({ error, state_reason: reason, id }: SandboxInfo): ApiError {
+  return new ApiError({
+    status: 502,
+    code: error?.code ?? reason ?? 'SANDBOX_FAILED',
+    message: error?.message ?? 'The sandbox could not be made',
+    requestId: null,
+    details: { id, recoverable: error?.recoverable ?? false },
+    retryAfterSeconds: null,
+  });
+}

@@ -1,0 +1,56 @@
+import { UnexpectedAnswerError } from '../errors.ts';
+
+export interface ServerEvent {
+  /** Of the last event that had one, for `Last-Event-ID`. */
+  id: string;
+  event: string;
+  data: string;
+}
+
+/** Far above what any route sends; a server that never ends a line cannot fill the memory. */
+const MAX_EVENT_CHARACTERS = 8 * 1024 * 1024;
+
+/** Reads server-sent events (WHATWG HTML, section 9.2.6) as they come. Ends with the stream; leaving early cancels it. */
+export async function* readServerEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<ServerEvent, void> {
+  let id = '';
+  let event = '';
+  let data: string[] = [];
+  for await (const line of linesOf(body)) {
+    if (line === '') {
+      if (data.length > 0) yield { id, event: event === '' ? 'message' : event, data: data.join('\n') };
+      [event, data] = ['', []];
+      continue;
+    }
+    const colon = line.indexOf(':');
+    if (colon === 0) continue; // a comment, which keeps the connection alive
+    const field = colon === -1 ? line : line.slice(0, colon);
+    const value = colon === -1 ? '' : line.slice(line[colon + 1] === ' ' ? colon + 2 : colon + 1);
+    if (field === 'event') event = value;
+    else if (field === 'data') data.push(value);
+    else if (field === 'id' && !value.includes('\0')) id = value;
+  }
+}
+
+async function* linesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string, void> {
+  const reader = body.getReader();
+  const decoder = new TextDecoder();
+  let pieces: string[] = [];
+  let held = 0;
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return; // what has no end is no event
+      const parts = decoder.decode(value, { stream: true }).split('\n');
+      const last = parts.pop() ?? '';
+      for (const part of parts) {
+        yield [...pieces, part].join('').replace(/\r$/, '');
+        [pieces, held] = [[], 0];
+      }
+      pieces.push(last);
+      held += last.length;
+      if (held > MAX_EVENT_CHARACTERS) throw new UnexpectedAnswerError('The server sends an event without an end');
+    }
+  } finally {
+    await reader.cancel().catch(() => undefined);
+  }
+}

@@ -1,0 +1,45 @@
+import { pageParameters, type PageQuery } from '../pages.ts';
+import type { CallOptions } from '../transport.ts';
+import type { SandboxTransport } from './sandbox-transport.ts';
+
+/** The files of a sandbox at one moment, of which others can be made (`create({ snapshot_id })`). */
+export interface Snapshot {
+  id: string;
+  name: string | null;
+  sandbox_id: string;
+  image: string;
+  size_bytes: number;
+  created_at: string;
+}
+
+/** The snapshots of the workspace. */
+export class SnapshotsClient {
+  readonly #transport: SandboxTransport;
+
+  constructor(transport: SandboxTransport) {
+    this.#transport = transport;
+  }
+
+  /** Newest first, page after page, as far as it is iterated. */
+  async *list(page: PageQuery = {}, options: CallOptions = {}): AsyncGenerator<Snapshot, void> {
+    let cursor = page.cursor ?? null;
+    do {
+      const query = pageParameters({ ...page, cursor: cursor ?? undefined });
+      const answer = await this.#transport.call<{ snapshots: Snapshot[]; next_cursor?: string | null }>(
+        'GET',
+        '/snapshots',
+        { query, ...options },
+      );
+      yield* answer.snapshots;
+      cursor = answer.next_cursor ?? null;
+    } while (cursor !== null);
+  }
+
+  get(id: string, options: CallOptions = {}): Promise<Snapshot> {
+    return this.#transport.call('GET', `/snapshots/${encodeURIComponent(id)}`, options);
+  }
+
+  async delete(id: string, options: CallOptions = {}): Promise<void> {
+    await this.#transport.call('DELETE', `/snapshots/${encodeURIComponent(id)}`, options);
+  }
+}

@@ -1,0 +1,117 @@
+import { NetworkError } from './errors.ts';
+import type { QueryValue, Transport } from './transport.ts';
+
+/** The part of a WebSocket that is used: those of browsers, of Node and of the package `ws` all have it. */
+export interface SocketLike {
+  binaryType: string;
+  readonly bufferedAmount: number;
+  readonly protocol: string;
+  send(data: string | Uint8Array<ArrayBuffer>): void;
+  close(code?: number, reason?: string): void;
+  addEventListener(type: 'open' | 'message' | 'close' | 'error', listener: (event: SocketEvent) => void): void;
+}
+
+/** What comes with one of its events. */
+export interface SocketEvent {
+  readonly data?: unknown;
+  readonly code?: number;
+  readonly reason?: string;
+}
+
+export interface SocketRequest {
+  url: string;
+  protocols: string[];
+  /** Browsers can send none; there the credential is among the protocols. */
+  headers: Record<string, string>;
+}
+
+/** The port through which WebSockets are opened. */
+export type OpenSocket = (request: SocketRequest) => SocketLike;
+
+export interface ConnectRequest {
+  path: string;
+  query: Readonly<Record<string, QueryValue>>;
+  protocols: readonly string[];
+  signal?: AbortSignal | undefined;
+}
+
+export interface SocketListener {
+  message(data: string | Uint8Array): void;
+  /** After the last message; never for a socket that did not open. */
+  close(code: number, reason: string): void;
+}
+
+/** Resolves once it is open. Rejects with a NetworkError: why an upgrade was refused is not told to a WebSocket's owner. */
+export function connectSocket(
+  transport: Transport,
+  request: ConnectRequest,
+  listener: SocketListener,
+): Promise<SocketLike> {
+  const { signal } = request;
+  signal?.throwIfAborted();
+  const open = transport.openSocket ?? openGlobalSocket;
+  const socket = open(socketRequest(transport, request, transport.openSocket !== undefined || isNode()));
+  socket.binaryType = 'arraybuffer';
+  return new Promise((resolve, reject) => {
+    let isOpen = false;
+    const abort = (): void => {
+      reject(signal?.reason instanceof Error ? signal.reason : new Error('The connection was aborted'));
+      socket.close();
+    };
+    signal?.addEventListener('abort', abort, { once: true });
+    socket.addEventListener('open', () => {
+      isOpen = true;
+      signal?.removeEventListener('abort', abort);
+      resolve(socket);
+    });
+    socket.addEventListener('message', ({ data }) => listener.message(toMessage(data)));
+    socket.addEventListener('error', () => undefined); // `close` follows, and says more
+    socket.addEventListener('close', ({ code = 1006, reason = '' }) => {
+      signal?.removeEventListener('abort', abort);
+      if (isOpen) listener.close(code, reason);
+      else reject(new NetworkError('The WebSocket could not be opened'));
+    });
+  });
+}
+
+function socketRequest(
+  transport: Transport,
+  { path, query, protocols }: ConnectRequest,
+  withHeaders: boolean,
+): SocketRequest {
+  const { credential } = transport;
+  const { url } = transport.prepare({ method: 'GET', path, query });
+  const headers: Record<string, string> = {};
+  const offered = [...protocols];
+  if (credential.kind === 'token') {
+    if (withHeaders) headers['authorization'] = `Bearer ${credential.token}`;
+    else offered.push(`bearer.${toBase64Url(credential.token)}`);
+  }
+  return { url: url.replace(/^http/, 'ws'), protocols: offered, headers };
+}
+
+/** Node's own WebSocket takes headers, where that of browsers takes nothing but protocols. */
+function openGlobalSocket({ url, protocols, headers }: SocketRequest): SocketLike {
+  // Looked up, since the types of browsers and of Node differ in the second argument and this package serves both.
+  const { WebSocket: Socket } = globalThis as { WebSocket?: new (url: string, options: unknown) => SocketLike };
+  if (Socket === undefined) throw new NetworkError('There is no WebSocket here: pass openSocket');
+  return new Socket(url, isNode() ? { protocols, headers } : protocols);
+}
+
+export function isNode(): boolean {
+  const { process } = globalThis as { process?: { versions?: { node?: string } } }; // not there in browsers
+  return typeof process?.versions?.node === 'string';
+}
+
+function toMessage(data: unknown): string | Uint8Array {
+  if (typeof data === 'string') return data;
+  if (data instanceof ArrayBuffer) return new Uint8Array(data);
+  if (data instanceof Uint8Array) return data;
+  return new Uint8Array();
+}
+
+/** Of the text's UTF-8, without padding (RFC 4648, section 5). */
+export function toBase64Url(text: string): string {
+  const binary = String.fromCharCode(...new TextEncoder().encode(text));
+  return btoa(binary).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
+}
