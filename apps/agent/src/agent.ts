@@ -19,7 +19,6 @@ import { openClusterAccess, type PodEnvironment } from './cluster-access.ts';
 import { CommandRunner } from './commands/command-runner.ts';
 import { openJournal, type CommandJournal } from './commands/journal.ts';
 import { routeMessage, routeRefusal } from './commands/message-router.ts';
-import { unsupportedCommand } from './commands/not-yet.ts';
 import type { LiveConfig } from './config/live-config.ts';
 import { createPlatformToken } from './config/platform-token.ts';
 import { createDeployHandler } from './deploy/deploy-handler.ts';
@@ -28,6 +27,7 @@ import { watchEventLoop, type EventLoopWatch } from './health/event-loop-watch.t
 import { Health } from './health/health.ts';
 import { KubernetesWatch } from './health/kubernetes-watch.ts';
 import { startAgentHttp, type AgentHttp } from './http/agent-http.ts';
+import { createLogsHandler } from './logs/logs-handler.ts';
 import { createAgentMetrics, type AgentMetrics } from './metrics.ts';
 import { createClusterNumbers } from './status/cluster-numbers.ts';
 import { StatusReporter } from './status/reporter.ts';
@@ -127,7 +127,7 @@ function connectParts(dependencies: AgentDependencies, resources: Resources): Pa
       ...(watch.health.version === '' ? {} : { kubernetes_version: watch.health.version }),
       ...(outbox.range === null ? {} : { outbox: outbox.range }),
       in_flight: runner.openCommandIds.slice(-PROTOCOL_LIMITS.idsPerMessage),
-      capabilities: ['deploy', 'exec'],
+      capabilities: ['deploy', 'exec', 'logs'],
     }),
     handlers: {
       connected: (session) => {
@@ -141,7 +141,7 @@ function connectParts(dependencies: AgentDependencies, resources: Resources): Pa
   const handlers = {
     deploy: createDeployHandler({ client, config, clock, log }),
     exec: createExecHandler({ client, clock }),
-    logs: unsupportedCommand('logs'),
+    logs: createLogsHandler({ client, clock }),
   };
   const runner: CommandRunner = new CommandRunner({
     journal,

@@ -239,7 +239,9 @@ async function openLogs(
 ): Promise<Readable> {
   const { signal, ...query } = options;
   const path = `/api/v1/namespaces/${segment(pod.namespace)}/pods/${segment(pod.name)}/log`;
-  const response = await transport.send({ method: 'GET', path, query: { ...query }, signal });
+  // A kubelet sends the head with the first line, which a quiet container may write in hours.
+  const waits = query.follow === true ? { timeoutMs: 0 } : {};
+  const response = await transport.send({ method: 'GET', path, query: { ...query }, signal, ...waits });
   await assertAccepted(response);
   return response;
 }

@@ -11,7 +11,7 @@ export interface KubeRequest {
   headers?: Readonly<Record<string, string>>;
   body?: string;
   signal?: AbortSignal | undefined;
-  /** Until the head of the answer; the body's reader has a clock of its own. */
+  /** Until the head of the answer; the body's reader has a clock of its own. 0 = as long as it takes. */
   timeoutMs?: number;
 }
 
@@ -104,7 +104,8 @@ function exchange(
       return;
     }
     const outgoing = send({ ...options, ...(request.signal === undefined ? {} : { signal: request.signal }) });
-    const timer = setTimeout(() => outgoing.destroy(new Error(`no answer in ${timeoutMs} ms`)), timeoutMs);
+    const giveUp = (): void => void outgoing.destroy(new Error(`no answer in ${timeoutMs} ms`));
+    const timer = timeoutMs === 0 ? undefined : setTimeout(giveUp, timeoutMs);
     outgoing.once('response', (response) => {
       clearTimeout(timer);
       resolve(response);

@@ -6,6 +6,8 @@ export interface LogPiece {
   text: string;
   /** Bytes that were lost just before this piece: ours for a slow reader, or the agent's. */
   droppedBytes: number;
+  /** Lines that the agent lost just before this piece, because we did not read. */
+  droppedLines: number;
 }
 
 /**
@@ -17,6 +19,7 @@ export class LogBuffer implements OutputReader {
   readonly #maxSizeBytes: number;
   #sizeBytes = 0;
   #lostBytes = 0;
+  #lostLines = 0;
   #outcome: CommandOutcome | undefined;
   #wake: (() => void) | undefined;
 
@@ -30,7 +33,7 @@ export class LogBuffer implements OutputReader {
 
   output(output: CommandOutput): void {
     const text = output.encoding === 'base64' ? Buffer.from(output.data, 'base64').toString() : output.data;
-    this.#pieces.push({ text, droppedBytes: output.dropped_bytes ?? 0 });
+    this.#pieces.push({ text, droppedBytes: output.dropped_bytes ?? 0, droppedLines: output.dropped_lines ?? 0 });
     this.#sizeBytes += text.length;
     while (this.#sizeBytes > this.#maxSizeBytes && this.#pieces.length > 1) this.#dropOldest();
     this.#wake?.();
@@ -48,8 +51,10 @@ export class LogBuffer implements OutputReader {
       if (piece !== undefined) {
         this.#sizeBytes -= piece.text.length;
         const droppedBytes = piece.droppedBytes + this.#lostBytes;
+        const droppedLines = piece.droppedLines + this.#lostLines;
         this.#lostBytes = 0;
-        return { text: piece.text, droppedBytes };
+        this.#lostLines = 0;
+        return { text: piece.text, droppedBytes, droppedLines };
       }
       if (this.#outcome !== undefined) return null;
       await this.#changed(signal);
@@ -62,6 +67,7 @@ export class LogBuffer implements OutputReader {
     if (oldest === undefined) return;
     this.#sizeBytes -= oldest.text.length;
     this.#lostBytes += oldest.text.length + oldest.droppedBytes;
+    this.#lostLines += oldest.droppedLines;
   }
 
   #changed(signal: AbortSignal): Promise<void> {

@@ -75,7 +75,7 @@ async function answerLogs(
   return reply
     .header('content-type', 'text/plain; charset=utf-8')
     .header('cache-control', 'no-store')
-    .send(Readable.from(logText(buffer, first, signal), { objectMode: false }));
+    .send(Readable.from(logText(buffer, first, signal, reply), { objectMode: false }));
 }
 
 /** Asks the agent; the command is cancelled when the signal aborts, and with it the reading in the cluster. */
@@ -116,8 +116,12 @@ async function* logText(
   buffer: LogBuffer,
   first: LogPiece | null | undefined,
   signal: AbortSignal,
+  reply: FastifyReply,
 ): AsyncGenerator<string, void, undefined> {
+  // Set by now, since somebody pulls: a reader of a quiet container learns that it is there before its first line.
+  reply.raw.flushHeaders();
   for (let piece = first; piece !== null && piece !== undefined; piece = await buffer.next(signal)) {
+    if (piece.droppedLines > 0) yield `[${piece.droppedLines} lines were dropped: the platform is too slow]\n`;
     if (piece.droppedBytes > 0) yield `[${piece.droppedBytes} bytes were dropped: the reader is too slow]\n`;
     if (piece.text !== '') yield piece.text;
   }
@@ -131,8 +135,13 @@ async function* logEvents(buffer: LogBuffer, first: LogPiece | null | undefined,
       yield { id, event: 'end', data: buffer.outcome };
       return;
     }
-    const dropped = piece.droppedBytes > 0 ? { dropped_bytes: piece.droppedBytes } : {};
-    yield { id, event: 'log', data: { text: piece.text, ...dropped } };
+    const { text, droppedBytes, droppedLines } = piece;
+    const data = {
+      text,
+      ...(droppedBytes > 0 ? { dropped_bytes: droppedBytes } : {}),
+      ...(droppedLines > 0 ? { dropped_lines: droppedLines } : {}),
+    };
+    yield { id, event: 'log', data };
   }
 }
 

@@ -167,15 +167,17 @@ describe('streams of a cluster', () => {
     const logs = await agent.next('logs');
     expect(logs.payload).toMatchObject({ pod: 'web-1', namespace: 'default', follow: true, tail_lines: 5 });
     const output = { command_id: logs.id, stream: 'log', encoding: 'utf8' };
+    agent.say('command_output', { ...output, seq: 1, data: '' });
+    const response = await calling; // a quiet container: there is an answer before there is a line
     agent.say('command_output', { ...output, seq: 1, data: 'first line\n' });
-    const response = await calling;
     expect(response.headers.get('content-type')).toContain('text/plain');
     const reader = response.body?.getReader();
     expect(Buffer.from((await reader?.read())?.value ?? []).toString()).toBe('first line\n');
-    agent.say('command_output', { ...output, seq: 2, data: 'second line\n', dropped_bytes: 7 });
+    agent.say('command_output', { ...output, seq: 2, data: 'second line\n', dropped_bytes: 7, dropped_lines: 3 });
     let text = '';
     while (!text.includes('second line')) text += Buffer.from((await reader?.read())?.value ?? []).toString();
     expect(text).toContain('7 bytes were dropped');
+    expect(text).toContain('3 lines were dropped');
     abort.abort();
     expect(await agent.next('cancel')).toMatchObject({ payload: { command_id: logs.id } });
   });

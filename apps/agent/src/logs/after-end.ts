@@ -1,0 +1,59 @@
+import { fieldAt, isRecord, type KubeObject } from '@svc/kube';
+import type { LogsResult } from '@svc/protocol';
+
+/** What a follower does when a stream ended: open it again, wait for the pod to come back, or end with a reason. */
+export type AfterEnd =
+  | { next: 'reopen' }
+  | { next: 'wait_for_pod' }
+  | { next: 'end'; reason: Extract<LogsResult['reason'], 'container_terminated' | 'pod_deleted'> };
+
+const REOPEN: AfterEnd = { next: 'reopen' };
+const TERMINATED: AfterEnd = { next: 'end', reason: 'container_terminated' };
+const DELETED: AfterEnd = { next: 'end', reason: 'pod_deleted' };
+
+/**
+ * An end of the stream is not the end of the container: the kubelet ends it when it rotates the file. Only a container
+ * that will not run again ends the logs. A pod of a StatefulSet comes back under the same name.
+ */
+export function afterEnd(pod: KubeObject | null, container: string, comesBack: boolean): AfterEnd {
+  if (pod === null) return comesBack ? { next: 'wait_for_pod' } : DELETED;
+  const status = containerStatus(pod, container);
+  const terminated = fieldAt(status, 'state', 'terminated');
+  if (!isRecord(terminated)) {
+    const going = pod.metadata.deletionTimestamp !== undefined;
+    return going && !isRecord(fieldAt(status, 'state', 'running')) && !comesBack ? DELETED : REOPEN;
+  }
+  if (pod.metadata.deletionTimestamp !== undefined) return comesBack ? { next: 'wait_for_pod' } : DELETED;
+  const phase = fieldAt(pod, 'status', 'phase');
+  if (phase === 'Succeeded' || phase === 'Failed') return TERMINATED;
+  return runsAgain(pod, container, terminated['exitCode'] === 0) ? REOPEN : TERMINATED;
+}
+
+/** True for a pod whose controller makes it again with its name. */
+export function hasStableName(pod: KubeObject): boolean {
+  return (pod.metadata.ownerReferences ?? []).some(
+    ({ kind, controller }) => kind === 'StatefulSet' && controller === true,
+  );
+}
+
+/** Status of one container, whichever list it stands in. */
+export function containerStatus(pod: KubeObject, container: string): Record<string, unknown> | null {
+  for (const list of ['containerStatuses', 'initContainerStatuses', 'ephemeralContainerStatuses']) {
+    const found = named(fieldAt(pod, 'status', list), container);
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+function runsAgain(pod: KubeObject, container: string, succeeded: boolean): boolean {
+  if (named(fieldAt(pod, 'spec', 'ephemeralContainers'), container) !== null) return false;
+  const init = named(fieldAt(pod, 'spec', 'initContainers'), container);
+  if (init !== null && succeeded && init['restartPolicy'] !== 'Always') return false;
+  const policy = fieldAt(pod, 'spec', 'restartPolicy');
+  return policy === 'Never' ? false : policy !== 'OnFailure' || !succeeded;
+}
+
+function named(list: unknown, name: string): Record<string, unknown> | null {
+  if (!Array.isArray(list)) return null;
+  return list.filter(isRecord).find((each) => each['name'] === name) ?? null;
+}

@@ -1,0 +1,114 @@
+import { PROTOCOL_LIMITS, type CommandOutput } from '@svc/protocol';
+import type { Clock } from '../clock.ts';
+
+export interface LogQueueOptions {
+  clock: Clock;
+  /** Resolves when the piece left; rejects when it never will. */
+  send(piece: Omit<CommandOutput, 'command_id' | 'seq'>): Promise<void>;
+  /** Text that may wait, in UTF-16 units. */
+  maxWaiting: number;
+}
+
+/** Lines on their way to the platform, coalesced. A platform that is slow or away costs the oldest lines, counted. */
+export class LogQueue {
+  readonly #options: LogQueueOptions;
+  #lines: string[] = [];
+  #head = 0;
+  #waiting = 0;
+  #droppedHere = 0;
+  #dropped = 0;
+  #sending: Promise<void> | null = null;
+  #cancelTimer: (() => void) | undefined;
+  #broken = false;
+  #room: PromiseWithResolvers<void> | null = null;
+
+  constructor(options: LogQueueOptions) {
+    this.#options = options;
+  }
+
+  get droppedLines(): number {
+    return this.#dropped;
+  }
+
+  add(text: string): void {
+    this.#lines.push(text);
+    this.#waiting += text.length;
+    while (this.#waiting > this.#options.maxWaiting && this.#lines.length - this.#head > 1) this.#dropOldest();
+    if (this.#waiting >= PROTOCOL_LIMITS.outputChunkSizeBytes) this.#flush();
+    else this.#cancelTimer ??= this.#options.clock.setTimer(() => this.#flush(), PROTOCOL_LIMITS.outputFlushMs);
+  }
+
+  /** For a reader that can wait: resolves when half of the queue is free, or nothing will ever leave. */
+  async room(): Promise<void> {
+    while (this.#waiting > this.#options.maxWaiting / 2 && !this.#broken) {
+      this.#room ??= Promise.withResolvers<void>();
+      await this.#room.promise;
+    }
+  }
+
+  /** Resolves when all of it left or will never leave. */
+  async end(): Promise<void> {
+    while ((this.#head < this.#lines.length && !this.#broken) || this.#sending !== null) {
+      this.#flush();
+      await this.#sending;
+    }
+  }
+
+  #dropOldest(): void {
+    this.#waiting -= this.#take().length;
+    this.#droppedHere += 1;
+    this.#dropped += 1;
+  }
+
+  #take(): string {
+    const line = this.#lines[this.#head] ?? '';
+    this.#head += 1;
+    if (this.#head > 1024 && this.#head * 2 > this.#lines.length) {
+      this.#lines = this.#lines.slice(this.#head);
+      this.#head = 0;
+    }
+    return line;
+  }
+
+  #flush(): void {
+    this.#cancelTimer?.();
+    this.#cancelTimer = undefined;
+    if (this.#sending !== null || this.#broken || this.#head >= this.#lines.length) return;
+    this.#sending = this.#sendAll()
+      .catch(() => {
+        this.#broken = true; // the command was cancelled while the platform was away
+      })
+      .finally(() => {
+        this.#sending = null;
+        this.#wake();
+      });
+  }
+
+  async #sendAll(): Promise<void> {
+    while (this.#head < this.#lines.length) {
+      const taken: string[] = [];
+      let length = 0;
+      while (this.#head < this.#lines.length && length < PROTOCOL_LIMITS.outputChunkSizeBytes) {
+        const line = this.#take();
+        taken.push(line);
+        length += line.length;
+      }
+      this.#waiting -= length;
+      const dropped = this.#droppedHere;
+      this.#droppedHere = 0;
+      const data = taken.join('');
+      await this.#options.send({
+        stream: 'log',
+        encoding: 'utf8',
+        data,
+        ...(dropped === 0 ? {} : { dropped_lines: dropped }),
+      });
+      this.#wake();
+    }
+  }
+
+  #wake(): void {
+    this.#room?.resolve();
+    this.#room = null;
+  }
+}

@@ -1,0 +1,48 @@
+import type { KubeClient } from '@svc/kube';
+import type { LogsCommand } from '@svc/protocol';
+import type { Clock } from '../clock.ts';
+import { messageErrorOf } from '../commands/error-of.ts';
+import type { CommandContext, CommandHandler, CommandOutcome } from '../commands/handler.ts';
+import { chooseContainer, findPod } from '../pods/container-choice.ts';
+import { LogQueue } from './log-queue.ts';
+import { LogRun } from './log-run.ts';
+
+export interface LogsHandlerOptions {
+  client: KubeClient;
+  clock: Clock;
+}
+
+const MAX_WAITING = 1024 * 1024;
+
+/** `logs`: what is there, or with `follow` everything that comes until the container is gone for good. */
+export function createLogsHandler({ client, clock }: LogsHandlerOptions): CommandHandler<'logs'> {
+  return {
+    position: () => 0,
+    run: async (payload, context) => {
+      const pod = await findPod(client, payload, context.signal);
+      const container = chooseContainer(pod, payload.container);
+      // Tells a reader at once that there is such a pod: the first line of a quiet container may take hours.
+      if (payload.follow === true) await context.output({ stream: 'log', encoding: 'utf8', data: '' });
+      const queue = new LogQueue({ clock, maxWaiting: MAX_WAITING, send: (piece) => context.output(piece) });
+      const run = new LogRun({ client, clock, payload, container, pod, queue, signal: context.signal });
+      return runToEnd(run, queue, payload, context);
+    },
+  };
+}
+
+async function runToEnd(
+  run: LogRun,
+  queue: LogQueue,
+  payload: LogsCommand,
+  context: CommandContext,
+): Promise<CommandOutcome> {
+  try {
+    const reason = payload.follow === true && payload.previous !== true ? await run.follow() : await run.once();
+    await queue.end();
+    return { status: 'succeeded', logs: run.result(reason) };
+  } catch (error) {
+    await queue.end();
+    if (!context.signal.aborted) return { status: 'failed', error: messageErrorOf(error), logs: run.result('eof') };
+    return { status: 'cancelled', error: messageErrorOf(context.signal.reason), logs: run.result('cancelled') };
+  }
+}

@@ -1,0 +1,81 @@
+import type { LogLine } from './log-lines.ts';
+
+const REMEMBERED = 4096;
+
+/**
+ * Recognises the lines that a stream repeats because `sinceTime` counts whole seconds. The last lines are remembered
+ * by their hashes; before those, the time alone decides. Lines of two outputs may be out of order by a little: that is
+ * why time does not decide everywhere.
+ */
+export class SeenLines {
+  readonly #hashes: number[] = [];
+  readonly #times: string[] = [];
+  readonly #counts = new Map<number, number>();
+  #next = 0;
+  #lastTime = '';
+  #replay: Map<number, number> | null = null;
+  #dropping = false;
+
+  /** Time of the newest line; empty before the first. */
+  get lastTime(): string {
+    return this.#lastTime;
+  }
+
+  /** The next lines may be repetitions. */
+  beginReplay(): void {
+    this.#replay = new Map(this.#counts);
+    this.#dropping = false;
+  }
+
+  /** True for a line that was there before; otherwise it is remembered. */
+  isRepeated(line: LogLine): boolean {
+    if (!line.begins) return this.#dropping; // goes with its first part
+    this.#dropping = this.#replay !== null && this.#repeats(line, this.#replay);
+    if (!this.#dropping) this.#remember(line);
+    return this.#dropping;
+  }
+
+  #repeats(line: LogLine, replay: Map<number, number>): boolean {
+    if (line.time === '') return false;
+    const hash = hashOf(line);
+    const left = replay.get(hash) ?? 0;
+    if (left > 0) {
+      replay.set(hash, left - 1);
+      return true;
+    }
+    if (line.time > this.#lastTime) this.#replay = null; // beyond all that was seen
+    const oldest = this.#times[this.#hashes.length < REMEMBERED ? 0 : this.#next];
+    return oldest !== undefined && line.time < oldest;
+  }
+
+  #remember(line: LogLine): void {
+    if (line.time === '') return;
+    const hash = hashOf(line);
+    const forgotten = this.#hashes[this.#next];
+    if (forgotten !== undefined) {
+      const count = (this.#counts.get(forgotten) ?? 1) - 1;
+      if (count === 0) this.#counts.delete(forgotten);
+      else this.#counts.set(forgotten, count);
+    }
+    this.#hashes[this.#next] = hash;
+    this.#times[this.#next] = line.time;
+    this.#counts.set(hash, (this.#counts.get(hash) ?? 0) + 1);
+    this.#next = (this.#next + 1) % REMEMBERED;
+    if (line.time > this.#lastTime) this.#lastTime = line.time;
+  }
+}
+
+/** 53 bits of a line and its time (two FNV-like halves): a chance hit hides one line in 10^15. */
+function hashOf({ time, text }: LogLine): number {
+  const whole = `${time} ${text}`;
+  let high = 0xdeadbeef;
+  let low = 0x41c6ce57;
+  for (let index = 0; index < whole.length; index += 1) {
+    const code = whole.charCodeAt(index);
+    high = Math.imul(high ^ code, 2_654_435_761);
+    low = Math.imul(low ^ code, 1_597_334_677);
+  }
+  high = Math.imul(high ^ (high >>> 16), 2_246_822_507) ^ Math.imul(low ^ (low >>> 13), 3_266_489_909);
+  low = Math.imul(low ^ (low >>> 16), 2_246_822_507) ^ Math.imul(high ^ (high >>> 13), 3_266_489_909);
+  return 4_294_967_296 * (2_097_151 & low) + (high >>> 0);
+}
