@@ -1,8 +1,10 @@
-// Command sandbox-agent is one static binary with two jobs, named by its first argument:
+// Command sandbox-agent is one static binary with several jobs, named by its first argument:
 //
 //	init   PID 1 inside a sandbox: processes, PTYs and files over one framed connection (PROTOCOL.md)
+//	bridge inside a sandbox, started by its engine: standard input and output as a connection to `init --bridged`
 //	host   beside the platform, as root: the mounts, namespaces, cgroups and runtime calls of the local driver
 //	unpack beside the platform, as root: one image layer from standard input into a folder
+//	pack   beside the platform: unpacked layers, the uppermost first, as one archive on standard output
 package main
 
 import (
@@ -10,7 +12,9 @@ import (
 	"runtime"
 
 	"svc.dev/sandbox-agent/internal/agent"
+	"svc.dev/sandbox-agent/internal/bridge"
 	"svc.dev/sandbox-agent/internal/host"
+	"svc.dev/sandbox-agent/internal/pack"
 	"svc.dev/sandbox-agent/internal/unpack"
 )
 
@@ -25,13 +29,18 @@ func main() {
 	}
 	switch job {
 	case "init":
-		os.Exit(agent.Run())
+		os.Exit(agent.Run(len(os.Args) > 2 && os.Args[2] == "--bridged"))
+	case "bridge":
+		os.Exit(bridge.Run())
 	case "host":
 		os.Exit(host.Run(os.Args[2:]))
 	case "unpack":
 		os.Exit(unpack.Run(os.Args[2:]))
+	case "pack":
+		os.Exit(pack.Run(os.Args[2:]))
 	default:
-		os.Stderr.WriteString("usage: sandbox-agent init | host --run DIR | unpack FOLDER MAX-BYTES MAX-ENTRIES\n")
+		os.Stderr.WriteString("usage: sandbox-agent init [--bridged] | bridge | host --run DIR | " +
+			"unpack FOLDER MAX-BYTES MAX-ENTRIES | pack LAYER...\n")
 		os.Exit(2)
 	}
 }

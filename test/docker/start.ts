@@ -16,13 +16,24 @@ export interface Docker {
 
 const READY_MS = 60_000;
 const BRIDGE = 'svcdocker0';
+/** Sparse: what containers do not write takes no room. */
+const BTRFS_SIZE = '4G';
+
+export interface DockerOptions {
+  /** `btrfs` (a file system of its own in a file) can hold a container to a size; `overlay2` is what most have. */
+  readonly storage?: 'overlay2' | 'btrfs';
+  /** Further OCI runtimes: name -> program. */
+  readonly runtimes?: Readonly<Record<string, string>>;
+}
 
 /** One engine at a time on a machine: the bridge's name is fixed. */
-export async function startDocker(): Promise<Docker> {
+export async function startDocker({ storage = 'overlay2', runtimes = {} }: DockerOptions = {}): Promise<Docker> {
   await ensureDockerPackage();
   const folder = await mkdtemp(join(tmpdir(), 'svc-docker-'));
   const socket = join(folder, 'docker.sock');
   await mkdir(join(folder, 'state'));
+  await mkdir(join(folder, 'data'));
+  if (storage === 'btrfs') await mountBtrfs(join(folder, 'btrfs.img'), join(folder, 'data'));
   await writeFile(join(folder, 'daemon.json'), '{}\n'); // the machine's own /etc/docker/daemon.json is not ours
   await runCommand('ip', ['link', 'add', BRIDGE, 'type', 'bridge']);
   await runCommand('ip', ['address', 'add', '172.31.255.1/24', 'dev', BRIDGE]);
@@ -33,7 +44,8 @@ export async function startDocker(): Promise<Docker> {
     `--pidfile=${join(folder, 'dockerd.pid')}`,
     `--host=unix://${socket}`,
     `--bridge=${BRIDGE}`,
-    '--storage-driver=overlay2',
+    `--storage-driver=${storage}`,
+    ...Object.entries(runtimes).map(([name, program]) => `--add-runtime=${name}=${program}`),
     '--iptables=false',
     '--ip-masq=false',
   ]);
@@ -61,6 +73,12 @@ export async function startDocker(): Promise<Docker> {
   return { socket, importImage: (name, rootFolder) => importImage(socket, name, rootFolder), stop };
 }
 
+async function mountBtrfs(file: string, point: string): Promise<void> {
+  await runCommand('truncate', ['-s', BTRFS_SIZE, file]);
+  await runCommand('mkfs.btrfs', ['-q', file]);
+  await runCommand('mount', ['-o', 'loop', file, point]);
+}
+
 function docker(socket: string, ...args: string[]): Promise<unknown> {
   return runCommand('docker', ['-H', `unix://${socket}`, ...args]);
 }
@@ -85,8 +103,8 @@ async function unmountBelow(folder: string): Promise<void> {
 }
 
 async function ensureDockerPackage(): Promise<void> {
-  if ((await findProgram('dockerd')) !== null) return;
-  const install = ['install', '-y', '--no-install-recommends', 'docker.io', 'iptables', 'iproute2'];
+  if ((await findProgram('dockerd')) !== null && (await findProgram('mkfs.btrfs')) !== null) return;
+  const install = ['install', '-y', '--no-install-recommends', 'docker.io', 'iptables', 'iproute2', 'btrfs-progs'];
   if (process.getuid?.() !== 0) throw new Error(`dockerd is missing; run: apt-get ${install.join(' ')}`);
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' };
   try {

@@ -17,6 +17,7 @@ const HTTP_FOLDERS: ReadonlySet<string> = new Set([
   'acme',
   'api',
   'channel',
+  'docker',
   'http',
   'management',
   'registry',

@@ -74,9 +74,37 @@ const imageSchema = Type.Object(
   { additionalProperties: false },
 );
 
+const dockerSchema = Type.Object({
+  host: Type.String({
+    default: 'unix:///var/run/docker.sock',
+    pattern: '^(unix:///|tcp://).+',
+    maxLength: 300,
+    description: 'The Docker Engine: unix:///PATH or tcp://HOST:PORT',
+  }),
+  ca_file: Type.Optional(Type.String({ pattern: '^/', description: 'Certificates (PEM) that an engine over tcp has' })),
+  certificate_file: Type.Optional(Type.String({ pattern: '^/', description: 'Certificate (PEM) that it knows us by' })),
+  key_file: Type.Optional(Type.String({ pattern: '^/', description: 'Private key (PEM) of that certificate' })),
+  network: Type.Optional(
+    Type.String({
+      pattern: '^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$',
+      description:
+        'Network of the engine for sandboxes with egress, whose owner keeps them apart and away from private networks; by default each has one of its own',
+    }),
+  ),
+  address_prefix: Type.String({
+    default: '100.97',
+    pattern: '^(10|100|172|192)\\.[0-9]{1,3}$',
+    description: 'First half of the IPv4 addresses of the networks that are made for sandboxes',
+  }),
+});
+
 /** Section `sandboxes` of the configuration. */
 export const sandboxesConfigSchema = Type.Object({
-  driver: Type.Union([Type.Literal('local')], { default: 'local', description: 'Where sandboxes run' }),
+  driver: Type.Union([Type.Literal('local'), Type.Literal('docker')], {
+    default: 'local',
+    description: 'Where sandboxes run: on this machine by crun or runc, or in a Docker Engine',
+  }),
+  docker: dockerSchema,
   runtime: Type.Union([Type.Literal('auto'), Type.Literal('crun'), Type.Literal('runc')], {
     default: 'auto',
     description: 'OCI runtime of the local driver; auto takes crun, else runc',

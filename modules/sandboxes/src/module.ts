@@ -25,6 +25,7 @@ import { Supervisor } from './domain/supervisor.ts';
 import { Sweeper } from './domain/sweeper.ts';
 import { Tickets } from './domain/tickets.ts';
 import type { DriverStatus, SandboxDriver } from './drivers/driver.ts';
+import { DockerDriver } from './drivers/docker/docker-driver.ts';
 import { LocalDriver } from './drivers/local/local-driver.ts';
 import { runFolderOf } from './drivers/local/run-folder.ts';
 import { FileService } from './files/file-service.ts';
@@ -38,6 +39,7 @@ import { registerImageRoutes } from './http/image-routes.ts';
 import { registerSandboxRoutes } from './http/sandbox-routes.ts';
 import { registerSessionRoutes } from './http/session-routes.ts';
 import { registerTicketRoutes } from './http/ticket-routes.ts';
+import type { ImageCatalog } from './images/catalog.ts';
 import { catalogOf } from './images/default-catalog.ts';
 import type { ImageStore } from './images/image-store.ts';
 import { imageStoreOf } from './images/assembly.ts';
@@ -97,7 +99,7 @@ export async function createSandboxesModule(deps: SandboxesDependencies): Promis
   const images = imageStoreOf({ config, catalog, dataFolder, agentFolder, nowMs: () => effects.now().getTime(), log });
   const repository = createSandboxRepository(database.kysely);
   const ticketRepository = createTicketRepository(database.kysely);
-  const driver = deps.driver ?? localDriver(deps, folder, images);
+  const driver = deps.driver ?? driverOf(deps, folder, catalog, images);
   const supervisor: Supervisor = new Supervisor(() => context);
   const touch = (id: string, atMs: number): void => {
     repository.touch(id, new Date(atMs).toISOString()).catch((error: unknown) => log.warn({ err: error }, 'touch'));
@@ -182,6 +184,28 @@ export async function createSandboxesModule(deps: SandboxesDependencies): Promis
     countInWorkspace: (workspaceUuid) => repository.ofWorkspace(workspaceUuid),
     runningInWorkspace: (workspaceUuid) => repository.ofWorkspace(workspaceUuid, 'running'),
   };
+}
+
+function driverOf(
+  deps: SandboxesDependencies,
+  folder: string,
+  catalog: ImageCatalog,
+  images: ImageStore,
+): SandboxDriver {
+  const { docker, registries, nameservers } = deps.config;
+  if (deps.config.driver === 'local') return localDriver(deps, folder, images);
+  return new DockerDriver({
+    engine: docker,
+    dataFolder: deps.dataFolder,
+    agentFolder: deps.agentFolder,
+    catalog,
+    images,
+    logins: registries,
+    addressPrefix: docker.address_prefix,
+    nameservers,
+    network: docker.network ?? null,
+    log: deps.log,
+  });
 }
 
 function localDriver(deps: SandboxesDependencies, folder: string, images: ImageStore): SandboxDriver {

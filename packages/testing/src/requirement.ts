@@ -26,6 +26,7 @@ const DEBIAN_PACKAGES: Readonly<Record<string, string>> = {
   dig: 'dnsutils',
   dnsmasq: 'dnsmasq-base',
   dockerd: 'docker.io',
+  'mkfs.btrfs': 'btrfs-progs',
   docker: 'docker.io',
   etcd: 'etcd-server',
   go: 'golang-go',

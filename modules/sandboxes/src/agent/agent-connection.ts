@@ -1,4 +1,5 @@
-import { connect, type Socket } from 'node:net';
+import { connect } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { AgentStream, type Outcome, type StreamCarrier, type StreamListener } from './agent-stream.ts';
 import {
   encodeDataFrame,
@@ -26,7 +27,7 @@ export type AgentRequest = { readonly op: string } & Readonly<Record<string, unk
 export class AgentConnection implements StreamCarrier {
   /** Resolves when the connection is over, with the reason when the helper is to blame. */
   readonly closed: Promise<ProtocolViolation | null>;
-  readonly #socket: Socket;
+  readonly #socket: Duplex;
   readonly #decoder = new FrameDecoder();
   readonly #streams = new Map<number, AgentStream>();
   readonly #greeted: (error: Error | null) => void;
@@ -35,7 +36,7 @@ export class AgentConnection implements StreamCarrier {
   #violation: ProtocolViolation | null = null;
   #pings: (() => void)[] = [];
 
-  private constructor(socket: Socket, greeted: (error: Error | null) => void) {
+  private constructor(socket: Duplex, greeted: (error: Error | null) => void) {
     this.#socket = socket;
     this.#greeted = greeted;
     this.closed = new Promise((resolve) => {
@@ -52,8 +53,13 @@ export class AgentConnection implements StreamCarrier {
   /** Resolves when the helper has greeted; rejects when it cannot be reached before the signal aborts. */
   static async open(socketPath: string, signal: AbortSignal): Promise<AgentConnection> {
     signal.throwIfAborted();
-    const socket = connect({ path: socketPath });
+    return AgentConnection.over(connect({ path: socketPath }), signal);
+  }
+
+  /** The same over a byte stream that leads to the helper; the connection owns it from now on, also when it rejects. */
+  static async over(socket: Duplex, signal: AbortSignal): Promise<AgentConnection> {
     const abort = (): void => void socket.destroy();
+    if (signal.aborted) abort();
     signal.addEventListener('abort', abort, { once: true });
     try {
       return await new Promise<AgentConnection>((resolve, reject) => {

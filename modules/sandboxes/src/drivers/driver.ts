@@ -1,4 +1,5 @@
 import type { AgentConnection } from '../agent/agent-connection.ts';
+import { sandboxErrors } from '../errors.ts';
 
 export type NetworkMode = 'none' | 'egress';
 export type Isolation = 'default' | 'gvisor';
@@ -76,4 +77,14 @@ export interface SandboxDriver {
   list(): Promise<readonly FoundSandbox[]>;
   /** Lets go of everything but the sandboxes, which go on. */
   close(): Promise<void>;
+}
+
+/**
+ * Ids become names of folders, control groups and containers. The platform makes them itself; that none is ever a path
+ * does not depend on it.
+ */
+export function assertSandboxId(id: string): void {
+  if (!/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/.test(id)) {
+    throw sandboxErrors.RUNTIME_FAILED({ details: { reason: 'this is no id of a sandbox' } });
+  }
 }

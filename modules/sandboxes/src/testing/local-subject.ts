@@ -40,7 +40,10 @@ export async function localSubject(runtime: 'crun' | 'runc' = 'crun'): Promise<L
   const folder = await temporaryFolder('svc-sandboxes-');
   const runFolder = `/run/svc/test-${folder.path.slice(-6).toLowerCase()}`;
   const catalog = new ImageCatalog(
-    [entry('busybox', { kind: 'busybox' }), entry('debian', { kind: 'debootstrap', suite: 'host', packages: [] })],
+    [
+      testImage('busybox', { kind: 'busybox' }),
+      testImage('debian', { kind: 'debootstrap', suite: 'host', packages: [] }),
+    ],
     'debian',
   );
   const images = imageStoreOf({
@@ -76,7 +79,8 @@ export async function localSubject(runtime: 'crun' | 'runc' = 'crun'): Promise<L
   };
 }
 
-function entry(name: string, source: ImageSourceSpec): ImageEntry {
+/** An entry of a catalog for tests. */
+export function testImage(name: string, source: ImageSourceSpec): ImageEntry {
   return {
     name,
     displayName: name,

@@ -1,27 +1,30 @@
 // Package agent is the job inside a sandbox: PID 1 that owns its processes and serves them, and its files, to the
-// platform over the framed connection of PROTOCOL.md. It never listens on anything that the sandbox could reach: the
-// listening socket is inherited as descriptor 3 and has its name outside.
+// platform over the framed connection of PROTOCOL.md. It serves nobody inside the sandbox: the listening socket is
+// inherited as descriptor 3 and has its name outside, or connections are taken from the engine's own processes only.
 package agent
 
 import (
+	"errors"
 	"os"
 	"os/signal"
 	"runtime/debug"
 	"sync/atomic"
 	"syscall"
 
+	"svc.dev/sandbox-agent/internal/bridge"
 	"svc.dev/sandbox-agent/internal/reap"
 )
 
 const (
-	listenFd = 3
+	inheritedFd = 3
 	// Old connections of a platform that was killed end by themselves; more than this many at once is a fault.
 	maxConnections = 4
 	memoryGoal     = 24 << 20
 )
 
-// Run serves until SIGTERM or a shutdown request, and answers the exit code of the sandbox's PID 1.
-func Run() int {
+// Run serves until SIGTERM or a shutdown request, and answers the exit code of the sandbox's PID 1. With `bridged` it
+// makes its socket itself, for the job `bridge`.
+func Run(bridged bool) int {
 	if os.Getpid() != 1 { // ending "every other process" must never mean a whole machine
 		os.Stderr.WriteString("sandbox-agent: init runs as PID 1 of a sandbox only\n")
 		return 1
@@ -29,12 +32,15 @@ func Run() int {
 	debug.SetGCPercent(50)
 	debug.SetMemoryLimit(memoryGoal)
 	hideFromSandbox()
-	syscall.CloseOnExec(listenFd)
-	if err := syscall.SetNonblock(listenFd, false); err != nil {
-		os.Stderr.WriteString("sandbox-agent: no socket was inherited as descriptor 3\n")
+	listener, err := listen(bridged)
+	if err != nil {
+		os.Stderr.WriteString("sandbox-agent: " + err.Error() + "\n")
 		return 1
 	}
-	a := &agent{reaper: reap.New(), sessionTable: newSessionTable(), quit: make(chan struct{})}
+	a := &agent{listener: listener, reaper: reap.New(), sessionTable: newSessionTable(), quit: make(chan struct{})}
+	if bridged {
+		a.admits = bridge.FromOutside
+	}
 	terminate := make(chan os.Signal, 1)
 	signal.Notify(terminate, syscall.SIGTERM)
 	go a.accept()
@@ -46,7 +52,21 @@ func Run() int {
 	return 0
 }
 
+func listen(bridged bool) (int, error) {
+	if bridged {
+		return bridge.Listen()
+	}
+	syscall.CloseOnExec(inheritedFd)
+	if err := syscall.SetNonblock(inheritedFd, false); err != nil {
+		return 0, errors.New("no socket was inherited as descriptor 3")
+	}
+	return inheritedFd, nil
+}
+
 type agent struct {
+	listener int
+	// admits decides who is served; nil serves everybody who found the socket.
+	admits      func(fd int) bool
 	reaper      *reap.Reaper
 	connections atomic.Int32
 	*sessionTable
@@ -62,13 +82,17 @@ func (a *agent) shutdown() {
 
 func (a *agent) accept() {
 	for {
-		fd, _, err := syscall.Accept4(listenFd, syscall.SOCK_CLOEXEC|syscall.SOCK_NONBLOCK)
+		fd, _, err := syscall.Accept4(a.listener, syscall.SOCK_CLOEXEC|syscall.SOCK_NONBLOCK)
 		if err == syscall.EINTR || err == syscall.ECONNABORTED {
 			continue
 		}
 		if err != nil {
 			a.shutdown()
 			return
+		}
+		if a.admits != nil && !a.admits(fd) {
+			_ = syscall.Close(fd)
+			continue
 		}
 		if a.connections.Add(1) > maxConnections {
 			a.connections.Add(-1)

@@ -7,6 +7,7 @@ import { AgentConnection } from '../../agent/agent-connection.ts';
 import { isCauseCode, sandboxErrors } from '../../errors.ts';
 import type { ImageStore, PreparedImage } from '../../images/image-store.ts';
 import { runTool } from '../../images/run-tool.ts';
+import { assertSandboxId } from '../driver.ts';
 import type {
   DriverStatus,
   FoundSandbox,
@@ -111,6 +112,7 @@ export class LocalDriver implements SandboxDriver {
 
   async connect(id: string, signal: AbortSignal): Promise<AgentConnection> {
     this.#need();
+    assertSandboxId(id);
     try {
       return await AgentConnection.open(join(this.#options.runFolder, 'sandboxes', id, 'agent.sock'), signal);
     } catch (error) {
@@ -264,10 +266,12 @@ export class LocalDriver implements SandboxDriver {
   }
 
   #folder(id: string): string {
+    assertSandboxId(id);
     return join(this.#options.dataFolder, 'disks', id);
   }
 
-  #kept(id: string): Promise<KeptSandbox | null> {
+  async #kept(id: string): Promise<KeptSandbox | null> {
+    assertSandboxId(id);
     return readKept(this.#options.dataFolder, id);
   }
 
@@ -279,6 +283,7 @@ export class LocalDriver implements SandboxDriver {
 
   async #call(op: string, sandbox: string, parameters: Record<string, unknown> = {}): Promise<unknown> {
     const { launcher } = this.#need();
+    if (sandbox !== '') assertSandboxId(sandbox); // '' stands for no single one
     try {
       return await launcher.call(op, { sandbox, ...parameters });
     } catch (error) {

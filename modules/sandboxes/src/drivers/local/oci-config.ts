@@ -8,7 +8,7 @@ export const AGENT_PATH = '/.sandbox/agent';
 const USUAL_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
 /** What root inside may do with its own files and processes. None of it reaches beyond the user namespace. */
-const CAPABILITIES = [
+export const CAPABILITIES: readonly string[] = [
   'CAP_AUDIT_WRITE',
   'CAP_CHOWN',
   'CAP_DAC_OVERRIDE',
@@ -23,7 +23,8 @@ const CAPABILITIES = [
   'CAP_SYS_CHROOT',
 ];
 
-const MASKED = [
+/** Not to be seen at all. */
+export const MASKED_PATHS: readonly string[] = [
   '/proc/acpi',
   '/proc/asound',
   '/proc/interrupts',
@@ -38,7 +39,14 @@ const MASKED = [
   '/sys/firmware',
   '/sys/fs/selinux',
 ];
-const READ_ONLY = ['/proc/bus', '/proc/fs', '/proc/irq', '/proc/sys', '/proc/sysrq-trigger'];
+/** To be seen only. */
+export const READ_ONLY_PATHS: readonly string[] = [
+  '/proc/bus',
+  '/proc/fs',
+  '/proc/irq',
+  '/proc/sys',
+  '/proc/sysrq-trigger',
+];
 
 export interface OciOptions {
   readonly runtimeKind: 'crun' | 'runc';
@@ -73,8 +81,8 @@ export function ociConfig(spec: SandboxSpec, options: OciOptions): Readonly<Reco
     mounts: mountsOf(spec, options),
     linux: {
       namespaces: ['pid', 'ipc', 'uts', 'mount', 'cgroup'].map((type) => ({ type })),
-      maskedPaths: MASKED,
-      readonlyPaths: READ_ONLY,
+      maskedPaths: MASKED_PATHS,
+      readonlyPaths: READ_ONLY_PATHS,
       seccomp: seccompProfile(options.architecture),
       ...(options.runtimeKind === 'runc' ? { cgroupsPath: options.cgroupsPath } : {}),
     },

@@ -1,0 +1,171 @@
+import { existsSync } from 'node:fs';
+import { runTool } from '../../images/run-tool.ts';
+import { firewallRules } from '../local/firewall-rules.ts';
+import { hostNameservers } from '../local/nameservers.ts';
+import { findProgram } from '../local/requirements.ts';
+import { asFields, EngineRefusal, isMissing, type EngineClient } from './engine-client.ts';
+import { engineName, filterByOwner, OWNER_LABEL, SANDBOX_LABEL, SLOT_LABEL } from './names.ts';
+
+const INTERFACE_START = 'svcsd';
+const FIREWALL_TABLE = 'svc_sandboxes_docker';
+/** Networks of four addresses in a range of 65,536; the first is left out. */
+const SLOTS = 16_383;
+const MAX_ATTEMPTS = 20;
+const TOOL_LIMIT_MS = 20_000;
+
+export interface NetworkOptions {
+  readonly client: EngineClient;
+  readonly owner: string;
+  /** The first two numbers of the IPv4 range, such as `100.97`. */
+  readonly addressPrefix: string;
+  /** Resolvers for sandboxes; those of the host when empty. */
+  readonly nameservers: readonly string[];
+  /** A network of the operator, who answers for what is reached from it; null = one of our own for each sandbox. */
+  readonly network: string | null;
+}
+
+/** What sandboxes can have of a network, found out once. */
+export interface Egress {
+  /** Null when it is there. */
+  readonly reason: string | null;
+  readonly nameservers: readonly string[];
+}
+
+/**
+ * One network for each sandbox with egress: a bridge of its own with two addresses, so that no neighbour is on the same
+ * wire, and what leaves the bridge passes the firewall of this host. That holds only where the engine runs on this host.
+ */
+export class DockerNetworks {
+  readonly #options: NetworkOptions;
+  #egress: Egress = { reason: 'not started', nameservers: [] };
+  #next = 0;
+
+  constructor(options: NetworkOptions) {
+    this.#options = options;
+  }
+
+  /** Loads the firewall, or finds out why egress is not to be had. */
+  async open(signal: AbortSignal): Promise<Egress> {
+    const { network, addressPrefix } = this.#options;
+    const nameservers = this.#options.nameservers.length > 0 ? this.#options.nameservers : await hostNameservers();
+    const reason = network === null ? await this.#loadFirewall(nameservers, signal) : null;
+    if (network === null && reason === null) await this.#sweep(signal);
+    this.#egress = { reason, nameservers };
+    this.#next = Number.parseInt(this.#options.owner.slice(0, 4), 16) % SLOTS; // platforms begin apart
+    return reason === null || addressPrefix === '' ? this.#egress : { reason, nameservers };
+  }
+
+  get nameservers(): readonly string[] {
+    return this.#egress.nameservers;
+  }
+
+  /** The name of the network to start in; made first when it is not there. */
+  async provide(id: string, signal: AbortSignal): Promise<string> {
+    const { client, owner, network } = this.#options;
+    if (this.#egress.reason !== null) throw new Error(`network egress is not available: ${this.#egress.reason}`);
+    if (network !== null) return network;
+    const name = engineName(owner, id);
+    const present = await client.json('GET', `/networks/${name}`, { signal }).catch(nullIfMissing);
+    if (present !== null) return name;
+    for (let attempt = 1; ; attempt += 1) {
+      const slot = await this.#freeSlot(signal);
+      try {
+        await client.json('POST', '/networks/create', { body: this.#request(name, id, slot), signal });
+        break;
+      } catch (error) {
+        // Another platform took the place meanwhile, or something of the host lies in it.
+        const taken = error instanceof EngineRefusal && /overlap|conflict|exists|in use/i.test(error.message);
+        if (!taken || attempt === MAX_ATTEMPTS) throw error;
+      }
+    }
+    await this.#assertHere(name, signal);
+    return name;
+  }
+
+  async remove(id: string, signal: AbortSignal): Promise<void> {
+    const { client, owner, network } = this.#options;
+    if (network !== null) return;
+    await client.json('DELETE', `/networks/${engineName(owner, id)}`, { signal }).catch(nullIfMissing);
+  }
+
+  /** The bridge must stand on this host: elsewhere no firewall of ours would be in its way. */
+  async #assertHere(name: string, signal: AbortSignal): Promise<void> {
+    const { client } = this.#options;
+    const { Options: options } = asFields(await client.json('GET', `/networks/${name}`, { signal }));
+    const bridge = String(asFields(options)['com.docker.network.bridge.name']);
+    if (existsSync(`/sys/class/net/${bridge}`)) return;
+    await client.json('DELETE', `/networks/${name}`, { signal });
+    throw new Error(
+      'network egress is not available: the engine runs on another machine; name sandboxes.docker.network',
+    );
+  }
+
+  async #freeSlot(signal: AbortSignal): Promise<number> {
+    const networks = await this.#networks({ label: [SLOT_LABEL] }, signal);
+    const taken = new Set(networks.map((labels) => Number(labels[SLOT_LABEL])));
+    for (let tried = 0; tried < SLOTS; tried += 1) {
+      this.#next = (this.#next % SLOTS) + 1;
+      if (!taken.has(this.#next)) return this.#next;
+    }
+    throw new Error('all networks of sandboxes are taken');
+  }
+
+  #request(name: string, id: string, slot: number): Readonly<Record<string, unknown>> {
+    const first = slot * 4;
+    const address = (last: number): string =>
+      `${this.#options.addressPrefix}.${Math.floor((first + last) / 256)}.${(first + last) % 256}`;
+    return {
+      Name: name,
+      Driver: 'bridge',
+      CheckDuplicate: true,
+      EnableIPv6: false,
+      IPAM: { Config: [{ Subnet: `${address(0)}/30`, Gateway: address(1) }] },
+      Labels: { [OWNER_LABEL]: this.#options.owner, [SANDBOX_LABEL]: id, [SLOT_LABEL]: String(slot) },
+      Options: {
+        'com.docker.network.bridge.name': `${INTERFACE_START}${slot}`,
+        'com.docker.network.bridge.enable_icc': 'false',
+        'com.docker.network.bridge.enable_ip_masquerade': 'false', // the firewall does that
+      },
+    };
+  }
+
+  async #loadFirewall(nameservers: readonly string[], signal: AbortSignal): Promise<string | null> {
+    if (process.getuid?.() !== 0) return 'the firewall needs root; start svc with sudo';
+    const nft = findProgram('nft');
+    if (nft === null) return 'the firewall needs nft; install it with: apt-get install -y nftables';
+    const input = firewallRules({
+      nameservers,
+      range: `${this.#options.addressPrefix}.0.0/16`,
+      guardedInterfaces: [], // the engine made this host forward
+      interfaces: `${INTERFACE_START}*`,
+      table: FIREWALL_TABLE,
+    });
+    try {
+      await runTool(nft, ['-f', '-'], { input, signal: AbortSignal.any([signal, AbortSignal.timeout(TOOL_LIMIT_MS)]) });
+      return null;
+    } catch (error) {
+      return `the firewall was not loaded: ${error instanceof Error ? error.message : String(error)}`;
+    }
+  }
+
+  /** A create or a remove that was cut short leaves a network without its sandbox. */
+  async #sweep(signal: AbortSignal): Promise<void> {
+    const { client, owner } = this.#options;
+    for (const labels of await this.#networks(filterByOwner(owner), signal)) {
+      const id = String(labels[SANDBOX_LABEL]);
+      const container = `/containers/${engineName(owner, id)}/json`;
+      const used = await client.json('GET', container, { signal }).catch(nullIfMissing);
+      if (used === null) await this.remove(id, signal);
+    }
+  }
+
+  async #networks(filters: object, signal: AbortSignal): Promise<Readonly<Record<string, unknown>>[]> {
+    const found = await this.#options.client.json('GET', '/networks', { query: { filters }, signal });
+    return (Array.isArray(found) ? found : []).map((each) => asFields(asFields(each)['Labels']));
+  }
+}
+
+function nullIfMissing(error: unknown): null {
+  if (isMissing(error)) return null;
+  throw error;
+}

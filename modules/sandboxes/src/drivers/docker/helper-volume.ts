@@ -1,0 +1,108 @@
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import { asFields, EngineRefusal, type EngineClient } from './engine-client.ts';
+import { HELPER_REPOSITORY } from './names.ts';
+
+const BLOCK_BYTES = 512;
+const MOUNT_POINT = '/.sandbox';
+
+/**
+ * Puts the helper into the engine as a volume that every sandbox mounts read-only; answers the volume's name. An image
+ * that holds nothing but the helper fills it: an engine copies what an image has at the mount point into a volume that is
+ * empty. So it works wherever the engine runs. The name is the content's, and what the volume holds is compared.
+ */
+export async function installHelper(client: EngineClient, binaryFile: string, signal: AbortSignal): Promise<string> {
+  const binary = await readFile(binaryFile);
+  const digest = createHash('sha256').update(binary).digest('hex');
+  const tag = digest.slice(0, 32);
+  const volume = `${HELPER_REPOSITORY}-${tag}`;
+  await importHelper(client, binary, tag, signal);
+  for (const attempt of [1, 2]) {
+    const found = await fillAndRead(client, volume, tag, signal);
+    if (found === digest) return volume;
+    // Filling it was cut short, by the end of the engine for one; nobody uses such a volume yet.
+    if (attempt === 1) await client.json('DELETE', `/volumes/${volume}`, { signal });
+  }
+  throw new Error(`the volume ${volume} does not hold the helper`);
+}
+
+async function importHelper(client: EngineClient, binary: Buffer, tag: string, signal: AbortSignal): Promise<void> {
+  const answer = await client.stream('POST', '/images/create', {
+    query: { fromSrc: '-', repo: HELPER_REPOSITORY, tag },
+    body: Readable.from([archiveOf('.sandbox/agent', binary)]),
+    signal,
+  });
+  for await (const _ of answer); // progress
+}
+
+/** Answers the SHA-256 of the helper that the volume holds, or null. */
+async function fillAndRead(
+  client: EngineClient,
+  volume: string,
+  tag: string,
+  signal: AbortSignal,
+): Promise<string | null> {
+  const made = asFields(
+    await client.json('POST', '/containers/create', {
+      body: {
+        Image: `${HELPER_REPOSITORY}:${tag}`,
+        Entrypoint: ['/.sandbox/agent'],
+        HostConfig: { NetworkMode: 'none', Mounts: [{ Type: 'volume', Source: volume, Target: MOUNT_POINT }] },
+      },
+      signal,
+    }),
+  );
+  const container = String(made['Id']);
+  try {
+    const archive = await client.stream('GET', `/containers/${container}/archive`, {
+      query: { path: `${MOUNT_POINT}/agent` },
+      signal,
+    });
+    return await digestOfOnlyFile(archive);
+  } catch (error) {
+    if (error instanceof EngineRefusal && error.status === 404) return null;
+    throw error;
+  } finally {
+    await client.json('DELETE', `/containers/${container}`, { query: { force: true }, signal });
+  }
+}
+
+/** The first entry of a tar stream, which the engine writes when it is asked for one file. */
+async function digestOfOnlyFile(archive: Readable): Promise<string> {
+  const hash = createHash('sha256');
+  let header = Buffer.alloc(0);
+  let left = -1;
+  for await (const chunk of archive as AsyncIterable<Buffer>) {
+    let rest = chunk;
+    if (left < 0) {
+      header = Buffer.concat([header, rest]);
+      if (header.length < BLOCK_BYTES) continue;
+      left = Number.parseInt(header.toString('latin1', 124, 136), 8);
+      rest = header.subarray(BLOCK_BYTES);
+    }
+    const content = rest.subarray(0, left);
+    hash.update(content);
+    left -= content.length;
+  }
+  return hash.digest('hex');
+}
+
+/** A tar archive (POSIX ustar) of one program in one folder. */
+function archiveOf(name: string, content: Buffer): Buffer {
+  const folder = header(`${name.slice(0, name.lastIndexOf('/'))}/`, 0, '5');
+  const padding = Buffer.alloc((BLOCK_BYTES - (content.length % BLOCK_BYTES)) % BLOCK_BYTES);
+  return Buffer.concat([folder, header(name, content.length, '0'), content, padding, Buffer.alloc(2 * BLOCK_BYTES)]);
+}
+
+function header(name: string, sizeBytes: number, type: string): Buffer {
+  const block = Buffer.alloc(BLOCK_BYTES);
+  const octal = (value: number, width: number): string => `${value.toString(8).padStart(width - 1, '0')}\0`;
+  block.write(name, 0, 'latin1');
+  block.write(octal(0o755, 8) + octal(0, 8) + octal(0, 8) + octal(sizeBytes, 12) + octal(0, 12), 100, 'latin1');
+  block.write(' '.repeat(8) + type, 148, 'latin1');
+  block.write('ustar\x0000', 257, 'latin1');
+  const sum = block.reduce((total, byte) => total + byte, 0);
+  block.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148, 'latin1');
+  return block;
+}

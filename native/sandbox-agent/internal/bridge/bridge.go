@@ -1,0 +1,98 @@
+// Package bridge carries the platform's connection into a sandbox whose engine hands over no listening socket: the engine
+// starts this job inside the sandbox, and standard input and output become a connection to the helper.
+package bridge
+
+import (
+	"io"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// SocketName is abstract: it lies in the sandbox's own network namespace and has no file that could be replaced.
+const SocketName = "@svc-sandbox-agent"
+
+const (
+	connectLimit = 10 * time.Second
+	connectPoll  = 2 * time.Millisecond
+	copyBytes    = 128 << 10
+)
+
+// Listen makes the helper's socket, as the first thing that happens in a sandbox: nothing else can have the name.
+func Listen() (int, error) {
+	fd, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return 0, err
+	}
+	if err = syscall.Bind(fd, &syscall.SockaddrUnix{Name: SocketName}); err == nil {
+		err = syscall.Listen(fd, 8)
+	}
+	if err != nil {
+		_ = syscall.Close(fd)
+		return 0, err
+	}
+	return fd, nil
+}
+
+// FromOutside says whether the other end was put into the sandbox by the engine: its parent is in no namespace of ours, so
+// it reads as 0. Everything that was started inside has a parent inside.
+func FromOutside(fd int) bool {
+	peer, err := syscall.GetsockoptUcred(fd, syscall.SOL_SOCKET, syscall.SO_PEERCRED)
+	if err != nil || peer.Pid <= 1 || peer.Uid != 0 {
+		return false
+	}
+	content, err := os.ReadFile("/proc/" + strconv.Itoa(int(peer.Pid)) + "/stat")
+	if err != nil {
+		return false
+	}
+	// The name, in parentheses, may itself hold anything.
+	after := string(content[strings.LastIndexByte(string(content), ')')+1:])
+	fields := strings.Fields(after)
+	return len(fields) > 1 && fields[1] == "0"
+}
+
+// Run connects and copies until either side ends.
+func Run() int {
+	runtime.GOMAXPROCS(1) // threads count against the sandbox's limit
+	_, _, _ = syscall.RawSyscall(syscall.SYS_PRCTL, syscall.PR_SET_DUMPABLE, 0, 0)
+	fd, err := connect()
+	if err != nil {
+		os.Stderr.WriteString("sandbox-agent: " + err.Error() + "\n")
+		return 1
+	}
+	if err := syscall.SetNonblock(fd, true); err != nil {
+		return 1
+	}
+	socket := os.NewFile(uintptr(fd), "helper")
+	go func() {
+		_, _ = io.CopyBuffer(onlyWriter{socket}, onlyReader{os.Stdin}, make([]byte, copyBytes))
+		os.Exit(0) // the platform let go
+	}()
+	_, _ = io.CopyBuffer(onlyWriter{os.Stdout}, onlyReader{socket}, make([]byte, copyBytes))
+	return 0
+}
+
+// Without these io.Copy would take paths through splice, which gain nothing here and need a pipe each.
+type onlyReader struct{ io.Reader }
+type onlyWriter struct{ io.Writer }
+
+// connect waits for a helper that is still starting.
+func connect() (int, error) {
+	for deadline := time.Now().Add(connectLimit); ; time.Sleep(connectPoll) {
+		fd, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
+		if err != nil {
+			return 0, err
+		}
+		err = syscall.Connect(fd, &syscall.SockaddrUnix{Name: SocketName})
+		if err == nil {
+			return fd, nil
+		}
+		_ = syscall.Close(fd)
+		if err != syscall.ECONNREFUSED || time.Now().After(deadline) {
+			return 0, err
+		}
+	}
+}

@@ -1,0 +1,181 @@
+// Package pack is the job that makes one archive of the unpacked layers of an image, as overlayfs would show them: for an
+// engine that keeps images of its own.
+package pack
+
+import (
+	"archive/tar"
+	"bufio"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"sort"
+	"strings"
+	"syscall"
+)
+
+const (
+	opaqueXattr  = "trusted.overlay.opaque"
+	xattrRecord  = "SCHILY.xattr."
+	outputBytes  = 1 << 20
+	maxXattrList = 64 << 10
+)
+
+// Run writes the archive to standard output.
+func Run(layers []string) int {
+	output := bufio.NewWriterSize(os.Stdout, outputBytes)
+	p := &packer{tar: tar.NewWriter(output), links: map[inode]string{}}
+	err := p.folder("", layers)
+	if err == nil {
+		err = errors.Join(p.tar.Close(), output.Flush())
+	}
+	if err != nil {
+		os.Stderr.WriteString("sandbox-agent: pack: " + err.Error() + "\n")
+		return 1
+	}
+	return 0
+}
+
+type inode struct{ device, number uint64 }
+
+type packer struct {
+	tar   *tar.Writer
+	links map[inode]string
+}
+
+// folder writes what a folder holds in all layers that still count there, the uppermost first.
+func (p *packer) folder(name string, layers []string) error {
+	owner := map[string]int{}
+	for index, layer := range layers {
+		entries, err := os.ReadDir(path.Join(layer, name))
+		if err != nil {
+			return err
+		}
+		for _, entry := range entries {
+			if _, covered := owner[entry.Name()]; !covered {
+				owner[entry.Name()] = index
+			}
+		}
+	}
+	names := make([]string, 0, len(owner))
+	for each := range owner {
+		names = append(names, each)
+	}
+	sort.Strings(names)
+	for _, each := range names {
+		if err := p.entry(path.Join(name, each), layers[owner[each]:]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *packer) entry(name string, layers []string) error {
+	file := path.Join(layers[0], name)
+	info, err := os.Lstat(file)
+	if err != nil {
+		return err
+	}
+	stat, known := info.Sys().(*syscall.Stat_t)
+	if !known {
+		return errors.New("no file status")
+	}
+	if info.Mode()&fs.ModeCharDevice != 0 && stat.Rdev == 0 { // a whiteout: nothing is shown here
+		return nil
+	}
+	if info.Mode()&fs.ModeSocket != 0 { // no archive holds one
+		return nil
+	}
+	if err := p.write(name, file, info, stat); err != nil || !info.IsDir() {
+		return err
+	}
+	return p.folder(name, merged(name, layers))
+}
+
+// merged are the layers whose folder of that name shows through, from the given one down.
+func merged(name string, layers []string) []string {
+	var found []string
+	for _, layer := range layers {
+		info, err := os.Lstat(path.Join(layer, name))
+		if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+			continue
+		}
+		if err != nil || !info.IsDir() { // a file or a whiteout covers whatever lies below
+			break
+		}
+		found = append(found, layer)
+		if value := make([]byte, 1); opaque(path.Join(layer, name), value) {
+			break
+		}
+	}
+	return found
+}
+
+func opaque(file string, value []byte) bool {
+	count, err := syscall.Getxattr(file, opaqueXattr, value)
+	return err == nil && count == 1 && value[0] == 'y'
+}
+
+func (p *packer) write(name, file string, info fs.FileInfo, stat *syscall.Stat_t) error {
+	target := ""
+	if info.Mode()&fs.ModeSymlink != 0 {
+		var err error
+		if target, err = os.Readlink(file); err != nil {
+			return err
+		}
+	}
+	header, err := tar.FileInfoHeader(info, target)
+	if err != nil {
+		return err
+	}
+	header.Name, header.Uname, header.Gname, header.Format = name, "", "", tar.FormatPAX
+	if info.IsDir() {
+		header.Name += "/"
+	}
+	if info.Mode().IsRegular() && stat.Nlink > 1 {
+		key := inode{uint64(stat.Dev), stat.Ino}
+		if first, seen := p.links[key]; seen {
+			header.Typeflag, header.Linkname, header.Size = tar.TypeLink, first, 0
+			return p.tar.WriteHeader(header)
+		}
+		p.links[key] = name
+	}
+	if info.Mode().IsRegular() || info.IsDir() {
+		header.PAXRecords = xattrsOf(file)
+	}
+	if err := p.tar.WriteHeader(header); err != nil || !info.Mode().IsRegular() {
+		return err
+	}
+	return p.content(file)
+}
+
+func (p *packer) content(file string) error {
+	content, err := os.Open(file)
+	if err != nil {
+		return err
+	}
+	defer content.Close()
+	_, err = io.Copy(p.tar, content)
+	return err
+}
+
+// xattrsOf leaves out what overlayfs keeps its own book with.
+func xattrsOf(file string) map[string]string {
+	list := make([]byte, maxXattrList)
+	count, err := syscall.Listxattr(file, list)
+	if err != nil || count <= 0 {
+		return nil
+	}
+	found := map[string]string{}
+	for name := range strings.SplitSeq(string(list[:count]), "\x00") {
+		if name == "" || strings.Contains(name, ".overlay.") || !(strings.HasPrefix(name, "user.") || name == "security.capability") {
+			continue
+		}
+		value := make([]byte, maxXattrList)
+		if size, err := syscall.Getxattr(file, name, value); err == nil {
+			found[xattrRecord+name] = string(value[:size])
+		}
+	}
+	return found
+}
