@@ -17,6 +17,8 @@ import { lifecycle } from './0046-lifecycle.ts';
 import { blobs } from './0048-blobs.ts';
 import { accessKeyPurpose } from './0050-access-key-purpose.ts';
 import { usageHistory } from './0051-usage-history.ts';
+import { sandboxEvents } from './0055-sandbox-events.ts';
+import { sandboxMetrics } from './0056-sandbox-metrics.ts';
 
 /** Every migration, imported by name so that a bundle carries them all. Each file exports one `Migration`. */
 export const migrations: readonly Migration[] = [
@@ -38,4 +40,6 @@ export const migrations: readonly Migration[] = [
   blobs,
   accessKeyPurpose,
   usageHistory,
+  sandboxEvents,
+  sandboxMetrics,
 ];

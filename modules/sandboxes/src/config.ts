@@ -160,6 +160,15 @@ export const sandboxesConfigSchema = Type.Object({
   max_terminals_per_minute: amount(100, 1, 1_000_000, 'Terminals that one caller may open in a minute'),
   max_commands: amount(64, 1, 120, 'Commands of the exec route that run in one sandbox at once'),
   max_terminals: amount(64, 1, 200, 'Open terminals and commands of one sandbox'),
+  events: Type.Object({
+    kept_days: amount(7, 1, 3650, 'Events of sandboxes are kept this long'),
+    kept_per_workspace: amount(10_000, 100, 10_000_000, 'Most events that are kept of a workspace; the oldest go'),
+    max_streams: amount(64, 1, 10_000, 'Event streams that a workspace may have open on one replica'),
+  }),
+  metrics: Type.Object({
+    sample_every_seconds: amount(10, 1, 3600, 'How often the use of running sandboxes is measured'),
+    kept_seconds: amount(7200, 60, 2_592_000, 'Samples are kept this long'),
+  }),
 });
 
 export type SandboxesConfig = Static<typeof sandboxesConfigSchema>;

@@ -14,6 +14,7 @@ export const sandboxErrors = defineErrors({
   IDEMPOTENCY_KEY_REUSED: [409, 'The Idempotency-Key was used for another request'],
   TOO_MANY_TERMINALS: [429, 'Too many terminals are open in this sandbox'],
   TOO_MANY_COMMANDS: [429, 'No more than {limit} commands may run in this sandbox at once'],
+  TOO_MANY_STREAMS: [429, 'No more than {limit} event streams may be open in this workspace at once'],
   COMMAND_TIMEOUT: [504, 'The command did not end within {timeout_seconds} s'],
   RATE_LIMITED: [429, 'Too many requests; try again in {retry_after_seconds} s'],
   SANDBOXES_UNAVAILABLE: [503, 'Sandboxes are off: {reason}'],

@@ -22,6 +22,8 @@ const ROUTES = [
   ['DELETE', '/:id/files?path=/x', 'write'],
   ['POST', '/:id/exec', 'write'],
   ['GET', '/:id/terminals', 'read'],
+  ['GET', '/:id/events?format=json', 'read'],
+  ['GET', '/:id/metrics', 'read'],
   ['DELETE', '/:id/terminals/main', 'write'],
 ] as const;
 

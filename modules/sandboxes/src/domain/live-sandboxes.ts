@@ -71,6 +71,10 @@ export class LiveSandboxes {
     await Promise.all([...this.#live.keys()].map((id) => this.release(id)));
   }
 
+  get ids(): readonly string[] {
+    return [...this.#live.keys()];
+  }
+
   get size(): number {
     return this.#live.size;
   }

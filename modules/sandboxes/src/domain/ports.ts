@@ -39,7 +39,7 @@ export interface SandboxRepository {
   insert(sandbox: Sandbox, limit: number, repeated: RepeatedRequest | null): Promise<InsertOutcome>;
   find(id: string): Promise<Sandbox | null>;
   list(workspaceUuid: string, filter: SandboxFilter): Promise<SandboxPage>;
-  /** Changes it if it is (still) in one of the states; answers the new record or null. */
+  /** Changes it if it is (still) in one of the states; answers the new record or null. A new state is no pause. */
   change(id: string, from: readonly SandboxStatus[], change: SandboxChange): Promise<Sandbox | null>;
   touch(id: string, at: string): Promise<void>;
   /** Marks it deleted: its name and its place in the quota are free at once. Answers false when it was already. */

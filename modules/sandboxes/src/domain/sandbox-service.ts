@@ -230,6 +230,7 @@ export class SandboxService {
       startedAt: null,
       lastActivityAt: now.toISOString(),
       removedAt: null,
+      pausedAt: null,
     };
   }
 }

@@ -35,7 +35,11 @@ export interface Sandbox {
   readonly startedAt: string | null;
   readonly lastActivityAt: string;
   readonly removedAt: string | null;
+  /** A paused one is `running` all the same: its processes are there and stand still. */
+  readonly pausedAt: string | null;
 }
 
 /** What changes in the life of a sandbox; everything else is set once. */
-export type SandboxChange = Partial<Pick<Sandbox, 'status' | 'stateReason' | 'fault' | 'startedAt' | 'lastActivityAt'>>;
+export type SandboxChange = Partial<
+  Pick<Sandbox, 'status' | 'stateReason' | 'fault' | 'startedAt' | 'lastActivityAt' | 'pausedAt'>
+>;

@@ -35,11 +35,15 @@ export interface SandboxCondition {
   readonly outOfMemory: boolean;
 }
 
+/** A number that the driver cannot tell is null. */
 export interface SandboxStats {
+  /** Time of all CPUs since the start. */
   readonly cpuMicroseconds: number | null;
   readonly memoryBytes: number | null;
   readonly pids: number | null;
   readonly diskBytes: number | null;
+  /** Processes that the kernel killed for the memory limit since the start. */
+  readonly oomKills: number | null;
 }
 
 export type DriverStatus =

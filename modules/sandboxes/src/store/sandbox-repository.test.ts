@@ -31,12 +31,14 @@ function sandbox(changes: Partial<Sandbox>): Sandbox {
     startedAt: null,
     lastActivityAt: AT,
     removedAt: null,
+    pausedAt: null,
     ...changes,
   };
 }
 
 describeDialects<SandboxTables>('SandboxRepository', migrations, (database) => {
-  const repository = () => createSandboxRepository(database().kysely);
+  const repository = () =>
+    createSandboxRepository(database().kysely, { now: () => new Date(AT), written: () => undefined });
 
   it('gives back what was inserted', async () => {
     const wanted = sandbox({ fault: { code: 'DISK_FULL', message: 'm', recoverable: true }, expiresAt: AT });

@@ -1,15 +1,32 @@
 import type { Kysely, Transaction } from 'kysely';
 import { sandboxErrors } from '../errors.ts';
-import type { Sandbox } from '../domain/sandbox.ts';
+import type { Sandbox, SandboxChange, SandboxStatus } from '../domain/sandbox.ts';
+import { eventsOfChange } from '../events/sandbox-event.ts';
 import type { InsertOutcome, RepeatedRequest, SandboxFilter, SandboxPage, SandboxRepository } from '../domain/ports.ts';
+import { writeEvents } from './event-log.ts';
 import { faultColumns, fromRow, toRow } from './sandbox-row.ts';
 import type { SandboxTables } from './tables.ts';
 
-export function createSandboxRepository(kysely: Kysely<SandboxTables>): SandboxRepository {
+export interface SandboxRepositoryEffects {
+  now(): Date;
+  /** Told of the workspace when events of it are on disk. */
+  written(workspaceUuid: string): void;
+}
+
+/** Whatever is news is written as an event in the transaction of the change. */
+export function createSandboxRepository(
+  kysely: Kysely<SandboxTables>,
+  effects: SandboxRepositoryEffects,
+): SandboxRepository {
   const visible = () => kysely.selectFrom('sandbox').selectAll().where('removed_at', 'is', null);
   return {
-    insert: (sandbox, limit, repeated) =>
-      kysely.transaction().execute((transaction) => insert(transaction, sandbox, limit, repeated)),
+    async insert(sandbox, limit, repeated) {
+      const outcome = await kysely
+        .transaction()
+        .execute((transaction) => insert(transaction, sandbox, limit, repeated));
+      if (outcome.outcome === 'inserted') effects.written(sandbox.workspaceUuid);
+      return outcome;
+    },
 
     async find(id) {
       const row = await visible().where('id', '=', id).executeTakeFirst();
@@ -19,21 +36,21 @@ export function createSandboxRepository(kysely: Kysely<SandboxTables>): SandboxR
     list: (workspaceUuid, filter) => list(kysely, workspaceUuid, filter),
 
     async change(id, from, change) {
-      const row = await kysely
-        .updateTable('sandbox')
-        .set({
-          ...(change.status === undefined ? {} : { status: change.status }),
-          ...(change.stateReason === undefined ? {} : { state_reason: change.stateReason }),
-          ...(change.fault === undefined ? {} : faultColumns(change.fault)),
-          ...(change.startedAt === undefined ? {} : { started_at: change.startedAt }),
-          ...(change.lastActivityAt === undefined ? {} : { last_activity_at: change.lastActivityAt }),
-        })
-        .where('id', '=', id)
-        .where('status', 'in', [...from])
-        .where('removed_at', 'is', null)
-        .returningAll()
-        .executeTakeFirst();
-      return row === undefined ? null : fromRow(row);
+      const silent = change.status === 'creating' || (change.status === undefined && change.pausedAt === undefined);
+      if (silent) return update(kysely, id, from, change);
+      const changed = await kysely.transaction().execute(async (transaction) => {
+        const sandbox = await update(transaction, id, from, change);
+        if (sandbox === null) return null;
+        const at = effects.now().toISOString();
+        const events = eventsOfChange(change, sandbox);
+        await writeEvents(
+          transaction,
+          events.map((event) => ({ ...event, ...placeOf(sandbox), at })),
+        );
+        return sandbox;
+      });
+      if (changed !== null) effects.written(changed.workspaceUuid);
+      return changed;
     },
 
     async touch(id, at) {
@@ -45,7 +62,11 @@ export function createSandboxRepository(kysely: Kysely<SandboxTables>): SandboxR
         .execute();
     },
 
-    remove: (id, at) => kysely.transaction().execute((transaction) => remove(transaction, id, at)),
+    async remove(id, at) {
+      const workspaceUuid = await kysely.transaction().execute((transaction) => remove(transaction, id, at));
+      if (workspaceUuid !== null) effects.written(workspaceUuid);
+      return workspaceUuid !== null;
+    },
 
     async removed(node) {
       const rows = await kysely
@@ -135,7 +156,37 @@ async function insert(
       })
       .execute();
   }
+  const details = { name: sandbox.name, image: sandbox.image };
+  await writeEvents(transaction, [{ type: 'created', details, ...placeOf(sandbox), at: sandbox.createdAt }]);
   return { outcome: 'inserted' };
+}
+
+function placeOf({ id, workspaceUuid }: Sandbox): { sandboxId: string; workspaceUuid: string } {
+  return { sandboxId: id, workspaceUuid };
+}
+
+async function update(
+  kysely: Kysely<SandboxTables>,
+  id: string,
+  from: readonly SandboxStatus[],
+  change: SandboxChange,
+): Promise<Sandbox | null> {
+  const row = await kysely
+    .updateTable('sandbox')
+    .set({
+      ...(change.status === undefined ? {} : { status: change.status, paused_at: null }),
+      ...(change.stateReason === undefined ? {} : { state_reason: change.stateReason }),
+      ...(change.fault === undefined ? {} : faultColumns(change.fault)),
+      ...(change.startedAt === undefined ? {} : { started_at: change.startedAt }),
+      ...(change.lastActivityAt === undefined ? {} : { last_activity_at: change.lastActivityAt }),
+      ...(change.pausedAt === undefined ? {} : { paused_at: change.pausedAt }),
+    })
+    .where('id', '=', id)
+    .where('status', 'in', [...from])
+    .where('removed_at', 'is', null)
+    .returningAll()
+    .executeTakeFirst();
+  return row === undefined ? null : fromRow(row);
 }
 
 async function findRepeated(
@@ -177,21 +228,24 @@ function asNameTaken(name: string): (error: unknown) => never {
   };
 }
 
-async function remove(transaction: Transaction<SandboxTables>, id: string, at: string): Promise<boolean> {
+/** Answers its workspace, or null when it was removed already. */
+async function remove(transaction: Transaction<SandboxTables>, id: string, at: string): Promise<string | null> {
   const row = await transaction
     .updateTable('sandbox')
     .set({ removed_at: at, taken_name: null })
     .where('id', '=', id)
     .where('removed_at', 'is', null)
-    .returning('owner_id')
+    .returning(['owner_id', 'workspace_uuid', 'name'])
     .executeTakeFirst();
-  if (row === undefined) return false;
+  if (row === undefined) return null;
   await transaction
     .updateTable('sandbox_owner')
     .set((set) => ({ sandboxes: set('sandboxes', '-', 1) }))
     .where('owner_id', '=', row.owner_id)
     .execute();
-  return true;
+  const place = { sandboxId: id, workspaceUuid: row.workspace_uuid };
+  await writeEvents(transaction, [{ type: 'deleted', details: { name: row.name }, ...place, at }]);
+  return row.workspace_uuid;
 }
 
 async function list(kysely: Kysely<SandboxTables>, workspaceUuid: string, filter: SandboxFilter): Promise<SandboxPage> {

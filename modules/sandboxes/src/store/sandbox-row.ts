@@ -30,6 +30,7 @@ export function toRow(sandbox: Sandbox): SandboxRow {
     started_at: sandbox.startedAt,
     last_activity_at: sandbox.lastActivityAt,
     removed_at: sandbox.removedAt,
+    paused_at: sandbox.pausedAt,
   };
 }
 
@@ -70,5 +71,6 @@ export function fromRow(row: SandboxRow): Sandbox {
     startedAt: row.started_at,
     lastActivityAt: row.last_activity_at,
     removedAt: row.removed_at,
+    pausedAt: row.paused_at,
   };
 }

@@ -1,4 +1,4 @@
-/** Rows as migration 0020 defines them. Times are ISO 8601 UTC, objects are JSON text, truth is 0 or 1. */
+/** Rows as migrations 0020, 0055 and 0056 define them. Times are ISO 8601 UTC, objects are JSON text, truth is 0 or 1. */
 export interface SandboxTables {
   sandbox: SandboxRow;
   sandbox_label: { sandbox_id: string; key: string; value: string };
@@ -10,6 +10,23 @@ export interface SandboxTables {
     request_hash: string;
     sandbox_id: string;
     created_at: string;
+  };
+  sandbox_event_counter: { workspace_uuid: string; last_sequence: number };
+  sandbox_event: {
+    workspace_uuid: string;
+    sequence: number;
+    sandbox_id: string;
+    type: string;
+    at: string;
+    details: string;
+  };
+  sandbox_metric: {
+    sandbox_id: string;
+    at: string;
+    cpu_millis: number | null;
+    memory_bytes: number | null;
+    pids: number | null;
+    disk_bytes: number | null;
   };
   sandbox_ticket: { hash: string; sandbox_id: string; owner_id: string; expires_at: string };
 }
@@ -42,4 +59,5 @@ export interface SandboxRow {
   started_at: string | null;
   last_activity_at: string;
   removed_at: string | null;
+  paused_at: string | null;
 }

@@ -15,6 +15,7 @@ import type { StreamListener } from '../agent/agent-stream.ts';
 import type { LiveSandboxes } from '../domain/live-sandboxes.ts';
 import type { Effects } from '../domain/ports.ts';
 import type { Sandbox } from '../domain/sandbox.ts';
+import type { EventRecorder } from '../events/event-recorder.ts';
 import type { SandboxService } from '../domain/sandbox-service.ts';
 import type { Tickets } from '../domain/tickets.ts';
 import { sandboxErrors } from '../errors.ts';
@@ -24,6 +25,7 @@ import { findSession, sessionRequests } from './find-session.ts';
 import { isTerminalPath, parseTerminalRequest, type TerminalRequest } from './terminal-request.ts';
 import type { ProcessStream } from './process-stream.ts';
 import { SessionStream } from './session-stream.ts';
+import { tellTerminal } from './terminal-events.ts';
 import { TerminalConnection } from './terminal-connection.ts';
 import { SANDBOX_V1, v1Framing } from './v1-framing.ts';
 
@@ -39,6 +41,7 @@ export interface TerminalHubOptions {
   readonly service: SandboxService;
   readonly live: LiveSandboxes;
   readonly tickets: Tickets;
+  readonly recorder: EventRecorder;
   readonly effects: Effects;
   readonly limiter: RateLimiter;
   readonly allowedOrigins: readonly string[];
@@ -209,9 +212,11 @@ export class TerminalHub implements UpgradeRoute {
       lostClose: () => this.#closeOf(sandbox.id),
     });
     this.#open.set(terminal, place);
+    const tellEnd = tellTerminal(this.#options.recorder, sandbox, wanted, session);
     void terminal.over.finally(() => {
       this.#open.delete(terminal);
       endActivity();
+      tellEnd();
     });
   }
 

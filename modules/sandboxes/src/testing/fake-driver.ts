@@ -72,8 +72,11 @@ export class FakeDriver implements SandboxDriver {
     return { running: (sandbox?.agent ?? null) !== null, outOfMemory: sandbox?.outOfMemory ?? false };
   }
 
+  /** What the next readings say; a test changes it. */
+  reading: SandboxStats = { cpuMicroseconds: null, memoryBytes: null, pids: null, diskBytes: null, oomKills: null };
+
   async stats(): Promise<SandboxStats> {
-    return { cpuMicroseconds: null, memoryBytes: null, pids: null, diskBytes: null };
+    return this.reading;
   }
 
   async stop(id: string): Promise<void> {

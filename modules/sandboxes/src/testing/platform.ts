@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { createHttpApp, createListener, UpgradeRouter } from '@svc/http';
 import { migrations } from '@svc/migrations';
 import { migrate, openDatabase } from '@svc/sql';
-import { createLogger, createMetrics } from '@svc/telemetry';
+import { createLogger, createMetrics, type Metrics } from '@svc/telemetry';
 import { fakeAccess, fakeAudit, temporaryFolder, type FakeAccess, type FakeAudit, type FakeCaller } from '@svc/testing';
 import { Value } from 'typebox/value';
 import { sandboxesConfigSchema, type SandboxesConfig } from '../config.ts';
@@ -47,6 +47,8 @@ export interface TestPlatformOptions {
   readonly driver?: SandboxDriver;
   readonly effects?: Partial<Effects>;
   readonly config?: Partial<SandboxesConfig>;
+  /** Where the module's figures go; a new registry when none is given. */
+  readonly metrics?: () => Metrics;
   /** The image that is made before the tests begin; by default the catalog's own. */
   readonly prepare?: string;
 }
@@ -115,7 +117,7 @@ async function openOnce(
   const database = openDatabase<unknown>({ file: join(folder, 'svc.db') });
   await migrate(database, migrations);
   const log = createLogger({ level: 'silent', name: 'test' });
-  const metrics = createMetrics();
+  const metrics = options.metrics?.() ?? createMetrics();
   const module = await createSandboxesModule({
     database,
     access,

@@ -136,6 +136,7 @@ export class LocalDriver implements SandboxDriver {
       memoryBytes: count('memory_bytes'),
       pids: count('pids'),
       diskBytes: count('disk_bytes'),
+      oomKills: count('oom_kills'),
     };
   }
 

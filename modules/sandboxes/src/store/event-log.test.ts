@@ -1,0 +1,47 @@
+import { migrations } from '@svc/migrations';
+import { describeDialects } from '@svc/testing';
+import { expect, it } from 'vitest';
+import { createEventLog } from './event-log.ts';
+import type { SandboxTables } from './tables.ts';
+
+const event = (sandboxId: string, at: string, workspaceUuid = 'w') =>
+  ({ type: 'terminal_opened', details: { session: null }, workspaceUuid, sandboxId, at }) as const;
+
+describeDialects<SandboxTables>('EventLog', migrations, (database) => {
+  const told: string[] = [];
+  const log = () => createEventLog(database().kysely, (workspaceUuid) => told.push(workspaceUuid));
+  const numbers = async (workspaceUuid: string) =>
+    (await log().after({ workspaceUuid, sandboxId: null }, 0, 100)).map(({ sequence }) => sequence);
+
+  it('numbers the events of each workspace without a gap, also when they come at once', async () => {
+    told.length = 0;
+    await Promise.all(
+      Array.from({ length: 8 }, (_, index) =>
+        log().append([event('sbx_a', `2026-01-0${index + 1}`), event('sbx_b', '2026-01-01', 'x')]),
+      ),
+    );
+    expect(await numbers('w')).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
+    expect(await log().newest('x')).toBe(8);
+    expect(await log().newest('nobody')).toBe(0);
+    expect(new Set(told)).toEqual(new Set(['w', 'x']));
+  });
+
+  it('keeps those of a sandbox apart and pages backwards', async () => {
+    await log().append([event('sbx_a', '1'), event('sbx_b', '2'), event('sbx_a', '3')]);
+    const scope = { workspaceUuid: 'w', sandboxId: 'sbx_a' };
+    expect((await log().before(scope, null, 1)).map(({ sequence }) => sequence)).toEqual([3]);
+    expect((await log().before(scope, 3, 5)).map(({ sequence }) => sequence)).toEqual([1]);
+    expect(await log().after({ workspaceUuid: 'x', sandboxId: 'sbx_a' }, 0, 5)).toEqual([]);
+  });
+
+  it('removes what is too old or too many and goes on counting', async () => {
+    await log().append([event('sbx_a', '2026-01-01'), event('sbx_a', '2026-01-02'), event('sbx_a', '2026-01-03')]);
+    await log().prune({ before: '2026-01-02', perWorkspace: 100 });
+    expect(await numbers('w')).toEqual([2, 3]);
+    await log().prune({ before: '2026-01-02', perWorkspace: 1 });
+    expect(await numbers('w')).toEqual([3]);
+    expect(await log().oldest('w')).toBe(3);
+    await log().append([event('sbx_a', '2026-01-04')]);
+    expect(await numbers('w')).toEqual([3, 4]);
+  });
+});

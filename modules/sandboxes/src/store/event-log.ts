@@ -1,0 +1,116 @@
+import type { Kysely, Transaction } from 'kysely';
+import type { EventLog, EventRetention, EventScope, LooseEvent } from '../events/event-log.ts';
+import { EVENT_TYPES, type EventDetails, type SandboxEvent } from '../events/sandbox-event.ts';
+import type { SandboxTables } from './tables.ts';
+
+/** `written` is told of each workspace after its events are on disk. */
+export function createEventLog(kysely: Kysely<SandboxTables>, written: (workspaceUuid: string) => void): EventLog {
+  const selectOf = ({ workspaceUuid, sandboxId }: EventScope) => {
+    const query = kysely.selectFrom('sandbox_event').selectAll().where('workspace_uuid', '=', workspaceUuid);
+    return sandboxId === null ? query : query.where('sandbox_id', '=', sandboxId);
+  };
+  return {
+    async append(events) {
+      if (events.length === 0) return;
+      await kysely.transaction().execute((transaction) => writeEvents(transaction, events));
+      for (const workspaceUuid of new Set(events.map((event) => event.workspaceUuid))) written(workspaceUuid);
+    },
+
+    async after(scope, sequence, limit) {
+      const query = selectOf(scope).where('sequence', '>', sequence).orderBy('sequence').limit(limit);
+      return (await query.execute()).map(fromRow);
+    },
+
+    async before(scope, sequence, limit) {
+      const query = selectOf(scope).orderBy('sequence', 'desc').limit(limit);
+      const rows = await (sequence === null ? query : query.where('sequence', '<', sequence)).execute();
+      return rows.map(fromRow);
+    },
+
+    async newest(workspaceUuid) {
+      const row = await kysely
+        .selectFrom('sandbox_event_counter')
+        .select('last_sequence')
+        .where('workspace_uuid', '=', workspaceUuid)
+        .executeTakeFirst();
+      return Number(row?.last_sequence ?? 0);
+    },
+
+    async oldest(workspaceUuid) {
+      const row = await kysely
+        .selectFrom('sandbox_event')
+        .select('sequence')
+        .where('workspace_uuid', '=', workspaceUuid)
+        .orderBy('sequence')
+        .limit(1)
+        .executeTakeFirst();
+      return row === undefined ? null : Number(row.sequence);
+    },
+
+    prune: (retention) => prune(kysely, retention),
+  };
+}
+
+/**
+ * Part of the caller's transaction, and its last step: the counter's row is locked from here to the commit. Workspaces
+ * are counted in one order, so that two transactions never wait for each other.
+ */
+export async function writeEvents(
+  transaction: Transaction<SandboxTables>,
+  events: readonly LooseEvent[],
+): Promise<void> {
+  const workspaces = [...new Set(events.map((event) => event.workspaceUuid))].toSorted();
+  for (const workspaceUuid of workspaces) {
+    const own = events.filter((event) => event.workspaceUuid === workspaceUuid);
+    const { last_sequence: last } = await transaction
+      .insertInto('sandbox_event_counter')
+      .values({ workspace_uuid: workspaceUuid, last_sequence: own.length })
+      .onConflict((conflict) =>
+        conflict
+          .column('workspace_uuid')
+          .doUpdateSet((set) => ({ last_sequence: set('sandbox_event_counter.last_sequence', '+', own.length) })),
+      )
+      .returning('last_sequence')
+      .executeTakeFirstOrThrow();
+    const first = Number(last) - own.length + 1;
+    const rows = own.map((event, index) => ({
+      workspace_uuid: workspaceUuid,
+      sequence: first + index,
+      sandbox_id: event.sandboxId,
+      type: event.type,
+      at: event.at,
+      details: JSON.stringify(event.details),
+    }));
+    await transaction.insertInto('sandbox_event').values(rows).execute();
+  }
+}
+
+/** Each deletes a range of an index: nothing is read but what goes. */
+async function prune(kysely: Kysely<SandboxTables>, { before, perWorkspace }: EventRetention): Promise<void> {
+  await kysely.deleteFrom('sandbox_event').where('at', '<', before).execute();
+  const crowded = await kysely
+    .selectFrom('sandbox_event_counter')
+    .selectAll()
+    .where('last_sequence', '>', perWorkspace)
+    .execute();
+  for (const { workspace_uuid: workspaceUuid, last_sequence: last } of crowded) {
+    await kysely
+      .deleteFrom('sandbox_event')
+      .where('workspace_uuid', '=', workspaceUuid)
+      .where('sequence', '<=', Number(last) - perWorkspace)
+      .execute();
+  }
+}
+
+function fromRow(row: SandboxTables['sandbox_event']): SandboxEvent {
+  const type = EVENT_TYPES.find((each) => each === row.type);
+  if (type === undefined) throw new Error(`an event of the unknown type ${row.type} is kept`);
+  return {
+    workspaceUuid: row.workspace_uuid,
+    sequence: Number(row.sequence),
+    sandboxId: row.sandbox_id,
+    type,
+    at: row.at,
+    details: JSON.parse(row.details) as EventDetails, // what writeEvents wrote
+  };
+}

@@ -1,0 +1,58 @@
+export interface StreamedEvent {
+  readonly id: string;
+  readonly event: string;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+/** Reads server-sent events as they come. */
+export class EventReader {
+  readonly events: StreamedEvent[] = [];
+  comments = 0;
+  status = 0;
+  headers = new Headers();
+  readonly #abort = new AbortController();
+  #ended = false;
+
+  /** Resolves when the answer has begun. */
+  static async open(url: string, headers: Readonly<Record<string, string>>): Promise<EventReader> {
+    const reader = new EventReader();
+    const response = await fetch(url, { headers, signal: reader.#abort.signal });
+    reader.status = response.status;
+    reader.headers = response.headers;
+    void reader.#read(response).catch(() => undefined); // an aborted read is what `close` wants
+    return reader;
+  }
+
+  get ended(): boolean {
+    return this.#ended;
+  }
+
+  close(): void {
+    this.#abort.abort();
+  }
+
+  async #read(response: Response): Promise<void> {
+    let text = '';
+    for await (const chunk of response.body ?? []) {
+      text += Buffer.from(chunk).toString();
+      const blocks = text.split('\n\n');
+      text = blocks.pop() ?? '';
+      for (const block of blocks) this.#add(block);
+    }
+    this.#ended = true;
+  }
+
+  #add(block: string): void {
+    if (block.startsWith(':')) this.comments += 1;
+    const fields = new Map(
+      block.split('\n').map((line) => [line.split(': ')[0] ?? '', line.slice(line.indexOf(': ') + 2)]),
+    );
+    const data = fields.get('data');
+    if (data === undefined) return;
+    this.events.push({
+      id: fields.get('id') ?? '',
+      event: fields.get('event') ?? '',
+      data: JSON.parse(data) as Record<string, unknown>, // what the platform wrote
+    });
+  }
+}
