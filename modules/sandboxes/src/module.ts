@@ -28,20 +28,15 @@ import type { DriverStatus, SandboxDriver } from './drivers/driver.ts';
 import { DockerDriver } from './drivers/docker/docker-driver.ts';
 import { LocalDriver } from './drivers/local/local-driver.ts';
 import { runFolderOf } from './drivers/local/run-folder.ts';
-import { EventFeed } from './events/event-feed.ts';
-import { EventRecorder } from './events/event-recorder.ts';
-import { EventUpkeep } from './events/event-upkeep.ts';
-import type { EventDetails } from './events/sandbox-event.ts';
+import { createEventPart } from './event-part.ts';
 import { FileService } from './files/file-service.ts';
 import { CommandService } from './exec/command-service.ts';
-import { registerEventRoutes, registerWorkspaceEventRoutes } from './http/event-routes.ts';
 import { registerExecRoutes } from './http/exec-routes.ts';
 import { acceptEmptyJson } from './http/json-body.ts';
 import { registerFileReadRoutes } from './http/file-read-routes.ts';
 import { registerFileRoutes } from './http/file-routes.ts';
 import { registerFileWriteRoutes } from './http/file-write-routes.ts';
 import { registerImageRoutes } from './http/image-routes.ts';
-import { registerMetricRoutes } from './http/metric-routes.ts';
 import { registerSandboxRoutes } from './http/sandbox-routes.ts';
 import { registerSessionRoutes } from './http/session-routes.ts';
 import { registerTicketRoutes } from './http/ticket-routes.ts';
@@ -49,9 +44,7 @@ import type { ImageCatalog } from './images/catalog.ts';
 import { catalogOf } from './images/default-catalog.ts';
 import type { ImageStore } from './images/image-store.ts';
 import { imageStoreOf } from './images/assembly.ts';
-import { MetricSampler, type MetricTotals } from './metrics/metric-sampler.ts';
-import { createEventLog } from './store/event-log.ts';
-import { createMetricStore } from './store/metric-store.ts';
+import { createMetricPart } from './metric-part.ts';
 import { createSandboxRepository } from './store/sandbox-repository.ts';
 import type { SandboxTables } from './store/tables.ts';
 import { createTicketRepository } from './store/ticket-repository.ts';
@@ -106,12 +99,8 @@ export async function createSandboxesModule(deps: SandboxesDependencies): Promis
   const folder = join(deps.dataFolder, 'sandboxes');
   const { dataFolder, agentFolder } = deps;
   const images = imageStoreOf({ config, catalog, dataFolder, agentFolder, nowMs: () => effects.now().getTime(), log });
-  const now = (): Date => effects.now();
-  const written = (workspaceUuid: string): void => feed.notify(workspaceUuid);
-  const repository = createSandboxRepository(database.kysely, { now, written });
-  const events = createEventLog(database.kysely, written);
-  const feed: EventFeed = new EventFeed({ log: events, effects, maxStreams: config.events.max_streams });
-  const recorder = new EventRecorder(events, effects, log);
+  const events = createEventPart(database.kysely, effects, log, config.events);
+  const repository = createSandboxRepository(database.kysely, events.told);
   const ticketRepository = createTicketRepository(database.kysely);
   const driver = deps.driver ?? driverOf(deps, folder, catalog, images);
   const supervisor: Supervisor = new Supervisor(() => context);
@@ -132,18 +121,7 @@ export async function createSandboxesModule(deps: SandboxesDependencies): Promis
   const service = new SandboxService(context, boots, catalog);
   const tickets = new Tickets(ticketRepository, effects);
   const sweeper = new Sweeper(context, service, ticketRepository);
-  const upkeep = new EventUpkeep(events, effects, log, config.events);
-  const metricStore = createMetricStore(database.kysely);
-  const sampler = new MetricSampler({
-    driver,
-    store: metricStore,
-    effects,
-    log,
-    running: () => context.live.ids,
-    everyMs: config.metrics.sample_every_seconds * 1000,
-    keptMs: config.metrics.kept_seconds * 1000,
-    outOfMemory: (id, details) => void tellOutOfMemory(context, recorder, id, details),
-  });
+  const usage = createMetricPart(database.kysely, context, events.recorder, config.metrics);
   const nowMs = (): number => effects.now().getTime();
   const hub = new TerminalHub({
     access: deps.access,
@@ -151,7 +129,7 @@ export async function createSandboxesModule(deps: SandboxesDependencies): Promis
     service,
     live: context.live,
     tickets,
-    recorder,
+    recorder: events.recorder,
     effects,
     limiter: new RateLimiter(perMinute(config.max_terminals_per_minute), nowMs),
     allowedOrigins: config.allowed_origins,
@@ -160,7 +138,8 @@ export async function createSandboxesModule(deps: SandboxesDependencies): Promis
   const files = new FileService({ service, live: context.live, effects });
   const commands = new CommandService({ service, live: context.live, effects, maxCommands: config.max_commands });
   const createLimiter = new RateLimiter(perMinute(config.max_creates_per_minute), nowMs);
-  observe(deps.metrics, context, hub, commands, sampler);
+  observe(deps.metrics, context, hub, commands);
+  usage.observe(deps.metrics);
 
   return {
     async registerRoutes(app) {
@@ -175,10 +154,9 @@ export async function createSandboxesModule(deps: SandboxesDependencies): Promis
           await registerFileWriteRoutes(scope, { prefix, files });
           registerSessionRoutes(scope, { prefix, service, live: context.live });
           registerExecRoutes(scope, { prefix, commands, effects });
-          registerEventRoutes(scope, { prefix, service, feed, events });
-          registerMetricRoutes(scope, { prefix, service, sampler, store: metricStore, effects });
         }
-        registerWorkspaceEventRoutes(scope, { service, feed, events });
+        events.registerRoutes(scope, PREFIXES, service);
+        usage.registerRoutes(scope, PREFIXES, service);
         registerImageRoutes(scope, { catalog, images, driver });
       });
     },
@@ -194,22 +172,21 @@ export async function createSandboxesModule(deps: SandboxesDependencies): Promis
       await images.collect();
       log.info(await reconcile(context, service, boots, supervisor), 'sandboxes are on');
       sweeper.start();
-      upkeep.start();
-      sampler.start();
+      events.start();
+      usage.start();
       hub.start();
     },
     async close() {
-      feed.close();
-      await sampler.close();
+      events.endStreams();
+      await usage.close();
       await hub.close();
       await sweeper.close();
-      await upkeep.close();
       await boots.close();
       await service.close();
       await supervisor.close();
       await context.mutex.idle();
       await context.live.close();
-      await recorder.close();
+      await events.close();
       await driver.close();
       await images.close();
     },
@@ -257,34 +234,7 @@ function localDriver(deps: SandboxesDependencies, folder: string, images: ImageS
   });
 }
 
-async function tellOutOfMemory(
-  { repository, log }: SandboxContext,
-  recorder: EventRecorder,
-  id: string,
-  details: EventDetails,
-): Promise<void> {
-  const sandbox = await repository.find(id).catch((error: unknown) => {
-    log.warn({ err: error, sandbox: id }, 'a sandbox that ran out of memory could not be read');
-    return null;
-  });
-  if (sandbox !== null) recorder.record(sandbox, { type: 'oom_killed', details });
-}
-
-function observe(
-  metrics: Metrics,
-  { live }: SandboxContext,
-  hub: TerminalHub,
-  commands: CommandService,
-  sampler: MetricSampler,
-): void {
-  const used = (name: string, help: string, value: (totals: MetricTotals) => number): void => {
-    const gauge = metrics.gauge(name, help);
-    Object.assign(gauge, { collect: () => gauge.set(value(sampler.totals)) });
-  };
-  used('svc_sandboxes_cpu_cores', 'CPUs that the sandboxes of this node use together', (totals) => totals.cpuCores);
-  used('svc_sandboxes_memory_bytes', 'Memory that they use together', (totals) => totals.memoryBytes);
-  used('svc_sandboxes_processes', 'Processes that run in them', (totals) => totals.pids);
-  used('svc_sandboxes_disk_bytes', 'What they use of their disks together', (totals) => totals.diskBytes);
+function observe(metrics: Metrics, { live }: SandboxContext, hub: TerminalHub, commands: CommandService): void {
   const running = metrics.gauge('svc_sandboxes_running', 'Sandboxes that run on this node');
   const terminals = metrics.gauge('svc_sandbox_terminals_open', 'Terminals and commands that are open');
   const commandsRunning = metrics.gauge('svc_sandbox_commands_running', 'Commands that run by the exec route');
