@@ -28,7 +28,8 @@ import type { DriverStatus, SandboxDriver } from './drivers/driver.ts';
 import { DockerDriver } from './drivers/docker/docker-driver.ts';
 import { LocalDriver } from './drivers/local/local-driver.ts';
 import { runFolderOf } from './drivers/local/run-folder.ts';
-import { createEventPart } from './event-part.ts';
+import type { EventRecorder } from './events/event-recorder.ts';
+import { createEventPart } from './event-module.ts';
 import { FileService } from './files/file-service.ts';
 import { CommandService } from './exec/command-service.ts';
 import { registerExecRoutes } from './http/exec-routes.ts';
@@ -44,7 +45,7 @@ import type { ImageCatalog } from './images/catalog.ts';
 import { catalogOf } from './images/default-catalog.ts';
 import type { ImageStore } from './images/image-store.ts';
 import { imageStoreOf } from './images/assembly.ts';
-import { createMetricPart } from './metric-part.ts';
+import { createMetricPart } from './metric-module.ts';
 import { createSandboxRepository } from './store/sandbox-repository.ts';
 import type { SandboxTables } from './store/tables.ts';
 import { createTicketRepository } from './store/ticket-repository.ts';
@@ -103,38 +104,15 @@ export async function createSandboxesModule(deps: SandboxesDependencies): Promis
   const repository = createSandboxRepository(database.kysely, events.told);
   const ticketRepository = createTicketRepository(database.kysely);
   const driver = deps.driver ?? driverOf(deps, folder, catalog, images);
-  const supervisor: Supervisor = new Supervisor(() => context);
-  const touch = (id: string, atMs: number): void => {
-    repository.touch(id, new Date(atMs).toISOString()).catch((error: unknown) => log.warn({ err: error }, 'touch'));
-  };
-  const context: SandboxContext = {
-    repository,
-    driver,
-    live: new LiveSandboxes((id) => supervisor.lost(id), touch),
-    watch: new StatusWatch(),
-    mutex: new KeyedMutex(),
-    effects,
-    node: deps.node ?? 'local',
-    log,
-  };
+  const node = deps.node ?? 'local';
+  const { context, supervisor } = contextOf({ repository, driver, effects, node, log });
   const boots = new Boots(context);
   const service = new SandboxService(context, boots, catalog);
   const tickets = new Tickets(ticketRepository, effects);
   const sweeper = new Sweeper(context, service, ticketRepository);
   const usage = createMetricPart(database.kysely, context, events.recorder, config.metrics);
   const nowMs = (): number => effects.now().getTime();
-  const hub = new TerminalHub({
-    access: deps.access,
-    audit: deps.audit,
-    service,
-    live: context.live,
-    tickets,
-    recorder: events.recorder,
-    effects,
-    limiter: new RateLimiter(perMinute(config.max_terminals_per_minute), nowMs),
-    allowedOrigins: config.allowed_origins,
-    maxTerminals: config.max_terminals,
-  });
+  const hub = hubOf(deps, context, service, tickets, events.recorder);
   const files = new FileService({ service, live: context.live, effects });
   const commands = new CommandService({ service, live: context.live, effects, maxCommands: config.max_commands });
   const createLimiter = new RateLimiter(perMinute(config.max_creates_per_minute), nowMs);
@@ -218,6 +196,41 @@ function driverOf(
     nameservers,
     network: docker.network ?? null,
     log: deps.log,
+  });
+}
+
+function contextOf(parts: Pick<SandboxContext, 'repository' | 'driver' | 'effects' | 'node' | 'log'>): {
+  context: SandboxContext;
+  supervisor: Supervisor;
+} {
+  const { repository, log } = parts;
+  const supervisor: Supervisor = new Supervisor(() => context);
+  const touch = (id: string, atMs: number): void => {
+    repository.touch(id, new Date(atMs).toISOString()).catch((error: unknown) => log.warn({ err: error }, 'touch'));
+  };
+  const live = new LiveSandboxes((id) => supervisor.lost(id), touch);
+  const context: SandboxContext = { ...parts, live, watch: new StatusWatch(), mutex: new KeyedMutex() };
+  return { context, supervisor };
+}
+
+function hubOf(
+  { access, audit, config }: SandboxesDependencies,
+  { live, effects }: SandboxContext,
+  service: SandboxService,
+  tickets: Tickets,
+  recorder: EventRecorder,
+): TerminalHub {
+  return new TerminalHub({
+    access,
+    audit,
+    service,
+    live,
+    tickets,
+    recorder,
+    effects,
+    limiter: new RateLimiter(perMinute(config.max_terminals_per_minute), () => effects.now().getTime()),
+    allowedOrigins: config.allowed_origins,
+    maxTerminals: config.max_terminals,
   });
 }
 

@@ -1,0 +1,53 @@
+import type { HttpApp } from '@svc/http';
+import type { Logger } from '@svc/telemetry';
+import type { Kysely } from 'kysely';
+import type { SandboxesConfig } from './config.ts';
+import type { Effects } from './domain/ports.ts';
+import type { SandboxService } from './domain/sandbox-service.ts';
+import { EventFeed } from './events/event-feed.ts';
+import { EventRecorder } from './events/event-recorder.ts';
+import { EventUpkeep } from './events/event-upkeep.ts';
+import { registerEventRoutes, registerWorkspaceEventRoutes } from './http/event-routes.ts';
+import { createEventLog } from './store/event-log.ts';
+import type { SandboxRepositoryEffects } from './store/sandbox-repository.ts';
+import type { SandboxTables } from './store/tables.ts';
+
+export interface EventPart {
+  readonly recorder: EventRecorder;
+  /** For the repository, whose changes are events. */
+  readonly told: SandboxRepositoryEffects;
+  registerRoutes(app: HttpApp, prefixes: readonly string[], service: SandboxService): void;
+  start(): void;
+  /** Ends the streams. */
+  endStreams(): void;
+  /** Writes what waits. */
+  close(): Promise<void>;
+}
+
+/** The log of events, those who follow it, and its upkeep. */
+export function createEventPart(
+  kysely: Kysely<SandboxTables>,
+  effects: Effects,
+  log: Logger,
+  config: SandboxesConfig['events'],
+): EventPart {
+  const written = (workspaceUuid: string): void => feed.notify(workspaceUuid);
+  const events = createEventLog(kysely, written);
+  const feed: EventFeed = new EventFeed({ log: events, effects, maxStreams: config.max_streams });
+  const recorder = new EventRecorder(events, effects, log);
+  const upkeep = new EventUpkeep(events, effects, log, config);
+  return {
+    recorder,
+    told: { now: () => effects.now(), written },
+    registerRoutes(app, prefixes, service) {
+      for (const prefix of prefixes) registerEventRoutes(app, { prefix, service, feed, events });
+      registerWorkspaceEventRoutes(app, { service, feed, events });
+    },
+    start: () => upkeep.start(),
+    endStreams: () => feed.close(),
+    async close() {
+      await upkeep.close();
+      await recorder.close();
+    },
+  };
+}
