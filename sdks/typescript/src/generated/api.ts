@@ -1769,6 +1769,30 @@ export interface SandboxOperations {
       "message": string;
     };
   };
+  /** Events of a sandbox, as a stream or in pages */
+  'GET /containers/{id}/events': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+      "format"?: undefined | "sse" | "json";
+      "cursor"?: undefined | string;
+      "page_size"?: undefined | number;
+      "last_event_id"?: undefined | string;
+    };
+    body: undefined;
+    answer: {
+      "events": ({
+        /** Grows by one with each event of the workspace */
+        "id": number;
+        "sandbox_id": string;
+        "type": "created" | "running" | "stopped" | "error" | "paused" | "resumed" | "deleted" | "snapshot_created" | "oom_killed" | "terminal_opened" | "terminal_closed";
+        "at": string;
+        "details": Record<string, unknown>;
+      })[];
+      "count": number;
+      "next_cursor": string | null;
+    };
+  };
   /** Run a command and answer its output and exit code; with stream, the output as it comes */
   'POST /containers/{id}/exec': {
     query: {
@@ -1983,6 +2007,43 @@ export interface SandboxOperations {
       "gid": number;
     };
   };
+  /** What a sandbox uses now and used lately; a number that is not known is null */
+  'GET /containers/{id}/metrics': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+      "since"?: undefined | string;
+    };
+    body: undefined;
+    answer: {
+      "current": {
+        "at": string;
+        /** CPUs, averaged since the sample before */
+        "cpu_cores": number | null;
+        /** Memory in use, page cache included */
+        "memory_bytes": number | null;
+        "memory_limit_bytes": number;
+        /** Processes and threads */
+        "pids": number | null;
+        /** Used of its own disk */
+        "disk_bytes": number | null;
+        "disk_limit_bytes": number;
+      };
+      "samples": ({
+        "at": string;
+        /** CPUs, averaged since the sample before */
+        "cpu_cores": number | null;
+        /** Memory in use, page cache included */
+        "memory_bytes": number | null;
+        "memory_limit_bytes": number;
+        /** Processes and threads */
+        "pids": number | null;
+        /** Used of its own disk */
+        "disk_bytes": number | null;
+        "disk_limit_bytes": number;
+      })[];
+    };
+  };
   /** Start a stopped sandbox, or bring one in error back with its files */
   'POST /containers/{id}/start': {
     query: {
@@ -2123,6 +2184,30 @@ export interface SandboxOperations {
     answer: {
       "session": string;
       "deleted": true;
+    };
+  };
+  /** Events of all sandboxes of the workspace, as a stream or in pages */
+  'GET /events': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+      "format"?: undefined | "sse" | "json";
+      "cursor"?: undefined | string;
+      "page_size"?: undefined | number;
+      "last_event_id"?: undefined | string;
+    };
+    body: undefined;
+    answer: {
+      "events": ({
+        /** Grows by one with each event of the workspace */
+        "id": number;
+        "sandbox_id": string;
+        "type": "created" | "running" | "stopped" | "error" | "paused" | "resumed" | "deleted" | "snapshot_created" | "oom_killed" | "terminal_opened" | "terminal_closed";
+        "at": string;
+        "details": Record<string, unknown>;
+      })[];
+      "count": number;
+      "next_cursor": string | null;
     };
   };
   /** List the images that sandboxes can be made of; popular ones only, unless all=true */

@@ -174,9 +174,11 @@ export class DockerDriver implements SandboxDriver {
         memoryBytes: numberOf(memory['usage']),
         pids: numberOf(asFields(stats['pids_stats'])['current']),
         diskBytes: numberOf(container['SizeRw']) ?? 0, // left out when nothing was written
+        oomKills: null,
       };
     } catch (error) {
-      if (isMissing(error)) return { cpuMicroseconds: null, memoryBytes: null, pids: null, diskBytes: null };
+      if (isMissing(error))
+        return { cpuMicroseconds: null, memoryBytes: null, pids: null, diskBytes: null, oomKills: null };
       throw this.#translate(error, 'RUNTIME_FAILED');
     }
   }
