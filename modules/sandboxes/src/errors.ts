@@ -40,6 +40,9 @@ export const sandboxErrors = defineErrors({
   PROTECTED_PATH: [403, 'The path is protected: {path}'],
   FILE_TOO_LARGE: [413, 'The file is larger than {limit_bytes} bytes'],
   RANGE_NOT_SATISFIABLE: [416, 'The range lies outside of the file'],
+  INVALID_ARCHIVE: [400, 'The archive is refused: {reason}'],
+  ARCHIVE_TOO_LARGE: [413, 'The archive is too large: {reason}'],
+  TOO_MANY_WATCHES: [429, 'No more than {limit} folders of this sandbox may be watched at once'],
   FILE_OPERATION_FAILED: [500, 'The file operation failed: {reason}'],
 });
 

@@ -42,6 +42,7 @@ import { registerSandboxRoutes } from './http/sandbox-routes.ts';
 import { registerSessionRoutes } from './http/session-routes.ts';
 import { registerTicketRoutes } from './http/ticket-routes.ts';
 import type { ImageCatalog } from './images/catalog.ts';
+import { registerWatchRoutes, WatchCounts } from './http/watch-routes.ts';
 import { catalogOf } from './images/default-catalog.ts';
 import type { ImageStore } from './images/image-store.ts';
 import { imageStoreOf } from './images/assembly.ts';
@@ -115,6 +116,7 @@ export async function createSandboxesModule(deps: SandboxesDependencies): Promis
   const hub = hubOf(deps, context, service, tickets, events.recorder);
   const files = new FileService({ service, live: context.live, effects });
   const commands = new CommandService({ service, live: context.live, effects, maxCommands: config.max_commands });
+  const watches = new WatchCounts();
   const createLimiter = new RateLimiter(perMinute(config.max_creates_per_minute), nowMs);
   observe(deps.metrics, context, hub, commands);
   usage.observe(deps.metrics);
@@ -130,6 +132,7 @@ export async function createSandboxesModule(deps: SandboxesDependencies): Promis
           registerFileRoutes(scope, { prefix, files });
           registerFileReadRoutes(scope, { prefix, files });
           await registerFileWriteRoutes(scope, { prefix, files });
+          registerWatchRoutes(scope, { prefix, files, watches });
           registerSessionRoutes(scope, { prefix, service, live: context.live });
           registerExecRoutes(scope, { prefix, commands, effects });
         }

@@ -28,6 +28,11 @@ export function resultOf(outcome: Outcome, path: string): Readonly<Record<string
       throw sandboxErrors.INVALID_PATH({ details: { field: 'path', reason: outcome.message } });
     case 'INVALID_CURSOR':
       throw sandboxErrors.INVALID_FIELD({ details: { field: 'cursor', reason: outcome.message } });
+    case 'ARCHIVE_REFUSED':
+    case 'ARCHIVE_MALFORMED':
+      throw sandboxErrors.INVALID_ARCHIVE({ details: { reason: outcome.message } });
+    case 'ARCHIVE_TOO_LARGE':
+      throw sandboxErrors.ARCHIVE_TOO_LARGE({ details: { reason: outcome.message } });
     case 'LIMIT_REACHED':
       throw sandboxErrors.NO_CAPACITY({ details: { reason: outcome.message } });
     case 'LOST':

@@ -1,6 +1,7 @@
 import type { AgentConnection } from '../agent/agent-connection.ts';
-import type { AgentStream, Outcome } from '../agent/agent-stream.ts';
+import type { AgentStream } from '../agent/agent-stream.ts';
 import { ProtocolViolation } from '../agent/frames.ts';
+import { ReceivedBytes } from '../agent/received-bytes.ts';
 import { sandboxErrors } from '../errors.ts';
 import { parseEntry, record, type FileEntry } from './file-entry.ts';
 import { resultOf } from './file-outcome.ts';
@@ -52,7 +53,7 @@ export class FileReading implements AsyncDisposable {
       data: (bytes) => incoming.push(bytes),
       event: (event) => incoming.stat(event),
     });
-    void stream.outcome.then((outcome) => incoming.end(outcome));
+    void stream.outcome.then(() => incoming.end());
     try {
       const entry = await incoming.entry;
       if (entry === null) {
@@ -97,15 +98,13 @@ export class FileReading implements AsyncDisposable {
   }
 }
 
-/** What has arrived and is not taken yet; the stream's window bounds it. */
-class Incoming {
+/** The file's attributes come before its bytes. */
+class Incoming extends ReceivedBytes {
   readonly entry: Promise<FileEntry | null>;
-  readonly #chunks: Buffer[] = [];
-  #settleEntry: (entry: FileEntry | null) => void;
-  #ended = false;
-  #wake: (() => void) | null = null;
+  readonly #settleEntry: (entry: FileEntry | null) => void;
 
   constructor() {
+    super();
     const { promise, resolve } = Promise.withResolvers<FileEntry | null>();
     this.entry = promise;
     this.#settleEntry = resolve;
@@ -115,26 +114,8 @@ class Incoming {
     if (event['type'] === 'stat') this.#settleEntry(parseEntry(record(event['entry'])));
   }
 
-  push(bytes: Buffer): void {
-    // A copy: the frame's buffer belongs to the connection and is read on.
-    this.#chunks.push(Buffer.from(bytes));
-    this.#wake?.();
-  }
-
-  end(_outcome: Outcome): void {
-    this.#ended = true;
+  override end(): void {
+    super.end();
     this.#settleEntry(null); // does nothing when the entry came
-    this.#wake?.();
-  }
-
-  /** Null after the last one. */
-  async next(): Promise<Buffer | null> {
-    for (;;) {
-      const chunk = this.#chunks.shift();
-      if (chunk !== undefined) return chunk;
-      if (this.#ended) return null;
-      await new Promise<void>((resolve) => (this.#wake = resolve));
-      this.#wake = null;
-    }
   }
 }

@@ -5,10 +5,13 @@ import type { Effects } from '../domain/ports.ts';
 import type { Sandbox } from '../domain/sandbox.ts';
 import type { SandboxService } from '../domain/sandbox-service.ts';
 import { sandboxErrors } from '../errors.ts';
+import { ArchiveReading } from './archive-reading.ts';
+import { ArchiveWriting } from './archive-writing.ts';
 import { count, parseEntry, type FileEntry } from './file-entry.ts';
 import { resultOf } from './file-outcome.ts';
 import { filePath } from './file-path.ts';
 import { FileReading, type ReadOptions } from './file-reading.ts';
+import { FileWatch } from './file-watch.ts';
 import { FileWriting, type WriteOptions } from './file-writing.ts';
 
 export interface FileServiceOptions {
@@ -29,11 +32,13 @@ const HOME = '/root';
 export class SandboxFiles {
   readonly #connection: AgentConnection;
   readonly #home: string;
+  readonly #diskBytes: number;
   readonly #begin: () => () => void;
 
   constructor(connection: AgentConnection, sandbox: Sandbox, begin: () => () => void) {
     this.#connection = connection;
     this.#home = sandbox.environment['HOME'] ?? HOME;
+    this.#diskBytes = sandbox.resources.diskMb * 1024 * 1024;
     this.#begin = begin;
   }
 
@@ -90,6 +95,22 @@ export class SandboxFiles {
 
   async move(path: string, target: string, options: { overwrite: boolean }): Promise<void> {
     await this.#call({ op: 'file.move', path, target, ...options }, path);
+  }
+
+  /** A folder as a tar stream that is made as it is read. Throws NOT_A_DIRECTORY and what opening it says. */
+  archive(path: string): Promise<ArchiveReading> {
+    return ArchiveReading.open(this.#connection, path, this.#begin());
+  }
+
+  /** Nothing of the archive is seen before `finish`, which puts it in place when all of it was good. */
+  unpack(path: string): ArchiveWriting {
+    return new ArchiveWriting(this.#connection, path, { maxBytes: this.#diskBytes }, this.#begin());
+  }
+
+  /** Looking on is no activity: a sandbox that is only watched is idle. */
+  watch(path: string, options: { recursive: boolean }): Promise<FileWatch> {
+    this.#begin()();
+    return FileWatch.open(this.#connection, path, options);
   }
 
   async #call(request: AgentRequest, path: string): Promise<Readonly<Record<string, unknown>>> {

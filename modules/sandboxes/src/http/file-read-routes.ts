@@ -7,6 +7,7 @@ import type { FileReading } from '../files/file-reading.ts';
 import type { SandboxFiles } from '../files/file-service.ts';
 import { parseRange } from './file-range.ts';
 import { target, type FileRoutesOptions } from './file-routes.ts';
+import { sendArchive } from './send-archive.ts';
 import { readFileQuery } from './file-schemas.ts';
 import { fileHeaders } from './render-file.ts';
 import { idParamsSchema } from './schemas.ts';
@@ -22,9 +23,11 @@ export function registerFileReadRoutes(app: HttpApp, { prefix, files }: FileRout
     config: { action: 'sandbox:files-read' },
     schema: {
       tags: ['sandboxes'],
-      summary: 'Read a file: its bytes, or with format=json its content in base64',
+      summary: 'Read a file: its bytes, or with format=json its content in base64; with archive=tar a folder',
       description:
-        'Takes `Range`, `If-Range` and `If-None-Match`. `X-File-Size` and `X-File-Mode` are of the whole file.',
+        'Takes `Range`, `If-Range` and `If-None-Match`. `X-File-Size` and `X-File-Mode` are of the whole file. With ' +
+        '`archive=tar` a folder comes as a tar stream, without devices, FIFOs, sockets and other file systems below it; ' +
+        'an archive that cannot be finished breaks off.',
       params: idParamsSchema,
       querystring: readFileQuery,
       response: {
@@ -35,6 +38,7 @@ export function registerFileReadRoutes(app: HttpApp, { prefix, files }: FileRout
     },
     handler: async (request, reply) => {
       const { of, path } = await target(request, files);
+      if (request.query.archive === 'tar') return await sendArchive(of, path, reply, request.method === 'HEAD');
       if (request.query.format === 'json') return await sendJson(of, path, reply);
       const { range, 'if-range': ifRange, 'if-none-match': ifNoneMatch } = request.headers;
       const known = { range, ifRange: Array.isArray(ifRange) ? undefined : ifRange, ifNoneMatch };

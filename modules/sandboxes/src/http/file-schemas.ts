@@ -50,6 +50,7 @@ export const readFileQuery = Type.Object({
   ...workspaceQuery,
   path: pathText,
   format: Type.Optional(Type.Union([Type.Literal('raw'), Type.Literal('json')])),
+  archive: Type.Optional(Type.Literal('tar', { description: 'A folder with all that is in it' })),
 });
 
 export const writeFileQuery = Type.Object({
@@ -112,3 +113,15 @@ export const moveBody = Type.Object(
   },
   { additionalProperties: false },
 );
+
+export const unpackedSchema = Type.Object({
+  path: Type.String(),
+  entries: Type.Integer(),
+  size_bytes: Type.Integer({ description: 'Of the files in the archive' }),
+});
+
+export const watchQuery = Type.Object({
+  ...workspaceQuery,
+  path: pathText,
+  recursive: flag(false, 'Folders below it too, at most 8192'),
+});

@@ -9,8 +9,8 @@ import { fileName, joinPath, queryText } from '../files/file-path.ts';
 import type { SandboxFiles } from '../files/file-service.ts';
 import type { WriteOptions, WrittenFile } from '../files/file-writing.ts';
 import { decodeContent } from './decode-content.ts';
-import type { FileRoutesOptions } from './file-routes.ts';
-import { writeFileBody, writeFileQuery, writtenSchema } from './file-schemas.ts';
+import { target, type FileRoutesOptions } from './file-routes.ts';
+import { pathQuery, unpackedSchema, writeFileBody, writeFileQuery, writtenSchema } from './file-schemas.ts';
 import { readJsonBody } from './read-json-body.ts';
 import { parseMode, renderWritten } from './render-file.ts';
 import { idParamsSchema } from './schemas.ts';
@@ -21,6 +21,7 @@ export async function registerFileWriteRoutes(app: HttpApp, options: FileRoutesO
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
     registerWrite(scope, options);
+    registerUnpack(scope, options);
   });
 }
 
@@ -45,6 +46,40 @@ function registerWrite(app: HttpApp, { prefix, files }: FileRoutesOptions): void
       const of = await files.of(grantOf(request).workspaceUuid, request.params.id);
       const [path, written] = await write(of, request);
       return reply.status(written.created ? 201 : 200).send(renderWritten(path, written));
+    },
+  );
+}
+
+function registerUnpack(app: HttpApp, { prefix, files }: FileRoutesOptions): void {
+  app.put(
+    `${prefix}/:id/files/archive`,
+    {
+      config: { action: 'sandbox:files-write', rawBody: true },
+      bodyLimit: Number.MAX_SAFE_INTEGER,
+      schema: {
+        tags: ['sandboxes'],
+        summary: 'Unpack a tar archive (plain or gzip) into a folder, which is made where it is missing',
+        description:
+          'All of the archive is checked and written before any of it is put in place: one that is refused or breaks off ' +
+          'leaves nothing. Absolute paths, `..`, ways through links, hard links out of the archive, devices and FIFOs are ' +
+          'refused. At most 100,000 entries, no more bytes than the disk has, and 200 times its own size. Files belong to root.',
+        consumes: ['application/x-tar', 'application/gzip', 'application/octet-stream'],
+        params: idParamsSchema,
+        querystring: pathQuery,
+        response: { 200: unpackedSchema },
+      },
+    },
+    async (request) => {
+      const { of, path } = await target(request, files);
+      const unpacking = of.unpack(path);
+      try {
+        for await (const chunk of wholeBody(request.raw)) await unpacking.write(chunk);
+        const { entries, sizeBytes } = await unpacking.finish();
+        return { path, entries, size_bytes: sizeBytes };
+      } catch (error) {
+        unpacking.abort();
+        throw error;
+      }
     },
   );
 }

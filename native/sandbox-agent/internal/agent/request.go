@@ -28,6 +28,13 @@ type request struct {
 	Parents   bool   `json:"parents"`
 	Recursive bool   `json:"recursive"`
 	Overwrite bool   `json:"overwrite"`
+
+	MaxEntries int64 `json:"max_entries"`
+	MaxBytes   int64 `json:"max_bytes"`
+	MaxRatio   int64 `json:"max_ratio"`
+	MaxWatches int   `json:"max_watches"`
+
+	Port uint16 `json:"port"`
 }
 
 type windowSize struct {
@@ -47,6 +54,8 @@ type failure struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
 }
+
+func (f *failure) Error() string { return f.Message }
 
 func fail(code, message string) *failure { return &failure{Code: code, Message: message} }
 
@@ -74,6 +83,14 @@ func (a *agent) handle(s *stream, r *request) (any, *failure) {
 		return removeFile(r)
 	case "file.move":
 		return moveFile(r)
+	case "file.archive":
+		return sendArchive(s, r)
+	case "file.unpack":
+		return receiveArchive(s, r)
+	case "file.watch":
+		return watchFiles(s, r)
+	case "port.dial":
+		return dialPort(s, r)
 	case "shutdown":
 		a.shutdown()
 		return map[string]any{}, nil

@@ -7,6 +7,8 @@ import (
 	"io"
 	"strings"
 	"syscall"
+
+	"svc.dev/sandbox-agent/internal/fsat"
 )
 
 const (
@@ -54,7 +56,7 @@ func (l *layer) folder(name string, header *tar.Header) error {
 			return err
 		}
 	}
-	fd, err := openFolder(parent, base)
+	fd, err := fsat.OpenFolder(parent, base)
 	if err != nil {
 		return err
 	}
@@ -89,7 +91,7 @@ func (l *layer) file(name string, header *tar.Header, content io.Reader) error {
 	if err := l.own(fd, header); err != nil {
 		return err
 	}
-	setTime(parent, base, header.ModTime)
+	fsat.SetTime(parent, base, header.ModTime)
 	return nil
 }
 
@@ -124,14 +126,14 @@ func (l *layer) symlink(name string, header *tar.Header) error {
 		return err
 	}
 	// Where it leads is the sandbox's own business: it is followed there only.
-	if err := symlinkat(header.Linkname, parent, base); err != nil {
+	if err := fsat.Symlink(header.Linkname, parent, base); err != nil {
 		return err
 	}
 	uid, gid := l.owner(header)
 	if err := syscall.Fchownat(parent, base, uid, gid, atSymlinkNofollow); err != nil {
 		return err
 	}
-	setTime(parent, base, header.ModTime)
+	fsat.SetTime(parent, base, header.ModTime)
 	return nil
 }
 
@@ -162,7 +164,7 @@ func (l *layer) link(name string, header *tar.Header) error {
 	if err != nil {
 		return err
 	}
-	return linkat(from, fromBase, parent, base)
+	return fsat.Link(from, fromBase, parent, base)
 }
 
 func (l *layer) fifo(name string, header *tar.Header) error {
@@ -213,7 +215,7 @@ func (l *layer) makeOpaque(folder string) error {
 	} else if kind != syscall.S_IFDIR {
 		return hostile(folder, "is made opaque and is no directory")
 	}
-	fd, err := openFolder(parent, base)
+	fd, err := fsat.OpenFolder(parent, base)
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,8 @@ import (
 	"path"
 	"strings"
 	"time"
+
+	"svc.dev/sandbox-agent/internal/fsat"
 )
 
 const (
@@ -71,7 +73,7 @@ func (l *layer) unpack(stream io.Reader) error {
 func (l *layer) finish() {
 	for _, folder := range l.folders {
 		if parent, name, err := l.locate(folder.path, false); err == nil {
-			setTime(parent, name, folder.at)
+			fsat.SetTime(parent, name, folder.at)
 		}
 	}
 }

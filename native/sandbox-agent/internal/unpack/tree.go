@@ -4,15 +4,12 @@ import (
 	"path"
 	"strings"
 	"syscall"
-	"time"
 	"unsafe"
+
+	"svc.dev/sandbox-agent/internal/fsat"
 )
 
-const (
-	atSymlinkNofollow = 0x100
-	atRemovedir       = 0x200
-	utimeOmit         = (1 << 30) - 2
-)
+const atSymlinkNofollow = 0x100
 
 // tree reaches entries of the layer step by step, without ever following a link. The folder of the last entry is kept
 // open: archives come folder by folder.
@@ -51,10 +48,10 @@ func (t *tree) locate(name string, create bool) (int, string, error) {
 }
 
 func (t *tree) step(at int, part string, create bool, whole string) (int, error) {
-	fd, err := openFolder(at, part)
+	fd, err := fsat.OpenFolder(at, part)
 	if err == syscall.ENOENT && create {
 		if err = syscall.Mkdirat(at, part, implicitFolderMode); err == nil {
-			fd, err = openFolder(at, part)
+			fd, err = fsat.OpenFolder(at, part)
 		}
 	}
 	if err == syscall.ENOTDIR || err == syscall.ELOOP {
@@ -68,13 +65,13 @@ func (t *tree) step(at int, part string, create bool, whole string) (int, error)
 
 // reopen makes a folder where this layer has first taken away what lay below.
 func (t *tree) reopen(at int, part string) (int, error) {
-	if err := unlinkat(at, part, 0); err != nil {
+	if err := fsat.Unlink(at, part, 0); err != nil {
 		return -1, err
 	}
 	if err := syscall.Mkdirat(at, part, implicitFolderMode); err != nil {
 		return -1, err
 	}
-	fd, err := openFolder(at, part)
+	fd, err := fsat.OpenFolder(at, part)
 	if err != nil {
 		return -1, err
 	}
@@ -97,50 +94,11 @@ func (t *tree) replace(parent int, name string) error {
 	if parent != t.parent { // the folder that is kept open may be what goes
 		t.forgetParent()
 	}
-	return removeAt(parent, name)
+	return fsat.Remove(parent, name)
 }
 
-func removeAt(parent int, name string) error {
-	err := unlinkat(parent, name, 0)
-	if err != syscall.EISDIR && err != syscall.EPERM {
-		return err
-	}
-	fd, err := openFolder(parent, name)
-	if err != nil {
-		return err
-	}
-	names, err := namesIn(fd)
-	for _, each := range names {
-		if err == nil {
-			err = removeAt(fd, each)
-		}
-	}
-	_ = syscall.Close(fd)
-	if err != nil {
-		return err
-	}
-	return unlinkat(parent, name, atRemovedir)
-}
-
-func namesIn(fd int) ([]string, error) {
-	names := []string{}
-	buffer := make([]byte, 64<<10)
-	for {
-		count, err := syscall.ReadDirent(fd, buffer)
-		if err != nil || count <= 0 {
-			return names, err
-		}
-		_, _, names = syscall.ParseDirent(buffer[:count], -1, names)
-	}
-}
-
-func openFolder(at int, name string) (int, error) {
-	return syscall.Openat(at, name, syscall.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NOFOLLOW|syscall.O_CLOEXEC, 0)
-}
-
-// kindAt is the file type bits of an entry, 0 when there is none.
 func kindAt(at int, name string) (uint32, error) {
-	stat, err := lstatAt(at, name)
+	stat, err := fsat.Lstat(at, name)
 	if err == syscall.ENOENT {
 		return 0, nil
 	}
@@ -151,55 +109,8 @@ func kindAt(at int, name string) (uint32, error) {
 }
 
 func isWhiteout(at int, name string) bool {
-	stat, err := lstatAt(at, name)
+	stat, err := fsat.Lstat(at, name)
 	return err == nil && stat.Mode&syscall.S_IFMT == syscall.S_IFCHR && stat.Rdev == 0
-}
-
-func lstatAt(at int, name string) (*syscall.Stat_t, error) {
-	pointer, err := syscall.BytePtrFromString(name)
-	if err != nil {
-		return nil, err
-	}
-	stat := &syscall.Stat_t{}
-	_, _, errno := syscall.Syscall6(sysFstatat, uintptr(at), uintptr(unsafe.Pointer(pointer)),
-		uintptr(unsafe.Pointer(stat)), atSymlinkNofollow, 0, 0)
-	if errno != 0 {
-		return nil, errno
-	}
-	return stat, nil
-}
-
-func unlinkat(at int, name string, flags int) error {
-	pointer, err := syscall.BytePtrFromString(name)
-	if err != nil {
-		return err
-	}
-	return result(syscall.Syscall(syscall.SYS_UNLINKAT, uintptr(at), uintptr(unsafe.Pointer(pointer)), uintptr(flags)))
-}
-
-func symlinkat(target string, at int, name string) error {
-	from, err := syscall.BytePtrFromString(target)
-	if err != nil {
-		return err
-	}
-	to, err := syscall.BytePtrFromString(name)
-	if err != nil {
-		return err
-	}
-	return result(syscall.Syscall(syscall.SYS_SYMLINKAT, uintptr(unsafe.Pointer(from)), uintptr(at), uintptr(unsafe.Pointer(to))))
-}
-
-func linkat(from int, fromName string, to int, toName string) error {
-	source, err := syscall.BytePtrFromString(fromName)
-	if err != nil {
-		return err
-	}
-	target, err := syscall.BytePtrFromString(toName)
-	if err != nil {
-		return err
-	}
-	return result(syscall.Syscall6(syscall.SYS_LINKAT, uintptr(from), uintptr(unsafe.Pointer(source)), uintptr(to),
-		uintptr(unsafe.Pointer(target)), 0, 0))
 }
 
 func mknodat(at int, name string, mode uint32, device int) error {
@@ -207,7 +118,7 @@ func mknodat(at int, name string, mode uint32, device int) error {
 	if err != nil {
 		return err
 	}
-	return result(syscall.Syscall6(syscall.SYS_MKNODAT, uintptr(at), uintptr(unsafe.Pointer(pointer)), uintptr(mode),
+	return fsat.Result(syscall.Syscall6(syscall.SYS_MKNODAT, uintptr(at), uintptr(unsafe.Pointer(pointer)), uintptr(mode),
 		uintptr(device), 0, 0))
 }
 
@@ -220,24 +131,6 @@ func fsetxattr(fd int, name string, value []byte) error {
 	if len(value) > 0 {
 		content = unsafe.Pointer(&value[0])
 	}
-	return result(syscall.Syscall6(syscall.SYS_FSETXATTR, uintptr(fd), uintptr(unsafe.Pointer(pointer)), uintptr(content),
+	return fsat.Result(syscall.Syscall6(syscall.SYS_FSETXATTR, uintptr(fd), uintptr(unsafe.Pointer(pointer)), uintptr(content),
 		uintptr(len(value)), 0, 0))
-}
-
-// setTime is best effort: a date that the file system cannot hold is no reason to refuse the entry.
-func setTime(at int, name string, modified time.Time) {
-	pointer, err := syscall.BytePtrFromString(name)
-	if err != nil {
-		return
-	}
-	times := [2]syscall.Timespec{{Nsec: utimeOmit}, {Sec: modified.Unix(), Nsec: int64(modified.Nanosecond())}}
-	_, _, _ = syscall.Syscall6(syscall.SYS_UTIMENSAT, uintptr(at), uintptr(unsafe.Pointer(pointer)),
-		uintptr(unsafe.Pointer(&times)), atSymlinkNofollow, 0, 0)
-}
-
-func result(_, _ uintptr, errno syscall.Errno) error {
-	if errno != 0 {
-		return errno
-	}
-	return nil
 }

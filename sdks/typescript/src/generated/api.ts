@@ -1835,24 +1835,26 @@ export interface SandboxOperations {
       "timed_out": boolean;
     };
   };
-  /** Read a file: its bytes, or with format=json its content in base64 */
+  /** Read a file: its bytes, or with format=json its content in base64; with archive=tar a folder */
   'GET /containers/{id}/files': {
     query: {
       "workspace_uuid"?: undefined | string;
       "team_uuid"?: undefined | string;
       "path": string;
       "format"?: undefined | "raw" | "json";
+      "archive"?: undefined | "tar";
     };
     body: undefined;
     answer: undefined;
   };
-  /** Read a file: its bytes, or with format=json its content in base64 */
+  /** Read a file: its bytes, or with format=json its content in base64; with archive=tar a folder */
   'HEAD /containers/{id}/files': {
     query: {
       "workspace_uuid"?: undefined | string;
       "team_uuid"?: undefined | string;
       "path": string;
       "format"?: undefined | "raw" | "json";
+      "archive"?: undefined | "tar";
     };
     body: undefined;
     answer: undefined;
@@ -1894,6 +1896,21 @@ export interface SandboxOperations {
       "path": string;
       "deleted": boolean;
       "message": string;
+    };
+  };
+  /** Unpack a tar archive (plain or gzip) into a folder, which is made where it is missing */
+  'PUT /containers/{id}/files/archive': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+      "path"?: undefined | string;
+    };
+    body: undefined;
+    answer: {
+      "path": string;
+      "entries": number;
+      /** Of the files in the archive */
+      "size_bytes": number;
     };
   };
   /** List a directory, directories first */
@@ -2006,6 +2023,17 @@ export interface SandboxOperations {
       "uid": number;
       "gid": number;
     };
+  };
+  /** Changes of a file or folder as server-sent events */
+  'GET /containers/{id}/files/watch': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+      "path": string;
+      "recursive"?: undefined | boolean;
+    };
+    body: undefined;
+    answer: undefined;
   };
   /** What a sandbox uses now and used lately; a number that is not known is null */
   'GET /containers/{id}/metrics': {

@@ -1,0 +1,28 @@
+import { Readable } from 'node:stream';
+import type { FastifyReply } from 'fastify';
+import { sandboxErrors } from '../errors.ts';
+import type { SandboxFiles } from '../files/file-service.ts';
+
+/** A folder as a tar stream. Its length is not known before its end; one that cannot be finished cuts the connection. */
+export async function sendArchive(
+  of: SandboxFiles,
+  path: string,
+  reply: FastifyReply,
+  bodyless: boolean,
+): Promise<FastifyReply> {
+  const name = path.split('/').findLast((part) => part !== '' && part !== '.' && part !== '..') ?? 'root';
+  const headers = {
+    'content-type': 'application/x-tar',
+    'content-disposition': `attachment; filename*=UTF-8''${encodeURIComponent(name).replaceAll("'", '%27')}.tar`,
+    'x-content-type-options': 'nosniff',
+    'cache-control': 'no-store',
+  };
+  if (bodyless) {
+    if (!(await of.isDirectory(path))) throw sandboxErrors.NOT_A_DIRECTORY({ details: { path } });
+    return reply.headers(headers).send();
+  }
+  const reading = await of.archive(path);
+  const body = Readable.from(reading.chunks(), { objectMode: false, highWaterMark: 256 * 1024 });
+  body.once('close', () => reading.close());
+  return reply.headers(headers).send(body);
+}

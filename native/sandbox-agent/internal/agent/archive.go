@@ -1,0 +1,235 @@
+package agent
+
+import (
+	"archive/tar"
+	"io"
+	"os"
+	"strings"
+	"syscall"
+	"time"
+
+	"svc.dev/sandbox-agent/internal/frame"
+	"svc.dev/sandbox-agent/internal/fsat"
+)
+
+const (
+	maxArchiveDepth = 256
+	// Hard links beyond so many are sent as files of their own.
+	maxKnownLinks = 65_536
+	writePrefix   = ".svc-write-"
+	stagingPrefix = ".svc-tar-"
+)
+
+// sendArchive sends a folder as a tar stream that is made as it is read. Other file systems below it (such as /proc) are
+// left out but for their folder, and so is what a tar archive of a user cannot bring back: devices, FIFOs and sockets.
+func sendArchive(s *stream, r *request) (any, *failure) {
+	if failed := checkPath(r.Path); failed != nil {
+		return nil, failed
+	}
+	fd, err := syscall.Open(r.Path, syscall.O_RDONLY|syscall.O_DIRECTORY|syscall.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, fromError(err)
+	}
+	var stat syscall.Stat_t
+	if err := syscall.Fstat(fd, &stat); err != nil {
+		_ = syscall.Close(fd)
+		return nil, fromError(err)
+	}
+	s.event(map[string]any{"type": "begun"})
+	out := &dataWriter{stream: s, buffer: make([]byte, dataHead+frame.MaxDataBytes-1)}
+	p := &packer{archive: tar.NewWriter(out), device: uint64(stat.Dev), links: map[uint64]string{}, buffer: make([]byte, 64<<10)}
+	err = p.folder(fd, "", 0)
+	if err == nil {
+		err = p.archive.Close()
+	}
+	if err == nil {
+		err = out.flush()
+	}
+	if err != nil {
+		return nil, archiveFailure(err)
+	}
+	return map[string]any{"entries": p.entries, "skipped": p.skipped, "bytes": out.sent}, nil
+}
+
+// dataWriter gathers small writes into frames and waits for the platform to take them.
+type dataWriter struct {
+	stream *stream
+	buffer []byte
+	used   int
+	sent   int64
+}
+
+func (w *dataWriter) Write(p []byte) (int, error) {
+	written := 0
+	for written < len(p) {
+		n := copy(w.buffer[dataHead+w.used:], p[written:])
+		w.used, written = w.used+n, written+n
+		if dataHead+w.used == len(w.buffer) {
+			if err := w.flush(); err != nil {
+				return written, err
+			}
+		}
+	}
+	return written, nil
+}
+
+func (w *dataWriter) flush() error {
+	if w.used == 0 {
+		return nil
+	}
+	if !w.stream.sendData(channelStdout, w.buffer, w.used) {
+		return errAborted
+	}
+	w.sent, w.used = w.sent+int64(w.used), 0
+	return nil
+}
+
+type packer struct {
+	archive *tar.Writer
+	// Folders of other file systems are not entered. (Files of one overlay may show several devices.)
+	device  uint64
+	links   map[uint64]string
+	buffer  []byte
+	entries int64
+	skipped int64
+}
+
+// folder takes the descriptor over.
+func (p *packer) folder(fd int, prefix string, depth int) error {
+	handle := os.NewFile(uintptr(fd), prefix)
+	defer handle.Close()
+	if depth > maxArchiveDepth {
+		return fail("TOO_MANY_ENTRIES", prefix+" lies too deep for an archive")
+	}
+	for {
+		names, err := handle.Readdirnames(1024)
+		for _, name := range names {
+			if strings.HasPrefix(name, writePrefix) || strings.HasPrefix(name, stagingPrefix) {
+				continue // half of what somebody is sending
+			}
+			if err := p.entry(fd, prefix, name, depth); err != nil {
+				return err
+			}
+		}
+		if err == io.EOF || (err == nil && len(names) == 0) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func (p *packer) entry(folder int, prefix, name string, depth int) error {
+	stat, err := fsat.Lstat(folder, name)
+	if err == syscall.ENOENT {
+		return nil // removed while we looked
+	}
+	if err != nil {
+		return err
+	}
+	header := &tar.Header{
+		Name: prefix + name, Mode: int64(stat.Mode & 0o7777), Uid: int(stat.Uid), Gid: int(stat.Gid),
+		ModTime: time.Unix(int64(stat.Mtim.Sec), int64(stat.Mtim.Nsec)),
+	}
+	switch stat.Mode & syscall.S_IFMT {
+	case syscall.S_IFDIR:
+		return p.subfolder(folder, name, header, depth)
+	case syscall.S_IFREG:
+		return p.file(folder, name, header)
+	case syscall.S_IFLNK:
+		target, err := fsat.ReadLink(folder, name)
+		if err == syscall.ENOENT || err == syscall.EINVAL {
+			return nil // it became another thing while we looked
+		}
+		if err != nil {
+			return err
+		}
+		header.Typeflag, header.Linkname = tar.TypeSymlink, target
+		return p.write(header)
+	}
+	p.skipped++
+	return nil
+}
+
+func (p *packer) subfolder(folder int, name string, header *tar.Header, depth int) error {
+	fd, err := fsat.OpenFolder(folder, name)
+	if err == syscall.ENOENT || err == syscall.ENOTDIR || err == syscall.ELOOP {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	var stat syscall.Stat_t
+	if err := syscall.Fstat(fd, &stat); err != nil {
+		_ = syscall.Close(fd)
+		return err
+	}
+	header.Typeflag, header.Name = tar.TypeDir, header.Name+"/"
+	if err := p.write(header); err != nil || uint64(stat.Dev) != p.device {
+		_ = syscall.Close(fd)
+		return err
+	}
+	return p.folder(fd, header.Name, depth+1)
+}
+
+func (p *packer) file(folder int, name string, header *tar.Header) error {
+	flags := syscall.O_RDONLY | syscall.O_NONBLOCK | syscall.O_NOFOLLOW | syscall.O_NOCTTY | syscall.O_CLOEXEC
+	fd, err := syscall.Openat(folder, name, flags, 0)
+	if err == syscall.ENOENT || err == syscall.ELOOP || err == syscall.ENXIO {
+		return nil
+	}
+	if err != nil {
+		return fail(fromError(err).Code, header.Name+": "+err.Error())
+	}
+	defer syscall.Close(fd)
+	var stat syscall.Stat_t
+	if err := syscall.Fstat(fd, &stat); err != nil {
+		return err
+	}
+	if stat.Mode&syscall.S_IFMT != syscall.S_IFREG {
+		p.skipped++
+		return nil
+	}
+	header.Typeflag = tar.TypeReg
+	if stat.Nlink > 1 {
+		if first, known := p.links[stat.Ino]; known {
+			header.Typeflag, header.Linkname = tar.TypeLink, first
+			return p.write(header)
+		}
+		if len(p.links) < maxKnownLinks {
+			p.links[stat.Ino] = header.Name
+		}
+	}
+	header.Size = stat.Size
+	if err := p.write(header); err != nil {
+		return err
+	}
+	return p.content(fd, header)
+}
+
+// content is exactly what the header says: what a file grows by meanwhile is left out, one that was cut ends the archive.
+func (p *packer) content(fd int, header *tar.Header) error {
+	for left := header.Size; left > 0; {
+		n, err := syscall.Read(fd, p.buffer[:min(left, int64(len(p.buffer)))])
+		if err == syscall.EINTR {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			return fail("IO_ERROR", header.Name+" was cut while it was read")
+		}
+		if _, err := p.archive.Write(p.buffer[:n]); err != nil {
+			return err
+		}
+		left -= int64(n)
+	}
+	return nil
+}
+
+func (p *packer) write(header *tar.Header) error {
+	p.entries++
+	return p.archive.WriteHeader(header)
+}

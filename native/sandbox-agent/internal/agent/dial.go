@@ -1,0 +1,134 @@
+package agent
+
+import (
+	"fmt"
+	"os"
+	"syscall"
+	"time"
+	"unsafe"
+)
+
+const (
+	dialTimeout  = 5 * time.Second
+	dialChunk    = 32 << 10
+	pollOut      = 0x4
+	maxLateInput = 30 * time.Second
+)
+
+// dialPort joins the stream to a port of the sandbox's own loopback, which works without any network. Data goes both ways
+// as fast as both sides take it; `eof` ends one direction.
+func dialPort(s *stream, r *request) (any, *failure) {
+	if r.Port == 0 {
+		return nil, fail("INVALID_PORT", "a port is a number from 1 to 65535")
+	}
+	socket, err := dialLoopback(r.Port)
+	if err != nil {
+		return nil, fail("PORT_UNREACHABLE", fmt.Sprintf("port %d: %s", r.Port, err.Error()))
+	}
+	defer socket.Close()
+	s.event(map[string]any{"type": "connected"})
+	inputOver := make(chan struct{})
+	go func() {
+		defer close(inputOver)
+		copyInput(s, socket)
+		shutdownWrite(socket)
+	}()
+	over := make(chan struct{})
+	defer close(over)
+	go func() {
+		select {
+		case <-s.done:
+			_ = socket.SetDeadline(time.Now())
+		case <-over:
+		}
+	}()
+	if !sendOutput(s, socket) {
+		return nil, fail("ABORTED", errAborted.Error())
+	}
+	s.event(map[string]any{"type": "eof"})
+	// The program may still read what comes; one that only closed its side does not hold the stream for ever.
+	select {
+	case <-inputOver:
+	case <-time.After(maxLateInput):
+	}
+	return map[string]any{}, nil
+}
+
+// sendOutput answers false when the platform wants no more.
+func sendOutput(s *stream, from *os.File) bool {
+	buffer := make([]byte, dataHead+dialChunk)
+	for {
+		n, err := from.Read(buffer[dataHead:])
+		if n > 0 && !s.sendData(channelStdout, buffer, n) {
+			return false
+		}
+		if err != nil {
+			return !os.IsTimeout(err)
+		}
+	}
+}
+
+// dialLoopback tries IPv4 and then IPv6: many development servers listen on one of them only.
+func dialLoopback(port uint16) (*os.File, error) {
+	four := &syscall.SockaddrInet4{Port: int(port), Addr: [4]byte{127, 0, 0, 1}}
+	socket, err := connectTo(syscall.AF_INET, four)
+	if err == nil {
+		return socket, nil
+	}
+	six := &syscall.SockaddrInet6{Port: int(port)}
+	six.Addr[15] = 1
+	if socket, otherwise := connectTo(syscall.AF_INET6, six); otherwise == nil {
+		return socket, nil
+	}
+	return nil, err
+}
+
+func connectTo(family int, address syscall.Sockaddr) (*os.File, error) {
+	fd, err := syscall.Socket(family, syscall.SOCK_STREAM|syscall.SOCK_NONBLOCK|syscall.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, err
+	}
+	err = syscall.Connect(fd, address)
+	if err == syscall.EINPROGRESS {
+		err = waitConnected(fd)
+	}
+	if err != nil {
+		_ = syscall.Close(fd)
+		return nil, err
+	}
+	_ = syscall.SetsockoptInt(fd, syscall.IPPROTO_TCP, syscall.TCP_NODELAY, 1)
+	return os.NewFile(uintptr(fd), "port"), nil
+}
+
+func waitConnected(fd int) error {
+	poll := struct {
+		fd      int32
+		events  int16
+		revents int16
+	}{fd: int32(fd), events: pollOut}
+	for deadline := time.Now().Add(dialTimeout); ; {
+		limit := syscall.NsecToTimespec(int64(max(time.Until(deadline), 0)))
+		ready, _, errno := syscall.Syscall6(syscall.SYS_PPOLL, uintptr(unsafe.Pointer(&poll)), 1,
+			uintptr(unsafe.Pointer(&limit)), 0, 0, 0)
+		switch {
+		case errno == syscall.EINTR:
+			continue
+		case errno != 0:
+			return errno
+		case ready == 0:
+			return syscall.ETIMEDOUT
+		}
+		code, err := syscall.GetsockoptInt(fd, syscall.SOL_SOCKET, syscall.SO_ERROR)
+		if err == nil && code != 0 {
+			err = syscall.Errno(code)
+		}
+		return err
+	}
+}
+
+func shutdownWrite(socket *os.File) {
+	raw, err := socket.SyscallConn()
+	if err == nil {
+		_ = raw.Control(func(fd uintptr) { _ = syscall.Shutdown(int(fd), syscall.SHUT_WR) })
+	}
+}

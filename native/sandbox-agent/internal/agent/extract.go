@@ -1,0 +1,317 @@
+package agent
+
+import (
+	"archive/tar"
+	"bufio"
+	"compress/gzip"
+	"fmt"
+	"io"
+	"path"
+	"strings"
+	"syscall"
+	"time"
+
+	"svc.dev/sandbox-agent/internal/fsat"
+)
+
+// A small archive may be of any ratio: a megabyte of one letter is no attack.
+const freeBytes = 64 << 20
+
+type memberTime struct {
+	name string
+	mode uint32
+	at   time.Time
+}
+
+// extraction writes the members of a hostile archive below one folder that nobody else knows of yet. Links are made as
+// they are and never walked through.
+type extraction struct {
+	root    int
+	parent  int
+	at      string
+	request *request
+	in      *inboxReader
+	entries int64
+	bytes   int64
+	folders []memberTime
+	buffer  []byte
+}
+
+func newExtraction(root int, s *stream, r *request) *extraction {
+	return &extraction{root: root, parent: -1, request: r, in: &inboxReader{stream: s}, buffer: make([]byte, 64<<10)}
+}
+
+// run takes tar or gzip of tar, whichever the first bytes say.
+func (x *extraction) run() error {
+	defer x.forgetParent()
+	buffered := bufio.NewReaderSize(x.in, 64<<10)
+	var plain io.Reader = buffered
+	first, err := buffered.Peek(2)
+	if err == errAborted {
+		return err
+	}
+	if len(first) == 0 {
+		return malformedArchive("it is empty")
+	}
+	if len(first) == 2 && first[0] == 0x1f && first[1] == 0x8b {
+		unzipped, err := gzip.NewReader(buffered)
+		if err != nil {
+			return asArchiveError(err)
+		}
+		plain = unzipped
+	}
+	archive := tar.NewReader(plain)
+	for {
+		header, err := archive.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return asArchiveError(err)
+		}
+		if err := x.member(header, archive); err != nil {
+			return err
+		}
+	}
+	// What follows the end is padding; a sum at the end of gzip is checked on the way.
+	if err := x.discard(plain); err != nil {
+		return asArchiveError(err)
+	}
+	return x.finish()
+}
+
+func (x *extraction) discard(from io.Reader) error {
+	for total := int64(0); ; {
+		n, err := from.Read(x.buffer)
+		if total += int64(n); total > freeBytes {
+			return archiveTooLarge("much follows its end")
+		}
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func (x *extraction) member(header *tar.Header, content io.Reader) error {
+	if header.Typeflag == tar.TypeXGlobalHeader {
+		return nil
+	}
+	if x.entries++; x.entries > x.request.MaxEntries {
+		return archiveTooLarge(fmt.Sprintf("it has more than %d entries", x.request.MaxEntries))
+	}
+	name, err := memberName(header.Name)
+	if err != nil {
+		return err
+	}
+	if name == "." {
+		if header.Typeflag != tar.TypeDir {
+			return refusedMember(header.Name, "would replace the folder itself")
+		}
+		return nil // its attributes are those of the folder that is there
+	}
+	switch header.Typeflag {
+	case tar.TypeDir:
+		return x.folder(name, header)
+	case tar.TypeReg, '\x00', tar.TypeCont, tar.TypeGNUSparse:
+		return x.file(name, header, content)
+	case tar.TypeSymlink:
+		return x.symlink(name, header)
+	case tar.TypeLink:
+		return x.link(name, header)
+	case tar.TypeChar, tar.TypeBlock, tar.TypeFifo:
+		return refusedMember(header.Name, "is a device or a FIFO")
+	}
+	return refusedMember(header.Name, fmt.Sprintf("is of the unknown type %q", header.Typeflag))
+}
+
+func (x *extraction) folder(name string, header *tar.Header) error {
+	parent, base, err := x.locate(name)
+	if err != nil {
+		return err
+	}
+	if err := syscall.Mkdirat(parent, base, 0o700); err != nil && err != syscall.EEXIST {
+		return err
+	}
+	fd, err := fsat.OpenFolder(parent, base)
+	if err != nil {
+		return refusedMember(header.Name, "is a folder where the archive has something else")
+	}
+	_ = syscall.Close(fd)
+	x.folders = append(x.folders, memberTime{name, uint32(header.Mode & 0o7777), header.ModTime})
+	return nil
+}
+
+func (x *extraction) file(name string, header *tar.Header, content io.Reader) error {
+	// Before a byte is written: a header may claim (and a sparse one may stand for) any size.
+	if header.Size < 0 || header.Size > x.request.MaxBytes-x.bytes {
+		return archiveTooLarge(fmt.Sprintf("its files have more than %d bytes", x.request.MaxBytes))
+	}
+	parent, base, err := x.makeRoom(name)
+	if err != nil {
+		return err
+	}
+	flags := syscall.O_WRONLY | syscall.O_CREAT | syscall.O_EXCL | syscall.O_NOFOLLOW | syscall.O_CLOEXEC
+	fd, err := syscall.Openat(parent, base, flags, 0o600)
+	if err != nil {
+		return err
+	}
+	defer syscall.Close(fd)
+	if err := x.copyTo(fd, content); err != nil {
+		return err
+	}
+	if err := syscall.Fchmod(fd, uint32(header.Mode&0o7777)); err != nil {
+		return err
+	}
+	fsat.SetTime(parent, base, header.ModTime)
+	return nil
+}
+
+func (x *extraction) copyTo(fd int, content io.Reader) error {
+	for {
+		n, err := content.Read(x.buffer)
+		x.bytes += int64(n)
+		if x.bytes > freeBytes && x.bytes/x.request.MaxRatio > x.in.total {
+			return archiveTooLarge(fmt.Sprintf("it grows to more than %d times its size", x.request.MaxRatio))
+		}
+		for rest := x.buffer[:n]; len(rest) > 0; {
+			written, err := syscall.Write(fd, rest)
+			if err == syscall.EINTR {
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			rest = rest[written:]
+		}
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return asArchiveError(err)
+		}
+	}
+}
+
+func (x *extraction) symlink(name string, header *tar.Header) error {
+	if header.Linkname == "" || len(header.Linkname) >= 4096 || strings.ContainsRune(header.Linkname, 0) {
+		return refusedMember(header.Name, "is a link to an impossible path")
+	}
+	parent, base, err := x.makeRoom(name)
+	if err != nil {
+		return err
+	}
+	if err := fsat.Symlink(header.Linkname, parent, base); err != nil {
+		return err
+	}
+	fsat.SetTime(parent, base, header.ModTime)
+	return nil
+}
+
+func (x *extraction) link(name string, header *tar.Header) error {
+	target, err := memberName(header.Linkname)
+	if err != nil {
+		return refusedMember(header.Name, "is a hard link that leads out of the archive")
+	}
+	from, fromBase, err := x.locate(target)
+	if err != nil {
+		return err
+	}
+	if from, err = syscall.Dup(from); err != nil { // the next lookup forgets the one before
+		return err
+	}
+	defer syscall.Close(from)
+	stat, err := fsat.Lstat(from, fromBase)
+	if err != nil || stat.Mode&syscall.S_IFMT != syscall.S_IFREG {
+		return refusedMember(header.Name, "is a hard link to what is no file of this archive")
+	}
+	if target == name {
+		return nil
+	}
+	parent, base, err := x.makeRoom(name)
+	if err != nil {
+		return err
+	}
+	return fsat.Link(from, fromBase, parent, base)
+}
+
+// makeRoom takes away what an earlier member of the same name made, unless it is a folder.
+func (x *extraction) makeRoom(name string) (int, string, error) {
+	parent, base, err := x.locate(name)
+	if err != nil {
+		return -1, "", err
+	}
+	err = fsat.Unlink(parent, base, 0)
+	if err == syscall.EISDIR || err == syscall.EPERM {
+		return -1, "", refusedMember(name, "would replace a folder of the archive")
+	}
+	if err != nil && err != syscall.ENOENT {
+		return -1, "", err
+	}
+	return parent, base, nil
+}
+
+// locate answers the open folder of the member, which is kept open since archives come folder by folder.
+func (x *extraction) locate(name string) (int, string, error) {
+	folder, base := path.Dir(name), path.Base(name)
+	if folder == "." {
+		return x.root, base, nil
+	}
+	if x.parent >= 0 && x.at == folder {
+		return x.parent, base, nil
+	}
+	current, err := syscall.Dup(x.root)
+	if err != nil {
+		return -1, "", err
+	}
+	for _, part := range strings.Split(folder, "/") {
+		next, err := fsat.OpenFolder(current, part)
+		if err == syscall.ENOENT {
+			if err = syscall.Mkdirat(current, part, 0o755); err == nil {
+				next, err = fsat.OpenFolder(current, part)
+			}
+		}
+		_ = syscall.Close(current)
+		if err == syscall.ENOTDIR || err == syscall.ELOOP {
+			return -1, "", refusedMember(name, "passes through "+shownName(part)+", which is a link or a file")
+		}
+		if err != nil {
+			return -1, "", err
+		}
+		current = next
+	}
+	x.forgetParent()
+	x.parent, x.at = current, folder
+	return current, base, nil
+}
+
+func (x *extraction) forgetParent() {
+	if x.parent >= 0 {
+		_ = syscall.Close(x.parent)
+	}
+	x.parent, x.at = -1, ""
+}
+
+// finish sets what later members would have changed or been kept out by, the deepest first.
+func (x *extraction) finish() error {
+	for index := len(x.folders) - 1; index >= 0; index-- {
+		each := x.folders[index]
+		parent, base, err := x.locate(each.name)
+		if err != nil {
+			return err
+		}
+		fd, err := fsat.OpenFolder(parent, base)
+		if err != nil {
+			return err
+		}
+		err = syscall.Fchmod(fd, each.mode|0o700)
+		_ = syscall.Close(fd)
+		if err != nil {
+			return err
+		}
+		fsat.SetTime(parent, base, each.at)
+	}
+	return nil
+}

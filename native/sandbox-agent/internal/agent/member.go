@@ -1,0 +1,110 @@
+package agent
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"strings"
+	"syscall"
+)
+
+const (
+	maxMemberDepth = 256
+	maxMemberBytes = 255
+)
+
+var errAborted = errors.New("the stream was reset")
+
+// inboxReader reads what the platform sends, and lets it send more as that is used.
+type inboxReader struct {
+	stream *stream
+	chunk  []byte
+	spent  int
+	total  int64
+}
+
+func (r *inboxReader) Read(p []byte) (int, error) {
+	for len(r.chunk) == 0 {
+		if r.spent > 0 {
+			r.stream.grant(r.spent)
+			r.spent = 0
+		}
+		chunk, aborted := r.stream.in.next()
+		if aborted {
+			return 0, errAborted
+		}
+		if chunk == nil {
+			return 0, io.EOF
+		}
+		r.chunk, r.spent = chunk, len(chunk)+1
+	}
+	n := copy(p, r.chunk)
+	r.chunk = r.chunk[n:]
+	r.total += int64(n)
+	return n, nil
+}
+
+// memberName refuses what would not stay below the folder, and what no file system takes.
+func memberName(name string) (string, error) {
+	if name == "" || strings.ContainsRune(name, 0) {
+		return "", refusedMember(name, "has no name, or a NUL in it")
+	}
+	if len(name) > 4096 {
+		return "", refusedMember(name, "has too long a path")
+	}
+	if strings.HasPrefix(name, "/") {
+		return "", refusedMember(name, "has an absolute path")
+	}
+	parts := strings.Split(name, "/")
+	if len(parts) > maxMemberDepth {
+		return "", refusedMember(name, "lies too deep")
+	}
+	for _, part := range parts {
+		if part == ".." {
+			return "", refusedMember(name, "leads out of the folder with ..")
+		}
+		if len(part) > maxMemberBytes {
+			return "", refusedMember(name, "has too long a name")
+		}
+	}
+	return path.Clean("./" + name), nil
+}
+
+func refusedMember(name, what string) *failure {
+	return fail("ARCHIVE_REFUSED", fmt.Sprintf("the entry %q %s", shownName(name), what))
+}
+
+func malformedArchive(reason string) *failure { return fail("ARCHIVE_MALFORMED", reason) }
+
+func archiveTooLarge(reason string) *failure { return fail("ARCHIVE_TOO_LARGE", reason) }
+
+func asArchiveError(err error) error {
+	var known *failure
+	var errno syscall.Errno
+	switch {
+	case err == errAborted, errors.As(err, &known), errors.As(err, &errno):
+		return err
+	case err == io.ErrUnexpectedEOF:
+		return malformedArchive("it ends in the middle")
+	}
+	return malformedArchive("it is no tar archive: " + err.Error())
+}
+
+func archiveFailure(err error) *failure {
+	var known *failure
+	switch {
+	case errors.As(err, &known):
+		return known
+	case errors.Is(err, errAborted):
+		return fail("ABORTED", errAborted.Error())
+	}
+	return fromError(err)
+}
+
+func shownName(name string) string {
+	if len(name) > 200 {
+		return name[:200] + "…"
+	}
+	return name
+}

@@ -1,0 +1,184 @@
+package agent
+
+import (
+	"fmt"
+	"os"
+	"path"
+	"strings"
+	"syscall"
+
+	"svc.dev/sandbox-agent/internal/fsat"
+)
+
+// receiveArchive unpacks what the stream sends below a folder. All of it is written beside its place first; only when the
+// whole archive was good, and nothing that is there stands in its way, it is moved into place, entry by entry.
+func receiveArchive(s *stream, r *request) (any, *failure) {
+	if failed := checkPath(r.Path); failed != nil {
+		return nil, failed
+	}
+	if r.MaxEntries <= 0 || r.MaxBytes <= 0 || r.MaxRatio <= 0 {
+		return nil, fail("ARCHIVE_TOO_LARGE", "no limits were given")
+	}
+	target := path.Clean(r.Path)
+	made, err := makeFolders(target, r.Parents)
+	if err != nil {
+		return nil, fromError(err)
+	}
+	result, err := unpackInto(target, s, r)
+	if err != nil {
+		removeFolders(made)
+		return nil, archiveFailure(err)
+	}
+	return result, nil
+}
+
+func unpackInto(target string, s *stream, r *request) (any, error) {
+	folder, err := syscall.Open(target, syscall.O_RDONLY|syscall.O_DIRECTORY|syscall.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer syscall.Close(folder)
+	staging := stagingPrefix + strings.TrimPrefix(path.Base(temporaryName("/x")), writePrefix)
+	if err := syscall.Mkdirat(folder, staging, 0o700); err != nil {
+		return nil, err
+	}
+	defer func() { _ = fsat.Remove(folder, staging) }()
+	root, err := fsat.OpenFolder(folder, staging)
+	if err != nil {
+		return nil, err
+	}
+	defer syscall.Close(root)
+	x := newExtraction(root, s, r)
+	if err := x.run(); err != nil {
+		return nil, err
+	}
+	m := &placement{}
+	var stat syscall.Stat_t
+	if err := syscall.Fstat(root, &stat); err != nil {
+		return nil, err
+	}
+	m.device = uint64(stat.Dev)
+	if err := m.check(root, folder, ""); err != nil {
+		return nil, err
+	}
+	if err := m.place(root, folder); err != nil {
+		return nil, fail("ARCHIVE_PARTLY_PLACED", fmt.Sprintf(
+			"the archive was good, but only %d of its entries were moved into place before: %s", m.placed, err.Error()))
+	}
+	return map[string]any{"entries": x.entries, "bytes": x.bytes}, nil
+}
+
+// placement moves a tree into one that is there: folders are joined, everything else takes the place of what had its name.
+type placement struct {
+	device uint64
+	placed int64
+}
+
+// check finds what would stop a placement halfway, before anything is moved.
+func (m *placement) check(from, to int, prefix string) error {
+	names, err := fsat.Names(from)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		wanted, err := fsat.Lstat(from, name)
+		if err != nil {
+			return err
+		}
+		present, err := fsat.Lstat(to, name)
+		if err == syscall.ENOENT {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if isFolder(wanted) != isFolder(present) {
+			return fail("ALREADY_EXISTS", prefix+name+" is a folder here and none there")
+		}
+		if isFolder(wanted) {
+			if err := m.checkFolder(from, to, name, prefix); err != nil {
+				return err
+			}
+		}
+	}
+	_, err = syscall.Seek(from, 0, 0) // it is listed once more
+	return err
+}
+
+func (m *placement) checkFolder(from, to int, name, prefix string) error {
+	return both(from, to, name, func(from, to int) error {
+		var stat syscall.Stat_t
+		if err := syscall.Fstat(to, &stat); err != nil {
+			return err
+		}
+		if uint64(stat.Dev) != m.device {
+			return fail("PROTECTED_PATH", prefix+name+" is another file system")
+		}
+		return m.check(from, to, prefix+name+"/")
+	})
+}
+
+func (m *placement) place(from, to int) error {
+	names, err := fsat.Names(from)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		present, err := fsat.Lstat(to, name)
+		if err == nil && isFolder(present) {
+			err = both(from, to, name, m.place)
+		} else if err == nil || err == syscall.ENOENT {
+			err = fsat.Rename(from, name, to, name)
+		}
+		if err != nil {
+			return err
+		}
+		m.placed++
+	}
+	return nil
+}
+
+func both(from, to int, name string, work func(from, to int) error) error {
+	below, err := fsat.OpenFolder(from, name)
+	if err != nil {
+		return err
+	}
+	defer syscall.Close(below)
+	there, err := fsat.OpenFolder(to, name)
+	if err != nil {
+		return err
+	}
+	defer syscall.Close(there)
+	return work(below, there)
+}
+
+func isFolder(stat *syscall.Stat_t) bool { return stat.Mode&syscall.S_IFMT == syscall.S_IFDIR }
+
+// makeFolders answers those that it made, the deepest last.
+func makeFolders(target string, parents bool) ([]string, error) {
+	made := []string{}
+	missing := []string{}
+	for at := target; at != "/" && !isDirectory(at); at = path.Dir(at) {
+		missing = append(missing, at)
+	}
+	if len(missing) > 1 && !parents {
+		return nil, syscall.ENOENT
+	}
+	for index := len(missing) - 1; index >= 0; index-- {
+		if err := os.Mkdir(missing[index], 0o755); err != nil {
+			removeFolders(made)
+			return nil, err
+		}
+		made = append(made, missing[index])
+	}
+	return made, nil
+}
+
+// removeFolders takes away those that are still empty.
+func removeFolders(made []string) {
+	for index := len(made) - 1; index >= 0; index-- {
+		if syscall.Rmdir(made[index]) != nil {
+			return
+		}
+	}
+}

@@ -1,0 +1,6 @@
+package fsat
+
+const (
+	sysFstatat   = 262
+	sysRenameat2 = 316
+)

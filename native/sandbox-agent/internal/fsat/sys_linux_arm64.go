@@ -1,0 +1,6 @@
+package fsat
+
+const (
+	sysFstatat   = 79
+	sysRenameat2 = 276
+)

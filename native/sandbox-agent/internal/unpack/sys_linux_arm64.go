@@ -1,3 +1,0 @@
-package unpack
-
-const sysFstatat = 79
