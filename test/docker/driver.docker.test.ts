@@ -1,6 +1,7 @@
 import { describeRequiring } from '@svc/testing';
 import { dockerSubject } from '@svc/sandboxes/testing/docker-subject';
-import { driverContract } from '@svc/sandboxes/testing/driver-contract';
+import { driverContract, type ContractSubject } from '@svc/sandboxes/testing/driver-contract';
+import { runningContract } from '@svc/sandboxes/testing/running-contract';
 import { sampleSpec } from '@svc/sandboxes/testing/sample-spec';
 import { afterAll, beforeAll, describe } from 'vitest';
 import { DOCKER_REQUIREMENTS } from './requirements.ts';
@@ -13,10 +14,10 @@ describeRequiring(DOCKER_REQUIREMENTS, 'the Docker driver', () => {
   });
   afterAll(() => docker.stop());
 
-  describe('DockerDriver', () => {
-    driverContract(async () => {
-      const subject = await dockerSubject({ socket: docker.socket });
-      return { driver: subject.driver, spec: (name) => sampleSpec(name), dispose: () => subject.dispose() };
-    });
-  });
+  const subject = async (): Promise<ContractSubject> => {
+    const { driver, again, dispose } = await dockerSubject({ socket: docker.socket });
+    return { driver, spec: (name) => sampleSpec(name), again: () => again(), dispose };
+  };
+  describe('DockerDriver', () => driverContract(subject));
+  describe('DockerDriver with programs', () => runningContract(subject));
 });

@@ -5,8 +5,26 @@ import { runInSandbox } from './run-in-sandbox.ts';
 export interface ContractSubject {
   readonly driver: SandboxDriver;
   readonly spec: (name: string) => SandboxSpec;
+  /** Another driver on the same data, as a platform has it that was started again; null where nothing outlives one. */
+  readonly again: (() => SandboxDriver) | null;
   dispose(): Promise<void>;
 }
+
+/** What no driver may take for a sandbox, since ids become names of folders and containers. */
+const HOSTILE_IDS = [
+  '',
+  '.',
+  '..',
+  '../sbx_x',
+  'sbx_x/../sbx_y',
+  '/etc',
+  'sbx x',
+  'sbx_\0',
+  '-rf',
+  'a'.repeat(65),
+  'sbx_ä',
+  '%2e%2e',
+];
 
 /** What every driver promises, whatever it is made of. Call it inside a `describe`. */
 export function driverContract(make: () => Promise<ContractSubject>): void {
@@ -100,5 +118,48 @@ export function driverContract(make: () => Promise<ContractSubject>): void {
     await expect(subject.driver.connect(subject.spec('absent').id, signal())).rejects.toMatchObject({
       code: 'AGENT_TIMEOUT',
     });
+  });
+
+  it.each(HOSTILE_IDS)('takes %j for no sandbox in any call', async (id) => {
+    const { driver } = subject;
+    const before = await driver.list();
+    const spec = { ...subject.spec('hostile'), id };
+    for (const call of [
+      () => driver.create(spec, signal()),
+      () => driver.start(spec, signal()),
+      () => driver.connect(id, signal()),
+      () => driver.inspect(id),
+      () => driver.stats(id),
+      () => driver.stop(id, 0),
+      () => driver.remove(id),
+    ])
+      await expect(call()).rejects.toMatchObject({ code: 'RUNTIME_FAILED' });
+    expect(await driver.list()).toEqual(before);
+  });
+
+  it('removes a sandbox that was created only, that runs, and that is stopped', async () => {
+    const created = subject.spec('created');
+    await subject.driver.create(created, signal());
+    const running = await started('runs');
+    const stopped = await started('stopped');
+    await subject.driver.stop(stopped.id, 0);
+    const present = (await subject.driver.list()).map((each) => each.id);
+    expect(present).toEqual(expect.arrayContaining([created.id, running.id, stopped.id]));
+    for (const { id } of [created, running, stopped]) await subject.driver.remove(id);
+    const left = (await subject.driver.list()).map((each) => each.id);
+    expect(left.filter((id) => present.includes(id))).toEqual([]);
+  });
+
+  it('removes once when it is asked twice at the same time', async () => {
+    const spec = await started('twice');
+    await Promise.all([subject.driver.remove(spec.id), subject.driver.remove(spec.id)]);
+    expect((await subject.driver.list()).map((each) => each.id)).not.toContain(spec.id);
+  });
+
+  it('leaves nothing behind a create that was given up', async () => {
+    const spec = subject.spec('given-up');
+    await expect(subject.driver.create(spec, AbortSignal.abort())).rejects.toThrow();
+    expect((await subject.driver.list()).map((each) => each.id)).not.toContain(spec.id);
+    await subject.driver.remove(spec.id);
   });
 }

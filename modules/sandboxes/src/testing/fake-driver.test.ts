@@ -6,6 +6,6 @@ import { sampleSpec } from './sample-spec.ts';
 describe('FakeDriver', () => {
   driverContract(async () => {
     const driver = new FakeDriver();
-    return { driver, spec: (name) => sampleSpec(name), dispose: () => driver.dispose() };
+    return { driver, spec: (name) => sampleSpec(name), again: null, dispose: () => driver.dispose() };
   });
 });

@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AgentConnection } from '../agent/agent-connection.ts';
+import { assertSandboxId } from '../drivers/driver.ts';
 import type {
   DriverStatus,
   FoundSandbox,
@@ -47,11 +48,14 @@ export class FakeDriver implements SandboxDriver {
   }
 
   async create(spec: SandboxSpec, signal: AbortSignal): Promise<void> {
+    assertSandboxId(spec.id);
+    signal.throwIfAborted();
     await this.beforeCreate(spec, signal);
     if (!this.sandboxes.has(spec.id)) this.sandboxes.set(spec.id, { agent: null, outOfMemory: false });
   }
 
   async start(spec: SandboxSpec, signal: AbortSignal): Promise<void> {
+    assertSandboxId(spec.id);
     await this.beforeStart(spec, signal);
     const sandbox = this.sandboxes.get(spec.id);
     if (sandbox === undefined) throw sandboxErrors.ROOTFS_FAILED({ details: { reason: 'its files are gone' } });
@@ -62,12 +66,14 @@ export class FakeDriver implements SandboxDriver {
   }
 
   async connect(id: string, signal: AbortSignal): Promise<AgentConnection> {
+    assertSandboxId(id);
     const agent = this.sandboxes.get(id)?.agent;
     if (agent === null || agent === undefined) throw sandboxErrors.AGENT_TIMEOUT();
     return AgentConnection.open(agent.path, signal);
   }
 
   async inspect(id: string): Promise<SandboxCondition> {
+    assertSandboxId(id);
     const sandbox = this.sandboxes.get(id);
     return { running: (sandbox?.agent ?? null) !== null, outOfMemory: sandbox?.outOfMemory ?? false };
   }
@@ -75,11 +81,13 @@ export class FakeDriver implements SandboxDriver {
   /** What the next readings say; a test changes it. */
   reading: SandboxStats = { cpuMicroseconds: null, memoryBytes: null, pids: null, diskBytes: null, oomKills: null };
 
-  async stats(): Promise<SandboxStats> {
+  async stats(id: string): Promise<SandboxStats> {
+    assertSandboxId(id);
     return this.reading;
   }
 
   async stop(id: string): Promise<void> {
+    assertSandboxId(id);
     const sandbox = this.sandboxes.get(id);
     const agent = sandbox?.agent;
     if (sandbox !== undefined) sandbox.agent = null;
@@ -87,6 +95,7 @@ export class FakeDriver implements SandboxDriver {
   }
 
   async remove(id: string): Promise<void> {
+    assertSandboxId(id);
     await this.stop(id);
     this.sandboxes.delete(id);
   }

@@ -19,6 +19,8 @@ export interface LocalSubject {
   readonly images: ImageStore;
   readonly folder: TemporaryFolder;
   readonly runFolder: string;
+  /** Another driver on the same data, as a platform that was started again has it. */
+  again(): LocalDriver;
   dispose(): Promise<void>;
 }
 
@@ -54,21 +56,24 @@ export async function localSubject(runtime: 'crun' | 'runc' = 'crun'): Promise<L
     nowMs: Date.now,
   });
   await images.open();
-  const driver = new LocalDriver({
-    dataFolder: join(folder.path, 'sandboxes'),
-    runFolder,
-    agentFolder: AGENT_FOLDER,
-    images,
-    runtime,
-    addressPrefix: '100.96',
-    nameservers: [],
-    log: createLogger({ level: 'warn', name: 'test' }),
-  });
+  const again = (): LocalDriver =>
+    new LocalDriver({
+      dataFolder: join(folder.path, 'sandboxes'),
+      runFolder,
+      agentFolder: AGENT_FOLDER,
+      images,
+      runtime,
+      addressPrefix: '100.96',
+      nameservers: [],
+      log: createLogger({ level: 'warn', name: 'test' }),
+    });
+  const driver = again();
   return {
     driver,
     images,
     folder,
     runFolder,
+    again,
     dispose: async () => {
       if (driver.status().available) for (const each of await driver.list()) await driver.remove(each.id);
       await driver.close();

@@ -3,6 +3,7 @@ package agent
 import (
 	"os"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -13,10 +14,15 @@ const (
 )
 
 // terminateAll asks every process of the sandbox to end and waits for it. What stays is killed by the kernel when PID 1
-// returns. Shells ignore SIGTERM when interactive, so their lines are hung up too.
+// returns. Interactive shells ignore SIGTERM, so what ignores it is hung up instead; what handles it is left to do so.
 func (a *agent) terminateAll() {
 	_ = syscall.Kill(-1, syscall.SIGTERM)
-	_ = syscall.Kill(-1, syscall.SIGHUP)
+	eachOther(func(pid int) bool {
+		if ignoresTermination(pid) {
+			_ = syscall.Kill(pid, syscall.SIGHUP)
+		}
+		return true
+	})
 	_ = syscall.Kill(-1, syscall.SIGCONT)
 	for deadline := time.Now().Add(shutdownGrace); time.Now().Before(deadline); time.Sleep(shutdownPoll) {
 		if !othersAlive() {
@@ -26,14 +32,34 @@ func (a *agent) terminateAll() {
 }
 
 func othersAlive() bool {
+	found := false
+	eachOther(func(int) bool {
+		found = true
+		return false
+	})
+	return found
+}
+
+// eachOther visits every process but this one until it is told that this was enough.
+func eachOther(visit func(pid int) bool) {
 	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return
+	}
+	for _, entry := range entries {
+		if pid, err := strconv.Atoi(entry.Name()); err == nil && pid != 1 && !visit(pid) {
+			return
+		}
+	}
+}
+
+func ignoresTermination(pid int) bool {
+	content, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
 	if err != nil {
 		return false
 	}
-	for _, entry := range entries {
-		if pid, err := strconv.Atoi(entry.Name()); err == nil && pid != 1 {
-			return true
-		}
-	}
-	return false
+	_, after, found := strings.Cut(string(content), "\nSigIgn:\t")
+	mask, _, _ := strings.Cut(after, "\n")
+	signals, err := strconv.ParseUint(mask, 16, 64)
+	return found && err == nil && signals&(1<<(uint(syscall.SIGTERM)-1)) != 0
 }

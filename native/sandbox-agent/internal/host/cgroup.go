@@ -74,7 +74,7 @@ func cgroupMounts() (map[string]string, error) {
 			found["unified"] = fields[4]
 		case "cgroup":
 			for _, option := range strings.Split(tail[2], ",") {
-				if slices.Contains([]string{"memory", "pids", "cpu", "freezer"}, option) {
+				if slices.Contains([]string{"memory", "pids", "cpu", "cpuacct", "freezer"}, option) {
 					found[option] = fields[4]
 				}
 			}

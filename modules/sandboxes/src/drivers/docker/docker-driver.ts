@@ -25,6 +25,7 @@ import { endpointOf, type EngineSettings } from './engine-endpoint.ts';
 import { readFacts, type EngineFacts } from './engine-facts.ts';
 import { ExecStream } from './exec-stream.ts';
 import { installHelper } from './helper-volume.ts';
+import { MemoryWatch } from './memory-watch.ts';
 import { engineName, filterByOwner, ownerOf, SANDBOX_LABEL } from './names.ts';
 
 export interface DockerDriverOptions {
@@ -50,6 +51,7 @@ interface Engine {
   readonly helperVolume: string;
   readonly images: DockerImages;
   readonly networks: DockerNetworks;
+  readonly memory: MemoryWatch;
   limitDisk: boolean;
 }
 
@@ -74,8 +76,7 @@ export class DockerDriver implements SandboxDriver {
   }
 
   async open(): Promise<DriverStatus> {
-    this.#engine?.client.close();
-    this.#engine = null;
+    await this.close();
     try {
       this.#status = await this.#prepare(AbortSignal.timeout(OPEN_LIMIT_MS));
     } catch (error) {
@@ -129,9 +130,10 @@ export class DockerDriver implements SandboxDriver {
 
   async connect(id: string, signal: AbortSignal): Promise<AgentConnection> {
     const { client } = this.#need();
+    const name = this.#nameOf(id);
     try {
       const made = asFields(
-        await client.json('POST', `/containers/${this.#nameOf(id)}/exec`, {
+        await client.json('POST', `/containers/${name}/exec`, {
           body: {
             AttachStdin: true,
             AttachStdout: true,
@@ -154,7 +156,8 @@ export class DockerDriver implements SandboxDriver {
   async inspect(id: string): Promise<SandboxCondition> {
     const found = await this.#look(this.#nameOf(id), AbortSignal.timeout(REQUEST_LIMIT_MS));
     const state = asFields(found?.['State']);
-    return { running: state['Running'] === true, outOfMemory: state['OOMKilled'] === true };
+    const outOfMemory = state['OOMKilled'] === true || (found !== null && this.#need().memory.kills(id) > 0);
+    return { running: state['Running'] === true, outOfMemory };
   }
 
   async stats(id: string): Promise<SandboxStats> {
@@ -174,7 +177,7 @@ export class DockerDriver implements SandboxDriver {
         memoryBytes: numberOf(memory['usage']),
         pids: numberOf(asFields(stats['pids_stats'])['current']),
         diskBytes: numberOf(container['SizeRw']) ?? 0, // left out when nothing was written
-        oomKills: null,
+        oomKills: this.#need().memory.kills(id),
       };
     } catch (error) {
       if (isMissing(error))
@@ -228,6 +231,7 @@ export class DockerDriver implements SandboxDriver {
     const engine = this.#engine;
     this.#engine = null;
     await engine?.images.close();
+    await engine?.memory.close();
     engine?.client.close();
     this.#status = { available: false, reason: 'closed', install: null };
   }
@@ -243,8 +247,11 @@ export class DockerDriver implements SandboxDriver {
       const networks = new DockerNetworks({ client, owner: this.#owner, addressPrefix, nameservers, network });
       const egress = await networks.open(signal);
       const packer = await verifiedAgentBinary(agentFolder, process.arch);
+      const memory = new MemoryWatch(client, this.#owner, this.#options.log);
+      memory.start();
       this.#engine = {
         client,
+        memory,
         facts,
         helperVolume,
         images: new DockerImages({ client, catalog, images, logins, packer }),

@@ -1,20 +1,19 @@
 import { skippedTitle } from '@svc/testing';
 import { describe } from 'vitest';
-import { driverContract } from '../../testing/driver-contract.ts';
+import { driverContract, type ContractSubject } from '../../testing/driver-contract.ts';
 import { localDriverReason, localSubject } from '../../testing/local-subject.ts';
+import { runningContract } from '../../testing/running-contract.ts';
 import { sampleSpec } from '../../testing/sample-spec.ts';
 
 for (const runtime of ['crun', 'runc'] as const) {
   const reason = localDriverReason(runtime);
   const title = `LocalDriver with ${runtime}`;
   describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, reason), () => {
-    driverContract(async () => {
-      const subject = await localSubject(runtime);
-      return {
-        driver: subject.driver,
-        spec: (name) => sampleSpec(`${name}-${runtime}`, { network: 'egress' }),
-        dispose: () => subject.dispose(),
-      };
-    });
+    const make = async (): Promise<ContractSubject> => {
+      const { driver, again, dispose } = await localSubject(runtime);
+      return { driver, spec: (name) => sampleSpec(`${name}-${runtime}`, { network: 'egress' }), again, dispose };
+    };
+    describe('as a driver', () => driverContract(make));
+    describe('with programs', () => runningContract(make));
   });
 }

@@ -88,6 +88,7 @@ export class LocalDriver implements SandboxDriver {
 
   async create(spec: SandboxSpec, signal: AbortSignal): Promise<void> {
     const { templates } = this.#need();
+    signal.throwIfAborted();
     if ((await this.#kept(spec.id)) !== null) return;
     const image = await this.#options.images.claim(spec.id, spec.image, signal);
     await templates.ofSize(spec.resources.diskMb);

@@ -1,0 +1,151 @@
+import { waitFor } from '@svc/testing';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { AgentConnection } from '../agent/agent-connection.ts';
+import type { SandboxDriver, SandboxSpec } from '../drivers/driver.ts';
+import type { ContractSubject } from './driver-contract.ts';
+import { runInSandbox, type RunResult } from './run-in-sandbox.ts';
+
+const LIMIT_MS = 60_000;
+
+/**
+ * The second half of what every driver promises, for those that run programs: limits hold and touch nobody else, files
+ * stay, and a driver that was started again goes on where the last one ended.
+ */
+export function runningContract(make: () => Promise<ContractSubject>): void {
+  let subject: ContractSubject;
+  const signal = (): AbortSignal => AbortSignal.timeout(LIMIT_MS);
+  const inside = async (spec: SandboxSpec, script: string, driver = subject.driver): Promise<RunResult> => {
+    const connection = await driver.connect(spec.id, signal());
+    try {
+      return await runInSandbox(connection, ['sh', '-c', script]);
+    } finally {
+      await connection.close();
+    }
+  };
+  const using = async (names: readonly string[], body: (...specs: SandboxSpec[]) => Promise<void>): Promise<void> => {
+    const specs = names.map((name) => subject.spec(name));
+    try {
+      for (const spec of specs) await bringUp(subject.driver, spec, signal());
+      await body(...specs);
+    } finally {
+      for (const { id } of specs) await subject.driver.remove(id);
+    }
+  };
+
+  beforeAll(async () => {
+    subject = await make();
+    expect(await subject.driver.open()).toMatchObject({ available: true });
+  });
+  afterAll(() => subject.dispose());
+
+  it('keeps files over a stop and a start', () =>
+    using(['kept'], async (spec) => {
+      await inside(spec, 'echo text > /root/file');
+      await subject.driver.stop(spec.id, 1000);
+      await subject.driver.start(spec, signal());
+      expect((await inside(spec, 'cat /root/file')).stdout).toBe('text\n');
+    }));
+
+  it('lets a process end in its own way within the grace, and kills one that will not', () =>
+    using(['grace'], async (spec) => {
+      const connection = await subject.driver.connect(spec.id, signal());
+      await session(connection, 'trap "echo ended > /root/ended; exit" TERM; while :; do sleep 0.1; done');
+      await session(connection, 'trap "" TERM HUP; while :; do sleep 0.1; done');
+      await subject.driver.stop(spec.id, 1000);
+      await connection.closed;
+      await subject.driver.start(spec, signal());
+      expect((await inside(spec, 'cat /root/ended')).stdout).toBe('ended\n');
+    }));
+
+  it('lets sandboxes run on while no driver is there, and finds them again with their processes', () =>
+    using(['stays'], async (spec) => {
+      await inside(spec, '(trap "" HUP TERM; exec sleep 1000) >/dev/null 2>&1 & echo $! > /root/pid');
+      const second = subject.again?.();
+      if (second === undefined) throw new Error('the subject of this contract has no second driver');
+      try {
+        expect(await second.open()).toMatchObject({ available: true });
+        expect(await second.list()).toContainEqual({ id: spec.id, running: true });
+        const found = await inside(spec, 'tr "\\0" " " < /proc/$(cat /root/pid)/cmdline', second);
+        expect(found.stdout.trim()).toBe('sleep 1000');
+      } finally {
+        await second.close();
+      }
+    }));
+
+  it('says that memory ended, and only of the sandbox where it did', () =>
+    using(['greedy', 'modest'], async (greedy, modest) => {
+      if (greedy === undefined || modest === undefined) return;
+      const eaten = await inside(greedy, 'dd if=/dev/zero of=/dev/null bs=512M count=1');
+      expect(eaten.exitCode).not.toBe(0);
+      await waitFor(async () => (await subject.driver.inspect(greedy.id)).outOfMemory);
+      expect(await subject.driver.inspect(modest.id)).toEqual({ running: true, outOfMemory: false });
+      expect((await inside(greedy, 'echo alive')).stdout).toBe('alive\n');
+    }));
+
+  it('has an end of the disk, says so, and has room again when files are gone', () =>
+    using(['full', 'roomy'], async (full, roomy) => {
+      if (full === undefined || roomy === undefined) return;
+      const filled = await inside(full, 'dd if=/dev/zero of=/big bs=1M count=200; sync');
+      expect(filled.stderr).toMatch(/No space left|quota exceeded/i);
+      const connection = await subject.driver.connect(full.id, signal());
+      const stream = connection.start({ op: 'file.write', path: '/root/more', mode: 0o600, parents: false });
+      await stream.write(Buffer.alloc(4 * 1024 * 1024, 1));
+      stream.finishInput();
+      expect(await stream.outcome).toMatchObject({ ok: false, code: 'DISK_FULL' });
+      await connection.close();
+      expect((await inside(roomy, 'dd if=/dev/zero of=/some bs=1M count=8 && echo fits')).stdout).toBe('fits\n');
+      expect((await inside(full, 'rm /big; sync; echo text > /small && cat /small')).stdout).toBe('text\n');
+    }));
+
+  it('holds the number of processes, and tells it', () =>
+    using(['bomb', 'calm'], async (bomb, calm) => {
+      if (bomb === undefined || calm === undefined) return;
+      const connection = await subject.driver.connect(bomb.id, signal());
+      const { pids } = bomb.resources;
+      const running = runInSandbox(connection, [
+        'sh',
+        '-c',
+        'i=0; while [ $i -lt 200 ]; do sleep 20 & i=$((i+1)); done; wait',
+      ]);
+      await waitFor(async () => ((await subject.driver.stats(bomb.id)).pids ?? 0) >= pids - 4);
+      expect((await subject.driver.stats(bomb.id)).pids).toBeLessThanOrEqual(pids);
+      expect((await inside(calm, 'echo fine')).stdout).toBe('fine\n');
+      await subject.driver.stop(bomb.id, 0);
+      await running;
+      await connection.close();
+    }));
+
+  it('counts what a sandbox uses', () =>
+    using(['counted'], async (spec) => {
+      await inside(spec, 'dd if=/dev/zero of=/data bs=1M count=8; sync');
+      const { cpuMicroseconds, memoryBytes, pids, diskBytes } = await subject.driver.stats(spec.id);
+      expect(cpuMicroseconds).toBeGreaterThan(0);
+      expect(memoryBytes).toBeGreaterThan(0);
+      expect(pids).toBeGreaterThan(0);
+      expect(diskBytes).toBeGreaterThanOrEqual(8 * 1024 * 1024);
+    }));
+}
+
+async function bringUp(driver: SandboxDriver, spec: SandboxSpec, signal: AbortSignal): Promise<void> {
+  await driver.create(spec, signal);
+  await driver.start(spec, signal);
+}
+
+/** A shell that outlives its connection; resolves when it runs. */
+async function session(connection: AgentConnection, script: string): Promise<void> {
+  const name = `s${script.length}`;
+  const argv = ['sh', '-c', `echo ready; ${script}`];
+  const started = Promise.withResolvers<void>();
+  const stream = connection.start(
+    { op: 'process.start', argv, env: {}, tty: { cols: 80, rows: 24 }, session: name },
+    {
+      data: (bytes) => {
+        stream.consumed(bytes.length);
+        if (bytes.includes('ready')) started.resolve();
+      },
+    },
+  );
+  void stream.outcome.then(() => started.reject(new Error('the session ended')));
+  await started.promise;
+  started.promise.catch(() => undefined);
+}
