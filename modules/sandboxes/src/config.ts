@@ -97,6 +97,14 @@ const dockerSchema = Type.Object({
     description: 'First half of the IPv4 addresses of the networks that are made for sandboxes',
   }),
 });
+const warmPoolSchema = Type.Object(
+  {
+    image: imageName,
+    min: Type.Optional(Type.Integer({ minimum: 1, maximum: 256, description: 'As many wait at least; 2 by default' })),
+    max: Type.Optional(Type.Integer({ minimum: 1, maximum: 256, description: 'As many wait at most; 8 by default' })),
+  },
+  { additionalProperties: false },
+);
 
 /** Section `sandboxes` of the configuration. */
 export const sandboxesConfigSchema = Type.Object({
@@ -145,6 +153,11 @@ export const sandboxesConfigSchema = Type.Object({
     Type.String({ pattern: '^http://', maxLength: 500, description: 'HTTP proxy on the way to registries' }),
   ),
   image_max_mb: amount(16_384, 16, 1_048_576, 'Most MiB that an image of a registry may have, compressed or unpacked'),
+  warm_pool: Type.Array(warmPoolSchema, {
+    default: [],
+    maxItems: 20,
+    description: 'Images of which sandboxes with the default resources wait ready; how many goes with their use',
+  }),
   default_image: Type.String({ default: 'debian', description: 'The image that the catalog marks as default' }),
   images: Type.Array(imageSchema, {
     default: [],

@@ -24,6 +24,7 @@ import { StatusWatch } from './domain/status-watch.ts';
 import { Supervisor } from './domain/supervisor.ts';
 import { Sweeper } from './domain/sweeper.ts';
 import { Tickets } from './domain/tickets.ts';
+import { WarmClaims } from './domain/warm-claims.ts';
 import type { DriverStatus, SandboxDriver } from './drivers/driver.ts';
 import { DockerDriver } from './drivers/docker/docker-driver.ts';
 import { LocalDriver } from './drivers/local/local-driver.ts';
@@ -50,6 +51,7 @@ import { createMetricPart } from './metric-module.ts';
 import { createSandboxRepository } from './store/sandbox-repository.ts';
 import type { SandboxTables } from './store/tables.ts';
 import { createTicketRepository } from './store/ticket-repository.ts';
+import { observeWarmPool, warmPoolOf, withWarmPool } from './warm-pool-assembly.ts';
 import { TerminalHub } from './terminal/terminal-hub.ts';
 
 export interface SandboxesDependencies {
@@ -108,7 +110,8 @@ export async function createSandboxesModule(deps: SandboxesDependencies): Promis
   const node = deps.node ?? 'local';
   const { context, supervisor } = contextOf({ repository, driver, effects, node, log });
   const boots = new Boots(context);
-  const service = new SandboxService(context, boots, catalog);
+  const pool = warmPoolOf(context, boots, config, catalog);
+  const service = new SandboxService(context, boots, catalog, new WarmClaims(context, boots, pool));
   const tickets = new Tickets(ticketRepository, effects);
   const sweeper = new Sweeper(context, service, ticketRepository);
   const usage = createMetricPart(database.kysely, context, events.recorder, config.metrics);
@@ -120,6 +123,7 @@ export async function createSandboxesModule(deps: SandboxesDependencies): Promis
   const createLimiter = new RateLimiter(perMinute(config.max_creates_per_minute), nowMs);
   observe(deps.metrics, context, hub, commands);
   usage.observe(deps.metrics);
+  observeWarmPool(deps.metrics, pool);
 
   return {
     async registerRoutes(app) {
@@ -156,12 +160,14 @@ export async function createSandboxesModule(deps: SandboxesDependencies): Promis
       events.start();
       usage.start();
       hub.start();
+      pool.start();
     },
     async close() {
       events.endStreams();
       await usage.close();
       await hub.close();
       await sweeper.close();
+      await pool.close();
       await boots.close();
       await service.close();
       await supervisor.close();
@@ -172,7 +178,7 @@ export async function createSandboxesModule(deps: SandboxesDependencies): Promis
       await images.close();
     },
     readiness: () => ({ ready: true, reason: null }),
-    status: () => driver.status(),
+    status: () => withWarmPool(driver.status(), pool.figures()),
     prepareImage: async (name, signal) => ({ digest: (await images.prepare(name, signal)).digest }),
     pullImage: (name, signal) => images.pull(name, signal),
     countInWorkspace: (workspaceUuid) => repository.ofWorkspace(workspaceUuid),

@@ -1,4 +1,6 @@
 import { isAppError } from '@svc/errors';
+import type { AgentConnection } from '../agent/agent-connection.ts';
+import type { SandboxSpec } from '../drivers/driver.ts';
 import { isCauseCode, type CauseCode } from '../errors.ts';
 import type { SandboxContext } from './context.ts';
 import { hostnameOf } from './identifiers.ts';
@@ -25,14 +27,19 @@ export class Boots {
     this.#context = context;
   }
 
-  begin(sandbox: Sandbox): void {
+  /** `warm`: the connection to a sandbox of this id that runs already and only has to be adjusted. */
+  begin(sandbox: Sandbox, warm: AgentConnection | null = null): void {
     if (this.#running.has(sandbox.id)) return;
     const controller = new AbortController();
     const done = this.#context.mutex
-      .run(sandbox.id, () => this.#boot(sandbox, controller))
+      .run(sandbox.id, () => this.#boot(sandbox, warm, controller))
       .finally(() => this.#running.delete(sandbox.id));
     done.catch((error: unknown) => this.#context.log.error({ err: error, sandbox: sandbox.id }, 'boot failed badly'));
     this.#running.set(sandbox.id, { controller, done });
+  }
+
+  get underWay(): number {
+    return this.#running.size;
   }
 
   /** Gives up on it without a verdict: whoever asks decides what the sandbox becomes. */
@@ -46,15 +53,16 @@ export class Boots {
     await Promise.all([...this.#running.keys()].map((id) => this.cancel(id)));
   }
 
-  async #boot(sandbox: Sandbox, controller: AbortController): Promise<void> {
+  async #boot(sandbox: Sandbox, warm: AgentConnection | null, controller: AbortController): Promise<void> {
     const { effects, log } = this.#context;
     const cancelTimer = effects.setTimer(() => controller.abort(new TimedOut()), BOOT_LIMIT_MS);
     const startedAtMs = effects.now().getTime();
     try {
       await this.#takePlace();
       try {
+        if (controller.signal.aborted) await warm?.close();
         controller.signal.throwIfAborted();
-        await this.#bringUp(sandbox, controller.signal);
+        await this.#bringUp(sandbox, warm, controller.signal);
       } finally {
         this.#givePlace();
       }
@@ -66,13 +74,10 @@ export class Boots {
     }
   }
 
-  async #bringUp(sandbox: Sandbox, signal: AbortSignal): Promise<void> {
-    const { driver, repository, live, watch, effects } = this.#context;
+  async #bringUp(sandbox: Sandbox, warm: AgentConnection | null, signal: AbortSignal): Promise<void> {
+    const { repository, live, watch, effects } = this.#context;
     const spec = { ...sandbox, hostname: hostnameOf(sandbox.name) };
-    await driver.create(spec, signal);
-    signal.throwIfAborted();
-    await driver.start(spec, signal);
-    const connection = await driver.connect(sandbox.id, signal);
+    const connection = (warm === null ? null : await this.#adjust(spec, warm)) ?? (await this.#start(spec, signal));
     const now = effects.now().toISOString();
     const change = { status: 'running', stateReason: null, fault: null, startedAt: now, lastActivityAt: now } as const;
     const running = signal.aborted ? null : await repository.change(sandbox.id, ['creating'], change);
@@ -83,6 +88,28 @@ export class Boots {
     }
     live.adopt(sandbox.id, connection);
     watch.announce(sandbox.id, running);
+  }
+
+  async #start(spec: SandboxSpec, signal: AbortSignal): Promise<AgentConnection> {
+    const { driver } = this.#context;
+    await driver.create(spec, signal);
+    signal.throwIfAborted();
+    await driver.start(spec, signal);
+    return driver.connect(spec.id, signal);
+  }
+
+  /** Null when it has to be started anew, with the disk that is there. */
+  async #adjust(spec: SandboxSpec, warm: AgentConnection): Promise<AgentConnection | null> {
+    const { driver, log } = this.#context;
+    try {
+      await driver.adjust?.(spec);
+      return warm;
+    } catch (error) {
+      log.warn({ err: error, sandbox: spec.id }, 'a warm sandbox could not be adjusted');
+      await warm.close();
+      await driver.stop(spec.id, 0);
+      return null;
+    }
   }
 
   async #fail(sandbox: Sandbox, error: unknown): Promise<void> {

@@ -5,9 +5,10 @@ import type { ImageCatalog } from '../images/catalog.ts';
 import type { Boots } from './boots.ts';
 import type { SandboxContext } from './context.ts';
 import { isSandboxId, newName, newSandboxId } from './identifiers.ts';
-import type { InsertOutcome, SandboxFilter, SandboxPage } from './ports.ts';
+import type { InsertOutcome, RepeatedRequest, SandboxFilter, SandboxPage } from './ports.ts';
 import type { Sandbox, SandboxStatus } from './sandbox.ts';
 import { waitForStatus } from './wait-for-status.ts';
+import type { WarmClaim, WarmClaims } from './warm-claims.ts';
 
 export interface CreateRequest {
   readonly workspaceUuid: string;
@@ -34,28 +35,42 @@ export class SandboxService {
   readonly #context: SandboxContext;
   readonly #boots: Boots;
   readonly #catalog: ImageCatalog;
+  readonly #warm: WarmClaims;
   readonly #removals = new Set<Promise<void>>();
 
-  constructor(context: SandboxContext, boots: Boots, catalog: ImageCatalog) {
+  constructor(context: SandboxContext, boots: Boots, catalog: ImageCatalog, warm: WarmClaims) {
     this.#context = context;
     this.#boots = boots;
     this.#catalog = catalog;
+    this.#warm = warm;
   }
 
   /** Answers as soon as it runs or failed, at the latest after `waitMs`; `repeated` when the key was known. */
   async create(request: CreateRequest, waitMs: number, signal: AbortSignal): Promise<Sandbox> {
     this.#assertPossible(request);
-    const { repository, effects } = this.#context;
-    const sandbox = this.#draft(request);
+    const { effects } = this.#context;
+    const claim = this.#warm.claim(request, this.#draft(request));
+    const { sandbox } = claim;
     const repeated =
       request.idempotencyKey === null
         ? null
         : { key: request.idempotencyKey, requestHash: hashOf({ ...request, idempotencyKey: null }) };
-    const outcome = await repository.insert(sandbox, request.limit, repeated);
+    const outcome = await this.#record(claim, request.limit, repeated);
     if (outcome.outcome === 'repeated') return this.#repeat(request.workspaceUuid, outcome, waitMs, signal);
     refuse(outcome, sandbox, request.limit);
-    this.#boots.begin(sandbox);
+    this.#warm.begin(claim);
     return waitForStatus(this.#context, sandbox, NOT_SETTLED, effects, waitMs, signal);
+  }
+
+  async #record(claim: WarmClaim, limit: number, repeated: RepeatedRequest | null): Promise<InsertOutcome> {
+    let isMine = false;
+    try {
+      const outcome = await this.#context.repository.insert(claim.sandbox, limit, repeated);
+      isMine = outcome.outcome === 'inserted';
+      return outcome;
+    } finally {
+      if (!isMine) this.#warm.release(claim);
+    }
   }
 
   /** Throws SANDBOX_NOT_FOUND for ids that are malformed, unknown, deleted, or of another workspace: no hint which. */

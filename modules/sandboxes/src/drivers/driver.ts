@@ -72,6 +72,13 @@ export interface SandboxDriver {
   start(spec: SandboxSpec, signal: AbortSignal): Promise<void>;
   /** A connection to the helper of a running sandbox. */
   connect(id: string, signal: AbortSignal): Promise<AgentConnection>;
+  /**
+   * Sets limits and host name of a running sandbox that nobody has used yet; everything else must be as it was started.
+   * Absent: the driver cannot.
+   */
+  adjust?(spec: SandboxSpec): Promise<void>;
+  /** Changes when the name stands for another image; null while there is none. Absent: names always mean the same. */
+  imageVersion?(image: string): Promise<string | null>;
   inspect(id: string): Promise<SandboxCondition>;
   stats(id: string): Promise<SandboxStats>;
   /** Asks everything inside to end, kills what has not after the time, keeps the files. */

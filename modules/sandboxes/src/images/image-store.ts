@@ -150,6 +150,11 @@ export class ImageStore {
     return (await this.#cached(entry)) !== null;
   }
 
+  /** What the name stands for now, without making it; null while it is not here. */
+  async digestOf(name: string): Promise<string | null> {
+    return (await this.#cached(this.#entry(name)))?.digest ?? null;
+  }
+
   /** How far the image is, while it is being prepared by this process; by name or alias. */
   progressOf(name: string): ImageProgress | null {
     const entry = this.#catalog.find(name);

@@ -157,7 +157,12 @@ async function insert(
       .execute();
   }
   const details = { name: sandbox.name, image: sandbox.image };
-  await writeEvents(transaction, [{ type: 'created', details, ...placeOf(sandbox), at: sandbox.createdAt }]);
+  const place = { ...placeOf(sandbox), at: sandbox.createdAt };
+  const created = { type: 'created', details, ...place } as const;
+  // A warm one runs from the first.
+  const events =
+    sandbox.status === 'running' ? [created, { type: 'running', details: {}, ...place } as const] : [created];
+  await writeEvents(transaction, events);
   return { outcome: 'inserted' };
 }
 

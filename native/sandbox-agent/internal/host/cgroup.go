@@ -130,6 +130,15 @@ func (l *cgroupLayout) create(sandbox string, limits limits) error {
 	return nil
 }
 
+// adjust sets other limits on a group that exists.
+func (l *cgroupLayout) adjust(sandbox string, limits limits) error {
+	if directory, found := l.directory("memory", sandbox); found && l.version != "v2" {
+		// Of two limits that bound each other the outer one goes away first; it is set again below.
+		_ = os.WriteFile(directory+"/memory.memsw.limit_in_bytes", []byte("-1"), 0)
+	}
+	return l.create(sandbox, limits)
+}
+
 type cgroupSetting struct {
 	file, value string
 	optional    bool

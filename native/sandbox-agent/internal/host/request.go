@@ -16,6 +16,10 @@ type request struct {
 	Signal  int    `json:"signal"`
 	Timeout int    `json:"timeout_ms"`
 	Rules   string `json:"rules"`
+	// Of adjust.
+	Hostname string            `json:"hostname"`
+	Limits   *limits           `json:"limits"`
+	Files    map[string]string `json:"files"`
 }
 
 // plan is everything that a start needs; the platform made every decision in it.
@@ -114,6 +118,11 @@ func (h *host) handle(r *request) (any, error) {
 			return nil, step("read a request", errors.New("no plan"))
 		}
 		return h.start(r.Sandbox, r.Plan)
+	case "adjust":
+		if r.Limits == nil {
+			return nil, step("read a request", errors.New("no limits"))
+		}
+		return h.adjust(r)
 	case "inspect":
 		return h.inspect(r.Sandbox)
 	case "stats":

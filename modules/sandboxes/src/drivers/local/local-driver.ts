@@ -111,6 +111,16 @@ export class LocalDriver implements SandboxDriver {
     await this.#call('start', spec.id, { plan: this.#plan(machine, spec, image, template) });
   }
 
+  async adjust(spec: SandboxSpec): Promise<void> {
+    const { nameservers } = this.#need();
+    const { 'etc/resolv.conf': _same, ...files } = firstFiles(spec, nameservers);
+    await this.#call('adjust', spec.id, { hostname: spec.hostname, limits: limitsOf(spec), files });
+  }
+
+  imageVersion(image: string): Promise<string | null> {
+    return this.#options.images.digestOf(image);
+  }
+
   async connect(id: string, signal: AbortSignal): Promise<AgentConnection> {
     this.#need();
     assertSandboxId(id);
@@ -231,7 +241,6 @@ export class LocalDriver implements SandboxDriver {
   }
 
   #plan(machine: Machine, spec: SandboxSpec, image: PreparedImage, template: string): Record<string, unknown> {
-    const { resources } = spec;
     return {
       runtime: machine.runtime,
       runtime_kind: machine.runtimeKind,
@@ -239,11 +248,7 @@ export class LocalDriver implements SandboxDriver {
       disk: join(this.#folder(spec.id), 'disk.img'),
       disk_template: template,
       files: firstFiles(spec, machine.nameservers),
-      limits: {
-        memory_bytes: resources.memoryMb * 1024 * 1024,
-        pids: resources.pids,
-        cpu_millis: resources.cpuMillis,
-      },
+      limits: limitsOf(spec),
       uid_base: FIRST_UID,
       uid_count: UIDS_PER_SANDBOX,
       network: {
@@ -302,6 +307,14 @@ export class LocalDriver implements SandboxDriver {
       .replaceAll(this.#options.dataFolder, '(data)');
     return sandboxErrors[isCauseCode(code) ? code : 'RUNTIME_FAILED']({ details: { reason }, cause: error });
   }
+}
+
+function limitsOf({ resources }: SandboxSpec): Record<string, number> {
+  return {
+    memory_bytes: resources.memoryMb * 1024 * 1024,
+    pids: resources.pids,
+    cpu_millis: resources.cpuMillis,
+  };
 }
 
 function firstFiles(spec: SandboxSpec, nameservers: readonly string[]): Record<string, string> {

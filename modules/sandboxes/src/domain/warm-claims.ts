@@ -1,0 +1,74 @@
+import type { SandboxSpec } from '../drivers/driver.ts';
+import type { Boots } from './boots.ts';
+import type { SandboxContext } from './context.ts';
+import { hostnameOf } from './identifiers.ts';
+import type { CreateRequest } from './sandbox-service.ts';
+import type { Sandbox } from './sandbox.ts';
+import type { WarmPool } from './warm-pool.ts';
+import type { WarmSandbox } from './warm-shelf.ts';
+
+/** A draft, on a warm sandbox where there is one for it. */
+export interface WarmClaim {
+  readonly sandbox: Sandbox;
+  readonly warm: WarmSandbox | null;
+}
+
+/** Brings a create and a warm sandbox together: the sandbox's id is the one that it was started with. */
+export class WarmClaims {
+  readonly #context: SandboxContext;
+  readonly #boots: Boots;
+  readonly #pool: WarmPool;
+
+  constructor(context: SandboxContext, boots: Boots, pool: WarmPool) {
+    this.#context = context;
+    this.#boots = boots;
+    this.#pool = pool;
+  }
+
+  /** One that fits as it is is recorded as running at once, which spares a write. */
+  claim(request: CreateRequest, draft: Sandbox): WarmClaim {
+    const hostname = request.name === null ? null : hostnameOf(request.name);
+    const warm = this.#pool.take({ ...specPartOf(request), hostname });
+    if (warm === null) return { sandbox: draft, warm };
+    const sandbox = { ...draft, id: warm.spec.id, name: request.name ?? warm.name };
+    if (!this.#pool.isFit(warm, { ...warm.spec, ...specPartOf(request), hostname: hostnameOf(sandbox.name) })) {
+      return { sandbox, warm };
+    }
+    return { sandbox: { ...sandbox, status: 'running', startedAt: draft.createdAt }, warm };
+  }
+
+  /** The record was refused, so nothing happened to the sandbox. */
+  release({ warm }: WarmClaim): void {
+    if (warm !== null) this.#pool.giveBack(warm);
+  }
+
+  /** The record is there: the sandbox is looked after from now on, or brought up first. */
+  begin({ sandbox, warm }: WarmClaim): void {
+    if (warm === null || sandbox.status !== 'running') {
+      this.#boots.begin(sandbox, warm?.connection ?? null);
+      return;
+    }
+    this.#context.live.adopt(sandbox.id, warm.connection);
+    this.#context.watch.announce(sandbox.id, sandbox);
+  }
+}
+
+/**
+ * What a driver is told. A field that is added to requests is part of it, and keeps those who use it from warm sandboxes,
+ * until it is left out here.
+ */
+function specPartOf(request: CreateRequest): Omit<SandboxSpec, 'id' | 'hostname'> {
+  const {
+    workspaceUuid: _workspace,
+    ownerId: _owner,
+    name: _name,
+    environment: _environment,
+    labels: _labels,
+    idleTimeoutSeconds: _idle,
+    maxLifetimeSeconds: _lifetime,
+    limit: _limit,
+    idempotencyKey: _key,
+    ...spec
+  } = request;
+  return spec;
+}

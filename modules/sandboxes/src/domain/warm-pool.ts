@@ -1,0 +1,197 @@
+import type { SandboxDriver, SandboxSpec } from '../drivers/driver.ts';
+import type { Logger } from '@svc/telemetry';
+import { hostnameOf, newName, newSandboxId } from './identifiers.ts';
+import type { Effects } from './ports.ts';
+import { WarmShelf, type ShelfFigures, type WarmPlan, type WarmSandbox } from './warm-shelf.ts';
+
+const TICK_MS = 1000;
+/** After a claim its own create and first prompt go first. */
+const REFILL_DELAY_MS = 100;
+const FILL_LIMIT_MS = 100_000;
+
+export interface WarmPoolOptions {
+  readonly driver: SandboxDriver;
+  readonly plans: readonly WarmPlan[];
+  /** What a create that asks for nothing gets. */
+  readonly defaults: Pick<SandboxSpec, 'resources' | 'network' | 'isolation'>;
+  /** The catalog's name of an image, or null. */
+  readonly imageName: (nameOrAlias: string) => string | null;
+  /** Creates that have no warm sandbox are under way: they need the machine more. */
+  readonly isBusy: () => boolean;
+  /** The machine has no memory to keep what nobody uses. */
+  readonly memoryIsShort: () => boolean;
+  readonly effects: Effects;
+  readonly log: Logger;
+}
+
+/**
+ * Sandboxes that were started before anybody asked: a create takes one over with its id. Nobody has used one before, none
+ * has a record, so that the next start removes what a crash leaves, and none is given back after it was changed.
+ */
+export class WarmPool {
+  readonly #options: WarmPoolOptions;
+  readonly #shelves: ReadonlyMap<string, WarmShelf>;
+  readonly #stopped = new AbortController();
+  #cancelTick: () => void = () => undefined;
+  #cancelRefill: (() => void) | null = null;
+  #filling: Promise<void> | null = null;
+  readonly #discards = new Set<Promise<void>>();
+
+  constructor(options: WarmPoolOptions) {
+    this.#options = options;
+    this.#shelves = new Map(options.plans.map((plan) => [plan.image, new WarmShelf(plan)]));
+  }
+
+  start(): void {
+    if (this.#shelves.size === 0 || this.#stopped.signal.aborted) return;
+    this.#refill(0);
+    this.#cancelTick = this.#options.effects.setTimer(() => {
+      const usable = !this.#options.memoryIsShort();
+      for (const shelf of this.#shelves.values()) shelf.tick(usable);
+      this.start();
+    }, TICK_MS);
+  }
+
+  /**
+   * One that the wish can be fitted to, or null. It is the caller's from now on, who gives it back unchanged, or
+   * discards it. The wish's host name is null when none is asked for.
+   */
+  take(wish: Omit<SandboxSpec, 'id' | 'hostname'> & { readonly hostname: string | null }): WarmSandbox | null {
+    if (this.#shelves.size === 0) return null;
+    const shelf = this.#shelves.get(this.#options.imageName(wish.image) ?? '');
+    if (shelf === undefined || this.#stopped.signal.aborted) return null;
+    const adjustable = this.#options.driver.adjust !== undefined;
+    const taken = shelf.take((warm) => couldBecome(warm.spec, wish) && (adjustable || isAlready(warm.spec, wish)));
+    this.#refill(REFILL_DELAY_MS);
+    return taken;
+  }
+
+  /** Whether nothing has to be adjusted. */
+  isFit(warm: WarmSandbox, spec: SandboxSpec): boolean {
+    return isAlready(warm.spec, spec);
+  }
+
+  giveBack(warm: WarmSandbox): void {
+    if (this.#stopped.signal.aborted || warm.connection.lost) this.discard(warm);
+    else this.#shelves.get(warm.spec.image)?.put(warm);
+  }
+
+  discard(warm: WarmSandbox): void {
+    const { driver, log } = this.#options;
+    const { id } = warm.spec;
+    const work = warm.connection
+      .close()
+      .then(() => driver.remove(id))
+      .catch((error: unknown) => log.error({ err: error, sandbox: id }, 'a warm sandbox could not be removed'))
+      .finally(() => this.#discards.delete(work));
+    this.#discards.add(work);
+  }
+
+  figures(): ShelfFigures[] {
+    return [...this.#shelves.values()].map((shelf) => shelf.figures());
+  }
+
+  /** Removes what waits. */
+  async close(): Promise<void> {
+    this.#stopped.abort(new Error('the platform is shutting down'));
+    this.#cancelTick();
+    this.#cancelRefill?.();
+    await this.#filling;
+    for (const shelf of this.#shelves.values()) this.#empty(shelf, () => true);
+    await Promise.all(this.#discards);
+  }
+
+  #refill(delayMs: number): void {
+    if (this.#stopped.signal.aborted || this.#filling !== null || this.#cancelRefill !== null) return;
+    this.#cancelRefill = this.#options.effects.setTimer(() => {
+      this.#cancelRefill = null;
+      this.#filling = this.#fill().finally(() => (this.#filling = null));
+    }, delayMs);
+  }
+
+  /** One after the other: who waits for a sandbox of his own goes first. */
+  async #fill(): Promise<void> {
+    const { log, effects, isBusy } = this.#options;
+    for (const shelf of this.#shelves.values()) {
+      try {
+        await this.#fillShelf(shelf);
+      } catch (error) {
+        if (this.#stopped.signal.aborted) return;
+        shelf.failed(effects.now().getTime());
+        log.warn({ err: error, image: shelf.plan.image }, 'the warm pool could not be filled');
+      }
+      if (isBusy()) return;
+    }
+  }
+
+  async #fillShelf(shelf: WarmShelf): Promise<void> {
+    const { effects, isBusy } = this.#options;
+    const nowMs = (): number => effects.now().getTime();
+    const version = await this.#imageVersion(shelf.plan.image);
+    this.#empty(shelf, (warm) => warm.version !== version);
+    while (shelf.all().length > shelf.target) this.#empty(shelf, (warm) => warm === shelf.all()[0]);
+    while (shelf.wantsMore(nowMs()) && !isBusy() && !this.#stopped.signal.aborted) {
+      const begunMs = performance.now();
+      const warm = await this.#make(shelf.plan.image);
+      shelf.filled((performance.now() - begunMs) / 1000);
+      shelf.put(warm);
+      void warm.connection.closed.then(() => {
+        if (shelf.remove(warm)) this.discard(warm); // it died while it waited
+      });
+    }
+  }
+
+  async #make(image: string): Promise<WarmSandbox> {
+    const { driver, effects, defaults } = this.#options;
+    const random = (sizeBytes: number): Buffer => effects.randomBytes(sizeBytes);
+    const name = newName(random);
+    const spec = { ...defaults, image, id: newSandboxId(random), hostname: hostnameOf(name) };
+    const limit = AbortSignal.any([this.#stopped.signal, AbortSignal.timeout(FILL_LIMIT_MS)]);
+    try {
+      await driver.create(spec, limit);
+      const version = await this.#imageVersion(image);
+      if (version === null) throw new Error('the image was removed');
+      await driver.start(spec, limit);
+      return { spec, name, version, connection: await driver.connect(spec.id, limit) };
+    } catch (error) {
+      await driver.remove(spec.id);
+      throw error;
+    }
+  }
+
+  async #imageVersion(image: string): Promise<string | null> {
+    const { driver } = this.#options;
+    return driver.imageVersion === undefined ? '' : driver.imageVersion(image);
+  }
+
+  #empty(shelf: WarmShelf, which: (warm: WarmSandbox) => boolean): void {
+    for (const warm of shelf.all().filter(which)) {
+      shelf.remove(warm);
+      this.discard(warm);
+    }
+  }
+}
+
+type Wish = Omit<SandboxSpec, 'id' | 'hostname'> & { readonly hostname: string | null };
+
+/** Limits and the host name are set on what runs; everything else, also what this file does not know of, must be the same. */
+function couldBecome(spec: SandboxSpec, wish: Wish): boolean {
+  const fixed = ({ image: _image, ...rest }: Omit<SandboxSpec, 'id' | 'hostname'>, disk: number): string => {
+    const { cpuMillis: _cpu, memoryMb: _memory, pids: _pids, ...resources } = rest.resources;
+    return canonical({ ...rest, id: null, hostname: null, resources, disk });
+  };
+  return fixed(spec, spec.resources.diskMb) === fixed(wish, wish.resources.diskMb);
+}
+
+function isAlready(spec: SandboxSpec, wish: Wish): boolean {
+  return (
+    (wish.hostname === null || wish.hostname === spec.hostname) &&
+    canonical(spec.resources) === canonical(wish.resources)
+  );
+}
+
+/** Without what is not asked for. */
+function canonical(value: object): string {
+  const entries = Object.entries(value).filter(([, each]) => each !== null && each !== undefined);
+  return JSON.stringify(entries.toSorted(([one], [other]) => (one < other ? -1 : 1)));
+}

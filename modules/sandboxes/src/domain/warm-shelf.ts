@@ -1,0 +1,112 @@
+import type { AgentConnection } from '../agent/agent-connection.ts';
+import type { SandboxSpec } from '../drivers/driver.ts';
+
+/** How many of one image wait ready. */
+export interface WarmPlan {
+  /** As the catalog has it, not an alias. */
+  readonly image: string;
+  readonly min: number;
+  readonly max: number;
+}
+
+/** A sandbox that runs and belongs to nobody yet; its id and name are those of whoever takes it, unless he names it. */
+export interface WarmSandbox {
+  readonly spec: SandboxSpec;
+  readonly name: string;
+  readonly connection: AgentConnection;
+  /** Of its image: one of an earlier version is not handed out. */
+  readonly version: string;
+}
+
+export interface ShelfFigures {
+  readonly image: string;
+  readonly ready: number;
+  readonly target: number;
+  readonly hits: number;
+  readonly misses: number;
+}
+
+/** The last ten seconds count for about two thirds. */
+const RATE_WEIGHT_PER_SECOND = 0.1;
+const INITIAL_FILL_SECONDS = 0.1;
+
+/** The warm sandboxes of one image, the oldest first, and how many there should be. */
+export class WarmShelf {
+  readonly plan: WarmPlan;
+  #ready: WarmSandbox[] = [];
+  #asked = 0;
+  #hits = 0;
+  #misses = 0;
+  #perSecond = 0;
+  #fillSeconds = INITIAL_FILL_SECONDS;
+  #isUsable = true;
+  /** Not before, after what failed. */
+  #restsUntilMs = 0;
+  #failures = 0;
+
+  constructor(plan: WarmPlan) {
+    this.plan = plan;
+  }
+
+  /** Takes the oldest that the predicate accepts; counts as a use either way. */
+  take(accepts: (warm: WarmSandbox) => boolean): WarmSandbox | null {
+    this.#asked += 1;
+    const found = this.#ready.find((warm) => !warm.connection.lost && accepts(warm)) ?? null;
+    if (found === null) {
+      this.#misses += 1;
+      return null;
+    }
+    this.#hits += 1;
+    this.remove(found);
+    return found;
+  }
+
+  put(warm: WarmSandbox): void {
+    this.#ready.push(warm);
+  }
+
+  /** False when it was not here any more. */
+  remove(warm: WarmSandbox): boolean {
+    const before = this.#ready.length;
+    this.#ready = this.#ready.filter((each) => each !== warm);
+    return this.#ready.length < before;
+  }
+
+  all(): readonly WarmSandbox[] {
+    return this.#ready;
+  }
+
+  /** Once a second: a rate that rises is followed at once, one that falls slowly. */
+  tick(isUsable: boolean): void {
+    this.#isUsable = isUsable;
+    const weight = this.#asked > this.#perSecond ? 1 : RATE_WEIGHT_PER_SECOND;
+    this.#perSecond += (this.#asked - this.#perSecond) * weight;
+    this.#asked = 0;
+  }
+
+  filled(seconds: number): void {
+    this.#fillSeconds += (seconds - this.#fillSeconds) * 0.2;
+    this.#failures = 0;
+  }
+
+  failed(nowMs: number): void {
+    this.#failures = Math.min(this.#failures + 1, 10);
+    this.#restsUntilMs = nowMs + 100 * 2 ** this.#failures;
+  }
+
+  /** What is used up while one is being made, twice over, and a margin for its unevenness. */
+  get target(): number {
+    if (!this.#isUsable) return 0;
+    const demand = 2 * Math.max(this.#perSecond, this.#asked) * this.#fillSeconds;
+    return Math.min(this.plan.max, this.plan.min + Math.ceil(demand + Math.sqrt(demand)));
+  }
+
+  wantsMore(nowMs: number): boolean {
+    return this.#ready.length < this.target && nowMs >= this.#restsUntilMs;
+  }
+
+  figures(): ShelfFigures {
+    const { target } = this;
+    return { image: this.plan.image, ready: this.#ready.length, target, hits: this.#hits, misses: this.#misses };
+  }
+}
