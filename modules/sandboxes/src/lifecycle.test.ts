@@ -63,6 +63,7 @@ describe('the life of a sandbox', () => {
       error: null,
       created_at: '2026-01-01T00:00:00.000Z',
       started_at: '2026-01-01T00:00:00.000Z',
+      paused_at: null,
       expires_at: '2026-01-01T01:00:00.000Z',
       last_activity_at: '2026-01-01T00:00:00.000Z',
       labels: { team: 'red' },
@@ -345,7 +346,7 @@ describe('the life of a sandbox', () => {
     await platform.call('POST', `/api/containers/${stopped}/stop`);
     await platform.close();
     await driver.stop(lost);
-    driver.sandboxes.set('sbx_orphan', { agent: null, outOfMemory: false });
+    driver.sandboxes.set('sbx_orphan', { agent: null, outOfMemory: false, paused: false });
     await platform.reopen();
     expect([await statusOf(kept), await statusOf(lost), await statusOf(stopped)]).toEqual([
       'running',

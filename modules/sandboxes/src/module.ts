@@ -18,6 +18,7 @@ import type { SandboxContext } from './domain/context.ts';
 import { KeyedMutex } from './domain/keyed-mutex.ts';
 import { LiveSandboxes } from './domain/live-sandboxes.ts';
 import type { Effects } from './domain/ports.ts';
+import { wake } from './domain/pausing.ts';
 import { reconcile } from './domain/reconcile.ts';
 import { SandboxService } from './domain/sandbox-service.ts';
 import { StatusWatch } from './domain/status-watch.ts';
@@ -217,7 +218,11 @@ function contextOf(parts: Pick<SandboxContext, 'repository' | 'driver' | 'effect
   const touch = (id: string, atMs: number): void => {
     repository.touch(id, new Date(atMs).toISOString()).catch((error: unknown) => log.warn({ err: error }, 'touch'));
   };
-  const live = new LiveSandboxes((id) => supervisor.lost(id), touch);
+  const live: LiveSandboxes = new LiveSandboxes(
+    (id) => supervisor.lost(id),
+    touch,
+    (id) => void wake(context, id),
+  );
   const context: SandboxContext = { ...parts, live, watch: new StatusWatch(), mutex: new KeyedMutex() };
   return { context, supervisor };
 }

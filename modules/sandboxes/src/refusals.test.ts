@@ -11,6 +11,8 @@ const ROUTES = [
   ['GET', '/:id', 'read'],
   ['POST', '/:id/start', 'write'],
   ['POST', '/:id/stop', 'write'],
+  ['POST', '/:id/pause', 'write'],
+  ['POST', '/:id/resume', 'write'],
   ['DELETE', '/:id', 'write'],
   ['POST', '/:id/terminal/tickets', 'write'],
   ['GET', '/:id/files/list', 'read'],

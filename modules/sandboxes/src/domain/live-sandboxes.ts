@@ -8,6 +8,7 @@ interface LiveSandbox {
   /** Terminals, commands and transfers that are open now. */
   activities: number;
   touchedAtMs: number;
+  paused: boolean;
 }
 
 /** The connections to the sandboxes that run on this node, and whether anything goes on in them. */
@@ -15,15 +16,20 @@ export class LiveSandboxes {
   readonly #live = new Map<string, LiveSandbox>();
   readonly #lost: (id: string) => void;
   readonly #touch: (id: string, atMs: number) => void;
+  readonly #wake: (id: string) => void;
 
-  /** `lost` is called when a connection ends that nobody released; `touch` when there was activity. */
-  constructor(lost: (id: string) => void, touch: (id: string, atMs: number) => void) {
+  /**
+   * `lost` is called when a connection ends that nobody released; `touch` when there was activity; `wake` when a paused
+   * sandbox is used.
+   */
+  constructor(lost: (id: string) => void, touch: (id: string, atMs: number) => void, wake: (id: string) => void) {
     this.#lost = lost;
     this.#touch = touch;
+    this.#wake = wake;
   }
 
   adopt(id: string, connection: AgentConnection): void {
-    const entry: LiveSandbox = { connection, activities: 0, touchedAtMs: 0 };
+    const entry: LiveSandbox = { connection, activities: 0, touchedAtMs: 0, paused: false };
     this.#live.set(id, entry);
     void connection.closed.then(() => {
       if (this.#live.get(id) !== entry) return;
@@ -32,7 +38,26 @@ export class LiveSandboxes {
     });
   }
 
+  has(id: string): boolean {
+    return this.#live.has(id);
+  }
+
+  setPaused(id: string, paused: boolean): void {
+    const entry = this.#live.get(id);
+    if (entry !== undefined) entry.paused = paused;
+  }
+
+  /** A paused sandbox goes on: what is sent to it meanwhile waits in its socket. */
+  use(id: string): void {
+    const entry = this.#live.get(id);
+    if (entry === undefined || !entry.paused) return;
+    entry.paused = false; // once is enough
+    this.#wake(id);
+  }
+
+  /** Whoever asks for it is about to use the sandbox. */
   connectionOf(id: string): AgentConnection | null {
+    this.use(id);
     return this.#live.get(id)?.connection ?? null;
   }
 

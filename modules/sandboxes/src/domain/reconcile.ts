@@ -1,3 +1,4 @@
+import type { FoundSandbox } from '../drivers/driver.ts';
 import type { Boots } from './boots.ts';
 import { BOOT_LIMIT_MS } from './boots.ts';
 import type { SandboxContext } from './context.ts';
@@ -23,17 +24,17 @@ export async function reconcile(
 ): Promise<ReconcileResult> {
   const { repository, driver, node, log } = context;
   const result = { adopted: 0, repaired: 0, removed: 0 };
-  const found = new Map((await driver.list()).map((each) => [each.id, each.running]));
+  const found = new Map((await driver.list()).map((each) => [each.id, each]));
   for (const id of await repository.removed(node)) {
     await service.cleanUp(id);
     found.delete(id);
     result.removed += 1;
   }
   for (const sandbox of await repository.ofNode(node, ['creating', 'running', 'stopped', 'error'])) {
-    const running = found.get(sandbox.id);
+    const condition = found.get(sandbox.id);
     found.delete(sandbox.id);
     try {
-      result[await settle(context, boots, supervisor, sandbox, running)] += 1;
+      result[await settle(context, boots, supervisor, sandbox, condition)] += 1;
     } catch (error) {
       log.error({ err: error, sandbox: sandbox.id }, 'a sandbox could not be put right');
     }
@@ -46,18 +47,21 @@ export async function reconcile(
   return result;
 }
 
-/** `running`: undefined when the machine knows nothing of it. */
+/** `condition`: undefined when the machine knows nothing of it. */
 async function settle(
   context: SandboxContext,
   boots: Boots,
   supervisor: Supervisor,
   sandbox: Sandbox,
-  running: boolean | undefined,
+  condition: FoundSandbox | undefined,
 ): Promise<'adopted' | 'repaired'> {
   const { driver, effects, repository } = context;
+  const running = condition?.running;
   switch (sandbox.status) {
     case 'running':
-      if (running === true && (await supervisor.reconnect(sandbox.id))) return 'adopted';
+      // The end of the platform came between the standstill and its record.
+      if (condition?.paused === true && sandbox.pausedAt === null) await driver.resume(sandbox.id);
+      if (running === true && (await supervisor.reconnect(sandbox))) return 'adopted';
       await supervisor.fail(sandbox.id, {
         code: running === true ? 'AGENT_TIMEOUT' : 'NODE_LOST',
         message: running === true ? 'The sandbox does not answer any more' : 'The machine lost the sandbox',

@@ -5,7 +5,12 @@ import type { ImageCatalog } from '../images/catalog.ts';
 import type { Boots } from './boots.ts';
 import type { SandboxContext } from './context.ts';
 import { isSandboxId, newName, newSandboxId } from './identifiers.ts';
+<<<<<<< HEAD
 import type { InsertOutcome, RepeatedRequest, SandboxFilter, SandboxPage } from './ports.ts';
+=======
+import { pause, resume } from './pausing.ts';
+import type { InsertOutcome, SandboxFilter, SandboxPage } from './ports.ts';
+>>>>>>> 3b274e2 (Pause sandboxes, and let any use of a paused one resume it)
 import type { Sandbox, SandboxStatus } from './sandbox.ts';
 import { waitForStatus } from './wait-for-status.ts';
 import type { WarmClaim, WarmClaims } from './warm-claims.ts';
@@ -112,11 +117,11 @@ export class SandboxService {
     return this.#context.repository.list(workspaceUuid, filter);
   }
 
-  /** From `stopped`, or from `error` with the files kept. A running one stays as it is. */
+  /** From `stopped`, or from `error` with the files kept. A running one stays as it is, a paused one goes on. */
   async start(workspaceUuid: string, id: string, waitMs: number, signal: AbortSignal): Promise<Sandbox> {
     const sandbox = await this.get(workspaceUuid, id);
     const { repository, watch, effects } = this.#context;
-    if (sandbox.status === 'running') return sandbox;
+    if (sandbox.status === 'running') return sandbox.pausedAt === null ? sandbox : resume(this.#context, sandbox);
     let current = sandbox;
     if (sandbox.status !== 'creating') {
       this.#assertDriver();
@@ -129,6 +134,15 @@ export class SandboxService {
       }
     }
     return waitForStatus(this.#context, current, NOT_SETTLED, effects, waitMs, signal);
+  }
+
+  /** A running one stands still with its memory until it is resumed or used. Throws SANDBOX_NOT_RUNNING. */
+  async pause(workspaceUuid: string, id: string): Promise<Sandbox> {
+    return pause(this.#context, await this.get(workspaceUuid, id));
+  }
+
+  async resume(workspaceUuid: string, id: string): Promise<Sandbox> {
+    return resume(this.#context, await this.get(workspaceUuid, id));
   }
 
   /** Also ends a start that is under way. A stopped one stays as it is; one that failed has nothing to stop. */

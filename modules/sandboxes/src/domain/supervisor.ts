@@ -1,6 +1,6 @@
 import { toAppError } from '@svc/errors';
 import type { SandboxContext } from './context.ts';
-import type { SandboxFault } from './sandbox.ts';
+import type { Sandbox, SandboxFault } from './sandbox.ts';
 
 const RECONNECT_ATTEMPTS = 3;
 const RECONNECT_LIMIT_MS = 5_000;
@@ -31,11 +31,11 @@ export class Supervisor {
   async #look(id: string): Promise<void> {
     const { repository, driver, live, log } = this.#context();
     const sandbox = await repository.find(id);
-    if (sandbox?.status !== 'running' || live.connectionOf(id) !== null) return;
+    if (sandbox?.status !== 'running' || live.has(id)) return;
     if (!driver.status().available) return; // shutting down: the next start adopts it
     let condition = await driver.inspect(id);
     for (let attempt = 0; condition.running && attempt < RECONNECT_ATTEMPTS; attempt++) {
-      if (await this.reconnect(id)) return;
+      if (await this.reconnect(sandbox)) return;
       condition = await driver.inspect(id);
     }
     const fault: SandboxFault = condition.running
@@ -47,14 +47,19 @@ export class Supervisor {
     await this.fail(id, fault);
   }
 
-  /** Adopts the connection when it succeeds. */
-  async reconnect(id: string): Promise<boolean> {
+  /** Adopts the connection when it succeeds. A paused one goes on for that moment: else it could not answer. */
+  async reconnect({ id, pausedAt }: Pick<Sandbox, 'id' | 'pausedAt'>): Promise<boolean> {
     const { driver, live, effects, log } = this.#context();
     const limit = new AbortController();
     const cancel = effects.setTimer(() => limit.abort(), RECONNECT_LIMIT_MS);
     try {
+      if (pausedAt !== null) await driver.resume(id);
       const connection = await driver.connect(id, limit.signal);
       live.adopt(id, connection);
+      if (pausedAt !== null) {
+        live.setPaused(id, true);
+        await driver.pause(id);
+      }
       return true;
     } catch (error) {
       log.warn({ err: toAppError(error), sandbox: id }, 'sandbox does not answer');

@@ -1,5 +1,6 @@
 import type { SandboxContext } from './context.ts';
 import type { TicketRepository } from './ports.ts';
+import type { Sandbox } from './sandbox.ts';
 import type { SandboxService } from './sandbox-service.ts';
 
 const SWEEP_EVERY_MS = 5_000;
@@ -52,8 +53,10 @@ export class Sweeper {
     await this.#running;
   }
 
-  #isIdle(sandbox: { id: string; idleTimeoutSeconds: number | null; lastActivityAt: string }, now: Date): boolean {
-    if (sandbox.idleTimeoutSeconds === null || this.#context.live.isBusy(sandbox.id)) return false;
+  #isIdle(sandbox: Sandbox, now: Date): boolean {
+    // A pause is wanted: time does not pass in it.
+    if (sandbox.idleTimeoutSeconds === null || sandbox.pausedAt !== null || this.#context.live.isBusy(sandbox.id))
+      return false;
     return Date.parse(sandbox.lastActivityAt) + sandbox.idleTimeoutSeconds * 1000 <= now.getTime();
   }
 

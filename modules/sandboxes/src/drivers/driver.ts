@@ -26,7 +26,9 @@ export interface SandboxSpec {
 /** What a driver finds of a sandbox, whether or not the platform has a record of it. */
 export interface FoundSandbox {
   readonly id: string;
+  /** Also when it is paused. */
   readonly running: boolean;
+  readonly paused: boolean;
 }
 
 export interface SandboxCondition {
@@ -81,9 +83,13 @@ export interface SandboxDriver {
   imageVersion?(image: string): Promise<string | null>;
   inspect(id: string): Promise<SandboxCondition>;
   stats(id: string): Promise<SandboxStats>;
-  /** Asks everything inside to end, kills what has not after the time, keeps the files. */
+  /** Everything inside stands still and keeps its memory. Repeating it changes nothing. */
+  pause(id: string): Promise<void>;
+  /** Everything inside goes on where it stood. One that is not paused, or does not run, is no error. */
+  resume(id: string): Promise<void>;
+  /** Paused or not: asks everything inside to end, kills what has not after the time, keeps the files. */
   stop(id: string, graceMs: number): Promise<void>;
-  /** Ends it at once and removes its files. A sandbox that does not exist is no error. */
+  /** Paused or not: ends it at once and removes its files. A sandbox that does not exist is no error. */
   remove(id: string): Promise<void>;
   list(): Promise<readonly FoundSandbox[]>;
   /** Lets go of everything but the sandboxes, which go on. */

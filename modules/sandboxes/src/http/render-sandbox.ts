@@ -20,6 +20,7 @@ export function renderSandbox(sandbox: Sandbox, images: ImageProgressSource): St
     error: sandbox.fault,
     created_at: sandbox.createdAt,
     started_at: sandbox.startedAt,
+    paused_at: sandbox.pausedAt,
     expires_at: sandbox.expiresAt,
     last_activity_at: sandbox.lastActivityAt,
     labels: sandbox.labels,

@@ -37,6 +37,7 @@ export function registerSandboxRoutes(app: HttpApp, options: SandboxRoutesOption
   registerReads(app, options);
   registerCreate(app, options);
   registerChanges(app, options);
+  registerPausing(app, options);
 }
 
 function registerReads(app: HttpApp, { prefix, service, config, images }: SandboxRoutesOptions): void {
@@ -176,6 +177,36 @@ function registerChanges(app: HttpApp, { prefix, service, images }: SandboxRoute
       await service.remove(grantOf(request).workspaceUuid, id);
       return { id, deleted: true as const, message: 'The sandbox was deleted' };
     },
+  );
+}
+
+function registerPausing(app: HttpApp, { prefix, service, images }: SandboxRoutesOptions): void {
+  const body = Type.Optional(Type.Union([Type.Object({}, { additionalProperties: false }), Type.Null()]));
+  const schema = {
+    tags,
+    params: idParamsSchema,
+    querystring: workspaceQuerySchema,
+    body,
+    response: { 200: sandboxSchema },
+  };
+  app.post(
+    `${prefix}/:id/pause`,
+    {
+      config: { action: 'sandbox:update' },
+      schema: {
+        ...schema,
+        summary: 'Pause a sandbox: its processes stand still and keep their memory; a use resumes it',
+      },
+    },
+    async (request) => renderSandbox(await service.pause(grantOf(request).workspaceUuid, request.params.id), images),
+  );
+  app.post(
+    `${prefix}/:id/resume`,
+    {
+      config: { action: 'sandbox:update' },
+      schema: { ...schema, summary: 'Resume a paused sandbox: its processes go on where they stood' },
+    },
+    async (request) => renderSandbox(await service.resume(grantOf(request).workspaceUuid, request.params.id), images),
   );
 }
 

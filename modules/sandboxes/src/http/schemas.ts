@@ -37,6 +37,7 @@ export const sandboxSchema = Type.Object({
   error: nullable(Type.Object({ code: Type.String(), message: Type.String(), recoverable: Type.Boolean() })),
   created_at: timestamp,
   started_at: nullable(timestamp),
+  paused_at: nullable(timestamp),
   expires_at: nullable(timestamp),
   last_activity_at: timestamp,
   labels: Type.Record(Type.String(), Type.String()),

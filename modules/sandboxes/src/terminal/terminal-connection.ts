@@ -20,6 +20,8 @@ export interface TerminalConnectionOptions {
   readonly rows: number;
   /** Called for every input, so that the sandbox counts as used. */
   readonly active: () => void;
+  /** Called before something reaches the process. */
+  readonly used: () => void;
   /** How to close when the sandbox went away below the terminal. */
   readonly lostClose: () => Promise<{ code: number; reason: string }>;
 }
@@ -127,6 +129,7 @@ export class TerminalConnection {
   }
 
   #obey(input: Extract<ClientInput, { kind: 'stdin' | 'resize' | 'signal' | 'eof' }>): void {
+    if (input.kind !== 'resize') this.#options.used(); // a window that is resized is no use
     switch (input.kind) {
       case 'stdin':
         this.#type(input.bytes);

@@ -209,6 +209,7 @@ export class TerminalHub implements UpgradeRoute {
       cols: wanted.cols,
       rows: wanted.rows,
       active: () => live.active(sandbox.id, nowMs()),
+      used: () => live.use(sandbox.id),
       lostClose: () => this.#closeOf(sandbox.id),
     });
     this.#open.set(terminal, place);

@@ -98,6 +98,41 @@ export function driverContract(make: () => Promise<ContractSubject>): void {
     expect(left).not.toContain(stopped.id);
   });
 
+  it('pauses and resumes, says so in the list, and takes a repetition of either', async () => {
+    const spec = await started('paused');
+    const { driver } = subject;
+    const connection = await driver.connect(spec.id, signal());
+    const look = async () => (await driver.list()).find((each) => each.id === spec.id);
+    await driver.pause(spec.id);
+    await driver.pause(spec.id);
+    expect(await look()).toEqual({ id: spec.id, running: true, paused: true });
+    expect(await driver.inspect(spec.id)).toMatchObject({ running: true });
+    const late = connection.ping();
+    const first = await Promise.race([late.then(() => 'answered'), driver.stats(spec.id).then(() => 'still')]);
+    expect(first).toBe('still');
+    await driver.resume(spec.id);
+    await driver.resume(spec.id);
+    await late;
+    expect(await look()).toEqual({ id: spec.id, running: true, paused: false });
+    await connection.close();
+    await driver.remove(spec.id);
+    await driver.resume(spec.id);
+  });
+
+  it('stops and removes what is paused', async () => {
+    const [stopped, removed] = [await started('pausestop'), await started('pausegone')];
+    for (const { id } of [stopped, removed]) await subject.driver.pause(id);
+    await subject.driver.stop(stopped.id, 5000);
+    await subject.driver.remove(removed.id);
+    expect(await subject.driver.inspect(stopped.id)).toMatchObject({ running: false });
+    await subject.driver.start(stopped, signal());
+    const connection = await subject.driver.connect(stopped.id, signal());
+    await connection.ping();
+    await connection.close();
+    await subject.driver.remove(stopped.id);
+    await expect(subject.driver.pause(removed.id)).rejects.toMatchObject({ code: 'RUNTIME_FAILED' });
+  });
+
   it('takes a repeated stop and a repeated remove, and those of a sandbox that never was', async () => {
     const spec = await started('gone');
     await subject.driver.stop(spec.id, 5000);

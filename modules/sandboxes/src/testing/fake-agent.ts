@@ -10,6 +10,8 @@ export class FakeAgent {
   readonly path: string;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
+  readonly #ungreeted: (() => void)[] = [];
+  #frozen = false;
 
   constructor(path: string) {
     this.path = path;
@@ -23,6 +25,18 @@ export class FakeAgent {
     });
   }
 
+  /** Nothing is taken in and nothing answered until `thaw`; who connects meanwhile is not greeted. */
+  freeze(): void {
+    this.#frozen = true;
+    for (const socket of this.#sockets) socket.pause();
+  }
+
+  thaw(): void {
+    this.#frozen = false;
+    for (const socket of this.#sockets) socket.resume();
+    for (const greet of this.#ungreeted.splice(0)) greet();
+  }
+
   async close(): Promise<void> {
     for (const socket of this.#sockets) socket.destroy();
     await new Promise<void>((resolve) => this.#server.close(() => resolve()));
@@ -33,7 +47,9 @@ export class FakeAgent {
     socket.once('close', () => this.#sockets.delete(socket));
     socket.on('error', () => undefined);
     const decoder = new FrameDecoder();
-    socket.write(encodeJsonFrame(FrameType.hello, 0, { protocol: 1, pid: 1 }));
+    const greet = (): void => void socket.write(encodeJsonFrame(FrameType.hello, 0, { protocol: 1, pid: 1 }));
+    if (this.#frozen) this.#ungreeted.push(greet);
+    else greet();
     socket.on('data', (chunk: Buffer) => {
       for (const frame of decoder.push(chunk)) this.#answer(socket, frame);
     });

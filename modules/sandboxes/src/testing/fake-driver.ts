@@ -17,6 +17,7 @@ import { FakeAgent } from './fake-agent.ts';
 interface FakeSandbox {
   agent: FakeAgent | null;
   outOfMemory: boolean;
+  paused: boolean;
 }
 
 /** A driver whose sandboxes are sockets that speak the helper's protocol. Tests make its next steps fail or wait. */
@@ -51,7 +52,7 @@ export class FakeDriver implements SandboxDriver {
     assertSandboxId(spec.id);
     signal.throwIfAborted();
     await this.beforeCreate(spec, signal);
-    if (!this.sandboxes.has(spec.id)) this.sandboxes.set(spec.id, { agent: null, outOfMemory: false });
+    if (!this.sandboxes.has(spec.id)) this.sandboxes.set(spec.id, { agent: null, outOfMemory: false, paused: false });
   }
 
   async start(spec: SandboxSpec, signal: AbortSignal): Promise<void> {
@@ -86,8 +87,23 @@ export class FakeDriver implements SandboxDriver {
     return this.reading;
   }
 
+  async pause(id: string): Promise<void> {
+    const sandbox = this.sandboxes.get(id);
+    if (sandbox?.agent == null) throw sandboxErrors.RUNTIME_FAILED({ details: { reason: 'it does not run' } });
+    sandbox.paused = true;
+    sandbox.agent.freeze();
+  }
+
+  async resume(id: string): Promise<void> {
+    const sandbox = this.sandboxes.get(id);
+    if (sandbox === undefined) return;
+    sandbox.paused = false;
+    sandbox.agent?.thaw();
+  }
+
   async stop(id: string): Promise<void> {
     assertSandboxId(id);
+    await this.resume(id);
     const sandbox = this.sandboxes.get(id);
     const agent = sandbox?.agent;
     if (sandbox !== undefined) sandbox.agent = null;
@@ -101,7 +117,11 @@ export class FakeDriver implements SandboxDriver {
   }
 
   async list(): Promise<readonly FoundSandbox[]> {
-    return [...this.sandboxes].map(([id, sandbox]) => ({ id, running: sandbox.agent !== null }));
+    return [...this.sandboxes].map(([id, sandbox]) => ({
+      id,
+      running: sandbox.agent !== null,
+      paused: sandbox.paused,
+    }));
   }
 
   /** The first process ends as if it had crashed, or as if its memory had ended. */

@@ -196,6 +196,7 @@ func (l *cgroupLayout) kill(sandbox string) error {
 		for _, pid := range pids {
 			_ = syscall.Kill(pid, syscall.SIGKILL)
 		}
+		_ = l.thaw(sandbox) // frozen processes of v1 die when they move again
 		time.Sleep(killPollEvery)
 	}
 	return step("kill the sandbox", errors.New("processes do not end"))

@@ -62,6 +62,7 @@ func (h *host) readState(sandbox string) (*state, error) {
 type report struct {
 	state
 	Alive    bool  `json:"alive"`
+	Paused   bool  `json:"paused"`
 	OomKills int64 `json:"oom_kills"`
 }
 
@@ -70,7 +71,7 @@ func (h *host) inspect(sandbox string) (*report, error) {
 	if err != nil {
 		return &report{state: state{Sandbox: sandbox, Slot: -1}}, nil
 	}
-	return &report{state: *s, Alive: alive(s), OomKills: h.cgroups.oomKills(sandbox)}, nil
+	return &report{state: *s, Alive: alive(s), Paused: h.cgroups.frozen(sandbox), OomKills: h.cgroups.oomKills(sandbox)}, nil
 }
 
 func (h *host) list() (any, error) {
@@ -123,6 +124,9 @@ func (h *host) stats(sandbox string) (any, error) {
 func (h *host) stop(sandbox string, timeoutMs int) (any, error) {
 	s, err := h.readState(sandbox)
 	if err == nil && s.Pid > 1 {
+		if err := h.cgroups.thaw(sandbox); err != nil { // what stands still hears no signal
+			return nil, err
+		}
 		if fd, err := pidfd(s); err == nil {
 			// Repeated: a first process that is just starting does not hear signals yet.
 			limit := min(time.Duration(timeoutMs)*time.Millisecond, maxStopWait)
@@ -145,6 +149,7 @@ func (h *host) clean(sandbox string) (any, error) {
 	if err == nil && s.Pid > 1 {
 		if fd, err := pidfd(s); err == nil {
 			signalPidfd(fd, syscall.SIGKILL)
+			_ = h.cgroups.thaw(sandbox) // a frozen process of v1 dies when it moves again, before it does anything else
 			waitPidfd(fd, 5*time.Second)
 			_ = syscall.Close(fd)
 		}

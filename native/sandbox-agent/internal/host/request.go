@@ -127,6 +127,10 @@ func (h *host) handle(r *request) (any, error) {
 		return h.inspect(r.Sandbox)
 	case "stats":
 		return h.stats(r.Sandbox)
+	case "pause":
+		return map[string]any{}, h.pause(r.Sandbox)
+	case "resume":
+		return map[string]any{}, h.cgroups.thaw(r.Sandbox)
 	case "stop":
 		return h.stop(r.Sandbox, r.Timeout)
 	case "clean":

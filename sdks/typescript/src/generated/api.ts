@@ -1612,6 +1612,7 @@ export interface SandboxOperations {
         /** RFC 3339, UTC, milliseconds */
         "created_at": string;
         "started_at": string | null;
+        "paused_at": string | null;
         "expires_at": string | null;
         /** RFC 3339, UTC, milliseconds */
         "last_activity_at": string;
@@ -1681,6 +1682,7 @@ export interface SandboxOperations {
       /** RFC 3339, UTC, milliseconds */
       "created_at": string;
       "started_at": string | null;
+      "paused_at": string | null;
       "expires_at": string | null;
       /** RFC 3339, UTC, milliseconds */
       "last_activity_at": string;
@@ -1730,6 +1732,7 @@ export interface SandboxOperations {
       /** RFC 3339, UTC, milliseconds */
       "created_at": string;
       "started_at": string | null;
+      "paused_at": string | null;
       "expires_at": string | null;
       /** RFC 3339, UTC, milliseconds */
       "last_activity_at": string;
@@ -2072,6 +2075,102 @@ export interface SandboxOperations {
       })[];
     };
   };
+  /** Pause a sandbox: its processes stand still and keep their memory; a use resumes it */
+  'POST /containers/{id}/pause': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+    };
+    body: Record<string, never> | null;
+    answer: {
+      "id": string;
+      "name": string;
+      "image": string;
+      "status": "creating" | "running" | "stopped" | "error";
+      "state_reason": string | null;
+      "error": {
+        "code": string;
+        "message": string;
+        "recoverable": boolean;
+      } | null;
+      /** RFC 3339, UTC, milliseconds */
+      "created_at": string;
+      "started_at": string | null;
+      "paused_at": string | null;
+      "expires_at": string | null;
+      /** RFC 3339, UTC, milliseconds */
+      "last_activity_at": string;
+      "labels": Record<string, string>;
+      "environment": Record<string, string>;
+      "resources": {
+        "cpu": number;
+        "memory_mb": number;
+        "disk_mb": number;
+        "pids": number;
+      };
+      "driver": string;
+      "isolation": "default" | "gvisor";
+      "network": "none" | "egress";
+      "image_progress": {
+        /** resolving, downloading, unpacking or building */
+        "stage": string;
+        "source": string;
+        "layers": number;
+        "layers_done": number;
+        /** Compressed bytes to fetch; 0 when nothing is fetched */
+        "bytes": number;
+        "bytes_done": number;
+      } | null;
+    };
+  };
+  /** Resume a paused sandbox: its processes go on where they stood */
+  'POST /containers/{id}/resume': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+    };
+    body: Record<string, never> | null;
+    answer: {
+      "id": string;
+      "name": string;
+      "image": string;
+      "status": "creating" | "running" | "stopped" | "error";
+      "state_reason": string | null;
+      "error": {
+        "code": string;
+        "message": string;
+        "recoverable": boolean;
+      } | null;
+      /** RFC 3339, UTC, milliseconds */
+      "created_at": string;
+      "started_at": string | null;
+      "paused_at": string | null;
+      "expires_at": string | null;
+      /** RFC 3339, UTC, milliseconds */
+      "last_activity_at": string;
+      "labels": Record<string, string>;
+      "environment": Record<string, string>;
+      "resources": {
+        "cpu": number;
+        "memory_mb": number;
+        "disk_mb": number;
+        "pids": number;
+      };
+      "driver": string;
+      "isolation": "default" | "gvisor";
+      "network": "none" | "egress";
+      "image_progress": {
+        /** resolving, downloading, unpacking or building */
+        "stage": string;
+        "source": string;
+        "layers": number;
+        "layers_done": number;
+        /** Compressed bytes to fetch; 0 when nothing is fetched */
+        "bytes": number;
+        "bytes_done": number;
+      } | null;
+    };
+  };
   /** Start a stopped sandbox, or bring one in error back with its files */
   'POST /containers/{id}/start': {
     query: {
@@ -2094,6 +2193,7 @@ export interface SandboxOperations {
       /** RFC 3339, UTC, milliseconds */
       "created_at": string;
       "started_at": string | null;
+      "paused_at": string | null;
       "expires_at": string | null;
       /** RFC 3339, UTC, milliseconds */
       "last_activity_at": string;
@@ -2141,6 +2241,7 @@ export interface SandboxOperations {
       /** RFC 3339, UTC, milliseconds */
       "created_at": string;
       "started_at": string | null;
+      "paused_at": string | null;
       "expires_at": string | null;
       /** RFC 3339, UTC, milliseconds */
       "last_activity_at": string;

@@ -186,6 +186,14 @@ export class DockerDriver implements SandboxDriver {
     }
   }
 
+  async pause(id: string): Promise<void> {
+    await this.#set(id, 'pause');
+  }
+
+  async resume(id: string): Promise<void> {
+    await this.#set(id, 'unpause');
+  }
+
   async stop(id: string, graceMs: number): Promise<void> {
     const { client } = this.#need();
     const path = `/containers/${this.#nameOf(id)}`;
@@ -223,7 +231,7 @@ export class DockerDriver implements SandboxDriver {
     return (Array.isArray(found) ? found : []).map(asFields).flatMap((each) => {
       const id = asFields(each['Labels'])[SANDBOX_LABEL];
       const running = each['State'] === 'running' || each['State'] === 'paused';
-      return typeof id === 'string' ? [{ id, running }] : [];
+      return typeof id === 'string' ? [{ id, running, paused: each['State'] === 'paused' }] : [];
     });
   }
 
@@ -322,6 +330,19 @@ export class DockerDriver implements SandboxDriver {
       return asFields(await this.#need().client.json('GET', `/containers/${name}/json`, { signal }));
     } catch (error) {
       if (isMissing(error)) return null;
+      throw this.#translate(error, 'RUNTIME_FAILED');
+    }
+  }
+
+  /** Where it is so already, the engine says that there is a conflict. */
+  async #set(id: string, state: 'pause' | 'unpause'): Promise<void> {
+    const signal = AbortSignal.timeout(REQUEST_LIMIT_MS);
+    try {
+      await this.#need().client.json('POST', `/containers/${this.#nameOf(id)}/${state}`, { signal });
+    } catch (error) {
+      if (state === 'unpause' && (isConflict(error) || isMissing(error))) return;
+      if (isConflict(error) && asFields((await this.#look(this.#nameOf(id), signal))?.['State'])['Paused'] === true)
+        return;
       throw this.#translate(error, 'RUNTIME_FAILED');
     }
   }

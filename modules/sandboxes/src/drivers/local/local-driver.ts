@@ -151,6 +151,14 @@ export class LocalDriver implements SandboxDriver {
     };
   }
 
+  async pause(id: string): Promise<void> {
+    await this.#call('pause', id);
+  }
+
+  async resume(id: string): Promise<void> {
+    await this.#call('resume', id);
+  }
+
   async stop(id: string, graceMs: number): Promise<void> {
     await this.#call('stop', id, { timeout_ms: graceMs });
   }
@@ -163,12 +171,15 @@ export class LocalDriver implements SandboxDriver {
 
   async list(): Promise<readonly FoundSandbox[]> {
     const { sandboxes } = fields(await this.#call('list', ''));
-    const running = new Map<string, boolean>();
-    for (const name of await readdir(join(this.#options.dataFolder, 'disks'))) running.set(name, false);
-    for (const each of Array.isArray(sandboxes) ? sandboxes.map(fields) : []) {
-      running.set(String(each['sandbox']), each['alive'] === true);
+    const found = new Map<string, FoundSandbox>();
+    for (const name of await readdir(join(this.#options.dataFolder, 'disks'))) {
+      found.set(name, { id: name, running: false, paused: false });
     }
-    return [...running].map(([id, alive]) => ({ id, running: alive }));
+    for (const each of Array.isArray(sandboxes) ? sandboxes.map(fields) : []) {
+      const id = String(each['sandbox']);
+      found.set(id, { id, running: each['alive'] === true, paused: each['paused'] === true });
+    }
+    return [...found.values()];
   }
 
   async close(): Promise<void> {

@@ -1,0 +1,63 @@
+import { sandboxErrors } from '../errors.ts';
+import type { SandboxContext } from './context.ts';
+import type { Sandbox } from './sandbox.ts';
+
+/**
+ * Every process of a running sandbox stands still and keeps its memory; its idle time stands still as well. A paused one
+ * stays as it is. Throws SANDBOX_NOT_RUNNING.
+ */
+export function pause(context: SandboxContext, sandbox: Sandbox): Promise<Sandbox> {
+  const { mutex, repository, driver, live, watch, effects } = context;
+  const { id } = sandbox;
+  return mutex.run(id, async () => {
+    const current = await running(context, id);
+    if (current.pausedAt !== null) return current;
+    live.setPaused(id, true); // before it stands still: a use that comes meanwhile wakes it afterwards
+    try {
+      await driver.pause(id);
+      const paused = await repository.change(id, ['running'], { pausedAt: effects.now().toISOString() });
+      if (paused === null) throw sandboxErrors.SANDBOX_NOT_FOUND(); // deleted meanwhile
+      watch.announce(id, paused);
+      return paused;
+    } catch (error) {
+      live.setPaused(id, false);
+      await driver.resume(id);
+      throw error;
+    }
+  });
+}
+
+/** Its processes go on where they stood. Throws SANDBOX_NOT_RUNNING. */
+export function resume(context: SandboxContext, sandbox: Sandbox): Promise<Sandbox> {
+  const { mutex, repository, driver, live, watch, effects } = context;
+  const { id } = sandbox;
+  return mutex.run(id, async () => {
+    const current = await running(context, id);
+    if (current.pausedAt === null) return current;
+    await driver.resume(id);
+    live.setPaused(id, false);
+    const change = { pausedAt: null, lastActivityAt: effects.now().toISOString() };
+    const resumed = await repository.change(id, ['running'], change);
+    if (resumed === null) throw sandboxErrors.SANDBOX_NOT_FOUND();
+    watch.announce(id, resumed);
+    return resumed;
+  });
+}
+
+/** For a use that waits for nobody: what it asks of the sandbox is answered once the sandbox goes on. */
+export async function wake(context: SandboxContext, id: string): Promise<void> {
+  try {
+    const sandbox = await context.repository.find(id);
+    if (sandbox?.status === 'running') await resume(context, sandbox);
+  } catch (error) {
+    context.live.setPaused(id, true); // the next use tries again
+    context.log.error({ err: error, sandbox: id }, 'a paused sandbox could not be resumed');
+  }
+}
+
+async function running({ repository }: SandboxContext, id: string): Promise<Sandbox> {
+  const sandbox = await repository.find(id);
+  if (sandbox === null) throw sandboxErrors.SANDBOX_NOT_FOUND();
+  if (sandbox.status === 'running') return sandbox;
+  throw sandboxErrors.SANDBOX_NOT_RUNNING({ details: { status: sandbox.status } });
+}
