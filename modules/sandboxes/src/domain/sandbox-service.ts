@@ -5,12 +5,8 @@ import type { ImageCatalog } from '../images/catalog.ts';
 import type { Boots } from './boots.ts';
 import type { SandboxContext } from './context.ts';
 import { isSandboxId, newName, newSandboxId } from './identifiers.ts';
-<<<<<<< HEAD
 import type { InsertOutcome, RepeatedRequest, SandboxFilter, SandboxPage } from './ports.ts';
-=======
 import { pause, resume } from './pausing.ts';
-import type { InsertOutcome, SandboxFilter, SandboxPage } from './ports.ts';
->>>>>>> 3b274e2 (Pause sandboxes, and let any use of a paused one resume it)
 import type { Sandbox, SandboxStatus } from './sandbox.ts';
 import { waitForStatus } from './wait-for-status.ts';
 import type { WarmClaim, WarmClaims } from './warm-claims.ts';

@@ -89,7 +89,8 @@ export class FakeDriver implements SandboxDriver {
 
   async pause(id: string): Promise<void> {
     const sandbox = this.sandboxes.get(id);
-    if (sandbox?.agent == null) throw sandboxErrors.RUNTIME_FAILED({ details: { reason: 'it does not run' } });
+    if (sandbox === undefined || sandbox.agent === null)
+      throw sandboxErrors.RUNTIME_FAILED({ details: { reason: 'it does not run' } });
     sandbox.paused = true;
     sandbox.agent.freeze();
   }
