@@ -23,6 +23,8 @@ import type { LiveConfig } from './config/live-config.ts';
 import { createPlatformToken } from './config/platform-token.ts';
 import { createDeployHandler } from './deploy/deploy-handler.ts';
 import { createExecHandler } from './exec/exec-handler.ts';
+import { ClusterEvents } from './events/cluster-events.ts';
+import type { ClusterEvent } from './events/cluster-event.ts';
 import { watchEventLoop, type EventLoopWatch } from './health/event-loop-watch.ts';
 import { Health } from './health/health.ts';
 import { KubernetesWatch } from './health/kubernetes-watch.ts';
@@ -77,14 +79,17 @@ export async function startAgent(dependencies: AgentDependencies): Promise<Agent
     await http?.close();
     throw error;
   }
-  parts.report('agent_started', {});
+  const tellOfUs = (type: EventType): void => {
+    parts.report({ type, namespace: config.current.agent.namespace, resource: 'agent', details: {} });
+  };
+  tellOfUs('agent_started');
   const loops = runLoops(parts, watch);
   log.info({ port: http.port, metrics_port: http.metricsPort }, 'the agent is up');
   return {
     httpPort: http.port,
     metricsPort: http.metricsPort,
     reconnectNow: () => parts.channel.retryNow(),
-    stop: () => stopAgent({ parts, loops, http, journal, client, metrics, health, eventLoop, log }),
+    stop: () => stopAgent({ tellOfUs, parts, loops, http, journal, client, metrics, health, eventLoop, log }),
   };
 }
 
@@ -101,7 +106,8 @@ interface Parts {
   delivery: Delivery;
   runner: CommandRunner;
   reporter: StatusReporter;
-  report: (type: EventType, details: Record<string, string>) => void;
+  events: ClusterEvents;
+  report: (event: ClusterEvent) => void;
 }
 
 function connectParts(dependencies: AgentDependencies, resources: Resources): Parts {
@@ -127,7 +133,7 @@ function connectParts(dependencies: AgentDependencies, resources: Resources): Pa
       ...(watch.health.version === '' ? {} : { kubernetes_version: watch.health.version }),
       ...(outbox.range === null ? {} : { outbox: outbox.range }),
       in_flight: runner.openCommandIds.slice(-PROTOCOL_LIMITS.idsPerMessage),
-      capabilities: ['deploy', 'exec', 'logs'],
+      capabilities: ['deploy', 'exec', 'logs', ...(config.current.events.enabled ? ['events'] : [])],
     }),
     handlers: {
       connected: (session) => {
@@ -155,13 +161,13 @@ function connectParts(dependencies: AgentDependencies, resources: Resources): Pa
   });
   const numbers = createClusterNumbers(client, () => watch.health.version);
   const reporter: StatusReporter = new StatusReporter({ channel, numbers, clock, log });
-  const report = (type: EventType, details: Record<string, string>): void => {
-    const occurredAt = clock.now().toISOString();
-    const namespace = config.current.agent.namespace;
-    outbox.add({ event_type: type, namespace, resource: 'agent', details, occurred_at: occurredAt });
+  const report = ({ type, namespace, resource, details }: ClusterEvent): void => {
+    outbox.add({ event_type: type, namespace, resource, details, occurred_at: clock.now().toISOString() });
     delivery.eventsWaiting();
   };
-  return { channel, delivery, runner, reporter, report };
+  const { events: rules, agent } = config.current;
+  const events = new ClusterEvents({ client, clock, random, log, rules, keyPrefix: agent.key_prefix, report });
+  return { channel, delivery, runner, reporter, events, report };
 }
 
 function healthOf(
@@ -193,13 +199,19 @@ interface Loops {
   done: Promise<unknown>;
 }
 
-function runLoops({ channel, reporter }: Parts, watch: KubernetesWatch): Loops {
+function runLoops({ channel, reporter, events }: Parts, watch: KubernetesWatch): Loops {
   const abort = new AbortController();
-  const done = Promise.all([channel.run(abort.signal), reporter.run(abort.signal), watch.run(abort.signal)]);
+  const done = Promise.all([
+    channel.run(abort.signal),
+    reporter.run(abort.signal),
+    watch.run(abort.signal),
+    events.run(abort.signal),
+  ]);
   return { abort, done };
 }
 
 interface StopRequest {
+  tellOfUs: (type: EventType) => void;
   parts: Parts;
   loops: Loops;
   http: AgentHttp;
@@ -212,6 +224,7 @@ interface StopRequest {
 }
 
 async function stopAgent({
+  tellOfUs,
   parts,
   loops,
   http,
@@ -224,7 +237,7 @@ async function stopAgent({
 }: StopRequest): Promise<void> {
   health.beginShutdown();
   metrics.setDown();
-  parts.report('agent_stopping', {});
+  tellOfUs('agent_stopping');
   await parts.runner.stop();
   const deadline = performance.now() + LAST_DELIVERY_MS;
   while (parts.channel.session !== null && journal.unacknowledgedIds().length > 0 && performance.now() < deadline) {

@@ -165,7 +165,9 @@ describe('the channel', () => {
     await waitFor(() => platform.messages('command_result').length >= 3);
     expect(platform.messages('command_result').at(-1)).toEqual(result);
     platform.send('result_ack', { command_ids: ['cmd-1'] });
-    await clock.advance(0);
+    // Messages are read in their order: the answer to this one says that the acknowledgement was read.
+    platform.sendText(JSON.stringify({ type: 'gossip', id: 'g', timestamp: new Date().toISOString(), payload: {} }));
+    await platform.waitForMessage('error');
     platform.connection.socket.terminate();
     await sooner(() => platform.messages('hello').at(-1)?.in_flight.length === 0);
   });

@@ -25,7 +25,7 @@ const DEFAULT_LIMITS: OutboxLimits = {
 /**
  * Events in the order they happened, kept until the platform acknowledged them. When the bound is reached the oldest
  * go, and one `events_dropped` with their count and range takes their place. While nothing was sent of it, an event
- * replaces an earlier one of the same type and object.
+ * replaces an earlier one of the same type, object and reason.
  */
 export class Outbox {
   readonly #limits: OutboxLimits;
@@ -60,7 +60,7 @@ export class Outbox {
   }
 
   add(event: Omit<EventReport, 'seq'>): void {
-    const key = `${event.event_type} ${event.namespace}/${event.resource}`;
+    const key = keyOf(event);
     const earlier = this.#unsent.get(key);
     if (earlier !== undefined && earlier > this.#sentSeq) this.#remove(earlier);
     const seq = this.#nextSeq++;
@@ -82,7 +82,7 @@ export class Outbox {
 
   markSent(event: EventReport): void {
     this.#sentSeq = Math.max(this.#sentSeq, event.seq ?? 0);
-    this.#unsent.delete(`${event.event_type} ${event.namespace}/${event.resource}`);
+    this.#unsent.delete(keyOf(event));
   }
 
   /** A new connection: everything that is not acknowledged goes again. */
@@ -120,9 +120,15 @@ export class Outbox {
     if (entry === undefined) return;
     this.#entries.delete(seq);
     this.#sizeBytes -= entry.sizeBytes;
-    const key = `${entry.event.event_type} ${entry.event.namespace}/${entry.event.resource}`;
+    const key = keyOf(entry.event);
     if (this.#unsent.get(key) === seq) this.#unsent.delete(key);
   }
+}
+
+/** Two warnings about one pod are two: the reason belongs to the key. */
+function keyOf({ event_type: type, namespace, resource, details }: Omit<EventReport, 'seq'>): string {
+  const reason = details['reason'];
+  return `${type} ${namespace}/${resource} ${typeof reason === 'string' ? reason : ''}`;
 }
 
 function markerOf(dropped: Dropped): EventReport {

@@ -121,6 +121,16 @@ const policySection = Type.Object({
   }),
 });
 
+const eventsSection = Type.Object({
+  enabled: flag('Watch the cluster and report what happens', true, 'SVC_EVENTS_ENABLED'),
+  scope: Type.Enum(['managed', 'all'], {
+    description: 'Whose events: workloads that were deployed through the platform, or all of the cluster',
+    default: 'managed',
+    env: 'SVC_EVENTS_SCOPE',
+  }),
+  warnings: flag('Report Warning events of Kubernetes as well', true),
+});
+
 /** The agent's whole configuration: the contract's sections and ours. Every key has a default or is required. */
 export const agentConfigSchema = Type.Object({
   agent: agentSection,
@@ -170,6 +180,7 @@ export const agentConfigSchema = Type.Object({
     }),
   }),
   deploy: deploySection,
+  events: eventsSection,
   policy: policySection,
 });
 

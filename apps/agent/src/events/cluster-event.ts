@@ -1,0 +1,20 @@
+import type { EventType } from '@svc/protocol';
+
+/** An event of the contract before it gets its number and time. */
+export interface ClusterEvent {
+  type: EventType;
+  /** Empty for cluster-scoped objects. */
+  namespace: string;
+  /** `kind/name`, in lower case as kubectl names it. */
+  resource: string;
+  details: Record<string, string>;
+}
+
+/** Leaves out what is empty and shortens what is long: a kubelet's message may hold pages. */
+export function detailsOf(entries: Record<string, string | number | undefined>): Record<string, string> {
+  const details: Record<string, string> = {};
+  for (const [name, value] of Object.entries(entries)) {
+    if (value !== undefined && value !== '') details[name] = String(value).slice(0, 1000);
+  }
+  return details;
+}

@@ -1,0 +1,122 @@
+import { Reflector, type KindReference, type KubeClient, type KubeObject } from '@svc/kube';
+import type { Logger } from '@svc/telemetry';
+import { pause, type Clock } from '../clock.ts';
+import type { AgentConfig } from '../config/schema.ts';
+import type { ClusterEvent } from './cluster-event.ts';
+import { lookAtNode, nodeGone, type KeptNode } from './node-events.ts';
+import { lookAtPod, podGone, type KeptPod } from './pod-events.ts';
+import { involvedIn, lookAtWarning, type KeptWarning } from './warning-events.ts';
+import { lookAtWorkload, type KeptWorkload } from './workload-events.ts';
+
+export interface ClusterEventsOptions {
+  client: Pick<KubeClient, 'list' | 'watch'>;
+  clock: Clock;
+  random: () => number;
+  log: Logger;
+  rules: AgentConfig['events'];
+  keyPrefix: string;
+  report(event: ClusterEvent): void;
+}
+
+interface Look<Kept> {
+  kept: Kept;
+  events: ClusterEvent[];
+}
+
+interface Kind<Kept> extends KindReference {
+  look(object: KubeObject, before: Kept | null, initial: boolean): Look<Kept>;
+  gone?(kept: Kept): ClusterEvent;
+  labelSelector?: string;
+  fieldSelector?: string;
+}
+
+/** Watches what events are made of: managed pods and workloads, or all of them; nodes; warnings about those. */
+export class ClusterEvents {
+  readonly #options: ClusterEventsOptions;
+  readonly #pods: Reflector<KeptPod>;
+  readonly #workloads: Reflector<KeptWorkload>[];
+  readonly #nodes: Reflector<KeptNode>;
+  readonly #warnings: Reflector<KeptWarning>;
+  readonly #failing = new Set<string>();
+
+  constructor(options: ClusterEventsOptions) {
+    this.#options = options;
+    const { rules, keyPrefix } = options;
+    const selection = rules.scope === 'all' ? {} : { labelSelector: `${keyPrefix}/project` };
+    this.#pods = this.#reflect<KeptPod>({
+      apiVersion: 'v1',
+      kind: 'Pod',
+      ...selection,
+      look: (pod, before, initial) => lookAtPod(pod, before, initial, keyPrefix),
+      gone: podGone,
+    });
+    this.#workloads = ['Deployment', 'StatefulSet'].map((kind) =>
+      this.#reflect<KeptWorkload>({
+        apiVersion: 'apps/v1',
+        kind,
+        ...selection,
+        look: (object, before, initial) => lookAtWorkload(object, before, initial, keyPrefix),
+      }),
+    );
+    this.#nodes = this.#reflect<KeptNode>({ apiVersion: 'v1', kind: 'Node', look: lookAtNode, gone: nodeGone });
+    this.#warnings = this.#reflect<KeptWarning>({
+      apiVersion: 'v1',
+      kind: 'Event',
+      fieldSelector: 'type=Warning',
+      look: (event, before, initial) => this.#lookAtWarning(event, before, initial),
+    });
+  }
+
+  /** Runs until the signal aborts; never rejects. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { rules } = this.#options;
+    if (!rules.enabled) return;
+    const all = [this.#nodes, ...this.#workloads, this.#pods, ...(rules.warnings ? [this.#warnings] : [])];
+    await Promise.all(all.map((reflector) => reflector.run(signal)));
+  }
+
+  #reflect<Kept>({ look, gone, ...kind }: Kind<Kept>): Reflector<Kept> {
+    const { client, clock, random, log, report } = this.#options;
+    return new Reflector<Kept>({
+      client,
+      random,
+      kind: { apiVersion: kind.apiVersion, kind: kind.kind },
+      ...(kind.labelSelector === undefined ? {} : { labelSelector: kind.labelSelector }),
+      ...(kind.fieldSelector === undefined ? {} : { fieldSelector: kind.fieldSelector }),
+      follower: {
+        seen: (object, before, initial) => {
+          const looked = look({ ...object, apiVersion: kind.apiVersion, kind: kind.kind }, before, initial);
+          for (const event of looked.events) report(event);
+          return looked.kept;
+        },
+        gone: (kept) => {
+          if (gone !== undefined) report(gone(kept));
+        },
+        synced: () => log.info({ kind: kind.kind }, 'a kind is watched'),
+      },
+      pause: (delayMs, signal) => pause(clock, delayMs, signal),
+      onError: (error, retryMs) => {
+        const first = !this.#failing.has(kind.kind);
+        this.#failing.add(kind.kind);
+        const retryInMs = Math.round(retryMs);
+        log[first ? 'warn' : 'debug']({ err: error, kind: kind.kind, retry_in_ms: retryInMs }, 'a kind is not watched');
+      },
+    });
+  }
+
+  #lookAtWarning(event: KubeObject, before: KeptWarning | null, initial: boolean): Look<KeptWarning> {
+    const looked = lookAtWarning(event, before, initial);
+    return this.#concernsUs(event) ? looked : { ...looked, events: [] };
+  }
+
+  /** By name, since a warning may be about a ReplicaSet or an autoscaler that carries no label of ours. */
+  #concernsUs(event: KubeObject): boolean {
+    if (this.#options.rules.scope === 'all') return true;
+    const { kind, namespace, name } = involvedIn(event);
+    if (kind === 'Node') return true;
+    const isOurs = (known: { namespace: string; name: string }): boolean =>
+      known.namespace === namespace && (name === known.name || name.startsWith(`${known.name}-`));
+    if (this.#workloads.some((reflector) => reflector.values().some(isOurs))) return true;
+    return kind === 'Pod' && this.#pods.values().some((pod) => pod.namespace === namespace && pod.name === name);
+  }
+}

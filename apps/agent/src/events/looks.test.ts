@@ -1,0 +1,121 @@
+import type { KubeObject } from '@svc/kube';
+import { describe, expect, it } from 'vitest';
+import { lookAtPod, type KeptPod } from './pod-events.ts';
+import { lookAtWarning } from './warning-events.ts';
+import { lookAtWorkload } from './workload-events.ts';
+
+function pod(status: object): KubeObject {
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'web-1', namespace: 'shop', labels: { 'svc.dev/project': 'p' } },
+    spec: { nodeName: 'node-1', containers: [{ name: 'main', image: 'web:1' }] },
+    status,
+  };
+}
+
+function waiting(reason: string, restartCount = 0): object {
+  return { containerStatuses: [{ name: 'main', image: 'web:1', restartCount, state: { waiting: { reason } } }] };
+}
+
+/** Looks one after the other, as a watch gives them: the types that each of them tells. */
+function story(statuses: readonly object[], initial = false): string[][] {
+  let kept: KeptPod | null = null;
+  return statuses.map((status, index) => {
+    const looked = lookAtPod(pod(status), kept, initial && index === 0, 'svc.dev');
+    kept = looked.kept;
+    return looked.events.map(({ type }) => type);
+  });
+}
+
+describe('looks at a pod', () => {
+  it('tell nothing of what was there before, and every change after it', () => {
+    const ready = { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] };
+    expect(story([ready, ready, { phase: 'Failed', reason: 'Evicted' }], true)).toEqual([[], [], ['pod_evicted']]);
+    expect(story([{ phase: 'Pending' }, ready])).toEqual([['pod_created'], ['pod_ready']]);
+  });
+
+  it('tell a crash loop when it begins and when its restarts have doubled', () => {
+    const loop = [3, 4, 5, 6, 7].map((restarts) => waiting('CrashLoopBackOff', restarts));
+    expect(story([{}, ...loop]).slice(1)).toEqual([['pod_crash_loop'], [], [], ['pod_crash_loop'], []]);
+  });
+
+  it('tell a failed pull once for its image, and again after it worked', () => {
+    const looks = [
+      waiting('ErrImagePull'),
+      waiting('ImagePullBackOff'),
+      waiting('ErrImagePull'),
+      {},
+      waiting('ErrImagePull'),
+    ];
+    expect(story([{}, ...looks]).slice(1)).toEqual([['image_pull_failed'], [], [], [], ['image_pull_failed']]);
+  });
+
+  it('tell each end for want of memory once', () => {
+    const ended = (finishedAt: string) => ({
+      containerStatuses: [{ name: 'main', lastState: { terminated: { reason: 'OOMKilled', finishedAt } } }],
+    });
+    const looks = [ended('2026-01-01T00:00:01Z'), ended('2026-01-01T00:00:01Z'), ended('2026-01-01T00:01:01Z')];
+    expect(story([{}, ...looks]).slice(1)).toEqual([['pod_oom_killed'], [], ['pod_oom_killed']]);
+  });
+
+  it('say where and whose it is', () => {
+    const { events } = lookAtPod(pod({}), null, false, 'svc.dev');
+    expect(events).toEqual([
+      {
+        type: 'pod_created',
+        namespace: 'shop',
+        resource: 'pod/web-1',
+        details: { image: 'web:1', node: 'node-1', project_id: 'p' },
+      },
+    ]);
+  });
+});
+
+describe('looks at a workload', () => {
+  function deployment(replicas: number, status: object): KubeObject {
+    return {
+      apiVersion: 'apps/v1',
+      kind: 'Deployment',
+      metadata: { name: 'web', namespace: 'shop', generation: 1 },
+      spec: { replicas },
+      status: { observedGeneration: 1, ...status },
+    };
+  }
+
+  it('tell when it becomes available, fails and is scaled', () => {
+    const up = deployment(1, { updatedReplicas: 1, availableReplicas: 1, replicas: 1 });
+    const stuck = deployment(1, {
+      conditions: [{ type: 'Progressing', reason: 'ProgressDeadlineExceeded', message: 'no' }],
+    });
+    const first = lookAtWorkload(deployment(1, {}), null, false, 'svc.dev');
+    expect(first.events).toEqual([]);
+    expect(lookAtWorkload(up, first.kept, false, 'svc.dev').events).toMatchObject([{ type: 'deployment_available' }]);
+    expect(lookAtWorkload(stuck, first.kept, false, 'svc.dev').events).toMatchObject([
+      { type: 'deployment_failed', details: { reason: 'no' } },
+    ]);
+    expect(lookAtWorkload(deployment(4, {}), first.kept, false, 'svc.dev').events).toMatchObject([
+      { type: 'scaled', details: { from: '1', to: '4' } },
+    ]);
+  });
+});
+
+describe('looks at a warning', () => {
+  it('tell it at its first sight and at each doubling', () => {
+    const warning = (count: number): KubeObject => ({
+      apiVersion: 'v1',
+      kind: 'Event',
+      metadata: { name: 'x', namespace: 'shop' },
+      involvedObject: { kind: 'Pod', namespace: 'shop', name: 'web-1' },
+      reason: 'BackOff',
+      count,
+    });
+    let kept: number | null = null;
+    const told = [1, 2, 3, 4, 7, 8].map((count) => {
+      const looked = lookAtWarning(warning(count), kept, false);
+      kept = looked.kept;
+      return looked.events.length;
+    });
+    expect(told).toEqual([1, 1, 0, 1, 0, 1]);
+  });
+});

@@ -1,0 +1,37 @@
+import { fieldAt, isRecord, type KubeObject } from '@svc/kube';
+import { detailsOf, type ClusterEvent } from './cluster-event.ts';
+
+/** What stays in memory of a node. */
+export interface KeptNode {
+  name: string;
+  ready: boolean;
+}
+
+export function lookAtNode(
+  node: KubeObject,
+  before: KeptNode | null,
+  initial: boolean,
+): { kept: KeptNode; events: ClusterEvent[] } {
+  const { name } = node.metadata;
+  const conditions = fieldAt(node, 'status', 'conditions');
+  const condition = (Array.isArray(conditions) ? conditions : []).filter(isRecord).find(({ type }) => type === 'Ready');
+  const ready = condition?.['status'] === 'True';
+  const events: ClusterEvent[] = [];
+  const tell = (type: ClusterEvent['type'], details: Record<string, string | undefined>): void => {
+    if (!initial) events.push({ type, namespace: '', resource: `node/${name}`, details: detailsOf(details) });
+  };
+  if (before === null) tell('node_added', { version: text(fieldAt(node, 'status', 'nodeInfo', 'kubeletVersion')) });
+  if (ready && before?.ready !== true) tell('node_ready', {});
+  if (!ready && before?.ready === true) {
+    tell('node_not_ready', { reason: text(condition?.['reason']), message: text(condition?.['message']) });
+  }
+  return { kept: { name, ready }, events };
+}
+
+export function nodeGone({ name }: KeptNode): ClusterEvent {
+  return { type: 'node_removed', namespace: '', resource: `node/${name}`, details: {} };
+}
+
+function text(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}

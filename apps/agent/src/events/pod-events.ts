@@ -1,0 +1,154 @@
+import { fieldAt, isRecord, type KubeObject } from '@svc/kube';
+import { detailsOf, type ClusterEvent } from './cluster-event.ts';
+
+/** What stays in memory of a pod: some hundred bytes instead of some thousand. */
+export interface KeptPod {
+  namespace: string;
+  name: string;
+  phase: string;
+  ready: boolean;
+  /** Restarts when its crash loop was last told; 0 = not in one. */
+  crashTold: number;
+  /** Image whose failed pull was told; empty = none. */
+  pullTold: string;
+  /** End of the last container that ran out of memory. */
+  outOfMemoryAt: string;
+}
+
+const PULL_FAILURES: ReadonlySet<string> = new Set([
+  'ErrImagePull',
+  'ImagePullBackOff',
+  'InvalidImageName',
+  'ErrImageNeverPull',
+  'RegistryUnavailable',
+]);
+
+interface ContainerLook {
+  name: string;
+  image: string;
+  restarts: number;
+  waiting: string;
+  message: string;
+  exitCode: number | undefined;
+  outOfMemoryAt: string;
+}
+
+/** One look at a pod: the events since the last one and what is kept for the next. */
+export function lookAtPod(
+  pod: KubeObject,
+  before: KeptPod | null,
+  initial: boolean,
+  keyPrefix: string,
+): { kept: KeptPod; events: ClusterEvent[] } {
+  const containers = containersOf(pod);
+  const phase = text(fieldAt(pod, 'status', 'phase'));
+  const events: ClusterEvent[] = [];
+  const tell = (type: ClusterEvent['type'], details: Record<string, string | number | undefined>): void => {
+    if (!initial)
+      events.push({ type, ...placeOf(pod), details: detailsOf({ ...details, ...commonOf(pod, keyPrefix) }) });
+  };
+  const ready = conditionIs(pod, 'Ready');
+  if (before === null) tell('pod_created', { image: containers[0]?.image ?? firstImage(pod) });
+  if (ready && before?.ready !== true) tell('pod_ready', {});
+  if (phase === 'Failed' && before?.phase !== 'Failed') {
+    const reason = text(fieldAt(pod, 'status', 'reason'));
+    const message = text(fieldAt(pod, 'status', 'message'));
+    const exitCode = containers.find((each) => (each.exitCode ?? 0) !== 0)?.exitCode;
+    tell(reason === 'Evicted' ? 'pod_evicted' : 'pod_failed', { reason, message, exit_code: exitCode });
+  }
+  const kept: KeptPod = {
+    namespace: pod.metadata.namespace ?? '',
+    name: pod.metadata.name,
+    phase,
+    ready,
+    crashTold: crashTold(containers, before?.crashTold ?? 0, tell),
+    pullTold: pullTold(containers, before?.pullTold ?? '', tell),
+    outOfMemoryAt: memoryTold(containers, before?.outOfMemoryAt ?? '', tell),
+  };
+  return { kept, events };
+}
+
+export function podGone({ namespace, name, phase }: KeptPod): ClusterEvent {
+  return { type: 'pod_deleted', namespace, resource: `pod/${name}`, details: detailsOf({ phase }) };
+}
+
+type Tell = (type: ClusterEvent['type'], details: Record<string, string | number | undefined>) => void;
+
+/** Told when it begins and at each doubling of the restarts: a loop of days is a dozen events. */
+function crashTold(containers: readonly ContainerLook[], told: number, tell: Tell): number {
+  const crashing = containers.find(({ waiting }) => waiting === 'CrashLoopBackOff');
+  if (crashing === undefined) return told;
+  const { name, restarts, message, exitCode } = crashing;
+  if (told > 0 && restarts < told * 2) return told;
+  tell('pod_crash_loop', { container: name, restarts, message, exit_code: exitCode });
+  return Math.max(1, restarts);
+}
+
+/** `ErrImagePull` and `ImagePullBackOff` take turns: one event for the image. */
+function pullTold(containers: readonly ContainerLook[], told: string, tell: Tell): string {
+  const failing = containers.find(({ waiting }) => PULL_FAILURES.has(waiting));
+  if (failing === undefined) return containers.some(({ waiting }) => waiting !== '') ? told : '';
+  const { name, image, waiting: reason, message } = failing;
+  if (image !== told) tell('image_pull_failed', { container: name, image, reason, message });
+  return image;
+}
+
+function memoryTold(containers: readonly ContainerLook[], told: string, tell: Tell): string {
+  let newest = told;
+  for (const { name, outOfMemoryAt, restarts } of containers) {
+    if (outOfMemoryAt <= told) continue;
+    tell('pod_oom_killed', { container: name, restarts, finished_at: outOfMemoryAt });
+    if (outOfMemoryAt > newest) newest = outOfMemoryAt;
+  }
+  return newest;
+}
+
+function containersOf(pod: KubeObject): ContainerLook[] {
+  const lists = [fieldAt(pod, 'status', 'initContainerStatuses'), fieldAt(pod, 'status', 'containerStatuses')];
+  return lists
+    .flatMap((list): unknown[] => (Array.isArray(list) ? list : []))
+    .filter(isRecord)
+    .map((status) => {
+      const ends = [fieldAt(status, 'state', 'terminated'), fieldAt(status, 'lastState', 'terminated')].filter(
+        isRecord,
+      );
+      const exitCode = ends[0]?.['exitCode'];
+      const restarts = status['restartCount'];
+      return {
+        name: text(status['name']),
+        image: text(status['image']),
+        restarts: typeof restarts === 'number' ? restarts : 0,
+        waiting: text(fieldAt(status, 'state', 'waiting', 'reason')),
+        message: text(fieldAt(status, 'state', 'waiting', 'message')),
+        exitCode: typeof exitCode === 'number' ? exitCode : undefined,
+        outOfMemoryAt: text(ends.find(({ reason }) => reason === 'OOMKilled')?.['finishedAt']),
+      };
+    });
+}
+
+function commonOf(pod: KubeObject, keyPrefix: string): Record<string, string | undefined> {
+  const owner = pod.metadata.ownerReferences?.find(({ controller }) => controller === true);
+  return {
+    node: text(fieldAt(pod, 'spec', 'nodeName')),
+    project_id: pod.metadata.labels?.[`${keyPrefix}/project`],
+    owner: owner === undefined ? undefined : `${owner.kind.toLowerCase()}/${owner.name}`,
+  };
+}
+
+function placeOf({ metadata }: KubeObject): { namespace: string; resource: string } {
+  return { namespace: metadata.namespace ?? '', resource: `pod/${metadata.name}` };
+}
+
+function firstImage(pod: KubeObject): string {
+  return text(fieldAt(pod, 'spec', 'containers', 0, 'image'));
+}
+
+function conditionIs(object: KubeObject, type: string): boolean {
+  const conditions = fieldAt(object, 'status', 'conditions');
+  if (!Array.isArray(conditions)) return false;
+  return conditions.filter(isRecord).some((each) => each['type'] === type && each['status'] === 'True');
+}
+
+function text(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}

@@ -1,0 +1,122 @@
+import { waitFor } from '@svc/testing';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { KubernetesStatusError } from './errors.ts';
+import type { KubeObject } from './objects.ts';
+import { Reflector } from './reflector.ts';
+import type { ListPage } from './list.ts';
+import type { WatchEvent } from './watch.ts';
+
+function object(name: string, uid: string, version = '1'): KubeObject {
+  return { apiVersion: 'v1', kind: 'Pod', metadata: { name, uid, resourceVersion: version } };
+}
+
+/** An API server that a test plays: its lists, and a watch that the test feeds. */
+class PlayedServer {
+  lists: KubeObject[][] = [];
+  versions: string[] = [];
+  #feed: ((event: WatchEvent | Error | null) => void) | null = null;
+
+  async *list(): AsyncGenerator<ListPage> {
+    const items = this.lists.shift() ?? [];
+    const half = Math.ceil(items.length / 2);
+    yield { items: items.slice(0, half), resourceVersion: '10' };
+    yield { items: items.slice(half), resourceVersion: '10' };
+  }
+
+  async *watch(_kind: unknown, { resourceVersion }: { resourceVersion: string }): AsyncGenerator<WatchEvent> {
+    this.versions.push(resourceVersion);
+    const events: (WatchEvent | Error | null)[] = [];
+    let wake = (): void => undefined;
+    this.#feed = (event) => {
+      events.push(event);
+      wake();
+    };
+    for (;;) {
+      const event = events.shift();
+      if (event === null) return;
+      if (event instanceof Error) throw event;
+      if (event !== undefined) yield event;
+      else await new Promise<void>((resolve) => (wake = resolve));
+    }
+  }
+
+  end(): void {
+    this.#feed?.(null);
+  }
+
+  async say(event: WatchEvent | Error | null): Promise<void> {
+    const count = this.versions.length;
+    (await waitFor(() => this.#feed))(event);
+    if (event === null || event instanceof Error) {
+      this.#feed = null;
+      await waitFor(() => this.versions.length > count);
+    }
+  }
+}
+
+describe('a reflector', () => {
+  let server: PlayedServer;
+  let told: string[];
+  let errors: unknown[];
+  let abort: AbortController;
+  let reflector: Reflector<string>;
+  beforeEach(() => {
+    server = new PlayedServer();
+    told = [];
+    errors = [];
+    abort = new AbortController();
+    reflector = new Reflector<string>({
+      client: server,
+      kind: { apiVersion: 'v1', kind: 'Pod' },
+      follower: {
+        seen: ({ metadata }, before, initial) => {
+          told.push(`${before === null ? 'new' : 'changed'} ${metadata.name}${initial ? ' initial' : ''}`);
+          return metadata.name;
+        },
+        gone: (name) => told.push(`gone ${name}`),
+        synced: () => told.push('synced'),
+      },
+      random: () => 0.5,
+      pause: () => Promise.resolve(),
+      onError: (error) => errors.push(error),
+    });
+    server.lists = [[object('a', '1'), object('b', '2')]];
+    void reflector.run(abort.signal);
+  });
+  afterEach(() => {
+    abort.abort();
+    server.end();
+  });
+
+  it('tells what was there before as such, then every change once', async () => {
+    await server.say({ type: 'ADDED', object: object('c', '3', '11') });
+    await server.say({ type: 'MODIFIED', object: object('a', '1', '12') });
+    await server.say({ type: 'DELETED', object: object('b', '2', '13') });
+    await waitFor(() => told.length === 6);
+    expect(told).toEqual(['new a initial', 'new b initial', 'synced', 'new c', 'changed a', 'gone b']);
+    expect(reflector.size).toBe(2);
+  });
+
+  it('goes on from the last version it saw, also one of a bookmark', async () => {
+    await server.say({ type: 'MODIFIED', object: object('a', '1', '12') });
+    await server.say({ type: 'BOOKMARK', resourceVersion: '40' });
+    await server.say(null);
+    expect(server.versions).toEqual(['10', '40']);
+  });
+
+  it('repeats nothing after an expired version, and finds what went meanwhile and what took its name', async () => {
+    await waitFor(() => told.includes('synced'));
+    told.length = 0;
+    server.lists = [[object('b', '2'), object('a', '99'), object('d', '4')]];
+    await server.say(new KubernetesStatusError({ status: 410, reason: 'Expired', message: 'too old' }));
+    expect(told.toSorted()).toEqual(['changed b', 'gone a', 'new a', 'new d']);
+    expect(errors).toEqual([]);
+  });
+
+  it('tries again after any other failure, from where it was', async () => {
+    await server.say({ type: 'MODIFIED', object: object('a', '1', '12') });
+    await server.say(new Error('cut'));
+    expect(server.versions).toEqual(['10', '12']);
+    expect(errors).toHaveLength(1);
+  });
+});
