@@ -8,6 +8,8 @@ export interface ClientEnvironment {
   workspace: string | undefined;
   team: string | undefined;
   profile: string | undefined;
+  /** The names that every client of the sandbox API reads; `SVC_URL` and `SVC_TOKEN` win. */
+  sandbox: { url: string | undefined; token: string | undefined };
   /** Of a key of one's own for the S3 plane; otherwise one is made with the token. */
   s3: { accessKeyId: string | undefined; secretAccessKey: string | undefined; endpoint: string | undefined };
   /** Profiles and keys, for the user's eyes only. */
@@ -31,6 +33,7 @@ export function readClientEnvironment(): ClientEnvironment {
     workspace: given('SVC_WORKSPACE'),
     team: given('SVC_TEAM'),
     profile: given('SVC_PROFILE'),
+    sandbox: { url: given('SANDBOX_URL'), token: given('SANDBOX_TOKEN') },
     s3: {
       accessKeyId: given('SVC_S3_ACCESS_KEY_ID'),
       secretAccessKey: given('SVC_S3_SECRET_ACCESS_KEY'),

@@ -14,6 +14,14 @@ const HINTS: ReadonlyMap<string, string> = new Map([
   ['InvalidAccessKeyId', 'the key was revoked or has expired'],
   ['SlowDown', 'the platform is busy; try again later, or with a smaller --parallel'],
   ['QuotaExceeded', 'svc bucket settings get shows the quota'],
+  ['UNKNOWN_IMAGE', 'svc sandbox images shows what there is'],
+  ['IMAGE_PULL_FAILED', 'svc sandbox images shows what is here already'],
+  ['QUOTA_EXCEEDED', 'svc sandbox ls shows those there are, svc sandbox rm deletes one'],
+  ['NAME_TAKEN', 'take another name, or none: then one is made'],
+  ['SANDBOX_NOT_RUNNING', 'svc sandbox start starts it'],
+  ['SESSION_NOT_FOUND', 'svc sandbox shell without --session opens a new one'],
+  ['SANDBOXES_UNAVAILABLE', 'the log of svc up says what is missing'],
+  ['PATH_NOT_FOUND', 'svc sandbox exec NAME -- ls shows what is there'],
 ]);
 
 /** One line, a hint inside it, no stack: a stack is for faults of ours, and then it is wanted whole. Empty where all was said. */

@@ -10,6 +10,7 @@ const CLIENT_COMMANDS: Readonly<Record<string, () => Promise<Register>>> = {
   object: async () => (await import('./object.ts')).registerObjectCommand,
   key: async () => (await import('./key.ts')).registerKeyCommand,
   domain: async () => (await import('./domain.ts')).registerDomainCommand,
+  sandbox: async () => (await import('./sandbox.ts')).registerSandboxCommand,
   s3: async () => (await import('./s3.ts')).registerS3Command,
 };
 

@@ -15,6 +15,7 @@ export function defaultFraming(encoding: 'text' | 'binary'): Framing {
       return present(decoders[channel].decode(bytes, { stream: true }));
     },
     exit: () => (encoding === 'binary' ? [] : [...present(decoders[1].decode()), ...present(decoders[2].decode())]),
+    taken: () => [],
     lagged: () => null,
     readOnly: () => [],
     pong: () => ['{"type":"pong"}'],

@@ -36,6 +36,8 @@ export interface Framing {
   /** What comes before the close, held-back bytes included. */
   exit(status: ExitStatus): Message[];
   pong(): Message[];
+  /** So much of what was typed has reached the process: a client that waits for that never has its acknowledgements stuck behind. */
+  taken(bytes: number): Message[];
   /** So much was lost before what follows; null when the framing cannot tell and the client has to go. */
   lagged(bytes: number): Message[] | null;
   /** What is typed and asked for is not heeded: the client only looks on. */

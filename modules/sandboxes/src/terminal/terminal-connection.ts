@@ -7,6 +7,8 @@ import type { ProcessStream } from './process-stream.ts';
 
 /** Input beyond this waits at the client: its socket is not read any further. */
 const MAX_PENDING_INPUT_BYTES = 1024 * 1024;
+/** The client is told of its input in steps, not for each key. */
+const TAKEN_STEP_BYTES = 64 * 1024;
 
 export interface TerminalConnectionOptions {
   readonly socket: WebSocket;
@@ -37,6 +39,7 @@ export class TerminalConnection {
   readonly #credit: OutputCredit;
   #input: Promise<unknown> = Promise.resolve();
   #pendingInputBytes = 0;
+  #untoldInputBytes = 0;
   #missedPongs = 0;
 
   constructor(options: TerminalConnectionOptions) {
@@ -154,8 +157,17 @@ export class TerminalConnection {
       .then(() => this.#stream.write(bytes))
       .then(() => {
         this.#pendingInputBytes -= bytes.length;
+        this.#tellTaken(bytes.length);
         if (this.#pendingInputBytes <= MAX_PENDING_INPUT_BYTES && socket.isPaused) socket.resume();
       });
+  }
+
+  #tellTaken(bytes: number): void {
+    const { framing, acknowledges } = this.#options;
+    this.#untoldInputBytes += bytes;
+    if (!acknowledges || this.#untoldInputBytes < TAKEN_STEP_BYTES) return;
+    this.#send(framing.taken(this.#untoldInputBytes), 0);
+    this.#untoldInputBytes = 0;
   }
 
   /** All output was handed to the socket before this, so the close comes after it. */

@@ -6,12 +6,14 @@ export const SANDBOX_V1 = 'sandbox.v1';
 const STDIN = 0x00;
 const REPLAY = 0x03;
 const OUTPUT_HEADER_BYTES = 9;
+/** What a client may have typed and not yet heard of; less than what makes the platform stop to read it. */
+const INPUT_WINDOW_BYTES = 512 * 1024;
 
 /**
  * `sandbox.v1`: text frames are JSON controls and nothing else; binary frames are a type byte and bytes. From the client:
  * 0x00 stdin. To the client: 0x01 output (of a terminal, or stdout of a command), 0x02 stderr, each with the absolute offset
  * of its first byte in that channel (u64, big-endian) before the bytes; 0x03 is output that was sent before this client came
- * (what it asks of a terminal was answered then). Controls to the client: `ready`, `lagged`, `exit`, `error`, `pong`.
+ * (what it asks of a terminal was answered then). Controls to the client: `ready`, `taken`, `lagged`, `exit`, `error`, `pong`.
  */
 export function v1Framing(): Framing {
   const offsets = { 1: 0, 2: 0 };
@@ -29,7 +31,8 @@ export function v1Framing(): Framing {
       offsets[1] = offset;
       liveFrom = end;
       const replayed = end - offset;
-      return [JSON.stringify({ type: 'ready', session_id: session, pid, path, cols, rows, offset, replayed })];
+      const process = { session_id: session, pid, path, cols, rows, offset, replayed };
+      return [JSON.stringify({ type: 'ready', ...process, input_window: INPUT_WINDOW_BYTES })];
     },
     output(bytes, channel) {
       const replayed = channel === 1 ? Math.min(bytes.length, Math.max(0, liveFrom - offsets[1])) : 0;
@@ -37,6 +40,7 @@ export function v1Framing(): Framing {
       if (replayed < bytes.length) frames.push(frame(channel, channel, bytes.subarray(replayed)));
       return frames;
     },
+    taken: (bytes) => [JSON.stringify({ type: 'taken', bytes })],
     lagged: (bytes) => {
       const from = offsets[1];
       offsets[1] += bytes;

@@ -2,9 +2,9 @@ import { SvcError } from '../errors.ts';
 import { toBase64Url } from '../socket.ts';
 import { CommandInterruptedError, type RunnableCommand } from './exec.ts';
 import { explainRefusal } from './explain-refusal.ts';
+import { InputWindow } from './input-window.ts';
 import { OutputQueue, type OutputListener } from './output-queue.ts';
 import type { SandboxTransport } from './sandbox-transport.ts';
-import { untilSent } from './send-window.ts';
 import { V1Connection, type ProcessExit } from './v1-connection.ts';
 
 export interface ProcessOptions {
@@ -14,7 +14,6 @@ export interface ProcessOptions {
   signal?: AbortSignal | undefined;
 }
 
-const MAX_FRAME_BYTES = 256 * 1024;
 /** It stands in the address of the WebSocket. */
 const MAX_PARAMETER_CHARACTERS = 16_384;
 
@@ -22,6 +21,7 @@ const MAX_PARAMETER_CHARACTERS = 16_384;
 export class SandboxProcess {
   readonly #queue = new OutputQueue((bytes) => this.#connection?.acknowledge(bytes));
   readonly #ended = Promise.withResolvers<ProcessExit>();
+  readonly #input = new InputWindow();
   #connection: V1Connection | null = null;
   #exit: ProcessExit | null = null;
   #error: string | null = null;
@@ -63,18 +63,10 @@ export class SandboxProcess {
     this.#queue.listen(listener);
   }
 
-  /** Resolves when there is room for more. What a command does not read any more is dropped. */
-  async write(data: string | Uint8Array): Promise<void> {
+  /** Resolves when it has left. Rejects when the command has ended, and reads no more. */
+  write(data: string | Uint8Array): Promise<void> {
     const bytes = typeof data === 'string' ? new TextEncoder().encode(data) : data;
-    for (let start = 0; start < bytes.length; start += MAX_FRAME_BYTES) {
-      const connection = this.#connection;
-      if (connection === null) return;
-      connection.type(bytes.subarray(start, start + MAX_FRAME_BYTES));
-      await untilSent(
-        () => connection.bufferedBytes,
-        () => this.#connection !== connection,
-      );
-    }
+    return this.#input.send(bytes, () => this.#connection);
   }
 
   /** The end of the input. */
@@ -94,8 +86,9 @@ export class SandboxProcess {
 
   #listener(signal: AbortSignal | undefined): Parameters<typeof V1Connection.open>[3] {
     return {
-      started: () => undefined,
+      started: ({ inputWindowBytes }) => this.#input.begin(inputWindowBytes),
       output: (chunk) => this.#queue.push(chunk),
+      taken: (bytes) => this.#input.taken(bytes),
       lagged: () => undefined, // only sessions lose output
       failed: (_code, message) => {
         this.#error = message;
@@ -107,6 +100,7 @@ export class SandboxProcess {
       },
       closed: (code, reason) => {
         this.#connection = null;
+        this.#input.end();
         const exit = this.#exit;
         if (exit !== null) this.#queue.drained().then(() => this.#ended.resolve(exit), this.#ended.reject);
         else this.#ended.reject(failureOf(signal, this.#error ?? reason, code));

@@ -39,7 +39,7 @@ export class RawConnection implements TerminalConnection {
         },
       },
     );
-    listener.started({ sessionId: null, pid: 0, path: '', offset: 0 });
+    listener.started({ sessionId: null, pid: 0, path: '', offset: 0, replayedBytes: 0, inputWindowBytes: null });
     return new RawConnection(socket);
   }
 

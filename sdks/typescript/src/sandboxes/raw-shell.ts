@@ -33,6 +33,7 @@ export class RawShell {
       {
         started: () => undefined,
         output: ({ bytes }) => shell.#see(shell.#decoder.decode(bytes, { stream: true })),
+        taken: () => undefined,
         lagged: () => undefined,
         failed: () => undefined,
         exited: () => undefined,

@@ -4,7 +4,13 @@ import type { SandboxOperations } from '../generated/api.ts';
 
 export type SandboxInfo = SandboxOperations['GET /containers/{id}']['answer'];
 export type SandboxStatus = SandboxInfo['status'];
-export type NewSandbox = SandboxOperations['POST /containers']['body'];
+/** Of an image, or of a snapshot: one of the two is given. */
+export type NewSandbox = Omit<SandboxOperations['POST /containers']['body'], 'image'> & {
+  image?: string | undefined;
+  snapshot_id?: string | undefined;
+  /** With `network: 'egress'`: only these hosts are reached, such as `example.com` and `*.example.com`. */
+  egress_allow?: string[] | undefined;
+};
 export type SandboxImage = SandboxOperations['GET /images']['answer']['images'][number];
 export type TerminalSession = SandboxOperations['GET /containers/{id}/terminals']['answer']['terminals'][number];
 export type GuestSignIn = SandboxOperations['POST /auth/guest']['answer'];

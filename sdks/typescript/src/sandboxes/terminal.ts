@@ -1,9 +1,9 @@
 import { SvcError } from '../errors.ts';
 import type { QueryValue } from '../transport.ts';
+import { InputWindow } from './input-window.ts';
 import { openConnection } from './open-connection.ts';
 import { OutputQueue, type OutputListener } from './output-queue.ts';
 import type { SandboxTransport } from './sandbox-transport.ts';
-import { untilSent } from './send-window.ts';
 import type { ProcessExit, Started, TerminalConnection, V1Listener } from './v1-connection.ts';
 
 export interface TerminalOptions {
@@ -51,6 +51,7 @@ export class Terminal {
   readonly #stateListeners = new Set<(state: ConnectionState) => void>();
   readonly #lagListeners = new Set<(lostBytes: number) => void>();
   readonly #abort = (): void => this.close();
+  readonly #input = new InputWindow();
   #connection: TerminalConnection | null = null;
   #process: Started | null = null;
   #exit: ProcessExit | null = null;
@@ -90,6 +91,11 @@ export class Terminal {
     return this.#process?.path ?? '';
   }
 
+  /** How much of the output is from before this terminal was opened. */
+  get replayedBytes(): number {
+    return this.#process?.replayedBytes ?? 0;
+  }
+
   /** Absolute offset behind the last byte that came: `since` of another terminal goes on from here. */
   get offset(): number {
     return this.#offset;
@@ -116,14 +122,10 @@ export class Terminal {
     return () => this.#lagListeners.delete(listener);
   }
 
-  /** Types. Resolves when there is room for more; rejects while the connection is gone. */
-  async write(data: string | Uint8Array): Promise<void> {
-    const connection = this.#connected();
-    connection.type(typeof data === 'string' ? new TextEncoder().encode(data) : data);
-    await untilSent(
-      () => connection.bufferedBytes,
-      () => this.#connection !== connection,
-    );
+  /** Types. Resolves when it has left; rejects when the connection is gone. */
+  write(data: string | Uint8Array): Promise<void> {
+    const bytes = typeof data === 'string' ? new TextEncoder().encode(data) : data;
+    return this.#input.send(bytes, () => this.#connection);
   }
 
   resize(cols: number, rows: number): void {
@@ -165,12 +167,14 @@ export class Terminal {
       started: (process) => {
         this.#process = process;
         this.#offset = process.offset;
+        this.#input.begin(process.inputWindowBytes);
         ready.resolve();
       },
       output: (chunk) => {
         this.#offset = chunk.offset + chunk.bytes.length;
         this.#queue.push(chunk);
       },
+      taken: (bytes) => this.#input.taken(bytes),
       lagged: (from, to) => {
         this.#offset = to;
         for (const each of this.#lagListeners) each(to - from);
@@ -190,6 +194,7 @@ export class Terminal {
 
   #lost(code: number, reason: string): void {
     this.#connection = null;
+    this.#input.end();
     if (this.#process === null || this.#isOver) return;
     const { reconnect = true } = this.#options;
     const session = this.sessionId;

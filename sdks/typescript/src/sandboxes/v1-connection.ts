@@ -19,6 +19,10 @@ export interface Started {
   path: string;
   /** Absolute offset of the first byte that follows. */
   offset: number;
+  /** How much of what follows was said before this client came. */
+  replayedBytes: number;
+  /** How much input may be on its way before more of it was taken; null where nobody says so. */
+  inputWindowBytes: number | null;
 }
 
 /** How a shell or a command ended. */
@@ -40,6 +44,8 @@ export interface OutputChunk {
 export interface V1Listener {
   started(process: Started): void;
   output(chunk: OutputChunk): void;
+  /** So much of the input has reached the process. */
+  taken(bytes: number): void;
   /** Bytes between two offsets were lost, because this client was too slow. */
   lagged(from: number, to: number): void;
   /** Of the platform, such as READ_ONLY, or why a program could not be started. */
@@ -130,7 +136,12 @@ function receiveControl(text: string, listener: V1Listener): void {
         pid: numberOf(fields['pid']),
         path: textOf(fields['path']),
         offset: numberOf(fields['offset']),
+        replayedBytes: numberOf(fields['replayed']),
+        inputWindowBytes: typeof fields['input_window'] === 'number' ? fields['input_window'] : null,
       });
+      return;
+    case 'taken':
+      listener.taken(numberOf(fields['bytes']));
       return;
     case 'lagged':
       listener.lagged(numberOf(fields['from']), numberOf(fields['to']));

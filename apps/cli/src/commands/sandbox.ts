@@ -1,0 +1,39 @@
+import type { Command } from 'commander';
+import { registerSandboxCopy } from './sandbox/copy.ts';
+import { registerSandboxCreate } from './sandbox/create.ts';
+import { registerSandboxEvents } from './sandbox/events.ts';
+import { registerSandboxExec } from './sandbox/exec.ts';
+import { registerSandboxFork } from './sandbox/fork.ts';
+import { registerSandboxGet } from './sandbox/get.ts';
+import { registerSandboxImages } from './sandbox/images.ts';
+import { registerSandboxList } from './sandbox/list.ts';
+import { registerSandboxLogs } from './sandbox/logs.ts';
+import { registerSandboxPorts } from './sandbox/ports.ts';
+import { registerSandboxRemove } from './sandbox/remove.ts';
+import { registerSandboxShell } from './sandbox/shell.ts';
+import { registerSandboxSnapshot } from './sandbox/snapshot.ts';
+import { registerSandboxStates } from './sandbox/states.ts';
+
+/** `svc sandbox …` */
+export function registerSandboxCommand(program: Command): void {
+  // What follows the name in `exec` belongs to the command there, `--version` and `--help` as well.
+  program.enablePositionalOptions();
+  const sandbox = program
+    .command('sandbox')
+    .description('sandboxes: isolated machines to run things in')
+    .enablePositionalOptions();
+  registerSandboxCreate(sandbox);
+  registerSandboxList(sandbox);
+  registerSandboxGet(sandbox);
+  registerSandboxExec(sandbox);
+  registerSandboxShell(sandbox);
+  registerSandboxCopy(sandbox);
+  registerSandboxLogs(sandbox);
+  registerSandboxStates(sandbox);
+  registerSandboxRemove(sandbox);
+  registerSandboxSnapshot(sandbox);
+  registerSandboxFork(sandbox);
+  registerSandboxEvents(sandbox);
+  registerSandboxPorts(sandbox);
+  registerSandboxImages(sandbox);
+}

@@ -1,0 +1,138 @@
+import { once } from 'node:events';
+import type { OutputChunk, ProcessExit, Sandbox, SandboxProcess } from '@svc/sdk';
+import type { Command } from 'commander';
+import { CommandFailure, usageFailure } from '../../client/command-failure.ts';
+import type { ConnectionFlags } from '../../client/connection.ts';
+import { readDurationMs } from '../../client/key-request.ts';
+import { addConnectionOptions } from '../../client/session.ts';
+import { collect, readPairs, withSandboxes, type SandboxSession } from './with-sandboxes.ts';
+
+interface ExecFlags extends ConnectionFlags {
+  cwd?: string;
+  env?: string[];
+  timeout?: string;
+  stdin: boolean;
+}
+
+/** As timeout(1) has it. */
+const TIMED_OUT = 124;
+const END_GRACE_MS = 2_000;
+
+export function registerSandboxExec(parent: Command): void {
+  addConnectionOptions(parent.command('exec'))
+    .description('run a command in a sandbox: its input, its outputs apart, its exit code')
+    .argument('<name or id>')
+    .argument('<command...>', 'one word is a script of sh; several are a program and its arguments')
+    .option('--cwd <folder>', 'where it runs (default the home folder)')
+    .option('-e, --env <KEY=VALUE>', 'more variables', collect)
+    .option('--timeout <time>', 'ends it after so long, with exit code 124')
+    .option('--no-stdin', 'nothing to read for it; needed inside of loops that read a file themselves')
+    .passThroughOptions()
+    .addHelpText('after', '\nOptions stand before the name. With --json the answer is one object with both outputs.')
+    .action((name: string, command: string[], flags: ExecFlags) =>
+      withSandboxes(flags, async (session) => {
+        const sandbox = await session.find(name);
+        const runnable = readCommand(command);
+        if (flags.json === true) await runToEnd(session, sandbox, runnable, flags);
+        else await runThrough(session, sandbox, runnable, flags);
+      }),
+    );
+}
+
+/** Whoever writes `--` between the name and the command, as with ssh or kubectl, does not mean a program of that name. */
+function readCommand(words: readonly string[]): string | string[] {
+  const [first, ...rest] = words[0] === '--' ? words.slice(1) : words;
+  if (first === undefined) throw usageFailure('a command is wanted');
+  return rest.length === 0 ? first : [first, ...rest];
+}
+
+async function runToEnd(
+  { output, signal }: SandboxSession,
+  sandbox: Sandbox,
+  command: string | string[],
+  flags: ExecFlags,
+): Promise<void> {
+  const stdin = flags.stdin && !process.stdin.isTTY ? await readInput() : undefined;
+  const limitMs = flags.timeout === undefined ? 86_400_000 : readDurationMs(flags.timeout);
+  const { exitCode, durationMs, timedOut, ...rest } = await sandbox.run(command, {
+    ...placeOf(flags),
+    stdin,
+    limitMs,
+    signal,
+  });
+  output.answer({ ...rest, exit_code: exitCode, duration_ms: durationMs, timed_out: timedOut }, []);
+  if (timedOut || exitCode !== 0) throw new CommandFailure('', { exitCode: timedOut ? TIMED_OUT : exitCode });
+}
+
+async function readInput(): Promise<Uint8Array> {
+  const pieces: Buffer[] = [];
+  let sizeBytes = 0;
+  for await (const piece of process.stdin) {
+    const bytes = piece as Buffer; // no encoding is set
+    sizeBytes += bytes.length;
+    if (sizeBytes > 8 * 1024 * 1024) throw usageFailure('with --json the input has at most 8 MiB', 'leave --json out');
+    pieces.push(bytes);
+  }
+  return Buffer.concat(pieces);
+}
+
+/** Everything as it comes, both ways. Ctrl-C interrupts the command; what does not heed that is left. */
+async function runThrough(
+  { signal }: SandboxSession,
+  sandbox: Sandbox,
+  command: string | string[],
+  flags: ExecFlags,
+): Promise<void> {
+  const remote = await sandbox.spawn(command, placeOf(flags));
+  remote.onData(async ({ channel, bytes }: OutputChunk) => {
+    const stream = channel === 'stderr' ? process.stderr : process.stdout;
+    if (!stream.write(bytes)) await once(stream, 'drain');
+  });
+  let timedOut = false;
+  const end = (name: string): void => {
+    remote.signal(name);
+    timers.push(setTimeout(() => remote.kill(), END_GRACE_MS));
+  };
+  const timers: NodeJS.Timeout[] = [];
+  if (flags.timeout !== undefined) {
+    const expire = (): void => {
+      timedOut = true;
+      end('SIGTERM');
+    };
+    timers.push(setTimeout(expire, readDurationMs(flags.timeout)));
+  }
+  const interrupt = (): void => end('SIGINT');
+  signal.addEventListener('abort', interrupt, { once: true });
+  const input = flags.stdin ? forwardInput(remote) : remote.finishInput();
+  try {
+    const exit = await remote.ended;
+    finish(exit, timedOut);
+  } catch (error) {
+    if (timedOut) throw new CommandFailure('', { exitCode: TIMED_OUT });
+    signal.throwIfAborted();
+    throw error;
+  } finally {
+    for (const timer of timers) clearTimeout(timer);
+    signal.removeEventListener('abort', interrupt);
+    process.stdin.destroy(); // whatever is left to read, nobody wants it any more
+    await input;
+  }
+}
+
+async function forwardInput(remote: SandboxProcess): Promise<void> {
+  try {
+    for await (const piece of process.stdin) await remote.write(piece as Buffer); // no encoding is set
+    remote.finishInput();
+  } catch {
+    // The command has ended and reads no more; its exit code says how.
+  }
+}
+
+function finish({ exitCode }: ProcessExit, timedOut: boolean): void {
+  if (timedOut) throw new CommandFailure('', { exitCode: TIMED_OUT });
+  if (exitCode !== 0) throw new CommandFailure('', { exitCode });
+}
+
+function placeOf(flags: ExecFlags): { cwd: string | undefined; env: Record<string, string> } {
+  return { cwd: flags.cwd, env: readPairs(flags.env ?? [], 'variable') };
+}

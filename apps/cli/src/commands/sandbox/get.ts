@@ -1,0 +1,48 @@
+import type { SandboxInfo } from '@svc/sdk';
+import type { Command } from 'commander';
+import type { ConnectionFlags } from '../../client/connection.ts';
+import { printable } from '../../client/output.ts';
+import { addConnectionOptions } from '../../client/session.ts';
+import { statusOf } from './list.ts';
+import { withSandboxes } from './with-sandboxes.ts';
+
+export function registerSandboxGet(parent: Command): void {
+  addConnectionOptions(parent.command('get'))
+    .description('show one sandbox')
+    .argument('<name or id>')
+    .action((name: string, flags: ConnectionFlags) =>
+      withSandboxes(flags, async ({ find, output }) => {
+        const { info } = await find(name);
+        output.answer(info, linesOf(info));
+      }),
+    );
+}
+
+function linesOf(info: SandboxInfo): string[] {
+  const { cpu, memory_mb: memory, disk_mb: disk, pids } = info.resources;
+  const fields: [string, string | null][] = [
+    ['Name', info.name],
+    ['Id', info.id],
+    ['Status', statusOf(info)],
+    ['Reason', info.error?.message ?? info.state_reason],
+    ['Image', info.image],
+    ['Created', info.created_at],
+    ['Started', info.started_at],
+    ['Expires', info.expires_at],
+    ['Last used', info.last_activity_at],
+    ['Resources', `${cpu} CPU, ${memory} MiB memory, ${disk} MiB disk, ${pids} processes`],
+    ['Driver', `${info.driver}, isolation ${info.isolation}`],
+    ['Network', info.network],
+    ['Labels', pairsOf(info.labels)],
+    ['Environment', pairsOf(info.environment)],
+  ];
+  return fields.flatMap(([name, value]) =>
+    value === null || value === '' ? [] : [`${name.padEnd(12)} ${printable(value)}`],
+  );
+}
+
+function pairsOf(pairs: Readonly<Record<string, string>>): string {
+  return Object.entries(pairs)
+    .map(([key, value]) => `${key}=${value}`)
+    .join(', ');
+}

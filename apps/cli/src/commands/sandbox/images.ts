@@ -1,0 +1,25 @@
+import type { Command } from 'commander';
+import type { ConnectionFlags } from '../../client/connection.ts';
+import { addConnectionOptions } from '../../client/session.ts';
+import { withSandboxes } from './with-sandboxes.ts';
+
+export function registerSandboxImages(parent: Command): void {
+  addConnectionOptions(parent.command('images'))
+    .description('what sandboxes can be made of')
+    .option('--all', 'also those that are seldom used')
+    .action((flags: ConnectionFlags & { all?: boolean }) =>
+      withSandboxes(flags, async ({ sandboxes, output, signal }) => {
+        const images = await sandboxes.images({ all: flags.all === true, signal });
+        output.answerTable(
+          images,
+          ['NAME', 'HERE', 'ALIASES', 'DESCRIPTION'],
+          images.map(({ name, cached, aliases, description }) => [
+            name,
+            cached ? 'yes' : 'not yet',
+            aliases.join(', '),
+            description,
+          ]),
+        );
+      }),
+    );
+}

@@ -1,0 +1,52 @@
+import type { SandboxInfo, SandboxStatus } from '@svc/sdk';
+import type { Command } from 'commander';
+import { usageFailure } from '../../client/command-failure.ts';
+import type { ConnectionFlags } from '../../client/connection.ts';
+import { addConnectionOptions } from '../../client/session.ts';
+import { collect, readPairs, withSandboxes } from './with-sandboxes.ts';
+
+interface ListFlags extends ConnectionFlags {
+  status?: string;
+  label?: string[];
+  quiet?: boolean;
+}
+
+const STATUSES: readonly SandboxStatus[] = ['creating', 'running', 'stopped', 'error'];
+
+export function registerSandboxList(parent: Command): void {
+  addConnectionOptions(parent.command('ls'))
+    .description('list the sandboxes of the workspace, newest first')
+    .option('--status <status>', STATUSES.join(', '))
+    .option('--label <KEY=VALUE>', 'only those that have all of these', collect)
+    .option('-q, --quiet', 'their ids and nothing else')
+    .action((flags: ListFlags) =>
+      withSandboxes(flags, async ({ sandboxes, output, signal }) => {
+        const query = { status: readStatus(flags.status), labels: readPairs(flags.label ?? [], 'label') };
+        const infos: SandboxInfo[] = [];
+        for await (const { info } of sandboxes.list({ ...query, pageSize: 200 }, { signal })) infos.push(info);
+        if (flags.quiet === true)
+          output.answer(
+            infos.map(({ id }) => id),
+            infos.map(({ id }) => id),
+          );
+        else output.answerTable(infos, ['NAME', 'ID', 'STATUS', 'IMAGE', 'CREATED'], infos.map(rowOf));
+      }),
+    );
+}
+
+function rowOf(info: SandboxInfo): string[] {
+  return [info.name, info.id, statusOf(info), info.image, info.created_at];
+}
+
+/** As people want it: a paused one runs by the contract, and an error has a cause. */
+export function statusOf(info: SandboxInfo & { paused_at?: string | null }): string {
+  if (info.status === 'running' && typeof info.paused_at === 'string') return 'paused';
+  return info.status === 'error' && info.error !== null ? `error (${info.error.code})` : info.status;
+}
+
+function readStatus(text: string | undefined): SandboxStatus | undefined {
+  const status = STATUSES.find((each) => each === text);
+  if (text !== undefined && status === undefined)
+    throw usageFailure(`${JSON.stringify(text)} is no status`, STATUSES.join(', '));
+  return status;
+}

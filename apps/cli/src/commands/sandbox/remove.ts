@@ -1,0 +1,47 @@
+import type { Command } from 'commander';
+import { CommandFailure, usageFailure } from '../../client/command-failure.ts';
+import type { ConnectionFlags } from '../../client/connection.ts';
+import { printable } from '../../client/output.ts';
+import { addConnectionOptions } from '../../client/session.ts';
+import { describeExpected } from '../../failure.ts';
+import { withSandboxes, type SandboxSession } from './with-sandboxes.ts';
+
+interface RemoveFlags extends ConnectionFlags {
+  all?: boolean;
+}
+
+export function registerSandboxRemove(parent: Command): void {
+  addConnectionOptions(parent.command('rm'))
+    .description('delete sandboxes with their files, in any state')
+    .argument('[name or id...]')
+    .option('--all', 'all of the workspace')
+    .action((names: string[], flags: RemoveFlags) =>
+      withSandboxes(flags, async (session) => {
+        if ((names.length === 0) === (flags.all !== true)) throw usageFailure('name sandboxes, or say --all');
+        const deleted: string[] = [];
+        let failed = 0;
+        for (const name of flags.all === true ? await allIds(session) : names) {
+          try {
+            const sandbox = await session.find(name);
+            await sandbox.delete({ signal: session.signal });
+            deleted.push(sandbox.id);
+            session.output.note(`Deleted ${printable(sandbox.name)}`);
+          } catch (error) {
+            session.signal.throwIfAborted();
+            const message = describeExpected(error);
+            if (message === null) throw error;
+            session.output.warn(message);
+            failed += 1;
+          }
+        }
+        if (session.output.json) session.output.answer({ deleted, failed }, []);
+        if (failed > 0) throw new CommandFailure('');
+      }),
+    );
+}
+
+async function allIds({ sandboxes, signal }: SandboxSession): Promise<string[]> {
+  const ids: string[] = [];
+  for await (const { id } of sandboxes.list({ pageSize: 200 }, { signal })) ids.push(id);
+  return ids;
+}

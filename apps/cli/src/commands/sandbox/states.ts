@@ -1,0 +1,41 @@
+import type { Sandbox, SandboxInfo } from '@svc/sdk';
+import type { Command } from 'commander';
+import type { ConnectionFlags } from '../../client/connection.ts';
+import { printable } from '../../client/output.ts';
+import { addConnectionOptions } from '../../client/session.ts';
+import { statusOf } from './list.ts';
+import { withSandboxes } from './with-sandboxes.ts';
+
+type Change = (sandbox: Sandbox, signal: AbortSignal) => Promise<SandboxInfo>;
+
+/** `svc sandbox start`, `stop`, `pause` and `resume`: what is so already stays so. */
+export function registerSandboxStates(parent: Command): void {
+  register(parent, 'start', 'start stopped sandboxes, and those in error again; their files are there', start);
+  register(parent, 'stop', 'stop sandboxes; their files stay', (sandbox, signal) => sandbox.stop({ signal }));
+  register(parent, 'pause', 'let everything in sandboxes stand still; any use of one resumes it', (sandbox, signal) =>
+    sandbox.pause({ signal }),
+  );
+  register(parent, 'resume', 'let paused sandboxes go on', (sandbox, signal) => sandbox.resume({ signal }));
+}
+
+async function start(sandbox: Sandbox, signal: AbortSignal): Promise<SandboxInfo> {
+  const info = await sandbox.start({ signal });
+  return info.status === 'creating' ? await sandbox.waitFor('running', { signal }) : info;
+}
+
+function register(parent: Command, verb: string, description: string, change: Change): void {
+  addConnectionOptions(parent.command(verb))
+    .description(description)
+    .argument('<name or id...>')
+    .action((names: string[], flags: ConnectionFlags) =>
+      withSandboxes(flags, async ({ find, output, signal }) => {
+        const infos: SandboxInfo[] = [];
+        for (const name of names) {
+          const info = await change(await find(name), signal);
+          infos.push(info);
+          output.note(`${printable(info.name)} is ${statusOf(info)}`);
+        }
+        if (output.json) output.answer(infos, []);
+      }),
+    );
+}

@@ -1,0 +1,54 @@
+/** What the user wants of the command itself, not of the shell. */
+export type EscapeAction = 'end' | 'detach' | 'help';
+
+export interface TypedKeys {
+  /** For the shell. */
+  bytes: Uint8Array;
+  /** Nothing after it is for the shell. */
+  action: EscapeAction | null;
+}
+
+const ACTIONS: Readonly<Record<string, EscapeAction>> = { '.': 'end', d: 'detach', '?': 'help' };
+const RETURN = 0x0d;
+const NEWLINE = 0x0a;
+
+/**
+ * As in ssh: at the beginning of a line `~.` ends, `~d` leaves the session, `~?` says so, and `~~` is a `~`. A key that
+ * means nothing goes to the shell together with its `~`.
+ */
+export class EscapeKeys {
+  readonly #escape: number | null;
+  #atLineStart = true;
+  #isPending = false;
+
+  /** Null: every key is the shell's. */
+  constructor(escape: string | null) {
+    this.#escape = escape === null ? null : escape.charCodeAt(0);
+  }
+
+  type(typed: Uint8Array): TypedKeys {
+    if (this.#escape === null) return { bytes: typed, action: null };
+    const bytes: number[] = [];
+    for (const byte of typed) {
+      if (this.#isPending) {
+        this.#isPending = false;
+        const action = ACTIONS[String.fromCharCode(byte)];
+        if (action !== undefined) {
+          this.#atLineStart = action === 'help';
+          return { bytes: Uint8Array.from(bytes), action };
+        }
+        bytes.push(this.#escape);
+        if (byte === this.#escape) {
+          this.#atLineStart = false;
+          continue;
+        }
+      } else if (this.#atLineStart && byte === this.#escape) {
+        this.#isPending = true;
+        continue;
+      }
+      bytes.push(byte);
+      this.#atLineStart = byte === RETURN || byte === NEWLINE;
+    }
+    return { bytes: Uint8Array.from(bytes), action: null };
+  }
+}

@@ -1,0 +1,85 @@
+import type { ReadStream, WriteStream } from 'node:tty';
+import { usageFailure } from '../client/command-failure.ts';
+import { PrivateModes } from './private-modes.ts';
+
+export interface Size {
+  cols: number;
+  rows: number;
+}
+
+export interface OwnTerminalListener {
+  keys(bytes: Uint8Array): void;
+  resized(size: Size): void;
+  /** The window was closed, or the process is told to end. */
+  hungUp(): void;
+}
+
+/** The terminal on which the command was started. `restore` puts everything back, also when the process ends by an exception. */
+export class OwnTerminal {
+  readonly #input: ReadStream;
+  readonly #output: WriteStream;
+  readonly #modes = new PrivateModes();
+  readonly #restore = (): void => this.restore();
+  #listener: OwnTerminalListener | null = null;
+
+  constructor(input: ReadStream, output: WriteStream) {
+    if (!input.isTTY || !output.isTTY) {
+      throw usageFailure('a shell needs a terminal', 'svc sandbox exec runs a command without one');
+    }
+    this.#input = input;
+    this.#output = output;
+  }
+
+  /** Terminals that were never told their size say 0. */
+  get size(): Size {
+    const { columns, rows } = this.#output;
+    return { cols: columns > 0 ? columns : 80, rows: rows > 0 ? rows : 24 };
+  }
+
+  /** From now on every key is the listener's, Ctrl-C as well. */
+  takeOver(listener: OwnTerminalListener): void {
+    this.#listener = listener;
+    this.#input.setRawMode(true);
+    this.#input.on('data', this.#keys);
+    this.#output.on('resize', this.#resized);
+    process.on('SIGHUP', this.#hungUp).on('exit', this.#restore);
+    this.#input.resume();
+  }
+
+  /** Resolves when the terminal takes more. */
+  show(bytes: Uint8Array): Promise<void> {
+    this.#modes.see(bytes);
+    return new Promise((resolve) => {
+      if (this.#output.write(bytes)) resolve();
+      else this.#output.once('drain', () => resolve());
+    });
+  }
+
+  /** A line of the command's own, between what the shell shows. */
+  note(line: string): void {
+    this.#output.write(`\r\n${line}\r\n`);
+  }
+
+  newLine(): void {
+    this.#output.write('\r\n');
+  }
+
+  restore(): void {
+    if (this.#listener === null) return;
+    this.#listener = null;
+    this.#input.off('data', this.#keys);
+    this.#output.off('resize', this.#resized);
+    process.off('SIGHUP', this.#hungUp).off('exit', this.#restore);
+    this.#input.pause();
+    try {
+      this.#input.setRawMode(false);
+      this.#output.write(this.#modes.undo());
+    } catch {
+      // The window is gone, and with it what there was to restore.
+    }
+  }
+
+  readonly #keys = (bytes: Buffer): void => this.#listener?.keys(bytes);
+  readonly #resized = (): void => this.#listener?.resized(this.size);
+  readonly #hungUp = (): void => this.#listener?.hungUp();
+}

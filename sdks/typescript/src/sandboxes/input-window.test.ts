@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest';
+import { SvcError } from '../errors.ts';
+import { InputWindow } from './input-window.ts';
+import type { TerminalConnection } from './v1-connection.ts';
+
+const KiB = 1024;
+
+function connection(): TerminalConnection & { sentBytes: number } {
+  const made = {
+    sentBytes: 0,
+    bufferedBytes: 0,
+    type(bytes: Uint8Array) {
+      made.sentBytes += bytes.length;
+    },
+    control: () => undefined,
+    acknowledge: () => undefined,
+    close: () => undefined,
+  };
+  return made;
+}
+
+describe('the input of a terminal', () => {
+  it('waits for the first word, then never has more on its way than the platform takes', async () => {
+    const window = new InputWindow();
+    const terminal = connection();
+    const sent = window.send(new Uint8Array(300 * KiB), () => terminal);
+    expect(terminal.sentBytes).toBe(0);
+    window.begin(128 * KiB);
+    await expect.poll(() => terminal.sentBytes).toBe(128 * KiB);
+    window.taken(64 * KiB);
+    await expect.poll(() => terminal.sentBytes).toBe(192 * KiB);
+    window.taken(128 * KiB);
+    await sent;
+    expect(terminal.sentBytes).toBe(300 * KiB);
+  });
+
+  it('keeps the order of those who write at the same time', async () => {
+    const window = new InputWindow();
+    const typed: number[] = [];
+    const terminal = { ...connection(), type: (bytes: Uint8Array) => void typed.push(bytes[0] ?? 0) };
+    window.begin(64 * KiB);
+    const all = [1, 2, 3].map((value) => window.send(new Uint8Array(64 * KiB).fill(value), () => terminal));
+    await all[0];
+    window.taken(64 * KiB);
+    await all[1];
+    window.taken(64 * KiB);
+    await all[2];
+    expect(typed).toEqual([1, 2, 3]);
+  });
+
+  it('is refused when the connection goes, also while it waits', async () => {
+    const window = new InputWindow();
+    let current: TerminalConnection | null = connection();
+    const sent = window.send(new Uint8Array(10), () => current);
+    current = null;
+    window.end();
+    await expect(sent).rejects.toBeInstanceOf(SvcError);
+    await expect(window.send(new Uint8Array(1), () => null)).rejects.toBeInstanceOf(SvcError);
+  });
+});

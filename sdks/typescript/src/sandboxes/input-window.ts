@@ -1,0 +1,64 @@
+import { SvcError } from '../errors.ts';
+import type { TerminalConnection } from './v1-connection.ts';
+
+const MAX_FRAME_BYTES = 64 * 1024;
+/** Where the server does not say how much it has taken, this much may wait in the socket. */
+const MAX_BUFFERED_BYTES = 1024 * 1024;
+const LOOK_AGAIN_MS = 5;
+
+/** Sends input as fast as it is taken: a WebSocket itself would take it all into memory. One writer after the other. */
+export class InputWindow {
+  /** Undefined until the connection has said its first word. */
+  #limitBytes: number | null | undefined;
+  #onItsWayBytes = 0;
+  #wake: () => void = () => undefined;
+  #last: Promise<void> = Promise.resolve();
+
+  /** A connection has begun: what was on its way on one before is lost. */
+  begin(limitBytes: number | null): void {
+    this.#limitBytes = limitBytes;
+    this.#onItsWayBytes = 0;
+    this.#wake();
+  }
+
+  taken(bytes: number): void {
+    this.#onItsWayBytes = Math.max(0, this.#onItsWayBytes - bytes);
+    this.#wake();
+  }
+
+  /** The connection is gone: whoever waits for room waits in vain. */
+  end(): void {
+    this.#wake();
+  }
+
+  /** Resolves when all of it has left, and rejects when the connection goes before. `current` is null without one. */
+  send(bytes: Uint8Array, current: () => TerminalConnection | null): Promise<void> {
+    const sent = this.#last.then(() => this.#send(bytes, current));
+    this.#last = sent.catch(() => undefined);
+    return sent;
+  }
+
+  async #send(bytes: Uint8Array, current: () => TerminalConnection | null): Promise<void> {
+    const connection = current();
+    for (let start = 0; start < bytes.length; start += MAX_FRAME_BYTES) {
+      await this.#room(connection, current);
+      const frame = bytes.subarray(start, start + MAX_FRAME_BYTES);
+      this.#onItsWayBytes += frame.length;
+      connection?.type(frame);
+    }
+  }
+
+  async #room(connection: TerminalConnection | null, current: () => TerminalConnection | null): Promise<void> {
+    for (;;) {
+      if (connection === null || current() !== connection) throw new SvcError('The terminal is not connected');
+      const limit = this.#limitBytes;
+      if (typeof limit === 'number' && this.#onItsWayBytes + MAX_FRAME_BYTES <= limit) return;
+      if (limit === null && connection.bufferedBytes <= MAX_BUFFERED_BYTES) return;
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+        // WebSockets do not tell when they have sent.
+        if (limit === null) setTimeout(resolve, LOOK_AGAIN_MS);
+      });
+    }
+  }
+}

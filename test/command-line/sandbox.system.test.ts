@@ -1,0 +1,113 @@
+import { chmod, mkdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describeRequiring } from '@svc/testing';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { startCommandStore, type CommandStore } from './command-store.ts';
+import type { CommandLine } from './command-line.ts';
+
+interface Sandbox {
+  id: string;
+  name: string;
+  status: string;
+}
+
+describeRequiring(['linux', 'root'], 'svc sandbox', () => {
+  let store: CommandStore;
+  let svc: CommandLine;
+  beforeAll(async () => {
+    store = await startCommandStore();
+    ({ svc } = store);
+    await svc.answer(['sandbox', 'create', 'busybox', '--name', 'box', '--env', 'COLOR=blue', '--label', 'use=tests']);
+  });
+  afterAll(async () => {
+    await svc.run(['sandbox', 'rm', '--all']);
+    await store[Symbol.asyncDispose]();
+  });
+
+  it('makes, lists, shows, stops, starts and deletes', async () => {
+    const made = await svc.json<Sandbox>(['sandbox', 'create', 'busybox', '--name', 'other']);
+    expect(made).toMatchObject({ name: 'other', status: 'running' });
+    expect((await svc.json<Sandbox[]>(['sandbox', 'ls'])).map(({ name }) => name)).toEqual(['other', 'box']);
+    expect(await svc.answer(['sandbox', 'ls', '--label', 'use=tests', '-q'])).toMatch(/^sbx_[a-z2-7]{26}\n$/);
+    expect(await svc.answer(['sandbox', 'get', made.id])).toMatch(/^Name +other$/m);
+    expect(await svc.answer(['sandbox', 'stop', 'other'])).toBe('other is stopped\n');
+    expect(await svc.run(['sandbox', 'exec', 'other', 'true'])).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining('not running (svc sandbox start starts it)'),
+    });
+    expect(await svc.answer(['sandbox', 'start', 'other'])).toBe('other is running\n');
+    expect(await svc.answer(['sandbox', 'rm', 'other'])).toBe('Deleted other\n');
+    expect(await svc.run(['sandbox', 'get', 'other'])).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining('there is no sandbox other (svc sandbox ls'),
+    });
+  });
+
+  it('says what an image may be called, and reads the names that other clients of the API read', async () => {
+    const refused = await svc.run(['sandbox', 'create', 'no-such-image']);
+    expect(refused).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('svc sandbox images shows') });
+    expect((await svc.run(['sandbox', 'create'])).exitCode).toBe(2);
+    const { url, token } = store.platform.ready;
+    const other = svc.with({ SVC_URL: '', SVC_TOKEN: '', SANDBOX_URL: url, SANDBOX_TOKEN: token });
+    expect(await other.answer(['sandbox', 'images'])).toMatch(/^busybox +yes/m);
+  });
+
+  it('runs a command with its input, its outputs apart, and its exit code', async () => {
+    const script = 'cat; echo "$COLOR $SHAPE" >&2; pwd; exit 5';
+    const args = ['sandbox', 'exec', '--cwd', '/tmp', '-e', 'SHAPE=round', 'box', '--', 'sh', '-c', script];
+    const { exitCode, stdout, stderr } = await svc.run(args, { input: 'typed\n' });
+    expect({ exitCode, stdout: stdout.toString(), stderr }).toEqual({
+      exitCode: 5,
+      stdout: 'typed\n/tmp\n',
+      stderr: 'blue round\n',
+    });
+    // The options of the command are its own.
+    expect((await svc.run(['sandbox', 'exec', 'box', 'uname', '--version'])).stderr).toContain('BusyBox');
+    expect(
+      JSON.parse((await svc.run(['sandbox', 'exec', '--json', 'box', 'echo a; exit 3'])).stdout.toString()),
+    ).toEqual(expect.objectContaining({ stdout: 'a\n', stderr: '', exit_code: 3, timed_out: false }));
+  });
+
+  it('ends a command when its time is over, and at Ctrl-C', async () => {
+    expect((await svc.run(['sandbox', 'exec', '--timeout', '1s', 'box', 'sleep', '600'])).exitCode).toBe(124);
+    const running = svc.start(['sandbox', 'exec', '--no-stdin', 'box', 'echo begun; exec sleep 600']);
+    running.child.stdout?.once('data', () => running.child.kill('SIGINT'));
+    expect((await running.ended).exitCode).toBe(130);
+    expect(await svc.answer(['sandbox', 'exec', 'box', 'ps'])).not.toContain('sleep');
+  });
+
+  it('moves ten million bytes through a command in both directions', async () => {
+    const bytes = Buffer.alloc(10_000_000, 'abcdefghij');
+    const { stdout } = await svc.run(['sandbox', 'exec', 'box', 'cat'], { input: bytes });
+    expect(stdout.equals(bytes)).toBe(true);
+  });
+
+  it('copies files and folders in and out, with their permissions, and leaves links out', async () => {
+    const folder = join(store.folder, 'tree');
+    await mkdir(join(folder, 'sub/empty'), { recursive: true });
+    await writeFile(join(folder, 'run.sh'), 'echo ran\n');
+    await chmod(join(folder, 'run.sh'), 0o755);
+    await writeFile(join(folder, 'sub/a b'), 'deep');
+    await symlink('/etc/passwd', join(folder, 'link'));
+    const { stderr } = await svc.run(['sandbox', 'cp', '-r', 'tree', 'box:/srv/']);
+    expect(stderr).toMatch(/left out .*link/);
+    expect(await svc.answer(['sandbox', 'exec', 'box', '/srv/tree/run.sh'])).toBe('ran\n');
+    await svc.answer(['sandbox', 'exec', 'box', 'ln -s /etc/passwd /srv/tree/sub/out']);
+    await svc.answer(['sandbox', 'cp', '-r', '-q', 'box:/srv/tree', 'back']);
+    const back = join(store.folder, 'back');
+    expect(await readFile(join(back, 'sub/a b'), 'utf8')).toBe('deep');
+    expect((await stat(join(back, 'run.sh'))).mode & 0o777).toBe(0o755);
+    expect((await stat(join(back, 'sub/empty'))).isDirectory()).toBe(true);
+    await expect(stat(join(back, 'sub/out'))).rejects.toThrow('ENOENT');
+  });
+
+  it('copies standard input and output, and says what is wrong with the names', async () => {
+    await svc.answer(['sandbox', 'cp', '-', 'box:/root/piped'], { input: 'piped' });
+    expect(await svc.answer(['sandbox', 'cp', 'box:/root/piped', '-'])).toBe('piped');
+    expect((await svc.run(['sandbox', 'cp', 'tree', 'box:/x'])).stderr).toContain('is a folder (with -r it is copied)');
+    expect((await svc.run(['sandbox', 'cp', 'a', 'b'])).exitCode).toBe(2);
+    expect((await svc.run(['sandbox', 'cp', 'box:/none', 'here'])).stderr).toContain(
+      'No such file or directory: /none',
+    );
+  });
+});
