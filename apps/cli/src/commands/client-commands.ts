@@ -11,6 +11,7 @@ const CLIENT_COMMANDS: Readonly<Record<string, () => Promise<Register>>> = {
   key: async () => (await import('./key.ts')).registerKeyCommand,
   domain: async () => (await import('./domain.ts')).registerDomainCommand,
   sandbox: async () => (await import('./sandbox.ts')).registerSandboxCommand,
+  mcp: async () => (await import('./mcp.ts')).registerMcpCommand,
   s3: async () => (await import('./s3.ts')).registerS3Command,
 };
 

@@ -1,0 +1,49 @@
+import { once } from 'node:events';
+import { serveStdio } from '@modelcontextprotocol/server/stdio';
+import { VERSION } from '@svc/platform/version';
+import type { Command } from 'commander';
+import type { ConnectionFlags } from '../client/connection.ts';
+import { addConnectionOptions } from '../client/session.ts';
+import { LocalFolder } from '../mcp/local-folder.ts';
+import { createMcpServer } from '../mcp/server.ts';
+import type { ToolContext } from '../mcp/tool.ts';
+import { withSandboxes, type SandboxSession } from './sandbox/with-sandboxes.ts';
+
+interface McpFlags extends ConnectionFlags {
+  folder?: string;
+  ephemeral?: boolean;
+}
+
+/** `svc mcp` */
+export function registerMcpCommand(program: Command): void {
+  addConnectionOptions(program.command('mcp'))
+    .description('sandboxes as tools of the Model Context Protocol, on standard input and output')
+    .option('--folder <path>', 'let upload_file and download_file use this folder of this machine (default none)')
+    .option('--ephemeral', 'delete the sandboxes that it made when the client goes')
+    .addHelpText('after', '\nA client starts it by itself: docs/mcp.md shows its settings for the usual ones.')
+    .action((flags: McpFlags) => withSandboxes(flags, (session) => serve(session, flags)));
+}
+
+/** Until the client closes the input, as the protocol has it, or the process is told to end. */
+async function serve(session: SandboxSession, flags: McpFlags): Promise<void> {
+  const context: ToolContext = { session, made: new Set() };
+  const folder = flags.folder === undefined ? null : await LocalFolder.open(flags.folder);
+  const gone = Promise.race([once(process.stdin, 'end'), once(process.stdin, 'close')]);
+  const told = Promise.withResolvers<void>();
+  session.signal.addEventListener('abort', () => told.resolve(), { once: true });
+  const server = serveStdio(() => createMcpServer(VERSION, context, folder), {
+    onerror: (error) => session.output.warn(error.message),
+  });
+  try {
+    await Promise.race([gone, told.promise]);
+  } finally {
+    await server.close();
+    process.stdin.destroy();
+    if (flags.ephemeral === true) await deleteAll(context);
+  }
+}
+
+async function deleteAll({ session, made }: ToolContext): Promise<void> {
+  // One that is gone already, or cannot be reached any more, keeps the others from nothing.
+  await Promise.allSettled([...made].map((id) => session.sandboxes.delete(id)));
+}
