@@ -19,6 +19,7 @@ import { accessKeyPurpose } from './0050-access-key-purpose.ts';
 import { usageHistory } from './0051-usage-history.ts';
 import { sandboxEvents } from './0055-sandbox-events.ts';
 import { sandboxMetrics } from './0056-sandbox-metrics.ts';
+import { sandboxPreviews } from './0058-sandbox-previews.ts';
 
 /** Every migration, imported by name so that a bundle carries them all. Each file exports one `Migration`. */
 export const migrations: readonly Migration[] = [
@@ -42,4 +43,5 @@ export const migrations: readonly Migration[] = [
   usageHistory,
   sandboxEvents,
   sandboxMetrics,
+  sandboxPreviews,
 ];

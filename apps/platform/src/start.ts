@@ -108,7 +108,8 @@ async function openListeners(options: StartOptions, composition: Composition): P
     apiPrefixes: ['/api', '/v1', '/ws', '/healthz', '/readyz', '/metrics', '/.well-known'],
     onFault: (error) => log.error({ err: error }, 'a file of the console could not be served'),
   });
-  const handler = createRequestHandler(app, console);
+  const { handlePreview } = composition.services.sandboxes;
+  const handler = createRequestHandler(app, console, handlePreview);
   const open = async (listener: Listener, port: number, flag: ListenFlag) => {
     const opened = await listenOn(listener, { port, host: config.host, flag });
     lifecycle.own(`listener ${flag}`, () => listener.close(DRAIN_MS));

@@ -171,6 +171,11 @@ export const sandboxesConfigSchema = Type.Object({
   }),
   max_creates_per_minute: amount(120, 1, 1_000_000, 'Sandboxes that one caller may make in a minute'),
   max_terminals_per_minute: amount(100, 1, 1_000_000, 'Terminals that one caller may open in a minute'),
+  preview_domain: Type.String({
+    default: 'sandboxes.localhost',
+    pattern: '^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)+$',
+    description: 'Domain below which each port of a sandbox has a name of its own; its names lead to the platform',
+  }),
   max_commands: amount(64, 1, 120, 'Commands of the exec route that run in one sandbox at once'),
   max_terminals: amount(64, 1, 200, 'Open terminals and commands of one sandbox'),
   events: Type.Object({

@@ -16,6 +16,12 @@ export const sandboxErrors = defineErrors({
   TOO_MANY_COMMANDS: [429, 'No more than {limit} commands may run in this sandbox at once'],
   TOO_MANY_STREAMS: [429, 'No more than {limit} event streams may be open in this workspace at once'],
   COMMAND_TIMEOUT: [504, 'The command did not end within {timeout_seconds} s'],
+  PREVIEW_REFUSED: [401, 'The link to this preview is not valid: {reason}'],
+  PREVIEW_NOT_FOUND: [404, 'There is no preview here'],
+  PREVIEW_LINK_NOT_FOUND: [404, 'No link to port {port} of this sandbox is in use'],
+  TOO_MANY_PREVIEW_LINKS: [429, 'No more than {limit} links to ports of this sandbox may be in use'],
+  PREVIEW_BUSY: [503, 'No more than {limit} connections to ports of this sandbox may be open'],
+  PORT_UNREACHABLE: [502, 'Nothing answers there: {reason}'],
   RATE_LIMITED: [429, 'Too many requests; try again in {retry_after_seconds} s'],
   SANDBOXES_UNAVAILABLE: [503, 'Sandboxes are off: {reason}'],
 

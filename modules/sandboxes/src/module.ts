@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import {
   RateLimiter,
@@ -49,6 +50,7 @@ import { catalogOf } from './images/default-catalog.ts';
 import type { ImageStore } from './images/image-store.ts';
 import { imageStoreOf } from './images/assembly.ts';
 import { createMetricPart } from './metric-module.ts';
+import { createPreviewPart } from './preview-module.ts';
 import { createSandboxRepository } from './store/sandbox-repository.ts';
 import type { SandboxTables } from './store/tables.ts';
 import { createTicketRepository } from './store/ticket-repository.ts';
@@ -70,6 +72,8 @@ export interface SandboxesDependencies {
   /** Names this machine among replicas that share a database. */
   readonly node?: string;
   readonly effects?: Partial<Effects>;
+  /** Where users reach the platform, known once its listeners are open. */
+  readonly publicUrl: () => string;
   /** Another driver than the configuration's; for tests. */
   readonly driver?: SandboxDriver;
 }
@@ -77,6 +81,8 @@ export interface SandboxesDependencies {
 export interface SandboxesModule {
   registerRoutes(app: HttpApp): Promise<void>;
   registerUpgrades(router: UpgradeRouter): void;
+  /** Answers requests for previews of ports, and says whether it did: to be asked first, by every listener. */
+  handlePreview(request: IncomingMessage, response: ServerResponse): boolean;
   /** Finds out what this machine can do, adopts what runs, and looks after it until `close`. */
   start(signal: AbortSignal): Promise<void>;
   /** Lets go of everything but the sandboxes, which run on and are adopted at the next start. */
@@ -125,6 +131,11 @@ export async function createSandboxesModule(deps: SandboxesDependencies): Promis
   observe(deps.metrics, context, hub, commands);
   usage.observe(deps.metrics);
   observeWarmPool(deps.metrics, pool);
+  const { access, publicUrl } = deps;
+  const domain = config.preview_domain;
+  const { kysely } = database;
+  const previews = createPreviewPart({ kysely, context, service, access, folder, domain, publicUrl });
+  previews.observe(deps.metrics);
 
   return {
     async registerRoutes(app) {
@@ -143,10 +154,15 @@ export async function createSandboxesModule(deps: SandboxesDependencies): Promis
         }
         events.registerRoutes(scope, PREFIXES, service);
         usage.registerRoutes(scope, PREFIXES, service);
+        previews.registerRoutes(scope, PREFIXES);
         registerImageRoutes(scope, { catalog, images, driver });
       });
     },
-    registerUpgrades: (router) => router.add(hub),
+    registerUpgrades(router) {
+      previews.registerUpgrades(router);
+      router.add(hub);
+    },
+    handlePreview: (request, response) => previews.handle(request, response),
     async start(signal) {
       await images.open();
       const status = await driver.open();
@@ -165,6 +181,7 @@ export async function createSandboxesModule(deps: SandboxesDependencies): Promis
     },
     async close() {
       events.endStreams();
+      previews.close();
       await usage.close();
       await hub.close();
       await sweeper.close();

@@ -22,6 +22,13 @@ const ROUTES = [
   ['POST', '/:id/files/mkdir?path=/x', 'write'],
   ['POST', '/:id/files/move', 'write'],
   ['DELETE', '/:id/files?path=/x', 'write'],
+  ['GET', '/:id/files?path=/x&archive=tar', 'read'],
+  ['PUT', '/:id/files/archive?path=/x', 'write'],
+  ['GET', '/:id/files/watch?path=/x', 'read'],
+  ['POST', '/:id/ports', 'write'],
+  ['GET', '/:id/ports', 'read'],
+  ['DELETE', '/:id/ports', 'write'],
+  ['DELETE', '/:id/ports/8080', 'write'],
   ['POST', '/:id/exec', 'write'],
   ['GET', '/:id/terminals', 'read'],
   ['GET', '/:id/events?format=json', 'read'],
@@ -36,6 +43,7 @@ function withQuery(path: string, query: string): string {
 function bodyOf(method: string, path: string): { body?: unknown } {
   if (method === 'POST' && path === '') return { body: { image: 'busybox' } };
   if (path.endsWith('/exec')) return { body: { command: 'exit 0' } };
+  if (method === 'POST' && path.endsWith('/ports')) return { body: { port: 8080 } };
   return path.endsWith('/move') ? { body: { path: '/a', target: '/b' } } : {};
 }
 

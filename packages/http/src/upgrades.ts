@@ -43,6 +43,11 @@ export class UpgradeRouter {
     this.#routes.push(route);
   }
 
+  /** For one that decides by host: what is asked of that host is nobody else's, whatever its path. */
+  addFirst(route: UpgradeRoute): void {
+    this.#routes.unshift(route);
+  }
+
   /** Every owner ends its sockets politely: for the `onClosing` of a listener. Never throws. */
   async drain(): Promise<void> {
     const results = await Promise.allSettled(this.#routes.map(async (route) => route.drain?.()));

@@ -6,7 +6,7 @@ export const REDACTED = '***';
  * other text is still a token.
  */
 const TOKEN_SHAPES =
-  /(svc_pat_|svc_agt_|svc_inv_|svc_tkt_|svc_ses_|svc_dev_|tsec_|(?<![A-Za-z0-9])sat_)[A-Za-z0-9_-]{4,}/g;
+  /(svc_pat_|svc_agt_|svc_inv_|svc_tkt_|svc_pvw_|svc_ses_|svc_dev_|tsec_|(?<![A-Za-z0-9])sat_)[A-Za-z0-9_-]{4,}/g;
 
 /** `eyJ…` is how every JSON header of a JWT begins (RFC 7519); its first part alone is no secret. */
 const JWT = /\b(eyJ[A-Za-z0-9_-]{4,})\.[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]*)*/g;

@@ -35,6 +35,6 @@ export async function createServices(context: ServiceContext): Promise<Services>
     objectStore: wants('object-store') ? await createObjectStoreService(context) : disabledObjectStore(off),
     sandboxes: wants('sandboxes')
       ? await createSandboxesService(context)
-      : absentService('sandboxes', absentStates.sandboxes, off),
+      : { ...absentService('sandboxes', absentStates.sandboxes, off), handlePreview: () => false },
   };
 }

@@ -3,10 +3,10 @@ import type { ServiceStates } from '../http/status-routes.ts';
 import { HELPER_FOLDER } from '../helper-folder.ts';
 import { replicaIdOf } from '../replica-id.ts';
 import type { ServiceContext } from './create-services.ts';
-import { countOf, type Service } from './service.ts';
+import { countOf, type SandboxesService } from './service.ts';
 
-export async function createSandboxesService(context: ServiceContext): Promise<Service<ServiceStates['sandboxes']>> {
-  const { config, log, metrics, access, audit, folder, databases } = context;
+export async function createSandboxesService(context: ServiceContext): Promise<SandboxesService> {
+  const { config, log, metrics, access, audit, folder, databases, endpoints } = context;
   const sandboxes = await createSandboxesModule({
     database: databases.main,
     access,
@@ -16,12 +16,14 @@ export async function createSandboxesService(context: ServiceContext): Promise<S
     config: config.sandboxes,
     dataFolder: folder.path,
     agentFolder: HELPER_FOLDER,
+    publicUrl: () => endpoints.url,
     node: replicaIdOf(folder.path),
   });
   return {
     name: 'sandboxes',
     registerRoutes: (app) => sandboxes.registerRoutes(app),
     registerUpgrades: (router) => sandboxes.registerUpgrades(router),
+    handlePreview: (request, response) => sandboxes.handlePreview(request, response),
     start: (signal) => sandboxes.start(signal),
     close: () => sandboxes.close(),
     // Where sandboxes cannot run the rest of the platform still serves: the overview says why, readiness does not fail.

@@ -1,3 +1,4 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { HttpApp, ReadinessCheck, UpgradeRouter } from '@svc/http';
 import type { ServiceName } from '../service-names.ts';
 import type { ObjectStoreService } from './object-store.ts';
@@ -18,10 +19,16 @@ export interface Service<State> {
   holdings(workspaceUuid: string): Promise<string[]>;
 }
 
+/** Sandboxes answer for hosts of their own as well. */
+export interface SandboxesService extends Service<ServiceStates['sandboxes']> {
+  /** Answers requests for previews, and says whether it did. */
+  handlePreview(this: void, request: IncomingMessage, response: ServerResponse): boolean;
+}
+
 export interface Services {
   clusters: Service<ServiceStates['clusters']>;
   objectStore: ObjectStoreService;
-  sandboxes: Service<ServiceStates['sandboxes']>;
+  sandboxes: SandboxesService;
 }
 
 /** `2 buckets`, `1 bucket`, or nothing. */

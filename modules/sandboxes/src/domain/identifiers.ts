@@ -6,6 +6,11 @@ export function newSandboxId(randomBytes: (sizeBytes: number) => Buffer): string
   return `sbx_${characters(randomBytes(ID_CHARACTERS))}`;
 }
 
+/** `pvw_` and 26 characters of lower-case base32. */
+export function newPreviewLinkId(randomBytes: (sizeBytes: number) => Buffer): string {
+  return `pvw_${characters(randomBytes(ID_CHARACTERS))}`;
+}
+
 export function isSandboxId(text: string): boolean {
   return /^sbx_[a-z2-7]{26}$/.test(text);
 }

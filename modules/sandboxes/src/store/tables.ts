@@ -28,6 +28,14 @@ export interface SandboxTables {
     pids: number | null;
     disk_bytes: number | null;
   };
+  sandbox_preview: {
+    id: string;
+    sandbox_id: string;
+    port: number;
+    owner_id: string;
+    created_at: string;
+    expires_at: string;
+  };
   sandbox_ticket: { hash: string; sandbox_id: string; owner_id: string; expires_at: string };
 }
 

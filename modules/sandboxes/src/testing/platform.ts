@@ -118,6 +118,7 @@ async function openOnce(
   await migrate(database, migrations);
   const log = createLogger({ level: 'silent', name: 'test' });
   const metrics = options.metrics?.() ?? createMetrics();
+  let url = 'http://127.0.0.1';
   const module = await createSandboxesModule({
     database,
     access,
@@ -127,6 +128,7 @@ async function openOnce(
     config,
     dataFolder: folder,
     agentFolder: AGENT_FOLDER,
+    publicUrl: () => url,
     ...(options.effects === undefined ? {} : { effects: options.effects }),
     ...(options.driver === undefined ? {} : { driver: options.driver }),
   });
@@ -135,8 +137,13 @@ async function openOnce(
   await app.ready();
   const router = new UpgradeRouter(log);
   module.registerUpgrades(router);
-  const listener = createListener({ handler: app.routing, onUpgrade: router.dispatch });
-  const port = await listener.listen(0, '127.0.0.1');
+  const listener = createListener({
+    handler: (request, response) => {
+      if (!module.handlePreview(request, response)) app.routing(request, response);
+    },
+    onUpgrade: router.dispatch,
+  });
+  url = `http://127.0.0.1:${await listener.listen(0, '127.0.0.1')}`;
   const stop = new AbortController();
   await module.start(stop.signal);
   let closed: Promise<void> | null = null;
@@ -146,7 +153,7 @@ async function openOnce(
     await app.close();
     await database.close();
   };
-  return { url: `http://127.0.0.1:${port}`, module, close: () => (closed ??= close()) };
+  return { url, module, close: () => (closed ??= close()) };
 }
 
 async function request(

@@ -2123,6 +2123,68 @@ export interface SandboxOperations {
       } | null;
     };
   };
+  /** List the links to ports that are in use, without their signatures */
+  'GET /containers/{id}/ports': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+    };
+    body: undefined;
+    answer: {
+      "ports": ({
+        "id": string;
+        "port": number;
+        "created_at": string;
+        "expires_at": string;
+      })[];
+      "count": number;
+    };
+  };
+  /** Make a signed link to a port of the sandbox, for whoever has it */
+  'POST /containers/{id}/ports': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+    };
+    body: {
+      "port": number;
+      /** 3600 by default */
+      "expires_in_seconds"?: undefined | number;
+    };
+    answer: {
+      "id": string;
+      "port": number;
+      /** An origin of its own, for one port of one sandbox */
+      "url": string;
+      /** The same on the host of the platform, without cookies and in an origin of nobody */
+      "path_url": string;
+      "expires_at": string;
+    };
+  };
+  /** Take back every link to a port of the sandbox; what is open by them is cut */
+  'DELETE /containers/{id}/ports': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+    };
+    body: undefined;
+    answer: {
+      /** Links that are worth nothing any more */
+      "revoked": number;
+    };
+  };
+  /** Take back the links to one port; what is open by them is cut */
+  'DELETE /containers/{id}/ports/{port}': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+    };
+    body: undefined;
+    answer: {
+      /** Links that are worth nothing any more */
+      "revoked": number;
+    };
+  };
   /** Resume a paused sandbox: its processes go on where they stood */
   'POST /containers/{id}/resume': {
     query: {

@@ -1,0 +1,46 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { toAppError } from '@svc/errors';
+import { renderFlatError, requestIdOf } from '@svc/http';
+import { TOKEN_NAME } from './preview-place.ts';
+
+/** Whether a person is opening a page, whose address bar keeps what stands in the address. */
+export function isNavigation({ headers, method }: IncomingMessage): boolean {
+  if (method !== 'GET') return false;
+  const mode = headers['sec-fetch-mode'];
+  return mode === undefined ? (headers.accept ?? '').includes('text/html') : mode === 'navigate';
+}
+
+/** Of this one host only, and out of reach of scripts. */
+export function entryCookie(token: string, leftMs: number, secure: boolean): string {
+  const lifetime = Math.max(0, Math.floor(leftMs / 1000));
+  const attributes = `Path=/; Max-Age=${lifetime}; HttpOnly; SameSite=Lax`;
+  return `${TOKEN_NAME}=${token}; ${attributes}${secure ? '; Secure' : ''}`;
+}
+
+/** JSON as everywhere, or a few words for a person. Nothing of it is kept, framed or run. */
+export function answerError(raw: unknown, request: IncomingMessage, response: ServerResponse): void {
+  if (response.headersSent || response.destroyed) {
+    response.destroy();
+    return;
+  }
+  const error = toAppError(raw);
+  const requestId = requestIdOf(request.headers);
+  const html = isNavigation(request);
+  const body = html ? pageOf(error.status, error.message) : JSON.stringify(renderFlatError(error, requestId));
+  response.writeHead(error.status, {
+    ...error.headers,
+    'content-type': html ? 'text/html; charset=utf-8' : 'application/json; charset=utf-8',
+    'content-length': Buffer.byteLength(body),
+    'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+    'x-content-type-options': 'nosniff',
+    'x-request-id': requestId,
+    'cache-control': 'no-store',
+    connection: 'close', // the body, if there is one, was not read
+  });
+  response.end(request.method === 'HEAD' ? undefined : body);
+}
+
+function pageOf(status: number, message: string): string {
+  const escaped = message.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);
+  return `<!doctype html><html lang="en"><title>Preview: ${status}</title><h1>${status}</h1><p>${escaped}</p></html>\n`;
+}

@@ -1,0 +1,103 @@
+import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
+import { TOKEN_NAME, type PreviewPlace } from './preview-place.ts';
+
+/** RFC 9110 section 7.6.1, and what is between us and the client. */
+const HOP_BY_HOP = [
+  'connection',
+  'expect',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+];
+const FORWARDED = ['forwarded', 'x-real-ip', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-port'];
+const FORWARDED_TOO = ['x-forwarded-proto', 'x-forwarded-prefix', 'x-forwarded-server', 'x-csrf-token'];
+/** They would act on more than the one origin, or on how the browser reaches us. */
+const NOT_A_SANDBOXS_TO_SAY = ['alt-svc', 'clear-site-data', 'strict-transport-security', 'public-key-pins'];
+/** Cookies of the platform itself, should they ever come here. */
+const PLATFORM_COOKIE = /^(?:__Host-|__Secure-)?svc[_-]/;
+
+export interface RequestFacts {
+  readonly place: PreviewPlace;
+  readonly remoteAddress: string;
+  readonly scheme: 'http' | 'https';
+  /** The credential is one of the platform's: it is not the sandbox's to see. */
+  readonly dropAuthorization: boolean;
+}
+
+/** What the program in the sandbox is sent. */
+export function requestHeaders(given: IncomingHttpHeaders, facts: RequestFacts): OutgoingHttpHeaders {
+  const { place, remoteAddress, scheme } = facts;
+  const headers = without(given, [...FORWARDED, ...FORWARDED_TOO]);
+  if (facts.dropAuthorization) delete headers['authorization'];
+  const cookie = place.kind === 'path' ? '' : foreignCookies(given.cookie ?? '');
+  if (cookie === '') delete headers['cookie'];
+  else headers['cookie'] = cookie;
+  // A body without a length is chunked again on the next hop.
+  if (given['transfer-encoding'] !== undefined) headers['transfer-encoding'] = 'chunked';
+  const port = /:(\d+)$/.exec(place.host)?.[1] ?? (scheme === 'https' ? '443' : '80');
+  return {
+    ...headers,
+    'x-forwarded-for': remoteAddress,
+    'x-forwarded-host': place.host,
+    'x-forwarded-port': port,
+    'x-forwarded-proto': scheme,
+    ...(place.kind === 'path' ? { 'x-forwarded-prefix': place.prefix } : {}),
+  };
+}
+
+/** What the browser is answered. */
+export function responseHeaders(
+  given: IncomingHttpHeaders,
+  place: PreviewPlace,
+  origin: string | undefined,
+): OutgoingHttpHeaders {
+  const headers = without(given, NOT_A_SANDBOXS_TO_SAY);
+  delete headers['set-cookie'];
+  if (place.kind === 'path') return isolated(headers, origin);
+  const cookies = (given['set-cookie'] ?? []).flatMap(hostOnly);
+  return cookies.length === 0 ? headers : { ...headers, 'set-cookie': cookies };
+}
+
+/**
+ * On the platform's own host a sandbox's page is given an origin of its own, which nothing shares: it reads neither the
+ * console nor another preview, and has no cookies. Its own requests come back as from nowhere (`Origin: null`).
+ */
+function isolated(headers: OutgoingHttpHeaders, origin: string | undefined): OutgoingHttpHeaders {
+  const policy = 'sandbox allow-downloads allow-forms allow-modals allow-popups allow-scripts';
+  const theirs = headers['content-security-policy'];
+  delete headers['service-worker-allowed'];
+  return {
+    ...headers,
+    'content-security-policy': theirs === undefined ? policy : `${String(theirs)}, ${policy}`,
+    'x-content-type-options': 'nosniff',
+    'referrer-policy': 'no-referrer',
+    ...(origin === 'null' ? { 'access-control-allow-origin': 'null', vary: 'origin' } : {}),
+  };
+}
+
+function without(given: IncomingHttpHeaders, names: readonly string[]): OutgoingHttpHeaders {
+  const named = (given.connection ?? '').split(',').map((name) => name.trim().toLowerCase());
+  const dropped = new Set([...HOP_BY_HOP, ...names, ...named]);
+  return Object.fromEntries(Object.entries(given).filter(([name, value]) => value !== undefined && !dropped.has(name)));
+}
+
+function foreignCookies(header: string): string {
+  return header
+    .split(';')
+    .map((pair) => pair.trim())
+    .filter((pair) => pair !== '' && !pair.startsWith(`${TOKEN_NAME}=`) && !PLATFORM_COOKIE.test(pair))
+    .join('; ');
+}
+
+/** A cookie of one port is never another's, and never stands in the place of ours. */
+function hostOnly(cookie: string): string[] {
+  const [pair = '', ...attributes] = cookie.split(';');
+  const name = pair.split('=', 1)[0]?.trim() ?? '';
+  if (name === TOKEN_NAME || PLATFORM_COOKIE.test(name)) return [];
+  return [[pair, ...attributes.filter((each) => !/^\s*domain\s*(=|$)/i.test(each))].join(';')];
+}

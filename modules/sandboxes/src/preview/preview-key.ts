@@ -1,0 +1,29 @@
+import { createSecretKey, type KeyObject } from 'node:crypto';
+import { mkdir, open, readFile, rename } from 'node:fs/promises';
+import { join } from 'node:path';
+
+const KEY_BYTES = 32;
+
+/** The key that links are signed by: made once, kept in the folder (0600), whole or not there. */
+export async function loadPreviewKey(folder: string, randomBytes: (sizeBytes: number) => Buffer): Promise<KeyObject> {
+  const file = join(folder, 'preview.key');
+  const kept = await readFile(file).catch((error: unknown) => {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
+    throw error;
+  });
+  if (kept !== null) {
+    if (kept.length !== KEY_BYTES) throw new Error('preview.key is damaged; delete it to make a new one');
+    return createSecretKey(kept);
+  }
+  const made = randomBytes(KEY_BYTES);
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const handle = await open(`${file}.new`, 'w', 0o600);
+  try {
+    await handle.writeFile(made);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  await rename(`${file}.new`, file);
+  return createSecretKey(made);
+}
