@@ -33,6 +33,9 @@ import { createLogsHandler } from './logs/logs-handler.ts';
 import { createAgentMetrics, type AgentMetrics } from './metrics.ts';
 import { createClusterNumbers } from './status/cluster-numbers.ts';
 import { StatusReporter } from './status/reporter.ts';
+import { createTunnelDial } from './tunnel/dial-tunnel.ts';
+import { createKubernetesService } from './tunnel/kubernetes-service.ts';
+import { AgentTunnel } from './tunnel/tunnel.ts';
 
 export interface AgentDependencies {
   config: LiveConfig;
@@ -66,8 +69,16 @@ export async function startAgent(dependencies: AgentDependencies): Promise<Agent
   const client = createKubeClient(access, { nowMs: () => clock.nowMs(), observe: () => metrics.kubernetesRequest() });
   const watch = new KubernetesWatch(client, clock, log);
   const parts = connectParts(dependencies, { startedAt, metrics, journal, client, watch });
+  const tunnel = createTunnel(dependencies, metrics, client);
   const eventLoop = watchEventLoop(clock, (lagSeconds) => metrics.setEventLoopLag(lagSeconds));
-  const health = healthOf(dependencies, startedAt, parts, watch, eventLoop, () => http?.listening() ?? true);
+  const health = healthOf(
+    dependencies,
+    startedAt,
+    { ...parts, tunnel },
+    watch,
+    eventLoop,
+    () => http?.listening() ?? true,
+  );
   let http: AgentHttp | undefined;
   try {
     http = await startAgentHttp({ ...dependencies, health, metrics, kubernetesVersion: () => watch.health.version });
@@ -83,14 +94,27 @@ export async function startAgent(dependencies: AgentDependencies): Promise<Agent
     parts.report({ type, namespace: config.current.agent.namespace, resource: 'agent', details: {} });
   };
   tellOfUs('agent_started');
-  const loops = runLoops(parts, watch);
+  const loops = runLoops(parts, watch, tunnel);
   log.info({ port: http.port, metrics_port: http.metricsPort }, 'the agent is up');
   return {
     httpPort: http.port,
     metricsPort: http.metricsPort,
-    reconnectNow: () => parts.channel.retryNow(),
+    reconnectNow: () => {
+      parts.channel.retryNow();
+      tunnel.retryNow();
+    },
     stop: () => stopAgent({ tellOfUs, parts, loops, http, journal, client, metrics, health, eventLoop, log }),
   };
+}
+
+function createTunnel(
+  { config, clock, log, random }: AgentDependencies,
+  metrics: AgentMetrics,
+  client: KubeClient,
+): AgentTunnel {
+  const kubernetes = createKubernetesService({ client, config, metrics });
+  const dial = createTunnelDial(config, createPlatformToken(config));
+  return new AgentTunnel({ dial, kubernetes, config, clock, random, log, metrics });
 }
 
 interface Resources {
@@ -173,7 +197,7 @@ function connectParts(dependencies: AgentDependencies, resources: Resources): Pa
 function healthOf(
   { clock }: AgentDependencies,
   startedAt: Date,
-  { channel }: Parts,
+  { channel, tunnel }: Pick<Parts, 'channel'> & { tunnel: AgentTunnel },
   watch: KubernetesWatch,
   eventLoop: EventLoopWatch,
   listening: () => boolean,
@@ -185,7 +209,7 @@ function healthOf(
     sources: {
       channel: () => channel.health,
       kubernetes: () => watch.health,
-      tunnel: () => ({ enabled: false, connected: false, activeTunnels: 0 }),
+      tunnel: () => tunnel.health,
       processFaults: () => [
         ...(eventLoop.blocked() ? ['event_loop_blocked'] : []),
         ...(listening() ? [] : ['listener_failed']),
@@ -199,13 +223,14 @@ interface Loops {
   done: Promise<unknown>;
 }
 
-function runLoops({ channel, reporter, events }: Parts, watch: KubernetesWatch): Loops {
+function runLoops({ channel, reporter, events }: Parts, watch: KubernetesWatch, tunnel: AgentTunnel): Loops {
   const abort = new AbortController();
   const done = Promise.all([
     channel.run(abort.signal),
     reporter.run(abort.signal),
     watch.run(abort.signal),
     events.run(abort.signal),
+    tunnel.run(abort.signal),
   ]);
   return { abort, done };
 }

@@ -5,6 +5,7 @@ import { hostInUrl } from './listen.ts';
 export class Endpoints {
   readonly #config: PlatformConfig;
   #ports = { http: 0, https: 0, s3: 0 };
+  #authority: string | null = null;
 
   constructor(config: PlatformConfig) {
     this.#config = config;
@@ -13,6 +14,25 @@ export class Endpoints {
 
   opened(ports: { http: number; https: number; s3: number }): void {
     this.#ports = ports;
+  }
+
+  /** The PEM of the local authority, when it is what certifies the TLS listener. */
+  certifiedBy(authority: string | null): void {
+    this.#authority = authority;
+  }
+
+  /** Where clients that insist on TLS reach the platform. */
+  get secureUrl(): string {
+    return this.#isPublicSecure ? this.url : this.httpsUrl;
+  }
+
+  /** What clients of `secureUrl` must trust; null when they do so anyway. */
+  get certificateAuthority(): string | null {
+    return this.#isPublicSecure ? null : this.#authority;
+  }
+
+  get #isPublicSecure(): boolean {
+    return this.#config.public_url?.startsWith('https:') ?? false;
   }
 
   get url(): string {

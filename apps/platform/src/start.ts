@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { createListener, type Listener } from '@svc/http';
+import { createListener, type Listener, type ListenerOptions } from '@svc/http';
 import type { Logger } from '@svc/telemetry';
 import { compose, type Composition } from './compose.ts';
 import type { PlatformConfig } from './config.ts';
@@ -108,17 +108,22 @@ async function openListeners(options: StartOptions, composition: Composition): P
     apiPrefixes: ['/api', '/v1', '/ws', '/healthz', '/readyz', '/metrics', '/.well-known'],
     onFault: (error) => log.error({ err: error }, 'a file of the console could not be served'),
   });
+  const { tunnels } = composition.services.clusters;
   const { handlePreview } = composition.services.sandboxes;
-  const handler = createRequestHandler(app, console, handlePreview);
+  const handler = createRequestHandler(app, console, tunnels, handlePreview);
+  const onSlowBody: ListenerOptions['onSlowBody'] = ({ request }) => {
+    if (tunnels?.owns(request) !== true) request.destroy();
+  };
   const open = async (listener: Listener, port: number, flag: ListenFlag) => {
     const opened = await listenOn(listener, { port, host: config.host, flag });
     lifecycle.own(`listener ${flag}`, () => listener.close(DRAIN_MS));
     return opened;
   };
-  const http = await open(createListener({ handler, onUpgrade: upgrades.dispatch }), config.port, '--port');
-  const tls = await tlsMaterial(config, folder.tlsFolder);
+  const http = await open(createListener({ handler, onUpgrade: upgrades.dispatch, onSlowBody }), config.port, '--port');
+  const { ca, ...tls } = await tlsMaterial(config, folder.tlsFolder);
+  endpoints.certifiedBy(ca);
   const https = await open(
-    createListener({ handler, onUpgrade: upgrades.dispatch, tls }),
+    createListener({ handler, onUpgrade: upgrades.dispatch, onSlowBody, tls }),
     config.https_port,
     '--https-port',
   );
@@ -138,10 +143,13 @@ async function openListeners(options: StartOptions, composition: Composition): P
 }
 
 /** The operator's own certificate, else the one of the local authority. */
-async function tlsMaterial(config: PlatformConfig, folder: string): Promise<{ key: string; cert: string }> {
+async function tlsMaterial(
+  config: PlatformConfig,
+  folder: string,
+): Promise<{ key: string; cert: string; ca: string | null }> {
   const { cert_file: certFile, key_file: keyFile } = config.tls;
   if (certFile !== undefined && keyFile !== undefined) {
-    return { cert: readFileSync(certFile, 'utf8'), key: readFileSync(keyFile, 'utf8') };
+    return { cert: readFileSync(certFile, 'utf8'), key: readFileSync(keyFile, 'utf8'), ca: null };
   }
   return ensureLocalCertificate(folder, config.host, new Date());
 }

@@ -1,5 +1,6 @@
 import { CLOSE_CODES, PROTOCOL_LIMITS, PROTOCOL_TIMES } from '@svc/protocol';
 import type { Logger, Metrics } from '@svc/telemetry';
+import type { Access, AuditLog } from '@svc/http';
 import type { Kysely } from 'kysely';
 import { AgentConnections } from './channel/agent-connections.ts';
 import { AgentMessages } from './channel/agent-messages.ts';
@@ -22,6 +23,8 @@ import { createManifestInspector } from './manifest/inspector.ts';
 import { createClusterMetrics, type ClusterMetrics } from './metrics.ts';
 import { createStores, type Stores } from './store/stores.ts';
 import type { ClusterTables } from './store/tables.ts';
+import { AgentTunnels } from './tunnel/agent-tunnels.ts';
+import type { TunnelEndpoints } from './tunnel/link-routes.ts';
 
 export interface ClustersModuleDependencies {
   /** Migrated up to 0032 at least; other tables of the same database do not matter here. */
@@ -34,8 +37,11 @@ export interface ClustersModuleDependencies {
   /** Stable over restarts of this replica and different from all others: what its last run left is cleared by it. */
   replicaId: string;
   version: string;
-  /** Where agents and users reach the platform; asked when an install command is made. */
-  publicUrl: () => string;
+  /** For what comes through tunnels, which no route guards. */
+  access: Access;
+  audit: AuditLog;
+  /** Where agents and users reach the platform. */
+  endpoints: TunnelEndpoints;
 }
 
 export const LEASE_MS = 30_000;
@@ -51,13 +57,19 @@ export interface Foundation {
   changes: Changes;
   relays: OutputRelays;
   connections: AgentConnections;
+  tunnels: AgentTunnels;
   onError: (error: unknown, context: Record<string, unknown>) => void;
 }
 
 export function createFoundation(dependencies: ClustersModuleDependencies): Foundation {
   const { clock, log } = dependencies;
   const connections = new AgentConnections(clock);
-  const metrics = createClusterMetrics(dependencies.metrics, () => connections.count);
+  const tunnels = new AgentTunnels();
+  const metrics = createClusterMetrics(dependencies.metrics, {
+    connected: () => connections.count,
+    tunnels: () => tunnels.count,
+    tunnelStreams: () => tunnels.streamCount,
+  });
   return {
     dependencies,
     stores: createStores(dependencies.kysely),
@@ -65,6 +77,7 @@ export function createFoundation(dependencies: ClustersModuleDependencies): Foun
     changes: new Changes(clock, CHANGES_POLL_MS),
     relays: new OutputRelays(),
     connections,
+    tunnels,
     onError: (error, context) => {
       metrics.failed();
       log.error({ err: error, ...context }, 'clusters: work failed');
@@ -123,11 +136,11 @@ export function createMessageHandlers(
 }
 
 export function createMaintenance(
-  { dependencies, stores, connections, onError }: Foundation,
+  { dependencies, stores, connections, tunnels, onError }: Foundation,
   { dispatcher, deadlines }: CommandParts,
 ): Maintenance {
   const { clock, replicaId, config } = dependencies;
-  const { clusters, connectionStore: store, commands, telemetry } = stores;
+  const { clusters, connectionStore: store, commands, telemetry, tunnelStore } = stores;
   const { retention } = config;
   return new Maintenance({
     clusters,
@@ -135,6 +148,8 @@ export function createMaintenance(
     commands,
     telemetry,
     connections,
+    tunnels,
+    tunnelStore,
     dispatcher,
     deadlines,
     clock,
@@ -145,7 +160,7 @@ export function createMaintenance(
   });
 }
 
-export function createRegistry({ dependencies, stores, connections }: Foundation): ClusterRegistry {
+export function createRegistry({ dependencies, stores, connections, tunnels }: Foundation): ClusterRegistry {
   const { clock, randomBytes, config } = dependencies;
   return new ClusterRegistry({
     clusters: stores.clusters,
@@ -153,8 +168,13 @@ export function createRegistry({ dependencies, stores, connections }: Foundation
     randomBytes,
     maxClustersPerWorkspace: config.max_clusters_per_workspace,
     disconnect: (clusterId, keptTokenHash) => {
-      if (keptTokenHash !== null) connections.closeOtherTokens(clusterId, keptTokenHash);
-      else connections.closeCluster(clusterId, CLOSE_CODES.forbidden, 'the cluster was removed');
+      if (keptTokenHash !== null) {
+        connections.closeOtherTokens(clusterId, keptTokenHash);
+        tunnels.closeOtherTokens(clusterId, keptTokenHash);
+        return;
+      }
+      connections.closeCluster(clusterId, CLOSE_CODES.forbidden, 'the cluster was removed');
+      tunnels.closeCluster(clusterId);
     },
   });
 }
@@ -165,7 +185,7 @@ export function createRouteContext(
   registry: ClusterRegistry,
   stopping: AbortSignal,
 ): RouteContext {
-  const { clock, config, publicUrl } = dependencies;
+  const { clock, config, endpoints } = dependencies;
   return {
     registry,
     requests,
@@ -182,7 +202,7 @@ export function createRouteContext(
         clusterName: cluster.name,
         clusterId: cluster.id,
         token,
-        apiUrl: publicUrl(),
+        apiUrl: endpoints.publicUrl(),
         ...config.install,
       }),
   };

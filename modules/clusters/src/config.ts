@@ -19,6 +19,24 @@ export const clustersConfigSchema = Type.Object({
     maximum: 300,
     description: 'Over how long agents are sent away at shutdown',
   }),
+  tunnel: Type.Object(
+    {
+      domain: Type.String({
+        default: 'localhost',
+        pattern: '^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$',
+        description:
+          'Services of a cluster are at tunnel-{cluster_id}.{domain}; browsers know *.localhost by themselves',
+      }),
+      max_streams: Type.Integer({
+        default: 256,
+        minimum: 1,
+        maximum: 1024,
+        description: 'Most connections through the tunnel of one cluster at once; more are refused with 503',
+      }),
+      answer_timeout_seconds: seconds(300, 'How long a service behind a tunnel may take to begin its answer'),
+    },
+    { default: {} },
+  ),
   retention: Type.Object(
     {
       commands_seconds: seconds(2_592_000, 'How long finished commands and deployments are kept'),

@@ -16,6 +16,10 @@ export const clusterErrors = defineErrors({
   TOO_MANY_COMMANDS: [429, 'The cluster has {limit} unfinished commands, which is the limit'],
   TOO_MANY_STREAMS: [429, 'The cluster has {limit} open event streams, which is the limit'],
   AGENT_OFFLINE: [503, 'The agent of cluster {cluster} is not connected'],
+  FORWARD_NOT_FOUND: [404, 'The agent of cluster {cluster} offers no {service}'],
+  TUNNEL_BACKEND_UNREACHABLE: [502, '{service} in cluster {cluster} cannot be reached: {reason}'],
+  TUNNEL_BUSY: [503, 'The tunnel of cluster {cluster} carries as many connections as it may'],
+  TUNNEL_TIMEOUT: [504, '{service} in cluster {cluster} did not answer in time: {reason}'],
   UNSUPPORTED: [501, 'The agent of cluster {cluster} cannot do this: {reason}'],
   SHUTTING_DOWN: [503, 'The platform is shutting down'],
 });

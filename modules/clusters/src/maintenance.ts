@@ -5,6 +5,8 @@ import type { CommandDispatcher } from './domain/command-dispatcher.ts';
 import type { CommandStore } from './domain/command.ts';
 import type { TelemetryStore } from './domain/telemetry.ts';
 import type { AgentConnections } from './channel/agent-connections.ts';
+import type { AgentTunnels } from './tunnel/agent-tunnels.ts';
+import type { TunnelStore } from './tunnel/tunnel-store.ts';
 import type { ClustersConfig } from './config.ts';
 
 export interface MaintenanceOptions {
@@ -13,6 +15,8 @@ export interface MaintenanceOptions {
   commands: CommandStore;
   telemetry: TelemetryStore;
   connections: AgentConnections;
+  tunnels: AgentTunnels;
+  tunnelStore: TunnelStore;
   dispatcher: CommandDispatcher;
   deadlines: CommandDeadlines;
   clock: Clock;
@@ -51,7 +55,7 @@ export class Maintenance {
   }
 
   #tasks(): Task[] {
-    const { store, clusters, connections, dispatcher, deadlines, clock, replicaId, leaseMs } = this.#options;
+    const { store, clusters, connections, tunnels, dispatcher, deadlines, clock, replicaId, leaseMs } = this.#options;
     return [
       {
         name: 'leases',
@@ -60,6 +64,7 @@ export class Maintenance {
           if (connections.count > 0) await store.renewLeases(replicaId, timestampAfter(clock.now(), leaseMs));
         },
       },
+      { name: 'tunnel leases', everyMs: leaseMs / 3, run: () => this.#renewTunnels() },
       { name: 'deadlines', everyMs: 5000, run: () => deadlines.sweep() },
       { name: 'queues', everyMs: 5000, run: () => dispatcher.sendQueued() },
       {
@@ -67,7 +72,9 @@ export class Maintenance {
         everyMs: 15_000,
         run: async () => {
           const expired = await clusters.expireTokens(clock.now().toISOString());
-          if (expired.length > 0) connections.closeTokens(new Set(expired));
+          if (expired.length === 0) return;
+          connections.closeTokens(new Set(expired));
+          tunnels.closeTokens(new Set(expired));
         },
       },
       { name: 'retention', everyMs: 300_000, run: () => this.#prune() },
@@ -89,10 +96,18 @@ export class Maintenance {
     this.#timers.set(task.name, cancel);
   }
 
+  /** An agent may have come to another replica while its old connection here is not known to be dead yet. */
+  async #renewTunnels(): Promise<void> {
+    const { tunnels, tunnelStore, clock, replicaId, leaseMs } = this.#options;
+    if (tunnels.count === 0) return;
+    tunnels.keepOnly(await tunnelStore.renew(replicaId, timestampAfter(clock.now(), leaseMs)));
+  }
+
   async #prune(): Promise<void> {
-    const { commands, telemetry, clock, retention } = this.#options;
+    const { commands, telemetry, tunnelStore, clock, retention } = this.#options;
     const ago = (seconds: number): string => timestampAfter(clock.now(), -seconds * 1000);
     await commands.prune(ago(retention.commands_seconds), retention.commands_per_cluster);
+    await tunnelStore.pruneLinks(clock.now().toISOString());
     await telemetry.prune({
       heartbeatsBefore: ago(retention.heartbeats_seconds),
       averagesBefore: ago(retention.averages_seconds),

@@ -1,3 +1,4 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { renderNestedError, useErrorRenderer, type HttpApp, type UpgradeRouter } from '@svc/http';
 import {
   createCommandParts,
@@ -20,10 +21,19 @@ import type { RouteContext } from './http/context.ts';
 import { registerDeploymentRoutes } from './http/deployment-routes.ts';
 import { registerEventRoutes } from './http/event-routes.ts';
 import { registerLogRoutes } from './http/log-routes.ts';
+import { createTunnelParts } from './tunnel/assembly.ts';
+import { registerLinkRoutes, type LinkRouteOptions } from './tunnel/link-routes.ts';
 
 export interface ClustersModule {
   registerRoutes(app: HttpApp): Promise<void>;
   registerUpgrades(router: UpgradeRouter): void;
+  /** Requests to services behind tunnels; to be asked before any other handler of a listener. */
+  readonly tunnels: {
+    /** Takes the request when it is for a tunnel. */
+    handle(request: IncomingMessage, response: ServerResponse): boolean;
+    /** Whether it took the request: then its body may come as slowly as it likes. */
+    owns(request: IncomingMessage): boolean;
+  };
   /** Begins the work that has no caller; ends with the signal or with `close`. */
   start(signal: AbortSignal): Promise<void>;
   /** Sends agents away in waves, ends streams, and resolves when nothing is open and everything is written. */
@@ -38,7 +48,7 @@ export interface ClustersModule {
 export async function createClustersModule(dependencies: ClustersModuleDependencies): Promise<ClustersModule> {
   const { config, clock, replicaId } = dependencies;
   const foundation = createFoundation(dependencies);
-  const { stores, connections, onError } = foundation;
+  const { stores, connections, tunnels, onError } = foundation;
   const parts = createCommandParts(foundation);
   const reports = new ReportQueue(stores.telemetry);
   const handlers = createMessageHandlers(foundation, parts, reports);
@@ -46,11 +56,16 @@ export async function createClustersModule(dependencies: ClustersModuleDependenc
   const registry = createRegistry(foundation);
   const stopping = new AbortController();
   const context = createRouteContext(foundation, parts, registry, stopping.signal);
+  const { clusters, tunnelStore: store } = stores;
+  const tunnel = createTunnelParts({ dependencies, clusters, store, tunnels, leaseMs: LEASE_MS, onError });
+  const { endpoints, randomBytes } = dependencies;
+  const links: LinkRouteOptions = { context, store, randomBytes, endpoints, domain: config.tunnel.domain };
 
   const close = async (): Promise<void> => {
     await maintenance.stop();
     stopping.abort();
-    await connections.drain(connections.count === 0 ? 0 : config.drain_seconds * 1000);
+    const graceMs = config.drain_seconds * 1000;
+    await Promise.all([tunnels.drain(graceMs), connections.drain(connections.count === 0 ? 0 : graceMs)]);
     await parts.dispatcher.idle();
     await reports.idle();
     await parts.inspector.close();
@@ -60,10 +75,18 @@ export async function createClustersModule(dependencies: ClustersModuleDependenc
 
   return {
     registerRoutes: async (app) => {
-      await app.register(async (part) => registerAll(part, context));
+      await app.register(async (part) => registerAll(part, context, links));
     },
-    registerUpgrades: (router) => addConnectRoute(router, foundation, handlers),
+    registerUpgrades: (router) => {
+      tunnel.registerUpgrades(router);
+      addConnectRoute(router, foundation, handlers);
+    },
+    tunnels: {
+      handle: (request, response) => tunnel.front.handle(request, response),
+      owns: (request) => tunnel.front.owns(request),
+    },
     start: async (signal) => {
+      await store.forget(replicaId);
       await stores.connectionStore.forget(replicaId, clock.now().toISOString());
       maintenance.start();
       const stop = (): void => void closeOnce().catch((error: unknown) => onError(error, {}));
@@ -80,13 +103,14 @@ export async function createClustersModule(dependencies: ClustersModuleDependenc
   };
 }
 
-function registerAll(app: HttpApp, context: RouteContext): void {
+function registerAll(app: HttpApp, context: RouteContext, links: LinkRouteOptions): void {
   useErrorRenderer(app, renderNestedError);
   registerClusterRoutes(app, context);
   registerDeploymentRoutes(app, context);
   registerCommandRoutes(app, context);
   registerEventRoutes(app, context);
   registerLogRoutes(app, context);
+  registerLinkRoutes(app, links);
 }
 
 function addConnectRoute(

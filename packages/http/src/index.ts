@@ -13,6 +13,7 @@ export { addressKey } from './address-key.ts';
 export { createHttpApp, type HttpAppOptions } from './app.ts';
 export { useErrorRenderer, type ErrorAdapter } from './error-answers.ts';
 export { httpErrors } from './errors.ts';
+export { continueOnFirstRead } from './expect-continue.ts';
 export { readForm, type FormFile, type FormOptions, type FormReader } from './form-reader.ts';
 export { fromFrameworkError, type FailedRequest } from './framework-errors.ts';
 export { grantOf, principalOf } from './guard.ts';
@@ -27,3 +28,6 @@ export { renderEnvelopeError, renderFlatError, renderNestedError, type ErrorRend
 export { requestIdOf } from './request-id.ts';
 export { refuseUpgrade, UpgradeRouter, type UpgradeRequest, type UpgradeRoute } from './upgrades.ts';
 export type { ErrorFamily } from './unknown-routes.ts';
+export { endToEndHeaders, type HeaderList } from './relay/relay-headers.ts';
+export { relayRequest, RelayTimeout, type RelayTarget } from './relay/relay-request.ts';
+export { relayUpgrade, type Join, type RelayedUpgrade } from './relay/relay-upgrade.ts';

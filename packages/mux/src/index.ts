@@ -1,6 +1,9 @@
+export { createMuxAcceptor, type MuxAcceptor, type MuxUpgrade } from './accept.ts';
 export { systemClock, type MuxClock } from './clock.ts';
+export { dialMux, MuxDialError, type MuxDialOptions } from './dial.ts';
 export { duplexTransport } from './duplex-transport.ts';
 export { MUX_CODES, MuxError } from './errors.ts';
+export { joinStreams } from './join-streams.ts';
 export { MAX_METADATA_BYTES } from './frames.ts';
 export { DEFAULT_MUX_LIMITS, type MuxLimits } from './limits.ts';
 export { messageTransport, type MessageSocket } from './message-transport.ts';

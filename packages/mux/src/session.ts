@@ -124,9 +124,12 @@ export class MuxSession {
     await this.closed;
   }
 
-  /** Ends the session now; streams that are open end with `CONNECTION_LOST` on both sides. */
-  close(): void {
-    this.#finish(null, MUX_CODES.CANCELLED, '');
+  /**
+   * Ends the session now; streams that are open end with `CONNECTION_LOST` on both sides. A code from 256 on tells the
+   * other side why: its `closed` settles with that code.
+   */
+  close(code: number = MUX_CODES.CANCELLED, reason = ''): void {
+    this.#finish(null, code, reason);
   }
 
   #start(): void {

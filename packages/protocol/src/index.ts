@@ -79,3 +79,13 @@ export {
   type Hello,
   type Welcome,
 } from './schemas/session.ts';
+export {
+  decodeTunnelRequest,
+  encodeTunnelRequest,
+  isServiceName,
+  KUBERNETES_SERVICE,
+  TUNNEL_CLOSE_CODES,
+  TUNNEL_PATH,
+  TUNNEL_STREAM_CODES,
+  type TunnelRequest,
+} from './tunnel.ts';

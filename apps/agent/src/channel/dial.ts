@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import type { Agent } from 'node:http';
 import { getCACertificates, type ConnectionOptions } from 'node:tls';
 import { parseDurationMs } from '@svc/config';
 import { PROTOCOL_LIMITS } from '@svc/protocol';
@@ -43,13 +44,22 @@ export function channelUrl(apiUrl: string, path: string): URL {
 }
 
 async function clientOptions(config: AgentConfig, url: URL, timeoutMs: number): Promise<ClientOptions> {
+  const limits = { maxPayload: PROTOCOL_LIMITS.frameSizeBytes, followRedirects: false };
+  return { ...limits, ...(await connectionOptions(config, url, timeoutMs)) };
+}
+
+/** TLS and proxy of one connection to the platform (`ws:` or `wss:`), as `ws` and `node:http` take them. */
+export async function connectionOptions(
+  config: AgentConfig,
+  url: URL,
+  timeoutMs: number,
+): Promise<TlsOptions & { agent?: Agent }> {
   const secure = url.protocol === 'wss:';
   const tls = secure ? await tlsOptions(config.svc.tls) : {};
   const port = url.port === '' ? (secure ? '443' : '80') : url.port;
-  const limits = { maxPayload: PROTOCOL_LIMITS.frameSizeBytes, followRedirects: false };
   const proxy = config.proxy.https;
-  if (proxy === undefined || bypassesProxy(url.hostname, port, config.proxy.no_proxy)) return { ...limits, ...tls };
-  return { ...limits, agent: proxyAgent(new URL(proxy), secure, tls, timeoutMs) };
+  if (proxy === undefined || bypassesProxy(url.hostname, port, config.proxy.no_proxy)) return tls;
+  return { agent: proxyAgent(new URL(proxy), secure, tls, timeoutMs) };
 }
 
 type TlsOptions = Pick<ConnectionOptions, 'minVersion' | 'rejectUnauthorized' | 'ca' | 'cert' | 'key'>;

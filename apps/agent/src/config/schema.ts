@@ -137,6 +137,20 @@ export const agentConfigSchema = Type.Object({
   svc: platformSection,
   tunnel: Type.Object({
     enabled: flag('Offer tunnels to the services below', false, 'TUNNEL_ENABLED'),
+    kubernetes: Type.Object({
+      enabled: flag('Offer the Kubernetes API through the tunnel', true, 'TUNNEL_KUBERNETES_ENABLED'),
+      identity: Type.Enum(['agent', 'user'], {
+        description:
+          'As whom the API server is asked: as the agent, or as the user "svc:user:ID" in the group "svc:role:ROLE" (needs the right to impersonate them)',
+        default: 'agent',
+        env: 'TUNNEL_KUBERNETES_IDENTITY',
+      }),
+      read_only_roles: Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
+        description: 'Roles of the platform that may only look: GET, HEAD and OPTIONS, and no shell',
+        default: ['guest'],
+        maxItems: 16,
+      }),
+    }),
     forwards: Type.Array(forward, { description: 'Services reachable through the tunnel', default: [], maxItems: 100 }),
   }),
   monitoring: Type.Object({
@@ -193,6 +207,8 @@ export const RELOADABLE_SECTIONS: readonly string[] = [
   'svc.token_file',
   'svc.timeout',
   'svc.reconnect',
+  'tunnel.forwards',
+  'tunnel.kubernetes',
   'log.level',
   'deploy',
   'policy',

@@ -1,12 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { createClustersModule, systemClock } from '@svc/clusters';
-import type { ServiceStates } from '../http/status-routes.ts';
 import { replicaIdOf } from '../replica-id.ts';
 import { VERSION } from '../version.ts';
 import type { ServiceContext } from './create-services.ts';
-import { countOf, type Service } from './service.ts';
+import { countOf, type ClustersService } from './service.ts';
 
-export async function createClustersService(context: ServiceContext): Promise<Service<ServiceStates['clusters']>> {
+export async function createClustersService(context: ServiceContext): Promise<ClustersService> {
   const clusters = await createClustersModule({
     kysely: context.databases.main.kysely,
     config: context.config.clusters,
@@ -16,12 +15,19 @@ export async function createClustersService(context: ServiceContext): Promise<Se
     randomBytes,
     replicaId: replicaIdOf(context.folder.path),
     version: VERSION,
-    publicUrl: () => context.endpoints.url,
+    access: context.access,
+    audit: context.audit,
+    endpoints: {
+      publicUrl: () => context.endpoints.url,
+      secureUrl: () => context.endpoints.secureUrl,
+      certificateAuthority: () => context.endpoints.certificateAuthority,
+    },
   });
   return {
     name: 'clusters',
     registerRoutes: (app) => clusters.registerRoutes(app),
     registerUpgrades: (router) => clusters.registerUpgrades(router),
+    tunnels: clusters.tunnels,
     start: (signal) => clusters.start(signal),
     close: () => clusters.close(),
     readiness: () => clusters.readiness(),

@@ -31,7 +31,7 @@ export async function createServices(context: ServiceContext): Promise<Services>
   return {
     clusters: wants('clusters')
       ? await createClustersService(context)
-      : absentService('clusters', absentStates.clusters, off),
+      : { ...absentService('clusters', absentStates.clusters, off), tunnels: null },
     objectStore: wants('object-store') ? await createObjectStoreService(context) : disabledObjectStore(off),
     sandboxes: wants('sandboxes')
       ? await createSandboxesService(context)

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ClustersModule } from '@svc/clusters';
 import type { HttpApp, ReadinessCheck, UpgradeRouter } from '@svc/http';
 import type { ServiceName } from '../service-names.ts';
 import type { ObjectStoreService } from './object-store.ts';
@@ -25,8 +26,13 @@ export interface SandboxesService extends Service<ServiceStates['sandboxes']> {
   handlePreview(this: void, request: IncomingMessage, response: ServerResponse): boolean;
 }
 
+export interface ClustersService extends Service<ServiceStates['clusters']> {
+  /** Looks at every request before anybody else; null when the service is off. */
+  readonly tunnels: ClustersModule['tunnels'] | null;
+}
+
 export interface Services {
-  clusters: Service<ServiceStates['clusters']>;
+  clusters: ClustersService;
   objectStore: ObjectStoreService;
   sandboxes: SandboxesService;
 }

@@ -73,6 +73,8 @@ export interface ClusterStore {
   list(workspaceUuid: string, page: PageRequest): Promise<Page<Cluster>>;
   /** By id first, then by name. */
   find(workspaceUuid: string, nameOrId: string): Promise<Cluster | undefined>;
+  /** Of any workspace: only for whoever asks afterwards whether the caller may know it. */
+  findById(id: string): Promise<Cluster | undefined>;
   findByToken(tokenHash: string, now: string): Promise<Cluster | undefined>;
   /** The older tokens stay valid until `overlapUntil`; null ends them at once. */
   rotateToken(clusterId: string, tokenHash: string, now: string, overlapUntil: string | null): Promise<void>;

@@ -29,6 +29,8 @@ const ROUTES: readonly { method: string; path: string; body?: object; least: 'gu
   { method: 'DELETE', path: '/v1/clusters/production/commands/cmd-x', least: 'member' },
   { method: 'GET', path: '/v1/clusters/production/logs?pod=web-1&namespace=default', least: 'guest' },
   { method: 'GET', path: '/v1/clusters/production/events', least: 'guest' },
+  { method: 'GET', path: '/v1/clusters/production/tunnel-endpoints', least: 'member' },
+  { method: 'POST', path: '/v1/clusters/production/tunnel-links', body: { service: 'grafana' }, least: 'member' },
   { method: 'DELETE', path: '/v1/clusters/production', least: 'admin' },
 ];
 

@@ -11,6 +11,10 @@ export function createClusterStore(database: ClusterDatabase): ClusterStore {
     insert: (cluster, tokenHash, limit) => insertCluster(database, cluster, tokenHash, limit),
     list: (workspaceUuid, page) => listClusters(database, workspaceUuid, page),
     find: (workspaceUuid, nameOrId) => findCluster(database, workspaceUuid, nameOrId),
+    findById: async (id) => {
+      const row = await database.selectFrom('cluster').selectAll().where('id', '=', id).executeTakeFirst();
+      return row === undefined ? undefined : toCluster(row);
+    },
     findByToken: async (tokenHash, now) => {
       const row = await database
         .selectFrom('cluster')

@@ -6,6 +6,7 @@ import { createCommandStore } from './command-store.ts';
 import { createConnectionStore } from './connection-store.ts';
 import { createDeploymentStore } from './deployment-store.ts';
 import type { ClusterDatabase } from './tables.ts';
+import { createTunnelStore, type TunnelStore } from '../tunnel/tunnel-store.ts';
 import { createTelemetryStore } from './telemetry-store.ts';
 
 export interface Stores {
@@ -14,6 +15,7 @@ export interface Stores {
   commands: CommandStore;
   deployments: DeploymentStore;
   telemetry: TelemetryStore;
+  tunnelStore: TunnelStore;
 }
 
 export function createStores(database: ClusterDatabase): Stores {
@@ -23,5 +25,6 @@ export function createStores(database: ClusterDatabase): Stores {
     commands: createCommandStore(database),
     deployments: createDeploymentStore(database),
     telemetry: createTelemetryStore(database),
+    tunnelStore: createTunnelStore(database),
   };
 }

@@ -1,9 +1,25 @@
 import type { Kysely } from 'kysely';
 
-/** Rows as the migrations 0030 to 0032 make them. Times are ISO 8601 UTC text, flags are 0 and 1, JSON is text. */
+/** Rows as the migrations 0030 to 0032 and 0067 make them. Times are ISO 8601 UTC text, flags are 0 and 1, JSON is text. */
 export interface ClusterTables {
   cluster: ClusterRow;
   cluster_token: { hash: string; cluster_id: string; created_at: string; expires_at: string | null };
+  cluster_tunnel: {
+    cluster_id: string;
+    epoch: number;
+    replica_id: string | null;
+    lease_until: string | null;
+    connected_at: string;
+  };
+  cluster_tunnel_link: {
+    hash: string;
+    cluster_id: string;
+    service: string;
+    principal: string;
+    team_uuid: string | null;
+    created_at: string;
+    expires_at: string;
+  };
   cluster_command: CommandRow;
   cluster_command_note: {
     command_id: string;

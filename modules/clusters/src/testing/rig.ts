@@ -24,6 +24,7 @@ import type { ClusterTables } from '../store/tables.ts';
 export interface RigOptions {
   clock?: Clock;
   config?: Partial<ClustersConfig>;
+  publicUrl?: string;
 }
 
 export interface Answer {
@@ -155,13 +156,24 @@ async function run(
     randomBytes,
     replicaId: 'replica-1',
     version: '1.2.3',
-    publicUrl: () => 'https://platform.example',
+    access,
+    audit,
+    endpoints: {
+      publicUrl: () => options.publicUrl ?? 'https://platform.example',
+      secureUrl: () => 'https://127.0.0.1:4443',
+      certificateAuthority: () => 'PEM of the authority',
+    },
   });
   const upgrades = new UpgradeRouter(log);
   await module.registerRoutes(app);
   module.registerUpgrades(upgrades);
   await app.ready();
-  const listener: Listener = createListener({ handler: app.routing, onUpgrade: upgrades.dispatch });
+  const listener: Listener = createListener({
+    handler: (request, response) => {
+      if (!module.tunnels.handle(request, response)) app.routing(request, response);
+    },
+    onUpgrade: upgrades.dispatch,
+  });
   const actualPort = await listener.listen(port, '127.0.0.1');
   await module.start(new AbortController().signal);
   const end = async (): Promise<void> => {

@@ -1,0 +1,42 @@
+import type { IncomingMessage } from 'node:http';
+import { endToEndHeaders, type HeaderList } from '@svc/http';
+import type { TunnelRequest } from '@svc/protocol';
+
+/** Never from a caller: who somebody is, is decided by the platform and by this agent. */
+const DROPPED: ReadonlySet<string> = new Set(['authorization', 'cookie', 'host', 'forwarded', 'x-real-ip']);
+const DROPPED_PREFIXES: readonly string[] = ['impersonate-', 'x-remote-', 'x-forwarded-', 'x-svc-'];
+/** How browsers put a token into the subprotocols of a WebSocket to an API server. */
+const BEARER_SUBPROTOCOL = /^base64url\.bearer\.authorization\.k8s\.io\./i;
+
+export interface KubernetesIdentity {
+  host: string;
+  /** Of the agent; null with a client certificate. */
+  authorization: string | null;
+  /** Absent = as the agent itself. */
+  impersonate?: TunnelRequest;
+}
+
+/** What the API server gets to see. */
+export function kubernetesHeaders(request: IncomingMessage, identity: KubernetesIdentity): HeaderList {
+  const kept = endToEndHeaders(
+    request,
+    (name) => DROPPED.has(name) || DROPPED_PREFIXES.some((prefix) => name.startsWith(prefix)),
+  );
+  const headers: HeaderList = ['Host', identity.host];
+  for (let index = 0; index + 1 < kept.length; index += 2) {
+    const name = kept[index] ?? '';
+    const value = kept[index + 1] ?? '';
+    if (name.toLowerCase() !== 'sec-websocket-protocol') {
+      headers.push(name, value);
+      continue;
+    }
+    const protocols = value.split(/\s*,\s*/).filter((protocol) => !BEARER_SUBPROTOCOL.test(protocol));
+    if (protocols.length > 0) headers.push(name, protocols.join(', '));
+  }
+  if (identity.authorization !== null) headers.push('Authorization', identity.authorization);
+  if (identity.impersonate !== undefined) {
+    headers.push('Impersonate-User', identity.impersonate.user);
+    headers.push('Impersonate-Group', `svc:role:${identity.impersonate.role}`);
+  }
+  return headers;
+}

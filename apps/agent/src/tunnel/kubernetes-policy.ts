@@ -1,0 +1,64 @@
+import type { IncomingMessage } from 'node:http';
+import type { AgentConfig } from '../config/schema.ts';
+
+const READS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
+/** Ways into a container or past the API server, whatever the method is. */
+const WAYS_IN: ReadonlySet<string> = new Set(['exec', 'attach', 'portforward', 'proxy', 'ephemeralcontainers']);
+
+type Rules = Pick<AgentConfig, 'policy' | 'tunnel'>;
+
+/** Why this request may not go to the API server, or null. The server's own RBAC decides after it. */
+export function refusalOf(request: IncomingMessage, role: string, { policy, tunnel }: Rules): string | null {
+  const path = parsePath(request.url ?? '/');
+  if (path === null) return 'the path is not a plain one';
+  const method = request.method ?? 'GET';
+  const waysIn = path.words.find((word) => WAYS_IN.has(word));
+  const isRead = READS.has(method) && waysIn === undefined;
+  if (!isRead && policy.read_only) return 'this cluster is read-only by its policy';
+  if (!isRead && tunnel.kubernetes.read_only_roles.includes(role)) return `the role ${role} may only read`;
+  if (waysIn !== undefined && !policy.exec) return `${waysIn} is forbidden by the policy of this cluster`;
+  if (path.words.includes('log') && !policy.logs) return 'logs are forbidden by the policy of this cluster';
+  return namespaceRefusal(path, policy.namespaces);
+}
+
+function namespaceRefusal({ namespace, isResource }: KubernetesPath, allowed: readonly string[]): string | null {
+  if (allowed.includes('*') || !isResource) return null; // discovery, versions and schemas tell nothing of objects
+  if (namespace === null) return 'this cluster is open in single namespaces only: name one';
+  return allowed.includes(namespace) ? null : `namespace ${namespace} is closed by the policy of this cluster`;
+}
+
+interface KubernetesPath {
+  namespace: string | null;
+  /** Names objects or kinds of objects, and not only the API. */
+  isResource: boolean;
+  /** What comes after the name of an object: its subresource and beyond. */
+  words: string[];
+}
+
+/** `/api/v1/...`, `/apis/GROUP/VERSION/...`; anything else is no resource. Null for paths that can be read in two ways. */
+function parsePath(url: string): KubernetesPath | null {
+  const text = url.split(/[?#]/, 1)[0] ?? '';
+  let parts: string[];
+  try {
+    parts = text
+      .replace(/^\/|\/$/g, '')
+      .split('/')
+      .map((part) => decodeURIComponent(part));
+  } catch {
+    return null;
+  }
+  const isPlain = parts.every((part) => part !== '.' && part !== '..' && !part.includes('/') && !part.includes('\\'));
+  if (!isPlain || (text !== '/' && parts.includes(''))) return null;
+  const depth = parts[0] === 'api' ? 2 : parts[0] === 'apis' ? 3 : null;
+  // Outside of both there are /version, /openapi and the like, but also /logs of the node itself.
+  if (depth === null) return { namespace: null, isResource: parts[0] === 'logs' || parts[0] === 'debug', words: [] };
+  let rest = parts.slice(depth);
+  const verb = rest[0] === 'watch' || rest[0] === 'proxy' ? [rest[0]] : [];
+  rest = rest.slice(verb.length);
+  if (rest.length === 0) return { namespace: null, isResource: false, words: [] };
+  const [kind, name, ...inside] = rest;
+  if (kind !== 'namespaces' || name === undefined)
+    return { namespace: null, isResource: true, words: [...verb, ...inside] };
+  // /namespaces/NS, /namespaces/NS/status and /namespaces/NS/KIND/NAME/SUBRESOURCE all belong to NS.
+  return { namespace: name, isResource: true, words: [...verb, ...inside.slice(2)] };
+}

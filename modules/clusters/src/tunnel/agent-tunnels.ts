@@ -1,0 +1,75 @@
+import { TUNNEL_CLOSE_CODES } from '@svc/protocol';
+import type { AgentTunnel } from './agent-tunnel.ts';
+
+/** The tunnels of this replica, one per cluster: the newest. */
+export class AgentTunnels {
+  readonly #tunnels = new Map<string, AgentTunnel>();
+  /** Also those that were told to end and still let their streams go on. */
+  readonly #alive = new Set<AgentTunnel>();
+  #draining = false;
+
+  get draining(): boolean {
+    return this.#draining;
+  }
+
+  get count(): number {
+    return this.#tunnels.size;
+  }
+
+  get streamCount(): number {
+    return [...this.#alive].reduce((sum, { session }) => sum + session.streamCount, 0);
+  }
+
+  find(clusterId: string): AgentTunnel | undefined {
+    const tunnel = this.#tunnels.get(clusterId);
+    return tunnel?.session.acceptsStreams === true ? tunnel : undefined;
+  }
+
+  /** Of two the one with the higher epoch stays, whichever comes first here. */
+  add(tunnel: AgentTunnel): void {
+    const other = this.#tunnels.get(tunnel.clusterId);
+    this.#alive.add(tunnel);
+    if (other !== undefined && other.epoch > tunnel.epoch) return replace(tunnel);
+    this.#tunnels.set(tunnel.clusterId, tunnel);
+    if (other !== undefined) replace(other);
+  }
+
+  remove(tunnel: AgentTunnel): void {
+    this.#alive.delete(tunnel);
+    if (this.#tunnels.get(tunnel.clusterId) === tunnel) this.#tunnels.delete(tunnel.clusterId);
+  }
+
+  closeCluster(clusterId: string): void {
+    this.#tunnels.get(clusterId)?.session.close(TUNNEL_CLOSE_CODES.forbidden, 'the cluster was removed');
+  }
+
+  closeTokens(hashes: ReadonlySet<string>): void {
+    for (const tunnel of this.#alive) {
+      if (hashes.has(tunnel.tokenHash)) tunnel.session.close(TUNNEL_CLOSE_CODES.unauthorized, 'the token was revoked');
+    }
+  }
+
+  /** Ends all but the tunnel made with this token. */
+  closeOtherTokens(clusterId: string, keptHash: string): void {
+    const tunnel = this.#tunnels.get(clusterId);
+    if (tunnel === undefined || tunnel.tokenHash === keptHash) return;
+    tunnel.session.close(TUNNEL_CLOSE_CODES.unauthorized, 'the token was rotated');
+  }
+
+  /** Ends those whose agent has a newer tunnel at another replica. */
+  keepOnly(epochs: ReadonlyMap<string, number>): void {
+    for (const tunnel of this.#tunnels.values()) {
+      if (epochs.get(tunnel.clusterId) !== tunnel.epoch) replace(tunnel);
+    }
+  }
+
+  /** Asks every agent to connect elsewhere, and lets open streams end for so long. */
+  async drain(graceMs: number): Promise<void> {
+    this.#draining = true;
+    await Promise.all([...this.#alive].map(({ session }) => session.drain(graceMs)));
+  }
+}
+
+function replace({ session }: AgentTunnel): void {
+  session.close(TUNNEL_CLOSE_CODES.replaced, 'a newer tunnel of this cluster took over');
+}

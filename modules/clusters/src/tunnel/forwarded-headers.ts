@@ -1,0 +1,67 @@
+import type { IncomingMessage } from 'node:http';
+import { endToEndHeaders, type HeaderList } from '@svc/http';
+import { KUBERNETES_SERVICE } from '@svc/protocol';
+import type { TunnelCaller } from './tunnel-access.ts';
+import type { TunnelAddress } from './tunnel-address.ts';
+import { confineSetCookie, foreignCookies } from './tunnel-cookie.ts';
+
+const ALWAYS_DROPPED: ReadonlySet<string> = new Set(['cookie', 'forwarded', 'x-real-ip', 'x-team-uuid']);
+const DROPPED_PREFIXES: readonly string[] = ['impersonate-', 'x-forwarded-', 'x-remote-'];
+
+export interface ForwardedRequest {
+  request: IncomingMessage;
+  address: TunnelAddress;
+  caller: TunnelCaller;
+  /** How the caller reached the platform. */
+  protocol: 'http' | 'https';
+}
+
+/** What a service gets to see of a request: nothing with which it could act as its caller on the platform. */
+export function forwardedHeaders({ request, address, caller, protocol }: ForwardedRequest): HeaderList {
+  // With a cookie the header is not ours: it is what the service itself asked the browser for.
+  const keepsAuthorization = caller.via === 'link' && address.service !== KUBERNETES_SERVICE;
+  const headers = endToEndHeaders(
+    request,
+    (name) =>
+      ALWAYS_DROPPED.has(name) ||
+      DROPPED_PREFIXES.some((prefix) => name.startsWith(prefix)) ||
+      (name === 'authorization' && !keepsAuthorization),
+  );
+  const cookies = request.headers.cookie === undefined ? null : foreignCookies(request.headers.cookie);
+  if (cookies !== null && address.service !== KUBERNETES_SERVICE) headers.push('Cookie', cookies);
+  headers.push('X-Forwarded-For', request.socket.remoteAddress ?? '');
+  headers.push('X-Forwarded-Host', request.headers.host ?? '');
+  headers.push('X-Forwarded-Proto', protocol);
+  headers.push('X-Forwarded-Prefix', address.prefix);
+  return headers;
+}
+
+/** What a caller gets to see of an answer. */
+export function answeredHeaders(headers: HeaderList, { address, request }: ForwardedRequest): HeaderList {
+  const passed: HeaderList = [];
+  for (let index = 0; index + 1 < headers.length; index += 2) {
+    const name = headers[index] ?? '';
+    const value = headers[index + 1] ?? '';
+    const lower = name.toLowerCase();
+    if (lower === 'set-cookie') {
+      // Below the platform's own paths a cookie would be the platform's.
+      const confined = address.form === 'host' ? confineSetCookie(value) : null;
+      if (confined !== null) passed.push(name, confined);
+    } else if (lower === 'location') {
+      passed.push(name, movedLocation(value, address.prefix, request.headers.host ?? ''));
+    } else passed.push(name, value);
+  }
+  // The platform's own origin: whatever comes from there is never a page of it.
+  if (address.form === 'path') passed.push('Content-Security-Policy', 'sandbox', 'X-Content-Type-Options', 'nosniff');
+  return passed;
+}
+
+/** A redirect of a service that does not know of its prefix leads back below it. */
+function movedLocation(location: string, prefix: string, host: string): string {
+  const origins = [`http://${host}`, `https://${host}`];
+  const own = origins.find((origin) => location === origin || location.startsWith(`${origin}/`)) ?? '';
+  const path = location.slice(own.length);
+  const isPath = path === '' ? own !== '' : path.startsWith('/') && !path.startsWith('//');
+  if (!isPath || path === prefix || path.startsWith(`${prefix}/`)) return location;
+  return `${own}${prefix}${path}`;
+}

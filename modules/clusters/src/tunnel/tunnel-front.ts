@@ -1,0 +1,224 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { toAppError } from '@svc/errors';
+import {
+  relayRequest,
+  relayUpgrade,
+  renderNestedError,
+  requestIdOf,
+  type AuditLog,
+  type RelayTarget,
+  type UpgradeRoute,
+} from '@svc/http';
+import { joinStreams } from '@svc/mux';
+import { type TunnelRequest } from '@svc/protocol';
+import type { Clock } from '../domain/clock.ts';
+import { clusterErrors } from '../errors.ts';
+import type { AgentTunnel } from './agent-tunnel.ts';
+import type { AgentTunnels } from './agent-tunnels.ts';
+import { answeredHeaders, forwardedHeaders, type ForwardedRequest } from './forwarded-headers.ts';
+import type { TunnelAccess, TunnelCaller } from './tunnel-access.ts';
+import { tunnelAddressOf, type TunnelAddress } from './tunnel-address.ts';
+import { TUNNEL_PARAMETER, tunnelCookie } from './tunnel-cookie.ts';
+import { tunnelErrorOf } from './tunnel-errors.ts';
+import type { TunnelStore } from './tunnel-store.ts';
+
+export interface TunnelFrontOptions {
+  tunnels: AgentTunnels;
+  access: TunnelAccess;
+  store: TunnelStore;
+  audit: AuditLog;
+  clock: Clock;
+  domain: string;
+  answerTimeoutMs: number;
+  /** Whether a proxy in front speaks TLS with the callers. */
+  isBehindTls: () => boolean;
+  onError: (error: unknown, context: Record<string, unknown>) => void;
+}
+
+const UPGRADE_TIMEOUT_MS = 30_000;
+const LINK_COOKIE_SECONDS = 12 * 3600;
+const SAFE: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+interface Decided {
+  caller: TunnelCaller;
+  tunnel: AgentTunnel;
+  stream: TunnelRequest;
+  forwarded: ForwardedRequest;
+}
+
+/** HTTP through tunnels, whichever way it comes: on a cluster's own host or below the platform's paths. */
+export class TunnelFront {
+  readonly #options: TunnelFrontOptions;
+  readonly #requests = new WeakSet<IncomingMessage>();
+
+  constructor(options: TunnelFrontOptions) {
+    this.#options = options;
+  }
+
+  /** Takes the request when it is for a tunnel. Before anything else looks at it: every path of such a host is the service's. */
+  handle(request: IncomingMessage, response: ServerResponse): boolean {
+    const address = tunnelAddressOf(request, this.#options.domain);
+    if (address === null) return false;
+    this.#requests.add(request);
+    request.socket.setTimeout(0); // a watch may be silent for an hour; the agent's own liveness ends what is dead
+    this.#serve(request, response, address).catch((error: unknown) => this.#refuse(request, response, error));
+    return true;
+  }
+
+  /** Whether its body may come as slowly as it likes. */
+  owns(request: IncomingMessage): boolean {
+    return this.#requests.has(request);
+  }
+
+  upgradeRoute(): UpgradeRoute {
+    const { domain } = this.#options;
+    return {
+      matches: (request) => tunnelAddressOf(request, domain) !== null,
+      render: renderNestedError,
+      handle: async ({ request, socket, head }) => {
+        const address = tunnelAddressOf(request, domain);
+        if (address === null) return;
+        const decided = await this.#decide(request, address);
+        const target = this.#targetOf(decided, { timeoutMs: UPGRADE_TIMEOUT_MS, isRepeatable: false });
+        try {
+          await relayUpgrade({ request, socket, head }, target, joinStreams);
+        } catch (error) {
+          throw tunnelErrorOf(error, namesOf(decided));
+        }
+      },
+    };
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse, address: TunnelAddress): Promise<void> {
+    if (await this.#answerLink(request, response, address)) return;
+    const decided = await this.#decide(request, address);
+    const isRepeatable = SAFE.has(request.method ?? '');
+    const target = this.#targetOf(decided, { timeoutMs: this.#options.answerTimeoutMs, isRepeatable });
+    try {
+      await relayRequest(request, response, target);
+    } catch (error) {
+      throw tunnelErrorOf(error, namesOf(decided));
+    }
+  }
+
+  /** `?svc_tunnel=…` becomes a cookie, and goes out of the address and of everything that keeps addresses. */
+  async #answerLink(request: IncomingMessage, response: ServerResponse, address: TunnelAddress): Promise<boolean> {
+    if (address.form !== 'host' || address.service === null || !address.path.includes(`${TUNNEL_PARAMETER}=`))
+      return false;
+    const url = new URL(`http://host/${address.service}${address.path}`);
+    const token = url.searchParams.get(TUNNEL_PARAMETER);
+    if (token === null || request.method !== 'GET') return false;
+    const caller = await this.#options.access.authorizeLink(token, address);
+    if (caller === null) throw clusterErrors.UNAUTHORIZED();
+    url.searchParams.delete(TUNNEL_PARAMETER);
+    const isSecure = this.#protocolOf(request) === 'https';
+    response.writeHead(303, {
+      location: `${url.pathname}${url.search}`,
+      'set-cookie': tunnelCookie(token, address.service, LINK_COOKIE_SECONDS, isSecure),
+      'cache-control': 'no-store',
+      'referrer-policy': 'no-referrer',
+      'content-length': '0',
+    });
+    response.end();
+    return true;
+  }
+
+  async #decide(request: IncomingMessage, address: TunnelAddress): Promise<Decided> {
+    const { access, tunnels } = this.#options;
+    const caller = await access.authorize(request, address);
+    if (caller.via === 'link') requireOwnOrigin(request);
+    const { cluster, principal, role } = caller;
+    const { service } = address;
+    if (service === null) {
+      throw clusterErrors.FORWARD_NOT_FOUND({ details: { cluster: cluster.name, service: 'such service' } });
+    }
+    const tunnel = tunnels.find(cluster.id);
+    if (tunnel === undefined) throw await this.#offline(cluster);
+    const forwarded = { request, address, caller, protocol: this.#protocolOf(request) };
+    return { caller, tunnel, stream: { service, user: `svc:user:${principal.id}`, role }, forwarded };
+  }
+
+  /** An agent has one tunnel, to one replica: another one says where it is instead of pretending that it is away. */
+  async #offline({ id, name }: TunnelCaller['cluster']): Promise<Error> {
+    return offlineError(this.#options, id, name);
+  }
+
+  #targetOf(decided: Decided, how: { timeoutMs: number; isRepeatable: boolean }): RelayTarget {
+    const { tunnel, stream, forwarded } = decided;
+    const { request, address } = forwarded;
+    const isChange = !SAFE.has(request.method ?? '') || request.headers.upgrade !== undefined;
+    return {
+      agent: tunnel.connectionsFor(stream, how.isRepeatable),
+      path: address.path,
+      headers: forwardedHeaders(forwarded),
+      timeoutMs: how.timeoutMs,
+      answerHeaders: (headers) => answeredHeaders(headers, forwarded),
+      ...(isChange ? { onAnswer: (status: number) => this.#record(decided, status) } : {}),
+    };
+  }
+
+  #record({ caller, stream, forwarded: { request, address } }: Decided, status: number): void {
+    const { audit, onError } = this.#options;
+    const path = (address.path.split('?', 1)[0] ?? '').slice(0, 512);
+    audit
+      .record({
+        principal: caller.principal,
+        action: 'tunnel:use',
+        resource: `cluster/${caller.cluster.name}/${stream.service}`,
+        workspaceUuid: caller.cluster.workspaceUuid,
+        outcome: status < 400 ? 'success' : status < 500 ? 'refused' : 'failed',
+        status,
+        remoteAddress: request.socket.remoteAddress ?? '',
+        requestId: requestIdOf(request.headers),
+        details: { method: request.method ?? '', path },
+      })
+      .catch((error: unknown) => onError(error, { cluster: caller.cluster.id }));
+  }
+
+  #protocolOf({ socket }: IncomingMessage): 'http' | 'https' {
+    return ('encrypted' in socket && socket.encrypted === true) || this.#options.isBehindTls() ? 'https' : 'http';
+  }
+
+  #refuse(request: IncomingMessage, response: ServerResponse, raw: unknown): void {
+    const error = toAppError(raw);
+    if (error.code === 'internal_error') this.#options.onError(error.cause ?? error, { part: 'tunnel' });
+    if (response.headersSent || response.destroyed) {
+      response.destroy();
+      return;
+    }
+    const requestId = requestIdOf(request.headers);
+    const body = JSON.stringify(renderNestedError(error, requestId));
+    response.writeHead(error.status, {
+      ...error.headers,
+      'content-type': 'application/json; charset=utf-8',
+      'content-length': Buffer.byteLength(body),
+      'x-request-id': requestId,
+      'x-content-type-options': 'nosniff',
+      'cache-control': 'no-store',
+      ...(request.complete ? {} : { connection: 'close' }), // the rest of its body is not read
+    });
+    response.end(body);
+  }
+}
+
+export async function offlineError(
+  { store, clock }: Pick<TunnelFrontOptions, 'store' | 'clock'>,
+  clusterId: string,
+  clusterName: string,
+): Promise<Error> {
+  const holder = await store.holder(clusterId, clock.now().toISOString());
+  const reason = holder === null ? 'its agent has no tunnel' : `its tunnel is at replica ${holder} of the platform`;
+  return clusterErrors.AGENT_OFFLINE({ details: { cluster: clusterName, reason }, headers: { 'retry-after': '1' } });
+}
+
+function namesOf({ caller, stream }: Decided): { cluster: string; service: string } {
+  return { cluster: caller.cluster.name, service: stream.service };
+}
+
+/** With a cookie a foreign page could act too: what changes something, or opens a WebSocket, must come from its own. */
+function requireOwnOrigin({ method, headers }: IncomingMessage): void {
+  const isHarmless = SAFE.has(method ?? '') && headers.upgrade === undefined;
+  if (isHarmless || headers.origin === undefined) return;
+  if (URL.parse(headers.origin)?.host === headers.host) return;
+  throw clusterErrors.FORBIDDEN({ details: { field: 'Origin', reason: 'the request comes from another site' } });
+}

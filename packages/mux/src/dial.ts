@@ -1,0 +1,151 @@
+import { request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { WebSocket } from 'ws';
+import { duplexTransport } from './duplex-transport.ts';
+import { messageTransport } from './message-transport.ts';
+import type { MuxTransport } from './transport.ts';
+import { MUX_MESSAGE_BYTES, MUX_SUBPROTOCOL, MUX_UPGRADE } from './upgrade-names.ts';
+
+export interface MuxDialOptions {
+  /** `http:` or `https:`. */
+  url: URL;
+  headers: Readonly<Record<string, string>>;
+  /** TLS options, or the `agent` that goes through a proxy. */
+  connection?: RequestOptions;
+  /** For each of the two attempts. */
+  timeoutMs: number;
+  signal: AbortSignal;
+  /** `websocket` spares the first attempt where it is known to fail. */
+  prefer?: 'raw' | 'websocket';
+}
+
+/** Why there is no connection: the answer when there was one, else the network's or the certificate's fault. */
+export class MuxDialError extends Error {
+  /** 0 when no answer came. */
+  readonly status: number;
+  /** The first kilobytes of the answer's body. */
+  readonly body: string;
+  readonly retryAfterSeconds: number | null;
+
+  constructor(message: string, options: { response?: IncomingMessage; body?: string; cause?: unknown } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'MuxDialError';
+    this.status = options.response?.statusCode ?? 0;
+    this.body = options.body ?? '';
+    const seconds = Number(options.response?.headers['retry-after'] ?? Number.NaN);
+    this.retryAfterSeconds = Number.isFinite(seconds) && seconds >= 0 ? Math.min(seconds, 3600) : null;
+  }
+}
+
+const MAX_BODY_BYTES = 2048;
+/** What the other end itself answers: asking it again in another way would give the same. */
+const FINAL_STATUSES: ReadonlySet<number> = new Set([401, 403, 404, 429, 503]);
+/** A proxy that does not know the protocol hangs up in one of these ways. */
+const PROXY_FAULTS: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', 'HPE_INVALID_CONSTANT']);
+
+/** First `Upgrade: svc-mux/1`, which costs nothing per message; a WebSocket where something on the way refuses that. */
+export async function dialMux(
+  options: MuxDialOptions,
+): Promise<{ transport: MuxTransport; kind: 'raw' | 'websocket' }> {
+  if (options.prefer !== 'websocket') {
+    try {
+      return { transport: await dialRaw(options), kind: 'raw' };
+    } catch (error) {
+      if (options.signal.aborted || !mayBeProxy(error)) throw error;
+    }
+  }
+  return { transport: await dialWebSocket(options), kind: 'websocket' };
+}
+
+function mayBeProxy(error: unknown): boolean {
+  if (!(error instanceof MuxDialError)) return false;
+  if (error.status !== 0) return !FINAL_STATUSES.has(error.status);
+  const { cause } = error;
+  return cause instanceof Error && 'code' in cause && PROXY_FAULTS.has(String(cause.code));
+}
+
+function dialRaw({ url, headers, connection, timeoutMs, signal }: MuxDialOptions): Promise<MuxTransport> {
+  return new Promise((resolve, reject) => {
+    const send = url.protocol === 'https:' ? httpsRequest : httpRequest;
+    const outgoing = send(url, {
+      agent: false,
+      ...connection,
+      headers: { ...headers, connection: 'Upgrade', upgrade: MUX_UPGRADE },
+      signal,
+    });
+    const timer = setTimeout(() => outgoing.destroy(new Error(`no answer in ${timeoutMs} ms`)), timeoutMs);
+    outgoing.once('upgrade', (response, socket, head) => {
+      clearTimeout(timer);
+      if (response.headers.upgrade?.toLowerCase() === MUX_UPGRADE) {
+        resolve(duplexTransport(socket, head));
+        return;
+      }
+      socket.destroy();
+      reject(new MuxDialError('another protocol was chosen', { response }));
+    });
+    outgoing.once('response', (response) => {
+      void refusalOf(response).then((error) => {
+        clearTimeout(timer);
+        outgoing.destroy();
+        reject(error);
+      });
+    });
+    outgoing.on('error', (cause) => {
+      clearTimeout(timer);
+      reject(new MuxDialError(cause.message, { cause }));
+    });
+    outgoing.end();
+  });
+}
+
+function dialWebSocket({ url, headers, connection, timeoutMs, signal }: MuxDialOptions): Promise<MuxTransport> {
+  return new Promise((resolve, reject) => {
+    const address = new URL(url);
+    address.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:';
+    const socket = new WebSocket(address, MUX_SUBPROTOCOL, {
+      ...connection,
+      headers: { ...headers },
+      handshakeTimeout: timeoutMs,
+      perMessageDeflate: false,
+      maxPayload: MUX_MESSAGE_BYTES,
+      followRedirects: false,
+    });
+    const abort = (): void => socket.terminate();
+    signal.addEventListener('abort', abort, { once: true });
+    const settled = (): void => signal.removeEventListener('abort', abort);
+    socket.once('open', () => {
+      settled();
+      resolve(messageTransport(socket));
+    });
+    socket.once('unexpected-response', (_request, response: IncomingMessage) => {
+      void refusalOf(response).then((error) => {
+        settled();
+        reject(error);
+      });
+    });
+    // Stays: an `error` that nobody hears would end the process; `close` follows it.
+    socket.on('error', (cause) => {
+      settled();
+      reject(new MuxDialError(cause.message, { cause }));
+    });
+    if (signal.aborted) abort();
+  });
+}
+
+async function refusalOf(response: IncomingMessage): Promise<MuxDialError> {
+  const chunks: Buffer[] = [];
+  let sizeBytes = 0;
+  try {
+    for await (const chunk of response as AsyncIterable<Buffer>) {
+      chunks.push(chunk);
+      sizeBytes += chunk.length;
+      if (sizeBytes >= MAX_BODY_BYTES) break;
+    }
+  } catch {
+    // the status alone says enough
+  } finally {
+    response.destroy();
+  }
+  const body = Buffer.concat(chunks).toString('utf8', 0, MAX_BODY_BYTES);
+  return new MuxDialError(`the answer was ${response.statusCode}`, { response, body });
+}

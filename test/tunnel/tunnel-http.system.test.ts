@@ -1,0 +1,272 @@
+import { once } from 'node:events';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { freePort, waitFor } from '@svc/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { WebSocket } from 'ws';
+import { startEcho, type EchoService } from './echo-service.ts';
+import { startTunnels, tunnelsOf, type TunnelFixture } from './tunnel-fixture.ts';
+
+interface Echoed {
+  method: string;
+  path: string;
+  headers: Record<string, string>;
+  body: string;
+}
+
+let echo: EchoService;
+let fixture: TunnelFixture;
+
+beforeAll(async () => {
+  echo = await startEcho();
+  const nobody = `127.0.0.1:${await freePort()}`;
+  fixture = await startTunnels({ forwards: { echo: echo.address, nobody } });
+});
+afterAll(async () => {
+  await fixture?.[Symbol.asyncDispose]();
+  await echo?.[Symbol.asyncDispose]();
+});
+
+const echoed = (answer: { text: string }): Echoed => JSON.parse(answer.text) as Echoed; // what startEcho answers
+
+describe('a forwarded web service', () => {
+  it('gets method, rest of the path, query and body, and the caller its answer', async () => {
+    const answer = await fixture.send({ method: 'POST', path: '/echo/a%2Fb/c?d=e&f=%20', body: 'hello' });
+    expect(answer.status).toBe(200);
+    expect(echoed(answer)).toMatchObject({ method: 'POST', path: '/a%2Fb/c?d=e&f=%20', body: 'hello' });
+  });
+
+  it('is the same below the path of the platform, by id and by name', async () => {
+    for (const cluster of [fixture.cluster.id, fixture.cluster.name]) {
+      const path = `/v1/clusters/${cluster}/tunnel/echo/x?y=1`;
+      const answer = await fixture.send({ path, host: 'localhost' });
+      expect(echoed(answer).path).toBe('/x?y=1');
+      expect(answer.headers['content-security-policy']).toBe('sandbox');
+    }
+  });
+
+  it('never sees the token, our cookies, or headers that only we may set', async () => {
+    const answer = await fixture.send({
+      path: '/echo/headers',
+      headers: {
+        cookie: 'svc_session=secret; theme=dark; __Host-svc_session=secret; svc_tunnel=x',
+        'impersonate-user': 'root',
+        'x-forwarded-for': '6.6.6.6',
+        'x-remote-user': 'root',
+        connection: 'close, x-secret',
+        'x-secret': 'of the connection',
+        'x-kept': 'yes',
+      },
+    });
+    const { headers } = echoed(answer);
+    expect(headers).toMatchObject({
+      cookie: 'theme=dark',
+      'x-kept': 'yes',
+      'x-forwarded-for': '127.0.0.1',
+      'x-forwarded-proto': 'http',
+      'x-forwarded-prefix': '/echo',
+    });
+    expect(headers['x-forwarded-host']).toContain(fixture.host);
+    for (const name of ['authorization', 'impersonate-user', 'x-remote-user', 'x-secret']) {
+      expect(headers[name]).toBeUndefined();
+    }
+  });
+
+  it('streams both ways at once', async () => {
+    const { port } = new URL(fixture.platform.ready.url);
+    const outgoing = httpRequest({
+      port,
+      host: '127.0.0.1',
+      method: 'POST',
+      path: '/echo/stream',
+      headers: { host: fixture.host, ...fixture.authorization, 'transfer-encoding': 'chunked' },
+    });
+    outgoing.write('first');
+    const [response] = (await once(outgoing, 'response')) as [IncomingMessage];
+    const [first] = (await once(response, 'data')) as [Buffer];
+    expect(first.toString()).toBe('first');
+    const next = once(response, 'data');
+    outgoing.write('second');
+    expect(String((await next)[0])).toBe('second');
+    outgoing.end();
+    await once(response.resume(), 'end');
+  });
+
+  it('passes trailers both ways', async () => {
+    const answer = await fixture.send({
+      method: 'POST',
+      path: '/echo/trailers',
+      headers: { 'transfer-encoding': 'chunked', trailer: 'x-sent', te: 'trailers' },
+      body: ['one', 'two'],
+      trailers: { 'x-sent': 'mine' },
+    });
+    expect(answer.text).toBe('onetwo');
+    expect(answer.trailers).toMatchObject({ 'x-sum': '6', 'x-got': 'mine' });
+  });
+
+  it('is asked before a client that expects 100-continue sends its body', async () => {
+    const answer = await fixture.send({
+      method: 'PUT',
+      path: '/echo/upload',
+      headers: { expect: '100-continue', 'content-length': '4' },
+      body: 'body',
+    });
+    expect(answer).toMatchObject({ status: 200, continued: true });
+    expect(echoed(answer).body).toBe('body');
+  });
+
+  it('answers HEAD with the head alone', async () => {
+    const answer = await fixture.send({ method: 'HEAD', path: '/echo/x' });
+    expect(answer).toMatchObject({ status: 200, text: '' });
+    expect(answer.headers['content-type']).toBe('application/json');
+  });
+
+  it('carries 20 MiB unchanged in both directions', async () => {
+    const body = Buffer.alloc(20 * 1024 * 1024, 'tunnel ');
+    const answer = await fixture.send({ method: 'POST', path: '/echo/stream', body });
+    expect(answer.text.length).toBe(body.length);
+    expect(answer.text === body.toString()).toBe(true);
+  });
+
+  it('has its redirects led back below its name, and its cookies kept to its own host', async () => {
+    expect((await fixture.send({ path: '/echo/moved' })).headers.location).toBe('/echo/elsewhere?x=1');
+    const cookies = (await fixture.send({ path: '/echo/cookies' })).headers['set-cookie'];
+    expect(cookies).toEqual(['a=1; Path=/', 'b=2']);
+    const onPath = await fixture.send({
+      path: `/v1/clusters/${fixture.cluster.id}/tunnel/echo/cookies`,
+      host: 'localhost',
+    });
+    expect(onPath.headers['set-cookie']).toBeUndefined();
+  });
+
+  it('uses a connection again for what may be repeated', async () => {
+    await fixture.send({ path: '/echo/a' });
+    const before = echo.connectionCount();
+    await fixture.send({ path: '/echo/b' });
+    expect(echo.connectionCount()).toBe(before);
+  });
+
+  it('that cuts a body in the middle cuts it for the caller', async () => {
+    await expect(fixture.send({ path: '/echo/cut' })).rejects.toThrow(/aborted|hang up|ECONNRESET/);
+  });
+
+  it('is left when its caller leaves', async () => {
+    const { port } = new URL(fixture.platform.ready.url);
+    const socket = connect(Number(port), '127.0.0.1');
+    socket.write(
+      `GET /echo/silent HTTP/1.1\r\nHost: ${fixture.host}\r\nAuthorization: ${fixture.authorization.authorization}\r\n\r\n`,
+    );
+    const request = await waitFor(() => echo.seen.find(({ url }) => url === '/silent'));
+    socket.destroy();
+    await waitFor(() => request.socket.destroyed);
+  });
+});
+
+describe('an upgrade', () => {
+  it('to a WebSocket passes, with its subprotocol and large messages', async () => {
+    const { port } = new URL(fixture.platform.ready.url);
+    const socket = new WebSocket(`ws://127.0.0.1:${port}/echo/ws`, {
+      headers: { ...fixture.authorization, host: `${fixture.host}:${port}` },
+    });
+    await once(socket, 'open');
+    const message = Buffer.alloc(3 * 1024 * 1024, 'x');
+    socket.send(message);
+    const [data] = (await once(socket, 'message')) as [Buffer];
+    expect(data.equals(message)).toBe(true);
+    socket.close();
+    await once(socket, 'close');
+  });
+
+  it('to any other protocol passes raw, the bytes that come with it too', async () => {
+    const { port } = new URL(fixture.platform.ready.url);
+    const socket = connect({ port: Number(port), host: '127.0.0.1', allowHalfOpen: true });
+    socket.write(
+      `GET /echo/raw HTTP/1.1\r\nHost: ${fixture.host}\r\nAuthorization: ${fixture.authorization.authorization}\r\n` +
+        'Connection: Upgrade\r\nUpgrade: echo/1\r\n\r\nearly ',
+    );
+    socket.write('and late');
+    await waitFor(() => echo.seen.some(({ url }) => url === '/raw'));
+    socket.end();
+    const answer = await text(socket);
+    expect(answer).toMatch(/^HTTP\/1\.1 101 /);
+    expect(answer).toMatch(/\r\n\r\nearly and late$/);
+  });
+
+  it('that is refused passes the refusal', async () => {
+    const answer = await fixture.send({ path: '/echo/refuse', headers: { connection: 'Upgrade', upgrade: 'x' } });
+    expect(answer).toMatchObject({ status: 409, text: 'never' });
+  });
+});
+
+describe('what is refused', () => {
+  const code = (answer: { text: string }): unknown =>
+    (JSON.parse(answer.text) as { error: { code: string; details: unknown } }).error;
+
+  it('without a token or with a wrong one: 401, on both forms, also as an upgrade', async () => {
+    const path = `/v1/clusters/${fixture.cluster.id}/tunnel/echo/x`;
+    for (const headers of [{}, { authorization: 'Bearer nonsense' }, { cookie: 'svc_tunnel=nonsense' }]) {
+      for (const upgrade of [{}, { connection: 'Upgrade', upgrade: 'websocket' }]) {
+        const sent = { anonymous: true, headers: { ...headers, ...upgrade } };
+        expect((await fixture.send({ ...sent, path: '/echo/x' })).status).toBe(401);
+        expect((await fixture.send({ ...sent, path, host: 'localhost' })).status).toBe(401);
+      }
+    }
+  });
+
+  it('a cluster that is not there, a forward that is none, a name that cannot be one: 404', async () => {
+    expect((await fixture.send({ path: '/echo/x', host: 'tunnel-cls-000000000000.localhost' })).status).toBe(404);
+    for (const path of ['/other/x', '/', '/..%2fetc/x', '/127.0.0.1:22/x']) {
+      const answer = await fixture.send({ path });
+      expect(answer.status).toBe(404);
+      expect(code(answer)).toMatchObject({ code: 'FORWARD_NOT_FOUND' });
+    }
+  });
+
+  it('a service that nobody offers behind it: 502 with the reason of the dial', async () => {
+    const answer = await fixture.send({ path: '/nobody/x' });
+    expect(answer.status).toBe(502);
+    expect(code(answer)).toMatchObject({
+      code: 'TUNNEL_BACKEND_UNREACHABLE',
+      details: { reason: expect.stringContaining('ECONNREFUSED') as string },
+    });
+  });
+
+  it('while the agent is away: 503, until it is back', async () => {
+    await fixture.agent.stop();
+    await waitFor(async () => (await fixture.send({ path: '/echo/x' })).status === 503);
+    const answer = await fixture.send({ path: '/echo/x' });
+    expect(code(answer)).toMatchObject({ code: 'AGENT_OFFLINE', details: { reason: 'its agent has no tunnel' } });
+    expect(answer.headers['retry-after']).toBe('1');
+    await fixture.restartAgent();
+    expect((await fixture.send({ path: '/echo/x' })).status).toBe(200);
+    expect(await tunnelsOf(fixture.agent)).toBe(3);
+  });
+});
+
+describe('a link', () => {
+  it('lets a browser in for one service, by a cookie that scripts and other services do not see', async () => {
+    const { url } = await fixture.api.post<{ url: string }>(`/v1/clusters/${fixture.cluster.id}/tunnel-links`, {
+      service: 'echo',
+    });
+    const { pathname, search } = new URL(url);
+    const first = await fixture.send({ path: `${pathname}deep?x=1&${search.slice(1)}`, anonymous: true });
+    expect(first).toMatchObject({ status: 303, headers: { location: '/echo/deep?x=1' } });
+    const cookie = first.headers['set-cookie']?.[0] ?? '';
+    expect(cookie).toMatch(/; Path=\/echo; .*HttpOnly; SameSite=Lax/);
+    const shown = { cookie: cookie.split(';', 1)[0] ?? '', authorization: 'Basic of-the-service' };
+    const answer = await fixture.send({ path: '/echo/x', anonymous: true, headers: shown });
+    expect(echoed(answer).headers).toMatchObject({ authorization: 'Basic of-the-service' });
+    expect(echoed(answer).headers['cookie']).toBeUndefined();
+    expect((await fixture.send({ path: '/nobody/x', anonymous: true, headers: shown })).status).toBe(401);
+    const foreign = { ...shown, origin: 'http://evil.localhost' };
+    const attack = await fixture.send({ method: 'POST', path: '/echo/x', anonymous: true, headers: foreign });
+    expect(attack.status).toBe(403);
+  });
+
+  it('is never made for the Kubernetes API', async () => {
+    await expect(
+      fixture.api.post(`/v1/clusters/${fixture.cluster.id}/tunnel-links`, { service: 'kubernetes' }),
+    ).rejects.toThrow('400');
+  });
+});
