@@ -24,6 +24,7 @@ const HTTP_FOLDERS: ReadonlySet<string> = new Set([
   'routes',
   's3',
   'terminal',
+  'tunnel',
 ]);
 const SQL_FOLDERS: ReadonlySet<string> = new Set(['metadata', 'sql', 'store']);
 /** A token bucket is arithmetic; it only happens to live beside the server that uses it most. */

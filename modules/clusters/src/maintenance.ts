@@ -6,7 +6,7 @@ import type { CommandStore } from './domain/command.ts';
 import type { TelemetryStore } from './domain/telemetry.ts';
 import type { AgentConnections } from './channel/agent-connections.ts';
 import type { AgentTunnels } from './tunnel/agent-tunnels.ts';
-import type { TunnelStore } from './tunnel/tunnel-store.ts';
+import type { TunnelStore } from './domain/tunnel.ts';
 import type { ClustersConfig } from './config.ts';
 
 export interface MaintenanceOptions {

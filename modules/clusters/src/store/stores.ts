@@ -6,7 +6,8 @@ import { createCommandStore } from './command-store.ts';
 import { createConnectionStore } from './connection-store.ts';
 import { createDeploymentStore } from './deployment-store.ts';
 import type { ClusterDatabase } from './tables.ts';
-import { createTunnelStore, type TunnelStore } from '../tunnel/tunnel-store.ts';
+import type { TunnelStore } from '../domain/tunnel.ts';
+import { createTunnelStore } from './tunnel-store.ts';
 import { createTelemetryStore } from './telemetry-store.ts';
 
 export interface Stores {

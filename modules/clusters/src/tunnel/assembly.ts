@@ -7,7 +7,7 @@ import { createForwardRoute } from './forward-route.ts';
 import { TunnelAccess } from './tunnel-access.ts';
 import { TunnelFront } from './tunnel-front.ts';
 import { createTunnelRoute } from './tunnel-route.ts';
-import type { TunnelStore } from './tunnel-store.ts';
+import type { TunnelStore } from '../domain/tunnel.ts';
 
 export interface TunnelParts {
   front: TunnelFront;

@@ -9,7 +9,7 @@ import { clusterErrors } from '../errors.ts';
 import type { AgentTunnels } from './agent-tunnels.ts';
 import type { TunnelAccess } from './tunnel-access.ts';
 import { offlineError } from './tunnel-front.ts';
-import type { TunnelStore } from './tunnel-store.ts';
+import type { TunnelStore } from '../domain/tunnel.ts';
 
 export interface ForwardRouteOptions {
   tunnels: AgentTunnels;

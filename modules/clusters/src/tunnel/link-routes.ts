@@ -7,7 +7,7 @@ import { clusterErrors } from '../errors.ts';
 import { clusterOf, type RouteContext } from '../http/context.ts';
 import { clusterParams, scopeQuery } from '../http/parameters.ts';
 import { TUNNEL_PARAMETER } from './tunnel-cookie.ts';
-import type { TunnelStore } from './tunnel-store.ts';
+import type { TunnelStore } from '../domain/tunnel.ts';
 
 /** Where tunnels are reached; asked when needed, since ports may be known only after the listeners are open. */
 export interface TunnelEndpoints {

@@ -8,7 +8,7 @@ import { sha256 } from '../domain/identifiers.ts';
 import { clusterErrors } from '../errors.ts';
 import type { TunnelAddress } from './tunnel-address.ts';
 import { tunnelCookieOf } from './tunnel-cookie.ts';
-import type { TunnelStore } from './tunnel-store.ts';
+import type { TunnelStore } from '../domain/tunnel.ts';
 
 /** Who uses a tunnel, and of which cluster. */
 export interface TunnelCaller {

@@ -20,7 +20,7 @@ import type { TunnelAccess, TunnelCaller } from './tunnel-access.ts';
 import { tunnelAddressOf, type TunnelAddress } from './tunnel-address.ts';
 import { TUNNEL_PARAMETER, tunnelCookie } from './tunnel-cookie.ts';
 import { tunnelErrorOf } from './tunnel-errors.ts';
-import type { TunnelStore } from './tunnel-store.ts';
+import type { TunnelStore } from '../domain/tunnel.ts';
 
 export interface TunnelFrontOptions {
   tunnels: AgentTunnels;

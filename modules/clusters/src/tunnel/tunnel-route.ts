@@ -7,7 +7,7 @@ import { timestampAfter, type Clock } from '../domain/clock.ts';
 import { clusterErrors } from '../errors.ts';
 import { AgentTunnel } from './agent-tunnel.ts';
 import type { AgentTunnels } from './agent-tunnels.ts';
-import type { TunnelStore } from './tunnel-store.ts';
+import type { TunnelStore } from '../domain/tunnel.ts';
 
 export interface TunnelRouteOptions {
   authenticate: (upgrade: UpgradeRequest) => Promise<AuthenticatedAgent>;

@@ -1,27 +1,6 @@
 import type { Principal } from '@svc/http';
-import type { ClusterDatabase } from '../store/tables.ts';
-
-export interface TunnelLink {
-  clusterId: string;
-  service: string;
-  principal: Principal;
-  teamUuid: string | null;
-  expiresAt: string;
-}
-
-/** Who holds the tunnel of a cluster's agent. All but `open` do nothing once a newer epoch is there. */
-export interface TunnelStore {
-  open(clusterId: string, replicaId: string, at: string, leaseUntil: string): Promise<number>;
-  close(clusterId: string, epoch: number): Promise<void>;
-  /** The replica whose lease lasts; null when no tunnel stands anywhere. */
-  holder(clusterId: string, now: string): Promise<string | null>;
-  /** Renews all of this replica and answers the epochs that are still its own. */
-  renew(replicaId: string, leaseUntil: string): Promise<Map<string, number>>;
-  forget(replicaId: string): Promise<void>;
-  addLink(hash: string, link: TunnelLink, createdAt: string): Promise<void>;
-  findLink(hash: string, now: string): Promise<TunnelLink | undefined>;
-  pruneLinks(now: string): Promise<void>;
-}
+import type { TunnelStore } from '../domain/tunnel.ts';
+import type { ClusterDatabase } from './tables.ts';
 
 export function createTunnelStore(database: ClusterDatabase): TunnelStore {
   return {
