@@ -25,6 +25,7 @@ import {
 } from './guards.ts';
 import { objectStoreRoutes } from './object-store-routes.ts';
 import { paths } from './paths.ts';
+import { sandboxRoutes } from './sandbox-routes.ts';
 import { root, shell } from './shell-route.tsx';
 
 const signIn = createRoute({
@@ -123,6 +124,7 @@ const routeTree = root.addChildren([
     account,
     tokens,
     ...objectStoreRoutes,
+    ...sandboxRoutes,
     elsewhere,
   ]),
 ]);

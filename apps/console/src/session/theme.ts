@@ -1,4 +1,4 @@
-import { createContext, createElement, useContext, useState, type ReactNode } from 'react';
+import { createContext, createElement, useContext, useState, useSyncExternalStore, type ReactNode } from 'react';
 
 export type Theme = 'system' | 'light' | 'dark';
 
@@ -36,4 +36,22 @@ function applyTheme(theme: Theme): void {
   } catch {
     // Storage is refused in some private windows; the choice then lasts as long as the page.
   }
+}
+
+/** What is seen: the choice, and where there is none the system's. */
+export function useShownTheme(): 'light' | 'dark' {
+  const { theme } = useTheme();
+  const systemIsDark = useSyncExternalStore(watchSystem, () => systemQuery().matches);
+  if (theme !== 'system') return theme;
+  return systemIsDark ? 'dark' : 'light';
+}
+
+function systemQuery(): MediaQueryList {
+  return window.matchMedia('(prefers-color-scheme: dark)');
+}
+
+function watchSystem(changed: () => void): () => void {
+  const query = systemQuery();
+  query.addEventListener('change', changed);
+  return () => query.removeEventListener('change', changed);
 }

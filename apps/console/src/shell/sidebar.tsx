@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import {
+  Box,
   Database,
   KeyRound,
   KeySquare,
@@ -44,6 +45,9 @@ export function Sidebar() {
           </Link>
           <Link to={paths.accessKeys} params={params} activeOptions={{ includeSearch: false }} {...linkProps}>
             <KeySquare size={15} /> Access keys
+          </Link>
+          <Link to={paths.sandboxes} params={params} activeOptions={{ includeSearch: false }} {...linkProps}>
+            <Box size={15} /> Sandboxes
           </Link>
           <Link to={paths.audit} params={params} activeOptions={{ includeSearch: false }} {...linkProps}>
             <ScrollText size={15} /> Audit log

@@ -1,68 +1,38 @@
-import { ApiError, type SvcClient } from '@svc/sdk';
+import type { SvcClient, Transport } from '@svc/sdk';
 import type { QueryClient } from '@tanstack/react-query';
-import { bucketKey, storeKey, uploadsTo } from '../api/object-store.ts';
+import { bucketKey, storeKey } from '../api/object-store.ts';
 import { scopeOf } from '../api/queries.ts';
+import { filesKey } from '../api/sandboxes.ts';
+import { BucketUploads } from './bucket-uploads.ts';
+import { sendToSandbox } from './send-to-sandbox.ts';
 import { StartedUploads } from './started-uploads.ts';
-import { UploadQueue, type SendFile, type UploadTarget } from './upload-queue.ts';
+import { isSandboxTarget, UploadQueue, type UploadTarget } from './upload-queue.ts';
 import type { NewUpload, Uploads } from './uploads-context.ts';
 
-const MiB = 1024 * 1024;
-/** The same for a file whenever it is sent, so that what arrived before fits. */
-const PART_BYTES = 16 * MiB;
-const MOST_PARTS = 10_000;
-
 /** One for the whole console. */
-export function createUploads(svc: SvcClient, queryClient: QueryClient): Uploads {
-  const clientOf = ({ workspaceUuid, teamUuid, bucket }: UploadTarget) =>
-    uploadsTo(svc.objectStore({ workspaceUuid, teamUuid }), bucket);
-  const started = new StartedUploads(window.localStorage);
-
-  const send: SendFile = async (target, file, { signal, onProgress }) => {
-    const objects = clientOf(target);
-    const partSizeBytes = Math.max(PART_BYTES, Math.ceil(file.size / MOST_PARTS));
-    const name = nameOf(target, file);
-    const uploadId = file.size <= partSizeBytes ? undefined : started.get(name);
-    const options = {
-      signal,
-      onProgress,
-      partSizeBytes,
-      keepOnFailure: true,
-      onStart: (id: string) => started.set(name, id),
-      ...(file.type === '' ? {} : { contentType: file.type }),
-    };
-    try {
-      await objects.upload(target.key, file, uploadId === undefined ? options : { ...options, resume: { uploadId } });
-    } catch (error) {
-      // What was to be continued ended meanwhile: it begins anew.
-      if (uploadId === undefined || !(error instanceof ApiError) || error.code !== 'NoSuchUpload') throw error;
-      await objects.upload(target.key, file, options);
-    }
-    started.delete(name);
-  };
-
+export function createUploads(svc: SvcClient, transport: Transport, queryClient: QueryClient): Uploads {
+  const buckets = new BucketUploads(svc, new StartedUploads(window.localStorage));
   const queue = new UploadQueue({
-    send,
     now: Date.now,
+    send: (target, file, hooks) =>
+      isSandboxTarget(target) ? sendToSandbox(transport, target, file, hooks) : buckets.send(target, file, hooks),
     discard: async (target, file) => {
-      const uploadId = started.get(nameOf(target, file));
-      if (uploadId === undefined) return;
-      started.delete(nameOf(target, file));
-      await clientOf(target).multipart.abort({ key: target.key, uploadId });
+      if (!isSandboxTarget(target)) await buckets.discard(target, file);
     },
-    onStored: ({ workspaceUuid, bucket }) => {
-      void queryClient.invalidateQueries({ queryKey: bucketKey({ uuid: workspaceUuid }, bucket) });
-      void queryClient.invalidateQueries({ queryKey: [...storeKey({ uuid: workspaceUuid }), 'buckets'] });
+    onStored: (target) => {
+      for (const queryKey of keysOf(target)) void queryClient.invalidateQueries({ queryKey });
     },
   });
-  return {
-    queue,
-    add: (uploads: readonly NewUpload[]) =>
-      queue.add(
-        uploads.map(({ workspace, bucket, key, file }) => ({ target: { ...scopeOf(workspace), bucket, key }, file })),
-      ),
-  };
+  return { queue, add: (uploads: readonly NewUpload[]) => queue.add(uploads.map(toEntry)) };
 }
 
-function nameOf({ workspaceUuid, bucket, key }: UploadTarget, file: File): string {
-  return JSON.stringify([workspaceUuid, bucket, key, file.size, file.lastModified]);
+function toEntry({ workspace, file, ...place }: NewUpload): { target: UploadTarget; file: File } {
+  return { target: { ...scopeOf(workspace), ...place }, file };
+}
+
+/** What is to be asked for again once a file is there. */
+function keysOf(target: UploadTarget): (readonly unknown[])[] {
+  const workspace = { uuid: target.workspaceUuid };
+  if (isSandboxTarget(target)) return [filesKey(workspace, target.sandbox)];
+  return [bucketKey(workspace, target.bucket), [...storeKey(workspace), 'buckets']];
 }

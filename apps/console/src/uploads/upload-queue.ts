@@ -1,9 +1,18 @@
-/** Where an upload goes. */
-export interface UploadTarget {
+interface Place {
   workspaceUuid: string;
   teamUuid: string | undefined;
-  bucket: string;
+  /** The object's key, or the absolute path in the sandbox. */
   key: string;
+}
+
+export type BucketTarget = Place & { bucket: string };
+export type SandboxTarget = Place & { sandbox: string };
+
+/** Where an upload goes. */
+export type UploadTarget = BucketTarget | SandboxTarget;
+
+export function isSandboxTarget(target: UploadTarget): target is SandboxTarget {
+  return 'sandbox' in target;
 }
 
 export type UploadState = 'waiting' | 'sending' | 'paused' | 'failed' | 'done';

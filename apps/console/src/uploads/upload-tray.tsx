@@ -5,7 +5,7 @@ import { describeError } from '../ui/form-error.tsx';
 import { formatBytes } from '../ui/format-bytes.ts';
 import { ProgressBar } from '../ui/progress-bar.tsx';
 import { useUploadList, useUploads } from './uploads-context.ts';
-import type { Upload } from './upload-queue.ts';
+import { isSandboxTarget, type Upload } from './upload-queue.ts';
 import styles from './upload-tray.module.css';
 import { summaryOf } from './upload-summary.ts';
 
@@ -56,7 +56,10 @@ function UploadLine({ upload }: { upload: Upload }) {
   return (
     <li className={styles['line']}>
       <div className={styles['text']}>
-        <span className={styles['name']} title={`${target.bucket}/${target.key}`}>
+        <span
+          className={styles['name']}
+          title={isSandboxTarget(target) ? target.key : `${target.bucket}/${target.key}`}
+        >
           {name}
         </span>
         <span className={styles['state']}>{stateOf(upload)}</span>

@@ -2,12 +2,14 @@ import type { Workspace } from '@svc/sdk';
 import { createContext, useContext, useSyncExternalStore } from 'react';
 import type { Upload, UploadQueue } from './upload-queue.ts';
 
-export interface NewUpload {
+interface NewFile {
   workspace: Workspace;
-  bucket: string;
+  /** The object's key, or the absolute path in the sandbox. */
   key: string;
   file: File;
 }
+
+export type NewUpload = NewFile & ({ bucket: string } | { sandbox: string });
 
 export interface Uploads {
   readonly queue: UploadQueue;

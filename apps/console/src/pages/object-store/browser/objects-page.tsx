@@ -6,12 +6,12 @@ import { versioningQuery } from '../../../api/object-store.ts';
 import { useSvc } from '../../../api/svc-context.ts';
 import { mayWrite } from '../../../session/administers.ts';
 import { useWorkspace } from '../../../session/use-session.ts';
+import { DropArea } from '../../../uploads/drop-area.tsx';
+import type { DroppedFile } from '../../../uploads/dropped-files.ts';
 import { useUploads } from '../../../uploads/uploads-context.ts';
 import { Button } from '../../../ui/button.tsx';
 import { BucketPage, useBucketName } from '../buckets/bucket-page.tsx';
 import { DeletedObjects } from './deleted-objects.tsx';
-import { DropArea } from './drop-area.tsx';
-import type { DroppedFile } from './dropped-files.ts';
 import { NewFolderDialog } from './new-folder-dialog.tsx';
 import { ObjectDialog } from './object-dialog.tsx';
 import { ObjectList } from './object-list.tsx';
@@ -70,7 +70,7 @@ export function ObjectsPage() {
           event.currentTarget.value = '';
         }}
       />
-      <DropArea disabled={!writable} folder={prefix} onDrop={upload}>
+      <DropArea disabled={!writable} folder={prefix === '' ? 'this bucket' : prefix} onDrop={upload}>
         {/* A new list for each folder: what was chosen in one is not chosen in the next. */}
         <ObjectList key={prefix} bucket={bucket} prefix={prefix} writable={writable} onOpen={openObject} />
       </DropArea>

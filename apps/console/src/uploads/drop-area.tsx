@@ -1,11 +1,12 @@
 import { Upload } from 'lucide-react';
 import { useRef, useState, type DragEvent, type ReactNode } from 'react';
-import { classNames } from '../../../ui/class-names.ts';
-import styles from './browser.module.css';
+import { classNames } from '../ui/class-names.ts';
+import styles from './drop-area.module.css';
 import { droppedFiles, type DroppedFile } from './dropped-files.ts';
 
 export interface DropAreaProps {
   disabled: boolean;
+  /** Where it goes, such as `photos/`. */
   folder: string;
   onDrop: (files: readonly DroppedFile[]) => void;
   children: ReactNode;
@@ -47,7 +48,7 @@ export function DropArea({ disabled, folder, onDrop, children }: DropAreaProps) 
       {children}
       {over && (
         <div className={styles['overlay']} aria-hidden="true">
-          <Upload size={18} /> Upload to {folder === '' ? 'this bucket' : folder}
+          <Upload size={18} /> Upload to {folder}
         </div>
       )}
     </div>

@@ -1,0 +1,78 @@
+import type { SandboxFiles, Transport, Workspace } from '@svc/sdk';
+import { scopeOf } from './queries.ts';
+
+export interface TextFile {
+  text: string;
+  /** Names this content: a save can tell whether it is still what was opened. */
+  etag: string | null;
+}
+
+/** A whole file of at most `limitBytes` as UTF-8; null when it is larger or no text. */
+export async function readTextFile(
+  files: SandboxFiles,
+  path: string,
+  limitBytes: number,
+  signal: AbortSignal,
+): Promise<TextFile | null> {
+  const { body, sizeBytes, etag } = await files.read(path, { signal });
+  if (sizeBytes === null || sizeBytes > limitBytes) {
+    await body.cancel();
+    return null;
+  }
+  const text = decodeText(new Uint8Array(await new Response(body).arrayBuffer()));
+  return text === null ? null : { text, etag };
+}
+
+/** The file's ETag as it is now. */
+export async function etagOf(files: SandboxFiles, path: string): Promise<string | null> {
+  const { body, etag } = await files.read(path);
+  await body.cancel();
+  return etag;
+}
+
+/** Null for what is no UTF-8 or holds a zero byte, which no text has. */
+function decodeText(bytes: Uint8Array): string | null {
+  if (bytes.includes(0)) return null;
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return null;
+  }
+}
+
+/** Where a browser gets a file from, or with `archive` a folder as a tar; it sends the session's cookie by itself. */
+export function sandboxDownloadPath(
+  workspace: Workspace,
+  sandbox: string,
+  path: string,
+  { archive = false }: { archive?: boolean } = {},
+): string {
+  const { workspaceUuid, teamUuid } = scopeOf(workspace);
+  const query = new URLSearchParams({
+    path,
+    workspace_uuid: workspaceUuid,
+    ...(teamUuid !== undefined && { team_uuid: teamUuid }),
+    ...(archive && { archive: 'tar' }),
+  });
+  return `/api/sandboxes/${encodeURIComponent(sandbox)}/files?${query.toString()}`;
+}
+
+export interface SandboxPlace {
+  workspaceUuid: string;
+  teamUuid: string | undefined;
+  sandbox: string;
+}
+
+/** A request whose body is the file itself, for senders that tell of progress. */
+export function sandboxUploadRequest(
+  transport: Transport,
+  { workspaceUuid, teamUuid, sandbox }: SandboxPlace,
+  path: string,
+): { url: string; headers: Record<string, string> } {
+  const { url, headers } = transport.prepare({
+    method: 'POST',
+    path: `/api/sandboxes/${encodeURIComponent(sandbox)}/files`,
+    query: { path, workspace_uuid: workspaceUuid, team_uuid: teamUuid },
+  });
+  return { url, headers: { ...headers, 'content-type': 'application/octet-stream' } };
+}

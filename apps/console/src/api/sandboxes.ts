@@ -1,0 +1,107 @@
+import type { FileEntry, SandboxesClient, SandboxInfo, SandboxPage, SandboxStatus, Workspace } from '@svc/sdk';
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
+import { useMemo } from 'react';
+import { useWorkspace } from '../session/use-session.ts';
+import { scopeOf } from './queries.ts';
+import type { Sandbox } from './sandbox-types.ts';
+import { useSvc } from './svc-context.ts';
+
+/** The sandboxes of the workspace that is looked at. */
+export function useSandboxes(): SandboxesClient {
+  const svc = useSvc();
+  const { workspaceUuid, teamUuid } = scopeOf(useWorkspace());
+  return useMemo(() => svc.sandboxes.in({ workspaceUuid, teamUuid }), [svc, workspaceUuid, teamUuid]);
+}
+
+/** What begins the key of every query about a workspace's sandboxes. */
+export function sandboxesKey(workspace: Pick<Workspace, 'uuid'>) {
+  return ['sandboxes', workspace.uuid] as const;
+}
+
+/** The same for one sandbox. */
+export function sandboxKey(workspace: Pick<Workspace, 'uuid'>, id: string) {
+  return [...sandboxesKey(workspace), 'one', id] as const;
+}
+
+const WHILE_MOVING_MS = 700;
+const AT_REST_MS = 4_000;
+
+/** One that starts is looked at often, since its image's progress is shown. */
+function everyMs(sandboxes: readonly SandboxInfo[]): number {
+  return sandboxes.some(({ status }) => status === 'creating') ? WHILE_MOVING_MS : AT_REST_MS;
+}
+
+export interface SandboxFilter {
+  status: SandboxStatus | undefined;
+  /** `key=value`. */
+  label: string | undefined;
+}
+
+const PAGE_OF_SANDBOXES = 100;
+
+export function sandboxListQuery(api: SandboxesClient, workspace: Workspace, { status, label }: SandboxFilter) {
+  const [key, ...rest] = label?.split('=') ?? [];
+  const labels = key === undefined ? {} : { [key]: rest.join('=') };
+  return infiniteQueryOptions({
+    queryKey: [...sandboxesKey(workspace), 'list', status, label],
+    queryFn: ({ signal, pageParam }) =>
+      api.page({ status, labels, cursor: pageParam, pageSize: PAGE_OF_SANDBOXES }, { signal }),
+    initialPageParam: undefined as string | undefined, // the first page has no cursor
+    getNextPageParam: (page: SandboxPage) => page.nextCursor ?? undefined,
+    maxPages: 20,
+    refetchInterval: ({ state }) => everyMs((state.data?.pages ?? []).flatMap(({ items }) => items)),
+  });
+}
+
+export function sandboxQuery(api: SandboxesClient, workspace: Workspace, id: string) {
+  return queryOptions({
+    queryKey: sandboxKey(workspace, id),
+    queryFn: ({ signal }): Promise<Sandbox> => api.of(id).get({ signal }),
+    refetchInterval: ({ state }) => everyMs(state.data === undefined ? [] : [state.data]),
+  });
+}
+
+/** All of the catalog, with how far those are that are being fetched. */
+export function imagesQuery(api: SandboxesClient, workspace: Workspace) {
+  return queryOptions({
+    queryKey: [...sandboxesKey(workspace), 'images'],
+    queryFn: ({ signal }) => api.images({ all: true, signal }),
+    staleTime: 10_000,
+  });
+}
+
+export function terminalsQuery(api: SandboxesClient, workspace: Workspace, id: string) {
+  return queryOptions({
+    queryKey: [...sandboxKey(workspace, id), 'terminals'],
+    queryFn: ({ signal }) => api.of(id).terminals({ signal }),
+    refetchInterval: AT_REST_MS,
+  });
+}
+
+/** More than anybody looks through in a browser. */
+const MOST_FILES = 5_000;
+
+export interface Folder {
+  entries: FileEntry[];
+  /** There are more than are shown. */
+  cut: boolean;
+}
+
+export function folderQuery(api: SandboxesClient, workspace: Workspace, id: string, path: string) {
+  return queryOptions({
+    queryKey: [...filesKey(workspace, id), path],
+    queryFn: async ({ signal }): Promise<Folder> => {
+      const entries: FileEntry[] = [];
+      for await (const entry of api.of(id).files.list(path, { signal })) {
+        if (entries.length === MOST_FILES) return { entries, cut: true };
+        entries.push(entry);
+      }
+      return { entries, cut: false };
+    },
+  });
+}
+
+/** What begins the key of every query about a sandbox's files. */
+export function filesKey(workspace: Pick<Workspace, 'uuid'>, id: string) {
+  return [...sandboxKey(workspace, id), 'files'] as const;
+}

@@ -1,0 +1,95 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { useRef, useState } from 'react';
+import { imagesQuery, sandboxesKey, useSandboxes } from '../../../api/sandboxes.ts';
+import type { SandboxImage } from '@svc/sdk';
+import { paths } from '../../../routes/paths.ts';
+import { useWorkspace } from '../../../session/use-session.ts';
+import { Button } from '../../../ui/button.tsx';
+import { Dialog, DialogActions } from '../../../ui/dialog.tsx';
+import { FieldStack, TextField } from '../../../ui/field.tsx';
+import { FormError } from '../../../ui/form-error.tsx';
+import { ErrorState, Skeleton } from '../../../ui/states.tsx';
+import { ImagePicker } from './image-picker.tsx';
+import { MoreSettings } from './more-settings.tsx';
+import { EMPTY_DRAFT, faultsOf, toNewSandbox, type SandboxDraft } from './sandbox-draft.ts';
+
+export function CreateSandboxDialog({ open, onClose }: { open: boolean; onClose: () => void }) {
+  return (
+    <Dialog
+      open={open}
+      onClose={onClose}
+      width="wide"
+      title="New sandbox"
+      description="A fresh machine from an image. It runs in a moment when the image is ready here."
+    >
+      <Loaded onDone={onClose} />
+    </Dialog>
+  );
+}
+
+function Loaded({ onDone }: { onDone: () => void }) {
+  const api = useSandboxes();
+  const workspace = useWorkspace();
+  const images = useQuery(imagesQuery(api, workspace));
+  if (images.isError) return <ErrorState error={images.error} onRetry={() => void images.refetch()} />;
+  if (images.data === undefined) return <Skeleton width="100%" height="20rem" />;
+  return <CreateSandboxForm catalog={images.data} onDone={onDone} />;
+}
+
+function CreateSandboxForm({ catalog, onDone }: { catalog: readonly SandboxImage[]; onDone: () => void }) {
+  const api = useSandboxes();
+  const workspace = useWorkspace();
+  const queryClient = useQueryClient();
+  const navigate = useNavigate();
+  // The same for every try of this form, so that a lost answer does not make two of it.
+  const key = useRef(crypto.randomUUID());
+  const [draft, setDraft] = useState<SandboxDraft>(() => ({ ...EMPTY_DRAFT, image: defaultOf(catalog) }));
+  const change = (fields: Partial<SandboxDraft>): void => {
+    key.current = crypto.randomUUID();
+    setDraft({ ...draft, ...fields });
+  };
+  const faults = faultsOf(draft);
+  const creation = useMutation({
+    mutationFn: () => api.create(toNewSandbox(draft), { waitMs: 0, idempotencyKey: key.current }),
+    onSuccess: async (sandbox) => {
+      await queryClient.invalidateQueries({ queryKey: sandboxesKey(workspace) });
+      onDone();
+      await navigate({ to: paths.sandbox, params: { workspace: workspace.uuid, sandbox: sandbox.id } });
+    },
+  });
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (Object.keys(faults).length === 0 && draft.image !== '') creation.mutate();
+      }}
+    >
+      <FieldStack>
+        <ImagePicker catalog={catalog} value={draft.image} onChange={(image) => change({ image })} />
+        <TextField
+          label="Name"
+          value={draft.name}
+          maxLength={64}
+          placeholder="One is made up when this is empty"
+          autoComplete="off"
+          spellCheck={false}
+          error={faults.name}
+          onChange={(event) => change({ name: event.target.value })}
+        />
+        <MoreSettings draft={draft} faults={faults} onChange={change} />
+      </FieldStack>
+      <FormError error={creation.error} />
+      <DialogActions>
+        <Button onClick={onDone}>Cancel</Button>
+        <Button type="submit" variant="primary" pending={creation.isPending} disabled={draft.image === ''}>
+          Create sandbox
+        </Button>
+      </DialogActions>
+    </form>
+  );
+}
+
+function defaultOf(images: readonly SandboxImage[]): string {
+  return (images.find((image) => image.default) ?? images[0])?.name ?? '';
+}

@@ -1,0 +1,99 @@
+import { Search } from 'lucide-react';
+import { useId, useState, type Ref } from 'react';
+import type { SandboxImage } from '@svc/sdk';
+import { Badge } from '../../../ui/badge.tsx';
+import { TextField } from '../../../ui/field.tsx';
+import styles from './create.module.css';
+import { categoryWords, findImages } from './find-images.ts';
+
+export interface ImagePickerProps {
+  catalog: readonly SandboxImage[];
+  value: string;
+  onChange: (image: string) => void;
+  searchRef?: Ref<HTMLInputElement>;
+}
+
+/** The catalog as a choice: by category, or by what is searched. */
+export function ImagePicker({ catalog, value, onChange, searchRef }: ImagePickerProps) {
+  const [category, setCategory] = useState('popular');
+  const [text, setText] = useState('');
+  const name = useId();
+  const shown = findImages(catalog, category, text);
+  return (
+    <fieldset className={styles['picker']}>
+      <legend className={styles['legend']}>Image</legend>
+      <TextField
+        {...(searchRef !== undefined && { ref: searchRef })}
+        label="Search the images"
+        labelHidden
+        type="search"
+        placeholder={`Search ${catalog.length} images`}
+        autoComplete="off"
+        spellCheck={false}
+        leading={<Search size={14} />}
+        value={text}
+        onChange={(event) => setText(event.target.value)}
+        onKeyDown={(event) => {
+          // Enter takes the first that was found, rather than making a sandbox of another one.
+          if (event.key !== 'Enter' || text === '') return;
+          event.preventDefault();
+          const [first] = shown;
+          if (first !== undefined) onChange(first.name);
+        }}
+      />
+      {text === '' && (
+        <div className={styles['chips']} role="group" aria-label="Categories">
+          {['popular', ...new Set(catalog.map((image) => image.category)), 'all'].map((each) => (
+            <button
+              key={each}
+              type="button"
+              className={styles['chip']}
+              aria-pressed={each === category}
+              onClick={() => setCategory(each)}
+            >
+              {categoryWords(each)}
+            </button>
+          ))}
+        </div>
+      )}
+      <div className={styles['images']}>
+        {shown.map((image) => (
+          <ImageChoice
+            key={image.name}
+            image={image}
+            group={name}
+            checked={image.name === value}
+            onChoose={() => onChange(image.name)}
+          />
+        ))}
+        {shown.length === 0 && <p className={styles['none']}>No image of the catalog is called so.</p>}
+      </div>
+    </fieldset>
+  );
+}
+
+interface ImageChoiceProps {
+  image: SandboxImage;
+  group: string;
+  checked: boolean;
+  onChoose: () => void;
+}
+
+function ImageChoice({ image, group, checked, onChoose }: ImageChoiceProps) {
+  return (
+    <label className={styles['image']}>
+      <input type="radio" name={group} value={image.name} checked={checked} onChange={onChoose} />
+      <span className={styles['imageName']}>
+        {image.display_name}
+        {image.cached ? (
+          <Badge tone="ok">ready</Badge>
+        ) : image.progress !== null ? (
+          <Badge tone="accent">on its way</Badge>
+        ) : (
+          <Badge>to be fetched</Badge>
+        )}
+      </span>
+      <span className={styles['imageText']}>{image.description}</span>
+    </label>
+  );
+}

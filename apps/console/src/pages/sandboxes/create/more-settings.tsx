@@ -1,0 +1,152 @@
+import { ChevronRight } from 'lucide-react';
+import { TextField } from '../../../ui/field.tsx';
+import { Select } from '../../../ui/select.tsx';
+import { TextArea } from '../../../ui/text-area.tsx';
+import styles from './create.module.css';
+import type { DraftFaults, SandboxDraft } from './sandbox-draft.ts';
+
+const TIMES = [
+  { value: '600', label: '10 minutes' },
+  { value: '1800', label: '30 minutes' },
+  { value: '3600', label: '1 hour' },
+  { value: '28800', label: '8 hours' },
+  { value: '86400', label: '1 day' },
+  { value: '604800', label: '7 days' },
+];
+/** A select has no empty value of its own. */
+const NEVER = 'never';
+
+const NETWORKS = [
+  { value: 'default', label: 'As the platform has it' },
+  { value: 'egress', label: 'Public internet', description: 'Never the host, private or other sandboxes’ addresses' },
+  { value: 'none', label: 'No network' },
+] as const;
+
+const ISOLATIONS = [
+  { value: 'default', label: 'Namespaces', description: 'The fastest' },
+  { value: 'gvisor', label: 'gVisor', description: 'A kernel of its own, where the machine has runsc' },
+] as const;
+
+export interface MoreSettingsProps {
+  draft: SandboxDraft;
+  faults: DraftFaults;
+  onChange: (fields: Partial<SandboxDraft>) => void;
+}
+
+/** What most sandboxes do without. */
+export function MoreSettings(props: MoreSettingsProps) {
+  return (
+    <details className={styles['more']}>
+      <summary>
+        <ChevronRight size={15} aria-hidden="true" /> Resources, network, environment, timeouts
+      </summary>
+      <div className={styles['moreBody']}>
+        <Resources {...props} />
+        <Network {...props} />
+        <Texts {...props} />
+        <Timeouts {...props} />
+      </div>
+    </details>
+  );
+}
+
+const AMOUNTS = [
+  ['cpu', 'CPUs', '0.05'],
+  ['memoryMb', 'Memory, MiB', '1'],
+  ['diskMb', 'Disk, MiB', '1'],
+  ['pids', 'Processes', '1'],
+] as const;
+
+function Resources({ draft, faults, onChange }: MoreSettingsProps) {
+  return (
+    <div className={styles['four']}>
+      {AMOUNTS.map(([field, label, step]) => (
+        <TextField
+          key={field}
+          label={label}
+          type="number"
+          min={step}
+          step={step}
+          placeholder="default"
+          value={draft[field]}
+          error={faults[field]}
+          onChange={(event) => onChange({ [field]: event.target.value })}
+        />
+      ))}
+    </div>
+  );
+}
+
+function Network({ draft, faults, onChange }: MoreSettingsProps) {
+  return (
+    <>
+      <div className={styles['pair']}>
+        <Select
+          label="Network"
+          options={NETWORKS}
+          value={draft.network}
+          onChange={(network) => onChange({ network })}
+        />
+        <Select
+          label="Isolation"
+          options={ISOLATIONS}
+          value={draft.isolation}
+          onChange={(isolation) => onChange({ isolation })}
+        />
+      </div>
+      {draft.network === 'egress' && (
+        <TextArea
+          label="Only these hosts"
+          rows={2}
+          placeholder={'api.example.com\n*.example.com'}
+          hint="One a line. Empty: every public host."
+          value={draft.egressAllow}
+          error={faults.egressAllow}
+          onChange={(event) => onChange({ egressAllow: event.target.value })}
+        />
+      )}
+    </>
+  );
+}
+
+function Texts({ draft, faults, onChange }: MoreSettingsProps) {
+  return (
+    <div className={styles['pair']}>
+      <TextArea
+        label="Environment"
+        placeholder={'NODE_ENV=production\nDEBUG=1'}
+        hint="One a line, as in a .env file."
+        value={draft.environment}
+        error={faults.environment}
+        onChange={(event) => onChange({ environment: event.target.value })}
+      />
+      <TextArea
+        label="Labels"
+        placeholder={'team=web\nticket=1234'}
+        hint="One a line. The list can be filtered by them."
+        value={draft.labels}
+        error={faults.labels}
+        onChange={(event) => onChange({ labels: event.target.value })}
+      />
+    </div>
+  );
+}
+
+function Timeouts({ draft, onChange }: MoreSettingsProps) {
+  return (
+    <div className={styles['pair']}>
+      <Select
+        label="Stop when unused for"
+        options={[{ value: NEVER, label: 'Never' }, ...TIMES]}
+        value={draft.idleSeconds === '' ? NEVER : draft.idleSeconds}
+        onChange={(value) => onChange({ idleSeconds: value === NEVER ? '' : value })}
+      />
+      <Select
+        label="Delete after"
+        options={[{ value: NEVER, label: 'Never' }, ...TIMES]}
+        value={draft.lifetimeSeconds === '' ? NEVER : draft.lifetimeSeconds}
+        onChange={(value) => onChange({ lifetimeSeconds: value === NEVER ? '' : value })}
+      />
+    </div>
+  );
+}

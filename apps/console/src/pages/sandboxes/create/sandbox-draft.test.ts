@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest';
+import { EMPTY_DRAFT, faultsOf, toNewSandbox } from './sandbox-draft.ts';
+
+const draft = { ...EMPTY_DRAFT, image: 'debian' };
+
+describe('the form of a new sandbox', () => {
+  it('asks for nothing but the image when nothing else is filled in', () => {
+    expect(faultsOf(draft)).toEqual({});
+    expect(toNewSandbox(draft)).toEqual({ image: 'debian' });
+  });
+
+  it('reads variables as a .env file has them', () => {
+    const environment = '# a note\nexport TOKEN="a=b"\n\nEMPTY=\nNAME = two words ';
+    expect(toNewSandbox({ ...draft, environment }).environment).toEqual({
+      TOKEN: 'a=b',
+      EMPTY: '',
+      NAME: 'two words',
+    });
+  });
+
+  it('says which line is wrong', () => {
+    expect(faultsOf({ ...draft, environment: 'A=1\n2B=3' }).environment).toBe('2B cannot be a key.');
+    expect(faultsOf({ ...draft, labels: 'team' }).labels).toBe('team has no value: write KEY=value.');
+    expect(faultsOf({ ...draft, egressAllow: 'example.com\nhttps://x' }).egressAllow).toBe(
+      'https://x is no host name.',
+    );
+    expect(faultsOf({ ...draft, name: 'My Box' }).name).toMatch(/Letters/);
+    expect(faultsOf({ ...draft, cpu: '-1' }).cpu).toBe('A number above zero.');
+  });
+
+  it('sends the hosts only where there is a network to limit', () => {
+    const egressAllow = 'example.com, *.example.org';
+    expect(toNewSandbox({ ...draft, egressAllow, network: 'egress' }).egress_allow).toEqual([
+      'example.com',
+      '*.example.org',
+    ]);
+    expect(toNewSandbox({ ...draft, egressAllow, network: 'none' }).egress_allow).toBeUndefined();
+  });
+
+  it('leaves out what is empty', () => {
+    expect(toNewSandbox({ ...draft, memoryMb: '1024', idleSeconds: '600' })).toEqual({
+      image: 'debian',
+      resources: { memory_mb: 1024 },
+      idle_timeout_seconds: 600,
+    });
+  });
+});

@@ -1,0 +1,96 @@
+import type { NewSandbox } from '@svc/sdk';
+import { parsePairs } from './pairs.ts';
+
+/** What the form holds: texts as they are typed. Empty means what the platform has as its default. */
+export interface SandboxDraft {
+  image: string;
+  name: string;
+  cpu: string;
+  memoryMb: string;
+  diskMb: string;
+  pids: string;
+  network: 'default' | 'egress' | 'none';
+  /** Host names, one a line. */
+  egressAllow: string;
+  environment: string;
+  labels: string;
+  idleSeconds: string;
+  lifetimeSeconds: string;
+  isolation: 'default' | 'gvisor';
+}
+
+export const EMPTY_DRAFT: SandboxDraft = {
+  image: '',
+  name: '',
+  cpu: '',
+  memoryMb: '',
+  diskMb: '',
+  pids: '',
+  network: 'default',
+  egressAllow: '',
+  environment: '',
+  labels: '',
+  idleSeconds: '',
+  lifetimeSeconds: '',
+  isolation: 'default',
+};
+
+export type DraftFaults = Partial<Record<keyof SandboxDraft, string>>;
+
+const NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
+const ENVIRONMENT_NAME = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
+const LABEL_KEY = /^[A-Za-z0-9][A-Za-z0-9_./-]{0,62}$/;
+const HOST = /^(\*\.)?([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/i;
+
+export function faultsOf(draft: SandboxDraft): DraftFaults {
+  const faults: DraftFaults = {};
+  const tell = (field: keyof SandboxDraft, fault: string | null): void => {
+    if (fault !== null) faults[field] = fault;
+  };
+  if (draft.name !== '' && !NAME.test(draft.name))
+    tell('name', 'Letters, digits, hyphens and underscores, 64 at most.');
+  for (const field of ['cpu', 'memoryMb', 'diskMb', 'pids'] as const) tell(field, amountFault(draft[field]));
+  tell('environment', parsePairs(draft.environment, ENVIRONMENT_NAME).fault);
+  tell('labels', parsePairs(draft.labels, LABEL_KEY).fault);
+  const wrong = linesOf(draft.egressAllow).find((host) => !HOST.test(host));
+  if (wrong !== undefined) tell('egressAllow', `${wrong} is no host name.`);
+  return faults;
+}
+
+/** For a draft without faults. What is left empty is left out. */
+export function toNewSandbox(draft: SandboxDraft): NewSandbox & { egress_allow?: string[] } {
+  const environment = parsePairs(draft.environment, ENVIRONMENT_NAME).pairs;
+  const labels = parsePairs(draft.labels, LABEL_KEY).pairs;
+  const hosts = linesOf(draft.egressAllow);
+  const resources = {
+    ...(draft.cpu !== '' && { cpu: Number(draft.cpu) }),
+    ...(draft.memoryMb !== '' && { memory_mb: Number(draft.memoryMb) }),
+    ...(draft.diskMb !== '' && { disk_mb: Number(draft.diskMb) }),
+    ...(draft.pids !== '' && { pids: Number(draft.pids) }),
+  };
+  return {
+    image: draft.image,
+    ...(draft.name !== '' && { name: draft.name }),
+    ...(Object.keys(resources).length > 0 && { resources }),
+    ...(draft.network !== 'default' && { network: draft.network }),
+    ...(draft.network === 'egress' && hosts.length > 0 && { egress_allow: hosts }),
+    ...(draft.isolation !== 'default' && { isolation: draft.isolation }),
+    ...(Object.keys(environment).length > 0 && { environment }),
+    ...(Object.keys(labels).length > 0 && { labels }),
+    ...(draft.idleSeconds !== '' && { idle_timeout_seconds: Number(draft.idleSeconds) }),
+    ...(draft.lifetimeSeconds !== '' && { max_lifetime_seconds: Number(draft.lifetimeSeconds) }),
+  };
+}
+
+function amountFault(text: string): string | null {
+  if (text === '') return null;
+  const value = Number(text);
+  return Number.isFinite(value) && value > 0 ? null : 'A number above zero.';
+}
+
+function linesOf(text: string): string[] {
+  return text
+    .split(/[\s,]+/)
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+}

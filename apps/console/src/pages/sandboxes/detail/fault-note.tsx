@@ -1,0 +1,33 @@
+import { RotateCcw } from 'lucide-react';
+import type { Sandbox } from '../../../api/sandbox-types.ts';
+import { mayWrite } from '../../../session/administers.ts';
+import { useWorkspace } from '../../../session/use-session.ts';
+import { Button } from '../../../ui/button.tsx';
+import styles from './detail.module.css';
+import { faultWords } from './sandbox-words.ts';
+import { useSandboxActions } from './use-sandbox-actions.ts';
+
+/** Why it failed, what helps, and the way back. */
+export function FaultNote({ sandbox }: { sandbox: Sandbox }) {
+  const workspace = useWorkspace();
+  const { start } = useSandboxActions();
+  const { error } = sandbox;
+  if (sandbox.status !== 'error' || error === null) return null;
+  const { title, remedy } = faultWords(error);
+  return (
+    <section className={styles['fault']} role="alert">
+      <div className={styles['faultText']}>
+        <h2>{title}</h2>
+        <p>{error.message}</p>
+        <p className="muted">
+          {remedy} <code>{error.code}</code>
+        </p>
+      </div>
+      {mayWrite(workspace) && (
+        <Button icon={<RotateCcw size={15} />} pending={start.isPending} onClick={() => start.mutate(sandbox)}>
+          Start again
+        </Button>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,55 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { filesKey, useSandboxes } from '../../../api/sandboxes.ts';
+import { useWorkspace } from '../../../session/use-session.ts';
+import { ConfirmDialog } from '../../../ui/confirm-dialog.tsx';
+import { useToasts } from '../../../ui/toast.tsx';
+import { eachOf } from '../list/each-of.ts';
+import type { FileRow } from './file-columns.tsx';
+
+export interface DeleteFilesDialogProps {
+  sandbox: string;
+  /** Empty: the dialog is closed. */
+  entries: readonly FileRow[];
+  onClose: () => void;
+  onDeleted: () => void;
+}
+
+export function DeleteFilesDialog({ sandbox, entries, onClose, onDeleted }: DeleteFilesDialogProps) {
+  const api = useSandboxes();
+  const workspace = useWorkspace();
+  const queryClient = useQueryClient();
+  const { done } = useToasts();
+  const { files } = api.of(sandbox);
+  const deletion = useMutation({
+    mutationFn: async () => {
+      const result = await eachOf(entries, ({ path }) => files.remove(path, { missingOk: true }));
+      if (result.failed > 0) throw result.error;
+      return result.done;
+    },
+    onSuccess: (count) => {
+      done(count === 1 ? `${entries[0]?.name ?? 'It'} is deleted` : `${count} entries are deleted`);
+      close();
+      onDeleted();
+    },
+    onSettled: () => queryClient.invalidateQueries({ queryKey: filesKey(workspace, sandbox) }),
+  });
+  const close = (): void => {
+    deletion.reset();
+    onClose();
+  };
+  const [only] = entries;
+  const hasFolder = entries.some((entry) => entry.is_dir);
+  return (
+    <ConfirmDialog
+      open={entries.length > 0}
+      onClose={close}
+      onConfirm={() => deletion.mutate()}
+      title={`Delete ${entries.length === 1 && only !== undefined ? only.name : `${entries.length} entries`}?`}
+      action="Delete"
+      pending={deletion.isPending}
+      error={deletion.error}
+    >
+      {hasFolder ? 'Everything in the folder goes with it, for good.' : 'It goes for good.'}
+    </ConfirmDialog>
+  );
+}

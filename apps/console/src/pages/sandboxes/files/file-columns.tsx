@@ -1,0 +1,137 @@
+import type { FileEntry, Workspace } from '@svc/sdk';
+import { Link } from '@tanstack/react-router';
+import { Download, Ellipsis, File, FileSymlink, Folder, FolderDown, Image, Pencil, Trash2 } from 'lucide-react';
+import { sandboxDownloadPath } from '../../../api/sandbox-files.ts';
+import { paths } from '../../../routes/paths.ts';
+import { IconButton } from '../../../ui/button.tsx';
+import { Checkbox } from '../../../ui/checkbox.tsx';
+import { formatBytes } from '../../../ui/format-bytes.ts';
+import { Menu, MenuItem, MenuSeparator } from '../../../ui/menu.tsx';
+import type { Column } from '../../../ui/table.tsx';
+import { RelativeTime } from '../../../ui/time.tsx';
+import type { Chosen } from '../list/use-chosen.ts';
+import { imageTypeOf } from './file-kinds.ts';
+import styles from './files.module.css';
+
+/** A row has its path as its id. */
+export type FileRow = FileEntry & { id: string };
+
+export interface FileColumnsOptions {
+  workspace: Workspace;
+  sandbox: string;
+  chosen: Chosen<FileRow>;
+  /** Null for who may only read. */
+  onChange: { rename: (entry: FileRow) => void; remove: (entries: readonly FileRow[]) => void } | null;
+}
+
+export function fileColumns(options: FileColumnsOptions): Column<FileRow>[] {
+  const { chosen, onChange } = options;
+  const columns: Column<FileRow>[] = [
+    { id: 'name', header: 'Name', cell: (entry) => <NameCell entry={entry} {...options} /> },
+    {
+      id: 'size',
+      header: 'Size',
+      align: 'end',
+      width: '6rem',
+      narrowWidth: '4.75rem',
+      cell: (entry) => (entry.type === 'file' ? formatBytes(entry.size) : ''),
+    },
+    {
+      id: 'mode',
+      header: 'Mode',
+      width: '7.5rem',
+      wideOnly: true,
+      cell: ({ mode }) => <code className="muted">{mode}</code>,
+    },
+    {
+      id: 'modified',
+      header: 'Modified',
+      width: '8rem',
+      wideOnly: true,
+      cell: (entry) => (
+        <span className="muted">
+          <RelativeTime at={entry.mod_time} />
+        </span>
+      ),
+    },
+    {
+      id: 'actions',
+      header: 'Actions',
+      headerHidden: true,
+      align: 'end',
+      width: 'calc(var(--control-small) + 2rem)',
+      cell: (entry) => <Actions entry={entry} {...options} />,
+    },
+  ];
+  if (onChange === null) return columns;
+  const choose: Column<FileRow> = {
+    id: 'choose',
+    header: 'Choose',
+    headerHidden: true,
+    width: '2.75rem',
+    cell: (entry) => (
+      <Checkbox
+        label={`Choose ${entry.name}`}
+        labelHidden
+        checked={chosen.has(entry)}
+        onChange={() => chosen.toggle(entry)}
+      />
+    ),
+  };
+  return [choose, ...columns];
+}
+
+function NameCell({ entry, workspace, sandbox }: FileColumnsOptions & { entry: FileRow }) {
+  const folder = entry.path.slice(0, entry.path.lastIndexOf('/')) || '/';
+  const search = entry.is_dir ? { path: entry.path } : { path: folder, file: entry.path };
+  return (
+    <Link
+      to={paths.sandboxFiles}
+      params={{ workspace: workspace.uuid, sandbox }}
+      search={search}
+      className={styles['entry']}
+    >
+      <KindIcon entry={entry} />
+      <span className={styles['entryName']}>{entry.name}</span>
+      {entry.link_target !== null && <span className={styles['linkTarget']}>→ {entry.link_target}</span>}
+    </Link>
+  );
+}
+
+function KindIcon({ entry: { type, name } }: { entry: FileRow }) {
+  if (type === 'dir') return <Folder size={15} />;
+  if (type === 'symlink') return <FileSymlink size={15} />;
+  return imageTypeOf(name) === null ? <File size={15} /> : <Image size={15} />;
+}
+
+function Actions({ entry, workspace, sandbox, onChange }: FileColumnsOptions & { entry: FileRow }) {
+  const href = sandboxDownloadPath(workspace, sandbox, entry.path, { archive: entry.is_dir });
+  return (
+    <Menu
+      align="end"
+      trigger={
+        <IconButton label={`Actions for ${entry.name}`} size="small">
+          <Ellipsis size={15} />
+        </IconButton>
+      }
+    >
+      <MenuItem
+        icon={entry.is_dir ? <FolderDown size={14} /> : <Download size={14} />}
+        render={<a href={href} download aria-label={`Download ${entry.name}`} />}
+      >
+        {entry.is_dir ? 'Download as a tar archive' : 'Download'}
+      </MenuItem>
+      {onChange !== null && (
+        <>
+          <MenuItem icon={<Pencil size={14} />} onClick={() => onChange.rename(entry)}>
+            Rename or move…
+          </MenuItem>
+          <MenuSeparator />
+          <MenuItem icon={<Trash2 size={14} />} tone="danger" onClick={() => onChange.remove([entry])}>
+            Delete…
+          </MenuItem>
+        </>
+      )}
+    </Menu>
+  );
+}

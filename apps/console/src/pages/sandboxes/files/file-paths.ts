@@ -1,0 +1,43 @@
+/** `/a` and `b` are `/a/b`. */
+export function joinPath(folder: string, name: string): string {
+  return folder === '/' ? `/${name}` : `${folder}/${name}`;
+}
+
+export function parentOf(path: string): string {
+  const end = path.lastIndexOf('/');
+  return end <= 0 ? '/' : path.slice(0, end);
+}
+
+export function nameOf(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1);
+}
+
+export interface Step {
+  name: string;
+  path: string;
+}
+
+/** The folders on the way to a path, the root left out. */
+export function stepsOf(path: string): Step[] {
+  const names = path.split('/').filter((name) => name !== '');
+  return names.map((name, index) => ({ name, path: `/${names.slice(0, index + 1).join('/')}` }));
+}
+
+/** What is typed as a path: absolute, or below a folder. */
+export function resolvePath(folder: string, typed: string): string {
+  const names: string[] = [];
+  for (const name of `${typed.startsWith('/') ? '' : folder}/${typed}`.split('/')) {
+    if (name === '' || name === '.') continue;
+    if (name === '..') names.pop();
+    else names.push(name);
+  }
+  return `/${names.join('/')}`;
+}
+
+/** Why a file cannot be called so; undefined when it can. */
+export function fileNameFault(name: string): string | undefined {
+  if (name === '') return undefined;
+  if (name === '.' || name === '..') return 'This name means a folder.';
+  if (name.includes('/')) return 'A name has no slash.';
+  return new TextEncoder().encode(name).length > 255 ? 'A name has at most 255 bytes.' : undefined;
+}

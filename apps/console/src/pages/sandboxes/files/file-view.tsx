@@ -1,0 +1,106 @@
+import { ApiError } from '@svc/sdk';
+import { useQuery } from '@tanstack/react-query';
+import { Download, X } from 'lucide-react';
+import { lazy, Suspense, useEffect, type ReactNode } from 'react';
+import { sandboxDownloadPath } from '../../../api/sandbox-files.ts';
+import { useSandboxes } from '../../../api/sandboxes.ts';
+import { useWorkspace } from '../../../session/use-session.ts';
+import { buttonClass, IconButton } from '../../../ui/button.tsx';
+import { EmptyState, ErrorState, Skeleton } from '../../../ui/states.tsx';
+import { openFileQuery } from './open-file.ts';
+import styles from './files.module.css';
+import { ImageView } from './image-view.tsx';
+
+/** The editor is a script of its own, loaded with the first text that is opened. */
+const TextEditor = lazy(async () => ({ default: (await import('./text-editor.tsx')).TextEditor }));
+
+export interface FileViewProps {
+  sandbox: string;
+  path: string;
+  onClose: () => void;
+  /** It turned out to be a folder, as links may. */
+  onFolder: () => void;
+}
+
+/** One file, as what it is. */
+export function FileView(props: FileViewProps) {
+  const { sandbox, path, onFolder } = props;
+  const api = useSandboxes();
+  const workspace = useWorkspace();
+  const opened = useQuery(openFileQuery(api, workspace, sandbox, path));
+  const isFolder = opened.error instanceof ApiError && opened.error.code === 'IS_A_DIRECTORY';
+  useEffect(() => {
+    if (isFolder) onFolder();
+  }, [isFolder, onFolder]);
+  if (opened.isError && !isFolder) {
+    return (
+      <FileFrame {...props}>
+        <ErrorState error={opened.error} onRetry={() => void opened.refetch()} />
+      </FileFrame>
+    );
+  }
+  const loading = (
+    <FileFrame {...props}>
+      <Skeleton width="100%" height="100%" />
+    </FileFrame>
+  );
+  if (opened.data === undefined) return loading;
+  switch (opened.data.kind) {
+    case 'text':
+      return (
+        <Suspense fallback={loading}>
+          <TextEditor {...props} opened={opened.data} onReload={() => void opened.refetch()} />
+        </Suspense>
+      );
+    case 'image':
+      return (
+        <FileFrame {...props}>
+          <ImageView path={path} bytes={opened.data.bytes} type={opened.data.type} />
+        </FileFrame>
+      );
+    case 'other':
+      return (
+        <FileFrame {...props}>
+          <EmptyState title="This cannot be shown here">
+            It is no text, or larger than 2 MiB. Download it instead.
+          </EmptyState>
+        </FileFrame>
+      );
+  }
+}
+
+export interface FileFrameProps extends FileViewProps {
+  /** Beside the path. */
+  state?: ReactNode;
+  actions?: ReactNode;
+  children: ReactNode;
+}
+
+export function FileFrame({ sandbox, path, onClose, state, actions, children }: FileFrameProps) {
+  const workspace = useWorkspace();
+  return (
+    <section className={styles['editor']} aria-label={path}>
+      <header className={styles['editorBar']}>
+        <span className={styles['editorPath']}>
+          <code>{path}</code>
+          {state}
+        </span>
+        <span className={styles['editorActions']}>
+          {actions}
+          <a
+            className={buttonClass({ size: 'small' })}
+            href={sandboxDownloadPath(workspace, sandbox, path)}
+            download
+            aria-label={`Download ${path}`}
+          >
+            <Download size={14} />
+          </a>
+          <IconButton label="Close the file" size="small" onClick={onClose}>
+            <X size={15} />
+          </IconButton>
+        </span>
+      </header>
+      {children}
+    </section>
+  );
+}

@@ -1,0 +1,30 @@
+import type { SandboxesClient, Workspace } from '@svc/sdk';
+import { queryOptions } from '@tanstack/react-query';
+import { readTextFile, type TextFile } from '../../../api/sandbox-files.ts';
+import { sandboxKey } from '../../../api/sandboxes.ts';
+import { imageTypeOf, MOST_IMAGE_BYTES, MOST_TEXT_BYTES } from './file-kinds.ts';
+
+export type OpenedFile =
+  | ({ kind: 'text' } & TextFile)
+  | { kind: 'image'; type: string; bytes: Uint8Array<ArrayBuffer> }
+  | { kind: 'other' };
+
+export type OpenedText = Extract<OpenedFile, { kind: 'text' }>;
+
+/** Read once: what is being edited does not change under the hands. */
+export function openFileQuery(api: SandboxesClient, workspace: Workspace, sandbox: string, path: string) {
+  const { files } = api.of(sandbox);
+  return queryOptions({
+    queryKey: [...sandboxKey(workspace, sandbox), 'file', path],
+    queryFn: async ({ signal }): Promise<OpenedFile> => {
+      const type = imageTypeOf(path);
+      if (type !== null && (await files.stat(path, { signal })).size <= MOST_IMAGE_BYTES) {
+        return { kind: 'image', type, bytes: await files.readBytes(path, { signal }) };
+      }
+      const text = await readTextFile(files, path, MOST_TEXT_BYTES, signal);
+      return text === null ? { kind: 'other' } : { kind: 'text', ...text };
+    },
+    staleTime: Infinity,
+    gcTime: 0,
+  });
+}

@@ -1,0 +1,35 @@
+import type { FileEntry } from '@svc/sdk';
+import type { PathQuestion } from './path-dialog.tsx';
+
+export const NEW_FOLDER: PathQuestion = {
+  title: 'New folder',
+  description: 'A path with slashes makes the folders on the way too.',
+  action: 'Create folder',
+  label: 'Name',
+  value: '',
+  act: (files, path) => files.mkdir(path),
+};
+
+export const NEW_FILE: PathQuestion = {
+  title: 'New file',
+  description: 'It begins empty, and opens in the editor.',
+  action: 'Create file',
+  label: 'Name',
+  value: '',
+  act: async (files, path) => {
+    // Appending nothing makes what is not there, and leaves alone what is.
+    await files.write(path, '', { append: true });
+  },
+};
+
+/** Within the sandbox, in one step. What is there already is not replaced. */
+export function renameQuestion({ name, path: from }: FileEntry): PathQuestion {
+  return {
+    title: `Rename ${name}`,
+    description: 'A path moves it: absolute, or from this folder.',
+    action: 'Rename',
+    label: 'New name or path',
+    value: name,
+    act: (files, path) => files.move(from, path),
+  };
+}

@@ -1,0 +1,111 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useBlocker } from '@tanstack/react-router';
+import { Save } from 'lucide-react';
+import { useState } from 'react';
+import { etagOf } from '../../../api/sandbox-files.ts';
+import { filesKey, useSandboxes } from '../../../api/sandboxes.ts';
+import { mayWrite } from '../../../session/administers.ts';
+import { useWorkspace } from '../../../session/use-session.ts';
+import { Badge } from '../../../ui/badge.tsx';
+import { Button } from '../../../ui/button.tsx';
+import { ConfirmDialog } from '../../../ui/confirm-dialog.tsx';
+import { useToasts } from '../../../ui/toast.tsx';
+import { CodeEditor } from './code-editor.tsx';
+import { nameOf } from './file-paths.ts';
+import { FileFrame, type FileViewProps } from './file-view.tsx';
+import type { OpenedText } from './open-file.ts';
+
+export interface TextEditorProps extends FileViewProps {
+  opened: OpenedText;
+  /** Reads the file anew. */
+  onReload: () => void;
+}
+
+/** A text with its changes; a save that would undo somebody else's asks first. */
+export function TextEditor(props: TextEditorProps) {
+  const { sandbox, path, opened } = props;
+  const writable = mayWrite(useWorkspace());
+  const [text, setText] = useState(opened.text);
+  const { save, conflict, giveUp, saved } = useSave(sandbox, path, opened);
+  const changed = text !== saved;
+  const blocker = useBlocker({ shouldBlockFn: () => changed, enableBeforeUnload: changed, withResolver: true });
+  const trySave = (): void => {
+    if (writable && !save.isPending) save.mutate({ text, force: false });
+  };
+  return (
+    <FileFrame
+      {...props}
+      state={changed ? <Badge tone="warn">not saved</Badge> : !writable && <Badge>read only</Badge>}
+      actions={
+        writable && (
+          <Button
+            size="small"
+            variant="primary"
+            icon={<Save size={14} />}
+            pending={save.isPending}
+            disabled={!changed}
+            title="Ctrl+S"
+            onClick={trySave}
+          >
+            Save
+          </Button>
+        )
+      }
+    >
+      <CodeEditor name={nameOf(path)} text={opened.text} readOnly={!writable} onChange={setText} onSave={trySave} />
+      <ConfirmDialog
+        open={conflict}
+        onClose={giveUp}
+        onConfirm={() => save.mutate({ text, force: true })}
+        title={`${nameOf(path)} was changed meanwhile`}
+        action="Overwrite it"
+        pending={save.isPending}
+        error={null}
+      >
+        Somebody or something else wrote it after it was opened here. Overwriting undoes that; cancel keeps both, and
+        what is here stays in the editor.
+      </ConfirmDialog>
+      <ConfirmDialog
+        open={blocker.status === 'blocked'}
+        onClose={() => blocker.reset?.()}
+        onConfirm={() => blocker.proceed?.()}
+        title="Leave without saving?"
+        action="Leave"
+        pending={false}
+        error={null}
+      >
+        What was changed in {nameOf(path)} is lost.
+      </ConfirmDialog>
+    </FileFrame>
+  );
+}
+
+interface SaveRequest {
+  text: string;
+  /** Also when the file is another by now. */
+  force: boolean;
+}
+
+function useSave(sandbox: string, path: string, opened: OpenedText) {
+  const { files } = useSandboxes().of(sandbox);
+  const workspace = useWorkspace();
+  const queryClient = useQueryClient();
+  const { done, failed } = useToasts();
+  const [known, setKnown] = useState({ text: opened.text, etag: opened.etag });
+  const [conflict, setConflict] = useState(false);
+  const save = useMutation({
+    mutationFn: async ({ text, force }: SaveRequest): Promise<boolean> => {
+      if (!force && known.etag !== null && (await etagOf(files, path).catch(() => null)) !== known.etag) return false;
+      await files.write(path, text);
+      setKnown({ text, etag: await etagOf(files, path) });
+      return true;
+    },
+    onSuccess: (wasSaved) => {
+      setConflict(!wasSaved);
+      if (wasSaved) done(`${nameOf(path)} is saved`);
+      return queryClient.invalidateQueries({ queryKey: filesKey(workspace, sandbox) });
+    },
+    onError: (error) => failed(`${nameOf(path)} was not saved`, error),
+  });
+  return { save, conflict, giveUp: () => setConflict(false), saved: known.text };
+}

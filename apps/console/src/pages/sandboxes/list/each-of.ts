@@ -1,0 +1,27 @@
+export interface EachResult {
+  done: number;
+  /** The first refusal; the others are alike most of the time. */
+  error: unknown;
+  failed: number;
+}
+
+const AT_ONCE = 4;
+
+/** Does the same to several, a few at a time; one that fails does not keep the others. */
+export async function eachOf<Item>(items: readonly Item[], act: (item: Item) => Promise<unknown>): Promise<EachResult> {
+  const result: EachResult = { done: 0, error: null, failed: 0 };
+  const waiting = [...items];
+  const work = async (): Promise<void> => {
+    for (let item = waiting.shift(); item !== undefined; item = waiting.shift()) {
+      try {
+        await act(item);
+        result.done += 1;
+      } catch (error) {
+        result.error ??= error;
+        result.failed += 1;
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  return result;
+}

@@ -1,0 +1,207 @@
+import type { Workspace } from '@svc/sdk';
+import { Link } from '@tanstack/react-router';
+import { Ellipsis, FolderOpen, Play, RotateCcw, Settings, Square, SquareTerminal, Trash2 } from 'lucide-react';
+import type { Sandbox } from '../../../api/sandbox-types.ts';
+import { paths } from '../../../routes/paths.ts';
+import { Badge, Status } from '../../../ui/badge.tsx';
+import { Button, IconButton } from '../../../ui/button.tsx';
+import { Checkbox } from '../../../ui/checkbox.tsx';
+import { classNames } from '../../../ui/class-names.ts';
+import { Menu, MenuItem, MenuSeparator } from '../../../ui/menu.tsx';
+import type { Column } from '../../../ui/table.tsx';
+import { RelativeTime } from '../../../ui/time.tsx';
+import { faultWords, statusWords } from '../detail/sandbox-words.ts';
+import { useSandboxActions } from '../detail/use-sandbox-actions.ts';
+import styles from './list.module.css';
+import type { Chosen } from './use-chosen.ts';
+
+export interface SandboxColumnsOptions {
+  workspace: Workspace;
+  chosen: Chosen<Sandbox>;
+  /** Null for who may only read. */
+  onDelete: ((sandboxes: readonly Sandbox[]) => void) | null;
+}
+
+export function sandboxColumns({ workspace, chosen, onDelete }: SandboxColumnsOptions): Column<Sandbox>[] {
+  const columns: Column<Sandbox>[] = [
+    { id: 'name', header: 'Name', cell: (sandbox) => <NameCell workspace={workspace} sandbox={sandbox} /> },
+    {
+      id: 'status',
+      header: 'State',
+      width: '7rem',
+      narrowWidth: '5.75rem',
+      cell: (sandbox) => {
+        const { word, tone, live } = statusWords(sandbox);
+        return (
+          <Status tone={tone} live={live}>
+            {word}
+          </Status>
+        );
+      },
+    },
+    { id: 'image', header: 'Image', width: '8rem', wideOnly: true, cell: ({ image }) => image },
+    {
+      id: 'resources',
+      header: 'Resources',
+      width: '9rem',
+      wideOnly: true,
+      cell: ({ resources }) => `${resources.cpu} CPU, ${resources.memory_mb} MiB`,
+    },
+    {
+      id: 'used',
+      header: 'Last used',
+      width: '7.5rem',
+      wideOnly: true,
+      cell: (sandbox) => (
+        <span className="muted">
+          <RelativeTime at={sandbox.last_activity_at} />
+        </span>
+      ),
+    },
+    {
+      id: 'actions',
+      header: 'Actions',
+      headerHidden: true,
+      align: 'end',
+      width: 'calc(2 * var(--control-small) + 2rem)',
+      cell: (sandbox) => <Actions workspace={workspace} sandbox={sandbox} onDelete={onDelete} />,
+    },
+  ];
+  if (onDelete === null) return columns;
+  const choose: Column<Sandbox> = {
+    id: 'choose',
+    header: 'Choose',
+    headerHidden: true,
+    width: '2.75rem',
+    cell: (sandbox) => (
+      <Checkbox
+        label={`Choose ${sandbox.name}`}
+        labelHidden
+        checked={chosen.has(sandbox)}
+        onChange={() => chosen.toggle(sandbox)}
+      />
+    ),
+  };
+  return [choose, ...columns];
+}
+
+function NameCell({ workspace, sandbox }: { workspace: Workspace; sandbox: Sandbox }) {
+  const labels = Object.entries(sandbox.labels);
+  return (
+    <span className={styles['name']}>
+      <span className={styles['nameLine']}>
+        <Link to={paths.sandbox} params={{ workspace: workspace.uuid, sandbox: sandbox.id }}>
+          {sandbox.name}
+        </Link>
+        {labels.slice(0, 2).map(([key, value]) => (
+          <Badge key={key}>{value === '' ? key : `${key}=${value}`}</Badge>
+        ))}
+        {labels.length > 2 && <Badge>+{labels.length - 2}</Badge>}
+      </span>
+      <Under sandbox={sandbox} />
+    </span>
+  );
+}
+
+/** What stands in the way: the cause of an error, or the image that is still on its way. */
+function Under({ sandbox: { status, error, image_progress: progress } }: { sandbox: Sandbox }) {
+  if (status === 'error' && error !== null) {
+    const { title, remedy } = faultWords(error);
+    return (
+      <span className={classNames(styles['under'], styles['underDanger'])} title={`${error.message}. ${remedy}`}>
+        {title}. {remedy}
+      </span>
+    );
+  }
+  if (status !== 'creating' || progress === null) return null;
+  const percent = progress.bytes > 0 ? ` ${Math.floor((progress.bytes_done / progress.bytes) * 100)} %` : '';
+  return (
+    <span className={styles['under']}>
+      {progress.stage} the image{percent}
+    </span>
+  );
+}
+
+interface ActionsProps {
+  workspace: Workspace;
+  sandbox: Sandbox;
+  onDelete: SandboxColumnsOptions['onDelete'];
+}
+
+function Actions({ workspace, sandbox, onDelete }: ActionsProps) {
+  const { start, stop } = useSandboxActions();
+  const params = { workspace: workspace.uuid, sandbox: sandbox.id };
+  const again = sandbox.status === 'error' ? 'Start again' : 'Start';
+  const rests = sandbox.status === 'error' || sandbox.status === 'stopped';
+  return (
+    <span className={styles['rowActions']}>
+      {onDelete !== null && rests && (
+        <IconButton label={`${again}: ${sandbox.name}`} size="small" onClick={() => start.mutate(sandbox)}>
+          {sandbox.status === 'error' ? <RotateCcw size={15} /> : <Play size={15} />}
+        </IconButton>
+      )}
+      <Menu
+        align="end"
+        trigger={
+          <IconButton label={`Actions for ${sandbox.name}`} size="small">
+            <Ellipsis size={15} />
+          </IconButton>
+        }
+      >
+        <MenuItem icon={<SquareTerminal size={14} />} render={<Link to={paths.sandbox} params={params} />}>
+          Terminal
+        </MenuItem>
+        <MenuItem icon={<FolderOpen size={14} />} render={<Link to={paths.sandboxFiles} params={params} />}>
+          Files
+        </MenuItem>
+        <MenuItem icon={<Settings size={14} />} render={<Link to={paths.sandboxSettings} params={params} />}>
+          Settings
+        </MenuItem>
+        {onDelete !== null && (
+          <>
+            <MenuSeparator />
+            {rests ? (
+              <MenuItem icon={<Play size={14} />} onClick={() => start.mutate(sandbox)}>
+                {again}
+              </MenuItem>
+            ) : (
+              <MenuItem icon={<Square size={14} />} onClick={() => stop.mutate(sandbox)}>
+                Stop
+              </MenuItem>
+            )}
+            <MenuItem icon={<Trash2 size={14} />} tone="danger" onClick={() => onDelete([sandbox])}>
+              Delete…
+            </MenuItem>
+          </>
+        )}
+      </Menu>
+    </span>
+  );
+}
+
+export interface ChosenBarProps {
+  chosen: Chosen<Sandbox>;
+  onStop: () => void;
+  onDelete: () => void;
+}
+
+/** What can be done with those that are chosen. */
+export function ChosenBar({ chosen, onStop, onDelete }: ChosenBarProps) {
+  const running = chosen.items.some(({ status }) => status === 'running' || status === 'creating');
+  return (
+    <div className={styles['chosen']} role="status">
+      <span>{chosen.items.length} chosen</span>
+      <Button size="small" variant="ghost" onClick={chosen.toggleAll}>
+        {chosen.all ? 'None' : 'All'}
+      </Button>
+      {running && (
+        <Button size="small" icon={<Square size={12} />} onClick={onStop}>
+          Stop
+        </Button>
+      )}
+      <Button size="small" icon={<Trash2 size={13} />} onClick={onDelete}>
+        Delete
+      </Button>
+    </div>
+  );
+}

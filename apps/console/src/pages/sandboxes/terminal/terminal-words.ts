@@ -1,0 +1,37 @@
+import { describeError } from '../../../ui/form-error.tsx';
+import type { TerminalState } from './use-terminal.ts';
+
+export interface Ending {
+  words: string;
+  /** What can be done. */
+  remedy: 'new' | 'again' | 'takeBack' | null;
+}
+
+/** Why nothing more comes; null while something may. */
+export function endingOf(state: TerminalState): Ending | null {
+  if (state.kind === 'failed') return { words: describeError(state.error), remedy: 'again' };
+  if (state.kind !== 'ended') return null;
+  const { exit, code } = state.end;
+  if (exit !== null) {
+    const { exitCode, signal } = exit;
+    const words = signal === null ? `The shell ended with exit code ${exitCode}.` : `The shell was ended by ${signal}.`;
+    return { words, remedy: 'new' };
+  }
+  switch (code) {
+    case 4001:
+      return { words: 'Another client took this terminal over.', remedy: 'takeBack' };
+    case 4004:
+      return { words: 'The sandbox is not running any more.', remedy: null };
+    case 4005:
+      return { words: 'The sandbox was deleted.', remedy: null };
+    case 4006:
+      return { words: 'This terminal has ended: nobody looked at it for a while.', remedy: 'new' };
+    default:
+      return { words: 'The connection was lost.', remedy: 'again' };
+  }
+}
+
+/** Such as `bash 42`: a shell and its process. */
+export function sessionLabel({ shell, pid }: { shell: string; pid: number }): string {
+  return `${shell.slice(shell.lastIndexOf('/') + 1)} ${pid}`;
+}

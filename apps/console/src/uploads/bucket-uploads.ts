@@ -1,0 +1,58 @@
+import { ApiError, type SvcClient } from '@svc/sdk';
+import { uploadsTo } from '../api/object-store.ts';
+import type { StartedUploads } from './started-uploads.ts';
+import type { BucketTarget, SendHooks } from './upload-queue.ts';
+
+const MiB = 1024 * 1024;
+/** The same for a file whenever it is sent, so that what arrived before fits. */
+const PART_BYTES = 16 * MiB;
+const MOST_PARTS = 10_000;
+
+/** Files on their way into buckets; a large one goes in parts, and continues where it stopped. */
+export class BucketUploads {
+  readonly #svc: SvcClient;
+  readonly #started: StartedUploads;
+
+  constructor(svc: SvcClient, started: StartedUploads) {
+    this.#svc = svc;
+    this.#started = started;
+  }
+
+  async send(target: BucketTarget, file: File, { signal, onProgress }: SendHooks): Promise<void> {
+    const objects = this.#clientOf(target);
+    const partSizeBytes = Math.max(PART_BYTES, Math.ceil(file.size / MOST_PARTS));
+    const name = nameOf(target, file);
+    const uploadId = file.size <= partSizeBytes ? undefined : this.#started.get(name);
+    const options = {
+      signal,
+      onProgress,
+      partSizeBytes,
+      keepOnFailure: true,
+      onStart: (id: string) => this.#started.set(name, id),
+      ...(file.type === '' ? {} : { contentType: file.type }),
+    };
+    try {
+      await objects.upload(target.key, file, uploadId === undefined ? options : { ...options, resume: { uploadId } });
+    } catch (error) {
+      // What was to be continued ended meanwhile: it begins anew.
+      if (uploadId === undefined || !(error instanceof ApiError) || error.code !== 'NoSuchUpload') throw error;
+      await objects.upload(target.key, file, options);
+    }
+    this.#started.delete(name);
+  }
+
+  async discard(target: BucketTarget, file: File): Promise<void> {
+    const uploadId = this.#started.get(nameOf(target, file));
+    if (uploadId === undefined) return;
+    this.#started.delete(nameOf(target, file));
+    await this.#clientOf(target).multipart.abort({ key: target.key, uploadId });
+  }
+
+  #clientOf({ workspaceUuid, teamUuid, bucket }: BucketTarget) {
+    return uploadsTo(this.#svc.objectStore({ workspaceUuid, teamUuid }), bucket);
+  }
+}
+
+function nameOf({ workspaceUuid, bucket, key }: BucketTarget, file: File): string {
+  return JSON.stringify([workspaceUuid, bucket, key, file.size, file.lastModified]);
+}

@@ -1,0 +1,44 @@
+import { ApiError, NetworkError, xhrSender, type Transport } from '@svc/sdk';
+import { sandboxUploadRequest } from '../api/sandbox-files.ts';
+import type { SandboxTarget, SendHooks } from './upload-queue.ts';
+
+/** One request for the whole file: what was cut off begins anew, and half a file is never left behind. */
+export async function sendToSandbox(
+  transport: Transport,
+  target: SandboxTarget,
+  file: File,
+  { signal, onProgress }: SendHooks,
+): Promise<void> {
+  const send = xhrSender(() => new XMLHttpRequest());
+  const request = {
+    method: 'POST',
+    ...sandboxUploadRequest(transport, target, target.key),
+    body: file,
+    withCookies: true,
+  } as const;
+  const { status, headers, text } = await send({ ...request, signal, onProgress }).catch((error: unknown) => {
+    if (!(error instanceof TypeError)) throw error;
+    throw new NetworkError('The upload was cut off', { cause: error });
+  });
+  if (status >= 200 && status < 300) return;
+  throw new ApiError({ status, ...refusalOf(text), requestId: headers.get('x-request-id'), retryAfterSeconds: null });
+}
+
+function refusalOf(text: string): { code: string; message: string; details: Readonly<Record<string, unknown>> } {
+  const body = parse(text);
+  const field = (name: string): unknown => (typeof body === 'object' && body !== null ? Reflect.get(body, name) : null);
+  const [code, message] = [field('code'), field('error')];
+  return {
+    code: typeof code === 'string' ? code : 'UPLOAD_REFUSED',
+    message: typeof message === 'string' ? message : 'The sandbox did not take the file',
+    details: {},
+  };
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null; // a proxy's own page, say
+  }
+}
