@@ -56,14 +56,24 @@ func detectCgroups(bindsUnder string) (cgroupLayout, error) {
 	return layout, nil
 }
 
-// cgroupMounts: controller (or `unified`) -> mount point.
 func cgroupMounts() (map[string]string, error) {
 	content, err := os.ReadFile("/proc/self/mountinfo")
 	if err != nil {
 		return nil, step("read mountinfo", err)
 	}
+	return cgroupMountsIn(string(content)), nil
+}
+
+// cgroupMountsIn: controller (or `unified`) -> mount point. The first mount of each counts, which is the system's own: later
+// ones are other software's, and may lie on top of one another.
+func cgroupMountsIn(mountinfo string) map[string]string {
 	found := map[string]string{}
-	for line := range strings.Lines(string(content)) {
+	note := func(name, point string) {
+		if _, known := found[name]; !known {
+			found[name] = point
+		}
+	}
+	for line := range strings.Lines(mountinfo) {
 		before, after, cut := strings.Cut(strings.TrimSpace(line), " - ")
 		fields, tail := strings.Fields(before), strings.Fields(after)
 		if !cut || len(fields) < 5 || len(tail) < 3 {
@@ -71,16 +81,16 @@ func cgroupMounts() (map[string]string, error) {
 		}
 		switch tail[0] {
 		case "cgroup2":
-			found["unified"] = fields[4]
+			note("unified", fields[4])
 		case "cgroup":
 			for _, option := range strings.Split(tail[2], ",") {
 				if slices.Contains([]string{"memory", "pids", "cpu", "cpuacct", "freezer"}, option) {
-					found[option] = fields[4]
+					note(option, fields[4])
 				}
 			}
 		}
 	}
-	return found, nil
+	return found
 }
 
 // showUnified covers /sys/fs/cgroup with a bare v2 mount, here only, since crun refuses v1 and hybrid layouts.
