@@ -103,7 +103,7 @@ export {
   type ServiceState,
   type WorkspaceScope,
 } from './platform.ts';
-export type { EventOptions, SandboxEvent } from './sandboxes/events.ts';
+export type { EventOptions, EventPage } from './sandboxes/events.ts';
 export {
   CommandInterruptedError,
   type CommandResult,
@@ -116,28 +116,25 @@ export {
   type FileContent,
   type FileDownload,
   type ReadOptions,
-  type Unpacked,
   type WriteOptions,
 } from './sandboxes/files.ts';
 export type { OutputListener } from './sandboxes/output-queue.ts';
 export { SandboxProcess, type ProcessOptions } from './sandboxes/process.ts';
-export {
-  Sandbox,
-  SandboxHandle,
-  type PortPreview,
-  type SandboxMetrics,
-  type SandboxUsage,
-} from './sandboxes/sandbox.ts';
+export { Sandbox, SandboxHandle, type PortPreview } from './sandboxes/sandbox.ts';
 export type {
   FileEntry,
   GuestSignIn,
   NewSandbox,
+  SandboxEvent,
   SandboxImage,
   SandboxInfo,
+  SandboxMetrics,
   SandboxPage,
   SandboxQuery,
   SandboxStatus,
+  SandboxUsage,
   TerminalSession,
+  UnpackedArchive,
   WrittenFile,
 } from './sandboxes/sandbox-types.ts';
 export { SandboxesClient, type CreateOptions } from './sandboxes/sandboxes.ts';

@@ -13,6 +13,7 @@ export interface SocketLike {
 
 /** What comes with one of its events. */
 export interface SocketEvent {
+  readonly type: string;
   readonly data?: unknown;
   readonly code?: number;
   readonly reason?: string;

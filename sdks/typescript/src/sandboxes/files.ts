@@ -4,7 +4,7 @@ import type { CallOptions, Content } from '../transport.ts';
 import { toBase64 } from './base64.ts';
 import { join } from './captured-output.ts';
 import { pathOf, type SandboxTransport } from './sandbox-transport.ts';
-import type { FileEntry, WrittenFile } from './sandbox-types.ts';
+import type { FileEntry, UnpackedArchive, WrittenFile } from './sandbox-types.ts';
 import { readServerEvents } from './server-events.ts';
 
 export type FileContent = string | Uint8Array | Blob | ReadableStream<Uint8Array>;
@@ -30,19 +30,20 @@ export interface FileDownload {
   etag: string | null;
 }
 
-/** What has changed below a folder. */
-export interface FileChange {
-  kind: 'created' | 'changed' | 'removed' | 'moved';
-  path: string;
-  is_dir: boolean;
-  [field: string]: unknown;
-}
-
-export interface Unpacked {
-  path: string;
-  entries: number;
-  size_bytes: number;
-}
+/**
+ * What has changed below a folder. The first is `watching`: from then on nothing is missed, or else `overflow` says so. A file
+ * that was written through this API is `changed`, new or not.
+ */
+export type FileChange =
+  | { kind: 'watching'; path: string; recursive: boolean; folders: number }
+  | {
+      kind: 'created' | 'changed' | 'removed' | 'moved';
+      path: string;
+      is_dir: boolean;
+      path_b64?: string;
+      from?: string;
+    }
+  | { kind: 'overflow'; reason: string };
 
 /** Every server of this API takes a small file in JSON; what is larger goes as it is. */
 const MAX_JSON_BYTES = 256 * 1024;
@@ -167,7 +168,7 @@ export class SandboxFiles {
     path: string,
     archive: Uint8Array | Blob | ReadableStream<Uint8Array>,
     options: CallOptions = {},
-  ): Promise<Unpacked> {
+  ): Promise<UnpackedArchive> {
     const content = await contentOf(archive, 'application/x-tar');
     return await this.#transport.call('PUT', `${this.#path}/archive`, { query: { path }, content, ...options });
   }
@@ -182,9 +183,7 @@ export class SandboxFiles {
     const { body } = await this.#transport.stream('GET', `${this.#path}/watch`, { query, headers, ...options });
     if (body === null) throw new UnexpectedAnswerError('The answer has no events');
     for await (const { event, data } of readServerEvents(body)) {
-      if (!isKind(event)) continue;
-      // The route's documented event.
-      yield { ...(JSON.parse(data) as Omit<FileChange, 'kind'> & { path: string; is_dir: boolean }), kind: event };
+      yield { ...JSON.parse(data), kind: event } as FileChange; // the route's documented events
     }
   }
 
@@ -216,8 +215,4 @@ async function contentOf(body: Uint8Array | Blob | ReadableStream<Uint8Array>, t
 /** The type says that it is not shared between threads, which was looked at. */
 function asOwn(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   return bytes as Uint8Array<ArrayBuffer>;
-}
-
-function isKind(event: string): event is FileChange['kind'] {
-  return event === 'created' || event === 'changed' || event === 'removed' || event === 'moved';
 }

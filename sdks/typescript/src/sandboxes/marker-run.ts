@@ -9,6 +9,7 @@ import {
   type RunnableCommand,
   type RunOptions,
 } from './exec.ts';
+import { explainRefusal } from './explain-refusal.ts';
 import { RawShell } from './raw-shell.ts';
 
 /** The longest line that a terminal takes in canonical mode is 4096 bytes (termios(3), MAX_CANON). */
@@ -30,7 +31,10 @@ export async function markerRun(
   const nonce = randomWord();
   const base = `/tmp/.run-${randomWord()}`;
   const startedAtMs = performance.now();
-  const shell = await RawShell.open(transport, id, options.signal);
+  const { signal } = options;
+  const shell = await RawShell.open(transport, id, signal).catch(async (error: unknown) => {
+    throw await explainRefusal(transport, id, error, { session: undefined, since: undefined, signal });
+  });
   try {
     await prepare(shell, nonce, base, command, options);
     const run = `sh -c 'echo $$ >${base}.pid; exec sh ${base}.sh' <${base}.in >${base}.out 2>${base}.err`;

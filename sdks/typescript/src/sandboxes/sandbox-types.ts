@@ -18,6 +18,13 @@ export type GuestSignIn = SandboxOperations['POST /auth/guest']['answer'];
 export type FileEntry = SandboxOperations['GET /containers/{id}/files/stat']['answer'];
 export type WrittenFile = SandboxOperations['POST /containers/{id}/files']['answer'];
 
+/** Something that has happened to a sandbox. Ids grow by one with each event of the workspace. */
+export type SandboxEvent = SandboxOperations['GET /events']['answer']['events'][number];
+/** What a sandbox uses; null is what its driver cannot tell. */
+export type SandboxMetrics = SandboxOperations['GET /containers/{id}/metrics']['answer'];
+export type SandboxUsage = SandboxMetrics['current'];
+export type UnpackedArchive = SandboxOperations['PUT /containers/{id}/files/archive']['answer'];
+
 export interface SandboxQuery {
   status?: SandboxStatus | undefined;
   name?: string | undefined;

@@ -1,30 +1,15 @@
 import { ApiError, UnexpectedAnswerError } from '../errors.ts';
+import type { PageQuery } from '../pages.ts';
 import type { CallOptions } from '../transport.ts';
-import { followEvents, type EventOptions, type SandboxEvent } from './events.ts';
+import { followEvents, pageOfEvents, type EventOptions, type EventPage } from './events.ts';
 import { execCommand, type CommandResult, type RunnableCommand, type RunOptions } from './exec.ts';
 import { SandboxFiles } from './files.ts';
 import { markerRun } from './marker-run.ts';
 import { SandboxProcess, type ProcessOptions } from './process.ts';
 import { pathOf, type SandboxTransport } from './sandbox-transport.ts';
-import type { SandboxInfo, SandboxStatus, TerminalSession } from './sandbox-types.ts';
+import type { SandboxEvent, SandboxInfo, SandboxMetrics, SandboxStatus, TerminalSession } from './sandbox-types.ts';
 import type { Snapshot } from './snapshots.ts';
 import { Terminal, type TerminalOptions } from './terminal.ts';
-
-/** One look at what a sandbox uses; null is what its driver cannot tell. */
-export interface SandboxUsage {
-  at: string;
-  cpu_cores: number | null;
-  memory_bytes: number | null;
-  memory_limit_bytes: number | null;
-  pids: number | null;
-  disk_bytes: number | null;
-  disk_limit_bytes: number | null;
-}
-
-export interface SandboxMetrics {
-  current: SandboxUsage | null;
-  samples: SandboxUsage[];
-}
 
 /** An address under which a port of the sandbox is reached for a while, also from a browser. */
 export interface PortPreview {
@@ -111,6 +96,12 @@ export class SandboxHandle {
     return followEvents(this.#transport, `${pathOf(this.id)}/events`, options);
   }
 
+  /** What has happened to it, newest first, as far as it is kept. */
+  eventPage(page: PageQuery = {}, options: CallOptions = {}): Promise<EventPage> {
+    return pageOfEvents(this.#transport, `${pathOf(this.id)}/events`, page, options);
+  }
+
+  /** Samples of the last while, or since a moment. */
   metrics({ since, ...options }: CallOptions & { since?: Date } = {}): Promise<SandboxMetrics> {
     const query = { since: since?.toISOString() };
     return this.#transport.call('GET', `${pathOf(this.id)}/metrics`, { query, ...options });

@@ -2,10 +2,18 @@ import { ApiError } from '../errors.ts';
 import { pageParameters, type PageQuery } from '../pages.ts';
 import type { WorkspaceScope } from '../platform.ts';
 import type { CallOptions, Transport } from '../transport.ts';
-import { followEvents, type EventOptions, type SandboxEvent } from './events.ts';
+import { followEvents, pageOfEvents, type EventOptions, type EventPage } from './events.ts';
 import { Sandbox, SandboxHandle } from './sandbox.ts';
 import { SandboxTransport } from './sandbox-transport.ts';
-import type { GuestSignIn, NewSandbox, SandboxImage, SandboxInfo, SandboxPage, SandboxQuery } from './sandbox-types.ts';
+import type {
+  GuestSignIn,
+  NewSandbox,
+  SandboxEvent,
+  SandboxImage,
+  SandboxInfo,
+  SandboxPage,
+  SandboxQuery,
+} from './sandbox-types.ts';
 import { SnapshotsClient } from './snapshots.ts';
 
 export interface CreateOptions extends CallOptions {
@@ -101,6 +109,11 @@ export class SandboxesClient {
   /** What happens to all sandboxes of the workspace, from now on or after an event. */
   events(options: EventOptions = {}): AsyncGenerator<SandboxEvent, void> {
     return followEvents(this.#transport, '/events', options);
+  }
+
+  /** What has happened, newest first, as far as it is kept. */
+  eventPage(page: PageQuery = {}, options: CallOptions = {}): Promise<EventPage> {
+    return pageOfEvents(this.#transport, '/events', page, options);
   }
 
   /** What sandboxes can be made of; popular ones only, unless `all`. */

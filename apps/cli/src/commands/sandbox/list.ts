@@ -39,7 +39,7 @@ function rowOf(info: SandboxInfo): string[] {
 }
 
 /** As people want it: a paused one runs by the contract, and an error has a cause. */
-export function statusOf(info: SandboxInfo & { paused_at?: string | null }): string {
+export function statusOf(info: SandboxInfo): string {
   if (info.status === 'running' && typeof info.paused_at === 'string') return 'paused';
   return info.status === 'error' && info.error !== null ? `error (${info.error.code})` : info.status;
 }

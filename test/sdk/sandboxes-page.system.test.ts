@@ -1,0 +1,61 @@
+import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describeRequiring, temporaryFolder, type TemporaryFolder } from '@svc/testing';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { runProgram } from '../system/run-program.ts';
+import { PROJECT_ROOT, startPlatform, type RunningPlatform } from '../system/running-platform.ts';
+import { readExamples } from './read-examples.ts';
+import { outputPattern, readTranscript } from './read-transcript.ts';
+
+describeRequiring(['linux', 'root', 'command:bash'], 'what the pages say of sandboxes', () => {
+  let folder: TemporaryFolder;
+  let platform: RunningPlatform;
+  beforeAll(async () => {
+    folder = await temporaryFolder('svc-pages-');
+    platform = await startPlatform({ dataFolder: join(folder.path, 'data') });
+    // As in a project that has installed the package.
+    await mkdir(join(folder.path, 'node_modules/@svc'), { recursive: true });
+    await symlink(join(PROJECT_ROOT, 'sdks/typescript'), join(folder.path, 'node_modules/@svc/sdk'));
+    await writeFile(join(folder.path, 'package.json'), JSON.stringify({ type: 'module' }));
+  });
+  afterAll(async () => {
+    await platform.stop();
+    await folder.remove();
+  });
+  const page = (path: string): Promise<string> => readFile(join(PROJECT_ROOT, path), 'utf8');
+
+  it('is right in the types of its examples, and they print what it says', async () => {
+    const { source, printed } = readExamples(await page('docs/sandboxes.md'));
+    await writeFile(join(folder.path, 'examples.ts'), source);
+    const settings = {
+      extends: join(PROJECT_ROOT, 'tsconfig.json'),
+      compilerOptions: { incremental: false, typeRoots: [join(PROJECT_ROOT, 'node_modules/@types')] },
+      include: ['examples.ts'],
+    };
+    await writeFile(join(folder.path, 'tsconfig.json'), JSON.stringify(settings));
+    const compiler = join(PROJECT_ROOT, 'node_modules/@typescript/native/bin/tsc');
+    expect(await runProgram(process.execPath, [compiler, '-p', folder.path], { environment: {} })).toBe('');
+    const environment = { SANDBOX_URL: platform.ready.url, SANDBOX_TOKEN: platform.ready.token, NO_COLOR: '1' };
+    const output = await runProgram(process.execPath, ['examples.ts'], { environment, folder: folder.path });
+    expect(printed.length).toBeGreaterThan(10);
+    expect(output.trimEnd().split('\n')).toEqual(printed);
+  });
+
+  it.each(['docs/sandboxes.md', 'README.md'])('shows what stands there when %s is typed', async (path) => {
+    const typed = readTranscript(await page(path));
+    expect(typed.length).toBeGreaterThan(5);
+    const { url, token } = platform.ready;
+    const environment = {
+      HOME: folder.path,
+      PATH: `${PROJECT_ROOT}:${process.env['PATH'] ?? ''}`,
+      SVC_URL: url,
+      SVC_TOKEN: token,
+      API: url,
+      TOKEN: token,
+    };
+    for (const { command, output } of typed) {
+      const shown = await runProgram('bash', ['-c', `{ ${command}\n} 2>&1`], { environment, folder: folder.path });
+      expect(shown, command).toMatch(outputPattern(output));
+    }
+  });
+});
