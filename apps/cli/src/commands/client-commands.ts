@@ -12,6 +12,8 @@ const CLIENT_COMMANDS: Readonly<Record<string, () => Promise<Register>>> = {
   domain: async () => (await import('./domain.ts')).registerDomainCommand,
   sandbox: async () => (await import('./sandbox.ts')).registerSandboxCommand,
   mcp: async () => (await import('./mcp.ts')).registerMcpCommand,
+  kubeconfig: async () => (await import('./kubeconfig.ts')).registerKubeconfigCommand,
+  forward: async () => (await import('./forward.ts')).registerForwardCommand,
   s3: async () => (await import('./s3.ts')).registerS3Command,
 };
 
