@@ -14,10 +14,10 @@ describeRequiring(['postgres', 'command:psql'], 'psql through svc forward', () =
     await using fixture = await startTunnels({ forwards: { database: url.host } });
     await using forwarded = await forwardPort(commandLineOf(fixture, folder.path), 'database');
     const psql = async (sql: string): Promise<string> => {
-      const arguments_ = ['-h', '127.0.0.1', '-p', String(forwarded.port), '-U', url.username, '-d', 'postgres'];
+      const flags = ['-h', '127.0.0.1', '-p', String(forwarded.port), '-U', url.username, '-d', 'postgres'];
       const env = { ...process.env, PGPASSWORD: url.password, PGSSLMODE: 'disable' };
       const options = { env, maxBuffer: 64 * 1024 * 1024 };
-      return (await run('psql', [...arguments_, '-AtX', '-c', sql], options)).stdout.trimEnd();
+      return (await run('psql', [...flags, '-AtX', '-c', sql], options)).stdout.trimEnd();
     };
     const answers = await Promise.all([1, 2, 3, 4].map((number) => psql(`select ${number} * 21`)));
     expect(answers).toEqual(['21', '42', '63', '84']);
