@@ -1,0 +1,85 @@
+import type { IncomingMessage } from 'node:http';
+import { describe, expect, it } from 'vitest';
+import { refusalOf } from './kubernetes-policy.ts';
+
+type Rules = Parameters<typeof refusalOf>[2];
+
+function rules(policy: Partial<Rules['policy']> = {}): Rules {
+  return {
+    policy: { read_only: false, exec: true, logs: true, namespaces: ['*'], ...policy },
+    tunnel: {
+      enabled: true,
+      forwards: [],
+      kubernetes: { enabled: true, identity: 'agent', read_only_roles: ['guest'] },
+    },
+  };
+}
+
+/** As much of a request as a decision looks at. */
+const asked = (method: string, url: string) => ({ method, url, headers: {} }) as IncomingMessage;
+const verdict = (method: string, url: string, role = 'member', policy: Partial<Rules['policy']> = {}) =>
+  refusalOf(asked(method, url), role, rules(policy));
+
+const POD = '/api/v1/namespaces/shop/pods/web';
+
+describe('what may go to the API server', () => {
+  it('is everything for a member, where the policy says nothing', () => {
+    for (const [method, url] of [
+      ['GET', '/api/v1/pods?watch=true'],
+      ['POST', `${POD}/exec?command=sh`],
+      ['DELETE', '/apis/apps/v1/namespaces/shop/deployments/web'],
+      ['GET', '/'],
+      ['GET', '/openapi/v3'],
+    ] as const) {
+      expect(verdict(method, url)).toBeNull();
+    }
+  });
+
+  it.each([
+    ['POST', '/api/v1/namespaces/shop/pods'],
+    ['DELETE', POD],
+    ['GET', `${POD}/exec?command=sh`],
+    ['GET', `${POD}/ex%65c?command=sh`],
+    ['GET', `${POD}/attach`],
+    ['GET', `${POD}/portforward`],
+    ['GET', `${POD}/proxy/admin`],
+    ['GET', '/api/v1/nodes/n1/proxy/run/shop/web/main?cmd=id'],
+    ['GET', '/api/v1/proxy/namespaces/shop/services/web'],
+  ])('%s %s is refused to a role that may only read, and to everybody where the policy is read-only', (method, url) => {
+    expect(verdict(method, url, 'guest')).toContain('may only read');
+    expect(verdict(method, url, 'owner', { read_only: true })).toContain('read-only');
+  });
+
+  it('is reading for a role that may only read', () => {
+    for (const url of [POD, `${POD}/log?follow=true`, '/apis', '/version'])
+      expect(verdict('GET', url, 'guest')).toBeNull();
+  });
+
+  it('is no shell and no logs where the policy forbids them, to nobody', () => {
+    expect(verdict('GET', `${POD}/exec`, 'owner', { exec: false })).toContain('exec is forbidden');
+    expect(verdict('PATCH', `${POD}/ephemeralcontainers`, 'owner', { exec: false })).toContain('forbidden');
+    expect(verdict('GET', `${POD}/log`, 'owner', { logs: false })).toContain('logs are forbidden');
+    expect(verdict('GET', '/logs/syslog', 'owner', { namespaces: ['shop'] })).toContain('single namespaces');
+  });
+
+  it('is the open namespaces only, and discovery', () => {
+    const policy = { namespaces: ['shop'] };
+    expect(verdict('GET', POD, 'owner', policy)).toBeNull();
+    expect(verdict('GET', '/apis/apps/v1', 'owner', policy)).toBeNull();
+    expect(verdict('GET', '/api/v1/namespaces/kube-system/secrets', 'owner', policy)).toContain('kube-system');
+    expect(verdict('GET', '/api/v1/watch/namespaces/kube-system/secrets', 'owner', policy)).toContain('kube-system');
+    for (const url of ['/api/v1/secrets', '/api/v1/nodes', '/api/v1/namespaces']) {
+      expect(verdict('GET', url, 'owner', policy)).toContain('single namespaces');
+    }
+  });
+
+  it.each([
+    '/api/v1/namespaces/shop/../kube-system/secrets',
+    '/api//v1/pods',
+    '/api/v1/%2e%2e/x',
+    '/api/%',
+    '/api/a%2fb',
+  ])('is never a path that two readers could understand differently: %s', (url) =>
+    expect(verdict('GET', url)).toBe('the path is not a plain one'),
+  );
+});
