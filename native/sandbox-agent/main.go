@@ -12,6 +12,7 @@ import (
 	"runtime"
 
 	"svc.dev/sandbox-agent/internal/agent"
+	"svc.dev/sandbox-agent/internal/boot"
 	"svc.dev/sandbox-agent/internal/bridge"
 	"svc.dev/sandbox-agent/internal/host"
 	"svc.dev/sandbox-agent/internal/pack"
@@ -29,7 +30,11 @@ func main() {
 	}
 	switch job {
 	case "init":
-		os.Exit(agent.Run(len(os.Args) > 2 && os.Args[2] == "--bridged"))
+		how := append(os.Args, "")[2]
+		if how == "--boot" && !boot.Run() {
+			os.Exit(1)
+		}
+		os.Exit(agent.Run(how == "--bridged"))
 	case "bridge":
 		os.Exit(bridge.Run())
 	case "host":
@@ -39,7 +44,7 @@ func main() {
 	case "pack":
 		os.Exit(pack.Run(os.Args[2:]))
 	default:
-		os.Stderr.WriteString("usage: sandbox-agent init [--bridged] | bridge | host --run DIR | " +
+		os.Stderr.WriteString("usage: sandbox-agent init [--bridged | --boot] | bridge | host --run DIR | " +
 			"unpack FOLDER MAX-BYTES MAX-ENTRIES | pack LAYER...\n")
 		os.Exit(2)
 	}

@@ -113,9 +113,9 @@ export const sandboxesConfigSchema = Type.Object({
     description: 'Where sandboxes run: on this machine by crun or runc, or in a Docker Engine',
   }),
   docker: dockerSchema,
-  runtime: Type.Union([Type.Literal('auto'), Type.Literal('crun'), Type.Literal('runc')], {
+  runtime: Type.Union([Type.Literal('auto'), Type.Literal('builtin'), Type.Literal('crun'), Type.Literal('runc')], {
     default: 'auto',
-    description: 'OCI runtime of the local driver; auto takes crun, else runc',
+    description: 'What makes sandboxes of the local driver: builtin (auto), or an OCI runtime, crun or runc',
   }),
   max_per_caller: amount(20, 0, 100_000, 'Sandboxes that one caller may have'),
   max_per_guest: amount(1, 0, 1000, 'Sandboxes that one guest may have'),

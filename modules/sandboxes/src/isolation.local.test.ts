@@ -49,7 +49,8 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     const { stdout } = await shell('one', 'ls /proc | grep -c "^[0-9]"; hostname; tr "\\0" " " </proc/1/cmdline');
     const [processes, hostname, init] = stdout.split('\n');
     expect(Number(processes)).toBeLessThan(10);
-    expect([hostname, init?.trim()]).toEqual(['one', '/.sandbox/agent init']);
+    expect(hostname).toBe('one');
+    expect(init).toMatch(/^\/\.sandbox\/agent init/);
   });
 
   it('gains no privileges, has few capabilities and a filter of system calls', async () => {

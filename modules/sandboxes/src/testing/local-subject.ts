@@ -5,6 +5,7 @@ import { requirement, temporaryFolder, type TemporaryFolder } from '@svc/testing
 import { Value } from 'typebox/value';
 import { sandboxesConfigSchema } from '../config.ts';
 import { LocalDriver } from '../drivers/local/local-driver.ts';
+import type { RuntimeKind } from '../drivers/local/runtime.ts';
 import { ImageCatalog, type ImageEntry, type ImageSourceSpec } from '../images/catalog.ts';
 import type { ImageStore } from '../images/image-store.ts';
 import { imageStoreOf } from '../images/assembly.ts';
@@ -25,12 +26,12 @@ export interface LocalSubject {
 }
 
 /** Why the local driver cannot be tried here, or null. */
-export function localDriverReason(runtime: 'crun' | 'runc' = 'crun'): string | null {
+export function localDriverReason(runtime: RuntimeKind = 'builtin'): string | null {
   return requirement(
     'linux',
     'root',
     'cgroups',
-    `command:${runtime}`,
+    runtime === 'builtin' ? 'command:crun' : `command:${runtime}`,
     'command:mkfs.ext4',
     'command:nft',
     'command:busybox',
@@ -38,7 +39,7 @@ export function localDriverReason(runtime: 'crun' | 'runc' = 'crun'): string | n
   );
 }
 
-export async function localSubject(runtime: 'crun' | 'runc' = 'crun'): Promise<LocalSubject> {
+export async function localSubject(runtime: RuntimeKind = 'builtin'): Promise<LocalSubject> {
   const folder = await temporaryFolder('svc-sandboxes-');
   const runFolder = `/run/svc/test-${folder.path.slice(-6).toLowerCase()}`;
   const catalog = new ImageCatalog(

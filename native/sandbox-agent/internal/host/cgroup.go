@@ -43,6 +43,7 @@ func detectCgroups(bindsUnder string) (cgroupLayout, error) {
 		layout.version = "hybrid"
 	}
 	delete(mounts, "unified") // it has no controllers here
+	favorMoves(bindsUnder)
 	for controller, point := range mounts {
 		bind := bindsUnder + "/" + controller
 		if err := os.MkdirAll(bind, 0o700); err != nil {
@@ -54,6 +55,16 @@ func detectCgroups(bindsUnder string) (cgroupLayout, error) {
 		layout.hierarchies[controller] = bind
 	}
 	return layout, nil
+}
+
+// favorMoves makes moving a thread into a group cheap: on v1 each of the moves that a start needs would otherwise wait for a
+// grace period of the whole machine, milliseconds. The option is of the kernel as a whole but asked for by a hierarchy, so
+// an empty one of our own asks for it, as long as this process lives. Kernels before 6.0 do not know it and go on waiting.
+func favorMoves(under string) {
+	directory := under + "/moves"
+	if os.MkdirAll(directory, 0o700) == nil {
+		_ = syscall.Mount("cgroup", directory, "cgroup", 0, "none,name=svc-sandboxes,favordynmods")
+	}
 }
 
 func cgroupMounts() (map[string]string, error) {

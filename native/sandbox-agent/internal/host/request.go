@@ -36,7 +36,7 @@ type plan struct {
 	Network  networkPlan       `json:"network"`
 	UidBase  uint32            `json:"uid_base"`
 	UidCount uint32            `json:"uid_count"`
-	Config   map[string]any    `json:"config"`
+	Config   json.RawMessage   `json:"config"`
 }
 
 type limits struct {

@@ -86,6 +86,8 @@ type host struct {
 	running sync.WaitGroup
 	locks   keyedLocks
 	network networkOnce
+	binary  ownBinary
+	filters filterCache
 }
 
 func newHost(o options) (*host, error) {

@@ -60,24 +60,12 @@ func (h *host) tryStart(sandbox string, p *plan) (*state, error) {
 		return nil, err
 	}
 	base := p.UidBase + uint32(slot)*p.UidCount
-	spaces, err := h.newNamespaces(base, p.UidCount)
+	if p.RuntimeKind == "builtin" {
+		err = h.runBuiltin(s, p, base)
+	} else {
+		err = h.runWithRuntime(s, p, base)
+	}
 	if err != nil {
-		return nil, err
-	}
-	defer spaces.close()
-	if err := h.mountRoot(folder, p, int(spaces.user.Fd()), base); err != nil {
-		return nil, err
-	}
-	if err := h.connect(&p.Network, slot, spaces.network); err != nil {
-		return nil, err
-	}
-	if err := h.cgroups.create(sandbox, p.Limits); err != nil {
-		return nil, err
-	}
-	if err := writeConfig(folder, p, spaces, base); err != nil {
-		return nil, err
-	}
-	if s.Pid, err = h.launch(sandbox, p); err != nil {
 		return nil, err
 	}
 	if s.StartTicks, err = startTicks(s.Pid); err != nil {
@@ -88,6 +76,29 @@ func (h *host) tryStart(sandbox string, p *plan) (*state, error) {
 		return nil, err
 	}
 	return s, h.writeState(s)
+}
+
+func (h *host) runWithRuntime(s *state, p *plan, base uint32) error {
+	folder := h.folder(s.Sandbox)
+	spaces, err := h.newNamespaces(base, p.UidCount)
+	if err != nil {
+		return err
+	}
+	defer spaces.close()
+	if err := h.mountRoot(folder, p, int(spaces.user.Fd()), base); err != nil {
+		return err
+	}
+	if err := h.connect(&p.Network, s.Slot, spaces.network); err != nil {
+		return err
+	}
+	if err := h.cgroups.create(s.Sandbox, p.Limits); err != nil {
+		return err
+	}
+	if err := writeConfig(folder, p, spaces, base); err != nil {
+		return err
+	}
+	s.Pid, err = h.launch(s.Sandbox, p)
+	return err
 }
 
 // mountRoot: image (read-only, ids mapped) below, the sandbox's own disk (limited by its size) above.
@@ -198,7 +209,11 @@ func (h *host) coverCgroups() error {
 
 // writeConfig adds what only this side knows: descriptors of the namespaces that were prepared.
 func writeConfig(folder string, p *plan, spaces *namespaces, base uint32) error {
-	linux, _ := p.Config["linux"].(map[string]any)
+	config, err := decode[map[string]any](p.Config)
+	if err != nil {
+		return step("read the configuration", err)
+	}
+	linux, _ := config["linux"].(map[string]any)
 	if linux == nil {
 		return step("write the bundle", errors.New("the plan has no linux part"))
 	}
@@ -212,8 +227,8 @@ func writeConfig(folder string, p *plan, spaces *namespaces, base uint32) error 
 	list, _ := linux["namespaces"].([]any)
 	linux["namespaces"] = append(list, user,
 		map[string]any{"type": "network", "path": self + strconv.Itoa(int(spaces.network.Fd()))})
-	p.Config["root"] = map[string]any{"path": folder + "/rootfs", "readonly": false}
-	content, err := json.Marshal(p.Config)
+	config["root"] = map[string]any{"path": folder + "/rootfs", "readonly": false}
+	content, err := json.Marshal(config)
 	if err != nil {
 		return step("write the bundle", err)
 	}

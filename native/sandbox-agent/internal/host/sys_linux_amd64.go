@@ -1,3 +1,5 @@
 package host
 
 const sysSetnsNumber = 308
+
+const sysKeyctl = 250

@@ -1,3 +1,5 @@
 package host
 
 const sysSetnsNumber = 268
+
+const sysKeyctl = 219

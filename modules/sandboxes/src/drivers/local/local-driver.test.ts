@@ -5,7 +5,7 @@ import { localDriverReason, localSubject } from '../../testing/local-subject.ts'
 import { runningContract } from '../../testing/running-contract.ts';
 import { sampleSpec } from '../../testing/sample-spec.ts';
 
-for (const runtime of ['crun', 'runc'] as const) {
+for (const runtime of ['builtin', 'crun', 'runc'] as const) {
   const reason = localDriverReason(runtime);
   const title = `LocalDriver with ${runtime}`;
   describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, reason), () => {

@@ -1,12 +1,10 @@
-import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { networkInterfaces } from 'node:os';
+import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type AppError, isAppError } from '@svc/errors';
 import type { Logger } from '@svc/telemetry';
 import { AgentConnection } from '../../agent/agent-connection.ts';
 import { isCauseCode, sandboxErrors } from '../../errors.ts';
-import type { ImageStore, PreparedImage } from '../../images/image-store.ts';
-import { runTool } from '../../images/run-tool.ts';
+import type { ImageStore } from '../../images/image-store.ts';
 import { assertSandboxId } from '../driver.ts';
 import type {
   DriverStatus,
@@ -17,14 +15,11 @@ import type {
   SandboxSpec,
   SandboxStats,
 } from '../driver.ts';
-import { installAgentBinary } from './agent-binary.ts';
-import { DiskTemplates } from './disk-template.ts';
 import { imagesInUse, readKept, type KeptSandbox } from './kept-sandbox.ts';
-import { firewallRules } from './firewall-rules.ts';
-import { LauncherFailure, LauncherProcess } from './launcher-process.ts';
-import { hostNameservers } from './nameservers.ts';
-import { ociConfig } from './oci-config.ts';
-import { findProgram, installCommand, missingRequirements } from './requirements.ts';
+import { LauncherFailure } from './launcher-process.ts';
+import { prepareMachine, type Machine } from './machine.ts';
+import type { RuntimeKind } from './runtime.ts';
+import { adjustment, startPlan } from './start-plan.ts';
 
 export interface LocalDriverOptions {
   /** Disks and what was made of each sandbox; kept. */
@@ -34,7 +29,7 @@ export interface LocalDriverOptions {
   /** Folder of the helper's binaries and their SHA256SUMS. */
   readonly agentFolder: string;
   readonly images: ImageStore;
-  readonly runtime: 'auto' | 'crun' | 'runc';
+  readonly runtime: 'auto' | RuntimeKind;
   /** The first two numbers of the IPv4 range (a /16) that sandboxes get addresses from, such as `100.96`. */
   readonly addressPrefix: string;
   /** Resolvers for sandboxes; those of the host when empty. */
@@ -42,22 +37,7 @@ export interface LocalDriverOptions {
   readonly log: Logger;
 }
 
-/** Ids inside of a sandbox are mapped to 65,536 ids of its own here, far above those of people and services. */
-const FIRST_UID = 0x1000_0000;
-const UIDS_PER_SANDBOX = 65_536;
-
-interface Machine {
-  readonly runtime: string;
-  readonly runtimeKind: 'crun' | 'runc';
-  readonly agentFile: string;
-  readonly launcher: LauncherProcess;
-  readonly templates: DiskTemplates;
-  readonly nft: string;
-  readonly nameservers: readonly string[];
-  readonly guardedInterfaces: readonly string[];
-}
-
-/** Sandboxes on this machine: OCI bundles run by crun or runc, through the launcher. */
+/** Sandboxes on this machine, made by the launcher: by our own helper, or as OCI bundles by crun or runc. */
 export class LocalDriver implements SandboxDriver {
   readonly name = 'local';
   readonly #options: LocalDriverOptions;
@@ -70,7 +50,10 @@ export class LocalDriver implements SandboxDriver {
 
   async open(): Promise<DriverStatus> {
     try {
-      this.#status = await this.#prepareMachine();
+      await this.#options.images.declare(await imagesInUse(this.#options.dataFolder), { exactly: true });
+      const { machine, status } = await prepareMachine(this.#options);
+      this.#machine = machine;
+      this.#status = status;
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       this.#status = { available: false, reason, install: null };
@@ -108,13 +91,14 @@ export class LocalDriver implements SandboxDriver {
     if (image === null) throw sandboxErrors.ROOTFS_FAILED({ details: { reason: 'its image is gone' } });
     const template = await machine.templates.ofSize(spec.resources.diskMb);
     signal.throwIfAborted();
-    await this.#call('start', spec.id, { plan: this.#plan(machine, spec, image, template) });
+    const disk = join(this.#folder(spec.id), 'disk.img');
+    const { addressPrefix } = this.#options;
+    const plan = startPlan(spec, { machine, image, disk, diskTemplate: template, addressPrefix });
+    await this.#call('start', spec.id, { plan });
   }
 
   async adjust(spec: SandboxSpec): Promise<void> {
-    const { nameservers } = this.#need();
-    const { 'etc/resolv.conf': _same, ...files } = firstFiles(spec, nameservers);
-    await this.#call('adjust', spec.id, { hostname: spec.hostname, limits: limitsOf(spec), files });
+    await this.#call('adjust', spec.id, adjustment(spec, this.#need()));
   }
 
   imageVersion(image: string): Promise<string | null> {
@@ -197,92 +181,6 @@ export class LocalDriver implements SandboxDriver {
     if (left.length === 0) await rm(runFolder, { recursive: true, force: true });
   }
 
-  async #prepareMachine(): Promise<DriverStatus> {
-    const unavailable = (reason: string, install: string | null): DriverStatus => ({
-      available: false,
-      reason,
-      install,
-    });
-    if (process.platform !== 'linux') return unavailable('sandboxes need Linux', null);
-    if (process.getuid?.() !== 0) return unavailable('sandboxes need root; start svc with sudo', null);
-    const missing = missingRequirements();
-    if (missing.length > 0) {
-      const names = missing.map((each) => each.command).join(', ');
-      return unavailable(`missing programs: ${names}`, installCommand(missing));
-    }
-    const { dataFolder, runFolder, agentFolder, log } = this.#options;
-    const runtime = this.#findRuntime();
-    if (runtime === null) return unavailable(`${this.#options.runtime} is not installed`, 'apt-get install -y crun');
-    await mkdir(join(dataFolder, 'disks'), { recursive: true, mode: 0o700 });
-    await this.#options.images.declare(await imagesInUse(dataFolder), { exactly: true });
-    const agentFile = await installAgentBinary(agentFolder, runFolder, process.arch);
-    const launcher = new LauncherProcess({ binary: agentFile, runFolder, log });
-    const facts = await launcher.ready();
-    const forwarding = await readFile('/proc/sys/net/ipv4/ip_forward', 'utf8');
-    const { nameservers } = this.#options;
-    this.#machine = {
-      runtime: runtime.path,
-      runtimeKind: runtime.kind,
-      agentFile,
-      launcher,
-      templates: new DiskTemplates(join(dataFolder, 'templates'), program('mkfs.ext4')),
-      nft: program('nft'),
-      nameservers: nameservers.length > 0 ? nameservers : await hostNameservers(),
-      guardedInterfaces:
-        forwarding.trim() === '1' ? [] : Object.keys(networkInterfaces()).filter((name) => name !== 'lo'),
-    };
-    const version = await runTool(runtime.path, ['--version'], { signal: AbortSignal.timeout(5000) });
-    return {
-      available: true,
-      details: {
-        runtime: version.split('\n')[0]?.trim() ?? runtime.kind,
-        cgroups: facts.cgroups,
-        nameservers: this.#machine.nameservers,
-      },
-    };
-  }
-
-  #findRuntime(): { path: string; kind: 'crun' | 'runc' } | null {
-    const wanted = this.#options.runtime === 'auto' ? (['crun', 'runc'] as const) : [this.#options.runtime];
-    for (const kind of wanted) {
-      const path = findProgram(kind);
-      if (path !== null) return { path, kind };
-    }
-    return null;
-  }
-
-  #plan(machine: Machine, spec: SandboxSpec, image: PreparedImage, template: string): Record<string, unknown> {
-    return {
-      runtime: machine.runtime,
-      runtime_kind: machine.runtimeKind,
-      layers: image.layers,
-      disk: join(this.#folder(spec.id), 'disk.img'),
-      disk_template: template,
-      files: firstFiles(spec, machine.nameservers),
-      limits: limitsOf(spec),
-      uid_base: FIRST_UID,
-      uid_count: UIDS_PER_SANDBOX,
-      network: {
-        mode: spec.network,
-        network: `${this.#options.addressPrefix}.0.0`,
-        gateway: `${this.#options.addressPrefix}.0.1`,
-        nft: machine.nft,
-        rules: firewallRules({
-          nameservers: machine.nameservers,
-          range: `${this.#options.addressPrefix}.0.0/16`,
-          guardedInterfaces: machine.guardedInterfaces,
-        }),
-      },
-      config: ociConfig(spec, {
-        runtimeKind: machine.runtimeKind,
-        image: image.settings,
-        agentFile: machine.agentFile,
-        architecture: process.arch === 'arm64' ? 'arm64' : 'x64',
-        cgroupsPath: `/svc-sandboxes/${spec.id}`,
-      }),
-    };
-  }
-
   #folder(id: string): string {
     assertSandboxId(id);
     return join(this.#options.dataFolder, 'disks', id);
@@ -318,29 +216,6 @@ export class LocalDriver implements SandboxDriver {
       .replaceAll(this.#options.dataFolder, '(data)');
     return sandboxErrors[isCauseCode(code) ? code : 'RUNTIME_FAILED']({ details: { reason }, cause: error });
   }
-}
-
-function limitsOf({ resources }: SandboxSpec): Record<string, number> {
-  return {
-    memory_bytes: resources.memoryMb * 1024 * 1024,
-    pids: resources.pids,
-    cpu_millis: resources.cpuMillis,
-  };
-}
-
-function firstFiles(spec: SandboxSpec, nameservers: readonly string[]): Record<string, string> {
-  return {
-    'etc/hostname': `${spec.hostname}\n`,
-    'etc/hosts': `127.0.0.1 localhost\n::1 localhost ip6-localhost\n127.0.1.1 ${spec.hostname}\n`,
-    'etc/resolv.conf':
-      spec.network === 'egress' ? nameservers.map((address) => `nameserver ${address}\n`).join('') : '',
-  };
-}
-
-function program(name: string): string {
-  const path = findProgram(name);
-  if (path === null) throw new Error(`${name} is not installed`);
-  return path;
 }
 
 /** The launcher's answers are JSON objects of our own making. */

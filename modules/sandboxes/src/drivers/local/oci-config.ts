@@ -1,5 +1,6 @@
 import type { ImageSettings } from '../../images/image-settings.ts';
 import type { SandboxSpec } from '../driver.ts';
+import type { RuntimeKind } from './runtime.ts';
 import { seccompProfile } from './seccomp-profile.ts';
 
 /** Where the helper stands inside; nothing of a sandbox's own lies there. */
@@ -49,7 +50,7 @@ export const READ_ONLY_PATHS: readonly string[] = [
 ];
 
 export interface OciOptions {
-  readonly runtimeKind: 'crun' | 'runc';
+  readonly runtimeKind: RuntimeKind;
   /** Environment and working folder are those of the helper, which hands them to whatever it starts. */
   readonly image: ImageSettings;
   /** The helper's binary on the host. */
@@ -116,7 +117,7 @@ function mountsOf(spec: SandboxSpec, options: OciOptions): unknown[] {
     },
     { destination: '/dev/mqueue', type: 'mqueue', source: 'mqueue', options: quiet },
     // runc makes its own user namespace, which does not own the network namespace that sysfs would show.
-    ...(options.runtimeKind === 'crun'
+    ...(options.runtimeKind !== 'runc'
       ? [{ destination: '/sys', type: 'sysfs', source: 'sysfs', options: [...quiet, 'ro'] }]
       : []),
     {

@@ -1,0 +1,135 @@
+// Package boot makes the inside of a sandbox out of a fresh process: it was started in namespaces of its own, mounts its
+// root, gives up what it must not have, and goes on as the sandbox's PID 1. What an OCI runtime does, for the one kind of
+// sandbox that there is here, without a program between.
+package boot
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"syscall"
+)
+
+// SocketFd is where the launcher gives the plan and hears what became of it.
+const SocketFd = 4
+
+const maxPlanBytes = 1 << 20
+
+// Plan is what the launcher sends after the descriptor of the root's mount.
+type Plan struct {
+	// Staging is a folder of the host that the root is attached to for a moment.
+	Staging      string   `json:"staging"`
+	Hostname     string   `json:"hostname"`
+	Cwd          string   `json:"cwd"`
+	Env          []string `json:"env"`
+	Mounts       []Mount  `json:"mounts"`
+	Masked       []string `json:"masked"`
+	ReadOnly     []string `json:"read_only"`
+	Capabilities []string `json:"capabilities"`
+	// Filter is an array of struct sock_filter.
+	Filter []byte `json:"filter"`
+}
+
+// Mount is a fresh file system of the sandbox's own.
+type Mount struct {
+	Destination string   `json:"destination"`
+	Type        string   `json:"type"`
+	Options     []string `json:"options"`
+}
+
+// receive answers nil and no error when the launcher is gone.
+func receive() (*Plan, int, error) {
+	one, rights := make([]byte, 1), make([]byte, syscall.CmsgSpace(4))
+	n, oobn, _, _, err := syscall.Recvmsg(SocketFd, one, rights, syscall.MSG_CMSG_CLOEXEC)
+	if err != nil {
+		return nil, -1, err
+	}
+	if n == 0 {
+		return nil, -1, nil
+	}
+	messages, err := syscall.ParseSocketControlMessage(rights[:oobn])
+	if err != nil || len(messages) != 1 {
+		return nil, -1, errors.New("the launcher sent no root")
+	}
+	fds, err := syscall.ParseUnixRights(&messages[0])
+	if err != nil || len(fds) != 1 {
+		return nil, -1, errors.New("the launcher sent no root")
+	}
+	content, err := io.ReadAll(io.LimitReader(socketReader{}, maxPlanBytes))
+	if err != nil {
+		return nil, -1, err
+	}
+	var plan Plan
+	return &plan, fds[0], json.Unmarshal(content, &plan)
+}
+
+type socketReader struct{}
+
+func (socketReader) Read(p []byte) (int, error) {
+	for {
+		n, err := syscall.Read(SocketFd, p)
+		if err == syscall.EINTR {
+			continue
+		}
+		if err == nil && n == 0 {
+			return 0, io.EOF
+		}
+		return max(n, 0), err
+	}
+}
+
+// Run answers whether this process is a sandbox's PID 1 now, with everything taken away that it must not have. What failed
+// was told to the launcher.
+func Run() bool {
+	syscall.CloseOnExec(SocketFd)
+	plan, root, err := receive()
+	if plan == nil && err == nil {
+		return false
+	}
+	if err == nil {
+		err = enter(plan, root)
+	}
+	answer := []byte("ok")
+	if err != nil {
+		answer = []byte(err.Error())
+	}
+	_, _ = syscall.Write(SocketFd, answer)
+	_ = syscall.Close(SocketFd)
+	return err == nil
+}
+
+func enter(p *Plan, root int) error {
+	if err := mountAll(p, root); err != nil {
+		return err
+	}
+	if err := syscall.Sethostname([]byte(p.Hostname)); err != nil {
+		return failed("set the host name", err)
+	}
+	syscall.Umask(0o022)
+	if err := os.MkdirAll(p.Cwd, 0o755); err != nil {
+		return failed("make the working folder", err)
+	}
+	if err := os.Chdir(p.Cwd); err != nil {
+		return failed("enter the working folder", err)
+	}
+	os.Clearenv()
+	for _, entry := range p.Env {
+		for at := 1; at < len(entry); at++ {
+			if entry[at] == '=' {
+				_ = os.Setenv(entry[:at], entry[at+1:])
+				break
+			}
+		}
+	}
+	return giveUp(p)
+}
+
+type stepError struct {
+	step string
+	err  error
+}
+
+func (e *stepError) Error() string { return e.step + ": " + e.err.Error() }
+
+func failed(step string, err error) error { return &stepError{step, err} }

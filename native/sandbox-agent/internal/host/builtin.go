@@ -1,0 +1,294 @@
+package host
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"strconv"
+	"sync"
+	"syscall"
+	"unsafe"
+
+	"svc.dev/sandbox-agent/internal/boot"
+	"svc.dev/sandbox-agent/internal/seccomp"
+)
+
+const (
+	helperName   = "/.sandbox/agent"
+	firstSpareFd = 64
+	bootTimeout  = 20 // seconds
+
+	joinSessionKeyring = 1
+	mountAttrReadBit   = mountAttrReadOnly | mountAttrNosuid | mountAttrNodev
+)
+
+// builtinStart is a start without an OCI runtime: our own helper is the sandbox's first process from its first instruction
+// on, and makes the inside by itself (package boot) while this side makes the root.
+type builtinStart struct {
+	pid    int
+	spaces *namespaces
+	socket *os.File
+}
+
+// runBuiltin prepares root and network while the first process gets going.
+func (h *host) runBuiltin(s *state, p *plan, base uint32) error {
+	if err := h.cgroups.create(s.Sandbox, p.Limits); err != nil {
+		return err
+	}
+	started, err := h.beginBuiltin(s.Sandbox, base, p.UidCount)
+	if err != nil {
+		return err
+	}
+	defer started.close()
+	folder := h.folder(s.Sandbox)
+	if err := h.mountRoot(folder, p, int(started.spaces.user.Fd()), base); err != nil {
+		return err
+	}
+	if err := h.connect(&p.Network, s.Slot, started.spaces.network); err != nil {
+		return err
+	}
+	if err := h.finish(started, folder, p); err != nil {
+		return err
+	}
+	s.Pid = started.pid
+	return nil
+}
+
+func (b *builtinStart) close() {
+	b.spaces.close()
+	_ = b.socket.Close()
+}
+
+// ownBinary is a read-only view of the helper, so that nothing can be written through the /proc/PID/exe of a sandbox.
+type ownBinary struct {
+	once sync.Once
+	fd   int
+	err  error
+}
+
+func (o *ownBinary) path() (string, error) {
+	o.once.Do(func() { o.fd, o.err = readOnlySelf() })
+	return "/proc/self/fd/" + strconv.Itoa(o.fd), o.err
+}
+
+func readOnlySelf() (int, error) {
+	name, err := os.Readlink("/proc/self/exe")
+	if err != nil {
+		return -1, step("find the helper", err)
+	}
+	tree, err := openTree(name)
+	if err != nil {
+		return -1, step("open the helper", err)
+	}
+	defer syscall.Close(tree)
+	if err := setMountAttributes(tree, mountAttr{set: mountAttrReadBit}); err != nil {
+		return -1, step("make the helper read-only", err)
+	}
+	// Beyond the numbers that a child is given.
+	fd, _, errno := syscall.Syscall(syscall.SYS_FCNTL, uintptr(tree), syscall.F_DUPFD_CLOEXEC, firstSpareFd)
+	if errno != 0 {
+		return -1, step("keep the helper", errno)
+	}
+	return int(fd), nil
+}
+
+// beginBuiltin starts the first process in all of its namespaces and in its control group. It waits for the plan.
+func (h *host) beginBuiltin(sandbox string, base, count uint32) (*builtinStart, error) {
+	binary, err := h.binary.path()
+	if err != nil {
+		return nil, err
+	}
+	listener, err := listen(h.socket(sandbox))
+	if err != nil {
+		return nil, step("listen for the helper", err)
+	}
+	defer syscall.Close(listener)
+	pair, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, step("make the boot socket", err)
+	}
+	started := &builtinStart{socket: os.NewFile(uintptr(pair[0]), "boot")}
+	theirs := os.NewFile(uintptr(pair[1]), "boot")
+	defer theirs.Close()
+	devnull, err := os.OpenFile("/dev/null", os.O_RDWR, 0)
+	if err != nil {
+		_ = started.socket.Close()
+		return nil, step("open /dev/null", err)
+	}
+	defer devnull.Close()
+	null := devnull.Fd()
+	files := []uintptr{null, null, null, uintptr(listener), theirs.Fd()}
+	err = onThread(func() error { return h.forkBuiltin(started, sandbox, binary, base, count, files) })
+	if err == nil {
+		started.spaces, err = namespacesOf(started.pid)
+	}
+	if err != nil {
+		_ = started.socket.Close() // it ends when this is closed
+		return nil, err
+	}
+	return started, nil
+}
+
+// forkBuiltin runs on a thread that stands in the sandbox's control group when it forks and is thrown away.
+func (h *host) forkBuiltin(started *builtinStart, sandbox, binary string, base, count uint32, files []uintptr) error {
+	mapping := []syscall.SysProcIDMap{{ContainerID: 0, HostID: int(base), Size: int(count)}}
+	attr := &syscall.SysProcAttr{
+		Setsid: true,
+		Cloneflags: syscall.CLONE_NEWUSER | syscall.CLONE_NEWNET | syscall.CLONE_NEWNS | syscall.CLONE_NEWPID |
+			syscall.CLONE_NEWIPC | syscall.CLONE_NEWUTS | syscall.CLONE_NEWCGROUP,
+		UidMappings: mapping, GidMappings: mapping, GidMappingsEnableSetgroups: true,
+		Credential: &syscall.Credential{Uid: 0, Gid: 0},
+	}
+	group, err := h.cgroups.join(sandbox)
+	if err != nil {
+		return err
+	}
+	if group != nil {
+		defer group.Close()
+		attr.UseCgroupFD, attr.CgroupFD = true, int(group.Fd())
+	}
+	// The keys of whoever started the launcher are not the sandbox's.
+	if _, _, errno := syscall.RawSyscall(sysKeyctl, joinSessionKeyring, 0, 0); errno != 0 && errno != syscall.ENOSYS {
+		return step("join a keyring of its own", errno)
+	}
+	started.pid, _, err = h.reaper.Start(binary, []string{helperName, "init", "--boot"},
+		&syscall.ProcAttr{Files: files, Sys: attr})
+	return step("start the first process", err)
+}
+
+func namespacesOf(pid int) (*namespaces, error) {
+	prefix := "/proc/" + strconv.Itoa(pid) + "/ns/"
+	user, err := os.Open(prefix + "user")
+	if err != nil {
+		return nil, step("open the user namespace", err)
+	}
+	network, err := os.Open(prefix + "net")
+	if err != nil {
+		_ = user.Close()
+		return nil, step("open the network namespace", err)
+	}
+	return &namespaces{user: user, network: network}, nil
+}
+
+// finish hands the root over and waits until the inside is made and everything is given up.
+func (h *host) finish(started *builtinStart, folder string, p *plan) error {
+	content, err := h.bootPlan(folder, p)
+	if err != nil {
+		return err
+	}
+	root, err := openTree(folder + "/rootfs")
+	if err != nil {
+		return step("open the root", err)
+	}
+	defer syscall.Close(root)
+	fd := int(started.socket.Fd())
+	limit := syscall.Timeval{Sec: bootTimeout}
+	_ = syscall.SetsockoptTimeval(fd, syscall.SOL_SOCKET, syscall.SO_RCVTIMEO, &limit)
+	_ = syscall.SetsockoptTimeval(fd, syscall.SOL_SOCKET, syscall.SO_SNDTIMEO, &limit)
+	if err := syscall.Sendmsg(fd, []byte{0}, syscall.UnixRights(root), nil, syscall.MSG_NOSIGNAL); err != nil {
+		return step("hand the root over", err)
+	}
+	if _, err := started.socket.Write(content); err != nil {
+		return step("hand the plan over", err)
+	}
+	if err := syscall.Shutdown(fd, syscall.SHUT_WR); err != nil {
+		return step("hand the plan over", err)
+	}
+	answer, err := io.ReadAll(io.LimitReader(started.socket, maxComplaintBytes))
+	if err != nil {
+		return step("wait for the first process", err)
+	}
+	if string(answer) == "ok" {
+		return nil
+	}
+	if len(answer) == 0 {
+		answer = []byte("it ended without a word")
+	}
+	return step("make the inside", errors.New(string(answer)))
+}
+
+type ociConfig struct {
+	Hostname string `json:"hostname"`
+	Process  struct {
+		Env          []string `json:"env"`
+		Cwd          string   `json:"cwd"`
+		Capabilities struct {
+			Bounding []string `json:"bounding"`
+		} `json:"capabilities"`
+	} `json:"process"`
+	Mounts []boot.Mount `json:"mounts"`
+	Linux  struct {
+		Seccomp       json.RawMessage `json:"seccomp"`
+		MaskedPaths   []string        `json:"maskedPaths"`
+		ReadonlyPaths []string        `json:"readonlyPaths"`
+	} `json:"linux"`
+}
+
+func (h *host) bootPlan(folder string, p *plan) ([]byte, error) {
+	config, err := decode[ociConfig](p.Config)
+	if err != nil {
+		return nil, step("read the configuration", err)
+	}
+	filter, err := h.filters.of(config.Linux.Seccomp)
+	if err != nil {
+		return nil, step("compile the filter of system calls", err)
+	}
+	mounts := []boot.Mount{}
+	for _, mount := range config.Mounts {
+		if mount.Type != "bind" { // the helper's own file, which runs already
+			mounts = append(mounts, mount)
+		}
+	}
+	content, err := json.Marshal(boot.Plan{
+		Staging: folder + "/rootfs", Hostname: config.Hostname, Cwd: config.Process.Cwd, Env: config.Process.Env,
+		Mounts: mounts, Masked: config.Linux.MaskedPaths, ReadOnly: config.Linux.ReadonlyPaths,
+		Capabilities: config.Process.Capabilities.Bounding, Filter: filter,
+	})
+	return content, step("write the plan", err)
+}
+
+// filterCache keeps the last filter: all sandboxes have the same profile.
+type filterCache struct {
+	mu       sync.Mutex
+	profile  string
+	compiled []byte
+}
+
+func (f *filterCache) of(profile []byte) ([]byte, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.compiled != nil && f.profile == string(profile) {
+		return f.compiled, nil
+	}
+	compiled, err := seccomp.Compile(profile)
+	if err != nil {
+		return nil, err
+	}
+	f.profile, f.compiled = string(profile), compiled
+	return compiled, nil
+}
+
+// openTree copies the mount at a path, detached.
+func openTree(name string) (int, error) {
+	path, err := syscall.BytePtrFromString(name)
+	if err != nil {
+		return -1, err
+	}
+	at := atFdcwd
+	tree, _, errno := syscall.Syscall(sysOpenTree, uintptr(at), uintptr(unsafe.Pointer(path)), openTreeClone|syscall.O_CLOEXEC)
+	if errno != 0 {
+		return -1, errno
+	}
+	return int(tree), nil
+}
+
+func setMountAttributes(mount int, attr mountAttr) error {
+	empty := [1]byte{}
+	_, _, errno := syscall.Syscall6(sysMountSetattr, uintptr(mount), uintptr(unsafe.Pointer(&empty)), atEmptyPath,
+		uintptr(unsafe.Pointer(&attr)), unsafe.Sizeof(attr), 0)
+	if errno != 0 {
+		return errno
+	}
+	return nil
+}
