@@ -110,4 +110,32 @@ describeRequiring(['linux', 'root'], 'svc sandbox', () => {
       'No such file or directory: /none',
     );
   });
+
+  it('pauses and resumes, and tells what happened', async () => {
+    expect(await svc.answer(['sandbox', 'pause', 'box'])).toBe('box is paused\n');
+    expect(await svc.answer(['sandbox', 'ls', '--status', 'running'])).toMatch(/^box .* paused +busybox/m);
+    expect(await svc.answer(['sandbox', 'resume', 'box'])).toBe('box is running\n');
+    const following = svc.start(['sandbox', 'events', 'box', '--after', '0', '--json']);
+    const seen: string[] = [];
+    following.child.stdout?.on('data', (bytes: Buffer) => seen.push(bytes.toString()));
+    await expect.poll(() => seen.join('')).toMatch(/"type":"created".*"type":"paused".*"type":"resumed"/s);
+    following.child.kill('SIGINT');
+    expect((await following.ended).exitCode).toBe(130);
+  });
+
+  it('gives an address for a port, and takes it back', async () => {
+    await svc.answer(['sandbox', 'exec', 'box', 'mkdir -p /www; echo served >/www/index.html; httpd -p 8000 -h /www']);
+    const { path_url: url } = await svc.json<{ path_url: string }>([
+      'sandbox',
+      'ports',
+      'box',
+      '8000',
+      '--expires',
+      '5m',
+    ]);
+    expect(await (await fetch(url)).text()).toBe('served\n');
+    expect(await svc.answer(['sandbox', 'ports', 'box'])).toMatch(/^8000 /m);
+    expect(await svc.answer(['sandbox', 'ports', 'box', '8000', '--close'])).toBe('Took back 1 link\n');
+    expect((await fetch(url)).ok).toBe(false);
+  });
 });

@@ -120,11 +120,13 @@ export {
 } from './sandboxes/files.ts';
 export type { OutputListener } from './sandboxes/output-queue.ts';
 export { SandboxProcess, type ProcessOptions } from './sandboxes/process.ts';
-export { Sandbox, SandboxHandle, type PortPreview } from './sandboxes/sandbox.ts';
+export { Sandbox, SandboxHandle } from './sandboxes/sandbox.ts';
 export type {
   FileEntry,
   GuestSignIn,
   NewSandbox,
+  OpenPort,
+  PortPreview,
   SandboxEvent,
   SandboxImage,
   SandboxInfo,

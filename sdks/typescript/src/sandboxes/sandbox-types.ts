@@ -25,6 +25,11 @@ export type SandboxMetrics = SandboxOperations['GET /containers/{id}/metrics']['
 export type SandboxUsage = SandboxMetrics['current'];
 export type UnpackedArchive = SandboxOperations['PUT /containers/{id}/files/archive']['answer'];
 
+/** An address under which a port is reached for a while, also by a browser: `url` is an origin of its own. */
+export type PortPreview = SandboxOperations['POST /containers/{id}/ports']['answer'];
+/** The same without its signature, which is told once. */
+export type OpenPort = SandboxOperations['GET /containers/{id}/ports']['answer']['ports'][number];
+
 export interface SandboxQuery {
   status?: SandboxStatus | undefined;
   name?: string | undefined;

@@ -7,16 +7,17 @@ import { SandboxFiles } from './files.ts';
 import { markerRun } from './marker-run.ts';
 import { SandboxProcess, type ProcessOptions } from './process.ts';
 import { pathOf, type SandboxTransport } from './sandbox-transport.ts';
-import type { SandboxEvent, SandboxInfo, SandboxMetrics, SandboxStatus, TerminalSession } from './sandbox-types.ts';
+import type {
+  OpenPort,
+  PortPreview,
+  SandboxEvent,
+  SandboxInfo,
+  SandboxMetrics,
+  SandboxStatus,
+  TerminalSession,
+} from './sandbox-types.ts';
 import type { Snapshot } from './snapshots.ts';
 import { Terminal, type TerminalOptions } from './terminal.ts';
-
-/** An address under which a port of the sandbox is reached for a while, also from a browser. */
-export interface PortPreview {
-  port: number;
-  url: string;
-  expires_at: string;
-}
 
 const LONG_POLL_SECONDS = 30;
 
@@ -80,7 +81,7 @@ export class SandboxHandle {
     return this.#transport.call('POST', `${pathOf(this.id)}/snapshots`, { timeoutMs: 120_000, ...options, body });
   }
 
-  /** New sandboxes with the files of this one, as they are now. */
+  /** New sandboxes with the files of this one, as they are now. Answers when they run. */
   async fork({ name, count, ...options }: CallOptions & { name?: string; count?: number } = {}): Promise<Sandbox[]> {
     const body = { ...(name !== undefined && { name }), ...(count !== undefined && { count }) };
     const { containers } = await this.#transport.call<{ containers: SandboxInfo[] }>(
@@ -88,7 +89,11 @@ export class SandboxHandle {
       `${pathOf(this.id)}/fork`,
       { timeoutMs: 120_000, ...options, body },
     );
-    return containers.map((info) => new Sandbox(this.#transport, info));
+    const forks = containers.map((info) => new Sandbox(this.#transport, info));
+    const { signal } = options;
+    const making = forks.filter(({ status }) => status === 'creating');
+    await Promise.all(making.map((fork) => fork.waitFor('running', { signal })));
+    return forks;
   }
 
   /** What happens to it, from now on or after an event. */
@@ -145,13 +150,25 @@ export class SandboxHandle {
     await this.#transport.call('DELETE', `${pathOf(this.id)}/terminals/${encodeURIComponent(session)}`, options);
   }
 
-  /** An hour by default. */
+  /** For whoever has the link; an hour by default. */
   previewPort(
     port: number,
     { expiresInSeconds, ...options }: CallOptions & { expiresInSeconds?: number } = {},
   ): Promise<PortPreview> {
     const body = { port, ...(expiresInSeconds !== undefined && { expires_in_seconds: expiresInSeconds }) };
     return this.#transport.call('POST', `${pathOf(this.id)}/ports`, { ...options, body });
+  }
+
+  /** The links to ports that are in use. */
+  async ports(options: CallOptions = {}): Promise<OpenPort[]> {
+    const path = `${pathOf(this.id)}/ports`;
+    return (await this.#transport.call<{ ports: OpenPort[] }>('GET', path, options)).ports;
+  }
+
+  /** Takes back the links to one port, or to all; what is open by them is cut. Answers how many there were. */
+  async closePorts({ port, ...options }: CallOptions & { port?: number | undefined } = {}): Promise<number> {
+    const path = `${pathOf(this.id)}/ports${port === undefined ? '' : `/${port}`}`;
+    return (await this.#transport.call<{ revoked: number }>('DELETE', path, options)).revoked;
   }
 
   async #change(verb: string, options: CallOptions): Promise<SandboxInfo> {

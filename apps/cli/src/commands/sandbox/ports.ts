@@ -3,25 +3,62 @@ import { usageFailure } from '../../client/command-failure.ts';
 import type { ConnectionFlags } from '../../client/connection.ts';
 import { readDurationMs } from '../../client/key-request.ts';
 import { addConnectionOptions } from '../../client/session.ts';
-import { withSandboxes } from './with-sandboxes.ts';
+import { withSandboxes, type SandboxSession } from './with-sandboxes.ts';
+
+interface PortFlags extends ConnectionFlags {
+  expires?: string;
+  close?: boolean;
+}
 
 export function registerSandboxPorts(parent: Command): void {
   addConnectionOptions(parent.command('ports'))
-    .description('an address under which anybody reaches a port of a sandbox for a while')
+    .description('an address under which whoever has it reaches a port of a sandbox for a while')
     .argument('<name or id>')
-    .argument('<port>')
+    .argument('[port]', 'absent: the links that there are')
     .option('--expires <time>', 'such as 15m (default 1h)')
-    .action((name: string, portText: string, flags: ConnectionFlags & { expires?: string }) =>
-      withSandboxes(flags, async ({ find, output, signal }) => {
-        const port = Number(portText);
-        if (!Number.isInteger(port) || port < 1 || port > 65_535)
-          throw usageFailure(`${JSON.stringify(portText)} is no port`);
-        const sandbox = await find(name);
-        const preview = await sandbox.previewPort(port, {
-          signal,
-          ...(flags.expires !== undefined && { expiresInSeconds: Math.round(readDurationMs(flags.expires) / 1000) }),
-        });
-        output.answer(preview, [preview.url]);
+    .option('--close', 'take back the links to the port, or all; what is open by them is cut')
+    .action((name: string, text: string | undefined, flags: PortFlags) =>
+      withSandboxes(flags, async (session) => {
+        const port = text === undefined ? undefined : readPort(text);
+        if (flags.close === true) await closePorts(session, name, port);
+        else if (port === undefined) await listPorts(session, name);
+        else await openPort(session, name, port, flags);
       }),
     );
+}
+
+async function openPort(
+  { find, output, signal }: SandboxSession,
+  name: string,
+  port: number,
+  flags: PortFlags,
+): Promise<void> {
+  const expiresInSeconds = flags.expires === undefined ? undefined : Math.round(readDurationMs(flags.expires) / 1000);
+  const sandbox = await find(name);
+  const preview = await sandbox.previewPort(port, {
+    signal,
+    ...(expiresInSeconds !== undefined && { expiresInSeconds }),
+  });
+  output.answer(preview, [preview.url, `${preview.path_url} (where the name above is not resolved)`]);
+}
+
+async function listPorts({ find, output, signal }: SandboxSession, name: string): Promise<void> {
+  const ports = await (await find(name)).ports({ signal });
+  const rows = ports.map(({ port, created_at: created, expires_at: expires }) => [String(port), created, expires]);
+  output.answerTable(ports, ['PORT', 'CREATED', 'EXPIRES'], rows);
+}
+
+async function closePorts(
+  { find, output, signal }: SandboxSession,
+  name: string,
+  port: number | undefined,
+): Promise<void> {
+  const revoked = await (await find(name)).closePorts({ port, signal });
+  output.answer({ revoked }, [revoked === 1 ? 'Took back 1 link' : `Took back ${revoked} links`]);
+}
+
+function readPort(text: string): number {
+  const port = Number(text);
+  if (Number.isInteger(port) && port > 0 && port < 65_536) return port;
+  throw usageFailure(`${JSON.stringify(text)} is no port`);
 }
