@@ -7,7 +7,7 @@ import { PROJECT_ROOT, startPlatform, type RunningPlatform } from '../system/run
 import { readExamples } from './read-examples.ts';
 import { outputPattern, readTranscript } from './read-transcript.ts';
 
-describeRequiring(['linux', 'root', 'command:bash'], 'what the pages say of sandboxes', () => {
+describeRequiring(['linux', 'root', 'command:bash', 'command:curl'], 'what the pages say of sandboxes', () => {
   let folder: TemporaryFolder;
   let platform: RunningPlatform;
   beforeAll(async () => {
