@@ -35,6 +35,8 @@ export async function openConsole(
   page.on('pageerror', (error) => faults.push(`thrown: ${error.message}`));
   page.on('console', (message) => {
     if (message.type() !== 'error' && message.type() !== 'warning') return;
+    // Interfaces of the machine come and go with sandboxes; the page asks again.
+    if (message.text().includes('ERR_NETWORK_CHANGED')) return;
     const status = /status of (\d{3})/.exec(message.text())?.[1];
     if (status !== undefined && [401, ...expectedStatuses].includes(Number(status))) return;
     faults.push(`${message.type()}: ${message.text()}`);

@@ -19,6 +19,8 @@ export const SANDBOX_CONFIG = {
   sandboxes: {
     image_cache: fileURLToPath(new URL('../../../.cache/sandbox-images', import.meta.url)),
     image_registry: '',
+    // The browser on this machine starts anew whenever an interface comes, and those of a network are many.
+    network: 'none',
   },
 };
 

@@ -1,4 +1,12 @@
-import type { FileEntry, SandboxesClient, SandboxInfo, SandboxPage, SandboxStatus, Workspace } from '@svc/sdk';
+import type {
+  FileEntry,
+  SandboxesClient,
+  SandboxInfo,
+  SandboxPage,
+  SandboxStatus,
+  Snapshot,
+  Workspace,
+} from '@svc/sdk';
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { useWorkspace } from '../session/use-session.ts';
@@ -25,6 +33,7 @@ export function sandboxKey(workspace: Pick<Workspace, 'uuid'>, id: string) {
 
 const WHILE_MOVING_MS = 700;
 const AT_REST_MS = 4_000;
+const METRICS_EVERY_MS = 10_000;
 
 /** One that starts is looked at often, since its image's progress is shown. */
 function everyMs(sandboxes: readonly SandboxInfo[]): number {
@@ -67,6 +76,7 @@ export function imagesQuery(api: SandboxesClient, workspace: Workspace) {
     queryKey: [...sandboxesKey(workspace), 'images'],
     queryFn: ({ signal }) => api.images({ all: true, signal }),
     staleTime: 10_000,
+    refetchInterval: ({ state }) => state.data?.some(({ progress }) => progress !== null) === true && WHILE_MOVING_MS,
   });
 }
 
@@ -104,4 +114,40 @@ export function folderQuery(api: SandboxesClient, workspace: Workspace, id: stri
 /** What begins the key of every query about a sandbox's files. */
 export function filesKey(workspace: Pick<Workspace, 'uuid'>, id: string) {
   return [...sandboxKey(workspace, id), 'files'] as const;
+}
+
+/** `span` names what is asked for, since the time it begins at moves on. */
+export function metricsQuery(api: SandboxesClient, workspace: Workspace, id: string, span: string, since: () => Date) {
+  return queryOptions({
+    queryKey: [...sandboxKey(workspace, id), 'metrics', span],
+    queryFn: ({ signal }) => api.of(id).metrics({ since: since(), signal }),
+    refetchInterval: METRICS_EVERY_MS,
+  });
+}
+
+export function eventsQuery(api: SandboxesClient, workspace: Workspace, id: string) {
+  return infiniteQueryOptions({
+    queryKey: [...sandboxKey(workspace, id), 'events'],
+    queryFn: ({ signal, pageParam }) => api.of(id).eventPage({ cursor: pageParam }, { signal }),
+    initialPageParam: undefined as string | undefined, // the first page has no cursor
+    getNextPageParam: (page) => page.nextCursor ?? undefined,
+    maxPages: 40,
+  });
+}
+
+/** There are few of them: each holds files on the platform's disk. */
+const MOST_SNAPSHOTS = 1_000;
+
+export function snapshotsQuery(api: SandboxesClient, workspace: Workspace) {
+  return queryOptions({
+    queryKey: [...sandboxesKey(workspace), 'snapshots'],
+    queryFn: async ({ signal }) => {
+      const snapshots: Snapshot[] = [];
+      for await (const snapshot of api.snapshots.list({}, { signal })) {
+        snapshots.push(snapshot);
+        if (snapshots.length === MOST_SNAPSHOTS) break;
+      }
+      return snapshots;
+    },
+  });
 }

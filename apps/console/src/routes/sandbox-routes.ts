@@ -2,6 +2,7 @@ import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { NotFoundPage } from '../pages/faults/not-found-page.tsx';
 import { parseFilesSearch } from '../pages/sandboxes/files/files-search.ts';
 import { parseSandboxesSearch } from '../pages/sandboxes/list/sandboxes-search.ts';
+import { parseMetricsSearch } from '../pages/sandboxes/metrics/metrics-words.ts';
 import { parseTerminalSearch } from '../pages/sandboxes/terminal/terminal-search.ts';
 import { requireWorkspace } from './guards.ts';
 import { paths } from './paths.ts';
@@ -38,6 +39,39 @@ const sandboxFiles = createRoute({
   component: lazyRouteComponent(pages, 'FilesPage'),
 });
 
+const sandboxMetrics = createRoute({
+  getParentRoute: () => shell,
+  path: paths.sandboxMetrics,
+  validateSearch: parseMetricsSearch,
+  loader: ({ context, params }) => requireWorkspace(context, params.workspace),
+  notFoundComponent: NotFoundPage,
+  component: lazyRouteComponent(pages, 'MetricsPage'),
+});
+
+const sandboxSnapshots = createRoute({
+  getParentRoute: () => shell,
+  path: paths.sandboxSnapshots,
+  loader: ({ context, params }) => requireWorkspace(context, params.workspace),
+  notFoundComponent: NotFoundPage,
+  component: lazyRouteComponent(pages, 'SnapshotsPage'),
+});
+
+const sandboxPorts = createRoute({
+  getParentRoute: () => shell,
+  path: paths.sandboxPorts,
+  loader: ({ context, params }) => requireWorkspace(context, params.workspace),
+  notFoundComponent: NotFoundPage,
+  component: lazyRouteComponent(pages, 'PortsPage'),
+});
+
+const sandboxEvents = createRoute({
+  getParentRoute: () => shell,
+  path: paths.sandboxEvents,
+  loader: ({ context, params }) => requireWorkspace(context, params.workspace),
+  notFoundComponent: NotFoundPage,
+  component: lazyRouteComponent(pages, 'EventsPage'),
+});
+
 const sandboxSettings = createRoute({
   getParentRoute: () => shell,
   path: paths.sandboxSettings,
@@ -46,4 +80,13 @@ const sandboxSettings = createRoute({
   component: lazyRouteComponent(pages, 'SandboxSettingsPage'),
 });
 
-export const sandboxRoutes = [sandboxes, sandbox, sandboxFiles, sandboxSettings] as const;
+export const sandboxRoutes = [
+  sandboxes,
+  sandbox,
+  sandboxFiles,
+  sandboxMetrics,
+  sandboxSnapshots,
+  sandboxPorts,
+  sandboxEvents,
+  sandboxSettings,
+] as const;

@@ -24,7 +24,7 @@ export function useShortcuts(actions: ShortcutActions): void {
         latest.current.actions.openPalette();
         return;
       }
-      if (event.ctrlKey || event.metaKey || event.altKey || isBusy(event.target)) return;
+      if (event.ctrlKey || event.metaKey || event.altKey || isBusy(event.composedPath()[0] ?? null)) return;
       const going = event.timeStamp < goUntilMs;
       goUntilMs = !going && event.key === 'g' ? event.timeStamp + CHORD_MS : 0;
       if (event.key === '?') latest.current.actions.openShortcuts();
@@ -39,6 +39,7 @@ export function useShortcuts(actions: ShortcutActions): void {
   }, [navigate]);
 }
 
+/** By where the key really went: an editor in a shadow root looks like its outer element from here. */
 function isBusy(target: EventTarget | null): boolean {
   if (!(target instanceof Element)) return false;
   return (

@@ -1,7 +1,7 @@
 import { NotFoundError } from '@svc/sdk';
 import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
-import { Play, Square } from 'lucide-react';
+import { Pause, Play, Square } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { sandboxQuery, useSandboxes } from '../../../api/sandboxes.ts';
 import type { Sandbox } from '../../../api/sandbox-types.ts';
@@ -16,11 +16,16 @@ import { TabLinks } from '../../../ui/tab-links.tsx';
 import styles from './detail.module.css';
 import { FaultNote } from './fault-note.tsx';
 import { statusWords } from './sandbox-words.ts';
+import { useLiveSandboxes } from './use-live-sandboxes.ts';
 import { useSandboxActions } from './use-sandbox-actions.ts';
 
 const TABS = [
   ['terminal', 'Terminal', paths.sandbox],
   ['files', 'Files', paths.sandboxFiles],
+  ['metrics', 'Metrics', paths.sandboxMetrics],
+  ['snapshots', 'Snapshots', paths.sandboxSnapshots],
+  ['ports', 'Ports', paths.sandboxPorts],
+  ['events', 'Events', paths.sandboxEvents],
   ['settings', 'Settings', paths.sandboxSettings],
 ] as const;
 
@@ -44,6 +49,7 @@ export function SandboxPage({ current, actions, width = 'normal', children }: Sa
   const workspace = useWorkspace();
   const id = useSandboxId();
   const sandbox = useQuery(sandboxQuery(api, workspace, id));
+  useLiveSandboxes(id);
   const params = { workspace: workspace.uuid, sandbox: id };
   const { data } = sandbox;
   const gone = sandbox.error instanceof NotFoundError;
@@ -106,7 +112,7 @@ function Description({ sandbox }: { sandbox: Sandbox }) {
 }
 
 function StartOrStop({ sandbox }: { sandbox: Sandbox }) {
-  const { start, stop } = useSandboxActions();
+  const { start, stop, pause, resume } = useSandboxActions();
   if (sandbox.status === 'error') return null;
   if (sandbox.status === 'stopped') {
     return (
@@ -115,9 +121,21 @@ function StartOrStop({ sandbox }: { sandbox: Sandbox }) {
       </Button>
     );
   }
+  const isPaused = sandbox.paused_at !== null;
   return (
-    <Button icon={<Square size={14} />} pending={stop.isPending} onClick={() => stop.mutate(sandbox)}>
-      Stop
-    </Button>
+    <>
+      {sandbox.status === 'running' && (
+        <Button
+          icon={isPaused ? <Play size={14} /> : <Pause size={14} />}
+          pending={pause.isPending || resume.isPending}
+          onClick={() => (isPaused ? resume : pause).mutate(sandbox)}
+        >
+          {isPaused ? 'Resume' : 'Pause'}
+        </Button>
+      )}
+      <Button icon={<Square size={14} />} pending={stop.isPending} onClick={() => stop.mutate(sandbox)}>
+        Stop
+      </Button>
+    </>
   );
 }

@@ -4,22 +4,23 @@ import type { Sandbox } from '../../../api/sandbox-types.ts';
 import { useWorkspace } from '../../../session/use-session.ts';
 import { useToasts } from '../../../ui/toast.tsx';
 
-/** Starting and stopping, which need no question; what fails is told in a corner. */
+/** Starting, stopping and pausing, which need no question; what fails is told in a corner. */
 export function useSandboxActions() {
   const api = useSandboxes();
+  const start = useChange('started', ({ id }) => api.of(id).start());
+  const stop = useChange('stopped', ({ id }) => api.of(id).stop());
+  const pause = useChange('paused', ({ id }) => api.of(id).pause());
+  const resume = useChange('resumed', ({ id }) => api.of(id).resume());
+  return { start, stop, pause, resume };
+}
+
+function useChange(verb: string, change: (sandbox: Sandbox) => Promise<unknown>) {
   const workspace = useWorkspace();
   const queryClient = useQueryClient();
   const { failed } = useToasts();
-  const refresh = () => queryClient.invalidateQueries({ queryKey: sandboxesKey(workspace) });
-  const start = useMutation({
-    mutationFn: ({ id }: Sandbox) => api.of(id).start(),
-    onError: (error, { name }) => failed(`${name} was not started`, error),
-    onSettled: refresh,
+  return useMutation({
+    mutationFn: change,
+    onError: (error, { name }) => failed(`${name} was not ${verb}`, error),
+    onSettled: () => queryClient.invalidateQueries({ queryKey: sandboxesKey(workspace) }),
   });
-  const stop = useMutation({
-    mutationFn: ({ id }: Sandbox) => api.of(id).stop(),
-    onError: (error, { name }) => failed(`${name} was not stopped`, error),
-    onSettled: refresh,
-  });
-  return { start, stop };
 }

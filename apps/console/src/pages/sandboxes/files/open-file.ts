@@ -1,7 +1,6 @@
 import type { SandboxesClient, Workspace } from '@svc/sdk';
 import { queryOptions } from '@tanstack/react-query';
 import { readTextFile, type TextFile } from '../../../api/sandbox-files.ts';
-import { sandboxKey } from '../../../api/sandboxes.ts';
 import { imageTypeOf, MOST_IMAGE_BYTES, MOST_TEXT_BYTES } from './file-kinds.ts';
 
 export type OpenedFile =
@@ -15,7 +14,8 @@ export type OpenedText = Extract<OpenedFile, { kind: 'text' }>;
 export function openFileQuery(api: SandboxesClient, workspace: Workspace, sandbox: string, path: string) {
   const { files } = api.of(sandbox);
   return queryOptions({
-    queryKey: [...sandboxKey(workspace, sandbox), 'file', path],
+    // Apart from the sandbox's other keys, which are asked for anew whenever something happens.
+    queryKey: ['sandbox-file', workspace.uuid, sandbox, path],
     queryFn: async ({ signal }): Promise<OpenedFile> => {
       const type = imageTypeOf(path);
       if (type !== null && (await files.stat(path, { signal })).size <= MOST_IMAGE_BYTES) {

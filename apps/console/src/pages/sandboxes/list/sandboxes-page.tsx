@@ -14,6 +14,7 @@ import { Meter } from '../../../ui/plots.tsx';
 import { EmptyState, ErrorState } from '../../../ui/states.tsx';
 import { Table } from '../../../ui/table.tsx';
 import { CreateSandboxDialog } from '../create/create-sandbox-dialog.tsx';
+import { useLiveSandboxes } from '../detail/use-live-sandboxes.ts';
 import { ChangeSandboxesDialog } from './change-sandboxes-dialog.tsx';
 import { FilterBar } from './filter-bar.tsx';
 import styles from './list.module.css';
@@ -72,6 +73,7 @@ function SandboxList({ search, onSearch, newSandbox, quota }: SandboxListProps) 
   const workspace = useWorkspace();
   const { status, label, text } = search;
   const sandboxes = useInfiniteQuery(sandboxListQuery(api, workspace, { status, label }));
+  useLiveSandboxes(null);
   const all = sandboxes.data?.pages.flatMap(({ items }) => items);
   const shown = all?.filter((each) => matches(each, text));
   const chosen = useChosen(shown ?? []);

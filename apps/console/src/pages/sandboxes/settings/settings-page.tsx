@@ -72,7 +72,7 @@ function factsOf(sandbox: Sandbox): Fact[] {
     ['Created', at(sandbox.created_at)],
     ['Started', at(sandbox.started_at)],
     ['Last used', <RelativeTime key="used" at={sandbox.last_activity_at} />],
-    ['Deleted', sandbox.expires_at === null ? 'by nobody but you' : <AbsoluteTime at={sandbox.expires_at} />],
+    ['Ends by itself', at(sandbox.expires_at)],
     ['CPU', `${resources.cpu}`],
     ['Memory', `${resources.memory_mb} MiB`],
     ['Disk', `${resources.disk_mb} MiB`],

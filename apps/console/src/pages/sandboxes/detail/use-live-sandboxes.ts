@@ -1,0 +1,36 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { useEffect, useSyncExternalStore } from 'react';
+import { sandboxesKey, sandboxKey, useSandboxes } from '../../../api/sandboxes.ts';
+import { useWorkspace } from '../../../session/use-session.ts';
+
+/**
+ * Asks anew whenever something happens to a sandbox, as the platform tells it. Only while the page is seen: browsers
+ * open few connections to one host, and many tabs may stand open. What is asked at intervals goes on beside it.
+ */
+export function useLiveSandboxes(sandboxId: string | null): void {
+  const api = useSandboxes();
+  const workspace = useWorkspace();
+  const queryClient = useQueryClient();
+  const isSeen = useSyncExternalStore(watchVisibility, () => document.visibilityState === 'visible');
+  const { uuid } = workspace;
+  useEffect(() => {
+    if (!isSeen) return;
+    const gone = new AbortController();
+    const follow = async (): Promise<void> => {
+      const source = sandboxId === null ? api : api.of(sandboxId);
+      for await (const { sandbox_id: id, type } of source.events({ signal: gone.signal })) {
+        const concernsTerminals = type === 'terminal_opened' || type === 'terminal_closed';
+        const queryKey = concernsTerminals ? sandboxKey({ uuid }, id) : sandboxesKey({ uuid });
+        await queryClient.invalidateQueries({ queryKey });
+      }
+    };
+    // Refused or over: the intervals are enough.
+    follow().catch(() => undefined);
+    return () => gone.abort();
+  }, [api, uuid, sandboxId, isSeen, queryClient]);
+}
+
+function watchVisibility(changed: () => void): () => void {
+  document.addEventListener('visibilitychange', changed);
+  return () => document.removeEventListener('visibilitychange', changed);
+}

@@ -1,0 +1,35 @@
+import type { SandboxEvent } from '@svc/sdk';
+import type { Tone } from '../../../ui/badge.tsx';
+import { reasonWords } from '../detail/sandbox-words.ts';
+
+const WORDS: Readonly<Record<string, readonly [words: string, tone: Tone]>> = {
+  created: ['Created', 'neutral'],
+  running: ['Running', 'ok'],
+  stopped: ['Stopped', 'neutral'],
+  error: ['Failed', 'danger'],
+  paused: ['Paused', 'accent'],
+  resumed: ['Resumed', 'ok'],
+  deleted: ['Deleted', 'neutral'],
+  snapshot_created: ['Snapshot taken', 'accent'],
+  oom_killed: ['Out of memory', 'danger'],
+  terminal_opened: ['Terminal opened', 'neutral'],
+  terminal_closed: ['Terminal closed', 'neutral'],
+  egress_refused: ['Connection refused', 'warn'],
+};
+
+/** What happened, in words; of a kind that is not known, its own name. */
+export function eventWords({ type }: { type: string }): { words: string; tone: Tone } {
+  const [words, tone] = WORDS[type] ?? [type.replaceAll('_', ' '), 'neutral'];
+  return { words, tone };
+}
+
+/** The rest of it in one line, such as a cause. */
+export function detailWords({ details }: Pick<SandboxEvent, 'details'>): string {
+  const { message, reason } = details;
+  if (typeof message === 'string') return message;
+  if (typeof reason === 'string') return reasonWords(reason) ?? reason;
+  return Object.entries(details)
+    .filter(([, value]) => value !== null && value !== '' && typeof value !== 'object')
+    .map(([key, value]) => `${key.replaceAll('_', ' ')} ${String(value)}`)
+    .join(', ');
+}

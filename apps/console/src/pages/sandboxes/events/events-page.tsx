@@ -1,0 +1,79 @@
+import type { SandboxEvent } from '@svc/sdk';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { Activity } from 'lucide-react';
+import { eventsQuery, useSandboxes } from '../../../api/sandboxes.ts';
+import type { Sandbox } from '../../../api/sandbox-types.ts';
+import { useWorkspace } from '../../../session/use-session.ts';
+import { Status } from '../../../ui/badge.tsx';
+import { Button } from '../../../ui/button.tsx';
+import { EmptyState, ErrorState } from '../../../ui/states.tsx';
+import { Table, type Column } from '../../../ui/table.tsx';
+import { AbsoluteTime, RelativeTime } from '../../../ui/time.tsx';
+import { SandboxPage } from '../detail/sandbox-page.tsx';
+import { detailWords, eventWords } from './event-words.ts';
+import styles from './events.module.css';
+
+export function EventsPage() {
+  return <SandboxPage current="events">{(sandbox) => <Events sandbox={sandbox} />}</SandboxPage>;
+}
+
+const COLUMNS: readonly Column<SandboxEvent>[] = [
+  {
+    id: 'type',
+    header: 'What',
+    width: '11rem',
+    narrowWidth: '9.5rem',
+    cell: (event) => {
+      const { words, tone } = eventWords(event);
+      return <Status tone={tone}>{words}</Status>;
+    },
+  },
+  {
+    id: 'details',
+    header: 'Details',
+    wideOnly: true,
+    cell: (event) => <span title={detailWords(event)}>{detailWords(event)}</span>,
+  },
+  { id: 'when', header: 'When', width: '8rem', cell: ({ at }) => <RelativeTime at={at} /> },
+  {
+    id: 'at',
+    header: 'At',
+    width: '13rem',
+    wideOnly: true,
+    cell: ({ at }) => (
+      <span className="muted">
+        <AbsoluteTime at={at} />
+      </span>
+    ),
+  },
+];
+
+/** Newest first; new ones come by themselves. */
+function Events({ sandbox }: { sandbox: Sandbox }) {
+  const api = useSandboxes();
+  const workspace = useWorkspace();
+  const events = useInfiniteQuery(eventsQuery(api, workspace, sandbox.id));
+  if (events.isError) return <ErrorState error={events.error} onRetry={() => void events.refetch()} />;
+  return (
+    <div className={styles['events']}>
+      <Table
+        caption="What happened to this sandbox"
+        columns={COLUMNS}
+        rows={events.data?.pages.flatMap(({ items }) => items)}
+        rowKey={({ id }) => String(id)}
+        empty={
+          <EmptyState icon={<Activity size={18} />} title="Nothing is written down">
+            What happened longer ago is not kept.
+          </EmptyState>
+        }
+      />
+      {events.hasNextPage && (
+        <div className={styles['more']}>
+          <Button pending={events.isFetchingNextPage} onClick={() => void events.fetchNextPage()}>
+            Show older ones
+          </Button>
+        </div>
+      )}
+    </div>
+  );
+}

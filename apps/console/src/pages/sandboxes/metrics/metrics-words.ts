@@ -1,0 +1,59 @@
+import type { SandboxMetrics, SandboxUsage } from '@svc/sdk';
+import type { TimedValue, TimeSpan } from '../../../ui/time-plot-scale.ts';
+
+export type MetricsSpan = '15m' | '1h' | '2h';
+
+export const SPANS: Readonly<Record<MetricsSpan, { label: string; lengthMs: number }>> = {
+  '15m': { label: 'Last 15 minutes', lengthMs: 15 * 60_000 },
+  '1h': { label: 'Last hour', lengthMs: 3_600_000 },
+  '2h': { label: 'Last 2 hours', lengthMs: 7_200_000 },
+};
+
+export function isSpan(value: unknown): value is MetricsSpan {
+  return typeof value === 'string' && Object.hasOwn(SPANS, value);
+}
+
+export interface MetricsSearch {
+  span?: MetricsSpan;
+}
+
+export function parseMetricsSearch({ span }: Record<string, unknown>): MetricsSearch {
+  return isSpan(span) ? { span } : {};
+}
+
+type Field = 'cpu_cores' | 'memory_bytes' | 'pids' | 'disk_bytes';
+
+/** One figure over time, oldest first; what the driver could not tell is left out. */
+export function valuesOf({ samples, current }: SandboxMetrics, field: Field, factor = 1): TimedValue[] {
+  return [...samples, current].flatMap((sample) => {
+    const value = sample[field];
+    return value === null ? [] : [{ atMs: Date.parse(sample.at), value: value * factor }];
+  });
+}
+
+const USUAL_STEP_MS = 10_000;
+
+/** The time that is drawn, in steps as they were measured. */
+export function spanOf({ samples }: SandboxMetrics, span: MetricsSpan, nowMs: number): TimeSpan {
+  const stepMs = stepOf(samples);
+  return { fromMs: nowMs - SPANS[span].lengthMs, toMs: nowMs + stepMs, stepMs };
+}
+
+/** The middle of the distances: one that was away for a while does not count. */
+function stepOf(samples: readonly SandboxUsage[]): number {
+  const times = samples.map(({ at }) => Date.parse(at));
+  const distances = times.slice(1).map((time, index) => time - (times[index] ?? time));
+  const sorted = distances.toSorted((one, other) => one - other);
+  return Math.max(1_000, sorted[Math.floor(sorted.length / 2)] ?? USUAL_STEP_MS);
+}
+
+const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' });
+
+export function formatClock(atMs: number): string {
+  return clock.format(atMs);
+}
+
+/** Of one CPU, such as `12 %`. */
+export function formatPercent(value: number): string {
+  return `${value < 10 ? Math.round(value * 10) / 10 : Math.round(value)} %`;
+}

@@ -1,0 +1,131 @@
+import type { PortPreview } from '@svc/sdk';
+import { useMutation } from '@tanstack/react-query';
+import { ExternalLink, Globe, Link as LinkIcon } from 'lucide-react';
+import { useState } from 'react';
+import { useSandboxes } from '../../../api/sandboxes.ts';
+import type { Sandbox } from '../../../api/sandbox-types.ts';
+import { mayWrite } from '../../../session/administers.ts';
+import { useWorkspace } from '../../../session/use-session.ts';
+import { Button, buttonClass } from '../../../ui/button.tsx';
+import { CopyField } from '../../../ui/copy-field.tsx';
+import { TextField } from '../../../ui/field.tsx';
+import { FormError } from '../../../ui/form-error.tsx';
+import { Panel, Section } from '../../../ui/page.tsx';
+import { Select } from '../../../ui/select.tsx';
+import { EmptyState } from '../../../ui/states.tsx';
+import { RelativeTime } from '../../../ui/time.tsx';
+import { NotRunning } from '../detail/not-running.tsx';
+import { SandboxPage } from '../detail/sandbox-page.tsx';
+import styles from './ports.module.css';
+
+const LIFETIMES = [
+  { value: '900', label: '15 minutes' },
+  { value: '3600', label: '1 hour' },
+  { value: '86400', label: '1 day' },
+] as const;
+
+type Lifetime = (typeof LIFETIMES)[number]['value'];
+
+export function PortsPage() {
+  const workspace = useWorkspace();
+  return (
+    <SandboxPage current="ports" width="narrow">
+      {(sandbox) =>
+        sandbox.status !== 'running' ? (
+          <NotRunning sandbox={sandbox} what="A preview" />
+        ) : mayWrite(workspace) ? (
+          <Ports sandbox={sandbox} />
+        ) : (
+          <Panel padded={false}>
+            <EmptyState title="Guests open no ports">
+              Ask an owner of the workspace for the role of a member.
+            </EmptyState>
+          </Panel>
+        )
+      }
+    </SandboxPage>
+  );
+}
+
+/** Links are made here and known to nobody else; whoever leaves the page makes another one. */
+function Ports({ sandbox }: { sandbox: Sandbox }) {
+  const [links, setLinks] = useState<readonly PortPreview[]>([]);
+  return (
+    <>
+      <Section
+        title="Open a port"
+        description="A server in the sandbox, seen in this browser or another: HTTP and WebSocket, by a signed link."
+      >
+        <Panel>
+          <PortForm sandbox={sandbox} onMade={(link) => setLinks((before) => [link, ...before].slice(0, 20))} />
+        </Panel>
+      </Section>
+      {links.length === 0 ? (
+        <Panel padded={false}>
+          <EmptyState icon={<Globe size={18} />} title="No links yet">
+            Whoever has a link sees what the server says, until the link is over.
+          </EmptyState>
+        </Panel>
+      ) : (
+        links.map((link) => <PortLink key={link.url} link={link} />)
+      )}
+    </>
+  );
+}
+
+function PortForm({ sandbox, onMade }: { sandbox: Sandbox; onMade: (link: PortPreview) => void }) {
+  const api = useSandboxes();
+  const [port, setPort] = useState('3000');
+  const [lifetime, setLifetime] = useState<Lifetime>('3600');
+  const number = Number(port);
+  const isPort = /^\d+$/.test(port) && number >= 1 && number <= 65_535;
+  const opening = useMutation({
+    mutationFn: () => api.of(sandbox.id).previewPort(number, { expiresInSeconds: Number(lifetime) }),
+    onSuccess: onMade,
+  });
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (isPort) opening.mutate();
+      }}
+    >
+      <div className={styles['form']}>
+        <TextField
+          label="Port"
+          inputMode="numeric"
+          value={port}
+          required
+          maxLength={5}
+          autoComplete="off"
+          error={port !== '' && !isPort ? 'From 1 to 65535.' : undefined}
+          onChange={(event) => setPort(event.target.value)}
+        />
+        <Select label="The link works for" options={LIFETIMES} value={lifetime} onChange={setLifetime} />
+        <Button type="submit" icon={<LinkIcon size={15} />} pending={opening.isPending}>
+          Make a link
+        </Button>
+      </div>
+      <FormError error={opening.error} />
+    </form>
+  );
+}
+
+function PortLink({ link: { port, url, expires_at: expiresAt } }: { link: PortPreview }) {
+  return (
+    <Panel>
+      <div className={styles['link']}>
+        <div className={styles['linkHeader']}>
+          <h2>Port {port}</h2>
+          <span className="muted">
+            over <RelativeTime at={expiresAt} />
+          </span>
+          <a className={buttonClass({ size: 'small' })} href={url} target="_blank" rel="noreferrer">
+            <ExternalLink size={14} /> Open
+          </a>
+        </div>
+        <CopyField label="Link" labelHidden value={url} />
+      </div>
+    </Panel>
+  );
+}

@@ -1,0 +1,100 @@
+import type { Snapshot } from '@svc/sdk';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { sandboxesKey, useSandboxes } from '../../../api/sandboxes.ts';
+import type { Sandbox } from '../../../api/sandbox-types.ts';
+import { paths } from '../../../routes/paths.ts';
+import { useWorkspace } from '../../../session/use-session.ts';
+import { useToasts } from '../../../ui/toast.tsx';
+import { NameDialog } from './name-dialog.tsx';
+import { nameOf } from './snapshot-columns.tsx';
+
+interface SandboxDialogProps {
+  open: boolean;
+  sandbox: Sandbox;
+  onClose: () => void;
+}
+
+export function TakeSnapshotDialog({ open, sandbox, onClose }: SandboxDialogProps) {
+  const api = useSandboxes();
+  const workspace = useWorkspace();
+  const queryClient = useQueryClient();
+  const { done } = useToasts();
+  const taking = useMutation({
+    mutationFn: (name: string) => api.of(sandbox.id).snapshot(name === '' ? {} : { name }),
+    onSuccess: async (snapshot) => {
+      await queryClient.invalidateQueries({ queryKey: sandboxesKey(workspace) });
+      done(`${nameOf(snapshot)} is taken`);
+      onClose();
+    },
+  });
+  return (
+    <NameDialog
+      open={open}
+      onClose={onClose}
+      title="Take a snapshot"
+      description={`The files of ${sandbox.name} as they are now. What runs in it goes on.`}
+      action="Take snapshot"
+      state={taking}
+      onSubmit={taking.mutate}
+    />
+  );
+}
+
+export function ForkDialog({ open, sandbox, onClose }: SandboxDialogProps) {
+  const api = useSandboxes();
+  const opened = useOpened(onClose);
+  const forking = useMutation({
+    mutationFn: async (name: string) => {
+      const [first] = await api.of(sandbox.id).fork(name === '' ? {} : { name });
+      return first?.id ?? null;
+    },
+    onSuccess: opened,
+  });
+  return (
+    <NameDialog
+      open={open}
+      onClose={onClose}
+      title={`Fork ${sandbox.name}`}
+      description="Another sandbox with the same files and settings. From then on both go their own way."
+      action="Fork"
+      state={forking}
+      onSubmit={forking.mutate}
+    />
+  );
+}
+
+export function NewFromSnapshotDialog({ snapshot, onClose }: { snapshot: Snapshot | null; onClose: () => void }) {
+  const api = useSandboxes();
+  const opened = useOpened(onClose);
+  const creation = useMutation({
+    mutationFn: async (name: string) => {
+      const request = { snapshot_id: snapshot?.id ?? '', ...(name !== '' && { name }) };
+      return (await api.create(request, { waitMs: 0 })).id;
+    },
+    onSuccess: opened,
+  });
+  return (
+    <NameDialog
+      open={snapshot !== null}
+      onClose={onClose}
+      title="New sandbox"
+      description={snapshot === null ? '' : `With the files of ${nameOf(snapshot)}.`}
+      action="Create sandbox"
+      state={creation}
+      onSubmit={creation.mutate}
+    />
+  );
+}
+
+/** Goes to what was made. */
+function useOpened(onClose: () => void): (id: string | null) => Promise<void> {
+  const workspace = useWorkspace();
+  const queryClient = useQueryClient();
+  const navigate = useNavigate();
+  return async (id) => {
+    await queryClient.invalidateQueries({ queryKey: sandboxesKey(workspace) });
+    onClose();
+    if (id !== null) await navigate({ to: paths.sandbox, params: { workspace: workspace.uuid, sandbox: id } });
+  };
+}

@@ -1,0 +1,119 @@
+import type { SandboxHandle } from '@svc/sdk';
+import { describeRequiring } from '@svc/testing';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { launchBrowser } from './support/browser.ts';
+import { openConsole, signIn } from './support/console-page.ts';
+import { LOOKS, visit } from './support/looks.ts';
+import { startPlatform, type RunningPlatform } from './support/platform.ts';
+import { focusTerminal, SANDBOX_CONFIG, SANDBOX_REQUIREMENTS, terminalText } from './support/sandboxes.ts';
+import { screenshot } from './support/screenshots.ts';
+
+describeRequiring(SANDBOX_REQUIREMENTS, 'the life of a sandbox in the console', () => {
+  let browser: Browser;
+  let platform: RunningPlatform;
+  let sandbox: SandboxHandle;
+  let path: string;
+
+  beforeAll(async () => {
+    [browser, platform] = await Promise.all([launchBrowser(), startPlatform({ config: SANDBOX_CONFIG })]);
+    sandbox = await platform.svc.sandboxes.create({ image: 'busybox', name: 'life-box', labels: { team: 'web' } });
+    path = `/w/${platform.workspaceUuid}/sandboxes/${sandbox.id}`;
+    await sandbox.files.write('/work/notes.txt', 'one\n');
+  });
+  afterAll(async () => {
+    await browser.close();
+    await platform[Symbol.asyncDispose]();
+  });
+
+  it('is told as it happens: pausing, resuming, and what a program does', async () => {
+    await using opened = await openConsole(browser, platform);
+    const { page } = opened;
+    await signIn(page, platform, `${path}/events`);
+    const table = page.getByRole('table', { name: 'What happened to this sandbox' });
+    await table.getByText('Created').waitFor();
+    await page.getByRole('button', { name: 'Pause' }).click();
+    await page.locator('#content header').getByText('Paused').waitFor();
+    await table.getByText('Paused').waitFor();
+    await page.getByRole('button', { name: 'Resume' }).click();
+    await table.getByText('Resumed').waitFor();
+    await sandbox.stop();
+    await table.getByText('Stopped').waitFor();
+    await sandbox.start();
+    await page.locator('#content header').getByText('Running').waitFor();
+    await screenshot(page, 'light-sandbox-events');
+    await opened.expectNoFault();
+  });
+
+  it('draws what it uses', async () => {
+    await using opened = await openConsole(browser, platform);
+    const { page } = opened;
+    await signIn(page, platform, `${path}/metrics`);
+    const memory = page.getByRole('img', { name: /^Memory: / });
+    await memory.waitFor();
+    expect(await memory.getAttribute('aria-label')).toMatch(/of a quota of 512 MiB/);
+    await page.getByRole('img', { name: /^Disk: / }).waitFor();
+    await screenshot(page, 'light-sandbox-metrics');
+    await opened.expectNoFault();
+  });
+
+  it('opens a port by a link that shows the server inside', async () => {
+    const served = await sandbox.run(
+      'mkdir -p /www && echo "<h1>from inside</h1>" > /www/index.html && httpd -p 8080 -h /www',
+    );
+    expect(served.exitCode).toBe(0);
+    await using opened = await openConsole(browser, platform);
+    const { page } = opened;
+    await signIn(page, platform, `${path}/ports`);
+    await page.getByLabel('Port', { exact: true }).fill('8080');
+    await page.getByRole('button', { name: 'Make a link' }).click();
+    const link = page.getByRole('link', { name: 'Open' });
+    await link.waitFor();
+    await screenshot(page, 'light-sandbox-ports');
+    const [shown] = await Promise.all([opened.context.waitForEvent('page'), link.click()]);
+    await shown.getByRole('heading', { name: 'from inside' }).waitFor();
+    await page.getByLabel('Port', { exact: true }).fill('70000');
+    await page.getByText('From 1 to 65535.').waitFor();
+    await opened.expectNoFault();
+  });
+
+  it('keeps its files in a snapshot, of which another one is made', async () => {
+    await using opened = await openConsole(browser, platform);
+    const { page } = opened;
+    await signIn(page, platform, `${path}/snapshots`);
+    await page.getByRole('button', { name: 'Take a snapshot' }).click();
+    await page.getByRole('dialog').getByLabel('Name').fill('before-lunch');
+    await page.getByRole('button', { name: 'Take snapshot' }).click();
+    const row = page.getByRole('row').filter({ hasText: 'before-lunch' });
+    await row.waitFor();
+    await screenshot(page, 'light-sandbox-snapshots');
+    await row.getByRole('button', { name: 'New sandbox' }).click();
+    await page.getByRole('dialog').getByLabel('Name').fill('copy-box');
+    await page.getByRole('button', { name: 'Create sandbox' }).click();
+    await page.getByRole('heading', { level: 1, name: 'copy-box' }).waitFor();
+    await focusTerminal(page);
+    await page.keyboard.type('cat /work/notes.txt\n');
+    await expect.poll(() => terminalText(page)).toMatch(/^one$/m);
+
+    await page.goto(`${path}/snapshots`);
+    await row.getByRole('button', { name: 'Delete before-lunch' }).click();
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Delete snapshot' }).click();
+    await page.getByText('No snapshots yet').waitFor();
+    await opened.expectNoFault();
+  });
+
+  for (const look of LOOKS.filter(({ name }) => name === 'dark' || name === 'phone-light')) {
+    it(`has pages that stand in the window and can be read: ${look.name}`, async () => {
+      await using opened = await openConsole(browser, platform, look.options);
+      const { page } = opened;
+      await signIn(page, platform, path);
+      const list = `/w/${platform.workspaceUuid}/sandboxes`;
+      await visit(page, `${look.name}-sandboxes`, list, 'Sandboxes');
+      for (const tab of ['', '/files', '/metrics', '/snapshots', '/ports', '/events', '/settings']) {
+        await visit(page, `${look.name}-sandbox${tab.replace('/', '-')}`, `${path}${tab}`, 'life-box');
+      }
+      await visit(page, `${look.name}-sandbox-new`, `${list}?create=true`, 'Sandboxes');
+      await opened.expectNoFault();
+    });
+  }
+});
