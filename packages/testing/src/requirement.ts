@@ -44,6 +44,7 @@ const DEBIAN_PACKAGES: Readonly<Record<string, string>> = {
   fusermount3: 'fuse3',
   ssh: 'openssh-client',
   unshare: 'util-linux',
+  script: 'bsdutils',
 };
 
 /** Null when all is there, else one line that says what is missing and how to get it. */

@@ -60,7 +60,7 @@ function hostConfig(spec: SandboxSpec, options: ContainerOptions): Readonly<Reco
     MemorySwap: memory, // the sum of both: no swap
     NanoCpus: resources.cpuMillis * 1_000_000,
     PidsLimit: resources.pids,
-    ShmSize: Math.min(memory, MAX_SHARED_BYTES),
+    ShmSize: Math.min(memory / 2, MAX_SHARED_BYTES), // full, it must leave something to run in
     ...(options.limitDisk ? { StorageOpt: { size: `${resources.diskMb}M` } } : {}),
     Ulimits: [
       { Name: 'nofile', Soft: MAX_OPEN_FILES, Hard: MAX_OPEN_FILES },

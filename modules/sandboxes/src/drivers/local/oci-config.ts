@@ -92,8 +92,8 @@ export function ociConfig(spec: SandboxSpec, options: OciOptions): Readonly<Reco
 
 function mountsOf(spec: SandboxSpec, options: OciOptions): unknown[] {
   const quiet = ['nosuid', 'noexec', 'nodev'];
-  // Memory of these counts against the sandbox's own limit; the sizes keep `df` honest.
-  const sharedKib = Math.min(spec.resources.memoryMb * 1024, 1024 * 1024);
+  // What lies in it counts against the sandbox's own memory: full, it must leave something to run in.
+  const sharedKib = Math.min(spec.resources.memoryMb * 512, 1024 * 1024);
   return [
     { destination: '/proc', type: 'proc', source: 'proc', options: quiet },
     // A fresh one, never the image's: links in an image's /dev have led out of containers.

@@ -1,0 +1,22 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { findCommand } from '@svc/testing';
+import { runCommand } from '../kubernetes/commands.ts';
+
+export interface BuiltProbe {
+  readonly file: string;
+  remove(): Promise<void>;
+}
+
+/** The probe as one static program, which runs here as in any sandbox. */
+export async function buildProbe(): Promise<BuiltProbe> {
+  const folder = await mkdtemp(join(tmpdir(), 'svc-probe-'));
+  const file = join(folder, 'probe');
+  const go = findCommand('go') ?? '/usr/local/go/bin/go';
+  await runCommand(go, ['build', '-trimpath', '-buildvcs=false', '-ldflags=-s -w', '-o', file, '.'], {
+    cwd: join(import.meta.dirname, 'probe'),
+    env: { ...process.env, CGO_ENABLED: '0', GOFLAGS: '' },
+  });
+  return { file, remove: () => rm(folder, { recursive: true, force: true }) };
+}

@@ -1,0 +1,49 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ContractSubject } from '@svc/sandboxes/testing/driver-contract';
+import { buildProbe } from './build-probe.ts';
+import type { EscapeCase } from './escape-case.ts';
+import { fileCases } from './file-cases.ts';
+import { groundOf, type Ground } from './ground.ts';
+import { kernelCases } from './kernel-cases.ts';
+import { networkCases } from './network-cases.ts';
+import { startOutside } from './outside.ts';
+import { processCases } from './process-cases.ts';
+import { resourceCases, type EmptyFiles } from './resource-cases.ts';
+
+/** Every case against one driver, each with the control that shows that it could have failed. */
+export function escapeTable(make: () => Promise<ContractSubject>, files: EmptyFiles): void {
+  let ground: Ground;
+  // Each is taken away at the end, the last one first, whatever became of the others.
+  const made: (() => Promise<void>)[] = [];
+
+  beforeAll(async () => {
+    const probe = await buildProbe();
+    made.push(() => probe.remove());
+    const outside = await startOutside();
+    made.push(() => outside.close());
+    const subject = await make();
+    made.push(() => subject.dispose());
+    expect(await subject.driver.open()).toMatchObject({ available: true });
+    ground = groundOf(subject.driver, outside, probe);
+    made.push(() => ground.close());
+  });
+  afterAll(async () => {
+    const failures: unknown[] = [];
+    for (const takeAway of made.toReversed()) await takeAway().catch((error: unknown) => failures.push(error));
+    expect(failures).toEqual([]);
+  });
+
+  const suite = (name: string, cases: readonly EscapeCase[]): void => {
+    describe(name, () => {
+      it.each(cases)('never $title', async ({ attempt, control }) => {
+        expect(await attempt(ground)).toMatchObject({ done: false });
+        expect(await control(ground), 'the control').toMatchObject({ done: true });
+      });
+    });
+  };
+  suite('the kernel: a sandbox', kernelCases());
+  suite('processes: a sandbox', processCases());
+  suite('files: a sandbox', fileCases());
+  suite('the network: a sandbox', networkCases());
+  suite('what it takes: a sandbox', resourceCases(files));
+}

@@ -1,0 +1,229 @@
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import type { AgentConnection, AgentRequest } from '@svc/sandboxes/testing/agent-connection';
+import { tarArchive, type TarEntry } from '@svc/sandboxes/testing/tar-archive';
+import { runCommand } from '../kubernetes/commands.ts';
+import type { EscapeCase } from './escape-case.ts';
+import type { Ground, Outcome, Sandbox } from './ground.ts';
+
+const SECRET = 'a-secret-of-this-host';
+const ANSWER_LIMIT_MS = 10_000;
+const MAX_BYTES = 1024 * 1024;
+
+/** Attacks through the files API: the platform asks the helper, and what is there was put there by the sandbox. */
+export function fileCases(): EscapeCase[] {
+  return [
+    {
+      title: 'has files of this host read by a link that is swapped for a file',
+      attempt: (ground) => withSecret((path) => readWhileSwapping(ground, path)),
+      control: ({ host }) => withSecret((path) => host('content', path, SECRET)),
+    },
+    {
+      title: 'has files of this host read through /proc/self/fd, /proc/1/root and their like',
+      attempt: ({ sandbox }) =>
+        withSecret(async (path) => {
+          const { connection } = await sandbox('one');
+          const ways = [
+            '/proc/self/root',
+            '/proc/1/root',
+            '/proc/1/cwd',
+            '/proc/self/fd/0',
+            '/proc/self/fd/3',
+            '/proc/thread-self/root',
+          ];
+          const up = ['', '/..', '/../..', '/../../../../..'];
+          const paths = ways.flatMap((way) => up.map((each) => `${way}${each}${path}`));
+          return anyReads(connection, [...paths, `/../../../..${path}`, path]);
+        }),
+      control: ({ host }) => withSecret((path) => host('content', `/proc/self/root/..${path}`, SECRET)),
+    },
+    refused('stops the files API with a FIFO', 'mkfifo /root/fifo', { op: 'file.read', path: '/root/fifo' }),
+    refused('feeds the files API from a device', 'ln -s /dev/zero /root/zero', { op: 'file.read', path: '/root/zero' }),
+    refused('feeds the files API from a terminal', 'ln -s /dev/ptmx /root/ptmx', {
+      op: 'file.read',
+      path: '/root/ptmx',
+    }),
+    refused('changes the kernel through the files API', 'true', {
+      op: 'file.write',
+      path: '/proc/sys/kernel/core_pattern',
+    }),
+    refused('changes the helper through the files API', 'true', { op: 'file.write', path: '/.sandbox/agent' }),
+    refused('moves the helper through the files API', 'echo x > /root/other', {
+      op: 'file.move',
+      path: '/root/other',
+      target: '/.sandbox/agent',
+      overwrite: true,
+    }),
+    refused('removes its root through the files API', 'true', { op: 'file.remove', path: '/', recursive: true }),
+    ...HOSTILE_MEMBERS.map(([what, entries]) => archiveCase(what, entries)),
+  ];
+}
+
+async function withSecret(body: (path: string) => Promise<Outcome>): Promise<Outcome> {
+  const folder = await mkdtemp(join(tmpdir(), 'svc-secret-'));
+  try {
+    await runCommand('chmod', ['755', folder]);
+    const path = join(folder, 'secret');
+    await writeFile(path, SECRET, { mode: 0o644 });
+    return await body(path);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function readWhileSwapping({ sandbox }: Ground, path: string): Promise<Outcome> {
+  const one = await sandbox('one');
+  const swap = `cd /root; while [ ! -e stop ]; do ln -sf ${path} s; mv -f s swapped; ln -sf /proc/1/root${path} s; mv -f s swapped; echo own > s; mv -f s swapped; done`;
+  const swapping = one.shell(swap);
+  let outcome: Outcome = { done: false, detail: 'its own files only' };
+  for (let attempt = 0; attempt < 200 && !outcome.done; attempt += 1) {
+    outcome = await anyReads(one.connection, ['/root/swapped']);
+  }
+  await one.shell('touch /root/stop');
+  await swapping;
+  await one.shell('rm -f /root/stop /root/swapped');
+  return outcome;
+}
+
+async function anyReads(connection: AgentConnection, paths: readonly string[]): Promise<Outcome> {
+  for (const path of paths) {
+    const { content } = await ask(connection, { op: 'file.read', path, offset: 0, length: MAX_BYTES });
+    if (content.includes(SECRET)) return { done: true, detail: path };
+  }
+  return { done: false, detail: `${paths.length} paths` };
+}
+
+interface Answer {
+  readonly ok: boolean;
+  readonly code: string;
+  readonly content: Buffer;
+}
+
+/** An operation with its data, bounded; no answer at all is the code BLOCKED. */
+async function ask(connection: AgentConnection, request: AgentRequest, input?: Buffer): Promise<Answer> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  const stream = connection.start(request, {
+    data: (chunk) => {
+      bytes += chunk.length;
+      if (bytes <= MAX_BYTES) chunks.push(Buffer.from(chunk));
+      if (bytes <= MAX_BYTES) stream.consumed(chunk.length);
+    },
+  });
+  const late = Promise.withResolvers<'late'>();
+  const timer = setTimeout(() => late.resolve('late'), ANSWER_LIMIT_MS);
+  try {
+    if (input !== undefined) await Promise.race([stream.write(input), stream.outcome, late.promise]);
+    stream.finishInput();
+    const outcome = await Promise.race([stream.outcome, late.promise]);
+    const content = Buffer.concat(chunks);
+    if (outcome === 'late') return { ok: false, code: 'BLOCKED', content };
+    return outcome.ok ? { ok: true, code: 'OK', content } : { ok: false, code: outcome.code, content };
+  } finally {
+    clearTimeout(timer);
+    stream.abandon();
+  }
+}
+
+/** Done when it is carried out, or when there is no answer. The control is the same on a file of its own. */
+function refused(title: string, setup: string, request: AgentRequest): EscapeCase {
+  const tried = async (one: Sandbox, actual: AgentRequest): Promise<Outcome> => {
+    const answer = await ask(one.connection, actual, request.op === 'file.write' ? Buffer.from('x') : undefined);
+    const alive = await one.shell('echo alive');
+    const done = answer.ok || answer.code === 'BLOCKED' || answer.content.length > 0 || alive.stdout !== 'alive\n';
+    return { done, detail: answer.code };
+  };
+  return {
+    title,
+    attempt: async ({ sandbox }) => {
+      const one = await sandbox('one');
+      await one.shell(setup);
+      return tried(one, request);
+    },
+    control: async ({ sandbox }) => {
+      const one = await sandbox('one');
+      await one.shell('mkdir -p /root/own; echo own > /root/own/file; echo x > /root/other');
+      const own = request.op === 'file.remove' ? '/root/own' : '/root/own/file';
+      const target = 'target' in request ? { path: '/root/other', target: own } : { path: own };
+      return tried(one, { ...request, ...target });
+    },
+  };
+}
+
+const HOSTILE_MEMBERS: readonly (readonly [what: string, entries: readonly TarEntry[]])[] = [
+  ['an absolute path', [{ name: '/root/escaped', content: 'x' }]],
+  ['a way up', [{ name: '../escaped', content: 'x' }]],
+  [
+    'a way up in the middle',
+    [
+      { name: 'a', type: 'folder' },
+      { name: 'a/../../escaped', content: 'x' },
+    ],
+  ],
+  [
+    'a link that a later member goes through',
+    [
+      { name: 'l', type: 'symlink', target: '..' },
+      { name: 'l/escaped', content: 'x' },
+    ],
+  ],
+  [
+    'a hard link to what lies outside',
+    [
+      { name: 'h', type: 'link', target: '../outside' },
+      { name: 'h', content: 'x' },
+    ],
+  ],
+];
+
+/** Done when anything beside the folder that was named is made or changed. The control is tar, told to trust it. */
+function archiveCase(what: string, entries: readonly TarEntry[]): EscapeCase {
+  return {
+    title: `leaves the folder of an upload by an archive with ${what}`,
+    attempt: async ({ sandbox }) => {
+      const one = await sandbox('one');
+      await one.shell('cd /root; rm -rf in escaped; mkdir in; echo kept > outside');
+      const limits = { max_entries: 100, max_bytes: MAX_BYTES, max_ratio: 100 };
+      const answer = await ask(
+        one.connection,
+        { op: 'file.unpack', path: '/root/in', parents: true, ...limits },
+        tarArchive(entries),
+      );
+      const { stdout } = await one.shell(
+        'cd /root; ls -d escaped ../escaped 2>/dev/null; cat outside; stat -c %h outside',
+      );
+      return { done: stdout !== 'kept\n1\n', detail: answer.code };
+    },
+    control: async () => {
+      const folder = await mkdtemp(join(tmpdir(), 'svc-archive-'));
+      try {
+        const target = join(folder, 'root/in');
+        await runCommand('mkdir', ['-p', target]);
+        await writeFile(join(dirname(target), 'outside'), 'kept');
+        // An absolute path must not really leave the test's folder: it is pointed there.
+        const here = entries.map((entry) =>
+          entry.name.startsWith('/') ? { ...entry, name: join(folder, entry.name) } : entry,
+        );
+        await writeFile(join(folder, 'archive.tar'), tarArchive(here));
+        await runCommand('tar', [
+          '-xPf',
+          join(folder, 'archive.tar'),
+          '-C',
+          target,
+          '--overwrite',
+          '--keep-directory-symlink',
+        ]).catch(() => undefined);
+        const escaped = await stat(join(dirname(target), 'escaped')).then(
+          () => true,
+          () => false,
+        );
+        const outside = join(dirname(target), 'outside');
+        const changed = (await readFile(outside, 'utf8')) !== 'kept' || (await stat(outside)).nlink > 1;
+        return { done: escaped || changed, detail: `escaped ${escaped}, changed ${changed}` };
+      } finally {
+        await rm(folder, { recursive: true, force: true });
+      }
+    },
+  };
+}

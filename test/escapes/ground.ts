@@ -1,0 +1,90 @@
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import type { SandboxDriver, SandboxSpec } from '@svc/sandboxes/testing/driver';
+import type { AgentConnection } from '@svc/sandboxes/testing/agent-connection';
+import { runInSandbox, type RunResult } from '@svc/sandboxes/testing/run-in-sandbox';
+import { sampleSpec } from '@svc/sandboxes/testing/sample-spec';
+import type { BuiltProbe } from './build-probe.ts';
+import type { Outside } from './outside.ts';
+
+/** How a hostile thing went: done means that it succeeded. */
+export interface Outcome {
+  readonly done: boolean;
+  readonly detail: string;
+}
+
+export interface Sandbox {
+  readonly spec: SandboxSpec;
+  readonly connection: AgentConnection;
+  probe(...args: string[]): Promise<Outcome>;
+  shell(script: string): Promise<RunResult>;
+}
+
+/** Where the table is tried: a driver's sandboxes, this host, and a neighbour of it. */
+export interface Ground {
+  readonly driver: SandboxDriver;
+  readonly outside: Outside;
+  /** A sandbox with the probe in it; the same one for the same name. */
+  sandbox(name: string, changes?: Partial<SandboxSpec>): Promise<Sandbox>;
+  /** The probe in namespaces of its own on this host, with everything that a sandbox lacks. */
+  free(...args: string[]): Promise<Outcome>;
+  /** The probe on this host itself. */
+  host(...args: string[]): Promise<Outcome>;
+  close(): Promise<void>;
+}
+
+const LIMIT_MS = 60_000;
+const PROBE = '/root/probe';
+const NAMESPACES = ['--mount', '--pid', '--fork', '--net', '--uts', '--ipc', '--mount-proc'];
+
+export function groundOf(driver: SandboxDriver, outside: Outside, probe: BuiltProbe): Ground {
+  const sandboxes = new Map<string, Promise<Sandbox>>();
+  return {
+    driver,
+    outside,
+    sandbox(name, changes = {}) {
+      const spec = sampleSpec(`${name}-${process.pid}`, { network: 'egress', ...changes });
+      const found = sandboxes.get(name) ?? openSandbox(driver, spec, probe.file);
+      sandboxes.set(name, found);
+      return found;
+    },
+    free: (...args) => run('unshare', [...NAMESPACES, probe.file, ...args]),
+    host: (...args) => run(probe.file, args),
+    async close() {
+      for (const each of await Promise.allSettled(sandboxes.values())) {
+        if (each.status === 'rejected') continue; // told by its case; the driver's owner removes what is left
+        await each.value.connection.close();
+        await driver.remove(each.value.spec.id);
+      }
+    },
+  };
+}
+
+async function openSandbox(driver: SandboxDriver, spec: SandboxSpec, probe: string): Promise<Sandbox> {
+  const signal = AbortSignal.timeout(LIMIT_MS);
+  await driver.create(spec, signal);
+  await driver.start(spec, signal);
+  const connection = await driver.connect(spec.id, signal);
+  const upload = connection.start({ op: 'file.write', path: PROBE, mode: 0o755 });
+  await upload.write(await readFile(probe));
+  upload.finishInput();
+  const uploaded = await upload.outcome;
+  if (!uploaded.ok) throw new Error(`the probe was not taken: ${uploaded.message}`);
+  return {
+    spec,
+    connection,
+    probe: async (...args) => {
+      const { exitCode, stdout, stderr, failure } = await runInSandbox(connection, [PROBE, ...args]);
+      return { done: exitCode === 0, detail: failure ?? `${stdout}${stderr}`.trim() };
+    },
+    shell: (script) => runInSandbox(connection, ['sh', '-c', script]),
+  };
+}
+
+function run(command: string, args: readonly string[]): Promise<Outcome> {
+  return new Promise((resolve) => {
+    execFile(command, args, { cwd: '/', timeout: LIMIT_MS }, (error, stdout, stderr) => {
+      resolve({ done: error === null, detail: `${stdout}${stderr}`.trim() });
+    });
+  });
+}

@@ -1,0 +1,3 @@
+module svc.test/probe
+
+go 1.24

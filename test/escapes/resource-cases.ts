@@ -1,0 +1,59 @@
+import type { SandboxResources } from '@svc/sandboxes/testing/driver';
+import type { EscapeCase } from './escape-case.ts';
+
+const SMALL: SandboxResources = { cpuMillis: 1000, memoryMb: 128, diskMb: 64, pids: 64 };
+
+/** More than a small sandbox may have, tried in one, and in a larger one that may. */
+const AMOUNTS: readonly (readonly [title: string, wider: Partial<SandboxResources>, ...probe: string[]])[] = [
+  ['runs more processes than it was given (a fork bomb)', { pids: 512 }, 'take-processes', '150'],
+  ['takes more memory than it was given', { memoryMb: 512 }, 'take-memory', '200'],
+  ['fills the disk of this host', { diskMb: 512 }, 'take-bytes', '150', '/root'],
+  ['fills the memory of this host through /dev/shm', { memoryMb: 512 }, 'take-bytes', '200', '/dev/shm'],
+];
+
+export interface EmptyFiles {
+  /** More empty files than a disk of `diskMb` may hold, and fewer than one of 2 GiB does. */
+  readonly count: number;
+  readonly diskMb: number;
+}
+
+export function resourceCases(files: EmptyFiles): EscapeCase[] {
+  const amounts = AMOUNTS.map(([title, wider, ...probe]) => resourceCase(title, wider, probe));
+  return [
+    ...amounts,
+    resourceCase(
+      'fills the file system with empty files',
+      { diskMb: 2048, memoryMb: 1024 },
+      ['take-files', String(files.count), '/root'],
+      { ...SMALL, diskMb: files.diskMb },
+    ),
+    {
+      title: "takes all of this host's open files",
+      attempt: async ({ sandbox }) => (await sandbox('one')).probe('take-descriptors', '300000'),
+      control: async ({ sandbox }) => (await sandbox('one')).probe('take-descriptors', '500'),
+    },
+  ];
+}
+
+function resourceCase(
+  title: string,
+  wider: Partial<SandboxResources>,
+  probe: readonly string[],
+  narrow = SMALL,
+): EscapeCase {
+  return {
+    title,
+    attempt: async ({ sandbox }) => {
+      const tight = await sandbox(`tight-${narrow.diskMb}`, { resources: narrow });
+      const outcome = await tight.probe(...probe);
+      const neighbour = await (await sandbox('one')).shell('echo fine');
+      const alive = await tight.shell('echo alive');
+      const harmed = neighbour.stdout !== 'fine\n' || alive.stdout !== 'alive\n';
+      return harmed ? { done: true, detail: `it or its neighbour did not go on: ${outcome.detail}` } : outcome;
+    },
+    control: async ({ sandbox }) => {
+      const name = `wide-${probe[0]}-${probe[2]?.slice(1).replace('/', '-') ?? ''}`;
+      return (await sandbox(name, { resources: { ...SMALL, ...wider } })).probe(...probe);
+    },
+  };
+}
