@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { AgentConnection } from '@svc/sandboxes/testing/agent-connection';
 import type { EscapeCase } from './escape-case.ts';
 import type { Outcome } from './ground.ts';
-import { hostileHelper, politeHelper } from './hostile-helper.ts';
+import { hostileHelper, politeHelper } from './hostile-frames.ts';
 
 const HELPER = '/.sandbox/agent';
 
