@@ -1,0 +1,55 @@
+import type { Principal } from '@svc/http';
+import { migrations } from '@svc/migrations';
+import { describeDialects } from '@svc/testing';
+import { expect, it } from 'vitest';
+import { createStores, type Stores } from './stores.ts';
+import type { ClusterTables } from './tables.ts';
+
+const NOW = '2026-11-21T10:00:00.000Z';
+const SOON = '2026-11-21T10:00:30.000Z';
+const LATER = '2026-11-21T10:05:00.000Z';
+
+describeDialects<ClusterTables>('the store of tunnels', migrations, (database) => {
+  async function withCluster(run: (stores: Stores) => Promise<void>): Promise<void> {
+    const stores = createStores(database().kysely);
+    const cluster = { id: 'cls-1', workspaceUuid: 'ws', name: 'production', createdAt: NOW, createdBy: 'Ada' };
+    await stores.clusters.insert(cluster, 'hash', 10);
+    await run(stores);
+  }
+
+  it('counts the tunnels of a cluster, and a late end of an older one clears nothing', () =>
+    withCluster(async ({ tunnelStore }) => {
+      expect(await tunnelStore.holder('cls-1', NOW)).toBeNull();
+      expect(await tunnelStore.open('cls-1', 'replica-1', NOW, SOON)).toBe(1);
+      expect(await tunnelStore.open('cls-1', 'replica-2', NOW, SOON)).toBe(2);
+      await tunnelStore.close('cls-1', 1);
+      expect(await tunnelStore.holder('cls-1', NOW)).toBe('replica-2');
+      await tunnelStore.close('cls-1', 2);
+      expect(await tunnelStore.holder('cls-1', NOW)).toBeNull();
+    }));
+
+  it('forgets a holder whose lease ended, and tells a replica which tunnels are still its own', () =>
+    withCluster(async ({ tunnelStore }) => {
+      const epoch = await tunnelStore.open('cls-1', 'replica-1', NOW, SOON);
+      expect(await tunnelStore.holder('cls-1', LATER)).toBeNull();
+      expect([...(await tunnelStore.renew('replica-1', LATER))]).toEqual([['cls-1', epoch]]);
+      expect(await tunnelStore.holder('cls-1', SOON)).toBe('replica-1');
+      expect([...(await tunnelStore.renew('replica-2', LATER))]).toEqual([]);
+      await tunnelStore.forget('replica-1');
+      expect(await tunnelStore.holder('cls-1', NOW)).toBeNull();
+    }));
+
+  it('keeps a link until its end, and no longer than its cluster', () =>
+    withCluster(async ({ tunnelStore, clusters }) => {
+      const principal: Principal = { kind: 'user', id: 'u', name: 'Ada', credential: 'api_token', credentialId: null };
+      const link = { clusterId: 'cls-1', service: 'web', principal, teamUuid: null, expiresAt: SOON };
+      await tunnelStore.addLink('hash-1', link, NOW);
+      expect(await tunnelStore.findLink('hash-1', NOW)).toEqual(link);
+      expect(await tunnelStore.findLink('hash-1', SOON)).toBeUndefined();
+      await tunnelStore.pruneLinks(SOON);
+      expect(await tunnelStore.findLink('hash-1', NOW)).toBeUndefined();
+      await tunnelStore.addLink('hash-2', { ...link, expiresAt: LATER }, NOW);
+      await clusters.remove('cls-1');
+      expect(await tunnelStore.findLink('hash-2', NOW)).toBeUndefined();
+    }));
+});
