@@ -25,7 +25,7 @@ export class StreamAgent extends Agent {
     if (this.#idleMs === 0 || stream.destroyed || stream.readableEnded) return false;
     this.#timers.set(
       stream,
-      setTimeout(() => stream.destroy(), this.#idleMs),
+      setTimeout(() => stream.destroy(), this.#idleMs).unref(), // a stream that waits holds no process
     );
     return true;
   }
