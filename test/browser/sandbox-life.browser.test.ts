@@ -2,6 +2,7 @@ import type { SandboxHandle } from '@svc/sdk';
 import { describeRequiring } from '@svc/testing';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expectAccessible } from './support/accessibility.ts';
 import { launchBrowser } from './support/browser.ts';
 import { openConsole, signIn } from './support/console-page.ts';
 import { LOOKS, visit } from './support/looks.ts';
@@ -38,7 +39,7 @@ describeRequiring(SANDBOX_REQUIREMENTS, 'the life of a sandbox in the console', 
     await page.getByRole('button', { name: 'Resume' }).click();
     await table.getByText('Resumed').waitFor();
     await sandbox.stop();
-    await table.getByText('Stopped').waitFor();
+    await table.getByText('Stopped', { exact: true }).waitFor();
     await sandbox.start();
     await page.locator('#content header').getByText('Running').waitFor();
     await screenshot(page, 'light-sandbox-events');
@@ -72,6 +73,9 @@ describeRequiring(SANDBOX_REQUIREMENTS, 'the life of a sandbox in the console', 
     await screenshot(page, 'light-sandbox-ports');
     const [shown] = await Promise.all([opened.context.waitForEvent('page'), link.click()]);
     await shown.getByRole('heading', { name: 'from inside' }).waitFor();
+    await page.getByRole('button', { name: 'Take the links to port 8080 back' }).click();
+    await page.getByText('No port of this sandbox can be reached from outside.').waitFor();
+    expect(await sandbox.ports()).toEqual([]);
     await page.getByLabel('Port', { exact: true }).fill('70000');
     await page.getByText('From 1 to 65535.').waitFor();
     await opened.expectNoFault();
@@ -112,7 +116,11 @@ describeRequiring(SANDBOX_REQUIREMENTS, 'the life of a sandbox in the console', 
       for (const tab of ['', '/files', '/metrics', '/snapshots', '/ports', '/events', '/settings']) {
         await visit(page, `${look.name}-sandbox${tab.replace('/', '-')}`, `${path}${tab}`, 'life-box');
       }
-      await visit(page, `${look.name}-sandbox-new`, `${list}?create=true`, 'Sandboxes');
+      await page.goto(`${list}?create=true`);
+      const dialog = page.getByRole('dialog', { name: 'New sandbox' });
+      await dialog.getByRole('radio').first().waitFor();
+      await screenshot(page, `${look.name}-sandbox-new`);
+      await expectAccessible(page, `the dialog of a new sandbox, ${look.name}`);
       await opened.expectNoFault();
     });
   }

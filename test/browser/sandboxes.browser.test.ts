@@ -122,7 +122,8 @@ describeRequiring(SANDBOX_REQUIREMENTS, 'sandboxes in the console', () => {
 
   it('shows the facts of one, and deletes it', async () => {
     const [found] = (await platform.svc.sandboxes.page({ name: 'builder' })).items;
-    await using opened = await openConsole(browser, platform);
+    // Its page may ask for it once more, when it hears that it is gone.
+    await using opened = await openConsole(browser, platform, { expectedStatuses: [404] });
     const { page } = opened;
     await signIn(page, platform, `${listPath()}/${found?.id}/settings`);
     await page.getByText('COLOUR').waitFor();

@@ -1,11 +1,12 @@
-import type {
-  FileEntry,
-  SandboxesClient,
-  SandboxInfo,
-  SandboxPage,
-  SandboxStatus,
-  Snapshot,
-  Workspace,
+import {
+  NotFoundError,
+  type FileEntry,
+  type SandboxesClient,
+  type SandboxInfo,
+  type SandboxPage,
+  type SandboxStatus,
+  type Snapshot,
+  type Workspace,
 } from '@svc/sdk';
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import { useMemo } from 'react';
@@ -66,7 +67,9 @@ export function sandboxQuery(api: SandboxesClient, workspace: Workspace, id: str
   return queryOptions({
     queryKey: sandboxKey(workspace, id),
     queryFn: ({ signal }): Promise<Sandbox> => api.of(id).get({ signal }),
-    refetchInterval: ({ state }) => everyMs(state.data === undefined ? [] : [state.data]),
+    // One that is gone stays gone.
+    refetchInterval: ({ state }) =>
+      state.error instanceof NotFoundError ? false : everyMs(state.data === undefined ? [] : [state.data]),
   });
 }
 
@@ -149,5 +152,12 @@ export function snapshotsQuery(api: SandboxesClient, workspace: Workspace) {
       }
       return snapshots;
     },
+  });
+}
+
+export function openPortsQuery(api: SandboxesClient, workspace: Workspace, id: string) {
+  return queryOptions({
+    queryKey: [...sandboxKey(workspace, id), 'ports'],
+    queryFn: ({ signal }) => api.of(id).ports({ signal }),
   });
 }

@@ -29,7 +29,7 @@ export function detailWords({ details }: Pick<SandboxEvent, 'details'>): string 
   if (typeof message === 'string') return message;
   if (typeof reason === 'string') return reasonWords(reason) ?? reason;
   return Object.entries(details)
-    .filter(([, value]) => value !== null && value !== '' && typeof value !== 'object')
+    .filter(([, value]) => value !== null && value !== '' && value !== false && typeof value !== 'object')
     .map(([key, value]) => `${key.replaceAll('_', ' ')} ${String(value)}`)
     .join(', ');
 }

@@ -93,10 +93,12 @@ function NameCell({ workspace, sandbox }: { workspace: Workspace; sandbox: Sandb
         <Link to={paths.sandbox} params={{ workspace: workspace.uuid, sandbox: sandbox.id }}>
           {sandbox.name}
         </Link>
-        {labels.slice(0, 2).map(([key, value]) => (
-          <Badge key={key}>{value === '' ? key : `${key}=${value}`}</Badge>
-        ))}
-        {labels.length > 2 && <Badge>+{labels.length - 2}</Badge>}
+        <span className={styles['labels']}>
+          {labels.slice(0, 2).map(([key, value]) => (
+            <Badge key={key}>{value === '' ? key : `${key}=${value}`}</Badge>
+          ))}
+          {labels.length > 2 && <Badge>+{labels.length - 2}</Badge>}
+        </span>
       </span>
       <Under sandbox={sandbox} />
     </span>

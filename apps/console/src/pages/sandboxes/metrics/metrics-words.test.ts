@@ -22,7 +22,12 @@ describe('what a sandbox uses', () => {
   });
 
   it('is drawn in the steps in which it was measured', () => {
-    expect(spanOf(metrics, '15m', START)).toMatchObject({ stepMs: 10_000, fromMs: START - 900_000 });
+    const newestMs = START + 25_000;
+    expect(spanOf(metrics, '15m', newestMs + 800)).toEqual({
+      stepMs: 10_000,
+      fromMs: newestMs - 900_000,
+      toMs: newestMs + 10_000,
+    });
     expect(spanOf({ samples: [], current: sample(0, null) }, '1h', START).stepMs).toBe(10_000);
   });
 

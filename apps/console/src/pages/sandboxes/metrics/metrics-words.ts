@@ -34,9 +34,12 @@ export function valuesOf({ samples, current }: SandboxMetrics, field: Field, fac
 const USUAL_STEP_MS = 10_000;
 
 /** The time that is drawn, in steps as they were measured. */
-export function spanOf({ samples }: SandboxMetrics, span: MetricsSpan, nowMs: number): TimeSpan {
+export function spanOf({ samples, current }: SandboxMetrics, span: MetricsSpan, nowMs: number): TimeSpan {
   const stepMs = stepOf(samples);
-  return { fromMs: nowMs - SPANS[span].lengthMs, toMs: nowMs + stepMs, stepMs };
+  // The clocks of the platform and of this machine may differ a little; what was just measured is now.
+  const newestMs = Date.parse(current.at);
+  const endMs = Math.abs(nowMs - newestMs) < 3 * stepMs ? newestMs : nowMs;
+  return { fromMs: endMs - SPANS[span].lengthMs, toMs: endMs + stepMs, stepMs };
 }
 
 /** The middle of the distances: one that was away for a while does not count. */
@@ -44,7 +47,7 @@ function stepOf(samples: readonly SandboxUsage[]): number {
   const times = samples.map(({ at }) => Date.parse(at));
   const distances = times.slice(1).map((time, index) => time - (times[index] ?? time));
   const sorted = distances.toSorted((one, other) => one - other);
-  return Math.max(1_000, sorted[Math.floor(sorted.length / 2)] ?? USUAL_STEP_MS);
+  return Math.max(USUAL_STEP_MS, sorted[Math.floor(sorted.length / 2)] ?? USUAL_STEP_MS);
 }
 
 const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' });

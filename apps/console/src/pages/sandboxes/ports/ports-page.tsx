@@ -1,8 +1,8 @@
 import type { PortPreview } from '@svc/sdk';
-import { useMutation } from '@tanstack/react-query';
-import { ExternalLink, Globe, Link as LinkIcon } from 'lucide-react';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { ExternalLink, Link as LinkIcon } from 'lucide-react';
 import { useState } from 'react';
-import { useSandboxes } from '../../../api/sandboxes.ts';
+import { sandboxKey, useSandboxes } from '../../../api/sandboxes.ts';
 import type { Sandbox } from '../../../api/sandbox-types.ts';
 import { mayWrite } from '../../../session/administers.ts';
 import { useWorkspace } from '../../../session/use-session.ts';
@@ -16,6 +16,7 @@ import { EmptyState } from '../../../ui/states.tsx';
 import { RelativeTime } from '../../../ui/time.tsx';
 import { NotRunning } from '../detail/not-running.tsx';
 import { SandboxPage } from '../detail/sandbox-page.tsx';
+import { OpenPorts } from './open-ports.tsx';
 import styles from './ports.module.css';
 
 const LIFETIMES = [
@@ -47,28 +48,32 @@ export function PortsPage() {
   );
 }
 
-/** Links are made here and known to nobody else; whoever leaves the page makes another one. */
+/** A link is shown to whoever made it, and only until the page is left: then another one is made. */
 function Ports({ sandbox }: { sandbox: Sandbox }) {
+  const workspace = useWorkspace();
+  const queryClient = useQueryClient();
   const [links, setLinks] = useState<readonly PortPreview[]>([]);
+  const show = (link: PortPreview): void => {
+    setLinks((before) => [link, ...before].slice(0, 20));
+    void queryClient.invalidateQueries({ queryKey: [...sandboxKey(workspace, sandbox.id), 'ports'] });
+  };
   return (
     <>
       <Section
         title="Open a port"
-        description="A server in the sandbox, seen in this browser or another: HTTP and WebSocket, by a signed link."
+        description="A server in the sandbox, seen in a browser: HTTP and WebSocket, for whoever has the link."
       >
         <Panel>
-          <PortForm sandbox={sandbox} onMade={(link) => setLinks((before) => [link, ...before].slice(0, 20))} />
+          <PortForm sandbox={sandbox} onMade={show} />
         </Panel>
       </Section>
-      {links.length === 0 ? (
-        <Panel padded={false}>
-          <EmptyState icon={<Globe size={18} />} title="No links yet">
-            Whoever has a link sees what the server says, until the link is over.
-          </EmptyState>
-        </Panel>
-      ) : (
-        links.map((link) => <PortLink key={link.url} link={link} />)
-      )}
+      {links.map((link) => (
+        <PortLink key={link.id} link={link} />
+      ))}
+      <OpenPorts
+        sandbox={sandbox.id}
+        onClosed={(port) => setLinks((before) => before.filter((link) => link.port !== port))}
+      />
     </>
   );
 }

@@ -61,8 +61,8 @@ export class TerminalScreen {
     place.addEventListener('keydown', (event) => {
       if (!event.metaKey) event.stopPropagation();
     });
-    this.#fit.fit();
-    this.#watch = new ResizeObserver(() => this.#fit.fit());
+    this.#fill();
+    this.#watch = new ResizeObserver(() => this.#fill());
     this.#watch.observe(place);
   }
 
@@ -120,6 +120,13 @@ export class TerminalScreen {
     this.#disposed = true;
     this.#watch.disconnect();
     this.#terminal.dispose();
+  }
+
+  /** One column less than what is counted: the last one would stand below the scroll bar. */
+  #fill(): void {
+    const size = this.#fit.proposeDimensions();
+    if (size === undefined || !Number.isFinite(size.cols) || !Number.isFinite(size.rows)) return;
+    this.#terminal.resize(Math.max(2, size.cols - 1), Math.max(1, size.rows));
   }
 
   /** False: the terminal leaves the key alone. */

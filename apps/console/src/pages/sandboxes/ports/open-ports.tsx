@@ -1,0 +1,77 @@
+import type { OpenPort } from '@svc/sdk';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { openPortsQuery, useSandboxes } from '../../../api/sandboxes.ts';
+import { useWorkspace } from '../../../session/use-session.ts';
+import { Button } from '../../../ui/button.tsx';
+import { Section } from '../../../ui/page.tsx';
+import { EmptyState, ErrorState } from '../../../ui/states.tsx';
+import { Table, type Column } from '../../../ui/table.tsx';
+import { RelativeTime } from '../../../ui/time.tsx';
+import { useToasts } from '../../../ui/toast.tsx';
+
+export interface OpenPortsProps {
+  sandbox: string;
+  /** Its links are worth nothing any more. */
+  onClosed: (port: number) => void;
+}
+
+/** Every link that works now, whoever made it; the signatures are known to their makers alone. */
+export function OpenPorts({ sandbox, onClosed }: OpenPortsProps) {
+  const api = useSandboxes();
+  const workspace = useWorkspace();
+  const queryClient = useQueryClient();
+  const { done, failed } = useToasts();
+  const query = openPortsQuery(api, workspace, sandbox);
+  const ports = useQuery(query);
+  const closing = useMutation({
+    mutationFn: (port: number) => api.of(sandbox).closePorts({ port }),
+    onSuccess: (_count, port) => {
+      done(`The links to port ${port} are taken back`);
+      onClosed(port);
+    },
+    onError: (error, port) => failed(`The links to port ${port} were not taken back`, error),
+    onSettled: () => queryClient.invalidateQueries({ queryKey: query.queryKey }),
+  });
+  return (
+    <Section title="Links in use" description="Taking them back cuts what is open by them.">
+      {ports.isError ? (
+        <ErrorState error={ports.error} onRetry={() => void ports.refetch()} />
+      ) : (
+        <Table
+          caption="Links in use"
+          columns={columnsOf(closing.mutate)}
+          rows={ports.data}
+          rowKey={({ id }) => id}
+          skeletonRows={2}
+          empty={<EmptyState title="None">No port of this sandbox can be reached from outside.</EmptyState>}
+        />
+      )}
+    </Section>
+  );
+}
+
+function columnsOf(onClose: (port: number) => void): Column<OpenPort>[] {
+  return [
+    { id: 'port', header: 'Port', cell: ({ port }) => port },
+    {
+      id: 'made',
+      header: 'Made',
+      width: '8rem',
+      wideOnly: true,
+      cell: (link) => <RelativeTime at={link.created_at} />,
+    },
+    { id: 'over', header: 'Over', width: '7rem', cell: (link) => <RelativeTime at={link.expires_at} /> },
+    {
+      id: 'actions',
+      header: 'Actions',
+      headerHidden: true,
+      align: 'end',
+      width: '8rem',
+      cell: ({ port }) => (
+        <Button size="small" aria-label={`Take the links to port ${port} back`} onClick={() => onClose(port)}>
+          Take back
+        </Button>
+      ),
+    },
+  ];
+}
