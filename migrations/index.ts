@@ -20,6 +20,7 @@ import { clusterTunnels } from './0067-cluster-tunnels.ts';
 import { usageHistory } from './0051-usage-history.ts';
 import { sandboxEvents } from './0055-sandbox-events.ts';
 import { sandboxMetrics } from './0056-sandbox-metrics.ts';
+import { sandboxSnapshots } from './0057-sandbox-snapshots.ts';
 import { sandboxPreviews } from './0058-sandbox-previews.ts';
 
 /** Every migration, imported by name so that a bundle carries them all. Each file exports one `Migration`. */
@@ -44,6 +45,7 @@ export const migrations: readonly Migration[] = [
   usageHistory,
   sandboxEvents,
   sandboxMetrics,
+  sandboxSnapshots,
   sandboxPreviews,
   clusterTunnels,
 ];

@@ -58,6 +58,7 @@ describe('the life of a sandbox', () => {
       id,
       name: 'first',
       image: 'busybox',
+      snapshot_id: null,
       status: 'running',
       state_reason: null,
       error: null,

@@ -43,6 +43,7 @@ import { registerFileWriteRoutes } from './http/file-write-routes.ts';
 import { registerImageRoutes } from './http/image-routes.ts';
 import { registerSandboxRoutes } from './http/sandbox-routes.ts';
 import { registerSessionRoutes } from './http/session-routes.ts';
+import { registerSnapshotMakingRoutes, registerSnapshotRoutes } from './http/snapshot-routes.ts';
 import { registerTicketRoutes } from './http/ticket-routes.ts';
 import type { ImageCatalog } from './images/catalog.ts';
 import { registerWatchRoutes, WatchCounts } from './http/watch-routes.ts';
@@ -50,6 +51,8 @@ import { catalogOf } from './images/default-catalog.ts';
 import type { ImageStore } from './images/image-store.ts';
 import { imageStoreOf } from './images/assembly.ts';
 import { createMetricPart } from './metric-module.ts';
+import { SnapshotService } from './snapshots/snapshot-service.ts';
+import { createSnapshotRepository } from './store/snapshot-repository.ts';
 import { createPreviewPart } from './preview-module.ts';
 import { createSandboxRepository } from './store/sandbox-repository.ts';
 import type { SandboxTables } from './store/tables.ts';
@@ -120,7 +123,8 @@ export async function createSandboxesModule(deps: SandboxesDependencies): Promis
   const pool = warmPoolOf(context, boots, config, catalog);
   const service = new SandboxService(context, boots, catalog, new WarmClaims(context, boots, pool));
   const tickets = new Tickets(ticketRepository, effects);
-  const sweeper = new Sweeper(context, service, ticketRepository);
+  const snapshots = new SnapshotService(context, service, createSnapshotRepository(database.kysely, events.told));
+  const sweeper = new Sweeper(context, service, ticketRepository, snapshots);
   const usage = createMetricPart(database.kysely, context, events.recorder, config.metrics);
   const nowMs = (): number => effects.now().getTime();
   const hub = hubOf(deps, context, service, tickets, events.recorder);
@@ -142,8 +146,12 @@ export async function createSandboxesModule(deps: SandboxesDependencies): Promis
       await app.register(async (scope) => {
         useErrorRenderer(scope, renderFlatError);
         acceptEmptyJson(scope);
+        const now = (): Date => effects.now();
+        const snapshotRoutes = { service, snapshots, config, createLimiter, images, now };
+        registerSnapshotRoutes(scope, snapshotRoutes);
         for (const prefix of PREFIXES) {
-          registerSandboxRoutes(scope, { prefix, service, config, createLimiter, images });
+          registerSandboxRoutes(scope, { prefix, service, snapshots, config, createLimiter, images });
+          registerSnapshotMakingRoutes(scope, { prefix, ...snapshotRoutes });
           registerTicketRoutes(scope, { prefix, service, tickets });
           registerFileRoutes(scope, { prefix, files });
           registerFileReadRoutes(scope, { prefix, files });
@@ -172,6 +180,7 @@ export async function createSandboxesModule(deps: SandboxesDependencies): Promis
       }
       signal.throwIfAborted();
       await images.collect();
+      await snapshots.reconcile();
       log.info(await reconcile(context, service, boots, supervisor), 'sandboxes are on');
       sweeper.start();
       events.start();

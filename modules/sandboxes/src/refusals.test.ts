@@ -13,6 +13,8 @@ const ROUTES = [
   ['POST', '/:id/stop', 'write'],
   ['POST', '/:id/pause', 'write'],
   ['POST', '/:id/resume', 'write'],
+  ['POST', '/:id/snapshots', 'write'],
+  ['POST', '/:id/fork', 'write'],
   ['DELETE', '/:id', 'write'],
   ['POST', '/:id/terminal/tickets', 'write'],
   ['GET', '/:id/files/list', 'read'],

@@ -15,6 +15,15 @@ export function isSandboxId(text: string): boolean {
   return /^sbx_[a-z2-7]{26}$/.test(text);
 }
 
+/** `snp_` and 26 characters, as those of sandboxes. */
+export function newSnapshotId(randomBytes: (sizeBytes: number) => Buffer): string {
+  return `snp_${characters(randomBytes(ID_CHARACTERS))}`;
+}
+
+export function isSnapshotId(text: string): boolean {
+  return /^snp_[a-z2-7]{26}$/.test(text);
+}
+
 const ADJECTIVES = [
   'amber',
   'brisk',

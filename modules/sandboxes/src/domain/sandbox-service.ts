@@ -15,6 +15,8 @@ export interface CreateRequest {
   readonly workspaceUuid: string;
   readonly ownerId: string;
   readonly image: string;
+  /** Begins with the files of this; it was looked up for the workspace, and `image` is its image. */
+  readonly snapshotId: string | null;
   readonly name: string | null;
   readonly environment: Readonly<Record<string, string>>;
   readonly labels: Readonly<Record<string, string>>;
@@ -23,6 +25,8 @@ export interface CreateRequest {
   readonly isolation: Isolation;
   readonly idleTimeoutSeconds: number | null;
   readonly maxLifetimeSeconds: number | null;
+  /** It does not live longer than this. */
+  readonly expiresAt: string | null;
   /** The caller's own; `maxPerCaller` of the configuration for most. */
   readonly limit: number;
   readonly idempotencyKey: string | null;
@@ -209,7 +213,8 @@ export class SandboxService {
   }
 
   #assertPossible(request: CreateRequest): void {
-    if (this.#catalog.find(request.image) === null) {
+    // The image of a snapshot is here, whatever the catalog says by now.
+    if (request.snapshotId === null && this.#catalog.find(request.image) === null) {
       const names = this.#catalog.names();
       throw sandboxErrors.UNKNOWN_IMAGE({
         details: { field: 'image', image: request.image, supported_images: names },
@@ -241,6 +246,7 @@ export class SandboxService {
       driver: driver.name,
       name: request.name ?? newName((size) => effects.randomBytes(size)),
       image: request.image,
+      snapshotId: request.snapshotId,
       status: 'creating',
       stateReason: null,
       fault: null,
@@ -250,7 +256,7 @@ export class SandboxService {
       network: request.network,
       isolation: request.isolation,
       idleTimeoutSeconds: request.idleTimeoutSeconds,
-      expiresAt: maxLifetimeSeconds === null ? null : new Date(now.getTime() + maxLifetimeSeconds * 1000).toISOString(),
+      expiresAt: earliest(request.expiresAt, maxLifetimeSeconds, now),
       createdAt: now.toISOString(),
       startedAt: null,
       lastActivityAt: now.toISOString(),
@@ -267,6 +273,11 @@ function refuse(outcome: InsertOutcome, sandbox: Sandbox, limit: number): void {
   if (outcome.outcome === 'name_taken') {
     throw sandboxErrors.NAME_TAKEN({ details: { field: 'name', name: sandbox.name } });
   }
+}
+
+function earliest(expiresAt: string | null, lifetimeSeconds: number | null, now: Date): string | null {
+  const end = lifetimeSeconds === null ? null : new Date(now.getTime() + lifetimeSeconds * 1000).toISOString();
+  return [expiresAt, end].filter((each) => each !== null).toSorted()[0] ?? null;
 }
 
 function hashOf(request: unknown): string {

@@ -20,6 +20,8 @@ export interface Sandbox {
   readonly name: string;
   /** The name or alias that the create named. */
   readonly image: string;
+  /** What its files began with, instead of the bare image. */
+  readonly snapshotId: string | null;
   readonly status: SandboxStatus;
   /** Why it is in that state, as a code: a cause code, or what ended it. */
   readonly stateReason: string | null;

@@ -6,19 +6,26 @@ import type { SandboxService } from './sandbox-service.ts';
 const SWEEP_EVERY_MS = 5_000;
 const IDEMPOTENCY_KEPT_MS = 24 * 3_600_000;
 
+/** What else is cleaned up at each sweep. */
+export interface Swept {
+  sweep(): Promise<void>;
+}
+
 /** Stops what is idle, deletes what has lived long enough, and finishes deletions that failed. */
 export class Sweeper {
   readonly #context: SandboxContext;
   readonly #service: SandboxService;
   readonly #tickets: TicketRepository;
+  readonly #snapshots: Swept;
   #cancel: () => void = () => undefined;
   #running: Promise<void> = Promise.resolve();
   #closed = false;
 
-  constructor(context: SandboxContext, service: SandboxService, tickets: TicketRepository) {
+  constructor(context: SandboxContext, service: SandboxService, tickets: TicketRepository, snapshots: Swept) {
     this.#context = context;
     this.#service = service;
     this.#tickets = tickets;
+    this.#snapshots = snapshots;
   }
 
   start(): void {
@@ -43,6 +50,7 @@ export class Sweeper {
     if (this.#service.removalsUnderWay === 0) {
       for (const id of await repository.removed(node)) await this.#service.cleanUp(id);
     }
+    await this.#snapshots.sweep();
     await this.#tickets.purge(now.toISOString());
     await repository.purgeRepeated(new Date(now.getTime() - IDEMPOTENCY_KEPT_MS).toISOString());
   }

@@ -27,6 +27,7 @@ export class WarmClaims {
 
   /** One that fits as it is is recorded as running at once, which spares a write. */
   claim(request: CreateRequest, draft: Sandbox): WarmClaim {
+    if (request.snapshotId !== null) return { sandbox: draft, warm: null };
     const hostname = request.name === null ? null : hostnameOf(request.name);
     const warm = this.#pool.take({ ...specPartOf(request), hostname });
     if (warm === null) return { sandbox: draft, warm };
@@ -66,6 +67,8 @@ function specPartOf(request: CreateRequest): Omit<SandboxSpec, 'id' | 'hostname'
     labels: _labels,
     idleTimeoutSeconds: _idle,
     maxLifetimeSeconds: _lifetime,
+    expiresAt: _end,
+    snapshotId: _snapshot,
     limit: _limit,
     idempotencyKey: _key,
     ...spec

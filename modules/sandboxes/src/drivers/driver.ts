@@ -18,6 +18,8 @@ export interface SandboxSpec {
   readonly hostname: string;
   /** A name of the catalog. */
   readonly image: string;
+  /** Its first files are those of this snapshot, which has its image too. */
+  readonly snapshotId?: string | null;
   readonly resources: SandboxResources;
   readonly network: NetworkMode;
   readonly isolation: Isolation;
@@ -58,6 +60,19 @@ export type DriverStatus =
       readonly install: string | null;
     };
 
+/** Copies of the files of sandboxes. A sandbox that was created from one needs it no more. */
+export interface SnapshotDriver {
+  /**
+   * Copies the files of a sandbox that was created, running or not. They are those of one moment: what runs stands still
+   * meanwhile, and goes on unless it was paused. The copy is on the disk when this answers, whole, or not there.
+   */
+  take(id: string, snapshotId: string): Promise<{ readonly sizeBytes: number }>;
+  /** One that is not there is no error. */
+  remove(snapshotId: string): Promise<void>;
+  /** Also of what was cut off half-made. */
+  list(): Promise<readonly string[]>;
+}
+
 /**
  * Where sandboxes run. One contract suite (`driver-contract.ts`) runs on every implementation and on the fake. All
  * methods throw an `AppError` of the module's catalogue; its code becomes the cause code of the sandbox.
@@ -81,6 +96,8 @@ export interface SandboxDriver {
   adjust?(spec: SandboxSpec): Promise<void>;
   /** Changes when the name stands for another image; null while there is none. Absent: names always mean the same. */
   imageVersion?(image: string): Promise<string | null>;
+  /** Absent: the driver cannot. */
+  readonly snapshots?: SnapshotDriver;
   inspect(id: string): Promise<SandboxCondition>;
   stats(id: string): Promise<SandboxStats>;
   /** Everything inside stands still and keeps its memory. Repeating it changes nothing. */

@@ -4,6 +4,7 @@ import type { SandboxesConfig } from '../config.ts';
 import type { CreateRequest } from '../domain/sandbox-service.ts';
 import type { SandboxResources } from '../drivers/driver.ts';
 import { sandboxErrors } from '../errors.ts';
+import type { Snapshot } from '../snapshots/snapshot.ts';
 import type { createBodySchema } from './schemas.ts';
 
 const MAX_ENVIRONMENT_BYTES = 64 * 1024;
@@ -13,13 +14,29 @@ export function limitOf(principal: Principal, config: SandboxesConfig): number {
   return principal.kind === 'guest' ? config.max_per_guest : config.max_per_caller;
 }
 
+export function snapshotLimitOf(principal: Principal, config: SandboxesConfig): number {
+  return principal.kind === 'guest' ? config.max_per_guest : config.max_snapshots_per_caller;
+}
+
+/** When what a guest makes ends at the latest; null for everybody else. */
+export function guestExpiry(principal: Principal, config: SandboxesConfig, now: Date): string | null {
+  if (principal.kind !== 'guest') return null;
+  return new Date(now.getTime() + config.guest_lifetime_seconds * 1000).toISOString();
+}
+
 export function toCreateRequest(
   body: Static<typeof createBodySchema>,
   principal: Principal,
   grant: Grant,
   config: SandboxesConfig,
   idempotencyKey: string | null,
+  snapshot: Snapshot | null,
 ): CreateRequest {
+  const image = snapshot?.image ?? body.image;
+  if (image === undefined || (snapshot !== null && body.image !== undefined)) {
+    const reason = snapshot === null ? 'is required' : 'is that of the snapshot';
+    throw sandboxErrors.INVALID_FIELD({ details: { field: 'image', reason } });
+  }
   const environment = body.environment ?? {};
   if (Buffer.byteLength(JSON.stringify(environment)) > MAX_ENVIRONMENT_BYTES) {
     const reason = `is larger than ${MAX_ENVIRONMENT_BYTES} bytes`;
@@ -29,11 +46,13 @@ export function toCreateRequest(
   return {
     workspaceUuid: grant.workspaceUuid,
     ownerId: principal.id,
-    image: body.image,
+    image,
+    snapshotId: snapshot?.id ?? null,
+    expiresAt: null,
     name: body.name ?? null,
     environment,
     labels: body.labels ?? {},
-    resources: resourcesOf(body.resources ?? {}, config),
+    resources: resourcesOf(body.resources ?? {}, config, snapshot),
     network: body.network ?? config.network,
     isolation: body.isolation ?? 'default',
     idleTimeoutSeconds: body.idle_timeout_seconds ?? null,
@@ -49,7 +68,12 @@ export function toCreateRequest(
 function resourcesOf(
   wanted: NonNullable<Static<typeof createBodySchema>['resources']>,
   { resources, maximum }: SandboxesConfig,
+  snapshot: Snapshot | null,
 ): SandboxResources {
+  if (snapshot !== null && (wanted.disk_mb ?? snapshot.diskMb) !== snapshot.diskMb) {
+    const reason = `is ${snapshot.diskMb}, as of the snapshot`;
+    throw sandboxErrors.INVALID_FIELD({ details: { field: 'resources.disk_mb', reason } });
+  }
   for (const name of ['cpu', 'memory_mb', 'disk_mb', 'pids'] as const) {
     if ((wanted[name] ?? 0) <= maximum[name]) continue;
     const field = `resources.${name}`;
@@ -58,7 +82,7 @@ function resourcesOf(
   return {
     cpuMillis: Math.round((wanted.cpu ?? resources.cpu) * 1000),
     memoryMb: wanted.memory_mb ?? resources.memory_mb,
-    diskMb: wanted.disk_mb ?? resources.disk_mb,
+    diskMb: snapshot?.diskMb ?? wanted.disk_mb ?? resources.disk_mb,
     pids: wanted.pids ?? resources.pids,
   };
 }

@@ -15,6 +15,7 @@ export function renderSandbox(sandbox: Sandbox, images: ImageProgressSource): St
     id: sandbox.id,
     name: sandbox.name,
     image: sandbox.image,
+    snapshot_id: sandbox.snapshotId,
     status: sandbox.status,
     state_reason: sandbox.stateReason,
     error: sandbox.fault,

@@ -4,6 +4,7 @@ import { Type } from 'typebox';
 import type { SandboxesConfig } from '../config.ts';
 import type { SandboxService } from '../domain/sandbox-service.ts';
 import { sandboxErrors } from '../errors.ts';
+import type { SnapshotService } from '../snapshots/snapshot-service.ts';
 import { limitOf, toCreateRequest } from './create-request.ts';
 import { renderSandbox, type ImageProgressSource } from './render-sandbox.ts';
 import { goneSignal } from './request-signal.ts';
@@ -28,6 +29,7 @@ export interface SandboxRoutesOptions {
   /** `/api/containers` or `/api/sandboxes`. */
   readonly prefix: string;
   readonly service: SandboxService;
+  readonly snapshots: SnapshotService;
   readonly config: SandboxesConfig;
   readonly createLimiter: RateLimiter;
   readonly images: ImageProgressSource;
@@ -93,7 +95,8 @@ function registerReads(app: HttpApp, { prefix, service, config, images }: Sandbo
   );
 }
 
-function registerCreate(app: HttpApp, { prefix, service, config, createLimiter, images }: SandboxRoutesOptions): void {
+function registerCreate(app: HttpApp, options: SandboxRoutesOptions): void {
+  const { prefix, service, snapshots, config, createLimiter, images } = options;
   app.post(
     prefix,
     {
@@ -112,7 +115,10 @@ function registerCreate(app: HttpApp, { prefix, service, config, createLimiter, 
     async (request, reply) => {
       limitCreates(request, createLimiter);
       const key = request.headers['idempotency-key'] ?? null;
-      const create = toCreateRequest(request.body, principalOf(request), grantOf(request), config, key);
+      const grant = grantOf(request);
+      const { snapshot_id: snapshotId } = request.body;
+      const snapshot = snapshotId === undefined ? null : await snapshots.usable(grant.workspaceUuid, snapshotId);
+      const create = toCreateRequest(request.body, principalOf(request), grant, config, key, snapshot);
       const waitMs = request.query.wait_ms ?? DEFAULT_WAIT_MS;
       const sandbox = await service.create(create, waitMs, goneSignal(reply));
       reply.header('location', `${prefix}/${sandbox.id}`);

@@ -32,6 +32,7 @@ export const sandboxSchema = Type.Object({
   id: Type.String({ pattern: '^sbx_[a-z2-7]{26}$' }),
   name: Type.String(),
   image: Type.String(),
+  snapshot_id: nullable(Type.String({ description: 'What its files began with' })),
   status: statusSchema,
   state_reason: nullable(Type.String()),
   error: nullable(Type.Object({ code: Type.String(), message: Type.String(), recoverable: Type.Boolean() })),
@@ -56,7 +57,8 @@ export const sandboxSchema = Type.Object({
 
 export const createBodySchema = Type.Object(
   {
-    image: Type.String({ minLength: 1, maxLength: 256, description: 'A name or alias of the catalog' }),
+    image: Type.Optional(Type.String({ minLength: 1, maxLength: 256, description: 'A name or alias of the catalog' })),
+    snapshot_id: Type.Optional(Type.String({ maxLength: 100, description: 'In the place of an image' })),
     name: Type.Optional(Type.String({ pattern: NAME_PATTERN })),
     environment: Type.Optional(
       Type.Record(Type.String({ pattern: '^[A-Za-z_][A-Za-z0-9_]{0,127}$' }), Type.String({ maxLength: 32_768 }), {

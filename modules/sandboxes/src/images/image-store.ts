@@ -127,6 +127,12 @@ export class ImageStore {
     throw sandboxErrors.IMAGE_PULL_FAILED({ details: { image: name, reason: 'it is removed again and again' } });
   }
 
+  /** The same for an image that was prepared earlier; null when it is gone. */
+  async claimDigest(holder: string, digest: string): Promise<PreparedImage | null> {
+    await this.#references.hold(holder, digest);
+    return this.byDigest(digest);
+  }
+
   /** The sandbox is gone; an image that only it still needed is removed. */
   async release(holder: string): Promise<void> {
     const digest = await this.#references.release(holder);

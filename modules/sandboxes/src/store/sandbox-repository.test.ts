@@ -17,6 +17,7 @@ function sandbox(changes: Partial<Sandbox>): Sandbox {
     driver: 'd',
     name: 'name',
     image: 'busybox',
+    snapshotId: null,
     status: 'creating',
     stateReason: null,
     fault: null,

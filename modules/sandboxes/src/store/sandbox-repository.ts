@@ -3,6 +3,7 @@ import { sandboxErrors } from '../errors.ts';
 import type { Sandbox, SandboxChange, SandboxStatus } from '../domain/sandbox.ts';
 import { eventsOfChange } from '../events/sandbox-event.ts';
 import type { InsertOutcome, RepeatedRequest, SandboxFilter, SandboxPage, SandboxRepository } from '../domain/ports.ts';
+import { pageCursor, parseCursor } from './page-cursor.ts';
 import { writeEvents } from './event-log.ts';
 import { faultColumns, fromRow, toRow } from './sandbox-row.ts';
 import type { SandboxTables } from './tables.ts';
@@ -280,18 +281,5 @@ async function list(kysely: Kysely<SandboxTables>, workspaceUuid: string, filter
   }
   const rows = await query.execute();
   const sandboxes = rows.slice(0, filter.pageSize).map(fromRow);
-  const last = sandboxes.at(-1);
-  const nextCursor =
-    rows.length > filter.pageSize && last !== undefined
-      ? Buffer.from(`${last.createdAt}|${last.id}`).toString('base64url')
-      : null;
-  return { sandboxes, nextCursor };
-}
-
-function parseCursor(cursor: string): { createdAt: string; id: string } {
-  const [createdAt = '', id = ''] = Buffer.from(cursor, 'base64url').toString().split('|');
-  if (createdAt === '' || id === '') {
-    throw sandboxErrors.INVALID_FIELD({ details: { field: 'cursor', reason: 'it was not made by this list' } });
-  }
-  return { createdAt, id };
+  return { sandboxes, nextCursor: rows.length > filter.pageSize ? pageCursor(sandboxes.at(-1)) : null };
 }

@@ -13,6 +13,7 @@ export function toRow(sandbox: Sandbox): SandboxRow {
     name: sandbox.name,
     taken_name: sandbox.removedAt === null ? sandbox.name : null,
     image: sandbox.image,
+    snapshot_id: sandbox.snapshotId,
     status: sandbox.status,
     state_reason: sandbox.stateReason,
     ...faultColumns(sandbox.fault),
@@ -54,6 +55,7 @@ export function fromRow(row: SandboxRow): Sandbox {
     driver: row.driver,
     name: row.name,
     image: row.image,
+    snapshotId: row.snapshot_id,
     status: row.status as SandboxStatus,
     stateReason: row.state_reason,
     fault:

@@ -1,4 +1,4 @@
-/** Rows as migrations 0020, 0055 and 0056 define them. Times are ISO 8601 UTC, objects are JSON text, truth is 0 or 1. */
+/** Rows as migrations 0020, 0055 to 0057 define them. Times are ISO 8601 UTC, objects are JSON text, truth is 0 or 1. */
 export interface SandboxTables {
   sandbox: SandboxRow;
   sandbox_label: { sandbox_id: string; key: string; value: string };
@@ -11,6 +11,7 @@ export interface SandboxTables {
     sandbox_id: string;
     created_at: string;
   };
+  sandbox_snapshot: SnapshotRow;
   sandbox_event_counter: { workspace_uuid: string; last_sequence: number };
   sandbox_event: {
     workspace_uuid: string;
@@ -68,4 +69,20 @@ export interface SandboxRow {
   last_activity_at: string;
   removed_at: string | null;
   paused_at: string | null;
+  snapshot_id: string | null;
+}
+
+export interface SnapshotRow {
+  id: string;
+  workspace_uuid: string;
+  owner_id: string;
+  node: string;
+  driver: string;
+  name: string;
+  sandbox_id: string;
+  image: string;
+  disk_mb: number;
+  size_bytes: number;
+  state: string;
+  created_at: string;
 }

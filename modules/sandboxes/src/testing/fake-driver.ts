@@ -10,6 +10,7 @@ import type {
   SandboxDriver,
   SandboxSpec,
   SandboxStats,
+  SnapshotDriver,
 } from '../drivers/driver.ts';
 import { sandboxErrors } from '../errors.ts';
 import { FakeAgent } from './fake-agent.ts';
@@ -52,6 +53,9 @@ export class FakeDriver implements SandboxDriver {
     assertSandboxId(spec.id);
     signal.throwIfAborted();
     await this.beforeCreate(spec, signal);
+    if (typeof spec.snapshotId === 'string' && !this.kept.has(spec.snapshotId) && !this.sandboxes.has(spec.id)) {
+      throw sandboxErrors.ROOTFS_FAILED({ details: { reason: 'its snapshot is gone' } });
+    }
     if (!this.sandboxes.has(spec.id)) this.sandboxes.set(spec.id, { agent: null, outOfMemory: false, paused: false });
   }
 
@@ -101,6 +105,20 @@ export class FakeDriver implements SandboxDriver {
     sandbox.paused = false;
     sandbox.agent?.thaw();
   }
+
+  /** Snapshots by id, with the files of the fake: none. A test makes the next one fail or wait. */
+  readonly kept = new Set<string>();
+  beforeSnapshot: (id: string, snapshotId: string) => Promise<void> = async () => undefined;
+  readonly snapshots: SnapshotDriver = {
+    take: async (id, snapshotId) => {
+      if (!this.sandboxes.has(id)) throw sandboxErrors.ROOTFS_FAILED({ details: { reason: 'its files are gone' } });
+      this.kept.add(snapshotId);
+      await this.beforeSnapshot(id, snapshotId);
+      return { sizeBytes: 4096 };
+    },
+    remove: async (snapshotId) => void this.kept.delete(snapshotId),
+    list: async () => [...this.kept],
+  };
 
   async stop(id: string): Promise<void> {
     assertSandboxId(id);

@@ -100,7 +100,7 @@ func copyDisk(template, target string) error {
 		return err
 	}
 	defer to.Close()
-	if err = to.Truncate(stat.Size()); err == nil {
+	if err = to.Truncate(stat.Size()); err == nil && !sharesBlocks(from, to) {
 		err = copyExtents(from, to, stat.Size())
 	}
 	if err == nil {
@@ -110,6 +110,12 @@ func copyDisk(template, target string) error {
 		_ = os.Remove(temporary)
 	}
 	return err
+}
+
+// sharesBlocks lets the file system answer for both files with the same blocks, where it can (XFS, Btrfs).
+func sharesBlocks(from, to *os.File) bool {
+	_, _, errno := syscall.Syscall(syscall.SYS_IOCTL, to.Fd(), ficlone, from.Fd())
+	return errno == 0
 }
 
 func copyExtents(from, to *os.File, size int64) error {

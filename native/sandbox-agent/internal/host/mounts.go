@@ -107,34 +107,45 @@ func mountLayer(layer string, userns int, target string) error {
 // mountDisk mounts an ext4 block device so that the files on it belong to ids from 0 on, whatever ids run now. A fresh
 // disk is filled before the ids are mapped: our own root is not one of the sandbox's users.
 func mountDisk(device string, userns int, target string, fill func(root string) error) error {
+	mount, err := mountDetached(device)
+	if err != nil {
+		return err
+	}
+	defer syscall.Close(mount)
+	if err := fill(descriptorPath(mount)); err != nil {
+		return err
+	}
+	return rootfsStep("map the disk's ids", mountMapped(mount, userns, mountAttrNodev, target))
+}
+
+// mountDetached mounts an ext4 block device at no place; the mount ends with its descriptor.
+func mountDetached(device string) (int, error) {
 	name := [...]byte{'e', 'x', 't', '4', 0}
 	context, _, errno := syscall.Syscall(sysFsopen, uintptr(unsafe.Pointer(&name)), 1, 0)
 	if errno != 0 {
-		return rootfsStep("open ext4", errno)
+		return 0, rootfsStep("open ext4", errno)
 	}
 	defer syscall.Close(int(context))
 	key := [...]byte{'s', 'o', 'u', 'r', 'c', 'e', 0}
 	value, err := syscall.BytePtrFromString(device)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	if _, _, errno = syscall.Syscall6(sysFsconfig, context, fsconfigSetString, uintptr(unsafe.Pointer(&key)),
 		uintptr(unsafe.Pointer(value)), 0, 0); errno != 0 {
-		return rootfsStep("name the disk", errno)
+		return 0, rootfsStep("name the disk", errno)
 	}
 	if _, _, errno = syscall.Syscall6(sysFsconfig, context, fsconfigCreate, 0, 0, 0, 0); errno != 0 {
-		return rootfsStep("mount the disk", errno)
+		return 0, rootfsStep("mount the disk", errno)
 	}
 	mount, _, errno := syscall.Syscall(sysFsmount, context, 1, mountAttrNodev)
 	if errno != 0 {
-		return rootfsStep("mount the disk", errno)
+		return 0, rootfsStep("mount the disk", errno)
 	}
-	defer syscall.Close(int(mount))
-	if err := fill("/proc/self/fd/" + strconv.Itoa(int(mount))); err != nil {
-		return err
-	}
-	return rootfsStep("map the disk's ids", mountMapped(int(mount), userns, mountAttrNodev, target))
+	return int(mount), nil
 }
+
+func descriptorPath(fd int) string { return "/proc/self/fd/" + strconv.Itoa(fd) }
 
 // mountOverlay joins image and disk. The kernel keeps the mounter's identity for the file system's own work, and both
 // layers have the sandbox's ids, so the mounter must be one of them: a thread takes that id on, keeps its capabilities

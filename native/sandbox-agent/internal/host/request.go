@@ -20,6 +20,9 @@ type request struct {
 	Hostname string            `json:"hostname"`
 	Limits   *limits           `json:"limits"`
 	Files    map[string]string `json:"files"`
+	// Of snapshot and copy_disk: files on this machine.
+	From string `json:"from"`
+	To   string `json:"to"`
 }
 
 // plan is everything that a start needs; the platform made every decision in it.
@@ -131,6 +134,10 @@ func (h *host) handle(r *request) (any, error) {
 		return map[string]any{}, h.pause(r.Sandbox)
 	case "resume":
 		return map[string]any{}, h.cgroups.thaw(r.Sandbox)
+	case "snapshot":
+		return h.snapshot(r.Sandbox, r.From, r.To)
+	case "copy_disk":
+		return h.copyDiskOf(r.From, r.To, r.Files)
 	case "stop":
 		return h.stop(r.Sandbox, r.Timeout)
 	case "clean":

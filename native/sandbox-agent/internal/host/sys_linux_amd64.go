@@ -1,5 +1,7 @@
 package host
 
-const sysSetnsNumber = 308
-
-const sysKeyctl = 250
+const (
+	sysSetnsNumber  = 308
+	sysKeyctl       = 250
+	sysSyncfsNumber = 306
+)

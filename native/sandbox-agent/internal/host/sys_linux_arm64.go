@@ -1,5 +1,7 @@
 package host
 
-const sysSetnsNumber = 268
-
-const sysKeyctl = 219
+const (
+	sysSetnsNumber  = 268
+	sysKeyctl       = 219
+	sysSyncfsNumber = 267
+)

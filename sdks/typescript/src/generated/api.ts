@@ -1602,6 +1602,7 @@ export interface SandboxOperations {
         "id": string;
         "name": string;
         "image": string;
+        "snapshot_id": string | null;
         "status": "creating" | "running" | "stopped" | "error";
         "state_reason": string | null;
         "error": {
@@ -1653,7 +1654,9 @@ export interface SandboxOperations {
     };
     body: {
       /** A name or alias of the catalog */
-      "image": string;
+      "image"?: undefined | string;
+      /** In the place of an image */
+      "snapshot_id"?: undefined | string;
       "name"?: undefined | string;
       "environment"?: undefined | Record<string, string>;
       "labels"?: undefined | Record<string, string>;
@@ -1672,6 +1675,7 @@ export interface SandboxOperations {
       "id": string;
       "name": string;
       "image": string;
+      "snapshot_id": string | null;
       "status": "creating" | "running" | "stopped" | "error";
       "state_reason": string | null;
       "error": {
@@ -1722,6 +1726,7 @@ export interface SandboxOperations {
       "id": string;
       "name": string;
       "image": string;
+      "snapshot_id": string | null;
       "status": "creating" | "running" | "stopped" | "error";
       "state_reason": string | null;
       "error": {
@@ -2038,6 +2043,63 @@ export interface SandboxOperations {
     body: undefined;
     answer: undefined;
   };
+  /** Make sandboxes that begin with the files of this one as they are now: all or none */
+  'POST /containers/{id}/fork': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+      "wait_ms"?: undefined | number;
+    };
+    body: {
+      "name"?: undefined | string;
+      /** 1 by default */
+      "count"?: undefined | number;
+    } | null;
+    answer: {
+      "containers": ({
+        "id": string;
+        "name": string;
+        "image": string;
+        "snapshot_id": string | null;
+        "status": "creating" | "running" | "stopped" | "error";
+        "state_reason": string | null;
+        "error": {
+          "code": string;
+          "message": string;
+          "recoverable": boolean;
+        } | null;
+        /** RFC 3339, UTC, milliseconds */
+        "created_at": string;
+        "started_at": string | null;
+        "paused_at": string | null;
+        "expires_at": string | null;
+        /** RFC 3339, UTC, milliseconds */
+        "last_activity_at": string;
+        "labels": Record<string, string>;
+        "environment": Record<string, string>;
+        "resources": {
+          "cpu": number;
+          "memory_mb": number;
+          "disk_mb": number;
+          "pids": number;
+        };
+        "driver": string;
+        "isolation": "default" | "gvisor";
+        "network": "none" | "egress";
+        "image_progress": {
+          /** resolving, downloading, unpacking or building */
+          "stage": string;
+          "source": string;
+          "layers": number;
+          "layers_done": number;
+          /** Compressed bytes to fetch; 0 when nothing is fetched */
+          "bytes": number;
+          "bytes_done": number;
+        } | null;
+      })[];
+      "count": number;
+    };
+  };
   /** What a sandbox uses now and used lately; a number that is not known is null */
   'GET /containers/{id}/metrics': {
     query: {
@@ -2086,6 +2148,7 @@ export interface SandboxOperations {
       "id": string;
       "name": string;
       "image": string;
+      "snapshot_id": string | null;
       "status": "creating" | "running" | "stopped" | "error";
       "state_reason": string | null;
       "error": {
@@ -2196,6 +2259,7 @@ export interface SandboxOperations {
       "id": string;
       "name": string;
       "image": string;
+      "snapshot_id": string | null;
       "status": "creating" | "running" | "stopped" | "error";
       "state_reason": string | null;
       "error": {
@@ -2233,6 +2297,28 @@ export interface SandboxOperations {
       } | null;
     };
   };
+  /** Copy the files of a sandbox; its processes stand still while they are copied */
+  'POST /containers/{id}/snapshots': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+    };
+    body: {
+      "name"?: undefined | string;
+    } | null;
+    answer: {
+      "id": string;
+      "name": string;
+      /** What it was made of; that may be gone */
+      "sandbox_id": string;
+      "image": string;
+      /** Of the disk of sandboxes that are made from it */
+      "disk_mb": number;
+      /** What it takes on the disk */
+      "size_bytes": number;
+      "created_at": string;
+    };
+  };
   /** Start a stopped sandbox, or bring one in error back with its files */
   'POST /containers/{id}/start': {
     query: {
@@ -2245,6 +2331,7 @@ export interface SandboxOperations {
       "id": string;
       "name": string;
       "image": string;
+      "snapshot_id": string | null;
       "status": "creating" | "running" | "stopped" | "error";
       "state_reason": string | null;
       "error": {
@@ -2293,6 +2380,7 @@ export interface SandboxOperations {
       "id": string;
       "name": string;
       "image": string;
+      "snapshot_id": string | null;
       "status": "creating" | "running" | "stopped" | "error";
       "state_reason": string | null;
       "error": {
@@ -2435,6 +2523,66 @@ export interface SandboxOperations {
       "categories": Record<string, (string)[]>;
       "popular": (string)[];
       "count": number;
+    };
+  };
+  /** List snapshots, newest first */
+  'GET /snapshots': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+      "sandbox_id"?: undefined | string;
+      "page_size"?: undefined | number;
+      "cursor"?: undefined | string;
+    };
+    body: undefined;
+    answer: {
+      "snapshots": ({
+        "id": string;
+        "name": string;
+        /** What it was made of; that may be gone */
+        "sandbox_id": string;
+        "image": string;
+        /** Of the disk of sandboxes that are made from it */
+        "disk_mb": number;
+        /** What it takes on the disk */
+        "size_bytes": number;
+        "created_at": string;
+      })[];
+      "count": number;
+      "next_cursor": string | null;
+    };
+  };
+  /** Read a snapshot */
+  'GET /snapshots/{id}': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+    };
+    body: undefined;
+    answer: {
+      "id": string;
+      "name": string;
+      /** What it was made of; that may be gone */
+      "sandbox_id": string;
+      "image": string;
+      /** Of the disk of sandboxes that are made from it */
+      "disk_mb": number;
+      /** What it takes on the disk */
+      "size_bytes": number;
+      "created_at": string;
+    };
+  };
+  /** Delete a snapshot; sandboxes that were made from it stay as they are */
+  'DELETE /snapshots/{id}': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+    };
+    body: undefined;
+    answer: {
+      "id": string;
+      "deleted": true;
+      "message": string;
     };
   };
 }

@@ -1,4 +1,4 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /** What is kept of a sandbox beside its disk: `disks/<id>/sandbox.json`. */
@@ -8,19 +8,38 @@ export interface KeptSandbox {
 }
 
 export async function readKept(dataFolder: string, id: string): Promise<KeptSandbox | null> {
+  return readRecord(join(dataFolder, 'disks', id, 'sandbox.json'));
+}
+
+/** Whole or not at all. */
+export async function writeRecord(file: string, kept: KeptSandbox): Promise<void> {
+  await writeFile(`${file}.new`, JSON.stringify(kept), { mode: 0o600, flush: true });
+  await rename(`${file}.new`, file);
+}
+
+async function readRecord(file: string): Promise<KeptSandbox | null> {
   try {
-    return JSON.parse(await readFile(join(dataFolder, 'disks', id, 'sandbox.json'), 'utf8')) as KeptSandbox; // our own file
+    return JSON.parse(await readFile(file, 'utf8')) as KeptSandbox; // our own file
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null; // anything else is a fault and thrown
     throw error;
   }
 }
 
-/** The digest of the image of every sandbox whose files are here, by its id. */
+/** Of a snapshot: `snapshots/<id>/snapshot.json`, written last; without it the copy is not whole. */
+export async function readKeptSnapshot(dataFolder: string, id: string): Promise<KeptSandbox | null> {
+  return readRecord(join(dataFolder, 'snapshots', id, 'snapshot.json'));
+}
+
+/** The digest of the image of every sandbox and snapshot whose files are here, by its id. */
 export async function imagesInUse(dataFolder: string): Promise<Map<string, string>> {
   const found = new Map<string, string>();
   for (const id of await readdir(join(dataFolder, 'disks')).catch(noneIfMissing)) {
     const kept = await readKept(dataFolder, id);
+    if (kept !== null) found.set(id, kept.digest);
+  }
+  for (const id of await readdir(join(dataFolder, 'snapshots')).catch(noneIfMissing)) {
+    const kept = await readKeptSnapshot(dataFolder, id);
     if (kept !== null) found.set(id, kept.digest);
   }
   return found;

@@ -1,4 +1,4 @@
-import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type AppError, isAppError } from '@svc/errors';
 import type { Logger } from '@svc/telemetry';
@@ -15,11 +15,12 @@ import type {
   SandboxSpec,
   SandboxStats,
 } from '../driver.ts';
-import { imagesInUse, readKept, type KeptSandbox } from './kept-sandbox.ts';
+import { imagesInUse, readKept, writeRecord, type KeptSandbox } from './kept-sandbox.ts';
 import { LauncherFailure } from './launcher-process.ts';
+import { LocalSnapshots } from './local-snapshots.ts';
 import { prepareMachine, type Machine } from './machine.ts';
 import type { RuntimeKind } from './runtime.ts';
-import { adjustment, startPlan } from './start-plan.ts';
+import { adjustment, firstFiles, startPlan } from './start-plan.ts';
 
 export interface LocalDriverOptions {
   /** Disks and what was made of each sandbox; kept. */
@@ -40,12 +41,15 @@ export interface LocalDriverOptions {
 /** Sandboxes on this machine, made by the launcher: by our own helper, or as OCI bundles by crun or runc. */
 export class LocalDriver implements SandboxDriver {
   readonly name = 'local';
+  readonly snapshots: LocalSnapshots;
   readonly #options: LocalDriverOptions;
   #machine: Machine | null = null;
   #status: DriverStatus = { available: false, reason: 'not started', install: null };
 
   constructor(options: LocalDriverOptions) {
     this.#options = options;
+    const { dataFolder, images } = options;
+    this.snapshots = new LocalSnapshots({ dataFolder, images, call: (...call) => this.#call(...call) });
   }
 
   async open(): Promise<DriverStatus> {
@@ -70,17 +74,21 @@ export class LocalDriver implements SandboxDriver {
   }
 
   async create(spec: SandboxSpec, signal: AbortSignal): Promise<void> {
-    const { templates } = this.#need();
+    const { templates, nameservers } = this.#need();
     signal.throwIfAborted();
     if ((await this.#kept(spec.id)) !== null) return;
-    const image = await this.#options.images.claim(spec.id, spec.image, signal);
-    await templates.ofSize(spec.resources.diskMb);
     const folder = this.#folder(spec.id);
-    await mkdir(folder, { recursive: true, mode: 0o700 });
-    const kept: KeptSandbox = { digest: image.digest };
-    const file = join(folder, 'sandbox.json');
-    await writeFile(`${file}.new`, JSON.stringify(kept), { mode: 0o600, flush: true });
-    await rename(`${file}.new`, file);
+    let digest: string;
+    if (typeof spec.snapshotId === 'string') {
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+      const disk = join(folder, 'disk.img');
+      digest = await this.snapshots.provide(spec.id, spec.snapshotId, disk, firstFiles(spec, nameservers));
+    } else {
+      digest = (await this.#options.images.claim(spec.id, spec.image, signal)).digest;
+      await templates.ofSize(spec.resources.diskMb);
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+    }
+    await writeRecord(join(folder, 'sandbox.json'), { digest });
   }
 
   async start(spec: SandboxSpec, signal: AbortSignal): Promise<void> {

@@ -65,7 +65,7 @@ function limitsOf({ resources }: SandboxSpec): Record<string, number> {
   };
 }
 
-function firstFiles(spec: SandboxSpec, nameservers: readonly string[]): Record<string, string> {
+export function firstFiles(spec: SandboxSpec, nameservers: readonly string[]): Record<string, string> {
   return {
     'etc/hostname': `${spec.hostname}\n`,
     'etc/hosts': `127.0.0.1 localhost\n::1 localhost ip6-localhost\n127.0.1.1 ${spec.hostname}\n`,

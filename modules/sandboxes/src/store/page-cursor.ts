@@ -1,0 +1,19 @@
+import { sandboxErrors } from '../errors.ts';
+
+export interface PagePlace {
+  readonly createdAt: string;
+  readonly id: string;
+}
+
+/** Where a page of a list by time, newest first, ended. */
+export function pageCursor(last: PagePlace | undefined): string | null {
+  return last === undefined ? null : Buffer.from(`${last.createdAt}|${last.id}`).toString('base64url');
+}
+
+export function parseCursor(cursor: string): PagePlace {
+  const [createdAt = '', id = ''] = Buffer.from(cursor, 'base64url').toString().split('|');
+  if (createdAt === '' || id === '') {
+    throw sandboxErrors.INVALID_FIELD({ details: { field: 'cursor', reason: 'it was not made by this list' } });
+  }
+  return { createdAt, id };
+}

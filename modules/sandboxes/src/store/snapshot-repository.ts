@@ -1,0 +1,169 @@
+import type { Kysely, Transaction } from 'kysely';
+import type {
+  Snapshot,
+  SnapshotFilter,
+  SnapshotPage,
+  SnapshotRepository,
+  SnapshotState,
+} from '../snapshots/snapshot.ts';
+import { pageCursor, parseCursor } from './page-cursor.ts';
+import { writeEvents } from './event-log.ts';
+import type { SandboxRepositoryEffects } from './sandbox-repository.ts';
+import type { SandboxTables, SnapshotRow } from './tables.ts';
+
+export function createSnapshotRepository(
+  kysely: Kysely<SandboxTables>,
+  effects: SandboxRepositoryEffects,
+): SnapshotRepository {
+  return {
+    insert: (snapshot, limit) =>
+      kysely.transaction().execute(async (transaction) => {
+        const current = limit === null ? 0 : await countOf(transaction, snapshot.ownerId);
+        if (limit !== null && current >= limit) return { current };
+        await transaction.insertInto('sandbox_snapshot').values(toRow(snapshot)).execute();
+        return null;
+      }),
+
+    async finish(id, state, sizeBytes) {
+      const made = await kysely
+        .transaction()
+        .execute((transaction) => finish(transaction, effects, id, state, sizeBytes));
+      if (made?.state === 'ready') effects.written(made.workspaceUuid);
+      return made;
+    },
+
+    async find(id) {
+      const query = kysely.selectFrom('sandbox_snapshot').selectAll().where('id', '=', id).where('state', '=', 'ready');
+      const row = await query.executeTakeFirst();
+      return row === undefined ? null : fromRow(row);
+    },
+
+    list: (workspaceUuid, filter) => list(kysely, workspaceUuid, filter),
+
+    async remove(id) {
+      const query = kysely.updateTable('sandbox_snapshot').set({ state: 'removed' });
+      const row = await query.where('id', '=', id).where('state', '!=', 'removed').returning('id').executeTakeFirst();
+      return row !== undefined;
+    },
+
+    async purge(id) {
+      await kysely.deleteFrom('sandbox_snapshot').where('id', '=', id).where('state', '=', 'removed').execute();
+    },
+
+    async ofNode(node, states) {
+      const query = kysely.selectFrom('sandbox_snapshot').selectAll().where('node', '=', node);
+      return (await query.where('state', 'in', [...states]).execute()).map(fromRow);
+    },
+
+    async isAwaited(id) {
+      const query = kysely.selectFrom('sandbox').select('id').where('snapshot_id', '=', id);
+      const row = await query.where('removed_at', 'is', null).where('started_at', 'is', null).executeTakeFirst();
+      return row !== undefined;
+    },
+  };
+}
+
+/** The owner's row is locked: what one caller makes at once passes here one after the other, on every replica. */
+async function countOf(transaction: Transaction<SandboxTables>, ownerId: string): Promise<number> {
+  await transaction
+    .insertInto('sandbox_owner')
+    .values({ owner_id: ownerId, sandboxes: 0 })
+    .onConflict((conflict) =>
+      conflict.column('owner_id').doUpdateSet((set) => ({ sandboxes: set('sandbox_owner.sandboxes', '+', 0) })),
+    )
+    .execute();
+  const row = await transaction
+    .selectFrom('sandbox_snapshot')
+    .select((select) => select.fn.countAll().as('rows'))
+    .where('owner_id', '=', ownerId)
+    .where('state', 'in', ['making', 'ready'])
+    .executeTakeFirst();
+  return Number(row?.rows ?? 0);
+}
+
+async function finish(
+  transaction: Transaction<SandboxTables>,
+  effects: SandboxRepositoryEffects,
+  id: string,
+  state: 'ready' | 'fork',
+  sizeBytes: number,
+): Promise<Snapshot | null> {
+  const row = await transaction
+    .updateTable('sandbox_snapshot')
+    .set({ state, size_bytes: sizeBytes })
+    .where('id', '=', id)
+    .where('state', '=', 'making')
+    .returningAll()
+    .executeTakeFirst();
+  if (row === undefined) return null;
+  const made = fromRow(row);
+  if (state === 'ready') {
+    const details = { snapshot_id: id, name: made.name, size_bytes: sizeBytes };
+    const { sandboxId, workspaceUuid } = made;
+    const at = effects.now().toISOString();
+    await writeEvents(transaction, [{ type: 'snapshot_created', details, sandboxId, workspaceUuid, at }]);
+  }
+  return made;
+}
+
+async function list(
+  kysely: Kysely<SandboxTables>,
+  workspaceUuid: string,
+  { sandboxId, pageSize, cursor }: SnapshotFilter,
+): Promise<SnapshotPage> {
+  let query = kysely
+    .selectFrom('sandbox_snapshot')
+    .selectAll()
+    .where('workspace_uuid', '=', workspaceUuid)
+    .where('state', '=', 'ready')
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(pageSize + 1);
+  if (sandboxId !== null) query = query.where('sandbox_id', '=', sandboxId);
+  const after = cursor === null ? null : parseCursor(cursor);
+  if (after !== null) {
+    query = query.where((where) =>
+      where.or([
+        where('created_at', '<', after.createdAt),
+        where.and([where('created_at', '=', after.createdAt), where('id', '<', after.id)]),
+      ]),
+    );
+  }
+  const rows = await query.execute();
+  const snapshots = rows.slice(0, pageSize).map(fromRow);
+  return { snapshots, nextCursor: rows.length > pageSize ? pageCursor(snapshots.at(-1)) : null };
+}
+
+function toRow(snapshot: Snapshot): SnapshotRow {
+  return {
+    id: snapshot.id,
+    workspace_uuid: snapshot.workspaceUuid,
+    owner_id: snapshot.ownerId,
+    node: snapshot.node,
+    driver: snapshot.driver,
+    name: snapshot.name,
+    sandbox_id: snapshot.sandboxId,
+    image: snapshot.image,
+    disk_mb: snapshot.diskMb,
+    size_bytes: snapshot.sizeBytes,
+    state: snapshot.state,
+    created_at: snapshot.createdAt,
+  };
+}
+
+function fromRow(row: SnapshotRow): Snapshot {
+  return {
+    id: row.id,
+    workspaceUuid: row.workspace_uuid,
+    ownerId: row.owner_id,
+    node: row.node,
+    driver: row.driver,
+    name: row.name,
+    sandboxId: row.sandbox_id,
+    image: row.image,
+    diskMb: row.disk_mb,
+    sizeBytes: row.size_bytes,
+    state: row.state as SnapshotState, // written by toRow and the updates here only
+    createdAt: row.created_at,
+  };
+}
