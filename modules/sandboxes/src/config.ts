@@ -118,6 +118,7 @@ export const sandboxesConfigSchema = Type.Object({
     description: 'What makes sandboxes of the local driver: builtin (auto), or an OCI runtime, crun or runc',
   }),
   max_per_caller: amount(20, 0, 100_000, 'Sandboxes that one caller may have'),
+  max_running: amount(2000, 1, 16_000, 'Sandboxes that run on one node at once'),
   max_snapshots_per_caller: amount(20, 0, 100_000, 'Snapshots that one caller may have'),
   max_per_guest: amount(1, 0, 1000, 'Sandboxes that one guest may have'),
   guest_lifetime_seconds: amount(900, 60, 86_400, 'A sandbox of a guest is deleted after this long'),

@@ -121,7 +121,7 @@ export async function createSandboxesModule(deps: SandboxesDependencies): Promis
   const { context, supervisor } = contextOf({ repository, driver, effects, node, log });
   const boots = new Boots(context);
   const pool = warmPoolOf(context, boots, config, catalog);
-  const service = new SandboxService(context, boots, catalog, new WarmClaims(context, boots, pool));
+  const service = new SandboxService(context, boots, catalog, new WarmClaims(context, boots, pool), config.max_running);
   const tickets = new Tickets(ticketRepository, effects);
   const snapshots = new SnapshotService(context, service, createSnapshotRepository(database.kysely, events.told));
   const sweeper = new Sweeper(context, service, ticketRepository, snapshots);
@@ -244,10 +244,12 @@ function contextOf(parts: Pick<SandboxContext, 'repository' | 'driver' | 'effect
   const touch = (id: string, atMs: number): void => {
     repository.touch(id, new Date(atMs).toISOString()).catch((error: unknown) => log.warn({ err: error }, 'touch'));
   };
+  const nowMs = (): number => parts.effects.now().getTime();
   const live: LiveSandboxes = new LiveSandboxes(
     (id) => supervisor.lost(id),
     touch,
     (id) => void wake(context, id),
+    nowMs,
   );
   const context: SandboxContext = { ...parts, live, watch: new StatusWatch(), mutex: new KeyedMutex() };
   return { context, supervisor };

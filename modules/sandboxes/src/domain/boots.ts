@@ -55,12 +55,13 @@ export class Boots {
 
   async #boot(sandbox: Sandbox, warm: AgentConnection | null, controller: AbortController): Promise<void> {
     const { effects, log } = this.#context;
-    const cancelTimer = effects.setTimer(() => controller.abort(new TimedOut()), BOOT_LIMIT_MS);
     const startedAtMs = effects.now().getTime();
+    // A start that the end of a platform cut off has had part of its time.
+    const leftMs = Math.max(0, Date.parse(sandbox.lastActivityAt) + BOOT_LIMIT_MS - startedAtMs);
+    const cancelTimer = effects.setTimer(() => controller.abort(new TimedOut()), leftMs);
     try {
-      await this.#takePlace();
+      await this.#takePlace(controller.signal);
       try {
-        if (controller.signal.aborted) await warm?.close();
         controller.signal.throwIfAborted();
         await this.#bringUp(sandbox, warm, controller.signal);
       } finally {
@@ -71,6 +72,7 @@ export class Boots {
       await this.#fail(sandbox, causeOf(error, controller.signal));
     } finally {
       cancelTimer();
+      if (controller.signal.aborted) await warm?.close();
     }
   }
 
@@ -129,12 +131,23 @@ export class Boots {
     });
   }
 
-  async #takePlace(): Promise<void> {
+  /** Whoever gives up, gives up the place in the queue: nobody is in `creating` beyond the time. */
+  async #takePlace(signal: AbortSignal): Promise<void> {
     if (this.#free > 0) {
       this.#free -= 1;
       return;
     }
-    await new Promise<void>((resolve) => this.#queue.push(resolve));
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const leave = (): void => {
+      const index = this.#queue.indexOf(resolve);
+      if (index < 0) return; // its turn came first
+      this.#queue.splice(index, 1);
+      reject(signal.reason as Error); // Cancelled or TimedOut
+    };
+    signal.throwIfAborted();
+    this.#queue.push(resolve);
+    signal.addEventListener('abort', leave, { once: true });
+    await promise.finally(() => signal.removeEventListener('abort', leave));
   }
 
   #givePlace(): void {

@@ -7,6 +7,8 @@ interface LiveSandbox {
   readonly connection: AgentConnection;
   /** Terminals, commands and transfers that are open now. */
   activities: number;
+  /** Exact, while what is written down lags behind. */
+  activeAtMs: number;
   touchedAtMs: number;
   paused: boolean;
 }
@@ -17,19 +19,26 @@ export class LiveSandboxes {
   readonly #lost: (id: string) => void;
   readonly #touch: (id: string, atMs: number) => void;
   readonly #wake: (id: string) => void;
+  readonly #nowMs: () => number;
 
   /**
    * `lost` is called when a connection ends that nobody released; `touch` when there was activity; `wake` when a paused
    * sandbox is used.
    */
-  constructor(lost: (id: string) => void, touch: (id: string, atMs: number) => void, wake: (id: string) => void) {
+  constructor(
+    lost: (id: string) => void,
+    touch: (id: string, atMs: number) => void,
+    wake: (id: string) => void,
+    nowMs: () => number,
+  ) {
     this.#lost = lost;
     this.#touch = touch;
     this.#wake = wake;
+    this.#nowMs = nowMs;
   }
 
   adopt(id: string, connection: AgentConnection): void {
-    const entry: LiveSandbox = { connection, activities: 0, touchedAtMs: 0, paused: false };
+    const entry: LiveSandbox = { connection, activities: 0, activeAtMs: 0, touchedAtMs: 0, paused: false };
     this.#live.set(id, entry);
     void connection.closed.then(() => {
       if (this.#live.get(id) !== entry) return;
@@ -69,16 +78,25 @@ export class LiveSandboxes {
     this.active(id, nowMs);
     let ended = false;
     return () => {
-      if (!ended) entry.activities -= 1;
+      if (ended) return;
       ended = true;
+      entry.activities -= 1;
+      this.active(id, this.#nowMs()); // its idle time begins now
     };
   }
 
   active(id: string, nowMs: number): void {
     const entry = this.#live.get(id);
-    if (entry === undefined || nowMs - entry.touchedAtMs < TOUCH_EVERY_MS) return;
+    if (entry === undefined) return;
+    entry.activeAtMs = nowMs;
+    if (nowMs - entry.touchedAtMs < TOUCH_EVERY_MS) return;
     entry.touchedAtMs = nowMs;
     this.#touch(id, nowMs);
+  }
+
+  /** When something went on in it last, as this process saw it; 0 when it saw nothing. */
+  activeAtMs(id: string): number {
+    return this.#live.get(id)?.activeAtMs ?? 0;
   }
 
   isBusy(id: string): boolean {

@@ -70,7 +70,7 @@ async function settle(
       return 'repaired';
     case 'creating': {
       // The start was cut off by the end of the platform. Whoever asked may still be waiting for it.
-      const ageMs = effects.now().getTime() - Date.parse(sandbox.startedAt ?? sandbox.createdAt);
+      const ageMs = effects.now().getTime() - Date.parse(sandbox.lastActivityAt);
       if (ageMs < BOOT_LIMIT_MS) {
         boots.begin(sandbox);
         return 'adopted';

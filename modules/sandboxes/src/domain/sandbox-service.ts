@@ -41,18 +41,22 @@ export class SandboxService {
   readonly #boots: Boots;
   readonly #catalog: ImageCatalog;
   readonly #warm: WarmClaims;
+  readonly #maxRunning: number;
   readonly #removals = new Set<Promise<void>>();
 
-  constructor(context: SandboxContext, boots: Boots, catalog: ImageCatalog, warm: WarmClaims) {
+  /** `maxRunning`: sandboxes that run on this node at once. */
+  constructor(context: SandboxContext, boots: Boots, catalog: ImageCatalog, warm: WarmClaims, maxRunning: number) {
     this.#context = context;
     this.#boots = boots;
     this.#catalog = catalog;
     this.#warm = warm;
+    this.#maxRunning = maxRunning;
   }
 
   /** Answers as soon as it runs or failed, at the latest after `waitMs`; `repeated` when the key was known. */
   async create(request: CreateRequest, waitMs: number, signal: AbortSignal): Promise<Sandbox> {
     this.#assertPossible(request);
+    this.#assertRoom();
     const { effects } = this.#context;
     const claim = this.#warm.claim(request, this.#draft(request));
     const { sandbox } = claim;
@@ -125,7 +129,9 @@ export class SandboxService {
     let current = sandbox;
     if (sandbox.status !== 'creating') {
       this.#assertDriver();
-      const change = { status: 'creating', stateReason: null, fault: null } as const;
+      this.#assertRoom();
+      const lastActivityAt = effects.now().toISOString();
+      const change = { status: 'creating', stateReason: null, fault: null, lastActivityAt } as const;
       const creating = await repository.change(id, ['stopped', 'error'], change);
       current = creating ?? (await this.get(workspaceUuid, id));
       if (creating !== null) {
@@ -225,6 +231,14 @@ export class SandboxService {
       const { isolation } = request;
       throw sandboxErrors.UNSUPPORTED_ISOLATION({ details: { field: 'isolation', isolation } });
     }
+  }
+
+  /** Of this node: whoever asks again a little later, or elsewhere, may find room. */
+  #assertRoom(): void {
+    const { live } = this.#context;
+    if (live.size + this.#boots.underWay < this.#maxRunning) return;
+    const reason = `${this.#maxRunning} run here`;
+    throw sandboxErrors.NO_CAPACITY({ details: { reason }, headers: { 'retry-after': '10' } });
   }
 
   #assertDriver(): void {

@@ -65,7 +65,8 @@ export class Sweeper {
     // A pause is wanted: time does not pass in it.
     if (sandbox.idleTimeoutSeconds === null || sandbox.pausedAt !== null || this.#context.live.isBusy(sandbox.id))
       return false;
-    return Date.parse(sandbox.lastActivityAt) + sandbox.idleTimeoutSeconds * 1000 <= now.getTime();
+    const activeAtMs = Math.max(Date.parse(sandbox.lastActivityAt), this.#context.live.activeAtMs(sandbox.id));
+    return activeAtMs + sandbox.idleTimeoutSeconds * 1000 <= now.getTime();
   }
 
   /** One that fails must not keep the others from their turn. */
