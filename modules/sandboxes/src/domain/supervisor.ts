@@ -2,7 +2,8 @@ import { toAppError } from '@svc/errors';
 import type { SandboxContext } from './context.ts';
 import type { Sandbox, SandboxFault } from './sandbox.ts';
 
-const RECONNECT_ATTEMPTS = 3;
+/** A first process that was killed takes a moment to be gone; that it does not answer meanwhile is no verdict. */
+const RECONNECT_AFTER_MS = [50, 200, 1_000] as const;
 const RECONNECT_LIMIT_MS = 5_000;
 
 /** Finds out what became of a running sandbox whose connection ended, and says so in its record. */
@@ -34,10 +35,12 @@ export class Supervisor {
     if (sandbox?.status !== 'running' || live.has(id)) return;
     if (!driver.status().available) return; // shutting down: the next start adopts it
     let condition = await driver.inspect(id);
-    for (let attempt = 0; condition.running && attempt < RECONNECT_ATTEMPTS; attempt++) {
-      if (await this.reconnect(sandbox)) return;
+    for (const delayMs of RECONNECT_AFTER_MS) {
+      if (!condition.running || (await this.reconnect(sandbox))) break;
+      await this.#wait(delayMs);
       condition = await driver.inspect(id);
     }
+    if (live.has(id)) return;
     const fault: SandboxFault = condition.running
       ? { code: 'AGENT_TIMEOUT', message: 'The sandbox does not answer any more', recoverable: true }
       : condition.outOfMemory
@@ -45,6 +48,10 @@ export class Supervisor {
         : { code: 'INIT_CRASHED', message: 'The first process of the sandbox ended unexpectedly', recoverable: true };
     log.warn({ sandbox: id, code: fault.code }, 'sandbox failed');
     await this.fail(id, fault);
+  }
+
+  #wait(delayMs: number): Promise<void> {
+    return new Promise((resolve) => this.#context().effects.setTimer(resolve, delayMs));
   }
 
   /** Adopts the connection when it succeeds. A paused one goes on for that moment: else it could not answer. */
