@@ -2,7 +2,6 @@ import { fakeClock, waitFor, type FakeClock } from '@svc/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { sandboxErrors } from './errors.ts';
 import { FakeDriver } from './testing/fake-driver.ts';
-import { TerminalClient } from './testing/terminal-client.ts';
 import { startPlatform, type TestPlatform, type TestPlatformOptions } from './testing/platform.ts';
 
 /** The fake driver runs nothing, so that every state can be reached and held. */
@@ -184,74 +183,6 @@ describe('the life of a sandbox', () => {
       status: 'running',
       error: null,
     });
-  });
-
-  it('says that there is no room, and when to ask again', async () => {
-    await restart({ config: { max_running: 2 } });
-    await create();
-    const { id } = (await create()).body;
-    const refused = await create();
-    expect(refused).toMatchObject({ status: 503, body: { code: 'NO_CAPACITY' } });
-    expect(refused.headers.get('retry-after')).toBe('10');
-    await platform.call('POST', `/api/containers/${id}/stop`);
-    expect((await create()).status).toBe(201);
-    expect((await platform.call('POST', `/api/containers/${id}/start`)).status).toBe(503);
-  });
-
-  it('refuses creates that come too fast, and says when to ask again', async () => {
-    await restart({ config: { max_creates_per_minute: 2 } });
-    await create();
-    await create();
-    const refused = await create();
-    expect(refused).toMatchObject({ status: 429, body: { code: 'RATE_LIMITED' } });
-    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
-  });
-
-  it('remembers an Idempotency-Key over a restart', async () => {
-    const headers = { 'idempotency-key': 'k-2' };
-    const post = (name: string) =>
-      platform.call('POST', '/api/containers', { body: { image: 'busybox', name }, headers });
-    const { id } = (await post('once')).body;
-    await platform.close();
-    await platform.reopen();
-    expect(await post('once')).toMatchObject({ status: 201, body: { id } });
-    expect(await post('twice')).toMatchObject({ status: 409, body: { code: 'IDEMPOTENCY_KEY_REUSED' } });
-  });
-
-  it('goes on with a start that the end of the platform cut off, within the time that is left', async () => {
-    const { id } = (await create()).body;
-    await platform.call('POST', `/api/containers/${id}/stop`);
-    await clock.advance(3_600_000);
-    hold();
-    await platform.call('POST', `/api/containers/${id}/start?wait_ms=0`);
-    await clock.advance(60_000);
-    await platform.close();
-    await platform.reopen();
-    expect(await statusOf(id)).toBe('creating');
-    await clock.advance(40_000);
-    await waitFor(async () => (await statusOf(id)) === 'error');
-    expect((await platform.call('GET', `/api/containers/${id}`)).body['error']['code']).toBe('AGENT_TIMEOUT');
-  });
-
-  it('bounds the wait for others that are being made as well', async () => {
-    await restart({ config: { max_per_caller: 40 } });
-    hold();
-    const ids: string[] = [];
-    for (let count = 0; count < 20; count += 1) ids.push((await create({}, '?wait_ms=0')).body['id']);
-    await clock.advance(100_000);
-    for (const id of ids) await waitFor(async () => (await statusOf(id)) === 'error');
-  });
-
-  it('counts its idle time from the end of what went on in it', async () => {
-    const { id } = (await create({ idle_timeout_seconds: 30 })).body;
-    const terminal = await TerminalClient.open(platform.url, id, { headers: platform.owner.headers });
-    await clock.advance(120_000);
-    expect(await statusOf(id)).toBe('running');
-    await terminal.close();
-    await clock.advance(25_000);
-    expect(await statusOf(id)).toBe('running');
-    await clock.advance(20_000);
-    await waitFor(async () => (await statusOf(id)) === 'stopped');
   });
 
   it('does not stay in creating for ever', async () => {
