@@ -1,10 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { startTestAgent, TestPlatform, type TestAgent } from '@svc/agent/testing';
 import type { CommandResult, DeployCommand } from '@svc/protocol';
-import { temporaryFolder } from '@svc/testing';
-import { startKubernetes, type Kubernetes } from './index.ts';
+import { startKubernetes, type Kubernetes, type StartOptions } from './index.ts';
 
 /** Image with a shell that every node of the test has. */
 export const TEST_IMAGE = process.env['KUBERNETES_UNDER_TEST_IMAGE'] ?? 'localhost/busybox:1';
@@ -22,8 +19,12 @@ export class AgentFixture {
     this.test = test;
   }
 
-  static async start(environment: Record<string, string> = {}, file?: string): Promise<AgentFixture> {
-    const kubernetes = await startKubernetes();
+  static async start(
+    environment: Record<string, string> = {},
+    file?: string,
+    cluster: StartOptions = {},
+  ): Promise<AgentFixture> {
+    const kubernetes = await startKubernetes(cluster);
     const platform = await TestPlatform.start();
     const test = await startTestAgent({
       platformUrl: platform.url,
@@ -61,10 +62,7 @@ export class AgentFixture {
 
   /** `kubectl apply` of one object, as somebody who is not the agent. */
   async create(object: object): Promise<void> {
-    await using folder = await temporaryFolder();
-    const file = join(folder.path, 'object.json');
-    await writeFile(file, JSON.stringify(object));
-    await this.inNamespace('apply', '-f', file);
+    await this.kubernetes.kubectl.withInput(JSON.stringify(object), '-n', this.namespace, 'apply', '-f', '-');
   }
 
   /** Sends a deploy and waits for its one result. */

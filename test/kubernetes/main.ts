@@ -5,8 +5,8 @@ import { ensurePackages } from './system-packages.ts';
 
 const USAGE = `A real Kubernetes on this machine.
   node test/kubernetes/main.ts build                           packages and programs, cached
-  node test/kubernetes/main.ts up [--api-only] [--dir DIR]     runs until Ctrl-C; prints the kubeconfig's path
-  node test/kubernetes/main.ts run [--api-only] -- COMMAND     runs COMMAND with KUBECONFIG_UNDER_TEST
+  node test/kubernetes/main.ts up [--api-only] [--metrics] [--dir DIR]  runs until Ctrl-C; prints the kubeconfig's path
+  node test/kubernetes/main.ts run [--api-only] [--metrics] -- COMMAND     runs COMMAND with KUBECONFIG_UNDER_TEST
 `;
 
 const [verb, ...rest] = process.argv.slice(2);
@@ -17,7 +17,12 @@ const dirAt = flags.indexOf('--dir');
 const dir = dirAt === -1 ? undefined : flags[dirAt + 1];
 const say = (line: string): void => console.error(line);
 const start = () =>
-  startKubernetes({ apiOnly: flags.includes('--api-only'), say, ...(dir === undefined ? {} : { dir }) });
+  startKubernetes({
+    apiOnly: flags.includes('--api-only'),
+    metrics: flags.includes('--metrics'),
+    say,
+    ...(dir === undefined ? {} : { dir }),
+  });
 
 switch (verb) {
   case 'build':

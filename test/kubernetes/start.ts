@@ -9,6 +9,7 @@ import { untilReady } from './commands.ts';
 import { SERVICE_ADDRESS, startApiServer, startControllers, startEtcd, type ApiServerPlan } from './control-plane.ts';
 import { assertRunning, startDaemon, type Daemon } from './daemon.ts';
 import { kubectlFor, type Kubectl } from './kubectl.ts';
+import { ensureMetricsServer, startMetricsServer } from './metrics-server.ts';
 import { createNamespace } from './namespace.ts';
 import {
   NODE_ADDRESS,
@@ -27,6 +28,8 @@ export interface StartOptions {
   dir?: string;
   /** Only etcd and the API server: no controllers, no pods. Needs no root. */
   apiOnly?: boolean;
+  /** Also metrics.k8s.io, for `kubectl top` and autoscalers; not with `apiOnly`. */
+  metrics?: boolean;
   say?: (line: string) => void;
 }
 
@@ -50,7 +53,9 @@ export async function startKubernetes(options: StartOptions = {}): Promise<Kuber
   await ensurePackages(apiOnly);
   const binaries = await ensureBinaries(say);
   const folder = await stateFolder(options.dir);
-  return apiOnly ? startApiOnly(folder, binaries) : startNode(folder, binaries);
+  if (apiOnly) return startApiOnly(folder, binaries);
+  const metricsServer = options.metrics === true ? await ensureMetricsServer(say) : null;
+  return startNode(folder, binaries, metricsServer);
 }
 
 async function startApiOnly(folder: string, binaries: string): Promise<Kubernetes> {
@@ -76,7 +81,7 @@ async function startApiOnly(folder: string, binaries: string): Promise<Kubernete
   });
 }
 
-async function startNode(folder: string, binaries: string): Promise<Kubernetes> {
+async function startNode(folder: string, binaries: string, metricsServer: string | null): Promise<Kubernetes> {
   if (process.getuid?.() !== 0) throw new Error('a cluster with pods needs root; without it only apiOnly works');
   const namespace = await createNamespace();
   const daemons: Daemon[] = [];
@@ -114,6 +119,7 @@ async function startNode(folder: string, binaries: string): Promise<Kubernetes> 
       await kubectl('wait', '--for=condition=Ready', 'node/node-1', '--timeout=1s');
       await kubectl('get', 'serviceaccount', 'default'); // pods are refused until a controller has made it
     });
+    if (metricsServer !== null) daemons.push(await startMetricsServer(nodePlan, metricsServer, kubectl));
     return {
       kubeconfig,
       kubectl,

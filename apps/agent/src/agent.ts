@@ -81,7 +81,13 @@ export async function startAgent(dependencies: AgentDependencies): Promise<Agent
   );
   let http: AgentHttp | undefined;
   try {
-    http = await startAgentHttp({ ...dependencies, health, metrics, kubernetesVersion: () => watch.health.version });
+    http = await startAgentHttp({
+      ...dependencies,
+      health,
+      metrics,
+      kubernetesVersion: () => watch.health.version,
+      autoScaling: () => watch.autoScaling,
+    });
     await parts.runner.settleInterrupted();
   } catch (error) {
     eventLoop.stop();
@@ -169,7 +175,7 @@ function connectParts(dependencies: AgentDependencies, resources: Resources): Pa
     },
   });
   const handlers = {
-    deploy: createDeployHandler({ client, config, clock, log }),
+    deploy: createDeployHandler({ client, config, clock, log, report: (event) => report(event) }),
     exec: createExecHandler({ client, clock }),
     logs: createLogsHandler({ client, clock }),
   };

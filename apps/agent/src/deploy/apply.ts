@@ -1,5 +1,6 @@
-import type { KubeClient, KubeObject } from '@svc/kube';
+import { fieldAt, isStatusError, referenceOf, type Applied, type KubeClient, type KubeObject } from '@svc/kube';
 import type { ResourceResult } from '@svc/protocol';
+import { ownedBy } from '../autoscale/plan-auto-scale.ts';
 import { waitEstablished } from './custom-kinds.ts';
 import { inWaves } from './order.ts';
 import type { PlannedObject } from './plan.ts';
@@ -52,7 +53,7 @@ export async function dryRunAll(request: ApplyRequest, objects: readonly Planned
         continue;
       }
       try {
-        const answer = await request.client.apply(planned.object, { ...request, dryRun: true });
+        const answer = await applyPlanned(request, planned, planned.object, true);
         results.set(planned, { object: answer.object, created: answer.created });
         for (const warning of answer.warnings) warnings.add(warning);
       } catch (error) {
@@ -78,7 +79,7 @@ export async function applyAll(
   for (const [index, planned] of ordered.entries()) {
     try {
       request.signal.throwIfAborted();
-      const applied = await applyOne(request, planned, dryRun, warnings);
+      const applied = await applyOne(request, withOwner(planned, outcome.applied), dryRun, warnings);
       outcome.applied.push(applied);
       progress(index + 1);
     } catch (error) {
@@ -98,18 +99,75 @@ export async function applyAll(
 
 async function applyOne(
   request: ApplyRequest,
-  planned: PlannedObject,
+  planned: OwnedPlan,
   dryRun: DryRun,
   warnings: Set<string>,
 ): Promise<AppliedObject> {
   const { client, signal } = request;
-  const before = dryRun.get(planned)?.object.metadata.resourceVersion;
-  const answer = await client.apply(planned.object, request);
+  const before = dryRun.get(planned.original ?? planned)?.object.metadata.resourceVersion;
+  if (planned.keepsReplicas === true) await shareReplicas(request, planned.object);
+  const answer = await applyPlanned(request, planned, planned.object, false);
   for (const warning of answer.warnings) warnings.add(warning);
   if (planned.object.kind === 'CustomResourceDefinition') {
     await waitEstablished(client, planned.object.metadata.name, signal);
   }
   const unchanged = !answer.created && before !== undefined && before === answer.object.metadata.resourceVersion;
   const action = answer.created ? 'created' : unchanged ? 'unchanged' : 'configured';
-  return { planned, object: answer.object, result: resourceResult(answer.object, { action, health: 'unknown' }) };
+  return {
+    planned: planned.original ?? planned,
+    object: answer.object,
+    result: resourceResult(answer.object, { action, health: 'unknown' }),
+  };
+}
+
+/** A plan whose object was completed by what came into being before it. */
+type OwnedPlan = PlannedObject & { original?: PlannedObject };
+
+/** A new workload has its uid only now. */
+function withOwner(planned: PlannedObject, applied: readonly AppliedObject[]): OwnedPlan {
+  const { ownerKind, object } = planned;
+  if (ownerKind === undefined) return planned;
+  const { name, namespace } = object.metadata;
+  const owner = applied.find(
+    (each) =>
+      each.object.kind === ownerKind &&
+      each.object.metadata.name === name &&
+      each.object.metadata.namespace === namespace,
+  );
+  return owner === undefined ? planned : { ...planned, object: ownedBy(object, owner.object), original: planned };
+}
+
+/** Replicas that an autoscaler wrote are taken from it, and nothing else from anybody. */
+async function applyPlanned(
+  { client, fieldManager, force, signal }: ApplyRequest,
+  { takesReplicas }: PlannedObject,
+  object: KubeObject,
+  dryRun: boolean,
+): Promise<Applied> {
+  const options = { fieldManager, force, dryRun, signal };
+  try {
+    return await client.apply(object, options);
+  } catch (error) {
+    if (takesReplicas !== true || !isStatusError(error, 409)) throw error;
+    const conflicts = error.causes.filter(({ reason }) => reason === 'FieldManagerConflict');
+    if (conflicts.length === 0 || conflicts.some(({ field }) => field !== '.spec.replicas')) throw error;
+    return client.apply(object, { ...options, force: true });
+  }
+}
+
+/**
+ * A field that its only owner leaves out of an apply goes back to its default: a running workload would shrink to one
+ * replica. A second owner of the same value lets it stay, and never stands in an autoscaler's way.
+ */
+async function shareReplicas({ client, fieldManager, signal }: ApplyRequest, object: KubeObject): Promise<void> {
+  const live = await client.get(referenceOf(object), signal);
+  const replicas = fieldAt(live, 'spec', 'replicas');
+  if (live === null || typeof replicas !== 'number') return;
+  const { apiVersion, kind, metadata } = object;
+  const { name, namespace } = metadata;
+  const only = { apiVersion, kind, metadata: { name, ...(namespace === undefined ? {} : { namespace }) } };
+  await client.apply(
+    { ...only, spec: { replicas } },
+    { fieldManager: `${fieldManager}-replicas`, force: true, signal },
+  );
 }

@@ -7,6 +7,7 @@ import type { Clock } from '../clock.ts';
 import type { LiveConfig } from '../config/live-config.ts';
 import { messageErrorOf } from '../commands/error-of.ts';
 import type { CommandContext, CommandHandler, CommandOutcome } from '../commands/handler.ts';
+import type { ClusterEvent } from '../events/cluster-event.ts';
 import { agentErrors } from '../errors.ts';
 import { runDeploy } from './run-deploy.ts';
 import { ProjectLocks } from './project-locks.ts';
@@ -16,6 +17,7 @@ export interface DeployHandlerOptions {
   config: LiveConfig;
   clock: Clock;
   log: Logger;
+  report(event: ClusterEvent): void;
 }
 
 /** `deploy` commands: one at a time for each project and namespace. */
@@ -43,7 +45,7 @@ export function createDeployHandler(options: DeployHandlerOptions): CommandHandl
 }
 
 function deployOnce(
-  { client, config, clock, log }: DeployHandlerOptions,
+  { client, config, clock, log, report }: DeployHandlerOptions,
   payload: DeployCommand,
   context: CommandContext,
 ): Promise<CommandOutcome> {
@@ -52,7 +54,7 @@ function deployOnce(
   if (Buffer.byteLength(payload.manifest) === 0) {
     throw agentErrors.INVALID_REQUEST({ details: { field: 'manifest', reason: 'the manifest is empty' } });
   }
-  return runDeploy({ client, clock, log, rules, keyPrefix: agent.key_prefix, timeoutMs, payload, context });
+  return runDeploy({ client, clock, log, rules, keyPrefix: agent.key_prefix, timeoutMs, payload, context, report });
 }
 
 function keyOf({ namespace, project_id: project }: DeployCommand): string {

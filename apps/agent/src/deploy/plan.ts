@@ -11,6 +11,12 @@ export interface PlannedObject {
   namespaced: boolean;
   /** Its kind or namespace comes with the same manifest, so that a dry run before it cannot succeed. */
   dependsOnManifest: boolean;
+  /** An autoscaler: it becomes the property of the workload of this kind with its name. */
+  ownerKind?: string;
+  /** We decided the replicas until now and leave them to an autoscaler: the number must outlive that. */
+  keepsReplicas?: boolean;
+  /** An autoscaler decided the replicas until now: they are taken back from it. */
+  takesReplicas?: boolean;
 }
 
 export interface PlanRequest {

@@ -4,6 +4,9 @@ import type { DeployCommand, DeployResult, MessageError, ResourceResult } from '
 import type { Logger } from '@svc/telemetry';
 import type { Clock } from '../clock.ts';
 import type { AgentConfig } from '../config/schema.ts';
+import type { ClusterEvent } from '../events/cluster-event.ts';
+import { AUTOSCALER, planAutoScale } from '../autoscale/plan-auto-scale.ts';
+import { autoScaleEvents, skipWarnings } from '../autoscale/report-auto-scale.ts';
 import { messageErrorOf } from '../commands/error-of.ts';
 import type { CommandContext, CommandOutcome } from '../commands/handler.ts';
 import { agentErrors } from '../errors.ts';
@@ -40,6 +43,7 @@ export interface DeployRun {
   timeoutMs: number;
   payload: DeployCommand;
   context: CommandContext;
+  report(event: ClusterEvent): void;
 }
 
 const MAX_OBJECTS = 1000;
@@ -55,7 +59,7 @@ export async function runDeploy(run: DeployRun): Promise<CommandOutcome> {
   const { signal } = context;
   context.progress('validating', 'reading the manifest');
   const objects = parseManifest(payload.manifest, { maxDocuments: rules.max_documents, maxObjects: MAX_OBJECTS });
-  const planned = await planDeploy({
+  const objectsPlanned = await planDeploy({
     objects,
     projectId: payload.project_id,
     namespace: payload.namespace,
@@ -64,9 +68,18 @@ export async function runDeploy(run: DeployRun): Promise<CommandOutcome> {
     discovery: client.discovery,
     signal,
   });
+  const { planned, skipped: unscaled } = await planAutoScale({
+    client,
+    planned: objectsPlanned,
+    projectId: payload.project_id,
+    keyPrefix: run.keyPrefix,
+    fieldManager: rules.field_manager,
+    signal,
+  });
   const request = applyRequestOf(run);
   context.progress('dry_run', `asking the cluster about ${planned.length} objects`);
   const dryRun = await dryRunAll(request, planned);
+  dryRun.warnings.push(...skipWarnings(unscaled));
   if (dryRun.failures.length > 0) return refusedOutcome(run, planned, dryRun);
   if (payload.dry_run === true) return dryRunOutcome(run, planned, dryRun);
 
@@ -77,6 +90,7 @@ export async function runDeploy(run: DeployRun): Promise<CommandOutcome> {
   const applied = await applyAll(request, planned, dryRun.results, (done) => {
     context.progress('applying', `${done} of ${planned.length} objects`, { applied: done, total: planned.length });
   });
+  for (const event of autoScaleEvents(applied.applied, unscaled, payload.project_id)) run.report(event);
   if (applied.failure !== null) return failedOutcome(run, applied, [...dryRun.warnings, ...applied.warnings]);
   return settle(run, store, inventory, applied, dryRun.warnings);
 }
@@ -94,10 +108,12 @@ async function settle(
   const wanted = applied.map(({ object }) => entryOf(object));
   const surplus = withoutThese(inventory.entries, wanted);
   let pruned: { results: ResourceResult[]; retained: InventoryEntry[] } = { results: [], retained: [...surplus] };
-  if (payload.prune !== false && surplus.length > 0) {
-    context.progress('pruning', `${surplus.length} objects are not wanted any more`);
+  const leaving = payload.prune === false ? surplus.filter((entry) => isOldAutoscaler(entry, applied)) : surplus;
+  if (leaving.length > 0) {
+    context.progress('pruning', `${leaving.length} objects are not wanted any more`);
     const allowedKinds = rules.prune_kinds;
-    pruned = await pruneAll({ client, keyPrefix, allowedKinds, projectId: payload.project_id, signal }, surplus);
+    pruned = await pruneAll({ client, keyPrefix, allowedKinds, projectId: payload.project_id, signal }, leaving);
+    pruned.retained.push(...withoutThese(surplus, leaving));
   }
   await store.write({ ...inventoryOf(run, inventory), entries: [...wanted, ...pruned.retained] }, signal);
 
@@ -108,6 +124,15 @@ async function settle(
   const error = readinessError(end, applied) ?? pruneError(pruned.results);
   if (error === null) return { status: 'succeeded', deploy };
   return { status: end === 'timed_out' ? 'timed_out' : 'failed', error, deploy };
+}
+
+/** Of a workload that does not ask for it any more: it goes also when nothing is pruned, or it would scale on. */
+function isOldAutoscaler({ kind, name, namespace }: InventoryEntry, applied: readonly AppliedObject[]): boolean {
+  if (kind !== AUTOSCALER.kind) return false;
+  return applied.some(
+    ({ planned, object }) =>
+      planned.takesReplicas === true && object.metadata.name === name && object.metadata.namespace === namespace,
+  );
 }
 
 /** Everything is applied by now: a cancelled wait still has a whole result. */

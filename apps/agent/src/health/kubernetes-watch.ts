@@ -1,6 +1,7 @@
 import { isAppError } from '@svc/errors';
 import type { KubeClient } from '@svc/kube';
 import type { Logger } from '@svc/telemetry';
+import { canAutoScale } from '../autoscale/possibility.ts';
 import { pause, type Clock } from '../clock.ts';
 import type { KubernetesHealth } from './health.ts';
 
@@ -12,12 +13,18 @@ export class KubernetesWatch {
   readonly #client: KubeClient;
   readonly #clock: Clock;
   readonly #log: Logger;
+  #autoScaling = false;
   #health: KubernetesHealth = { state: 'connecting', version: '' };
 
   constructor(client: KubeClient, clock: Clock, log: Logger) {
     this.#client = client;
     this.#clock = clock;
     this.#log = log;
+  }
+
+  /** Whether a deploy could make an autoscaler that works. */
+  get autoScaling(): boolean {
+    return this.#autoScaling;
   }
 
   get health(): KubernetesHealth {
@@ -37,6 +44,7 @@ export class KubernetesWatch {
     try {
       const { gitVersion } = await this.#client.version(signal);
       this.#health = { state: 'ok', version: gitVersion };
+      this.#autoScaling = await canAutoScale(this.#client, signal).catch(() => false);
       if (before !== 'ok') this.#log.info({ kubernetes_version: gitVersion }, 'the Kubernetes API answers');
     } catch (error) {
       if (signal.aborted) return;

@@ -18,6 +18,7 @@ export interface AgentHttpOptions {
   health: Health;
   metrics: AgentMetrics;
   kubernetesVersion: () => string;
+  autoScaling: () => boolean;
 }
 
 export interface AgentHttp {
@@ -78,7 +79,7 @@ export async function startAgentHttp(options: AgentHttpOptions): Promise<AgentHt
   };
 }
 
-function infoBody({ config, build, kubernetesVersion }: AgentHttpOptions): Record<string, unknown> {
+function infoBody({ config, build, kubernetesVersion, autoScaling }: AgentHttpOptions): Record<string, unknown> {
   const { agent, svc, monitoring, tunnel } = config.current;
   return {
     version: build.version,
@@ -88,7 +89,7 @@ function infoBody({ config, build, kubernetesVersion }: AgentHttpOptions): Recor
     cluster_name: agent.cluster_name,
     cluster_id: svc.cluster_id ?? '',
     kubernetes_version: kubernetesVersion(),
-    features: { monitoring: monitoring.enabled, tunneling: tunnel.enabled, auto_scaling: false },
+    features: { monitoring: monitoring.enabled, tunneling: tunnel.enabled, auto_scaling: autoScaling() },
   };
 }
 

@@ -1,0 +1,81 @@
+import { fieldAt, isRecord, type KubeObject } from '@svc/kube';
+import { agentErrors } from '../errors.ts';
+
+/** What the annotations of one workload ask for. */
+export interface AutoScaleWish {
+  minReplicas: number;
+  maxReplicas: number;
+  /** Percent of the requested processor time. */
+  targetCpu: number;
+}
+
+const DEFAULTS = { minReplicas: 1, maxReplicas: 10, targetCpu: 80 } as const;
+const MAX_REPLICAS = 10_000;
+const SCALABLE: ReadonlySet<string> = new Set(['apps/v1/Deployment', 'apps/v1/StatefulSet']);
+const TEMPLATE = ['spec', 'template', 'metadata', 'annotations'] as const;
+
+/**
+ * Null when nothing is asked for. The workload's own annotation wins over that of its pod template, key by key. What
+ * cannot be meant is refused with the annotation's path before anything is changed.
+ */
+export function autoScaleWish(object: KubeObject, field: string, keyPrefix: string): AutoScaleWish | null {
+  const read = (name: string): Annotation | null => annotationOf(object, field, `${keyPrefix}/${name}`);
+  const wanted = read('auto-scale');
+  if (wanted === null || wanted.value === 'false') return null;
+  if (wanted.value !== 'true') throw invalid(wanted, 'must be "true" or "false"');
+  if (!SCALABLE.has(`${object.apiVersion}/${object.kind}`)) {
+    throw invalid(wanted, `a ${object.kind} cannot be scaled; a Deployment and a StatefulSet can`);
+  }
+  const minimum = read('min-replicas');
+  const maximum = read('max-replicas');
+  const target = read('target-cpu');
+  const wish = {
+    minReplicas: integerOf(minimum, DEFAULTS.minReplicas, 1, MAX_REPLICAS),
+    maxReplicas: integerOf(maximum, DEFAULTS.maxReplicas, 1, MAX_REPLICAS),
+    targetCpu: integerOf(target, DEFAULTS.targetCpu, 1, 1000),
+  };
+  if (wish.maxReplicas >= wish.minReplicas) return wish;
+  if (maximum === null) return { ...wish, maxReplicas: wish.minReplicas };
+  throw invalid(maximum, `is ${wish.maxReplicas}, less than min-replicas ${wish.minReplicas}`);
+}
+
+/** Names of the containers that request no processor time: without it a share of it means nothing. */
+export function containersWithoutRequests(object: KubeObject): string[] {
+  const containers = fieldAt(object, 'spec', 'template', 'spec', 'containers');
+  if (!Array.isArray(containers)) return [];
+  return containers
+    .filter((each) => fieldAt(each, 'resources', 'requests', 'cpu') === undefined)
+    .filter((each) => fieldAt(each, 'resources', 'limits', 'cpu') === undefined) // a limit is a request too
+    .map((each) => String(fieldAt(each, 'name')));
+}
+
+interface Annotation {
+  value: string;
+  field: string;
+}
+
+function annotationOf(object: KubeObject, field: string, key: string): Annotation | null {
+  const places: readonly (readonly [unknown, string])[] = [
+    [object.metadata.annotations, `${field}.metadata.annotations`],
+    [fieldAt(object, ...TEMPLATE), `${field}.${TEMPLATE.join('.')}`],
+  ];
+  for (const [annotations, path] of places) {
+    const value = isRecord(annotations) ? annotations[key] : undefined;
+    if (value === undefined) continue;
+    const found = { value: String(value), field: `${path}["${key}"]` };
+    if (typeof value !== 'string') throw invalid(found, 'must be a string: put it into quotes');
+    return found;
+  }
+  return null;
+}
+
+function integerOf(annotation: Annotation | null, otherwise: number, least: number, most: number): number {
+  if (annotation === null) return otherwise;
+  const value = Number(annotation.value);
+  if (/^\d{1,6}$/.test(annotation.value) && value >= least && value <= most) return value;
+  throw invalid(annotation, `is ${JSON.stringify(annotation.value)}; it must be an integer from ${least} to ${most}`);
+}
+
+function invalid({ field }: Annotation, reason: string): Error {
+  return agentErrors.INVALID_REQUEST({ details: { field, reason: `${field} ${reason}` } });
+}

@@ -1,0 +1,179 @@
+import { fieldAt, isStatusError, referenceOf, type KubeClient, type KubeObject } from '@svc/kube';
+import type { PlannedObject } from '../deploy/plan.ts';
+import { markForProject } from '../deploy/project-marks.ts';
+import { autoScaleWish, containersWithoutRequests, type AutoScaleWish } from './annotations.ts';
+import { metricsAreServed } from './possibility.ts';
+
+export interface AutoScaleRequest {
+  client: KubeClient;
+  planned: readonly PlannedObject[];
+  projectId: string;
+  keyPrefix: string;
+  fieldManager: string;
+  signal: AbortSignal;
+}
+
+/** A workload that asked for it and does not get it. */
+export interface SkippedAutoScale {
+  workload: KubeObject;
+  reason: string;
+}
+
+export interface AutoScalePlan {
+  /** The objects of the manifest, with autoscalers and without the replicas that those decide. */
+  planned: PlannedObject[];
+  skipped: SkippedAutoScale[];
+}
+
+export const AUTOSCALER = { apiVersion: 'autoscaling/v2', kind: 'HorizontalPodAutoscaler' } as const;
+
+/**
+ * An autoscaler for each workload that asks for one. Annotations are judged first, all of them; then the cluster is
+ * asked whether it can: metrics are served, processor time is requested, nobody else scales the workload.
+ */
+export async function planAutoScale(request: AutoScaleRequest): Promise<AutoScalePlan> {
+  const { planned, keyPrefix } = request;
+  const wishes = new Map<PlannedObject, AutoScaleWish>();
+  for (const each of planned) {
+    const wish = autoScaleWish(each.object, each.field, keyPrefix);
+    if (wish !== null) wishes.set(each, wish);
+  }
+  const plan: AutoScalePlan = { planned: [], skipped: [] };
+  for (const each of planned) {
+    const wish = wishes.get(each);
+    const looked = wish === undefined ? await lookForOld(request, each) : await look(request, each);
+    if (wish === undefined) {
+      // Its autoscaler goes with this deploy: the replicas of the manifest count again.
+      plan.planned.push(looked.own === null ? each : { ...each, takesReplicas: true });
+      continue;
+    }
+    const reason = await obstacle(request, each, looked);
+    if (reason !== null) {
+      plan.planned.push(each);
+      plan.skipped.push({ workload: each.object, reason });
+      continue;
+    }
+    const scaled = { ...each, object: withoutReplicas(each.object), keepsReplicas: looked.ownsReplicas };
+    plan.planned.push(scaled, autoscalerFor(request, scaled, wish, looked.live));
+  }
+  return plan;
+}
+
+interface Look {
+  /** The workload as it is; null when it is new. */
+  live: KubeObject | null;
+  /** Our autoscaler of it, from an earlier deploy. */
+  own: KubeObject | null;
+  /** Somebody else's. */
+  foreign: KubeObject | null;
+  /** Our last apply decided the replicas: leaving them out would set them back to 1. */
+  ownsReplicas: boolean;
+}
+
+const NOTHING: Look = { live: null, own: null, foreign: null, ownsReplicas: false };
+
+async function lookForOld(request: AutoScaleRequest, { object }: PlannedObject): Promise<Look> {
+  if (object.kind !== 'Deployment' && object.kind !== 'StatefulSet') return NOTHING;
+  try {
+    return await lookAtAutoscalers(request, object, null);
+  } catch (error) {
+    request.signal.throwIfAborted();
+    if (isStatusError(error)) return NOTHING; // an agent that may not read autoscalers never made one
+    throw error;
+  }
+}
+
+async function look(request: AutoScaleRequest, { object }: PlannedObject): Promise<Look> {
+  const live = await request.client.get(referenceOf(object), request.signal);
+  return lookAtAutoscalers(request, object, live);
+}
+
+async function lookAtAutoscalers(
+  { client, keyPrefix, projectId, fieldManager, signal }: AutoScaleRequest,
+  object: KubeObject,
+  live: KubeObject | null,
+): Promise<Look> {
+  const found: Look = { live, own: null, foreign: null, ownsReplicas: ownsReplicas(live, fieldManager) };
+  const { namespace = '' } = object.metadata;
+  for await (const page of client.list(AUTOSCALER, { namespace, signal })) {
+    for (const autoscaler of page.items) {
+      const target = fieldAt(autoscaler, 'spec', 'scaleTargetRef');
+      if (fieldAt(target, 'kind') !== object.kind || fieldAt(target, 'name') !== object.metadata.name) continue;
+      const { labels = {} } = autoscaler.metadata;
+      const ours = labels[`${keyPrefix}/auto-scale`] === 'true' && labels[`${keyPrefix}/project`] === projectId;
+      if (ours) found.own = autoscaler;
+      else found.foreign = autoscaler;
+    }
+  }
+  return found;
+}
+
+async function obstacle(request: AutoScaleRequest, each: PlannedObject, looked: Look): Promise<string | null> {
+  const { client, planned, signal } = request;
+  const { kind, metadata } = each.object;
+  const inManifest = planned.find(
+    ({ object }) =>
+      object.kind === AUTOSCALER.kind &&
+      fieldAt(object, 'spec', 'scaleTargetRef', 'kind') === kind &&
+      fieldAt(object, 'spec', 'scaleTargetRef', 'name') === metadata.name,
+  );
+  const other = inManifest?.object ?? looked.foreign;
+  if (other !== null) return `HorizontalPodAutoscaler ${other.metadata.name} scales it already`;
+  const without = containersWithoutRequests(each.object);
+  if (without.length > 0) return `no cpu is requested by ${without.join(', ')}`;
+  // One that is there stays there: metrics that are away for a minute are no reason to take it off.
+  if (looked.own !== null || (await metricsAreServed(client, signal))) return null;
+  return 'the cluster serves no metrics (metrics.k8s.io)';
+}
+
+function autoscalerFor(
+  { keyPrefix, projectId }: AutoScaleRequest,
+  owner: PlannedObject,
+  wish: AutoScaleWish,
+  live: KubeObject | null,
+): PlannedObject {
+  const { apiVersion, kind, metadata } = owner.object;
+  const { name, namespace } = metadata;
+  const utilization = { type: 'Utilization', averageUtilization: wish.targetCpu };
+  const object: KubeObject = {
+    ...AUTOSCALER,
+    metadata: {
+      name,
+      ...(namespace === undefined ? {} : { namespace }),
+      labels: { [`${keyPrefix}/auto-scale`]: 'true' },
+    },
+    spec: {
+      scaleTargetRef: { apiVersion, kind, name },
+      minReplicas: wish.minReplicas,
+      maxReplicas: wish.maxReplicas,
+      metrics: [{ type: 'Resource', resource: { name: 'cpu', target: utilization } }],
+    },
+  };
+  const marked = markForProject(object, projectId, keyPrefix);
+  return {
+    object: live === null ? marked : ownedBy(marked, live),
+    field: owner.field,
+    namespaced: true,
+    dependsOnManifest: owner.dependsOnManifest,
+    ownerKind: kind,
+  };
+}
+
+/** Goes when its workload goes, whoever deletes that. */
+export function ownedBy(object: KubeObject, owner: KubeObject): KubeObject {
+  const { apiVersion, kind, metadata } = owner;
+  const reference = { apiVersion, kind, name: metadata.name, uid: metadata.uid ?? '', controller: true };
+  return { ...object, metadata: { ...object.metadata, ownerReferences: [reference] } };
+}
+
+function withoutReplicas(object: KubeObject): KubeObject {
+  const { replicas: _replicas, ...spec } = Object(object['spec']) as Record<string, unknown>; // plan.ts has seen its template
+  return { ...object, spec };
+}
+
+function ownsReplicas(live: KubeObject | null, fieldManager: string): boolean {
+  return (live?.metadata.managedFields ?? []).some(
+    ({ manager, operation, fieldsV1 }) =>
+      manager === fieldManager && operation === 'Apply' && fieldAt(fieldsV1, 'f:spec', 'f:replicas') !== undefined,
+  );
+}

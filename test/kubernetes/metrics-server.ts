@@ -1,0 +1,87 @@
+import { access, constants, mkdir } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { runCommand, untilReady } from './commands.ts';
+import type { Daemon } from './daemon.ts';
+import type { Kubectl } from './kubectl.ts';
+import { NODE_ADDRESS, type NodePlan } from './node.ts';
+import { findProgram } from './system-packages.ts';
+
+const METRICS_SERVER_VERSION = 'v0.9.0';
+const PORT = 10_443;
+
+function programFolder(env: NodeJS.ProcessEnv = process.env): string {
+  const cache = env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache');
+  return join(cache, 'svc', `metrics-server-${METRICS_SERVER_VERSION}`);
+}
+
+/** Builds metrics-server from its Go module, once: two minutes on two cores. */
+export async function ensureMetricsServer(say: (line: string) => void = () => undefined): Promise<string> {
+  const folder = programFolder();
+  const program = join(folder, 'metrics-server');
+  const built = await access(program, constants.X_OK).then(
+    () => true,
+    () => false,
+  );
+  if (built) return program;
+  const go = (await findProgram('go')) ?? (await findProgram('/usr/local/go/bin/go'));
+  if (go === null) throw new Error('metrics-server must be built and needs Go; run: apt-get install -y golang-go');
+  say(`building metrics-server ${METRICS_SERVER_VERSION} from source, once`);
+  await mkdir(folder, { recursive: true });
+  await runCommand(go, ['install', `sigs.k8s.io/metrics-server/cmd/metrics-server@${METRICS_SERVER_VERSION}`], {
+    cwd: folder,
+    env: { ...process.env, CGO_ENABLED: '0', GOFLAGS: '-mod=mod', GOBIN: folder },
+  });
+  return program;
+}
+
+/** Serves metrics.k8s.io: a process beside the node, found through a Service whose endpoint is the node's address. */
+export async function startMetricsServer(plan: NodePlan, program: string, kubectl: Kubectl): Promise<Daemon> {
+  const { folder, namespace, adminKubeconfig: kubeconfig } = plan;
+  const daemon = namespace.start(folder, 'metrics-server', program, [
+    `--kubeconfig=${kubeconfig}`,
+    `--authentication-kubeconfig=${kubeconfig}`,
+    `--authorization-kubeconfig=${kubeconfig}`,
+    '--kubelet-insecure-tls',
+    '--kubelet-preferred-address-types=InternalIP',
+    '--kubelet-use-node-status-port',
+    '--metric-resolution=10s',
+    '--kubelet-request-timeout=5s',
+    `--secure-port=${PORT}`,
+    `--cert-dir=${join(folder, 'metrics-certificates')}`,
+  ]);
+  const list = { apiVersion: 'v1', kind: 'List', items: registration() };
+  await kubectl.withInput(JSON.stringify(list), 'apply', '-f', '-');
+  await untilReady('the metrics of the node', 120_000, () =>
+    kubectl('get', '--raw', '/apis/metrics.k8s.io/v1beta1/nodes/node-1'),
+  );
+  return daemon;
+}
+
+function registration(): object[] {
+  const metadata = { name: 'metrics-server', namespace: 'kube-system' };
+  return [
+    { apiVersion: 'v1', kind: 'Service', metadata, spec: { ports: [{ port: 443, targetPort: PORT }] } },
+    {
+      apiVersion: 'discovery.k8s.io/v1',
+      kind: 'EndpointSlice',
+      metadata: { ...metadata, labels: { 'kubernetes.io/service-name': 'metrics-server' } },
+      addressType: 'IPv4',
+      ports: [{ port: PORT }],
+      endpoints: [{ addresses: [NODE_ADDRESS], conditions: { ready: true } }],
+    },
+    {
+      apiVersion: 'apiregistration.k8s.io/v1',
+      kind: 'APIService',
+      metadata: { name: 'v1beta1.metrics.k8s.io' },
+      spec: {
+        group: 'metrics.k8s.io',
+        version: 'v1beta1',
+        insecureSkipTLSVerify: true,
+        groupPriorityMinimum: 100,
+        versionPriority: 100,
+        service: { name: 'metrics-server', namespace: 'kube-system' },
+      },
+    },
+  ];
+}
