@@ -10,6 +10,7 @@ export const clusterErrors = defineErrors({
   COMMAND_NOT_FOUND: [404, 'No command {id} in this cluster'],
   CLUSTER_NAME_TAKEN: [409, 'The workspace has a cluster {name} already'],
   IDEMPOTENCY_CONFLICT: [409, 'The idempotency key was used with another request'],
+  COMMAND_NOT_RUNNING: [409, 'The command {id} takes no input: {reason}'],
   MANIFEST_TOO_LARGE: [413, 'The manifest is too large: {reason}'],
   RATE_LIMITED: [429, 'Rate limit exceeded'],
   TOO_MANY_CLUSTERS: [429, 'The workspace has {limit} clusters, which is the limit'],

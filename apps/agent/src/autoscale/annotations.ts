@@ -54,17 +54,17 @@ interface Annotation {
   field: string;
 }
 
-function annotationOf(object: KubeObject, field: string, key: string): Annotation | null {
+function annotationOf(object: KubeObject, objectField: string, key: string): Annotation | null {
   const places: readonly (readonly [unknown, string])[] = [
-    [object.metadata.annotations, `${field}.metadata.annotations`],
-    [fieldAt(object, ...TEMPLATE), `${field}.${TEMPLATE.join('.')}`],
+    [object.metadata.annotations, `${objectField}.metadata.annotations`],
+    [fieldAt(object, ...TEMPLATE), `${objectField}.${TEMPLATE.join('.')}`],
   ];
   for (const [annotations, path] of places) {
     const value = isRecord(annotations) ? annotations[key] : undefined;
     if (value === undefined) continue;
-    const found = { value: String(value), field: `${path}["${key}"]` };
-    if (typeof value !== 'string') throw invalid(found, 'must be a string: put it into quotes');
-    return found;
+    const field = `${path}["${key}"]`;
+    if (typeof value === 'string') return { value, field };
+    throw invalid({ value: '', field }, 'must be a string: put it into quotes');
   }
   return null;
 }

@@ -57,7 +57,7 @@ async function runExec(
   context.progress('running', `in container ${container}`);
   if (tty && payload.rows !== undefined && payload.cols !== undefined) connection.resize(payload.rows, payload.cols);
   const stopped = Promise.withResolvers<Stop>();
-  const dismissInput = feedInput(connection, context, stopped.resolve);
+  const dismissInput = feedInput(connection, context, { stdin, tty }, stopped.resolve);
   const cancelTimer = startTimeout(clock, payload, interactive, () => stopped.resolve({ status: 'timed_out' }));
   const cancel = (): void => stopped.resolve({ status: 'cancelled', reason: context.signal.reason });
   context.signal.addEventListener('abort', cancel, { once: true });
@@ -81,15 +81,20 @@ interface Stop {
   reason?: unknown;
 }
 
-function feedInput(connection: ExecConnection, context: CommandContext, stop: (stop: Stop) => void): () => void {
+function feedInput(
+  connection: ExecConnection,
+  context: CommandContext,
+  { stdin, tty }: { stdin: boolean; tty: boolean },
+  stop: (stop: Stop) => void,
+): () => void {
   let ended = false;
   let lastSequence = -1;
   const take = (input: CommandInput): void => {
     if (input.type === 'resize') {
-      connection.resize(input.rows, input.cols);
+      if (tty) connection.resize(input.rows, input.cols);
       return;
     }
-    if (ended || input.seq <= lastSequence) return; // a repetition after a reconnect
+    if (!stdin || ended || input.seq <= lastSequence) return; // a repetition after a reconnect
     lastSequence = input.seq;
     if (input.data.length > 0) connection.write(input.data);
     if (input.eof) {

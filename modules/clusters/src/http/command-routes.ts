@@ -1,12 +1,9 @@
 import { execSchema } from '@svc/protocol';
 import type { HttpApp } from '@svc/http';
-import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { commandKey } from '../domain/changes.ts';
-import type { Cluster } from '../domain/cluster.ts';
-import { isFinished, type Command } from '../domain/command.ts';
+import { isFinished } from '../domain/command.ts';
 import { pageRequest } from '../domain/paging.ts';
-import { clusterErrors } from '../errors.ts';
 import { commandEvents, hasSeenAll } from './command-notes-stream.ts';
 import { actorOf, clusterOf, openStream, originOf, type RouteContext } from './context.ts';
 import { lastEventIdOf, sendEvents, streamSignal } from './event-stream.ts';
@@ -20,11 +17,14 @@ import {
   waitMsOf,
   waitQuery,
 } from './parameters.ts';
+import { registerCommandInputRoutes } from './command-input-routes.ts';
+import { commandNotFound, commandOf } from './find-command.ts';
 import { commandSchema, viewCommand } from './views.ts';
 
 const tags = ['commands'];
 
-const { pod, namespace, container, command, timeout_seconds, max_output_bytes } = execSchema.properties;
+const { pod, namespace, container, command, timeout_seconds, max_output_bytes, stream, stdin, tty, rows, cols } =
+  execSchema.properties;
 const execBodySchema = Type.Object(
   {
     pod,
@@ -33,6 +33,11 @@ const execBodySchema = Type.Object(
     command,
     timeout_seconds,
     max_output_bytes,
+    stream,
+    stdin,
+    tty,
+    rows,
+    cols,
     queue_if_offline: Type.Optional(Type.Boolean()),
   },
   { additionalProperties: false },
@@ -45,6 +50,7 @@ export function registerCommandRoutes(app: HttpApp, context: RouteContext): void
   addReadRoute(app, context);
   addCancelRoute(app, context);
   addFollowRoute(app, context);
+  registerCommandInputRoutes(app, context);
 }
 
 function addExecRoute(app: HttpApp, context: RouteContext): void {
@@ -70,7 +76,7 @@ function addExecRoute(app: HttpApp, context: RouteContext): void {
       if (accepted.replayed) reply.header('idempotent-replayed', 'true');
       const signal = streamSignal(reply, context.stopping);
       const command = await context.dispatcher.wait(cluster.id, accepted.commandId, waitMs, signal);
-      if (command === undefined) throw notFound(accepted.commandId);
+      if (command === undefined) throw commandNotFound(accepted.commandId);
       return reply.status(waitMs > 0 && isFinished(command.state) ? 200 : 202).send(viewCommand(command, cluster));
     },
   );
@@ -166,19 +172,4 @@ function addFollowRoute(app: HttpApp, context: RouteContext): void {
       );
     },
   );
-}
-
-async function commandOf(
-  context: RouteContext,
-  request: FastifyRequest,
-  id: string,
-): Promise<{ cluster: Cluster; command: Command }> {
-  const cluster = await clusterOf(context, request);
-  const command = await context.commands.find(cluster.id, id);
-  if (command === undefined) throw notFound(id);
-  return { cluster, command };
-}
-
-function notFound(id: string): Error {
-  return clusterErrors.COMMAND_NOT_FOUND({ details: { id } });
 }

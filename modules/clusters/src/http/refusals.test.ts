@@ -10,6 +10,8 @@ const DEPLOY = {
 };
 const EXEC = { pod: 'web-1', namespace: 'default', command: ['date'], queue_if_offline: true };
 
+const RESIZE = { rows: 24, cols: 80 };
+
 /** Each route with what it needs, the least role that may call it, and whether a look alone is enough for guests. */
 const ROUTES: readonly { method: string; path: string; body?: object; least: 'guest' | 'member' | 'admin' }[] = [
   { method: 'POST', path: '/v1/clusters', body: { name: 'another' }, least: 'admin' },
@@ -27,6 +29,8 @@ const ROUTES: readonly { method: string; path: string; body?: object; least: 'gu
   { method: 'GET', path: '/v1/clusters/production/commands/cmd-x', least: 'guest' },
   { method: 'GET', path: '/v1/clusters/production/commands/cmd-x/events', least: 'guest' },
   { method: 'DELETE', path: '/v1/clusters/production/commands/cmd-x', least: 'member' },
+  { method: 'POST', path: '/v1/clusters/production/commands/cmd-x/stdin', body: { data: 'x' }, least: 'member' },
+  { method: 'POST', path: '/v1/clusters/production/commands/cmd-x/resize', body: RESIZE, least: 'member' },
   { method: 'GET', path: '/v1/clusters/production/logs?pod=web-1&namespace=default', least: 'guest' },
   { method: 'GET', path: '/v1/clusters/production/events', least: 'guest' },
   { method: 'GET', path: '/v1/clusters/production/tunnel-endpoints', least: 'member' },
@@ -120,6 +124,8 @@ describe('bad input to the routes of clusters', () => {
     ['a manifest above 900 KiB', 'POST', { ...DEPLOY, manifest: '#'.repeat(921_601) }, '/deploy', 413, 'manifest'],
     ['a wait that is no duration', 'POST', DEPLOY, '/deploy?wait=soon', 400, 'wait'],
     ['an exec without a command', 'POST', { ...EXEC, command: [] }, '/exec', 400, 'command'],
+    ['input that is no text', 'POST', { data: 7 }, '/commands/cmd-x/stdin', 400, 'data'],
+    ['a terminal without rows', 'POST', { rows: 0, cols: 80 }, '/commands/cmd-x/resize', 400, 'rows'],
     ['a cursor of somebody else', 'GET', undefined, '/deployments?cursor=abc', 400, 'cursor'],
     ['a page size of zero', 'GET', undefined, '/deployments?page_size=0', 400, 'page_size'],
     ['a time that is none', 'GET', undefined, '/status?since=yesterday', 400, 'since'],

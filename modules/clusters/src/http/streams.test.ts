@@ -205,4 +205,34 @@ describe('streams of a cluster', () => {
     expect(reader.events.filter(({ event }) => event === 'output')).toHaveLength(2);
     expect(reader.events.at(-1)).toMatchObject({ event: 'result', data: { status: 'succeeded' } });
   });
+
+  it('gives a running exec its input and its terminal size, and refuses what it was not started for', async () => {
+    const run = async (extra: object): Promise<string> => {
+      const body = { pod: 'web-1', namespace: 'default', command: ['sh'], ...extra };
+      return String((await rig.call('POST', '/v1/clusters/production/exec', { body })).body['id']);
+    };
+    const send = (id: string, what: string, body: object) =>
+      rig.call('POST', `/v1/clusters/production/commands/${id}/${what}`, { body });
+    const id = await run({ stdin: true, tty: true, rows: 24, cols: 80 });
+    expect((await agent.next('exec')).payload).toMatchObject({ stdin: true, tty: true, rows: 24, cols: 80 });
+    agent.say('command_ack', { command_id: id, command: 'exec', state: 'accepted' });
+    expect((await send(id, 'stdin', { data: 'ls\n' })).status).toBe(204);
+    expect((await send(id, 'stdin', { data: '', eof: true })).status).toBe(204);
+    expect((await send(id, 'resize', { rows: 30, cols: 100 })).status).toBe(204);
+    const [first, last] = [(await agent.next('stdin')).payload, (await agent.next('stdin', 2)).payload];
+    expect(first).toMatchObject({ command_id: id, data: 'ls\n' });
+    expect(last).toMatchObject({ command_id: id, eof: true });
+    expect(Number(last['seq'])).toBeGreaterThan(Number(first['seq']));
+    expect((await agent.next('resize')).payload).toEqual({ command_id: id, rows: 30, cols: 100 });
+    agent.result(id, 'succeeded', { command: 'exec' });
+    await agent.next('result_ack');
+    const late = await send(id, 'stdin', { data: 'x' });
+    expect(late).toMatchObject({ status: 409, body: { error: { code: 'COMMAND_NOT_RUNNING' } } });
+    const plain = await run({});
+    await agent.next('exec', 2);
+    expect((await send(plain, 'stdin', { data: 'x' })).body).toMatchObject({
+      error: { details: { reason: 'it was started without stdin' } },
+    });
+    expect((await send(plain, 'resize', { rows: 1, cols: 1 })).status).toBe(409);
+  });
 });

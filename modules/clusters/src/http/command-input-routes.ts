@@ -1,0 +1,91 @@
+import { resizeSchema, stdinSchema } from '@svc/protocol';
+import type { HttpApp } from '@svc/http';
+import type { FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import type { AgentLink } from '../domain/agent-link.ts';
+import { clusterErrors } from '../errors.ts';
+import type { RouteContext } from './context.ts';
+import { commandOf } from './find-command.ts';
+import { COMMAND_RATE, clusterItemParams, scopeQuery } from './parameters.ts';
+
+/** Of one call; more input is more calls, and a shell's keystrokes are far below it. */
+const MAX_INPUT_CHARACTERS = 256 * 1024;
+
+const { encoding, eof } = stdinSchema.properties;
+const stdinBodySchema = Type.Object(
+  { data: Type.String({ maxLength: MAX_INPUT_CHARACTERS }), encoding, eof },
+  { additionalProperties: false },
+);
+const resizeBodySchema = Type.Object(
+  { rows: resizeSchema.properties.rows, cols: resizeSchema.properties.cols },
+  { additionalProperties: false },
+);
+
+/** Standard input and terminal size of an exec that runs; its output comes by `GET …/commands/{id}/events`. */
+export function registerCommandInputRoutes(app: HttpApp, context: RouteContext): void {
+  const sequence = inputSequence(() => context.clock.now().getTime());
+  app.post(
+    '/v1/clusters/:cluster/commands/:id/stdin',
+    {
+      config: { action: 'command:exec', rateLimit: COMMAND_RATE },
+      schema: {
+        tags: ['commands'],
+        summary: 'Give a running exec more of its standard input, or its end',
+        params: clusterItemParams,
+        querystring: Type.Object(scopeQuery),
+        body: stdinBodySchema,
+        response: { 204: Type.Null() },
+      },
+    },
+    async (request, reply) => {
+      const { id } = request.params;
+      const link = await linkForInput(context, request, id, 'stdin');
+      await link.send('stdin', { command_id: id, seq: sequence(), ...request.body });
+      return reply.status(204).send(null);
+    },
+  );
+  app.post(
+    '/v1/clusters/:cluster/commands/:id/resize',
+    {
+      config: { action: 'command:exec', rateLimit: COMMAND_RATE },
+      schema: {
+        tags: ['commands'],
+        summary: 'Change the terminal size of a running exec',
+        params: clusterItemParams,
+        querystring: Type.Object(scopeQuery),
+        body: resizeBodySchema,
+        response: { 204: Type.Null() },
+      },
+    },
+    async (request, reply) => {
+      const { id } = request.params;
+      const link = await linkForInput(context, request, id, 'tty');
+      await link.send('resize', { command_id: id, ...request.body });
+      return reply.status(204).send(null);
+    },
+  );
+}
+
+/** The agent's connection, for a command that was started to take this kind of input and has not ended. */
+async function linkForInput(
+  context: RouteContext,
+  request: FastifyRequest,
+  id: string,
+  kind: 'stdin' | 'tty',
+): Promise<AgentLink> {
+  const { cluster, command } = await commandOf(context, request, id);
+  const refuse = (reason: string): Error => clusterErrors.COMMAND_NOT_RUNNING({ details: { id, field: 'id', reason } });
+  if (command.kind !== 'exec') throw refuse(`it is a ${command.kind}`);
+  if (command.state !== 'running' && command.state !== 'dispatched') throw refuse(`it is ${command.state}`);
+  const payload = await context.commands.payload(id);
+  if (payload?.[kind] !== true) throw refuse(`it was started without ${kind}`);
+  const link = context.dispatcher.linkOf(cluster.id);
+  if (link !== undefined && link.instanceId !== null) return link;
+  throw clusterErrors.AGENT_OFFLINE({ details: { cluster: cluster.name }, headers: { 'retry-after': '5' } });
+}
+
+/** Numbers that only rise, also over restarts of the platform: an agent drops what it has seen by them. */
+function inputSequence(nowMs: () => number): () => number {
+  let last = 0;
+  return () => (last = Math.max(last + 1, nowMs() * 1000));
+}
