@@ -28,9 +28,11 @@ const NODE_FLAGS = ['--max-semi-space-size=1', '--optimize-for-size'];
 const root = await mkdtemp(join(tmpdir(), 'svc-bench-agents-'));
 const stops: (() => Promise<unknown>)[] = [() => rm(root, { recursive: true, force: true })];
 try {
-  const program = join(root, 'agent.mjs');
+  const program = join(root, 'program', 'main.mjs');
   const rolldown = join(import.meta.dirname, '../../node_modules/rolldown/bin/cli.mjs'); // comes with the console's vite
-  await runCommand(process.execPath, [rolldown, agentSource(), '--platform', 'node', '--minify', '--file', program]);
+  const names = ['--entry-file-names', '[name].mjs', '--chunk-file-names', '[name]-[hash].mjs'];
+  const output = ['--platform', 'node', '--minify', '--dir', join(root, 'program'), ...names];
+  await runCommand(process.execPath, [rolldown, agentSource(), ...output]);
   const kubernetes = await startKubernetes({ dir: join(root, 'cluster'), apiOnly: true });
   stops.push(() => kubernetes.stop());
   const platform = await TestPlatform.start();
