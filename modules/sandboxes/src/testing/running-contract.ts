@@ -64,7 +64,7 @@ export function runningContract(make: () => Promise<ContractSubject>): void {
       if (second === undefined) throw new Error('the subject of this contract has no second driver');
       try {
         expect(await second.open()).toMatchObject({ available: true });
-        expect(await second.list()).toContainEqual({ id: spec.id, running: true });
+        expect(await second.list()).toContainEqual({ id: spec.id, running: true, paused: false });
         const found = await inside(spec, 'tr "\\0" " " < /proc/$(cat /root/pid)/cmdline', second);
         expect(found.stdout.trim()).toBe('sleep 1000');
       } finally {
