@@ -110,7 +110,7 @@ const warmPoolSchema = Type.Object(
 export const sandboxesConfigSchema = Type.Object({
   driver: Type.Union([Type.Literal('local'), Type.Literal('docker')], {
     default: 'local',
-    description: 'Where sandboxes run: on this machine by crun or runc, or in a Docker Engine',
+    description: 'Where sandboxes run: on this machine, or in a Docker Engine',
   }),
   docker: dockerSchema,
   runtime: Type.Union([Type.Literal('auto'), Type.Literal('builtin'), Type.Literal('crun'), Type.Literal('runc')], {

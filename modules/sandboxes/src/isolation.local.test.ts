@@ -53,6 +53,11 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     expect(init).toMatch(/^\/\.sandbox\/agent init/);
   });
 
+  it('inherits no descriptor of the host', async () => {
+    const { stdout } = await shell('one', 'ls /proc/self/fd');
+    expect(stdout.trim().split('\n').toSorted()).toEqual(['0', '1', '2', '3']); // the last is the listing itself
+  });
+
   it('gains no privileges, has few capabilities and a filter of system calls', async () => {
     const { stdout } = await shell('one', 'grep -E "^(NoNewPrivs|Seccomp|CapEff|CapBnd):" /proc/self/status');
     expect(stdout).toMatch(/NoNewPrivs:\t1/);

@@ -189,7 +189,7 @@ func fillDevices(folder int) error {
 		if err != nil {
 			return err
 		}
-		err = bind("/dev/"+name, file, 0)
+		err = bind("/dev/"+name, file, attrNosuid|attrNoexec)
 		_ = syscall.Close(file)
 		if err != nil {
 			return err
@@ -223,7 +223,7 @@ func mask(root int, name string) error {
 		return err
 	}
 	if stat.Mode&syscall.S_IFMT != syscall.S_IFDIR {
-		return bind("/dev/null", target, 0)
+		return bind("/dev/null", target, attrReadOnly|attrNosuid|attrNoexec)
 	}
 	cover, err := newMount("tmpfs", []string{"size=4k", "mode=755"}, attrReadOnly|attrNosuid|attrNodev|attrNoexec)
 	if err != nil {
@@ -260,10 +260,8 @@ func bind(source string, target int, attributes uint64) error {
 		return err
 	}
 	defer syscall.Close(tree)
-	if attributes != 0 {
-		if err := setAttributes(tree, attributes); err != nil {
-			return err
-		}
+	if err := setAttributes(tree, attributes); err != nil {
+		return err
 	}
 	return attach(tree, target)
 }

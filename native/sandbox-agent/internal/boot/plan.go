@@ -14,7 +14,10 @@ import (
 // SocketFd is where the launcher gives the plan and hears what became of it.
 const SocketFd = 4
 
-const maxPlanBytes = 1 << 20
+const (
+	maxPlanBytes   = 1 << 20
+	cloneNewCgroup = 0x0200_0000
+)
 
 // Plan is what the launcher sends after the descriptor of the root's mount.
 type Plan struct {
@@ -100,6 +103,10 @@ func Run() bool {
 }
 
 func enter(p *Plan, root int) error {
+	// Here and not when it was started: a process that is born into a group would see its parent's as the root of all.
+	if _, _, errno := syscall.AllThreadsSyscall(syscall.SYS_UNSHARE, cloneNewCgroup, 0, 0); errno != 0 {
+		return failed("make the cgroup namespace", errno)
+	}
 	if err := mountAll(p, root); err != nil {
 		return err
 	}

@@ -136,7 +136,7 @@ func (h *host) forkBuiltin(started *builtinStart, sandbox, binary string, base, 
 	attr := &syscall.SysProcAttr{
 		Setsid: true,
 		Cloneflags: syscall.CLONE_NEWUSER | syscall.CLONE_NEWNET | syscall.CLONE_NEWNS | syscall.CLONE_NEWPID |
-			syscall.CLONE_NEWIPC | syscall.CLONE_NEWUTS | syscall.CLONE_NEWCGROUP,
+			syscall.CLONE_NEWIPC | syscall.CLONE_NEWUTS,
 		UidMappings: mapping, GidMappings: mapping, GidMappingsEnableSetgroups: true,
 		Credential: &syscall.Credential{Uid: 0, Gid: 0},
 	}

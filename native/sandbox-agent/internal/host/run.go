@@ -25,6 +25,9 @@ const (
 // Run serves requests on standard input, one JSON object a line, until it is closed.
 func Run(args []string) int {
 	options, err := parseOptions(args)
+	if err == nil {
+		err = keepDescriptors()
+	}
 	if err == nil && !options.unshared {
 		err = enterOwnMountNamespace(args)
 	}
@@ -61,6 +64,16 @@ func parseOptions(args []string) (options, error) {
 		return o, errors.New("--run DIR is required")
 	}
 	return o, nil
+}
+
+// keepDescriptors keeps what the platform itself inherited, from whoever started it, from every program that is started here,
+// so also from sandboxes.
+func keepDescriptors() error {
+	const sysCloseRange, closeOnExec = 436, 4
+	if _, _, errno := syscall.RawSyscall(sysCloseRange, 3, ^uintptr(0)>>32, closeOnExec); errno != 0 {
+		return step("keep inherited descriptors", errno)
+	}
+	return nil
 }
 
 // enterOwnMountNamespace unshares this thread and replaces the program, so that every thread of it is inside.
