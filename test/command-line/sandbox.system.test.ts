@@ -138,4 +138,16 @@ describeRequiring(['linux', 'root'], 'svc sandbox', () => {
     expect(await svc.answer(['sandbox', 'ports', 'box', '8000', '--close'])).toBe('Took back 1 link\n');
     expect((await fetch(url)).ok).toBe(false);
   });
+
+  it('multiplies a sandbox by snapshots and forks', async () => {
+    await svc.answer(['sandbox', 'exec', 'box', 'echo kept >/root/kept']);
+    const { id } = await svc.json<{ id: string }>(['sandbox', 'snapshot', 'create', 'box', '--name', 'one']);
+    expect(await svc.answer(['sandbox', 'snapshot', 'ls'])).toMatch(new RegExp(`^${id} +one +busybox `, 'm'));
+    await svc.answer(['sandbox', 'create', '--snapshot', id, '--name', 'second']);
+    expect(await svc.answer(['sandbox', 'fork', 'box', '--name', 'third'])).toMatch(/^third \(sbx_.*\) is running$/m);
+    for (const name of ['second', 'third']) {
+      expect(await svc.answer(['sandbox', 'exec', name, 'cat /root/kept'])).toBe('kept\n');
+    }
+    expect(await svc.answer(['sandbox', 'snapshot', 'rm', id])).toBe(`Deleted snapshot ${id}\n`);
+  });
 });

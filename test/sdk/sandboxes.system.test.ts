@@ -191,4 +191,17 @@ describeRequiring(['linux', 'root'], 'the SDK’s client of sandboxes', () => {
     await followed;
     expect(types.at(-1)).toBe('deleted');
   });
+
+  it('copies a sandbox with its files: by a snapshot, and by forks', async () => {
+    await sandbox.files.write('/srv/kept', 'as it was');
+    const snapshot = await sandbox.snapshot({ name: 'before' });
+    await sandbox.files.write('/srv/kept', 'changed');
+    const made = await svc.sandboxes.create({ snapshot_id: snapshot.id });
+    expect(await made.files.readText('/srv/kept')).toBe('as it was');
+    const forks = await sandbox.fork({ count: 2 });
+    expect(await Promise.all(forks.map(({ files }) => files.readText('/srv/kept')))).toEqual(['changed', 'changed']);
+    for await (const each of svc.sandboxes.snapshots.list()) expect(each).toEqual(snapshot);
+    await svc.sandboxes.snapshots.delete(snapshot.id);
+    await expect(svc.sandboxes.snapshots.get(snapshot.id)).rejects.toBeInstanceOf(NotFoundError);
+  });
 });

@@ -135,12 +135,13 @@ export type {
   SandboxQuery,
   SandboxStatus,
   SandboxUsage,
+  Snapshot,
   TerminalSession,
   UnpackedArchive,
   WrittenFile,
 } from './sandboxes/sandbox-types.ts';
 export { SandboxesClient, type CreateOptions } from './sandboxes/sandboxes.ts';
-export { SnapshotsClient, type Snapshot } from './sandboxes/snapshots.ts';
+export { SnapshotsClient } from './sandboxes/snapshots.ts';
 export { Terminal, type ConnectionState, type TerminalEnd, type TerminalOptions } from './sandboxes/terminal.ts';
 export type { OutputChunk, ProcessExit } from './sandboxes/v1-connection.ts';
 export type { OpenSocket, SocketLike, SocketRequest } from './socket.ts';

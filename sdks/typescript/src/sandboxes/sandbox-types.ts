@@ -5,9 +5,7 @@ import type { SandboxOperations } from '../generated/api.ts';
 export type SandboxInfo = SandboxOperations['GET /containers/{id}']['answer'];
 export type SandboxStatus = SandboxInfo['status'];
 /** Of an image, or of a snapshot: one of the two is given. */
-export type NewSandbox = Omit<SandboxOperations['POST /containers']['body'], 'image'> & {
-  image?: string | undefined;
-  snapshot_id?: string | undefined;
+export type NewSandbox = SandboxOperations['POST /containers']['body'] & {
   /** With `network: 'egress'`: only these hosts are reached, such as `example.com` and `*.example.com`. */
   egress_allow?: string[] | undefined;
 };
@@ -18,6 +16,8 @@ export type GuestSignIn = SandboxOperations['POST /auth/guest']['answer'];
 export type FileEntry = SandboxOperations['GET /containers/{id}/files/stat']['answer'];
 export type WrittenFile = SandboxOperations['POST /containers/{id}/files']['answer'];
 
+/** The files of a sandbox at one moment, of which others can be made (`create({ snapshot_id })`). */
+export type Snapshot = SandboxOperations['GET /snapshots/{id}']['answer'];
 /** Something that has happened to a sandbox. Ids grow by one with each event of the workspace. */
 export type SandboxEvent = SandboxOperations['GET /events']['answer']['events'][number];
 /** What a sandbox uses; null is what its driver cannot tell. */

@@ -14,9 +14,9 @@ import type {
   SandboxInfo,
   SandboxMetrics,
   SandboxStatus,
+  Snapshot,
   TerminalSession,
 } from './sandbox-types.ts';
-import type { Snapshot } from './snapshots.ts';
 import { Terminal, type TerminalOptions } from './terminal.ts';
 
 const LONG_POLL_SECONDS = 30;

@@ -1,16 +1,7 @@
 import { pageParameters, type PageQuery } from '../pages.ts';
 import type { CallOptions } from '../transport.ts';
 import type { SandboxTransport } from './sandbox-transport.ts';
-
-/** The files of a sandbox at one moment, of which others can be made (`create({ snapshot_id })`). */
-export interface Snapshot {
-  id: string;
-  name: string | null;
-  sandbox_id: string;
-  image: string;
-  size_bytes: number;
-  created_at: string;
-}
+import type { Snapshot } from './sandbox-types.ts';
 
 /** The snapshots of the workspace. */
 export class SnapshotsClient {

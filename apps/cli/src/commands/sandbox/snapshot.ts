@@ -40,7 +40,7 @@ function registerList(parent: Command): void {
         const rows = snapshots.map(
           ({ id, name, image, size_bytes: size, sandbox_id: sandbox, created_at: created }) => [
             id,
-            name ?? '-',
+            name,
             image,
             renderBytes(size),
             sandbox,
