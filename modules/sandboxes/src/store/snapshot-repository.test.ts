@@ -1,0 +1,76 @@
+import { migrations } from '@svc/migrations';
+import { describeDialects } from '@svc/testing';
+import { expect, it } from 'vitest';
+import type { Snapshot } from '../snapshots/snapshot.ts';
+import { createEventLog } from './event-log.ts';
+import { createMetricStore } from './metric-store.ts';
+import { createSnapshotRepository } from './snapshot-repository.ts';
+import type { SandboxTables } from './tables.ts';
+
+const AT = '2026-01-01T00:00:00.000Z';
+
+function snapshot(id: string, changes: Partial<Snapshot> = {}): Snapshot {
+  return {
+    id,
+    workspaceUuid: 'w',
+    ownerId: 'o',
+    node: 'n',
+    driver: 'd',
+    name: 'name',
+    sandboxId: 'sbx_a',
+    image: 'busybox',
+    diskMb: 64,
+    sizeBytes: 0,
+    state: 'making',
+    createdAt: AT,
+    ...changes,
+  };
+}
+
+describeDialects<SandboxTables>('SnapshotRepository', migrations, (database) => {
+  const repository = () =>
+    createSnapshotRepository(database().kysely, { now: () => new Date(AT), written: () => undefined });
+
+  it('holds the limit of a caller when inserts come at once, and gives the place back', async () => {
+    const ids = ['a', 'b', 'c', 'd', 'e'];
+    const refusals = await Promise.all(ids.map((id) => repository().insert(snapshot(id), 2)));
+    expect(refusals.filter((each) => each === null)).toHaveLength(2);
+    expect(refusals).toContainEqual({ current: 2 });
+    const [made] = await repository().ofNode('n', ['making']);
+    expect(await repository().remove(made?.id ?? '')).toBe(true);
+    expect(await repository().remove(made?.id ?? '')).toBe(false);
+    expect(await repository().insert(snapshot('f'), 2)).toBeNull();
+  });
+
+  it('shows what is ready, tells it as an event, and hides what a fork was made of', async () => {
+    for (const id of ['a', 'b']) await repository().insert(snapshot(id), null);
+    expect(await repository().find('a')).toBeNull();
+    expect(await repository().finish('a', 'ready', 5_000_000_000)).toMatchObject({ sizeBytes: 5_000_000_000 });
+    expect(await repository().finish('a', 'ready', 1)).toBeNull();
+    await repository().finish('b', 'fork', 1);
+    const page = await repository().list('w', { sandboxId: null, pageSize: 5, cursor: null });
+    expect(page).toMatchObject({ snapshots: [{ id: 'a', state: 'ready' }], nextCursor: null });
+    const log = createEventLog(database().kysely, () => undefined);
+    const events = await log.after({ workspaceUuid: 'w', sandboxId: null }, 0, 5);
+    expect(events).toMatchObject([{ type: 'snapshot_created', details: { snapshot_id: 'a' } }]);
+    await repository().remove('a');
+    await repository().purge('a');
+    expect(await repository().ofNode('n', ['ready', 'removed', 'fork'])).toMatchObject([{ id: 'b' }]);
+    expect(await repository().isAwaited('a')).toBe(false);
+  });
+
+  it('leaves out the figures of sandboxes that are gone', async () => {
+    const store = createMetricStore(database().kysely);
+    const sample = {
+      sandboxId: 'sbx_gone',
+      at: AT,
+      cpuCores: 0.5,
+      memoryBytes: 5_000_000_000,
+      pids: 1,
+      diskBytes: null,
+    };
+    await store.append([sample]);
+    expect(await store.since('sbx_gone', '2025', 5)).toEqual([]);
+    await store.prune(AT);
+  });
+});
