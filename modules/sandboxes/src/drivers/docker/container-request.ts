@@ -77,7 +77,7 @@ function hostConfig(spec: SandboxSpec, options: ContainerOptions): Readonly<Reco
     ],
     CapDrop: ['ALL'],
     CapAdd: CAPABILITIES.map((name) => name.replace(/^CAP_/, '')),
-    SecurityOpt: ['no-new-privileges:true', `seccomp=${JSON.stringify(seccompProfile(options.architecture))}`],
+    SecurityOpt: ['no-new-privileges=true', `seccomp=${JSON.stringify(seccompProfile(options.architecture))}`],
     MaskedPaths: MASKED_PATHS,
     ReadonlyPaths: READ_ONLY_PATHS,
     Privileged: false,

@@ -200,7 +200,7 @@ export class DockerDriver implements SandboxDriver {
     const seconds = Math.ceil(graceMs / 1000);
     const signal = AbortSignal.timeout(graceMs + STOP_MARGIN_MS);
     try {
-      await client.json('POST', `${path}/stop`, { query: { t: seconds }, signal });
+      await this.#resumed(id, () => client.json('POST', `${path}/stop`, { query: { t: seconds }, signal }));
     } catch (error) {
       if (!isMissing(error)) throw this.#translate(error, 'RUNTIME_FAILED');
     }
@@ -211,7 +211,8 @@ export class DockerDriver implements SandboxDriver {
     const name = this.#nameOf(id);
     const signal = AbortSignal.timeout(REQUEST_LIMIT_MS);
     try {
-      await client.json('DELETE', `/containers/${name}`, { query: { force: true, v: true }, signal });
+      const query = { force: true, v: true };
+      await this.#resumed(id, () => client.json('DELETE', `/containers/${name}`, { query, signal }));
     } catch (error) {
       if (isConflict(error)) await this.#awaitRemoval(name, signal);
       else if (!isMissing(error)) throw this.#translate(error, 'RUNTIME_FAILED');
@@ -313,7 +314,7 @@ export class DockerDriver implements SandboxDriver {
       await create(engine.limitDisk);
     } catch (error) {
       if (isConflict(error)) return; // made meanwhile, by the same name
-      const noLimit = error instanceof EngineRefusal && /storage-opt|pquota|quota/i.test(error.message);
+      const noLimit = error instanceof EngineRefusal && /storage-opt is supported only|pquota/i.test(error.message);
       if (!engine.limitDisk || !noLimit) throw error;
       engine.limitDisk = false;
       this.#options.log.warn({ reason: error.message }, 'sandboxes have no disk limit');
@@ -334,16 +335,28 @@ export class DockerDriver implements SandboxDriver {
     }
   }
 
-  /** Where it is so already, the engine says that there is a conflict. */
+  /** Engines refuse what is so already with different codes, so the state decides. */
   async #set(id: string, state: 'pause' | 'unpause'): Promise<void> {
     const signal = AbortSignal.timeout(REQUEST_LIMIT_MS);
+    const name = this.#nameOf(id);
     try {
-      await this.#need().client.json('POST', `/containers/${this.#nameOf(id)}/${state}`, { signal });
+      await this.#need().client.json('POST', `/containers/${name}/${state}`, { signal });
     } catch (error) {
-      if (state === 'unpause' && (isConflict(error) || isMissing(error))) return;
-      if (isConflict(error) && asFields((await this.#look(this.#nameOf(id), signal))?.['State'])['Paused'] === true)
-        return;
+      const found = asFields((await this.#look(name, signal))?.['State']);
+      const paused = found['Paused'] === true;
+      if (state === 'pause' ? paused : !paused) return;
       throw this.#translate(error, 'RUNTIME_FAILED');
+    }
+  }
+
+  /** Engines neither stop nor remove what is paused. */
+  async #resumed(id: string, work: () => Promise<unknown>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      if (!(error instanceof EngineRefusal && /paused/i.test(error.message))) throw error;
+      await this.resume(id);
+      await work();
     }
   }
 
