@@ -22,6 +22,7 @@ import { sandboxEvents } from './0055-sandbox-events.ts';
 import { sandboxMetrics } from './0056-sandbox-metrics.ts';
 import { sandboxSnapshots } from './0057-sandbox-snapshots.ts';
 import { sandboxPreviews } from './0058-sandbox-previews.ts';
+import { sandboxEgress } from './0059-sandbox-egress.ts';
 
 /** Every migration, imported by name so that a bundle carries them all. Each file exports one `Migration`. */
 export const migrations: readonly Migration[] = [
@@ -47,5 +48,6 @@ export const migrations: readonly Migration[] = [
   sandboxMetrics,
   sandboxSnapshots,
   sandboxPreviews,
+  sandboxEgress,
   clusterTunnels,
 ];

@@ -5,6 +5,10 @@ export const sandboxErrors = defineErrors({
   INVALID_FIELD: [400, 'Invalid {field}: {reason}'],
   UNKNOWN_IMAGE: [400, 'Unknown image {image}'],
   UNSUPPORTED_ISOLATION: [400, 'Isolation {isolation} is not available here'],
+  UNSUPPORTED_EGRESS: [
+    400,
+    'The driver {driver} cannot limit egress to hosts; leave egress_allow out or use the local driver',
+  ],
   QUOTA_EXCEEDED: [403, 'The limit of {limit} sandboxes is reached'],
   ORIGIN_REFUSED: [403, 'Connections from {origin} are not allowed'],
   SNAPSHOT_QUOTA_EXCEEDED: [403, 'The limit of {limit} snapshots is reached'],

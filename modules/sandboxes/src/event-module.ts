@@ -2,7 +2,7 @@ import type { HttpApp } from '@svc/http';
 import type { Logger } from '@svc/telemetry';
 import type { Kysely } from 'kysely';
 import type { SandboxesConfig } from './config.ts';
-import type { Effects } from './domain/ports.ts';
+import type { Effects, SandboxRepository } from './domain/ports.ts';
 import type { SandboxService } from './domain/sandbox-service.ts';
 import { EventFeed } from './events/event-feed.ts';
 import { EventRecorder } from './events/event-recorder.ts';
@@ -16,6 +16,8 @@ export interface EventPart {
   readonly recorder: EventRecorder;
   /** For the repository, whose changes are events. */
   readonly told: SandboxRepositoryEffects;
+  /** A sandbox asked for a host that it may not reach. */
+  refused(repository: Pick<SandboxRepository, 'find'>, sandboxId: string, host: string): void;
   registerRoutes(app: HttpApp, prefixes: readonly string[], service: SandboxService): void;
   start(): void;
   /** Ends the streams. */
@@ -39,6 +41,14 @@ export function createEventPart(
   return {
     recorder,
     told: { now: () => effects.now(), written },
+    refused(repository, sandboxId, host) {
+      repository.find(sandboxId).then(
+        (sandbox) => {
+          if (sandbox !== null) recorder.record(sandbox, { type: 'egress_refused', details: { host } });
+        },
+        (error: unknown) => log.warn({ err: error, sandbox: sandboxId }, 'a refused host could not be told'),
+      );
+    },
     registerRoutes(app, prefixes, service) {
       for (const prefix of prefixes) registerEventRoutes(app, { prefix, service, feed, events });
       registerWorkspaceEventRoutes(app, { service, feed, events });

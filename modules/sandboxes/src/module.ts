@@ -116,7 +116,8 @@ export async function createSandboxesModule(deps: SandboxesDependencies): Promis
   const events = createEventPart(database.kysely, effects, log, config.events);
   const repository = createSandboxRepository(database.kysely, events.told);
   const ticketRepository = createTicketRepository(database.kysely);
-  const driver = deps.driver ?? driverOf(deps, folder, catalog, images);
+  const refused = (id: string, host: string): void => events.refused(repository, id, host);
+  const driver = deps.driver ?? driverOf(deps, folder, catalog, images, refused);
   const node = deps.node ?? 'local';
   const { context, supervisor } = contextOf({ repository, driver, effects, node, log });
   const boots = new Boots(context);
@@ -218,9 +219,10 @@ function driverOf(
   folder: string,
   catalog: ImageCatalog,
   images: ImageStore,
+  egressRefused: (sandboxId: string, host: string) => void,
 ): SandboxDriver {
   const { docker, registries, nameservers } = deps.config;
-  if (deps.config.driver === 'local') return localDriver(deps, folder, images);
+  if (deps.config.driver === 'local') return localDriver(deps, folder, images, egressRefused);
   return new DockerDriver({
     engine: docker,
     dataFolder: deps.dataFolder,
@@ -276,7 +278,12 @@ function hubOf(
   });
 }
 
-function localDriver(deps: SandboxesDependencies, folder: string, images: ImageStore): SandboxDriver {
+function localDriver(
+  deps: SandboxesDependencies,
+  folder: string,
+  images: ImageStore,
+  egressRefused: (sandboxId: string, host: string) => void,
+): SandboxDriver {
   return new LocalDriver({
     dataFolder: folder,
     runFolder: runFolderOf(deps.dataFolder),
@@ -285,6 +292,7 @@ function localDriver(deps: SandboxesDependencies, folder: string, images: ImageS
     runtime: deps.config.runtime,
     addressPrefix: deps.config.address_prefix,
     nameservers: deps.config.nameservers,
+    egressRefused,
     log: deps.log,
   });
 }

@@ -22,6 +22,7 @@ export interface CreateRequest {
   readonly labels: Readonly<Record<string, string>>;
   readonly resources: SandboxResources;
   readonly network: NetworkMode;
+  readonly egressAllow: readonly string[] | null;
   readonly isolation: Isolation;
   readonly idleTimeoutSeconds: number | null;
   readonly maxLifetimeSeconds: number | null;
@@ -227,6 +228,9 @@ export class SandboxService {
       });
     }
     this.#assertDriver();
+    if (request.egressAllow !== null && this.#context.driver.limitsEgress !== true) {
+      throw sandboxErrors.UNSUPPORTED_EGRESS({ details: { field: 'egress_allow', driver: this.#context.driver.name } });
+    }
     if (!this.#context.driver.supports(request.isolation)) {
       const { isolation } = request;
       throw sandboxErrors.UNSUPPORTED_ISOLATION({ details: { field: 'isolation', isolation } });
@@ -268,6 +272,7 @@ export class SandboxService {
       labels: request.labels,
       resources: request.resources,
       network: request.network,
+      egressAllow: request.egressAllow,
       isolation: request.isolation,
       idleTimeoutSeconds: request.idleTimeoutSeconds,
       expiresAt: earliest(request.expiresAt, maxLifetimeSeconds, now),

@@ -30,6 +30,8 @@ export interface Sandbox {
   readonly labels: Readonly<Record<string, string>>;
   readonly resources: SandboxResources;
   readonly network: NetworkMode;
+  /** The hosts that it may reach; null: whatever is public. */
+  readonly egressAllow: readonly string[] | null;
   readonly isolation: Isolation;
   readonly idleTimeoutSeconds: number | null;
   readonly expiresAt: string | null;

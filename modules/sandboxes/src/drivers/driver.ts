@@ -22,6 +22,8 @@ export interface SandboxSpec {
   readonly snapshotId?: string | null;
   readonly resources: SandboxResources;
   readonly network: NetworkMode;
+  /** Host names, or `*.` and one, as `egressHost` gives them. Absent or null: whatever is public. */
+  readonly egressAllow?: readonly string[] | null;
   readonly isolation: Isolation;
 }
 
@@ -83,6 +85,8 @@ export interface SandboxDriver {
   open(): Promise<DriverStatus>;
   status(): DriverStatus;
   supports(isolation: Isolation): boolean;
+  /** Whether it keeps `egressAllow`, also against root in the sandbox. */
+  readonly limitsEgress?: boolean;
   /** Makes what lasts: image and disk. Repeating it changes nothing. */
   create(spec: SandboxSpec, signal: AbortSignal): Promise<void>;
   /** Runs what was created, with its files as they were left. Repeating it on a running one changes nothing. */

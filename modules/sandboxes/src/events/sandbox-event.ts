@@ -12,6 +12,7 @@ export const EVENT_TYPES = [
   'oom_killed',
   'terminal_opened',
   'terminal_closed',
+  'egress_refused',
 ] as const;
 
 export type SandboxEventType = (typeof EVENT_TYPES)[number];

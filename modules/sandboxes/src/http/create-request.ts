@@ -2,6 +2,7 @@ import type { Grant, Principal } from '@svc/http';
 import type { Static } from 'typebox';
 import type { SandboxesConfig } from '../config.ts';
 import type { CreateRequest } from '../domain/sandbox-service.ts';
+import { egressHost } from '../domain/egress-hosts.ts';
 import type { SandboxResources } from '../drivers/driver.ts';
 import { sandboxErrors } from '../errors.ts';
 import type { Snapshot } from '../snapshots/snapshot.ts';
@@ -42,6 +43,7 @@ export function toCreateRequest(
     const reason = `is larger than ${MAX_ENVIRONMENT_BYTES} bytes`;
     throw sandboxErrors.INVALID_FIELD({ details: { field: 'environment', reason } });
   }
+  const network = body.network ?? config.network;
   const lifetime = body.max_lifetime_seconds ?? null;
   return {
     workspaceUuid: grant.workspaceUuid,
@@ -53,7 +55,8 @@ export function toCreateRequest(
     environment,
     labels: body.labels ?? {},
     resources: resourcesOf(body.resources ?? {}, config, snapshot),
-    network: body.network ?? config.network,
+    network,
+    egressAllow: egressAllowOf(body.egress_allow, network),
     isolation: body.isolation ?? 'default',
     idleTimeoutSeconds: body.idle_timeout_seconds ?? null,
     maxLifetimeSeconds:
@@ -63,6 +66,20 @@ export function toCreateRequest(
     limit: limitOf(principal, config),
     idempotencyKey,
   };
+}
+
+function egressAllowOf(given: readonly string[] | undefined, network: string): readonly string[] | null {
+  if (given === undefined) return null;
+  if (network !== 'egress') {
+    throw sandboxErrors.INVALID_FIELD({ details: { field: 'egress_allow', reason: 'needs the network egress' } });
+  }
+  const hosts = given.map((text, index) => {
+    const host = egressHost(text);
+    if (host !== null) return host;
+    const reason = 'is no host name and no *. with one';
+    throw sandboxErrors.INVALID_FIELD({ details: { field: `egress_allow[${index}]`, reason } });
+  });
+  return [...new Set(hosts)];
 }
 
 function resourcesOf(

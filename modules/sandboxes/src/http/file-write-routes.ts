@@ -11,6 +11,7 @@ import type { WriteOptions, WrittenFile } from '../files/file-writing.ts';
 import { decodeContent } from './decode-content.ts';
 import { target, type FileRoutesOptions } from './file-routes.ts';
 import { pathQuery, unpackedSchema, writeFileBody, writeFileQuery, writtenSchema } from './file-schemas.ts';
+import { plainArchive } from './plain-archive.ts';
 import { readJsonBody } from './read-json-body.ts';
 import { parseMode, renderWritten } from './render-file.ts';
 import { idParamsSchema } from './schemas.ts';
@@ -73,7 +74,7 @@ function registerUnpack(app: HttpApp, { prefix, files }: FileRoutesOptions): voi
       const { of, path } = await target(request, files);
       const unpacking = of.unpack(path);
       try {
-        for await (const chunk of wholeBody(request.raw)) await unpacking.write(chunk);
+        for await (const chunk of plainArchive(wholeBody(request.raw))) await unpacking.write(chunk);
         const { entries, sizeBytes } = await unpacking.finish();
         return { path, entries, size_bytes: sizeBytes };
       } catch (error) {

@@ -35,6 +35,7 @@ export function renderSandbox(sandbox: Sandbox, images: ImageProgressSource): St
     driver: sandbox.driver,
     isolation: sandbox.isolation,
     network: sandbox.network,
+    egress_allow: sandbox.egressAllow === null ? null : [...sandbox.egressAllow],
     image_progress: renderProgress(sandbox.status === 'creating' ? images.progressOf(sandbox.image) : null),
   };
 }

@@ -52,6 +52,9 @@ export const sandboxSchema = Type.Object({
   driver: Type.String(),
   isolation: isolationSchema,
   network: networkSchema,
+  egress_allow: Type.Union([Type.Array(Type.String()), Type.Null()], {
+    description: 'Hosts that it may reach; null: whatever is public',
+  }),
   image_progress: nullable(progressSchema),
 });
 
@@ -84,6 +87,12 @@ export const createBodySchema = Type.Object(
       ),
     ),
     network: Type.Optional(networkSchema),
+    egress_allow: Type.Optional(
+      Type.Array(Type.String({ maxLength: 255 }), {
+        maxItems: 100,
+        description: 'Hosts such as example.com, or *.example.com for all below it; everything else is refused',
+      }),
+    ),
     isolation: Type.Optional(isolationSchema),
     idle_timeout_seconds: Type.Optional(Type.Integer({ minimum: 10, maximum: 31_536_000 })),
     max_lifetime_seconds: Type.Optional(Type.Integer({ minimum: 10, maximum: 31_536_000 })),

@@ -52,6 +52,7 @@ function childOf(source: Sandbox, request: ForkRequest, snapshotId: string, inde
     labels: source.labels,
     resources: source.resources,
     network: source.network,
+    egressAllow: source.egressAllow,
     isolation: source.isolation,
     idleTimeoutSeconds: source.idleTimeoutSeconds,
     maxLifetimeSeconds: null,

@@ -25,6 +25,7 @@ function sandbox(changes: Partial<Sandbox>): Sandbox {
     labels: { k: 'v' },
     resources: { cpuMillis: 1500, memoryMb: 1, diskMb: 2, pids: 3 },
     network: 'none',
+    egressAllow: ['example.com'],
     isolation: 'default',
     idleTimeoutSeconds: null,
     expiresAt: null,

@@ -61,6 +61,7 @@ export interface SandboxRow {
   disk_mb: number;
   pids: number;
   network: string;
+  egress_allow: string | null;
   isolation: string;
   idle_timeout_seconds: number | null;
   expires_at: string | null;

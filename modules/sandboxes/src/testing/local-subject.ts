@@ -39,7 +39,13 @@ export function localDriverReason(runtime: RuntimeKind = 'builtin'): string | nu
   );
 }
 
-export async function localSubject(runtime: RuntimeKind = 'builtin'): Promise<LocalSubject> {
+export async function localSubject(
+  runtime: RuntimeKind = 'builtin',
+  {
+    nameservers = [],
+    refused = () => undefined,
+  }: { nameservers?: readonly string[]; refused?: (sandboxId: string, host: string) => void } = {},
+): Promise<LocalSubject> {
   const folder = await temporaryFolder('svc-sandboxes-');
   const runFolder = `/run/svc/test-${folder.path.slice(-6).toLowerCase()}`;
   const catalog = new ImageCatalog(
@@ -65,7 +71,8 @@ export async function localSubject(runtime: RuntimeKind = 'builtin'): Promise<Lo
       images,
       runtime,
       addressPrefix: '100.96',
-      nameservers: [],
+      nameservers,
+      egressRefused: refused,
       log: createLogger({ level: 'warn', name: 'test' }),
     });
   const driver = again();

@@ -3,7 +3,6 @@ package agent
 import (
 	"archive/tar"
 	"bufio"
-	"compress/gzip"
 	"fmt"
 	"io"
 	"path"
@@ -41,26 +40,18 @@ func newExtraction(root int, s *stream, r *request) *extraction {
 	return &extraction{root: root, parent: -1, request: r, in: &inboxReader{stream: s}, buffer: make([]byte, 64<<10)}
 }
 
-// run takes tar or gzip of tar, whichever the first bytes say.
+// run takes a tar stream; compression is the platform's affair.
 func (x *extraction) run() error {
 	defer x.forgetParent()
 	buffered := bufio.NewReaderSize(x.in, 64<<10)
-	var plain io.Reader = buffered
-	first, err := buffered.Peek(2)
+	first, err := buffered.Peek(1)
 	if err == errAborted {
 		return err
 	}
 	if len(first) == 0 {
 		return malformedArchive("it is empty")
 	}
-	if len(first) == 2 && first[0] == 0x1f && first[1] == 0x8b {
-		unzipped, err := gzip.NewReader(buffered)
-		if err != nil {
-			return asArchiveError(err)
-		}
-		plain = unzipped
-	}
-	archive := tar.NewReader(plain)
+	archive := tar.NewReader(buffered)
 	for {
 		header, err := archive.Next()
 		if err == io.EOF {
@@ -73,8 +64,8 @@ func (x *extraction) run() error {
 			return err
 		}
 	}
-	// What follows the end is padding; a sum at the end of gzip is checked on the way.
-	if err := x.discard(plain); err != nil {
+	// What follows the end is padding.
+	if err := x.discard(buffered); err != nil {
 		return asArchiveError(err)
 	}
 	return x.finish()

@@ -169,6 +169,11 @@ func (h *host) clean(sandbox string) (any, error) {
 	if s != nil {
 		if s.Network == "egress" {
 			h.disconnect(s.Slot)
+			if s.Nft != "" {
+				if err := h.unrestrict(s.Nft, s.Slot); err != nil {
+					return nil, err
+				}
+			}
 		}
 		h.slots.release(s.Slot, folder)
 	}

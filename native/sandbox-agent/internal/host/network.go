@@ -39,6 +39,9 @@ func (h *host) connect(p *networkPlan, slot int, namespace *os.File) error {
 	if err := h.loadFirewall(p); err != nil {
 		return err
 	}
+	if err := h.restrict(p, slot); err != nil {
+		return err
+	}
 	base, err := parseAddress(p.Network)
 	if err != nil {
 		return err
@@ -136,35 +139,56 @@ func (h *host) loadFirewall(p *networkPlan) error {
 	if h.network.loaded {
 		return nil
 	}
-	input, output, err := os.Pipe()
-	if err != nil {
+	if err := h.runNft(p.Nft, p.Rules); err != nil {
 		return step("load the firewall", err)
-	}
-	defer input.Close()
-	messages, messagesEnd, err := os.Pipe()
-	if err != nil {
-		_ = output.Close()
-		return step("load the firewall", err)
-	}
-	defer messages.Close()
-	_, done, err := h.reaper.Start(p.Nft, []string{"nft", "-f", "-"}, &syscall.ProcAttr{
-		Env: []string{"PATH=/usr/sbin:/usr/bin:/sbin:/bin"}, Files: []uintptr{input.Fd(), messagesEnd.Fd(), messagesEnd.Fd()}})
-	_ = messagesEnd.Close()
-	if err != nil {
-		_ = output.Close()
-		return step("start nft", err)
-	}
-	_, _ = output.WriteString(p.Rules)
-	_ = output.Close()
-	complaint, _ := io.ReadAll(io.LimitReader(messages, 4096))
-	if status := <-done; status != 0 {
-		return step("load the firewall", fmt.Errorf("nft: %s", strings.TrimSpace(string(complaint))))
 	}
 	if err := os.WriteFile("/proc/sys/net/ipv4/ip_forward", []byte("1"), 0); err != nil {
 		return step("let the host forward", err)
 	}
 	h.network.loaded = true
 	return nil
+}
+
+// runNft loads rules in one transaction.
+func (h *host) runNft(nft, rules string) error {
+	input, output, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	defer input.Close()
+	messages, messagesEnd, err := os.Pipe()
+	if err != nil {
+		_ = output.Close()
+		return err
+	}
+	defer messages.Close()
+	_, done, err := h.reaper.Start(nft, []string{"nft", "-f", "-"}, &syscall.ProcAttr{
+		Env: []string{"PATH=/usr/sbin:/usr/bin:/sbin:/bin"}, Files: []uintptr{input.Fd(), messagesEnd.Fd(), messagesEnd.Fd()}})
+	_ = messagesEnd.Close()
+	if err != nil {
+		_ = output.Close()
+		return err
+	}
+	_, _ = output.WriteString(rules)
+	_ = output.Close()
+	complaint, _ := io.ReadAll(io.LimitReader(messages, 4096))
+	if status := <-done; status != 0 {
+		return fmt.Errorf("nft: %s", strings.TrimSpace(string(complaint)))
+	}
+	return nil
+}
+
+// restrict closes the network of one sandbox before it runs; unrestrict takes its table away.
+func (h *host) restrict(p *networkPlan, slot int) error {
+	if p.Restrict == "" {
+		return nil
+	}
+	return step("restrict the network", h.runNft(p.Nft, strings.ReplaceAll(p.Restrict, "{{interface}}", interfaceName(slot))))
+}
+
+func (h *host) unrestrict(nft string, slot int) error {
+	table := "table inet svc_egress_" + interfaceName(slot) + "\n"
+	return step("remove the sandbox's firewall table", h.runNft(nft, table+"delete "+table))
 }
 
 func (h *host) disconnect(slot int) {

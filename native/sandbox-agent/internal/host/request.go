@@ -56,6 +56,8 @@ type networkPlan struct {
 	// Rules is the firewall text that must be loaded before the first sandbox with egress starts.
 	Rules string `json:"rules"`
 	Nft   string `json:"nft"`
+	// Restrict is the table of one sandbox, with {{interface}} in it, that is loaded before it runs.
+	Restrict string `json:"restrict"`
 }
 
 type reply struct {

@@ -24,6 +24,8 @@ type state struct {
 	Network    string `json:"network"`
 	Socket     string `json:"socket"`
 	Address    string `json:"address,omitempty"`
+	// Nft is set when the sandbox has a firewall table of its own.
+	Nft string `json:"nft,omitempty"`
 }
 
 // start brings a sandbox up. What a failed start made is undone before it answers; the disk stays.
@@ -56,6 +58,9 @@ func (h *host) tryStart(sandbox string, p *plan) (*state, error) {
 		return nil, err
 	}
 	s := &state{Sandbox: sandbox, Slot: slot, Runtime: p.Runtime, Kind: p.RuntimeKind, Network: p.Network.Mode, Socket: h.socket(sandbox)}
+	if p.Network.Restrict != "" {
+		s.Nft = p.Network.Nft
+	}
 	if err := h.writeState(s); err != nil { // with the slot in it, clean() knows what to give back
 		return nil, err
 	}

@@ -1628,6 +1628,8 @@ export interface SandboxOperations {
         "driver": string;
         "isolation": "default" | "gvisor";
         "network": "none" | "egress";
+        /** Hosts that it may reach; null: whatever is public */
+        "egress_allow": (string)[] | null;
         "image_progress": {
           /** resolving, downloading, unpacking or building */
           "stage": string;
@@ -1667,6 +1669,8 @@ export interface SandboxOperations {
         "pids"?: undefined | number;
       };
       "network"?: undefined | "none" | "egress";
+      /** Hosts such as example.com, or *.example.com for all below it; everything else is refused */
+      "egress_allow"?: undefined | (string)[];
       "isolation"?: undefined | "default" | "gvisor";
       "idle_timeout_seconds"?: undefined | number;
       "max_lifetime_seconds"?: undefined | number;
@@ -1701,6 +1705,8 @@ export interface SandboxOperations {
       "driver": string;
       "isolation": "default" | "gvisor";
       "network": "none" | "egress";
+      /** Hosts that it may reach; null: whatever is public */
+      "egress_allow": (string)[] | null;
       "image_progress": {
         /** resolving, downloading, unpacking or building */
         "stage": string;
@@ -1752,6 +1758,8 @@ export interface SandboxOperations {
       "driver": string;
       "isolation": "default" | "gvisor";
       "network": "none" | "egress";
+      /** Hosts that it may reach; null: whatever is public */
+      "egress_allow": (string)[] | null;
       "image_progress": {
         /** resolving, downloading, unpacking or building */
         "stage": string;
@@ -1793,7 +1801,7 @@ export interface SandboxOperations {
         /** Grows by one with each event of the workspace */
         "id": number;
         "sandbox_id": string;
-        "type": "created" | "running" | "stopped" | "error" | "paused" | "resumed" | "deleted" | "snapshot_created" | "oom_killed" | "terminal_opened" | "terminal_closed";
+        "type": "created" | "running" | "stopped" | "error" | "paused" | "resumed" | "deleted" | "snapshot_created" | "oom_killed" | "terminal_opened" | "terminal_closed" | "egress_refused";
         "at": string;
         "details": Record<string, unknown>;
       })[];
@@ -2086,6 +2094,8 @@ export interface SandboxOperations {
         "driver": string;
         "isolation": "default" | "gvisor";
         "network": "none" | "egress";
+        /** Hosts that it may reach; null: whatever is public */
+        "egress_allow": (string)[] | null;
         "image_progress": {
           /** resolving, downloading, unpacking or building */
           "stage": string;
@@ -2174,6 +2184,8 @@ export interface SandboxOperations {
       "driver": string;
       "isolation": "default" | "gvisor";
       "network": "none" | "egress";
+      /** Hosts that it may reach; null: whatever is public */
+      "egress_allow": (string)[] | null;
       "image_progress": {
         /** resolving, downloading, unpacking or building */
         "stage": string;
@@ -2285,6 +2297,8 @@ export interface SandboxOperations {
       "driver": string;
       "isolation": "default" | "gvisor";
       "network": "none" | "egress";
+      /** Hosts that it may reach; null: whatever is public */
+      "egress_allow": (string)[] | null;
       "image_progress": {
         /** resolving, downloading, unpacking or building */
         "stage": string;
@@ -2357,6 +2371,8 @@ export interface SandboxOperations {
       "driver": string;
       "isolation": "default" | "gvisor";
       "network": "none" | "egress";
+      /** Hosts that it may reach; null: whatever is public */
+      "egress_allow": (string)[] | null;
       "image_progress": {
         /** resolving, downloading, unpacking or building */
         "stage": string;
@@ -2406,6 +2422,8 @@ export interface SandboxOperations {
       "driver": string;
       "isolation": "default" | "gvisor";
       "network": "none" | "egress";
+      /** Hosts that it may reach; null: whatever is public */
+      "egress_allow": (string)[] | null;
       "image_progress": {
         /** resolving, downloading, unpacking or building */
         "stage": string;
@@ -2481,7 +2499,7 @@ export interface SandboxOperations {
         /** Grows by one with each event of the workspace */
         "id": number;
         "sandbox_id": string;
-        "type": "created" | "running" | "stopped" | "error" | "paused" | "resumed" | "deleted" | "snapshot_created" | "oom_killed" | "terminal_opened" | "terminal_closed";
+        "type": "created" | "running" | "stopped" | "error" | "paused" | "resumed" | "deleted" | "snapshot_created" | "oom_killed" | "terminal_opened" | "terminal_closed" | "egress_refused";
         "at": string;
         "details": Record<string, unknown>;
       })[];

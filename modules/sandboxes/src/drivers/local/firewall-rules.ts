@@ -1,3 +1,4 @@
+import { QUESTION_MARK } from './egress/egress-rules.ts';
 import { SPECIAL_NETWORKS_IPV4 } from '@svc/addresses';
 
 /** All interfaces of the local driver's sandboxes begin so; see interfaceStart in the launcher. */
@@ -54,6 +55,8 @@ export function firewallRules(options: FirewallOptions): string {
     '  }',
     '  chain to_host {',
     '    type filter hook input priority filter - 5; policy accept;',
+    // Only questions that the table of a sandbox with an allow-list leads to our resolver.
+    `    iifname "${interfaces}" meta mark ${QUESTION_MARK} meta l4proto { tcp, udp } th dport != 53 accept`,
     `    iifname "${interfaces}" drop`,
     '  }',
     '  chain from_host {',

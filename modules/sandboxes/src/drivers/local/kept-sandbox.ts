@@ -5,6 +5,8 @@ import { join } from 'node:path';
 export interface KeptSandbox {
   /** Of its image. */
   readonly digest: string;
+  /** Absent in what was kept before there was such a thing. */
+  readonly egressAllow?: readonly string[] | null;
 }
 
 export async function readKept(dataFolder: string, id: string): Promise<KeptSandbox | null> {

@@ -15,6 +15,7 @@ import type {
   SandboxSpec,
   SandboxStats,
 } from '../driver.ts';
+import { LocalEgress } from './egress/local-egress.ts';
 import { imagesInUse, readKept, writeRecord, type KeptSandbox } from './kept-sandbox.ts';
 import { LauncherFailure } from './launcher-process.ts';
 import { LocalSnapshots } from './local-snapshots.ts';
@@ -35,6 +36,8 @@ export interface LocalDriverOptions {
   readonly addressPrefix: string;
   /** Resolvers for sandboxes; those of the host when empty. */
   readonly nameservers: readonly string[];
+  /** A sandbox asked for the name of a host that it may not reach. */
+  readonly egressRefused: (sandboxId: string, host: string) => void;
   readonly log: Logger;
 }
 
@@ -42,8 +45,10 @@ export interface LocalDriverOptions {
 export class LocalDriver implements SandboxDriver {
   readonly name = 'local';
   readonly snapshots: LocalSnapshots;
+  readonly limitsEgress = true;
   readonly #options: LocalDriverOptions;
   #machine: Machine | null = null;
+  #egress: LocalEgress | null = null;
   #status: DriverStatus = { available: false, reason: 'not started', install: null };
 
   constructor(options: LocalDriverOptions) {
@@ -58,6 +63,7 @@ export class LocalDriver implements SandboxDriver {
       const { machine, status } = await prepareMachine(this.#options);
       this.#machine = machine;
       this.#status = status;
+      if (machine !== null) await this.#guardAgain(machine);
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       this.#status = { available: false, reason, install: null };
@@ -82,13 +88,18 @@ export class LocalDriver implements SandboxDriver {
     if (typeof spec.snapshotId === 'string') {
       await mkdir(folder, { recursive: true, mode: 0o700 });
       const disk = join(folder, 'disk.img');
-      digest = await this.snapshots.provide(spec.id, spec.snapshotId, disk, firstFiles(spec, nameservers));
+      digest = await this.snapshots.provide(
+        spec.id,
+        spec.snapshotId,
+        disk,
+        firstFiles(spec, nameservers, this.#options.addressPrefix),
+      );
     } else {
       digest = (await this.#options.images.claim(spec.id, spec.image, signal)).digest;
       await templates.ofSize(spec.resources.diskMb);
       await mkdir(folder, { recursive: true, mode: 0o700 });
     }
-    await writeRecord(join(folder, 'sandbox.json'), { digest });
+    await writeRecord(join(folder, 'sandbox.json'), { digest, egressAllow: spec.egressAllow ?? null });
   }
 
   async start(spec: SandboxSpec, signal: AbortSignal): Promise<void> {
@@ -102,7 +113,8 @@ export class LocalDriver implements SandboxDriver {
     const disk = join(this.#folder(spec.id), 'disk.img');
     const { addressPrefix } = this.#options;
     const plan = startPlan(spec, { machine, image, disk, diskTemplate: template, addressPrefix });
-    await this.#call('start', spec.id, { plan });
+    const state = fields(await this.#call('start', spec.id, { plan }));
+    await this.#egress?.admit(spec.id, state['slot'], spec.egressAllow);
   }
 
   async adjust(spec: SandboxSpec): Promise<void> {
@@ -152,10 +164,12 @@ export class LocalDriver implements SandboxDriver {
   }
 
   async stop(id: string, graceMs: number): Promise<void> {
+    this.#egress?.release(id);
     await this.#call('stop', id, { timeout_ms: graceMs });
   }
 
   async remove(id: string): Promise<void> {
+    this.#egress?.release(id);
     await this.#call('clean', id);
     await rm(this.#folder(id), { recursive: true, force: true });
     await this.#options.images.release(id);
@@ -178,6 +192,8 @@ export class LocalDriver implements SandboxDriver {
     const machine = this.#machine;
     this.#machine = null;
     this.#status = { available: false, reason: 'closed', install: null };
+    await this.#egress?.close();
+    this.#egress = null;
     await machine?.launcher.close();
     if (machine !== null) await this.#removeRunFolder();
   }
@@ -187,6 +203,18 @@ export class LocalDriver implements SandboxDriver {
     const { runFolder } = this.#options;
     const left = await readdir(join(runFolder, 'sandboxes'));
     if (left.length === 0) await rm(runFolder, { recursive: true, force: true });
+  }
+
+  /** Those that ran on while this process was gone, before anything else is done with them. */
+  async #guardAgain(machine: Machine): Promise<void> {
+    const { addressPrefix, egressRefused: refused, log } = this.#options;
+    const egress = new LocalEgress({ machine, addressPrefix, refused, log });
+    this.#egress = egress;
+    const { sandboxes } = fields(await machine.launcher.call('list'));
+    for (const { sandbox, slot, alive } of Array.isArray(sandboxes) ? sandboxes.map(fields) : []) {
+      const id = String(sandbox);
+      if (alive === true) await egress.admitAgain(id, slot, (await this.#kept(id))?.egressAllow);
+    }
   }
 
   #folder(id: string): string {

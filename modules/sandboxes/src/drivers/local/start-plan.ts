@@ -1,5 +1,7 @@
 import type { PreparedImage } from '../../images/image-store.ts';
 import type { SandboxSpec } from '../driver.ts';
+import { closedRules } from './egress/egress-rules.ts';
+import { isLimited } from './egress/local-egress.ts';
 import { firewallRules } from './firewall-rules.ts';
 import type { Machine } from './machine.ts';
 import { ociConfig } from './oci-config.ts';
@@ -26,12 +28,13 @@ export function startPlan(spec: SandboxSpec, options: StartPlanOptions): Record<
     layers: image.layers,
     disk: options.disk,
     disk_template: options.diskTemplate,
-    files: firstFiles(spec, machine.nameservers),
+    files: firstFiles(spec, machine.nameservers, addressPrefix),
     limits: limitsOf(spec),
     uid_base: FIRST_UID,
     uid_count: UIDS_PER_SANDBOX,
     network: {
       mode: spec.network,
+      restrict: isLimited(spec.egressAllow) ? closedRules(spec.id) : '',
       network: `${addressPrefix}.0.0`,
       gateway: `${addressPrefix}.0.1`,
       nft: machine.nft,
@@ -53,7 +56,7 @@ export function startPlan(spec: SandboxSpec, options: StartPlanOptions): Record<
 
 /** What changes of a sandbox that runs already. */
 export function adjustment(spec: SandboxSpec, machine: Machine): Record<string, unknown> {
-  const { 'etc/resolv.conf': _same, ...files } = firstFiles(spec, machine.nameservers);
+  const { 'etc/resolv.conf': _same, ...files } = firstFiles(spec, machine.nameservers, '');
   return { hostname: spec.hostname, limits: limitsOf(spec), files };
 }
 
@@ -65,11 +68,15 @@ function limitsOf({ resources }: SandboxSpec): Record<string, number> {
   };
 }
 
-export function firstFiles(spec: SandboxSpec, nameservers: readonly string[]): Record<string, string> {
+export function firstFiles(
+  spec: SandboxSpec,
+  nameservers: readonly string[],
+  addressPrefix: string,
+): Record<string, string> {
+  const resolvers = isLimited(spec.egressAllow) ? [`${addressPrefix}.0.1`] : nameservers;
   return {
     'etc/hostname': `${spec.hostname}\n`,
     'etc/hosts': `127.0.0.1 localhost\n::1 localhost ip6-localhost\n127.0.1.1 ${spec.hostname}\n`,
-    'etc/resolv.conf':
-      spec.network === 'egress' ? nameservers.map((address) => `nameserver ${address}\n`).join('') : '',
+    'etc/resolv.conf': spec.network === 'egress' ? resolvers.map((address) => `nameserver ${address}\n`).join('') : '',
   };
 }

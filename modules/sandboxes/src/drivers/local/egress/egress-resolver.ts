@@ -1,0 +1,102 @@
+import { createSocket, type Socket as UdpSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { createServer, type Server, type Socket } from 'node:net';
+
+const MAX_TCP_CLIENTS = 64;
+const TCP_IDLE_MS = 10_000;
+/** A question of one name is shorter. */
+const MAX_QUESTION_BYTES = 600;
+const PORT_TRIES = 8;
+
+/** Answers a question from an address; null stays unanswered. */
+export type Answerer = (message: Buffer, from: string) => Promise<Buffer | null>;
+
+/** A socket for DNS over UDP and TCP on one port of an address that only sandboxes reach. */
+export class EgressResolver {
+  readonly port: number;
+  readonly #udp: UdpSocket;
+  readonly #tcp: Server;
+  readonly #clients: Set<Socket>;
+
+  private constructor(port: number, udp: UdpSocket, tcp: Server, clients: Set<Socket>) {
+    this.port = port;
+    this.#udp = udp;
+    this.#tcp = tcp;
+    this.#clients = clients;
+  }
+
+  static async open(address: string, answer: Answerer): Promise<EgressResolver> {
+    for (let tries = 1; ; tries += 1) {
+      const udp = createSocket('udp4');
+      try {
+        udp.bind(0, address);
+        await once(udp, 'listening');
+        const { port } = udp.address();
+        const clients = new Set<Socket>();
+        const tcp = createServer((client) => serveTcp(client, clients, answer));
+        tcp.maxConnections = MAX_TCP_CLIENTS;
+        tcp.listen(port, address);
+        await once(tcp, 'listening');
+        udp.on('message', (message, { address: from, port: fromPort }) => {
+          void reply(message, from, answer).then((bytes) => {
+            if (bytes !== null) udp.send(bytes, fromPort, from, () => undefined); // who is gone is not told
+          });
+        });
+        udp.on('error', () => undefined);
+        tcp.on('error', () => undefined);
+        return new EgressResolver(port, udp, tcp, clients);
+      } catch (error) {
+        udp.close();
+        if (tries === PORT_TRIES) throw error; // another program had the TCP port each time
+      }
+    }
+  }
+
+  async close(): Promise<void> {
+    for (const client of this.#clients) client.destroy();
+    await Promise.all([
+      new Promise<void>((resolve) => this.#udp.close(() => resolve())),
+      new Promise<void>((resolve) => this.#tcp.close(() => resolve())),
+    ]);
+  }
+}
+
+function reply(message: Buffer, from: string, answer: Answerer): Promise<Buffer | null> {
+  if (message.length > MAX_QUESTION_BYTES) return Promise.resolve(null);
+  return answer(message, from).catch(() => null);
+}
+
+/** One question after the other, each behind its length (RFC 1035, section 4.2.2). */
+function serveTcp(client: Socket, clients: Set<Socket>, answer: Answerer): void {
+  clients.add(client);
+  client.once('close', () => clients.delete(client));
+  client.on('error', () => client.destroy());
+  client.setTimeout(TCP_IDLE_MS, () => client.destroy());
+  const from = client.remoteAddress ?? '';
+  let pending = Buffer.alloc(0);
+  let busy = false;
+  const next = async (): Promise<void> => {
+    if (busy || pending.length < 2) return;
+    const length = pending.readUInt16BE(0);
+    if (length > MAX_QUESTION_BYTES) client.destroy();
+    if (client.destroyed || pending.length < 2 + length) return;
+    busy = true;
+    const message = pending.subarray(2, 2 + length);
+    pending = pending.subarray(2 + length);
+    const bytes = await reply(message, from, answer);
+    busy = false;
+    if (bytes === null) {
+      client.destroy();
+      return;
+    }
+    const head = Buffer.alloc(2);
+    head.writeUInt16BE(bytes.length);
+    client.write(Buffer.concat([head, bytes]));
+    await next();
+  };
+  client.on('data', (chunk: Buffer) => {
+    pending = Buffer.concat([pending, chunk]);
+    if (pending.length > 4 * MAX_QUESTION_BYTES) client.destroy();
+    else void next();
+  });
+}
