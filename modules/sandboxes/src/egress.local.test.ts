@@ -45,7 +45,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     return (await runInSandbox(connection, ['sh', '-c', script])).stdout.trim();
   };
   const reach = (name: string, host: string, port = 8080): Promise<string> =>
-    run(name, `nc -w 2 ${host} ${port} </dev/null 2>/dev/null || true`);
+    run(name, `nc -w 3 ${host} ${port} </dev/null 2>/dev/null || true`);
 
   beforeAll(async () => {
     ip('netns', 'add', NAMESPACE);
@@ -92,9 +92,9 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
 
   it('reaches an address only after its name was allowed and asked for', async () => {
     expect(await reach('hostslisted', ALLOWED)).toBe('');
-    expect(await reach('hostslisted', 'allowed.example')).toBe('reached');
-    expect(await reach('hostslisted', ALLOWED)).toBe('reached');
-    expect(await reach('hostslisted', 'deep.below.wild.example')).toBe('reached');
+    await expect.poll(() => reach('hostslisted', 'allowed.example')).toBe('reached');
+    await expect.poll(() => reach('hostslisted', ALLOWED)).toBe('reached');
+    await expect.poll(() => reach('hostslisted', 'deep.below.wild.example')).toBe('reached');
   });
 
   it('refuses every other name, and tells which', async () => {
@@ -123,7 +123,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     await run('hostsfree', ask);
     await expect.poll(() => asked).toContain('asked');
     await run('hostslisted', 'echo nameserver 100.96.0.1 > /etc/resolv.conf');
-    expect(await reach('hostslisted', 'allowed.example')).toBe('reached');
+    await expect.poll(() => reach('hostslisted', 'allowed.example')).toBe('reached');
   });
 
   it('opens nothing that no sandbox may reach, though an allowed name stands for it', async () => {
@@ -143,7 +143,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     await subject.driver.close();
     expect(await reach('hostslisted', 'allowed.example')).toBe('');
     expect((await subject.driver.open()).available).toBe(true);
-    expect(await reach('hostslisted', 'allowed.example')).toBe('reached');
+    await expect.poll(() => reach('hostslisted', 'allowed.example')).toBe('reached');
     expect(await reach('hostslisted', OTHER)).toBe('');
     await subject.driver.remove('sbx_hostslisted');
     expect(tables()).not.toContain('svc_egress_svcsb');
