@@ -25,11 +25,13 @@ type cgroupLayout struct {
 	// hierarchies: controller -> directory, with `unified` for v2. On v1 and hybrid these are binds of our own, since
 	// crun wants to see a v2 mount in their place.
 	hierarchies map[string]string
+	// unifiedOptions of the machine's v2 mount, which another mount must not take away.
+	unifiedOptions string
 }
 
 // detectCgroups reads the layout and prepares it in this mount namespace.
 func detectCgroups(bindsUnder string) (cgroupLayout, error) {
-	mounts, err := cgroupMounts()
+	mounts, options, err := cgroupMounts()
 	if err != nil {
 		return cgroupLayout{}, err
 	}
@@ -43,7 +45,8 @@ func detectCgroups(bindsUnder string) (cgroupLayout, error) {
 		layout.version = "hybrid"
 	}
 	delete(mounts, "unified") // it has no controllers here
-	favorMoves(bindsUnder)
+	layout.unifiedOptions = options
+	favorMoves(bindsUnder, options)
 	for controller, point := range mounts {
 		bind := bindsUnder + "/" + controller
 		if err := os.MkdirAll(bind, 0o700); err != nil {
@@ -58,27 +61,44 @@ func detectCgroups(bindsUnder string) (cgroupLayout, error) {
 }
 
 // favorMoves makes moving a thread into a group cheap: on v1 each of the moves that a start needs would otherwise wait for a
-// grace period of the whole machine, milliseconds. The option is of the kernel as a whole but asked for by a hierarchy, so
-// an empty one of our own asks for it, as long as this process lives. Kernels before 6.0 do not know it and go on waiting.
-func favorMoves(under string) {
-	directory := under + "/moves"
-	if os.MkdirAll(directory, 0o700) == nil {
-		_ = syscall.Mount("cgroup", directory, "cgroup", 0, "none,name=svc-sandboxes,favordynmods")
+// grace period of the whole machine, milliseconds. The option is of the kernel as a whole and outlives the mount that asks
+// for it. Kernels before 6.0 do not know it and go on waiting. (A named v1 hierarchy could ask too, but containerd then
+// finds no statistics of its containers.)
+func favorMoves(under, options string) {
+	directory := under + "/unified"
+	if os.MkdirAll(directory, 0o700) != nil {
+		return
 	}
+	if mountUnified(directory, options) == nil {
+		_ = syscall.Unmount(directory, 0)
+	}
+	_ = os.Remove(directory)
 }
 
-func cgroupMounts() (map[string]string, error) {
+// mountUnified mounts v2 with the options that it has: a mount in the host's control group namespace sets them for all.
+func mountUnified(at, options string) error {
+	kept := slices.DeleteFunc(strings.Split(options, ","), func(option string) bool {
+		return option == "" || option == "rw" || option == "ro" || option == "favordynmods"
+	})
+	if syscall.Mount("cgroup2", at, "cgroup2", 0, strings.Join(append(kept, "favordynmods"), ",")) == nil {
+		return nil
+	}
+	return syscall.Mount("cgroup2", at, "cgroup2", 0, strings.Join(kept, ","))
+}
+
+func cgroupMounts() (map[string]string, string, error) {
 	content, err := os.ReadFile("/proc/self/mountinfo")
 	if err != nil {
-		return nil, step("read mountinfo", err)
+		return nil, "", step("read mountinfo", err)
 	}
-	return cgroupMountsIn(string(content)), nil
+	mounts, options := cgroupMountsIn(string(content))
+	return mounts, options, nil
 }
 
-// cgroupMountsIn: controller (or `unified`) -> mount point. The first mount of each counts, which is the system's own: later
+// cgroupMountsIn: controller (or `unified`) -> mount point, and the options of v2. The first mount of each counts, which is the system's own: later
 // ones are other software's, and may lie on top of one another.
-func cgroupMountsIn(mountinfo string) map[string]string {
-	found := map[string]string{}
+func cgroupMountsIn(mountinfo string) (map[string]string, string) {
+	found, options := map[string]string{}, ""
 	note := func(name, point string) {
 		if _, known := found[name]; !known {
 			found[name] = point
@@ -93,6 +113,7 @@ func cgroupMountsIn(mountinfo string) map[string]string {
 		switch tail[0] {
 		case "cgroup2":
 			note("unified", fields[4])
+			options = tail[2] // the same for each mount of it
 		case "cgroup":
 			for _, option := range strings.Split(tail[2], ",") {
 				if slices.Contains([]string{"memory", "pids", "cpu", "cpuacct", "freezer"}, option) {
@@ -101,7 +122,7 @@ func cgroupMountsIn(mountinfo string) map[string]string {
 			}
 		}
 	}
-	return found
+	return found, options
 }
 
 // showUnified covers /sys/fs/cgroup with a bare v2 mount, here only, since crun refuses v1 and hybrid layouts.
@@ -109,7 +130,7 @@ func (l *cgroupLayout) showUnified() error {
 	if l.version == "v2" {
 		return nil
 	}
-	return step("mount cgroup2 for the runtime", syscall.Mount("cgroup2", unifiedMount, "cgroup2", 0, ""))
+	return step("mount cgroup2 for the runtime", mountUnified(unifiedMount, l.unifiedOptions))
 }
 
 // delegate makes the parent group and hands the controllers down to it (v2).
