@@ -65,6 +65,7 @@ describe('the life of a sandbox', () => {
       created_at: '2026-01-01T00:00:00.000Z',
       started_at: '2026-01-01T00:00:00.000Z',
       paused_at: null,
+      egress_allow: null,
       expires_at: '2026-01-01T01:00:00.000Z',
       last_activity_at: '2026-01-01T00:00:00.000Z',
       labels: { team: 'red' },
