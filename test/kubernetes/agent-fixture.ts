@@ -12,11 +12,13 @@ export class AgentFixture {
   readonly platform: TestPlatform;
   readonly namespace = `agent-${randomUUID().slice(0, 8)}`;
   test: TestAgent;
+  readonly #ownsCluster: boolean;
 
-  private constructor(kubernetes: Kubernetes, platform: TestPlatform, test: TestAgent) {
+  private constructor(kubernetes: Kubernetes, platform: TestPlatform, test: TestAgent, ownsCluster: boolean) {
     this.kubernetes = kubernetes;
     this.platform = platform;
     this.test = test;
+    this.#ownsCluster = ownsCluster;
   }
 
   static async start(
@@ -24,14 +26,27 @@ export class AgentFixture {
     file?: string,
     cluster: StartOptions = {},
   ): Promise<AgentFixture> {
-    const kubernetes = await startKubernetes(cluster);
+    return AgentFixture.#inCluster(await startKubernetes(cluster), true, environment, file);
+  }
+
+  /** Another agent with a platform and a namespace of its own, in the same cluster. */
+  beside(environment: Record<string, string> = {}): Promise<AgentFixture> {
+    return AgentFixture.#inCluster(this.kubernetes, false, environment);
+  }
+
+  static async #inCluster(
+    kubernetes: Kubernetes,
+    ownsCluster: boolean,
+    environment: Record<string, string>,
+    file?: string,
+  ): Promise<AgentFixture> {
     const platform = await TestPlatform.start();
     const test = await startTestAgent({
       platformUrl: platform.url,
       environment: { KUBECONFIG: kubernetes.kubeconfig, ...environment },
       ...(file === undefined ? {} : { file }),
     });
-    const fixture = new AgentFixture(kubernetes, platform, test);
+    const fixture = new AgentFixture(kubernetes, platform, test, ownsCluster);
     await kubernetes.kubectl('create', 'namespace', fixture.namespace);
     await platform.waitForMessage('heartbeat');
     return fixture;
@@ -83,7 +98,7 @@ export class AgentFixture {
     await this.test.stop();
     await this.platform.close();
     await this.kubernetes.kubectl('delete', 'namespace', this.namespace, '--wait=false').catch(() => undefined);
-    await this.kubernetes.stop();
+    if (this.#ownsCluster) await this.kubernetes.stop();
   }
 }
 

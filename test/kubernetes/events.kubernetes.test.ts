@@ -107,7 +107,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
   });
 
   it('are of managed workloads only, unless the configuration wants all', async () => {
-    const all = await AgentFixture.start({ SVC_EVENTS_SCOPE: 'all' });
+    const all = await fixture.beside({ SVC_EVENTS_SCOPE: 'all' });
     await waitFor(() => all.test.logLines.filter((line) => line.includes('a kind is watched')).length === 5);
     await fixture.pod('stranger', [{ name: 'main', image: TEST_IMAGE, command: ['sleep', '3600'] }]);
     await all.platform.waitForMessage('event', ({ resource }) => resource === 'pod/stranger');
@@ -121,7 +121,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     await waitFor(() => events('scaled', 'deployment/web').length >= 2 || undefined);
     const sequences = fixture.platform.messages('event').map(({ seq }) => seq);
     expect(new Set(sequences).size).toBe(sequences.length);
-    const second = await AgentFixture.start();
+    const second = await fixture.beside();
     await waitFor(() => second.test.logLines.filter((line) => line.includes('a kind is watched')).length === 5);
     await second.inNamespace('create', 'configmap', 'later');
     await second.stop();
