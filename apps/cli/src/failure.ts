@@ -1,5 +1,5 @@
 import { isAppError } from '@svc/errors';
-import { ApiError, NetworkError, SvcError } from '@svc/sdk';
+import { ApiError, NetworkError, SvcError } from '@svc/sdk/errors';
 import { CommandFailure } from './client/command-failure.ts';
 import { printable } from './client/output.ts';
 import { S3Error } from './s3/s3-error.ts';

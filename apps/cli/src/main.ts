@@ -2,7 +2,7 @@
 import { Command, CommanderError } from 'commander';
 import { VERSION } from '@svc/platform/version';
 import { CommandFailure, EXIT } from './client/command-failure.ts';
-import { registerClientCommands } from './commands/client-commands.ts';
+import { registerCommands } from './commands/all-commands.ts';
 import { describeFailure } from './failure.ts';
 
 const program = new Command('svc')
@@ -11,11 +11,7 @@ const program = new Command('svc')
   .showHelpAfterError('(run with --help for the options)')
   .exitOverride();
 
-// A client need not load the platform: that would cost a second and 100 MB for every listing.
-if (!(await registerClientCommands(program, process.argv[2]))) {
-  const { registerPlatformCommands } = await import('./commands/platform-commands.ts');
-  registerPlatformCommands(program);
-}
+await registerCommands(program, process.argv[2]);
 
 try {
   await program.parseAsync(process.argv);

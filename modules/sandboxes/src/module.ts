@@ -28,7 +28,6 @@ import { Sweeper } from './domain/sweeper.ts';
 import { Tickets } from './domain/tickets.ts';
 import { WarmClaims } from './domain/warm-claims.ts';
 import type { DriverStatus, SandboxDriver } from './drivers/driver.ts';
-import { DockerDriver } from './drivers/docker/docker-driver.ts';
 import { LocalDriver } from './drivers/local/local-driver.ts';
 import { runFolderOf } from './drivers/local/run-folder.ts';
 import type { EventRecorder } from './events/event-recorder.ts';
@@ -117,7 +116,7 @@ export async function createSandboxesModule(deps: SandboxesDependencies): Promis
   const repository = createSandboxRepository(database.kysely, events.told);
   const ticketRepository = createTicketRepository(database.kysely);
   const refused = (id: string, host: string): void => events.refused(repository, id, host);
-  const driver = deps.driver ?? driverOf(deps, folder, catalog, images, refused);
+  const driver = deps.driver ?? (await driverOf(deps, folder, catalog, images, refused));
   const node = deps.node ?? 'local';
   const { context, supervisor } = contextOf({ repository, driver, effects, node, log });
   const boots = new Boots(context);
@@ -214,15 +213,17 @@ export async function createSandboxesModule(deps: SandboxesDependencies): Promis
   };
 }
 
-function driverOf(
+async function driverOf(
   deps: SandboxesDependencies,
   folder: string,
   catalog: ImageCatalog,
   images: ImageStore,
   egressRefused: (sandboxId: string, host: string) => void,
-): SandboxDriver {
+): Promise<SandboxDriver> {
   const { docker, registries, nameservers } = deps.config;
   if (deps.config.driver === 'local') return localDriver(deps, folder, images, egressRefused);
+  // Most platforms need no client of an engine in their memory.
+  const { DockerDriver } = await import('./drivers/docker/docker-driver.ts');
   return new DockerDriver({
     engine: docker,
     dataFolder: deps.dataFolder,

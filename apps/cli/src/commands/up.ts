@@ -11,11 +11,15 @@ export interface UpFlags {
   json?: boolean;
 }
 
-/** `svc up` prepares what is missing and starts the platform; `svc platform` only starts it. */
+/** `svc up`: prepares what is missing and starts the platform. */
 export function registerUpCommand(program: Command): void {
   addStartOptions(program.command('up'))
     .description('prepare this machine if needed and start the platform')
     .action((flags: UpFlags) => startFromCommandLine(flags, { prepare: true }));
+}
+
+/** `svc platform`: only starts it. */
+export function registerPlatformCommand(program: Command): void {
   addStartOptions(program.command('platform'))
     .description('start the platform without installing anything')
     .action((flags: UpFlags) => startFromCommandLine(flags, { prepare: false }));

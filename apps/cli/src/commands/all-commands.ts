@@ -1,0 +1,36 @@
+import type { Command } from 'commander';
+
+type Register = (program: Command) => void;
+
+/**
+ * Every command, in the order in which help shows them. Each is loaded only when it is asked for: a client need not load
+ * the platform, which would cost a second and 100 MB for every listing, nor a platform the clients, which would stay in its memory.
+ */
+const COMMANDS: Readonly<Record<string, () => Promise<Register>>> = {
+  login: async () => (await import('./login.ts')).registerLoginCommand,
+  logout: async () => (await import('./logout.ts')).registerLogoutCommand,
+  bucket: async () => (await import('./bucket.ts')).registerBucketCommand,
+  object: async () => (await import('./object.ts')).registerObjectCommand,
+  key: async () => (await import('./key.ts')).registerKeyCommand,
+  domain: async () => (await import('./domain.ts')).registerDomainCommand,
+  sandbox: async () => (await import('./sandbox.ts')).registerSandboxCommand,
+  mcp: async () => (await import('./mcp.ts')).registerMcpCommand,
+  kubeconfig: async () => (await import('./kubeconfig.ts')).registerKubeconfigCommand,
+  forward: async () => (await import('./forward.ts')).registerForwardCommand,
+  s3: async () => (await import('./s3.ts')).registerS3Command,
+  up: async () => (await import('./up.ts')).registerUpCommand,
+  platform: async () => (await import('./up.ts')).registerPlatformCommand,
+  config: async () => (await import('./config.ts')).registerConfigCommand,
+  admin: async () => (await import('./admin.ts')).registerAdminCommand,
+  'object-store': async () => (await import('./object-store.ts')).registerObjectStoreCommand,
+  images: async () => (await import('./images.ts')).registerImagesCommand,
+  agent: async () => (await import('./agent.ts')).registerAgentCommand,
+  openapi: async () => (await import('./openapi.ts')).registerOpenApiCommand,
+  test: async () => (await import('./test.ts')).registerTestCommand,
+};
+
+/** Registers the command of this name, else all of them: for the help, and for what is no command. */
+export async function registerCommands(program: Command, name: string | undefined): Promise<void> {
+  const named = Object.entries(COMMANDS).filter(([each]) => each === name);
+  for (const [, load] of named.length > 0 ? named : Object.entries(COMMANDS)) (await load())(program);
+}
