@@ -18,6 +18,6 @@ describeRequiring(DOCKER_REQUIREMENTS, 'the Docker driver', () => {
     const { driver, again, dispose } = await dockerSubject({ socket: docker.socket });
     return { driver, spec: (name) => sampleSpec(name), again: () => again(), dispose };
   };
-  describe('DockerDriver', () => driverContract(subject));
+  describe('DockerDriver', () => driverContract(subject, { snapshots: false }));
   describe('DockerDriver with programs', () => runningContract(subject));
 });
