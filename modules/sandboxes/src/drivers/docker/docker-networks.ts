@@ -46,13 +46,13 @@ export class DockerNetworks {
 
   /** Loads the firewall, or finds out why egress is not to be had. */
   async open(signal: AbortSignal): Promise<Egress> {
-    const { network, addressPrefix } = this.#options;
+    const { network } = this.#options;
     const nameservers = this.#options.nameservers.length > 0 ? this.#options.nameservers : await hostNameservers();
     const reason = network === null ? await this.#loadFirewall(nameservers, signal) : null;
     if (network === null && reason === null) await this.#sweep(signal);
     this.#egress = { reason, nameservers };
     this.#next = Number.parseInt(this.#options.owner.slice(0, 4), 16) % SLOTS; // platforms begin apart
-    return reason === null || addressPrefix === '' ? this.#egress : { reason, nameservers };
+    return this.#egress;
   }
 
   get nameservers(): readonly string[] {
