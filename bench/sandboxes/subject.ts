@@ -9,5 +9,5 @@ export interface Subject {
 }
 
 /** The end of what a shell says when it waits for its first line; colours and bracketed paste may stand around it. */
-// oxlint-disable-next-line no-control-regex -- escape sequences are what is taken out
+// oxlint-disable-next-line no-control-regex -- escape sequences are what is looked for
 export const PROMPT = /[#$] (?:\u001B\[[0-9;?]*[A-Za-z])*$/;
