@@ -10,6 +10,7 @@ import {
   type SqliteDatabase,
   type TransactionSettings,
 } from 'kysely';
+import { StatementCache } from './statement-cache.ts';
 
 /** What every SQLite file of ours runs with: a commit that returned is on disk, readers never wait for the writer. */
 export const SQLITE_PRAGMAS = [
@@ -69,18 +70,19 @@ class ImmediateDriver extends SqliteDriver {
 }
 
 function adapt(database: DatabaseSync): SqliteDatabase {
+  const cache = new StatementCache(database);
   return {
     close: () => database.close(),
     prepare: (text) => {
-      const statement = database.prepare(text);
+      const { statement, isReader } = cache.get(text);
       return {
-        reader: statement.columns().length > 0,
+        reader: isReader,
         all: (parameters) => statement.all(...toInputs(parameters)),
         run: (parameters) => {
           const { changes, lastInsertRowid } = statement.run(...toInputs(parameters));
           return { changes: Number(changes), lastInsertRowid: Number(lastInsertRowid) };
         },
-        iterate: (parameters) => statement.iterate(...toInputs(parameters)),
+        iterate: (parameters) => cache.compile(text).iterate(...toInputs(parameters)),
       };
     },
   };
