@@ -55,8 +55,12 @@ async function alone(svc: SvcSubject): Promise<string[]> {
   const tables: string[] = [];
   if (wants('throughput')) {
     const rounds = [];
+    const imageRoot = await rootOf(values.image);
     for (let round = 0; round < Number(values.rounds); round += 1) {
-      rounds.push({ raw: await rawThroughput(durationMs), terminal: await terminalThroughput(svc, durationMs) });
+      rounds.push({
+        raw: await rawThroughput(imageRoot, durationMs),
+        terminal: await terminalThroughput(svc, durationMs),
+      });
     }
     tables.push(throughputTable(rounds));
   }

@@ -22,9 +22,13 @@ export async function terminalThroughput(svc: SvcSubject, durationMs: number): P
   return rate;
 }
 
-/** MB/s of the same lines through a PTY of this machine, read by a program that does nothing else. */
-export async function rawThroughput(durationMs: number): Promise<number> {
-  const child = spawn('script', ['-qefc', FLOOD, '/dev/null'], { stdio: ['pipe', 'pipe', 'ignore'] });
+/**
+ * MB/s of the same lines through a PTY of this machine, read by a program that does nothing else. The lines come from the
+ * image's own `yes`: that of this machine may write in larger pieces, which is another measurement.
+ */
+export async function rawThroughput(imageRoot: string, durationMs: number): Promise<number> {
+  const command = `chroot '${imageRoot}' ${FLOOD}`;
+  const child = spawn('script', ['-qefc', command, '/dev/null'], { stdio: ['pipe', 'pipe', 'ignore'] });
   let bytes = 0;
   child.stdout.on('data', (data: Buffer) => (bytes += data.length));
   const rate = await rateOf(() => bytes, durationMs);
