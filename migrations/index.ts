@@ -16,6 +16,7 @@ import { notificationDeliveries } from './0044-notification-deliveries.ts';
 import { lifecycle } from './0046-lifecycle.ts';
 import { blobs } from './0048-blobs.ts';
 import { accessKeyPurpose } from './0050-access-key-purpose.ts';
+import { clusterOutbox } from './0062-cluster-outbox.ts';
 import { clusterTunnels } from './0067-cluster-tunnels.ts';
 import { usageHistory } from './0051-usage-history.ts';
 import { sandboxEvents } from './0055-sandbox-events.ts';
@@ -49,5 +50,6 @@ export const migrations: readonly Migration[] = [
   sandboxSnapshots,
   sandboxPreviews,
   sandboxEgress,
+  clusterOutbox,
   clusterTunnels,
 ];

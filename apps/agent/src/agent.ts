@@ -13,7 +13,6 @@ import type { BuildInfo } from './build-info.ts';
 import { PlatformChannel } from './channel/channel.ts';
 import { Delivery } from './channel/delivery.ts';
 import { createDial } from './channel/dial.ts';
-import { Outbox } from './channel/outbox.ts';
 import type { Clock } from './clock.ts';
 import { openClusterAccess, type PodEnvironment } from './cluster-access.ts';
 import { CommandRunner } from './commands/command-runner.ts';
@@ -24,13 +23,14 @@ import { createPlatformToken } from './config/platform-token.ts';
 import { createDeployHandler } from './deploy/deploy-handler.ts';
 import { createExecHandler } from './exec/exec-handler.ts';
 import { ClusterEvents } from './events/cluster-events.ts';
-import type { ClusterEvent } from './events/cluster-event.ts';
+import { reportOf, type ClusterEvent } from './events/cluster-event.ts';
 import { watchEventLoop, type EventLoopWatch } from './health/event-loop-watch.ts';
 import { Health } from './health/health.ts';
 import { KubernetesWatch } from './health/kubernetes-watch.ts';
 import { startAgentHttp, type AgentHttp } from './http/agent-http.ts';
 import { createLogsHandler } from './logs/logs-handler.ts';
 import { createAgentMetrics, type AgentMetrics } from './metrics.ts';
+import { openEventState, type EventState } from './state/event-state.ts';
 import { createClusterNumbers } from './status/cluster-numbers.ts';
 import { StatusReporter } from './status/reporter.ts';
 import { createTunnelDial } from './tunnel/dial-tunnel.ts';
@@ -56,7 +56,7 @@ export interface Agent {
   stop(): Promise<void>;
 }
 
-/** Time for the platform to confirm the last results before the connection closes. */
+/** Time for the platform to confirm the last results and events before the connection closes. */
 const LAST_DELIVERY_MS = 3000;
 
 /** Puts the agent together and starts it; resolves when its endpoints listen. */
@@ -65,10 +65,16 @@ export async function startAgent(dependencies: AgentDependencies): Promise<Agent
   const startedAt = clock.now();
   const metrics = createAgentMetrics(startedAt);
   const journal = await openJournal(config.current.agent.state_dir, clock);
+  const state = await openEventState({
+    folder: config.current.agent.state_dir,
+    clock,
+    log,
+    changed: ({ length, sizeBytes }) => metrics.setOutbox(length, sizeBytes),
+  });
   const access = await openClusterAccess(config.current.kubernetes, pod, () => clock.nowMs(), log);
   const client = createKubeClient(access, { nowMs: () => clock.nowMs(), observe: () => metrics.kubernetesRequest() });
   const watch = new KubernetesWatch(client, clock, log);
-  const parts = connectParts(dependencies, { startedAt, metrics, journal, client, watch });
+  const parts = connectParts(dependencies, { startedAt, metrics, journal, state, client, watch });
   const tunnel = createTunnel(dependencies, metrics, client);
   const eventLoop = watchEventLoop(clock, (lagSeconds) => metrics.setEventLoopLag(lagSeconds));
   const health = healthOf(
@@ -93,6 +99,7 @@ export async function startAgent(dependencies: AgentDependencies): Promise<Agent
     eventLoop.stop();
     client.close();
     await journal.close();
+    await state.close();
     await http?.close();
     throw error;
   }
@@ -109,7 +116,7 @@ export async function startAgent(dependencies: AgentDependencies): Promise<Agent
       parts.channel.retryNow();
       tunnel.retryNow();
     },
-    stop: () => stopAgent({ tellOfUs, parts, loops, http, journal, client, metrics, health, eventLoop, log }),
+    stop: () => stopAgent({ tellOfUs, parts, loops, http, journal, state, client, metrics, health, eventLoop, log }),
   };
 }
 
@@ -127,6 +134,7 @@ interface Resources {
   startedAt: Date;
   metrics: AgentMetrics;
   journal: CommandJournal;
+  state: EventState;
   client: KubeClient;
   watch: KubernetesWatch;
 }
@@ -142,10 +150,10 @@ interface Parts {
 
 function connectParts(dependencies: AgentDependencies, resources: Resources): Parts {
   const { config, clock, log, random, build } = dependencies;
-  const { journal, metrics, client, watch, startedAt } = resources;
+  const { journal, state, metrics, client, watch, startedAt } = resources;
   const instanceId = randomUUID();
-  const outbox: Outbox = new Outbox(() => metrics.setOutbox(outbox.length, outbox.sizeBytes));
-  const delivery = new Delivery({ journal, outbox, clock, instanceId, log });
+  const delivery = new Delivery({ journal, events: state, clock, instanceId, log });
+  state.onStored = () => delivery.eventsWaiting();
   const channel = new PlatformChannel({
     config,
     clock,
@@ -161,7 +169,8 @@ function connectParts(dependencies: AgentDependencies, resources: Resources): Pa
       started_at: startedAt.toISOString(),
       cluster_name: config.current.agent.cluster_name,
       ...(watch.health.version === '' ? {} : { kubernetes_version: watch.health.version }),
-      ...(outbox.range === null ? {} : { outbox: outbox.range }),
+      outbox_id: state.outbox.id,
+      ...(state.outbox.range === null ? {} : { outbox: state.outbox.range }),
       in_flight: runner.openCommandIds.slice(-PROTOCOL_LIMITS.idsPerMessage),
       capabilities: ['deploy', 'exec', 'logs', ...(config.current.events.enabled ? ['events'] : [])],
     }),
@@ -191,12 +200,9 @@ function connectParts(dependencies: AgentDependencies, resources: Resources): Pa
   });
   const numbers = createClusterNumbers(client, () => watch.health.version);
   const reporter: StatusReporter = new StatusReporter({ channel, numbers, clock, log });
-  const report = ({ type, namespace, resource, details }: ClusterEvent): void => {
-    outbox.add({ event_type: type, namespace, resource, details, occurred_at: clock.now().toISOString() });
-    delivery.eventsWaiting();
-  };
+  const report = (event: ClusterEvent): void => state.report(reportOf(event, clock.now()));
   const { events: rules, agent } = config.current;
-  const events = new ClusterEvents({ client, clock, random, log, rules, keyPrefix: agent.key_prefix, report });
+  const events = new ClusterEvents({ client, clock, random, log, rules, keyPrefix: agent.key_prefix, state });
   return { channel, delivery, runner, reporter, events, report };
 }
 
@@ -247,6 +253,7 @@ interface StopRequest {
   loops: Loops;
   http: AgentHttp;
   journal: CommandJournal;
+  state: EventState;
   client: KubeClient;
   metrics: AgentMetrics;
   health: Health;
@@ -260,6 +267,7 @@ async function stopAgent({
   loops,
   http,
   journal,
+  state,
   client,
   metrics,
   health,
@@ -271,9 +279,9 @@ async function stopAgent({
   tellOfUs('agent_stopping');
   await parts.runner.stop();
   const deadline = performance.now() + LAST_DELIVERY_MS;
-  while (parts.channel.session !== null && journal.unacknowledgedIds().length > 0 && performance.now() < deadline) {
-    await delay(20);
-  }
+  const waiting = (): boolean => journal.unacknowledgedIds().length > 0 || state.outbox.length > 0;
+  const reachable = (): boolean => (parts.channel.session?.mode ?? 'waiting') !== 'waiting';
+  while (reachable() && waiting() && performance.now() < deadline) await delay(20);
   parts.delivery.stop();
   loops.abort.abort(new Error('the agent stops'));
   const session = parts.channel.session;
@@ -282,5 +290,6 @@ async function stopAgent({
   await http.close();
   client.close();
   await journal.close();
+  await state.close();
   log.info('the agent stopped');
 }

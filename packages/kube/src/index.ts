@@ -30,7 +30,13 @@ export {
   type OwnerReference,
 } from './objects.ts';
 export { segment } from './paths.ts';
-export { Reflector, type ReflectorFollower, type ReflectorOptions } from './reflector.ts';
+export {
+  Reflector,
+  type ReflectorFollower,
+  type ReflectorOptions,
+  type ReflectorPlace,
+  type Sight,
+} from './reflector.ts';
 export { fileToken, staticToken } from './token-source.ts';
 export type { RequestObserver, Transport } from './transport.ts';
 export type { WatchEvent } from './watch.ts';

@@ -2,7 +2,7 @@ import { waitFor } from '@svc/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { KubernetesStatusError } from './errors.ts';
 import type { KubeObject } from './objects.ts';
-import { Reflector } from './reflector.ts';
+import { Reflector, type ReflectorPlace } from './reflector.ts';
 import type { ListPage } from './list.ts';
 import type { WatchEvent } from './watch.ts';
 
@@ -59,27 +59,15 @@ describe('a reflector', () => {
   let told: string[];
   let errors: unknown[];
   let abort: AbortController;
+  let reached: string[];
   let reflector: Reflector<string>;
   beforeEach(() => {
     server = new PlayedServer();
     told = [];
     errors = [];
+    reached = [];
     abort = new AbortController();
-    reflector = new Reflector<string>({
-      client: server,
-      kind: { apiVersion: 'v1', kind: 'Pod' },
-      follower: {
-        seen: ({ metadata }, before, initial) => {
-          told.push(`${before === null ? 'new' : 'changed'} ${metadata.name}${initial ? ' initial' : ''}`);
-          return metadata.name;
-        },
-        gone: (name) => told.push(`gone ${name}`),
-        synced: () => told.push('synced'),
-      },
-      random: () => 0.5,
-      pause: () => Promise.resolve(),
-      onError: (error) => errors.push(error),
-    });
+    reflector = reflect();
     server.lists = [[object('a', '1'), object('b', '2')]];
     void reflector.run(abort.signal);
   });
@@ -87,6 +75,44 @@ describe('a reflector', () => {
     abort.abort();
     server.end();
   });
+
+  function reflect(from?: ReflectorPlace<string>): Reflector<string> {
+    return new Reflector<string>({
+      client: server,
+      kind: { apiVersion: 'v1', kind: 'Pod' },
+      ...(from === undefined ? {} : { from }),
+      follower: {
+        seen: ({ metadata }, before, { initial }) => {
+          told.push(`${before === null ? 'new' : 'changed'} ${metadata.name}${initial ? ' initial' : ''}`);
+          return metadata.name;
+        },
+        gone: (name) => told.push(`gone ${name}`),
+        reached: (version) => reached.push(version),
+        synced: () => told.push('synced'),
+      },
+      random: () => 0.5,
+      pause: () => Promise.resolve(),
+      onError: (error) => errors.push(error),
+    });
+  }
+
+  /** The reflector of a second process, which knows what the first one kept. */
+  async function restart(version: string | null, listed: KubeObject[]): Promise<void> {
+    const watches = await waitFor(() => server.versions.length || undefined);
+    abort.abort();
+    server.end();
+    abort = new AbortController();
+    told.length = 0;
+    server.lists = [listed, listed];
+    void reflect({
+      version,
+      kept: [
+        ['1', 'a'],
+        ['2', 'b'],
+      ],
+    }).run(abort.signal);
+    await waitFor(() => server.versions.length > watches);
+  }
 
   it('tells what was there before as such, then every change once', async () => {
     await server.say({ type: 'ADDED', object: object('c', '3', '11') });
@@ -118,5 +144,29 @@ describe('a reflector', () => {
     await server.say(new Error('cut'));
     expect(server.versions).toEqual(['10', '12']);
     expect(errors).toHaveLength(1);
+  });
+
+  it('goes on where an earlier process stood, and lists nothing anew', async () => {
+    await restart('7', [object('a', '1'), object('c', '3')]);
+    expect(server.versions).toEqual(['10', '7']);
+    await server.say({ type: 'ADDED', object: object('c', '3', '8') });
+    await server.say({ type: 'DELETED', object: object('b', '2', '9') });
+    await waitFor(() => told.length === 3);
+    expect(told).toEqual(['synced', 'new c', 'gone b']);
+  });
+
+  it('compares by a list when the server is behind an earlier process, or its version had expired', async () => {
+    await restart('11', [object('a', '1'), object('c', '3')]);
+    expect(server.versions).toEqual(['10', '10']);
+    expect(told).toEqual(['changed a', 'new c', 'gone b', 'synced']);
+    await restart('', [object('a', '1')]);
+    expect(told).toEqual(['changed a', 'gone b', 'synced']);
+  });
+
+  it('says how far it has seen, and when that expired', async () => {
+    await server.say({ type: 'BOOKMARK', resourceVersion: '40' });
+    await server.say(new KubernetesStatusError({ status: 410, reason: 'Expired', message: 'too old' }));
+    await waitFor(() => reached.length === 4);
+    expect(reached).toEqual(['10', '40', '', '10']);
   });
 });

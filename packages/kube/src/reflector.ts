@@ -12,6 +12,8 @@ export interface ReflectorOptions<Kept> {
   metadataOnly?: boolean;
   pageSize?: number;
   follower: ReflectorFollower<Kept>;
+  /** Where an earlier process stood; absent = begin with a list. */
+  from?: ReflectorPlace<Kept>;
   random: () => number;
   /** Resolves after the time, or early and without an error when the signal aborts. */
   pause(delayMs: number, signal: AbortSignal): Promise<void>;
@@ -19,12 +21,30 @@ export interface ReflectorOptions<Kept> {
   onError(error: unknown, retryMs: number): void;
 }
 
+/** All that a reflector needs to go on: what it kept of each object, and up to where it has seen changes. */
+export interface ReflectorPlace<Kept> {
+  /** Resource version; empty = the objects are known, but must be listed again. Null = the first list is not complete. */
+  version: string | null;
+  kept: Iterable<readonly [key: string, kept: Kept]>;
+}
+
+export interface Sight {
+  /** The object's own; one made again with the same name has another. */
+  key: string;
+  /** It was there before we looked. */
+  initial: boolean;
+  /** Everything up to here was seen; null while a list is read. */
+  version: string | null;
+}
+
 /** What happens to objects, each change once: a list that is read again tells only what is new. */
 export interface ReflectorFollower<Kept> {
-  /** `initial`: it was there before we looked. What is answered is all that stays in memory of the object. */
-  seen(object: KubeObject, before: Kept | null, initial: boolean): Kept;
-  gone(kept: Kept): void;
-  /** The first list is complete. */
+  /** What is answered is all that stays in memory of the object. */
+  seen(object: KubeObject, before: Kept | null, sight: Sight): Kept;
+  gone(kept: Kept, sight: Sight): void;
+  /** Nothing new up to this version; empty: it expired, and a list follows. */
+  reached?(version: string): void;
+  /** The first list is complete, or an earlier process had it: it is watched from here on. */
   synced?(): void;
 }
 
@@ -44,10 +64,18 @@ export class Reflector<Kept> {
   readonly #kept = new Map<string, Kept>();
   #version: string | null = null;
   #synced = false;
+  #announced = false;
+  /** Version of an earlier process that was not compared with the server's yet. */
+  #resumed: string | null = null;
   #retryMs = FIRST_RETRY_MS;
 
   constructor(options: ReflectorOptions<Kept>) {
     this.#options = options;
+    const { from } = options;
+    if (from === undefined) return;
+    for (const [key, kept] of from.kept) this.#kept.set(key, kept);
+    this.#synced = from.version !== null;
+    this.#resumed = from.version === '' ? null : from.version;
   }
 
   get size(): number {
@@ -63,12 +91,14 @@ export class Reflector<Kept> {
     const { pause, onError, random } = this.#options;
     while (!signal.aborted) {
       try {
+        await this.#resume(signal);
         this.#version ??= await this.#list(signal);
         await this.#watch(this.#version, signal);
       } catch (error) {
         if (signal.aborted) return;
         if (isStatusError(error, 410)) {
           this.#version = null;
+          this.#options.follower.reached?.('');
           continue;
         }
         const retryMs = (isHopeless(error) ? HOPELESS_RETRY_MS : this.#retryMs) * (0.5 + random() / 2);
@@ -79,6 +109,21 @@ export class Reflector<Kept> {
     }
   }
 
+  /**
+   * Goes on from the version of an earlier process. A server that is behind it was restored from a backup or is another
+   * one: a watch from the future would be silent until it caught up.
+   */
+  async #resume(signal: AbortSignal): Promise<void> {
+    if (this.#resumed === null) return;
+    const { client, kind } = this.#options;
+    for await (const page of client.list(kind, { ...this.#selection(), pageSize: 1, signal })) {
+      if (!isNewer(this.#resumed, page.resourceVersion)) this.#version = this.#resumed;
+      break;
+    }
+    this.#resumed = null;
+    if (this.#version !== null) this.#announce();
+  }
+
   async #list(signal: AbortSignal): Promise<string> {
     const { client, kind, pageSize = 100 } = this.#options;
     const listed = new Set<string>();
@@ -87,16 +132,21 @@ export class Reflector<Kept> {
       version = page.resourceVersion;
       for (const object of page.items) {
         listed.add(keyOf(object));
-        this.#see(object);
+        this.#see(object, null);
       }
     }
-    for (const key of this.#kept.keys()) if (!listed.has(key)) this.#forget(key);
+    for (const key of this.#kept.keys()) if (!listed.has(key)) this.#forget(key, null);
     this.#retryMs = FIRST_RETRY_MS;
-    if (!this.#synced) {
-      this.#synced = true;
-      this.#options.follower.synced?.();
-    }
+    this.#synced = true;
+    this.#options.follower.reached?.(version);
+    this.#announce();
     return version;
+  }
+
+  #announce(): void {
+    if (this.#announced) return;
+    this.#announced = true;
+    this.#options.follower.synced?.();
   }
 
   async #watch(from: string, signal: AbortSignal): Promise<void> {
@@ -107,11 +157,13 @@ export class Reflector<Kept> {
       this.#retryMs = FIRST_RETRY_MS;
       if (event.type === 'BOOKMARK') {
         this.#version = event.resourceVersion;
+        this.#options.follower.reached?.(event.resourceVersion);
         continue;
       }
-      if (event.type === 'DELETED') this.#forget(keyOf(event.object));
-      else this.#see(event.object);
-      this.#version = event.object.metadata.resourceVersion ?? this.#version;
+      const version = event.object.metadata.resourceVersion ?? this.#version;
+      if (event.type === 'DELETED') this.#forget(keyOf(event.object), version);
+      else this.#see(event.object, version);
+      this.#version = version;
     }
   }
 
@@ -125,23 +177,28 @@ export class Reflector<Kept> {
     };
   }
 
-  #see(object: KubeObject): void {
+  #see(object: KubeObject, version: string | null): void {
     const key = keyOf(object);
     const before = this.#kept.get(key) ?? null;
-    this.#kept.set(key, this.#options.follower.seen(object, before, !this.#synced));
+    this.#kept.set(key, this.#options.follower.seen(object, before, { key, initial: !this.#synced, version }));
   }
 
-  #forget(key: string): void {
+  #forget(key: string, version: string | null): void {
     const kept = this.#kept.get(key);
     if (kept === undefined) return;
     this.#kept.delete(key);
-    this.#options.follower.gone(kept);
+    this.#options.follower.gone(kept, { key, initial: !this.#synced, version });
   }
 }
 
 /** An object made again with the same name is another one. */
 function keyOf({ metadata }: KubeObject): string {
   return metadata.uid ?? `${metadata.namespace ?? ''}/${metadata.name}`;
+}
+
+/** Versions are numbers that grow (Kubernetes 1.35 says so, all before behave so); anything else is not compared. */
+function isNewer(version: string, than: string): boolean {
+  return /^\d+$/.test(version) && /^\d+$/.test(than) && BigInt(version) > BigInt(than);
 }
 
 function isHopeless(error: unknown): boolean {

@@ -182,6 +182,32 @@ describe('the channel', () => {
     expect(platform.messages('hello')[1]?.outbox).toEqual({ first: 1, last: 1 });
   });
 
+  it('keeps them on disk over a restart, and their numbers go on', async () => {
+    await using state = await temporaryFolder();
+    platform = await TestPlatform.start();
+    platform.refusal = { status: 503, body: '' };
+    const options = { platformUrl: platform.url, clock, stateDir: state.path, random: () => 0.1 };
+    const first = await startTestAgent(options);
+    await first.stop();
+    platform.refusal = null;
+    const second = await startTestAgent(options);
+    agents.push(second);
+    await platform.waitForMessage('event', ({ event_type: type }) => type === 'agent_started');
+    const told = platform.messages('event').map(({ seq, event_type: type }) => [seq, type]);
+    expect(told).toEqual([
+      [2, 'agent_stopping'], // the first start is replaced by the second one
+      [3, 'agent_started'],
+    ]);
+    await second.stop();
+    const third = await startTestAgent(options);
+    agents.push(third);
+    await waitFor(() => platform.messages('event').length === 4);
+    expect(platform.messages('event').at(-1)).toMatchObject({ seq: 5, event_type: 'agent_started' });
+    const hellos = platform.messages('hello');
+    expect(new Set(hellos.map(({ outbox_id: id }) => id)).size).toBe(1);
+    expect(new Set(hellos.map(({ instance_id: id }) => id)).size).toBe(2);
+  });
+
   it('does not repeat events that were stored', async () => {
     await start();
     await platform.waitForMessage('event');

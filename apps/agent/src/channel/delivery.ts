@@ -2,12 +2,12 @@ import type { CommandResult, EventAck, ResultAck } from '@svc/protocol';
 import type { Logger } from '@svc/telemetry';
 import type { Clock } from '../clock.ts';
 import type { CommandJournal } from '../commands/journal.ts';
-import type { Outbox } from './outbox.ts';
+import type { EventState } from '../state/event-state.ts';
 import type { Session } from './session.ts';
 
 export interface DeliveryOptions {
   journal: CommandJournal;
-  outbox: Outbox;
+  events: EventState;
   clock: Clock;
   instanceId: string;
   log: Logger;
@@ -21,6 +21,7 @@ export class Delivery {
   readonly #options: DeliveryOptions;
   #session: Session | null = null;
   #sendingEvents = false;
+  #eventsAsked = false;
   #cancelResend: (() => void) | undefined;
 
   constructor(options: DeliveryOptions) {
@@ -29,9 +30,8 @@ export class Delivery {
 
   /** A connection came to be: everything unacknowledged goes over it. */
   begin(session: Session): void {
-    const { outbox } = this.#options;
     this.#session = session;
-    outbox.rewind(session.welcome?.resumed === true ? session.welcome.last_received_seq : 0);
+    this.#options.events.rewind(session.welcome?.resumed === true ? session.welcome.last_received_seq : 0);
     this.#sendResults();
     this.eventsWaiting();
     void session.ended.then(() => {
@@ -50,8 +50,9 @@ export class Delivery {
     this.#scheduleResend();
   }
 
-  /** The outbox has something new. */
+  /** The outbox has something new that may be sent, or there is a connection to send it over. */
   eventsWaiting(): void {
+    this.#eventsAsked = true;
     if (this.#sendingEvents) return;
     this.#sendingEvents = true;
     void this.#sendEvents().finally(() => (this.#sendingEvents = false));
@@ -62,7 +63,7 @@ export class Delivery {
   }
 
   eventsStored(ack: EventAck): void {
-    if (ack.instance_id === this.#options.instanceId) this.#options.outbox.acknowledge(ack.seq);
+    if (ack.instance_id === this.#options.instanceId) this.#options.events.acknowledge(ack.seq);
   }
 
   #sendResults(): void {
@@ -95,8 +96,17 @@ export class Delivery {
     }, RESEND_MS);
   }
 
+  /** Whoever asks while it runs is heard: it looks again before it ends. */
   async #sendEvents(): Promise<void> {
-    const { outbox } = this.#options;
+    while (this.#eventsAsked) {
+      this.#eventsAsked = false;
+      await this.#sendWaiting();
+    }
+  }
+
+  async #sendWaiting(): Promise<void> {
+    const { events } = this.#options;
+    const { outbox } = events;
     for (let event = outbox.next(); event !== null; event = outbox.next()) {
       const session = this.#session;
       if (session === null || session.mode === 'waiting') return;
@@ -107,7 +117,7 @@ export class Delivery {
       }
       if (this.#session !== session) continue; // a newer connection sends it again, from its own place
       outbox.markSent(event);
-      if (session.mode === 'contract' && event.seq !== undefined) outbox.acknowledge(event.seq);
+      if (session.mode === 'contract' && event.seq !== undefined) events.acknowledge(event.seq);
     }
   }
 }

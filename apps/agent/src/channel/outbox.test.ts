@@ -7,6 +7,11 @@ function event(resource: string, type = 'pod_ready'): EventReport {
   return { event_type: type, namespace: 'default', resource, details: {} };
 }
 
+/** An event that is on disk at once. */
+function add(outbox: Outbox, name: string): void {
+  outbox.stored(outbox.add(event(name)).event.seq);
+}
+
 function drain(outbox: Outbox): EventReport[] {
   const sent: EventReport[] = [];
   for (let next = outbox.next(); next !== null; next = outbox.next()) {
@@ -19,7 +24,7 @@ function drain(outbox: Outbox): EventReport[] {
 describe('the outbox', () => {
   it('numbers events in their order and forgets what was acknowledged', () => {
     const outbox = new Outbox();
-    for (const name of ['a', 'b', 'c']) outbox.add(event(name));
+    for (const name of ['a', 'b', 'c']) add(outbox, name);
     expect(drain(outbox).map(({ seq, resource }) => [seq, resource])).toEqual([
       [1, 'a'],
       [2, 'b'],
@@ -35,7 +40,7 @@ describe('the outbox', () => {
 
   it('sends again over a new connection what the platform has not stored', () => {
     const outbox = new Outbox();
-    for (const name of ['a', 'b', 'c']) outbox.add(event(name));
+    for (const name of ['a', 'b', 'c']) add(outbox, name);
     drain(outbox);
     outbox.rewind(1);
     expect(drain(outbox).map(({ resource }) => resource)).toEqual(['b', 'c']);
@@ -45,21 +50,21 @@ describe('the outbox', () => {
 
   it('lets a newer event of the same object replace one that was not sent', () => {
     const outbox = new Outbox();
-    outbox.add(event('a'));
-    outbox.add(event('b'));
-    outbox.add(event('a'));
+    add(outbox, 'a');
+    add(outbox, 'b');
+    add(outbox, 'a');
     expect(drain(outbox).map(({ seq, resource }) => [seq, resource])).toEqual([
       [2, 'b'],
       [3, 'a'],
     ]);
-    outbox.add(event('a'));
+    add(outbox, 'a');
     expect(drain(outbox)).toHaveLength(1);
     expect(outbox.length).toBe(3);
   });
 
   it('drops the oldest above its bound and says how many, and which', () => {
     const outbox = new Outbox(undefined, { messages: 3, sizeBytes: 1_000_000 });
-    for (const name of ['a', 'b', 'c', 'd', 'e']) outbox.add(event(name));
+    for (const name of ['a', 'b', 'c', 'd', 'e']) add(outbox, name);
     const sent = drain(outbox);
     expect(sent.map(({ event_type: type }) => type)).toEqual(['events_dropped', 'pod_ready', 'pod_ready', 'pod_ready']);
     expect(sent[0]).toMatchObject({ seq: 2, details: { count: '2', from_seq: '1', to_seq: '2' } });
@@ -69,7 +74,7 @@ describe('the outbox', () => {
 
   it('stays within its bytes', () => {
     const outbox = new Outbox(undefined, { messages: 10_000, sizeBytes: 2000 });
-    for (let index = 0; index < 500; index += 1) outbox.add(event(`pod-${index}`));
+    for (let index = 0; index < 500; index += 1) add(outbox, `pod-${index}`);
     expect(outbox.sizeBytes).toBeLessThanOrEqual(2000);
   });
 
@@ -100,7 +105,7 @@ describe('the outbox', () => {
         };
         for (const each of steps) {
           if (each.kind === 'add') {
-            outbox.add(event(`pod-${each.name}`));
+            add(outbox, `pod-${each.name}`);
             newest.set(`pod-${each.name}`, ++added);
           } else if (each.kind === 'send') send(each.count);
           else if (each.kind === 'acknowledge') outbox.acknowledge(storedSeq);

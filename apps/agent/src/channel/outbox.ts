@@ -5,16 +5,24 @@ export interface OutboxLimits {
   sizeBytes: number;
 }
 
+export type NumberedEvent = EventReport & { seq: number };
+
 interface Entry {
-  event: EventReport & { seq: number };
+  event: NumberedEvent;
   sizeBytes: number;
 }
 
-interface Dropped {
+export interface Dropped {
   count: number;
   fromSeq: number;
   toSeq: number;
   at: string;
+}
+
+export interface Added {
+  event: NumberedEvent;
+  /** Number of the waiting event in whose place it came. */
+  replaced: number | null;
 }
 
 const DEFAULT_LIMITS: OutboxLimits = {
@@ -23,9 +31,9 @@ const DEFAULT_LIMITS: OutboxLimits = {
 };
 
 /**
- * Events in the order they happened, kept until the platform acknowledged them. When the bound is reached the oldest
- * go, and one `events_dropped` with their count and range takes their place. While nothing was sent of it, an event
- * replaces an earlier one of the same type, object and reason.
+ * Events in the order they happened, kept until the platform acknowledged them; none is given out before `stored` says
+ * that it is on disk. When the bound is reached the oldest go, and one `events_dropped` with their count and range takes
+ * their place. While nothing was sent of it, an event replaces an earlier one of the same type, object and reason.
  */
 export class Outbox {
   readonly #limits: OutboxLimits;
@@ -34,14 +42,33 @@ export class Outbox {
   /** Unsent events by type and object, for coalescing. */
   readonly #unsent = new Map<string, number>();
   readonly #changed: () => void;
+  #id = '';
   #nextSeq = 1;
   #sentSeq = 0;
+  #storedSeq = 0;
   #sizeBytes = 0;
   #dropped: Dropped | null = null;
 
   constructor(changed: () => void = () => undefined, limits: OutboxLimits = DEFAULT_LIMITS) {
     this.#changed = changed;
     this.#limits = limits;
+  }
+
+  /** Its numbers count within this id, over restarts of the process; empty before `begin`. */
+  get id(): string {
+    return this.#id;
+  }
+
+  get nextSeq(): number {
+    return this.#nextSeq;
+  }
+
+  get dropped(): Dropped | null {
+    return this.#dropped;
+  }
+
+  *events(): Generator<NumberedEvent> {
+    for (const { event } of this.#entries.values()) yield event;
   }
 
   get length(): number {
@@ -59,24 +86,48 @@ export class Outbox {
     return { first: Math.min(this.#dropped?.fromSeq ?? oldest, oldest), last: this.#nextSeq - 1 };
   }
 
-  add(event: Omit<EventReport, 'seq'>): void {
+  /** An empty outbox, or the one that an earlier process left. */
+  begin(id: string, nextSeq: number, dropped: Dropped | null): void {
+    this.#id = id;
+    this.#nextSeq = nextSeq;
+    this.#dropped = dropped;
+  }
+
+  add(event: Omit<EventReport, 'seq'>): Added {
     const key = keyOf(event);
     const earlier = this.#unsent.get(key);
-    if (earlier !== undefined && earlier > this.#sentSeq) this.#remove(earlier);
-    const seq = this.#nextSeq++;
-    const numbered = { ...event, seq };
-    const sizeBytes = Buffer.byteLength(JSON.stringify(numbered));
-    this.#entries.set(seq, { event: numbered, sizeBytes });
-    this.#unsent.set(key, seq);
+    const replaced = earlier !== undefined && earlier > this.#sentSeq ? earlier : null;
+    if (replaced !== null) this.remove(replaced);
+    const numbered = { ...event, seq: this.#nextSeq };
+    this.restore(numbered);
+    return { event: numbered, replaced };
+  }
+
+  /** An event that has its number already. */
+  restore(event: NumberedEvent): void {
+    const sizeBytes = Buffer.byteLength(JSON.stringify(event));
+    this.#entries.set(event.seq, { event, sizeBytes });
+    this.#unsent.set(keyOf(event), event.seq);
+    this.#nextSeq = Math.max(this.#nextSeq, event.seq + 1);
     this.#sizeBytes += sizeBytes;
     this.#enforce(event.occurred_at ?? '');
     this.#changed();
   }
 
-  /** The next event that this connection has not sent; null when there is none. */
+  /** Everything up to this number is on disk and may be sent. */
+  stored(seq: number): void {
+    this.#storedSeq = Math.max(this.#storedSeq, seq);
+  }
+
+  /** The next event that this connection has not sent and that is on disk; null when there is none. */
   next(): EventReport | null {
-    if (this.#dropped !== null && this.#dropped.toSeq > this.#sentSeq) return markerOf(this.#dropped);
-    for (const [seq, { event }] of this.#entries) if (seq > this.#sentSeq) return event;
+    const { toSeq = 0 } = this.#dropped ?? {};
+    if (this.#dropped !== null && toSeq > this.#sentSeq)
+      return toSeq > this.#storedSeq ? null : markerOf(this.#dropped);
+    for (const [seq, { event }] of this.#entries) {
+      if (seq > this.#storedSeq) return null;
+      if (seq > this.#sentSeq) return event;
+    }
     return null;
   }
 
@@ -85,17 +136,23 @@ export class Outbox {
     this.#unsent.delete(keyOf(event));
   }
 
-  /** A new connection: everything that is not acknowledged goes again. */
-  rewind(receivedSeq: number): void {
+  /**
+   * A new connection: everything that is not acknowledged goes again. True when the platform has more than we ever
+   * numbered (our folder is an older copy): then what waits was numbered anew, behind that.
+   */
+  rewind(receivedSeq: number): boolean {
+    const behind = receivedSeq >= this.#nextSeq;
+    if (behind) this.#renumber(receivedSeq + 1);
     this.acknowledge(receivedSeq);
-    this.#sentSeq = Math.min(receivedSeq, this.#nextSeq - 1);
+    this.#sentSeq = receivedSeq;
+    return behind;
   }
 
   /** The platform stored everything up to this number. */
   acknowledge(seq: number): void {
     for (const known of this.#entries.keys()) {
       if (known > seq) break;
-      this.#remove(known);
+      this.remove(known);
     }
     if (this.#dropped !== null && this.#dropped.toSeq <= seq) this.#dropped = null;
     this.#changed();
@@ -105,7 +162,7 @@ export class Outbox {
     while (this.#entries.size > this.#limits.messages || this.#sizeBytes > this.#limits.sizeBytes) {
       const oldest = this.#entries.keys().next();
       if (oldest.done) return;
-      this.#remove(oldest.value);
+      this.remove(oldest.value);
       this.#dropped = {
         count: (this.#dropped?.count ?? 0) + 1,
         fromSeq: this.#dropped?.fromSeq ?? oldest.value,
@@ -115,7 +172,22 @@ export class Outbox {
     }
   }
 
-  #remove(seq: number): void {
+  #renumber(fromSeq: number): void {
+    const waiting = [...this.events()];
+    const dropped = this.#dropped;
+    this.#entries.clear();
+    this.#unsent.clear();
+    this.#sizeBytes = 0;
+    this.#nextSeq = fromSeq;
+    if (dropped !== null) {
+      this.#dropped = { ...dropped, fromSeq, toSeq: fromSeq };
+      this.#nextSeq += 1;
+    }
+    this.#storedSeq = fromSeq - 1;
+    for (const event of waiting) this.restore({ ...event, seq: this.#nextSeq });
+  }
+
+  remove(seq: number): void {
     const entry = this.#entries.get(seq);
     if (entry === undefined) return;
     this.#entries.delete(seq);

@@ -1,4 +1,4 @@
-import type { EventType } from '@svc/protocol';
+import type { EventReport, EventType } from '@svc/protocol';
 
 /** An event of the contract before it gets its number and time. */
 export interface ClusterEvent {
@@ -17,4 +17,8 @@ export function detailsOf(entries: Record<string, string | number | undefined>):
     if (value !== undefined && value !== '') details[name] = String(value).slice(0, 1000);
   }
   return details;
+}
+
+export function reportOf({ type, ...rest }: ClusterEvent, at: Date): Omit<EventReport, 'seq'> {
+  return { event_type: type, ...rest, occurred_at: at.toISOString() };
 }

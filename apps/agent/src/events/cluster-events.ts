@@ -1,8 +1,9 @@
-import { Reflector, type KindReference, type KubeClient, type KubeObject } from '@svc/kube';
+import { Reflector, type KindReference, type KubeClient, type KubeObject, type Sight } from '@svc/kube';
 import type { Logger } from '@svc/telemetry';
 import { pause, type Clock } from '../clock.ts';
 import type { AgentConfig } from '../config/schema.ts';
-import type { ClusterEvent } from './cluster-event.ts';
+import type { EventState } from '../state/event-state.ts';
+import { reportOf, type ClusterEvent } from './cluster-event.ts';
 import { lookAtNode, nodeGone, type KeptNode } from './node-events.ts';
 import { lookAtPod, podGone, type KeptPod } from './pod-events.ts';
 import { involvedIn, lookAtWarning, type KeptWarning } from './warning-events.ts';
@@ -15,8 +16,12 @@ export interface ClusterEventsOptions {
   log: Logger;
   rules: AgentConfig['events'];
   keyPrefix: string;
-  report(event: ClusterEvent): void;
+  /** Where observations go, and where those of an earlier process are. */
+  state: EventState;
 }
+
+/** Raised when what is kept of a kind changes its shape: an older agent's memory is then left out. */
+const KEPT_SHAPE = 1;
 
 interface Look<Kept> {
   kept: Kept;
@@ -76,22 +81,27 @@ export class ClusterEvents {
   }
 
   #reflect<Kept>({ look, gone, ...kind }: Kind<Kept>): Reflector<Kept> {
-    const { client, clock, random, log, report } = this.#options;
+    const { client, clock, random, log, state } = this.#options;
+    const name = placeNameOf(kind);
+    const observe = (sight: Sight, kept: Kept | null, events: readonly ClusterEvent[]): void => {
+      const { key, version } = sight;
+      state.observe(name, { key, version, kept, events: events.map((event) => reportOf(event, clock.now())) });
+    };
     return new Reflector<Kept>({
       client,
       random,
+      from: state.place<Kept>(name),
       kind: { apiVersion: kind.apiVersion, kind: kind.kind },
       ...(kind.labelSelector === undefined ? {} : { labelSelector: kind.labelSelector }),
       ...(kind.fieldSelector === undefined ? {} : { fieldSelector: kind.fieldSelector }),
       follower: {
-        seen: (object, before, initial) => {
-          const looked = look({ ...object, apiVersion: kind.apiVersion, kind: kind.kind }, before, initial);
-          for (const event of looked.events) report(event);
+        seen: (object, before, sight) => {
+          const looked = look({ ...object, apiVersion: kind.apiVersion, kind: kind.kind }, before, sight.initial);
+          observe(sight, looked.kept, looked.events);
           return looked.kept;
         },
-        gone: (kept) => {
-          if (gone !== undefined) report(gone(kept));
-        },
+        gone: (kept, sight) => observe(sight, null, gone === undefined || sight.initial ? [] : [gone(kept)]),
+        reached: (version) => state.reached(name, version),
         synced: () => log.info({ kind: kind.kind }, 'a kind is watched'),
       },
       pause: (delayMs, signal) => pause(clock, delayMs, signal),
@@ -119,4 +129,9 @@ export class ClusterEvents {
     if (this.#workloads.some((reflector) => reflector.values().some(isOurs))) return true;
     return kind === 'Pod' && this.#pods.values().some((pod) => pod.namespace === namespace && pod.name === name);
   }
+}
+
+/** Objects that were chosen or looked at in another way are others. */
+function placeNameOf({ apiVersion, kind, labelSelector = '', fieldSelector = '' }: Omit<Kind<never>, 'look'>): string {
+  return `${KEPT_SHAPE}:${apiVersion}/${kind}?${labelSelector}&${fieldSelector}`;
 }

@@ -46,7 +46,7 @@ export class TestPlatform {
   readonly #sockets = new WebSocketServer({ noServer: true });
   readonly #decoder = createAgentMessageDecoder();
   #nextId = 1;
-  /** Last event number stored of each instance, as a platform keeps it over connections. */
+  /** Last event number stored of each outbox, as a platform keeps it over connections. */
   readonly #storedSeq = new Map<string, number>();
 
   private constructor(server: Server, options: TestPlatformOptions) {
@@ -158,12 +158,13 @@ export class TestPlatform {
     };
     const hello = connection.received.find((each) => each.type === 'hello');
     const instanceId = hello?.type === 'hello' ? hello.payload.instance_id : '';
+    const outboxId = hello?.type === 'hello' ? (hello.payload.outbox_id ?? instanceId) : '';
     if (message.type === 'hello') {
       reply('welcome', {
         protocol: 1,
         session_id: `session-${this.connections.length}`,
-        resumed: this.#storedSeq.has(instanceId),
-        last_received_seq: this.#storedSeq.get(instanceId) ?? 0,
+        resumed: this.#storedSeq.has(outboxId),
+        last_received_seq: this.#storedSeq.get(outboxId) ?? 0,
         server_time: new Date().toISOString(),
         heartbeat_interval_seconds: 30,
         limits: { messages_per_minute: 1000, messages_burst: 100, frame_size_bytes: 1_048_576 },
@@ -172,7 +173,7 @@ export class TestPlatform {
       reply('result_ack', { command_ids: [message.payload.command_id] });
     } else if (message.type === 'event' && this.#options.acknowledgeEvents !== false) {
       const seq = message.payload.seq ?? 0;
-      this.#storedSeq.set(instanceId, Math.max(this.#storedSeq.get(instanceId) ?? 0, seq));
+      this.#storedSeq.set(outboxId, Math.max(this.#storedSeq.get(outboxId) ?? 0, seq));
       reply('event_ack', { instance_id: instanceId, seq });
     }
   }

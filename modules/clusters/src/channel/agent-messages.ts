@@ -125,14 +125,14 @@ export class AgentMessages implements SessionHandlers {
 
   async #event({ connection }: AgentSession, messageId: string, timestamp: string, report: EventReport): Promise<void> {
     const { reports, changes, clock } = this.#options;
-    const { clusterId, instanceId } = connection;
+    const { clusterId, instanceId, outboxId } = connection;
     const { seq: sequence, occurred_at: occurredAt } = report;
-    const numbered = instanceId !== null && sequence !== undefined;
+    const numbered = instanceId !== null && outboxId !== null && sequence !== undefined;
     await reports.write({
       kind: 'event',
       clusterId,
       messageId,
-      outbox: numbered ? { instanceId, sequence } : null,
+      outbox: numbered ? { id: outboxId, sequence } : null,
       event: {
         eventType: report.event_type,
         namespace: report.namespace,

@@ -141,6 +141,7 @@ describe('two connections of one cluster', () => {
     await stores.connectionStore.close(cluster.id, 1, new Date().toISOString()); // the late disconnect
     await stores.connectionStore.introduce(cluster.id, 1, {
       instanceId: 'instance-1',
+      outboxId: 'outbox-1',
       protocol: 'svc',
       agentVersion: '0',
       kubernetesVersion: null,

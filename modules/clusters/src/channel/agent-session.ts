@@ -127,6 +127,7 @@ export class AgentSession {
     this.#introduced = wanted;
     this.#cancelHelloWait();
     this.connection.instanceId = hello?.instance_id ?? null;
+    this.connection.outboxId = hello?.outbox_id ?? this.connection.instanceId;
     await this.#options.handlers.introduce(this, hello);
   }
 
@@ -170,6 +171,7 @@ export class AgentSession {
 export function introductionOf(hello: Hello | null): Introduction {
   return {
     instanceId: hello?.instance_id ?? null,
+    outboxId: hello?.outbox_id ?? hello?.instance_id ?? null,
     protocol: hello === null ? 'contract' : 'svc',
     agentVersion: hello?.agent_version ?? null,
     kubernetesVersion: hello?.kubernetes_version ?? null,

@@ -88,6 +88,8 @@ export interface ClusterStore {
 
 export interface Introduction {
   instanceId: string | null;
+  /** Whose numbers its events have; null for an agent of the contract. */
+  outboxId: string | null;
   protocol: AgentProtocol;
   agentVersion: string | null;
   kubernetesVersion: string | null;
@@ -97,7 +99,7 @@ export interface Introduction {
 /** Who holds the agent's connection. All but `open` do nothing once a newer epoch is there. */
 export interface ConnectionStore {
   open(clusterId: string, replicaId: string, at: string, leaseUntil: string): Promise<number>;
-  /** Answers what is stored of this instance's outbox; `resumed` is false for an instance that is new here. */
+  /** Answers what is stored of this outbox; `resumed` is false for one that is new here. */
   introduce(
     clusterId: string,
     epoch: number,

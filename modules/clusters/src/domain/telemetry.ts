@@ -19,8 +19,8 @@ export type Report =
       kind: 'event';
       clusterId: string;
       messageId: string;
-      /** Place in the outbox of this instance; null for agents that have none. */
-      outbox: { instanceId: string; sequence: number } | null;
+      /** Its place in the agent's outbox; null for agents that have none. */
+      outbox: { id: string; sequence: number } | null;
       event: Omit<ClusterEvent, 'sequence'>;
     };
 

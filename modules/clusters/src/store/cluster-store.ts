@@ -83,6 +83,7 @@ async function insertCluster(
           connection_epoch: 0,
           connected: 0,
           event_sequence: 0,
+          outbox_id: null,
           outbox_sequence: 0,
         })
         .execute();

@@ -50,11 +50,11 @@ function introduce(database: ClusterDatabase, clusterId: string, epoch: number, 
   return database.transaction().execute(async (transaction) => {
     const before = await transaction
       .selectFrom('cluster')
-      .select(['instance_id', 'outbox_sequence', 'connection_epoch'])
+      .select(['outbox_id', 'outbox_sequence', 'connection_epoch'])
       .where('id', '=', clusterId)
       .executeTakeFirst();
     const resumed =
-      before !== undefined && introduction.instanceId !== null && before.instance_id === introduction.instanceId;
+      before !== undefined && introduction.outboxId !== null && before.outbox_id === introduction.outboxId;
     const lastReceivedSequence = resumed ? before.outbox_sequence : 0;
     if (before?.connection_epoch === epoch) {
       await transaction
@@ -62,6 +62,7 @@ function introduce(database: ClusterDatabase, clusterId: string, epoch: number, 
         .set({
           protocol: introduction.protocol,
           instance_id: introduction.instanceId,
+          outbox_id: introduction.outboxId,
           outbox_sequence: lastReceivedSequence,
           agent_version: introduction.agentVersion,
           capabilities: JSON.stringify(introduction.capabilities),

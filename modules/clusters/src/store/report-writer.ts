@@ -69,10 +69,10 @@ async function writeEvent(
     .updateTable('cluster')
     .set((columns) => ({ event_sequence: columns('event_sequence', '+', 1) }))
     .where('id', '=', clusterId)
-    .returning(['event_sequence', 'instance_id', 'outbox_sequence'])
+    .returning(['event_sequence', 'outbox_id', 'outbox_sequence'])
     .executeTakeFirst();
   if (cluster === undefined) return;
-  const current = outbox !== null && outbox.instanceId === cluster.instance_id;
+  const current = outbox !== null && outbox.id === cluster.outbox_id;
   if (current && outbox.sequence <= cluster.outbox_sequence) return;
   await transaction
     .insertInto('cluster_event')

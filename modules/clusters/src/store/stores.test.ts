@@ -30,12 +30,12 @@ function submission(id: string, overrides: Partial<CommandSubmission> = {}): Com
   return { command: command(id), deployment: null, idempotency: null, maxOpenCommands: 100, ...overrides };
 }
 
-function event(messageId: string, sequence: number | null, instanceId = 'instance-1'): Report {
+function event(messageId: string, sequence: number | null, outboxId = 'outbox-1'): Report {
   return {
     kind: 'event',
     clusterId: 'cls-1',
     messageId,
-    outbox: sequence === null ? null : { instanceId, sequence },
+    outbox: sequence === null ? null : { id: outboxId, sequence },
     event: {
       eventType: 'pod_created',
       namespace: 'default',
@@ -184,18 +184,24 @@ describeDialects<ClusterTables>('the stores of clusters', migrations, (database)
     expect(page.nextCursor).not.toBeNull();
   });
 
-  it('stores events once each and remembers how far the outbox of the instance came', async () => {
+  it('stores events once each and remembers how far the outbox came, also over a restart of the agent', async () => {
     const { telemetry, connectionStore } = await withCluster();
     const epoch = await connectionStore.open('cls-1', 'replica-1', NOW, LATER);
     const introduction = { protocol: 'svc', agentVersion: '1', kubernetesVersion: null, capabilities: [] } as const;
-    await connectionStore.introduce('cls-1', epoch, { ...introduction, instanceId: 'instance-1' });
+    await connectionStore.introduce('cls-1', epoch, {
+      ...introduction,
+      instanceId: 'instance-1',
+      outboxId: 'outbox-1',
+    });
     await telemetry.write([event('a', 1), event('a', 1), event('b', 2), event('c', null), event('c', null)]);
     await telemetry.write([event('d', 2), { ...event('x', 3), clusterId: 'cls-gone' }]);
     const { items } = await telemetry.events('cls-1', EVERYTHING, FIRST_PAGE);
     expect(items.map((each) => each.resource)).toEqual(['pod/c', 'pod/b', 'pod/a']);
-    const resumed = await connectionStore.introduce('cls-1', epoch, { ...introduction, instanceId: 'instance-1' });
+    const restarted = { ...introduction, instanceId: 'instance-2', outboxId: 'outbox-1' };
+    const resumed = await connectionStore.introduce('cls-1', epoch, restarted);
     expect(resumed).toEqual({ resumed: true, lastReceivedSequence: 2 });
-    const fresh = await connectionStore.introduce('cls-1', epoch, { ...introduction, instanceId: 'instance-2' });
+    const emptied = { ...introduction, instanceId: 'instance-3', outboxId: 'outbox-2' };
+    const fresh = await connectionStore.introduce('cls-1', epoch, emptied);
     expect(fresh).toEqual({ resumed: false, lastReceivedSequence: 0 });
     const sequences = items.map((each) => each.sequence);
     expect(await telemetry.eventsAfter('cls-1', EVERYTHING, sequences[1] ?? 0, 10)).toMatchObject([

@@ -93,6 +93,7 @@ export interface ClusterRow {
   services: number | null;
   status_at: string | null;
   event_sequence: number;
+  outbox_id: string | null;
   outbox_sequence: number;
 }
 

@@ -6,7 +6,7 @@ const positive = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
 
 /**
  * The agent's first message. A platform that knows only the contract ignores it and sends no `welcome`.
- * `instance_id` is new with each start of the agent process; outbox numbers count within it. `epoch` counts the
+ * `instance_id` is new with each start of the agent process. `epoch` counts the
  * connections of this instance, so that a late one can be told from a newer one.
  */
 export const helloSchema = Type.Object({
@@ -18,6 +18,8 @@ export const helloSchema = Type.Object({
   session_id: Type.Optional(identifierSchema),
   cluster_name: Type.Optional(Type.String({ maxLength: 253 })),
   kubernetes_version: Type.Optional(Type.String({ maxLength: 128 })),
+  /** Outbox numbers count within it, over restarts of the agent; absent = within `instance_id`. */
+  outbox_id: Type.Optional(identifierSchema),
   /** Numbers of the oldest and newest event still kept; absent when none is. */
   outbox: Type.Optional(Type.Object({ first: sequenceSchema, last: sequenceSchema })),
   /** Commands that are queued, running, or finished with a result nobody acknowledged. One sent before and not here is `lost`. */
@@ -31,7 +33,7 @@ export type Hello = Static<typeof helloSchema>;
 export const welcomeSchema = Type.Object({
   protocol: positive,
   session_id: identifierSchema,
-  /** True when the platform still knows this instance: events up to `last_received_seq` need not be sent again. */
+  /** True when the platform still knows this outbox: events up to `last_received_seq` need not be sent again. */
   resumed: Type.Boolean(),
   last_received_seq: sequenceSchema,
   server_time: timestampSchema,

@@ -1,0 +1,205 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import type { EventReport } from '@svc/protocol';
+import type { Logger } from '@svc/telemetry';
+import type { ReflectorPlace } from '@svc/kube';
+import { Outbox, type Added, type OutboxLimits } from '../channel/outbox.ts';
+import { pause, type Clock } from '../clock.ts';
+import { JournalFile } from '../commands/journal-file.ts';
+import { agentErrors } from '../errors.ts';
+import { kindOf, replay, snapshot, type KnownKind, type KnownKinds, type StateLine } from './state-line.ts';
+
+export interface EventStateOptions {
+  folder: string;
+  clock: Clock;
+  log: Logger;
+  /** Something changed in the outbox, or can be sent now. */
+  changed?: (outbox: Outbox) => void;
+  limits?: OutboxLimits;
+}
+
+/** A look at an object: what is kept of it (null: it is gone) and the events it gave. */
+export interface Observation {
+  key: string;
+  version: string | null;
+  kept: unknown;
+  events: readonly Omit<EventReport, 'seq'>[];
+}
+
+const REWRITE_ABOVE_BYTES = 1024 * 1024;
+/** More waiting lines than this are not worth keeping: a rewrite says the same. */
+const MAX_PENDING_LINES = 20_000;
+const LINES_IN_A_PIECE = 500;
+const FIRST_RETRY_MS = 1000;
+const LONGEST_RETRY_MS = 30_000;
+
+/** Reads what an earlier process left in the folder, or begins anew. */
+export async function openEventState(options: EventStateOptions): Promise<EventState> {
+  const { folder, log, changed, limits } = options;
+  const outbox: Outbox = new Outbox(() => changed?.(outbox), limits);
+  const kinds: KnownKinds = new Map();
+  let unreadable = 0;
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    const file = await JournalFile.open(join(folder, 'events.jsonl'), (text) => {
+      const line = parsed(text);
+      if (line === null) unreadable += 1;
+      else replay(line, outbox, kinds);
+    });
+    // Lines of a file come whole, but a disk that lost power may answer anything.
+    if (unreadable > 0)
+      log.warn({ lines: unreadable }, 'a part of the remembered events cannot be read and is left out');
+    return new EventState(options, file, outbox, kinds);
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw agentErrors.STATE_DIR_UNUSABLE({ details: { path: folder, reason, key: 'agent.state_dir' }, cause });
+  }
+}
+
+/** Events and known objects, in memory for whoever asks and on disk before anybody hears of them. */
+export class EventState {
+  readonly outbox: Outbox;
+  /** Calls back when events became ready to be sent. */
+  onStored: () => void = () => undefined;
+  readonly #options: EventStateOptions;
+  readonly #file: JournalFile;
+  readonly #kinds: KnownKinds;
+  /** Kinds that this process watches: others belong to another configuration and are not kept. */
+  readonly #watched = new Set<string>();
+  readonly #closing = new AbortController();
+  #pending: string[] = [];
+  #running: Promise<void> | null = null;
+  #rewriteAboveBytes = REWRITE_ABOVE_BYTES;
+  #rewriteNeeded = true;
+  #retryMs = FIRST_RETRY_MS;
+
+  constructor(options: EventStateOptions, file: JournalFile, outbox: Outbox, kinds: KnownKinds) {
+    this.#options = options;
+    this.#file = file;
+    this.#kinds = kinds;
+    this.outbox = outbox;
+    if (outbox.id === '') outbox.begin(randomUUID(), 1, null);
+    outbox.stored(outbox.nextSeq - 1);
+  }
+
+  /** Where the kind was left; from now on it counts as watched. */
+  place<Kept>(kind: string): ReflectorPlace<Kept> {
+    this.#watched.add(kind);
+    const { version, kept } = kindOf(this.#kinds, kind);
+    return { version, kept: kept as ReadonlyMap<string, Kept> }; // what this kind's follower gave `observe`
+  }
+
+  /** An event that no object gave. */
+  report(event: Omit<EventReport, 'seq'>): void {
+    this.#append(linesOf([this.outbox.add(event)]));
+  }
+
+  observe(kind: string, { key, version, kept, events }: Observation): void {
+    const known = kindOf(this.#kinds, kind);
+    if (version !== null) known.version = version;
+    const same = kept !== null && isDeepStrictEqual(known.kept.get(key), kept);
+    if (kept === null) known.kept.delete(key);
+    else known.kept.set(key, kept);
+    if (same && events.length === 0) return; // seen again after a crash it says as little
+    const added = events.map((event) => this.outbox.add(event));
+    this.#append({ ...linesOf(added), kind, key, kept, ...(version === null ? {} : { version }) });
+  }
+
+  reached(kind: string, version: string): void {
+    kindOf(this.#kinds, kind).version = version;
+    this.#append({ kind, version });
+  }
+
+  /** The platform stored everything up to this number. */
+  acknowledge(seq: number): void {
+    this.outbox.acknowledge(seq);
+    this.#append({ acknowledged: seq });
+  }
+
+  /** A new connection to a platform that has stored everything up to this number. */
+  rewind(receivedSeq: number): void {
+    if (this.outbox.rewind(receivedSeq)) this.#rewriteNeeded = true;
+    if (receivedSeq > 0) this.#append({ acknowledged: receivedSeq });
+  }
+
+  /** Resolves when everything so far is on disk, or the disk refused it. */
+  async settled(): Promise<void> {
+    await this.#running;
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#running;
+    await this.#file.close();
+  }
+
+  #append(line: StateLine): void {
+    if (this.#closing.signal.aborted) return;
+    if (this.#pending.length >= MAX_PENDING_LINES) this.#rewriteNeeded = true;
+    if (this.#rewriteNeeded) this.#pending = [];
+    else this.#pending.push(JSON.stringify(line));
+    this.#running ??= this.#run().finally(() => (this.#running = null));
+  }
+
+  /** Group commit: while one write runs, the lines of all observations gather for the next. */
+  async #run(): Promise<void> {
+    await new Promise(setImmediate); // what was seen in the same turn of the loop shares the first write
+    while (this.#pending.length > 0 || this.#rewriteNeeded) {
+      const newestSeq = this.outbox.nextSeq - 1;
+      try {
+        await this.#write();
+        this.#retryMs = FIRST_RETRY_MS;
+        this.outbox.stored(newestSeq);
+        this.onStored();
+      } catch (error) {
+        const { clock, log } = this.#options;
+        log.error({ err: error }, 'events cannot be stored; they wait in memory until they can');
+        this.#rewriteNeeded = true; // nobody knows how much of the last line is there
+        if (this.#closing.signal.aborted) return;
+        await pause(clock, this.#retryMs, this.#closing.signal);
+        this.#retryMs = Math.min(this.#retryMs * 2, LONGEST_RETRY_MS);
+      }
+    }
+  }
+
+  async #write(): Promise<void> {
+    const lines = this.#pending;
+    this.#pending = [];
+    if (!this.#rewriteNeeded && this.#file.sizeBytes < this.#rewriteAboveBytes) {
+      await this.#file.append(lines.join('\n'));
+      return;
+    }
+    this.#rewriteNeeded = false;
+    await this.#file.rewrite(inPieces(snapshot(this.outbox, this.#watchedKinds())));
+    this.#rewriteAboveBytes = Math.max(REWRITE_ABOVE_BYTES, 2 * this.#file.sizeBytes);
+  }
+
+  #watchedKinds(): ReadonlyMap<string, KnownKind> {
+    return new Map([...this.#kinds].filter(([name]) => this.#watched.has(name)));
+  }
+}
+
+function linesOf(added: readonly Added[]): Pick<StateLine, 'events' | 'replaced'> {
+  if (added.length === 0) return {};
+  const replaced = added.flatMap(({ replaced: seq }) => (seq === null ? [] : [seq]));
+  return { events: added.map(({ event }) => event), ...(replaced.length === 0 ? {} : { replaced }) };
+}
+
+/** Lines as text, many in one piece: each piece is one write. All are made at once, since the state moves on. */
+function inPieces(lines: Iterable<StateLine>): string[] {
+  const texts = [...lines].map((line) => JSON.stringify(line));
+  const pieces: string[] = [];
+  while (texts.length > 0) pieces.push(texts.splice(0, LINES_IN_A_PIECE).join('\n'));
+  return pieces;
+}
+
+function parsed(text: string): StateLine | null {
+  try {
+    const line: unknown = JSON.parse(text);
+    return typeof line === 'object' && line !== null ? line : null; // only this module writes the file
+  } catch {
+    return null;
+  }
+}
