@@ -1,12 +1,14 @@
 import { spawn } from 'node:child_process';
 import { ensureBinaries } from './binaries.ts';
-import { startKubernetes } from './start.ts';
+import { SHARED_CLUSTER_VARIABLE } from './shared-cluster.ts';
+import { startKubernetes, type Kubernetes } from './start.ts';
 import { ensurePackages } from './system-packages.ts';
 
 const USAGE = `A real Kubernetes on this machine.
   node test/kubernetes/main.ts build                           packages and programs, cached
   node test/kubernetes/main.ts up [--api-only] [--metrics] [--dir DIR]  runs until Ctrl-C; prints the kubeconfig's path
   node test/kubernetes/main.ts run [--api-only] [--metrics] -- COMMAND     runs COMMAND with KUBECONFIG_UNDER_TEST
+  node test/kubernetes/main.ts share [--metrics] -- COMMAND    runs COMMAND, whose test files all use this one cluster
 `;
 
 const [verb, ...rest] = process.argv.slice(2);
@@ -33,7 +35,15 @@ switch (verb) {
     await untilSignal();
     break;
   case 'run':
-    process.exitCode = await runWithCluster();
+    process.exitCode = await runWithCluster((kubernetes) => ({
+      KUBECONFIG_UNDER_TEST: kubernetes.kubeconfig,
+      KUBERNETES_UNDER_TEST_HOST_ADDRESS: kubernetes.hostAddress ?? '',
+    }));
+    break;
+  case 'share':
+    process.exitCode = await runWithCluster((kubernetes) => ({
+      [SHARED_CLUSTER_VARIABLE]: JSON.stringify(kubernetes.shared),
+    }));
     break;
   default:
     console.error(USAGE);
@@ -54,18 +64,14 @@ async function untilSignal(): Promise<void> {
   await kubernetes.stop();
 }
 
-async function runWithCluster(): Promise<number> {
+async function runWithCluster(settings: (kubernetes: Kubernetes) => Record<string, string>): Promise<number> {
   const [program, ...args] = command;
-  if (program === undefined) throw new Error('run needs -- COMMAND');
+  if (program === undefined) throw new Error(`${verb} needs -- COMMAND`);
   const kubernetes = await start();
   try {
     const child = spawn(program, args, {
       stdio: 'inherit',
-      env: {
-        ...process.env,
-        KUBECONFIG_UNDER_TEST: kubernetes.kubeconfig,
-        KUBERNETES_UNDER_TEST_HOST_ADDRESS: kubernetes.hostAddress ?? '',
-      },
+      env: { ...process.env, ...settings(kubernetes) },
     });
     return await new Promise<number>((resolve, reject) => {
       child.once('error', reject);

@@ -33,6 +33,8 @@ export interface NodeNamespace {
   readonly nodeAddress: string;
   /** Path below every cgroup hierarchy for what runs inside. */
   readonly cgroup: string;
+  /** Id of the first process inside, as the machine sees it: who enters its namespaces is inside. */
+  readonly firstProcess: number;
   start(folder: string, name: string, program: string, args: readonly string[]): Daemon;
   run(program: string, args: readonly string[], input?: string): Promise<string>;
   /** Kills all that is inside and removes what it left outside: the cgroups. */
@@ -69,6 +71,7 @@ export async function createNamespace(): Promise<NodeNamespace> {
     hostAddress: link.hostAddress,
     nodeAddress: link.nodeAddress,
     cgroup,
+    firstProcess: pid,
     start: (folder, name, program, args) => startDaemon(folder, name, 'nsenter', [...enter, program, ...args]),
     run: async (program, args, input = '') =>
       (await runCommand('nsenter', [...enter, program, ...args], { input, encoding: 'utf8' })).stdout,

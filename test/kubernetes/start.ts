@@ -21,6 +21,7 @@ import {
   startProxy,
   type NodePlan,
 } from './node.ts';
+import { joinCluster, sharedCluster, type SharedCluster } from './shared-cluster.ts';
 import { ensurePackages } from './system-packages.ts';
 
 export interface StartOptions {
@@ -30,6 +31,8 @@ export interface StartOptions {
   apiOnly?: boolean;
   /** Also metrics.k8s.io, for `kubectl top` and autoscalers; not with `apiOnly`. */
   metrics?: boolean;
+  /** A cluster of one's own also where a run shares one: for tests that change what all of it sees. */
+  alone?: boolean;
   say?: (line: string) => void;
 }
 
@@ -38,18 +41,22 @@ export interface Kubernetes {
   readonly kubectl: Kubectl;
   /** Address under which this machine is seen by pods; null when the cluster was given from outside or has no pods. */
   readonly hostAddress: string | null;
+  /** How other processes of this machine join; null without a node, or when the cluster was given from outside. */
+  readonly shared: SharedCluster | null;
   /** Makes an image of a folder known to the node; pods use it with `imagePullPolicy: Never`. */
   importImage(name: string, root: string, command: readonly string[], user?: string): Promise<void>;
   /** Ends everything and removes it. A cluster that was given from outside stays as it is. */
   stop(): Promise<void>;
 }
 
-/** Starts a real Kubernetes, or takes the one that `KUBECONFIG_UNDER_TEST` names. */
+/** Starts a real Kubernetes, or takes the one that `KUBECONFIG_UNDER_TEST` names or that this run shares. */
 export async function startKubernetes(options: StartOptions = {}): Promise<Kubernetes> {
   const given = process.env['KUBECONFIG_UNDER_TEST'] ?? '';
   if (given !== '') return givenCluster(given);
   const say = options.say ?? (() => undefined);
   const apiOnly = options.apiOnly ?? false;
+  const shared = apiOnly || options.alone === true || options.dir !== undefined ? null : sharedCluster();
+  if (shared !== null) return joinCluster(shared);
   await ensurePackages(apiOnly);
   const binaries = await ensureBinaries(say);
   const folder = await stateFolder(options.dir);
@@ -75,6 +82,7 @@ async function startApiOnly(folder: string, binaries: string): Promise<Kubernete
       kubeconfig,
       kubectl: kubectlFor(join(binaries, 'kubectl'), kubeconfig),
       hostAddress: null,
+      shared: null,
       importImage: () => Promise.reject(new Error('this cluster has no node')),
       stop,
     };
@@ -124,6 +132,12 @@ async function startNode(folder: string, binaries: string, metricsServer: string
       kubeconfig,
       kubectl,
       hostAddress: namespace.hostAddress,
+      shared: {
+        kubeconfig,
+        hostAddress: namespace.hostAddress,
+        nodeProcess: namespace.firstProcess,
+        containerdSocket: join(folder, 'containerd.sock'),
+      },
       importImage: (name, root, command, user) => importImage(nodePlan, name, root, command, user),
       stop,
     };
@@ -171,6 +185,7 @@ async function givenCluster(kubeconfig: string): Promise<Kubernetes> {
     kubeconfig,
     kubectl: kubectlFor(existsSync(built) ? built : 'kubectl', kubeconfig),
     hostAddress: process.env['KUBERNETES_UNDER_TEST_HOST_ADDRESS'] ?? null,
+    shared: null,
     importImage: () => Promise.reject(new Error('images cannot be given to a cluster from outside')),
     stop: () => Promise.resolve(),
   };

@@ -6,6 +6,9 @@ import { postgresSource, sqliteSource, type DatabaseSource } from './test-databa
 /** Names the PostgreSQL server of the suites; `svc test postgres` starts one and sets it. */
 export const POSTGRES_URL_VARIABLE = 'SVC_TEST_POSTGRES_URL';
 
+/** `true`: the suites on SQLite ran in another part already and are left out here. */
+export const POSTGRES_ONLY_VARIABLE = 'SVC_TEST_POSTGRES_ONLY';
+
 /**
  * Runs a repository suite once per dialect. Each test gets a migrated database of its own from the function it is
  * given; it is closed and removed after the test.
@@ -19,14 +22,21 @@ export function describeDialects<Tables>(
   migrations: readonly Migration[],
   suite: (database: () => Database<Tables>, dialect: Dialect) => void,
 ): void {
-  describe(`${name} on SQLite`, () => {
-    withDatabase<Tables>('sqlite', () => sqliteSource(migrations), suite);
-  });
   const url = process.env[POSTGRES_URL_VARIABLE] ?? '';
+  if (sqliteRunsHere()) {
+    describe(`${name} on SQLite`, () => {
+      withDatabase<Tables>('sqlite', () => sqliteSource(migrations), suite);
+    });
+  }
   const title = `${name} on PostgreSQL`;
   describe.skipIf(url === '')(url === '' ? skippedTitle(title, `${POSTGRES_URL_VARIABLE} is not set`) : title, () => {
     withDatabase<Tables>('postgres', () => postgresSource(url, migrations), suite);
   });
+}
+
+/** False where only PostgreSQL's half of a suite is wanted. */
+export function sqliteRunsHere(): boolean {
+  return process.env[POSTGRES_ONLY_VARIABLE] !== 'true' || (process.env[POSTGRES_URL_VARIABLE] ?? '') === '';
 }
 
 function withDatabase<Tables>(

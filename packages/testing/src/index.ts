@@ -1,5 +1,10 @@
 export { collectStream } from './collect-stream.ts';
-export { describeDialects, POSTGRES_URL_VARIABLE } from './describe-dialects.ts';
+export {
+  describeDialects,
+  POSTGRES_ONLY_VARIABLE,
+  POSTGRES_URL_VARIABLE,
+  sqliteRunsHere,
+} from './describe-dialects.ts';
 export { fakeAccess, type FakeAccess, type FakeCaller } from './fake-access.ts';
 export { fakeAudit, type FakeAudit } from './fake-audit.ts';
 export { fakeClock, type FakeClock } from './fake-clock.ts';

@@ -5,6 +5,7 @@ import {
   postgresSource,
   requirement,
   skippedTitle,
+  sqliteRunsHere,
   temporaryFolder,
   type DatabaseSource,
 } from '@svc/testing';
@@ -24,7 +25,7 @@ import { describeVersions } from '../testing/version-contract.ts';
 import { openPostgresMetadataStore } from './postgres/store.ts';
 import { openSqliteMetadataStore } from './sqlite/store.ts';
 
-describe('the metadata store on SQLite', () => {
+describe.runIf(sqliteRunsHere())('the metadata store on SQLite', () => {
   const open: OpenMetadata = async () => {
     const folder = await temporaryFolder();
     const store = await openSqliteMetadataStore({ file: join(folder.path, 'objects.db'), migrations });

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { TestKind } from './kinds.ts';
 import type { Part, PartContext } from './part.ts';
 import { runInGroup } from './process-group.ts';
-import { vitestPart } from './vitest-part.ts';
+import { runVitest, vitestPart } from './vitest-part.ts';
 
 const BUILD_TIMEOUT_MS = 40 * 60_000;
 
@@ -14,11 +14,18 @@ export function kubernetesPart(kind: TestKind, root: string): Part {
   return vitestPart(kind, root, {
     needsGo: true,
     prepare: buildKubernetes,
+    run: (context) => runVitest(context, { name: kind.name, kind, ...sharedCluster(context) }),
     impossible: ({ isRoot }) => {
       if (process.platform !== 'linux') return 'needs Linux';
       return isRoot ? null : 'needs root; run it with: sudo ./svc test kubernetes';
     },
   });
+}
+
+/** One cluster for all files: each start costs ten seconds. A cluster that is given from outside is shared anyway. */
+function sharedCluster({ root, environment }: PartContext): { within?: readonly string[] } {
+  if ((environment['KUBECONFIG_UNDER_TEST'] ?? '') !== '') return {};
+  return { within: [join(root, 'test/kubernetes/main.ts'), 'share', '--metrics', '--', process.execPath] };
 }
 
 async function buildKubernetes(context: PartContext): Promise<void> {

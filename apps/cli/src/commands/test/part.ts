@@ -8,6 +8,8 @@ export interface TestResult {
   readonly status: 'passed' | 'failed' | 'skipped';
   /** Why it failed, in full, or why it was skipped. */
   readonly message: string;
+  /** Of a test that passed only when it was run again: what it failed of before. */
+  readonly failedFirstOf?: string;
 }
 
 export interface PartOutcome {

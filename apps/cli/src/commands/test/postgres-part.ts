@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { POSTGRES_URL_VARIABLE } from '@svc/testing';
+import { POSTGRES_ONLY_VARIABLE, POSTGRES_URL_VARIABLE } from '@svc/testing';
 import type { TestKind } from './kinds.ts';
 import type { Part, PartContext, PartOutcome } from './part.ts';
 import { findPostgresPrograms, startPostgres } from './postgres-server.ts';
@@ -40,7 +40,7 @@ async function runOnPostgres(context: PartContext, unit: TestKind, files: readon
       name: 'postgres',
       kind: unit,
       files,
-      environment: { [POSTGRES_URL_VARIABLE]: server.url },
+      environment: { [POSTGRES_URL_VARIABLE]: server.url, [POSTGRES_ONLY_VARIABLE]: 'true' },
     });
   } finally {
     await server.stop();

@@ -7,6 +7,7 @@ import { needsGo } from './needed-packages.ts';
 import type { PartContext, PartOutcome, TestFilter } from './part.ts';
 import { createParts } from './parts.ts';
 import { createProgress, type Progress } from './progress.ts';
+import { lookTwice } from './second-look.ts';
 import { selectParts, type SelectedPart } from './select.ts';
 import { describePart, summarize, type FinishedPart } from './summary.ts';
 
@@ -45,7 +46,8 @@ export async function runTests(options: TestRunOptions): Promise<number> {
   const finished: FinishedPart[] = [];
   for (const selected of selection.parts) {
     if (signal.aborted) break;
-    const part = await runPart(selected, contextFor(selected.part.name, selected.filter), prepared, progress);
+    const context = contextFor(selected.part.name, selected.filter);
+    const part = await runPart(selected, context, prepared, { progress, strict });
     finished.push(part);
     progress.print(describePart(part));
   }
@@ -144,7 +146,7 @@ async function runPart(
   { part }: SelectedPart,
   context: PartContext,
   prepared: ReadonlyMap<string, Promise<Error | null>>,
-  progress: Progress,
+  { progress, strict }: { progress: Progress; strict: boolean },
 ): Promise<FinishedPart> {
   const startedAt = performance.now();
   const finish = (results: PartOutcome['results'], notRun: string | null): FinishedPart => {
@@ -156,7 +158,8 @@ async function runPart(
   try {
     const preparation = await prepared.get(part.name);
     if (preparation instanceof Error) throw preparation;
-    const { results, output } = await part.run(context);
+    const first = await part.run(context);
+    const { results, output } = strict ? await lookTwice(part, context, first) : first;
     if (output !== '') progress.print(output);
     return finish(results, null);
   } catch (error) {

@@ -23,6 +23,20 @@ describe('summarize', () => {
     expect(summary.exitCode).toBe(0);
   });
 
+  it('names a test that passed only the second time, and what it failed of', () => {
+    const unsteady = { ...result('x', 'passed'), failedFirstOf: 'Error: too slow\n    at x' };
+    const summary = summarize([finished('unit', [unsteady])], true);
+    expect(summary).toMatchObject({ exitCode: 0, passed: 1, failed: 0 });
+    expect(summary.lines).toEqual([
+      '',
+      'unsteady, failed once and passed when run again alone:',
+      '  a.test.ts > x',
+      '    Error: too slow',
+      '',
+      '1 passed, 0 failed',
+    ]);
+  });
+
   it('fails when nothing ran at all', () => {
     expect(summarize([finished('unit', [])], false)).toMatchObject({ exitCode: 1, passed: 0 });
   });

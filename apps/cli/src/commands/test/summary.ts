@@ -33,6 +33,7 @@ export function summarize(parts: readonly FinishedPart[], strict: boolean): Summ
   const failed = broken.length + refused.length + (strict ? missing.length : 0);
   const passed = results.filter((result) => result.status === 'passed').length;
   const lines = [
+    ...section('unsteady, failed once and passed when run again alone:', unsteady(results)),
     ...section('failed:', broken.map(testKey)),
     ...section('skipped although this run may skip nothing:', byReason(refused)),
     ...section(
@@ -53,6 +54,13 @@ export function describePart(part: FinishedPart): string {
   const skipped = count('skipped');
   const counts = `${count('passed')} passed, ${count('failed')} failed${skipped === 0 ? '' : `, ${skipped} skipped`}`;
   return `${part.name.padEnd(12)} ${counts.padEnd(36)} ${(part.durationMs / 1000).toFixed(1)} s`;
+}
+
+function unsteady(results: readonly TestResult[]): string[] {
+  return results.flatMap((result) => {
+    if (result.failedFirstOf === undefined) return [];
+    return [testKey(result), `  ${result.failedFirstOf.split('\n')[0] ?? ''}`];
+  });
 }
 
 function byReason(skips: readonly TestResult[]): string[] {

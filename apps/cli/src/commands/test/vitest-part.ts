@@ -15,6 +15,8 @@ export interface VitestRun {
   readonly kind: TestKind;
   readonly files?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
+  /** Arguments of Node that come before vitest's: a script that starts what the files share, then runs the rest. */
+  readonly within?: readonly string[];
 }
 
 /** A part that is one kind of test files. */
@@ -45,7 +47,7 @@ export async function runVitest(context: PartContext, run: VitestRun): Promise<P
   const progress = progressReader(context);
   const { exitCode, timedOut } = await runInGroup({
     command: process.execPath,
-    args: vitestArguments(context, run, report),
+    args: [...(run.within ?? []), ...vitestArguments(context, run, report)],
     cwd: context.root,
     environment: { ...context.environment, ...run.environment },
     timeoutMs: run.kind.timeoutMs,
