@@ -7,7 +7,8 @@ import type { ImageSettings } from '../../images/image-settings.ts';
 import type { ImageStore } from '../../images/image-store.ts';
 import { formatReference, parseReference, type ImageReference } from '../../images/registry/reference.ts';
 import { unlessAborted } from '../../images/unless-aborted.ts';
-import { asFields, isMissing, type EngineClient } from './engine-client.ts';
+import { asFields, type EngineClient } from './engine-client.ts';
+import { findImage } from './find-image.ts';
 import { IMAGE_REPOSITORY } from './names.ts';
 
 const PREPARE_LIMIT_MS = 30 * 60_000;
@@ -139,14 +140,8 @@ export class DockerImages {
     throw sandboxErrors.IMAGE_PULL_FAILED({ details: { image: name, reason } });
   }
 
-  async #find(reference: string, signal: AbortSignal): Promise<string | null> {
-    try {
-      const found = asFields(await this.#options.client.json('GET', `/images/${reference}/json`, { signal }));
-      return typeof found['Id'] === 'string' ? found['Id'] : null;
-    } catch (error) {
-      if (isMissing(error)) return null;
-      throw error;
-    }
+  #find(reference: string, signal: AbortSignal): Promise<string | null> {
+    return findImage(this.#options.client, reference, signal);
   }
 }
 

@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { asFields, EngineRefusal, type EngineClient } from './engine-client.ts';
-import { HELPER_REPOSITORY } from './names.ts';
+import { findImage } from './find-image.ts';
+import { HELPER_LABEL, HELPER_REPOSITORY } from './names.ts';
 
 const BLOCK_BYTES = 512;
 const MOUNT_POINT = '/.sandbox';
@@ -17,23 +18,33 @@ export async function installHelper(client: EngineClient, binaryFile: string, si
   const digest = createHash('sha256').update(binary).digest('hex');
   const tag = digest.slice(0, 32);
   const volume = `${HELPER_REPOSITORY}-${tag}`;
-  await importHelper(client, binary, tag, signal);
+  const image = `${HELPER_REPOSITORY}:${tag}`;
+  // Importing it once more would take the name from the image that is there, and leave that one without any.
+  if ((await findImage(client, image, signal)) === null) await importHelper(client, binary, tag, signal);
   for (const attempt of [1, 2]) {
     const found = await fillAndRead(client, volume, tag, signal);
     if (found === digest) return volume;
-    // Filling it was cut short, by the end of the engine for one; nobody uses such a volume yet.
-    if (attempt === 1) await client.json('DELETE', `/volumes/${volume}`, { signal });
+    if (attempt === 2) break;
+    // Filling it was cut short, by the end of the engine for one, or the image is another's; nobody uses such a volume yet.
+    await client.json('DELETE', `/volumes/${volume}`, { signal });
+    await client.json('DELETE', `/images/${image}`, { signal });
+    await importHelper(client, binary, tag, signal);
   }
   throw new Error(`the volume ${volume} does not hold the helper`);
 }
 
 async function importHelper(client: EngineClient, binary: Buffer, tag: string, signal: AbortSignal): Promise<void> {
   const answer = await client.stream('POST', '/images/create', {
-    query: { fromSrc: '-', repo: HELPER_REPOSITORY, tag },
+    query: { fromSrc: '-', repo: HELPER_REPOSITORY, tag, changes: `LABEL ${HELPER_LABEL}=${tag}` },
     body: Readable.from([archiveOf('.sandbox/agent', binary)]),
     signal,
   });
   for await (const _ of answer); // progress
+  // Another platform imported it at the same moment: of the two images the first lost its name to the second.
+  const filters = { dangling: ['true'], label: [HELPER_LABEL] };
+  await client.json('POST', '/images/prune', { query: { filters }, signal }).catch((error: unknown) => {
+    if (!(error instanceof EngineRefusal && error.status === 409)) throw error; // it prunes already
+  });
 }
 
 /** Answers the SHA-256 of the helper that the volume holds, or null. */
