@@ -27,7 +27,7 @@ const HOSTILE_IDS = [
 ];
 
 /** What every driver promises, whatever it is made of. Call it inside a `describe`. */
-export function driverContract(make: () => Promise<ContractSubject>, { snapshots = true } = {}): void {
+export function driverContract(make: () => Promise<ContractSubject>): void {
   let subject: ContractSubject;
   const signal = (): AbortSignal => AbortSignal.timeout(60_000);
   const started = async (name: string): Promise<SandboxSpec> => {
@@ -133,35 +133,29 @@ export function driverContract(make: () => Promise<ContractSubject>, { snapshots
     await expect(subject.driver.pause(removed.id)).rejects.toMatchObject({ code: 'RUNTIME_FAILED' });
   });
 
-  if (!snapshots)
-    it('says that it makes no snapshots by having none', () => {
-      expect(subject.driver.snapshots).toBeUndefined();
-    });
-
-  if (snapshots)
-    it('copies the files of one that runs and of one that is stopped, and makes others of the copies', async () => {
-      const { driver } = subject;
-      if (driver.snapshots === undefined) throw new Error('it makes none');
-      const spec = await started('original');
-      await driver.snapshots.take(spec.id, 'snp_running');
-      await driver.stop(spec.id, 5000);
-      await driver.snapshots.take(spec.id, 'snp_stopped');
-      expect(await driver.snapshots.list()).toEqual(expect.arrayContaining(['snp_running', 'snp_stopped']));
-      await driver.remove(spec.id);
-      const made = { ...subject.spec('madeof'), snapshotId: 'snp_running' };
-      await driver.create(made, signal());
-      await driver.create(made, signal());
-      for (const id of ['snp_running', 'snp_stopped', 'snp_running', 'snp_never']) await driver.snapshots.remove(id);
-      expect(await driver.snapshots.list()).toEqual([]);
-      await driver.start(made, signal());
-      const connection = await driver.connect(made.id, signal());
-      await connection.ping();
-      await connection.close();
-      await driver.remove(made.id);
-      const orphan = { ...subject.spec('orphan'), snapshotId: 'snp_running' };
-      await expect(driver.create(orphan, signal())).rejects.toMatchObject({ code: 'ROOTFS_FAILED' });
-      await driver.remove(orphan.id);
-    });
+  it('copies the files of one that runs and of one that is stopped, and makes others of the copies', async () => {
+    const { driver } = subject;
+    if (driver.snapshots === undefined) throw new Error('it makes none');
+    const spec = await started('original');
+    await driver.snapshots.take(spec.id, 'snp_running');
+    await driver.stop(spec.id, 5000);
+    await driver.snapshots.take(spec.id, 'snp_stopped');
+    expect(await driver.snapshots.list()).toEqual(expect.arrayContaining(['snp_running', 'snp_stopped']));
+    await driver.remove(spec.id);
+    const made = { ...subject.spec('madeof'), snapshotId: 'snp_running' };
+    await driver.create(made, signal());
+    await driver.create(made, signal());
+    for (const id of ['snp_running', 'snp_stopped', 'snp_running', 'snp_never']) await driver.snapshots.remove(id);
+    expect(await driver.snapshots.list()).toEqual([]);
+    await driver.start(made, signal());
+    const connection = await driver.connect(made.id, signal());
+    await connection.ping();
+    await connection.close();
+    await driver.remove(made.id);
+    const orphan = { ...subject.spec('orphan'), snapshotId: 'snp_running' };
+    await expect(driver.create(orphan, signal())).rejects.toMatchObject({ code: 'ROOTFS_FAILED' });
+    await driver.remove(orphan.id);
+  });
 
   it('takes a repeated stop and a repeated remove, and those of a sandbox that never was', async () => {
     const spec = await started('gone');

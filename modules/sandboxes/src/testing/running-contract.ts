@@ -46,6 +46,45 @@ export function runningContract(make: () => Promise<ContractSubject>): void {
       expect((await inside(spec, 'cat /root/file')).stdout).toBe('text\n');
     }));
 
+  it('makes others of copies of its files, each with a name and limits of its own', () =>
+    using(['source'], async (source) => {
+      const { driver } = subject;
+      if (driver.snapshots === undefined) throw new Error('it makes none');
+      await inside(source, 'echo one > /root/file; chown 7:8 /root/file; ln -s file /root/link; rm -rf /home');
+      const { sizeBytes } = await driver.snapshots.take(source.id, 'snp_first');
+      expect(sizeBytes).toBeGreaterThan(0);
+      await inside(source, 'echo two > /root/file');
+      const first = { ...subject.spec('first'), snapshotId: 'snp_first' };
+      const second = { ...subject.spec('second'), snapshotId: 'snp_second' };
+      try {
+        await bringUp(driver, first, signal());
+        const { stdout } = await inside(first, 'cat /root/link; stat -c %u:%g /root/file; ls /home 2>&1; hostname');
+        expect(stdout).toMatch(/^one\n7:8\nls: \/home: No such file.*\n/);
+        expect(stdout.endsWith(`\n${first.hostname}\n`)).toBe(true);
+        const named = `cat /etc/hostname; grep -c ${first.hostname} /etc/hosts`;
+        expect((await inside(first, named)).stdout).toBe(`${first.hostname}\n1\n`);
+        expect((await inside(first, 'echo $PATH; pwd')).stdout).toBe((await inside(source, 'echo $PATH; pwd')).stdout);
+        const { exitCode } = await inside(first, 'dd if=/dev/zero of=/root/big bs=1M count=256 2>/dev/null');
+        expect(exitCode).not.toBe(0);
+        await inside(first, 'rm /root/big');
+        // A copy of what was made of a copy needs neither, and neither its sandbox nor those made from it.
+        await inside(first, 'echo three > /root/more');
+        await driver.snapshots.take(first.id, 'snp_second');
+        await driver.snapshots.remove('snp_first');
+        await driver.remove(first.id);
+        await bringUp(driver, second, signal());
+        await driver.snapshots.remove('snp_second');
+        expect((await inside(second, 'cat /root/file /root/more')).stdout).toBe('one\nthree\n');
+        await driver.stop(second.id, 1000);
+        await driver.start(second, signal());
+        expect((await inside(second, 'cat /root/file /root/more')).stdout).toBe('one\nthree\n');
+        expect((await inside(source, 'cat /root/file')).stdout).toBe('two\n');
+      } finally {
+        for (const { id } of [first, second]) await driver.remove(id);
+      }
+      expect(await driver.snapshots.list()).toEqual([]);
+    }));
+
   it('lets a process end in its own way within the grace, and kills one that will not', () =>
     using(['grace'], async (spec) => {
       const connection = await subject.driver.connect(spec.id, signal());

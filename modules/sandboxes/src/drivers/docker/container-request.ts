@@ -56,6 +56,8 @@ function hostConfig(spec: SandboxSpec, options: ContainerOptions): Readonly<Reco
     ...(options.runtime === null ? {} : { Runtime: options.runtime }),
     NetworkMode: options.network,
     ...(options.network !== 'none' && options.nameservers.length > 0 ? { Dns: options.nameservers } : {}),
+    // Engines write the address that a network gave; without one a sandbox would not know its own name.
+    ...(options.network === 'none' ? { ExtraHosts: [`${spec.hostname}:127.0.1.1`] } : {}),
     Memory: memory,
     MemorySwap: memory, // the sum of both: no swap
     NanoCpus: resources.cpuMillis * 1_000_000,

@@ -1,10 +1,5 @@
-import type { AppError } from '@svc/errors';
-import { isAppError } from '@svc/errors';
-import type { Logger } from '@svc/telemetry';
 import { AgentConnection } from '../../agent/agent-connection.ts';
-import { isCauseCode, sandboxErrors, type CauseCode } from '../../errors.ts';
-import type { ImageCatalog } from '../../images/catalog.ts';
-import type { ImageStore } from '../../images/image-store.ts';
+import { sandboxErrors } from '../../errors.ts';
 import { assertSandboxId } from '../driver.ts';
 import type {
   DriverStatus,
@@ -15,47 +10,24 @@ import type {
   SandboxSpec,
   SandboxStats,
 } from '../driver.ts';
-import { verifiedAgentBinary } from '../local/agent-binary.ts';
 import { AGENT_PATH } from '../local/oci-config.ts';
 import { containerRequest } from './container-request.ts';
-import { DockerImages, type RegistryLogin } from './docker-images.ts';
-import { DockerNetworks, type Egress } from './docker-networks.ts';
-import { asFields, EngineClient, EngineRefusal, EngineUnreachable, isConflict, isMissing } from './engine-client.ts';
-import { endpointOf, type EngineSettings } from './engine-endpoint.ts';
-import { readFacts, type EngineFacts } from './engine-facts.ts';
+import { containerStats } from './container-stats.ts';
+import type { EngineImage } from './docker-images.ts';
+import { DockerSnapshots } from './docker-snapshots.ts';
+import { asFields, EngineRefusal, isConflict, isMissing } from './engine-client.ts';
+import { engineFailure } from './engine-failure.ts';
 import { ExecStream } from './exec-stream.ts';
-import { installHelper } from './helper-volume.ts';
-import { MemoryWatch } from './memory-watch.ts';
 import { engineName, filterByOwner, ownerOf, SANDBOX_LABEL } from './names.ts';
+import {
+  closeEngine,
+  GVISOR_RUNTIME,
+  openEngine,
+  whyUnavailable,
+  type DockerDriverOptions,
+  type Engine,
+} from './open-engine.ts';
 
-export interface DockerDriverOptions {
-  readonly engine: EngineSettings;
-  /** The platform's data folder: whose sandboxes these are. */
-  readonly dataFolder: string;
-  /** Folder of the helper's binaries and their SHA256SUMS. */
-  readonly agentFolder: string;
-  readonly catalog: ImageCatalog;
-  readonly images: ImageStore;
-  readonly logins: readonly RegistryLogin[];
-  /** The first two numbers of the IPv4 range (a /16) of sandboxes with egress, such as `100.97`. */
-  readonly addressPrefix: string;
-  readonly nameservers: readonly string[];
-  /** A network of the operator for sandboxes with egress; null = one of our own for each. */
-  readonly network: string | null;
-  readonly log: Logger;
-}
-
-interface Engine {
-  readonly client: EngineClient;
-  readonly facts: EngineFacts;
-  readonly helperVolume: string;
-  readonly images: DockerImages;
-  readonly networks: DockerNetworks;
-  readonly memory: MemoryWatch;
-  limitDisk: boolean;
-}
-
-const GVISOR_RUNTIME = 'runsc';
 const OPEN_LIMIT_MS = 60_000;
 /** For requests that nobody else bounds. */
 const REQUEST_LIMIT_MS = 60_000;
@@ -65,6 +37,7 @@ const STOP_MARGIN_MS = 20_000;
 /** Sandboxes as containers of a Docker Engine, over its API. */
 export class DockerDriver implements SandboxDriver {
   readonly name = 'docker';
+  readonly snapshots: DockerSnapshots;
   readonly #options: DockerDriverOptions;
   readonly #owner: string;
   #engine: Engine | null = null;
@@ -73,14 +46,18 @@ export class DockerDriver implements SandboxDriver {
   constructor(options: DockerDriverOptions) {
     this.#options = options;
     this.#owner = ownerOf(options.dataFolder);
+    this.snapshots = new DockerSnapshots({ owner: this.#owner, client: () => this.#need().client });
   }
 
   async open(): Promise<DriverStatus> {
     await this.close();
     try {
-      this.#status = await this.#prepare(AbortSignal.timeout(OPEN_LIMIT_MS));
+      const opened = await openEngine(this.#options, this.#owner, AbortSignal.timeout(OPEN_LIMIT_MS));
+      this.#engine = opened.engine;
+      this.#status = opened.status;
+      await this.#sweep({ halfMade: true });
     } catch (error) {
-      this.#status = this.#unavailable(error);
+      this.#status = whyUnavailable(error, this.#options.engine);
     }
     return this.#status;
   }
@@ -98,7 +75,7 @@ export class DockerDriver implements SandboxDriver {
     const name = this.#nameOf(spec.id);
     try {
       if ((await this.#look(name, signal)) !== null) return;
-      const image = await engine.images.provide(spec.image, signal);
+      const image = await this.#imageOf(engine, spec, signal);
       const network = spec.network === 'egress' ? await engine.networks.provide(spec.id, signal) : 'none';
       const body = (limitDisk: boolean): unknown =>
         containerRequest(spec, {
@@ -114,7 +91,7 @@ export class DockerDriver implements SandboxDriver {
         });
       await this.#createContainer(engine, name, body, signal);
     } catch (error) {
-      throw this.#translate(error, 'ROOTFS_FAILED');
+      throw engineFailure(error, 'ROOTFS_FAILED');
     }
   }
 
@@ -124,7 +101,7 @@ export class DockerDriver implements SandboxDriver {
       await client.json('POST', `/containers/${this.#nameOf(spec.id)}/start`, { signal });
     } catch (error) {
       if (isMissing(error)) throw sandboxErrors.ROOTFS_FAILED({ details: { reason: 'its files are gone' } });
-      throw this.#translate(error, 'RUNTIME_FAILED');
+      throw engineFailure(error, 'RUNTIME_FAILED');
     }
   }
 
@@ -161,28 +138,15 @@ export class DockerDriver implements SandboxDriver {
   }
 
   async stats(id: string): Promise<SandboxStats> {
-    const { client } = this.#need();
+    const { client, memory } = this.#need();
     const name = this.#nameOf(id);
     const signal = AbortSignal.timeout(REQUEST_LIMIT_MS);
     try {
-      const query = { stream: false, 'one-shot': true };
-      const [stats, container] = await Promise.all([
-        client.json('GET', `/containers/${name}/stats`, { query, signal }).then(asFields),
-        client.json('GET', `/containers/${name}/json`, { query: { size: true }, signal }).then(asFields),
-      ]);
-      const memory = asFields(stats['memory_stats']);
-      const cpu = numberOf(asFields(asFields(stats['cpu_stats'])['cpu_usage'])['total_usage']);
-      return {
-        cpuMicroseconds: cpu === null ? null : Math.round(cpu / 1000),
-        memoryBytes: numberOf(memory['usage']),
-        pids: numberOf(asFields(stats['pids_stats'])['current']),
-        diskBytes: numberOf(container['SizeRw']) ?? 0, // left out when nothing was written
-        oomKills: this.#need().memory.kills(id),
-      };
+      return { ...(await containerStats(client, name, signal)), oomKills: memory.kills(id) };
     } catch (error) {
       if (isMissing(error))
         return { cpuMicroseconds: null, memoryBytes: null, pids: null, diskBytes: null, oomKills: null };
-      throw this.#translate(error, 'RUNTIME_FAILED');
+      throw engineFailure(error, 'RUNTIME_FAILED');
     }
   }
 
@@ -202,7 +166,7 @@ export class DockerDriver implements SandboxDriver {
     try {
       await this.#resumed(id, () => client.json('POST', `${path}/stop`, { query: { t: seconds }, signal }));
     } catch (error) {
-      if (!isMissing(error)) throw this.#translate(error, 'RUNTIME_FAILED');
+      if (!isMissing(error)) throw engineFailure(error, 'RUNTIME_FAILED');
     }
   }
 
@@ -215,11 +179,12 @@ export class DockerDriver implements SandboxDriver {
       await this.#resumed(id, () => client.json('DELETE', `/containers/${name}`, { query, signal }));
     } catch (error) {
       if (isConflict(error)) await this.#awaitRemoval(name, signal);
-      else if (!isMissing(error)) throw this.#translate(error, 'RUNTIME_FAILED');
+      else if (!isMissing(error)) throw engineFailure(error, 'RUNTIME_FAILED');
     }
     await networks.remove(id, signal).catch((error: unknown) => {
-      throw this.#translate(error, 'RUNTIME_FAILED');
+      throw engineFailure(error, 'RUNTIME_FAILED');
     });
+    await this.#sweep({ halfMade: false });
   }
 
   async list(): Promise<readonly FoundSandbox[]> {
@@ -239,67 +204,21 @@ export class DockerDriver implements SandboxDriver {
   async close(): Promise<void> {
     const engine = this.#engine;
     this.#engine = null;
-    await engine?.images.close();
-    await engine?.memory.close();
-    engine?.client.close();
+    if (engine !== null) await closeEngine(engine);
     this.#status = { available: false, reason: 'closed', install: null };
   }
 
-  async #prepare(signal: AbortSignal): Promise<DriverStatus> {
-    const { engine, agentFolder, catalog, images, logins, addressPrefix, nameservers, network } = this.#options;
-    const client = new EngineClient(await endpointOf(engine));
-    try {
-      const version = await client.greet(signal);
-      const facts = readFacts(await client.json('GET', '/info', { signal }), version);
-      const helperFile = await verifiedAgentBinary(agentFolder, facts.architecture);
-      const helperVolume = await installHelper(client, helperFile, signal);
-      const networks = new DockerNetworks({ client, owner: this.#owner, addressPrefix, nameservers, network });
-      const egress = await networks.open(signal);
-      const packer = await verifiedAgentBinary(agentFolder, process.arch);
-      const memory = new MemoryWatch(client, this.#owner, this.#options.log);
-      memory.start();
-      this.#engine = {
-        client,
-        memory,
-        facts,
-        helperVolume,
-        images: new DockerImages({ client, catalog, images, logins, packer }),
-        networks,
-        limitDisk: facts.noDiskLimit === null,
-      };
-      return this.#available(facts, egress);
-    } catch (error) {
-      client.close();
-      throw error;
-    }
+  /** A snapshot's image has the settings of the one below it. */
+  async #imageOf(engine: Engine, { image, snapshotId }: SandboxSpec, signal: AbortSignal): Promise<EngineImage> {
+    if (typeof snapshotId !== 'string') return engine.images.provide(image, signal);
+    return { id: await this.snapshots.provide(snapshotId, signal), settings: null };
   }
 
-  #available(facts: EngineFacts, egress: Egress): DriverStatus {
-    if (facts.noDiskLimit !== null)
-      this.#options.log.warn({ reason: facts.noDiskLimit }, 'sandboxes have no disk limit');
-    if (egress.reason !== null) this.#options.log.warn({ reason: egress.reason }, 'sandboxes have no network');
-    return {
-      available: true,
-      details: {
-        runtime: `Docker ${facts.version} (${facts.defaultRuntime})`,
-        cgroups: facts.cgroups,
-        nameservers: egress.nameservers,
-        user_namespace: facts.userNamespace,
-        disk_limit: facts.noDiskLimit ?? 'held',
-        egress: egress.reason ?? 'available',
-        gvisor: facts.runtimes.has(GVISOR_RUNTIME),
-      },
-    };
-  }
-
-  #unavailable(error: unknown): DriverStatus {
-    const said = error instanceof Error ? error.message : String(error);
-    const { host } = this.#options.engine;
-    if (!(error instanceof EngineUnreachable)) return { available: false, reason: said, install: null };
-    const reason = `no Docker Engine answers at ${host} (${said})`;
-    if (/EACCES/.test(said)) return { available: false, reason, install: 'usermod -aG docker $USER' };
-    const install = 'apt-get install -y docker.io && systemctl enable --now docker';
-    return { available: false, reason, install: host.startsWith('unix:') ? install : null };
+  /** What is left now goes with the next sandbox, or the next start. */
+  async #sweep(what: { readonly halfMade: boolean }): Promise<void> {
+    await this.snapshots.sweep(what).catch((error: unknown) => {
+      this.#options.log.warn({ err: error }, 'images of removed snapshots could not be removed yet');
+    });
   }
 
   async #createContainer(
@@ -331,7 +250,7 @@ export class DockerDriver implements SandboxDriver {
       return asFields(await this.#need().client.json('GET', `/containers/${name}/json`, { signal }));
     } catch (error) {
       if (isMissing(error)) return null;
-      throw this.#translate(error, 'RUNTIME_FAILED');
+      throw engineFailure(error, 'RUNTIME_FAILED');
     }
   }
 
@@ -345,7 +264,7 @@ export class DockerDriver implements SandboxDriver {
       const found = asFields((await this.#look(name, signal))?.['State']);
       const paused = found['Paused'] === true;
       if (state === 'pause' ? paused : !paused) return;
-      throw this.#translate(error, 'RUNTIME_FAILED');
+      throw engineFailure(error, 'RUNTIME_FAILED');
     }
   }
 
@@ -365,7 +284,7 @@ export class DockerDriver implements SandboxDriver {
     const { client } = this.#need();
     const query = { condition: 'removed' };
     await client.json('POST', `/containers/${name}/wait`, { query, signal }).catch((error: unknown) => {
-      if (!isMissing(error)) throw this.#translate(error, 'RUNTIME_FAILED');
+      if (!isMissing(error)) throw engineFailure(error, 'RUNTIME_FAILED');
     });
   }
 
@@ -379,15 +298,4 @@ export class DockerDriver implements SandboxDriver {
     const reason = this.#status.available ? 'closed' : this.#status.reason;
     throw sandboxErrors.SANDBOXES_UNAVAILABLE({ details: { reason } });
   }
-
-  #translate(error: unknown, code: CauseCode): AppError {
-    if (isAppError(error)) return error;
-    const reason = error instanceof Error ? error.message : String(error);
-    const full = /no space left|quota exceeded/i.test(reason) ? 'DISK_FULL' : code;
-    return sandboxErrors[isCauseCode(full) ? full : code]({ details: { reason }, cause: error });
-  }
-}
-
-function numberOf(value: unknown): number | null {
-  return typeof value === 'number' && value >= 0 ? value : null;
 }
