@@ -101,6 +101,7 @@ export function runningContract(make: () => Promise<ContractSubject>): void {
       await inside(spec, '(trap "" HUP TERM; exec sleep 1000) >/dev/null 2>&1 & echo $! > /root/pid');
       const second = subject.again?.();
       if (second === undefined) throw new Error('the subject of this contract has no second driver');
+      await subject.driver.close(); // two never work on the same sandboxes
       try {
         expect(await second.open()).toMatchObject({ available: true });
         expect(await second.list()).toContainEqual(expect.objectContaining({ id: spec.id, running: true }));
@@ -108,6 +109,7 @@ export function runningContract(make: () => Promise<ContractSubject>): void {
         expect(found.stdout.trim()).toBe('sleep 1000');
       } finally {
         await second.close();
+        expect(await subject.driver.open()).toMatchObject({ available: true });
       }
     }));
 

@@ -15,9 +15,8 @@ import (
 )
 
 const (
-	helperName   = "/.sandbox/agent"
-	firstSpareFd = 64
-	bootTimeout  = 20 // seconds
+	helperName  = "/.sandbox/agent"
+	bootTimeout = 20 // seconds
 
 	joinSessionKeyring = 1
 	mountAttrReadBit   = mountAttrReadOnly | mountAttrNosuid | mountAttrNodev
@@ -67,9 +66,14 @@ type ownBinary struct {
 	err  error
 }
 
-func (o *ownBinary) path() (string, error) {
+// forChild answers a descriptor of it that a fork with these files does not lose; whoever asked closes it.
+func (o *ownBinary) forChild(files []uintptr) (int, error) {
 	o.once.Do(func() { o.fd, o.err = readOnlySelf() })
-	return "/proc/self/fd/" + strconv.Itoa(o.fd), o.err
+	if o.err != nil {
+		return -1, o.err
+	}
+	fd, err := aboveChildFiles(o.fd, files)
+	return fd, step("keep the helper", err)
 }
 
 func readOnlySelf() (int, error) {
@@ -81,24 +85,15 @@ func readOnlySelf() (int, error) {
 	if err != nil {
 		return -1, step("open the helper", err)
 	}
-	defer syscall.Close(tree)
 	if err := setMountAttributes(tree, mountAttr{set: mountAttrReadBit}); err != nil {
+		_ = syscall.Close(tree)
 		return -1, step("make the helper read-only", err)
 	}
-	// Beyond the numbers that a child is given.
-	fd, _, errno := syscall.Syscall(syscall.SYS_FCNTL, uintptr(tree), syscall.F_DUPFD_CLOEXEC, firstSpareFd)
-	if errno != 0 {
-		return -1, step("keep the helper", errno)
-	}
-	return int(fd), nil
+	return tree, nil
 }
 
 // beginBuiltin starts the first process in all of its namespaces and in its control group. It waits for the plan.
 func (h *host) beginBuiltin(sandbox string, base, count uint32) (*builtinStart, error) {
-	binary, err := h.binary.path()
-	if err != nil {
-		return nil, err
-	}
 	listener, err := listen(h.socket(sandbox))
 	if err != nil {
 		return nil, step("listen for the helper", err)
@@ -119,7 +114,11 @@ func (h *host) beginBuiltin(sandbox string, base, count uint32) (*builtinStart, 
 	defer devnull.Close()
 	null := devnull.Fd()
 	files := []uintptr{null, null, null, uintptr(listener), theirs.Fd()}
-	err = onThread(func() error { return h.forkBuiltin(started, sandbox, binary, base, count, files) })
+	binary, err := h.binary.forChild(files)
+	if err == nil {
+		err = onThread(func() error { return h.forkBuiltin(started, sandbox, descriptorPath(binary), base, count, files) })
+		_ = syscall.Close(binary)
+	}
 	if err == nil {
 		started.spaces, err = namespacesOf(started.pid)
 	}

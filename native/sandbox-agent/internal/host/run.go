@@ -115,6 +115,9 @@ func newHost(o options) (*host, error) {
 			return nil, step("make "+directory, err)
 		}
 	}
+	if err := lockRun(o.run, lockPatience); err != nil {
+		return nil, err
+	}
 	var err error
 	if h.cgroups, err = detectCgroups(h.path("cgroups")); err != nil {
 		return nil, err

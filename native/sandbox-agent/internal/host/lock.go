@@ -1,0 +1,59 @@
+package host
+
+import (
+	"errors"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+const (
+	// A launcher whose platform was killed first ends what it began, such as a stop with its grace.
+	lockPatience  = 30 * time.Second
+	lockPollEvery = 20 * time.Millisecond
+)
+
+// lockRun makes this the only launcher of the run folder for as long as it lives: two of them would take each other's
+// sandboxes for what a crash left behind. The file stays; it tells who has the lock.
+func lockRun(folder string, patience time.Duration) error {
+	name := folder + "/launcher.lock"
+	file, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return step("open "+name, err)
+	}
+	for waited := time.Duration(0); ; waited += lockPollEvery {
+		err = syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, syscall.EWOULDBLOCK) && !errors.Is(err, syscall.EINTR) {
+			_ = file.Close()
+			return step("lock "+name, err)
+		}
+		if waited >= patience {
+			defer file.Close()
+			return step("lock "+name, errors.New("another launcher works on this folder"+holderOf(name)+
+				"; stop the platform that it belongs to"))
+		}
+		time.Sleep(lockPollEvery)
+	}
+	heldLock = file // an unreachable file would be closed, and the lock with it
+	if err := file.Truncate(0); err != nil {
+		return step("write "+name, err)
+	}
+	_, err = file.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0)
+	return step("write "+name, err)
+}
+
+var heldLock *os.File
+
+func holderOf(name string) string {
+	content, err := os.ReadFile(name)
+	pid := strings.TrimSpace(string(content))
+	if err != nil || pid == "" {
+		return ""
+	}
+	return " (process " + pid + ")"
+}
