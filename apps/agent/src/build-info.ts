@@ -8,19 +8,8 @@ export interface BuildInfo {
   buildDate: string;
 }
 
-/**
- * What is running. A packaged agent has `build.json` beside it; from a source tree it is the package's version, the
- * checked-out commit and the age of the entry file.
- */
+/** What runs from a source tree: the package's version, the checked-out commit and the age of the entry file. */
 export function readBuildInfo(folder: string): BuildInfo {
-  const packaged = readJson(join(folder, 'build.json'));
-  if (packaged !== null) {
-    return {
-      version: textOf(packaged, 'version', '0.0.0'),
-      gitCommit: textOf(packaged, 'git_commit', 'unknown'),
-      buildDate: textOf(packaged, 'build_date', new Date(0).toISOString()),
-    };
-  }
   const root = join(folder, '..', '..', '..');
   return {
     version: textOf(readJson(join(folder, '..', 'package.json')) ?? {}, 'version', '0.0.0'),
@@ -47,7 +36,7 @@ function checkedOutCommit(gitFolder: string): string {
 
 function readJson(path: string): Record<string, unknown> | null {
   const text = readText(path);
-  return text === undefined ? null : (JSON.parse(text) as Record<string, unknown>); // our own packaging wrote it
+  return text === undefined ? null : (JSON.parse(text) as Record<string, unknown>); // our own package.json
 }
 
 function readText(path: string): string | undefined {

@@ -3,6 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { temporaryFolder, waitFor, type TemporaryFolder } from '@svc/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { readBuildInfo } from './build-info.ts';
 import { publishedSchema, runAgentCommand } from './command-line.ts';
 import { TestPlatform } from './testing/index.ts';
 
@@ -20,7 +21,7 @@ async function run(args: string[], file?: string, environment: Record<string, st
   const code = await runAgentCommand({
     arguments: file === undefined ? args : [...args, '--config', path],
     environment,
-    folder: import.meta.dirname,
+    build: () => readBuildInfo(import.meta.dirname),
     print: (line) => void out.push(line),
     printError: (line) => void errors.push(line),
     onSignal: () => () => undefined,

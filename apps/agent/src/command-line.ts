@@ -3,7 +3,7 @@ import { ConfigError, configJsonSchema, renderFault, type Environment } from '@s
 import { isAppError } from '@svc/errors';
 import { createLogger } from '@svc/telemetry';
 import { startAgent, type Agent } from './agent.ts';
-import { readBuildInfo } from './build-info.ts';
+import type { BuildInfo } from './build-info.ts';
 import { systemClock } from './clock.ts';
 import { LiveConfig } from './config/live-config.ts';
 import { findConfigFile, loadAgentConfig, type AgentConfigSource } from './config/load.ts';
@@ -13,8 +13,8 @@ import { watchFileForChange } from './config/watch-files.ts';
 export interface CommandLine {
   arguments: readonly string[];
   environment: Environment;
-  /** Folder of the program, for its version. */
-  folder: string;
+  /** What is running; asked for only when it is told. */
+  build: () => BuildInfo;
   print: (line: string) => void;
   printError: (line: string) => void;
   /** Calls back for SIGHUP, SIGTERM and SIGINT; the answer ends that. */
@@ -55,7 +55,7 @@ export async function runAgentCommand(line: CommandLine): Promise<number> {
   const { values, positionals } = parsed;
   if (values.help === true) return printed(line, USAGE);
   const [verb = 'run', ...rest] = positionals;
-  if (values.version === true || verb === 'version') return printed(line, readBuildInfo(line.folder).version);
+  if (values.version === true || verb === 'version') return printed(line, line.build().version);
   if (rest.length > 0 || !['run', 'validate', 'schema'].includes(verb)) {
     line.printError(`svc-agent: unknown command ${positionals.join(' ')}\n${USAGE}`);
     return 2;
@@ -97,7 +97,7 @@ async function run(line: CommandLine, source: AgentConfigSource): Promise<number
       log,
       clock: systemClock,
       random: Math.random,
-      build: readBuildInfo(line.folder),
+      build: line.build(),
       pod: {
         host: line.environment['KUBERNETES_SERVICE_HOST'],
         port: line.environment['KUBERNETES_SERVICE_PORT'],

@@ -1,13 +1,17 @@
 #!/usr/bin/env node
+import { readBuildInfo, type BuildInfo } from './build-info.ts';
 import { runAgentCommand } from './command-line.ts';
+
+/** Written into the bundle of a delivered agent; in a source tree there is none. */
+declare const SVC_AGENT_BUILD: BuildInfo | undefined;
 
 const SIGNALS = ['SIGHUP', 'SIGTERM', 'SIGINT'] as const;
 
 let asked = false;
-process.exitCode = await runAgentCommand({
+const ended = runAgentCommand({
   arguments: process.argv.slice(2),
   environment: process.env,
-  folder: import.meta.dirname,
+  build: () => (typeof SVC_AGENT_BUILD === 'undefined' ? readBuildInfo(import.meta.dirname) : SVC_AGENT_BUILD),
   print: (line) => void process.stdout.write(`${line}\n`),
   printError: (line) => void process.stderr.write(`${line}\n`),
   onSignal: (listener) => {
@@ -23,3 +27,5 @@ process.exitCode = await runAgentCommand({
     return () => listeners.forEach((off) => off());
   },
 });
+// No await here: the delivered agent is CommonJS. What is not caught ends the process with its stack, as everywhere.
+void ended.then((exitCode) => (process.exitCode = exitCode));

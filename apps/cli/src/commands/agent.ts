@@ -1,31 +1,21 @@
-import { spawn } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
+import { registerAgentBinary } from './agent/binary.ts';
+import { registerAgentImage } from './agent/image.ts';
+import { runAgent } from './agent/run.ts';
 
-/** `svc agent run|validate …` is `svc-agent run|validate …`: same program, same options, same exit code. */
+/** `svc agent run|validate …` is `svc-agent run|validate …`: same program, options and exit code; `binary` and `image` make it. */
 export function registerAgentCommand(program: Command): void {
-  program
+  const agent = program
     .command('agent')
-    .description('run the in-cluster agent, or check its configuration (see svc agent --help)')
-    .helpOption(false)
+    .description('run the in-cluster agent, check its configuration, or build what is delivered of it')
+    .usage('run|validate|schema|version|binary|image [options]')
+    .helpCommand(false)
     .allowUnknownOption()
     .allowExcessArguments()
-    .argument('[arguments...]', 'run|validate --config PATH')
+    .argument('[arguments...]', 'run|validate --config PATH, schema, version: as svc-agent itself')
     .action(async (given: string[]) => {
       process.exitCode = await runAgent(given);
     });
-}
-
-function runAgent(given: readonly string[]): Promise<number> {
-  const entry = fileURLToPath(import.meta.resolve('@svc/agent/main'));
-  return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [...process.execArgv, entry, ...given], { stdio: 'inherit' });
-    // The terminal sends Ctrl-C to both; a service manager signals only this process.
-    const forward = (signal: NodeJS.Signals): void => void child.kill(signal);
-    process.on('SIGTERM', forward);
-    process.on('SIGHUP', forward);
-    process.on('SIGINT', () => undefined);
-    child.once('error', reject);
-    child.once('close', (code) => resolve(code ?? 1));
-  });
+  registerAgentBinary(agent);
+  registerAgentImage(agent);
 }

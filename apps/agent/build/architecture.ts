@@ -1,0 +1,23 @@
+/** Processors that the agent is delivered for, by Node's names. */
+export type Architecture = 'x64' | 'arm64';
+
+export const ARCHITECTURES: readonly Architecture[] = ['x64', 'arm64'];
+
+export interface ArchitectureNames {
+  /** Of OCI images and of Go. */
+  oci: 'amd64' | 'arm64';
+  debian: 'amd64' | 'arm64';
+  /** Folder of libraries, below `/lib`. */
+  triplet: string;
+  /** Where programs look for the loader: part of the ABI. */
+  loader: string;
+}
+
+const NAMES: Readonly<Record<Architecture, ArchitectureNames>> = {
+  x64: { oci: 'amd64', debian: 'amd64', triplet: 'x86_64-linux-gnu', loader: 'lib64/ld-linux-x86-64.so.2' },
+  arm64: { oci: 'arm64', debian: 'arm64', triplet: 'aarch64-linux-gnu', loader: 'lib/ld-linux-aarch64.so.1' },
+};
+
+export function namesOf(architecture: Architecture): ArchitectureNames {
+  return NAMES[architecture];
+}

@@ -1,0 +1,69 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { rolldown } from 'rolldown';
+import type { BuildInfo } from '../src/build-info.ts';
+
+export interface AgentBundle {
+  /** One CommonJS script, ASCII only. */
+  code: string;
+  /** Licences of the packages whose code is inside, as they ask for. */
+  notices: string;
+}
+
+/** Native parts that `ws` uses where they are installed; it does without. */
+const NOT_BUNDLED: readonly string[] = ['bufferutil', 'utf-8-validate'];
+/** Our own files do no work when they are loaded (a law test holds them to it), so what is not used may go. */
+const OWN_SOURCES = /[\\/](packages|apps)[\\/][a-z]+[\\/]src[\\/]/;
+const LICENCE_FILE = /^(licen[cs]e|copying|notice)(\.|-|$)/i;
+
+/**
+ * The whole agent in one file: Node reads one file instead of some 400, and what the agent does not use of its packages
+ * costs no memory. CommonJS, since that is what a single executable application of Node 24 runs.
+ */
+export async function bundleAgent(root: string, build: BuildInfo): Promise<AgentBundle> {
+  const entry = join(root, 'apps', 'agent', 'src', 'main.ts');
+  const bundle = await rolldown({
+    input: entry,
+    cwd: root,
+    platform: 'node',
+    external: [...NOT_BUNDLED],
+    treeshake: { moduleSideEffects: (id) => id === entry || !OWN_SOURCES.test(id) },
+    transform: { define: { SVC_AGENT_BUILD: JSON.stringify(build) } },
+  });
+  try {
+    const { output } = await bundle.generate({ format: 'cjs', minify: true, codeSplitting: false });
+    const [chunk, ...more] = output;
+    if (more.length > 0) throw new Error('the bundle of the agent has more than one file');
+    return { code: asciiOnly(chunk.code), notices: await noticesOf(Object.keys(chunk.modules)) };
+  } finally {
+    await bundle.close();
+  }
+}
+
+/** V8 keeps a source with one character beyond Latin-1 as two bytes for each character. */
+function asciiOnly(code: string): string {
+  return code.replaceAll(/[^\p{ASCII}]/gu, (character) =>
+    Array.from(
+      { length: character.length },
+      (_, index) => String.raw`\u${character.charCodeAt(index).toString(16).padStart(4, '0')}`,
+    ).join(''),
+  );
+}
+
+async function noticesOf(modules: readonly string[]): Promise<string> {
+  const folders = modules.flatMap((id) => /^.*[\\/]node_modules[\\/](@[^\\/]+[\\/])?[^\\/]+/.exec(id)?.[0] ?? []);
+  const texts = await Promise.all([...new Set(folders)].toSorted().map(noticeOf));
+  return texts.toSorted().join('\n');
+}
+
+async function noticeOf(folder: string): Promise<string> {
+  const manifest = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')) as {
+    name: string;
+    version: string;
+    license?: string;
+  }; // npm's file
+  const files = (await readdir(folder)).filter((name) => LICENCE_FILE.test(name)).toSorted();
+  const texts = await Promise.all(files.map((name) => readFile(join(folder, name), 'utf8')));
+  const heading = `=== ${manifest.name} ${manifest.version} (${manifest.license ?? 'see below'})`;
+  return [heading, ...texts.map((text) => text.trim()), ''].join('\n');
+}

@@ -1,0 +1,26 @@
+import { execFile } from 'node:child_process';
+
+const MAX_OUTPUT_BYTES = 16 * 1024 * 1024;
+
+export interface ToolOptions {
+  cwd?: string;
+  signal?: AbortSignal | undefined;
+}
+
+/** Runs a program of the machine to its end; answers what it printed, and fails with its own words. */
+export function runTool(program: string, args: readonly string[], options: ToolOptions = {}): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const child = execFile(
+      program,
+      [...args],
+      { ...options, encoding: 'utf8', maxBuffer: MAX_OUTPUT_BYTES },
+      (error, stdout, stderr) => {
+        if (error === null) resolve(stdout);
+        else if (error.code === 'ENOENT') reject(new Error(`the program ${program} is missing`, { cause: error }));
+        else
+          reject(new Error(`${program} ${args[0] ?? ''} failed: ${stderr.trim() || error.message}`, { cause: error }));
+      },
+    );
+    child.stdin?.end();
+  });
+}

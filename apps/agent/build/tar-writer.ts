@@ -1,0 +1,77 @@
+import { createReadStream } from 'node:fs';
+
+interface EntryPlace {
+  /** Relative, with `/`, at most 100 bytes. */
+  path: string;
+  /** Permission bits; 0644, or 0755 for folders, when absent. */
+  mode?: number;
+  /** User and group; root when absent. */
+  owner?: number;
+}
+
+/** What may stand in a layer or an archive. */
+export type TarEntry =
+  | (EntryPlace & { type: 'folder' })
+  | (EntryPlace & { type: 'link'; target: string })
+  | (EntryPlace & { type: 'file'; content: Buffer | string })
+  | (EntryPlace & { type: 'stored'; file: string; sizeBytes: number });
+
+const BLOCK_BYTES = 512;
+const MAX_NAME_BYTES = 100;
+const TYPE_FLAGS: Readonly<Record<TarEntry['type'], string>> = { file: '0', stored: '0', link: '2', folder: '5' };
+
+/**
+ * A tar archive (POSIX.1-1988 ustar) of the entries in the order in which they are given, all of the first second of
+ * 1970: the same entries are the same bytes on every machine.
+ */
+export async function* writeTar(entries: Iterable<TarEntry>): AsyncGenerator<Buffer> {
+  for (const entry of entries) {
+    const size = sizeOf(entry);
+    yield headerOf(entry, size);
+    if (entry.type === 'file') yield Buffer.from(entry.content);
+    if (entry.type === 'stored') yield* storedBytes(entry.file, size);
+    const rest = size % BLOCK_BYTES;
+    if (rest > 0) yield Buffer.alloc(BLOCK_BYTES - rest);
+  }
+  yield Buffer.alloc(2 * BLOCK_BYTES);
+}
+
+async function* storedBytes(file: string, size: number): AsyncGenerator<Buffer> {
+  let seen = 0;
+  for await (const chunk of createReadStream(file)) {
+    const bytes = chunk as Buffer; // no encoding is set
+    seen += bytes.length;
+    yield bytes;
+  }
+  if (seen !== size) throw new Error(`${file} changed while it was read`);
+}
+
+function sizeOf(entry: TarEntry): number {
+  if (entry.type === 'stored') return entry.sizeBytes;
+  return entry.type === 'file' ? Buffer.byteLength(entry.content) : 0;
+}
+
+function headerOf(entry: TarEntry, size: number): Buffer {
+  const header = Buffer.alloc(BLOCK_BYTES);
+  const path = entry.type === 'folder' ? `${entry.path}/` : entry.path;
+  const target = entry.type === 'link' ? entry.target : '';
+  for (const name of [path, target]) {
+    if (Buffer.byteLength(name) > MAX_NAME_BYTES) throw new Error(`a name is too long for an archive: ${name}`);
+  }
+  const octal = (value: number, at: number, length: number): void => {
+    header.write(`${value.toString(8).padStart(length - 1, '0')}\0`, at);
+  };
+  header.write(path, 0);
+  octal(entry.mode ?? (entry.type === 'folder' ? 0o755 : entry.type === 'link' ? 0o777 : 0o644), 100, 8);
+  octal(entry.owner ?? 0, 108, 8);
+  octal(entry.owner ?? 0, 116, 8);
+  octal(size, 124, 12);
+  octal(0, 136, 12);
+  header.write(TYPE_FLAGS[entry.type], 156);
+  header.write(target, 157);
+  header.write('ustar\u000000', 257);
+  header.fill(' ', 148, 156); // the sum is taken with spaces in its own place
+  const sum = header.reduce((total, byte) => total + byte, 0);
+  header.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148);
+  return header;
+}
