@@ -14,6 +14,7 @@ import { CommandDispatcher } from './domain/command-dispatcher.ts';
 import { CommandReplies } from './domain/command-replies.ts';
 import { CommandRequests } from './domain/command-requests.ts';
 import { newId, type RandomBytes } from './domain/identifiers.ts';
+import { KubernetesApi } from './kubernetes/kubernetes-api.ts';
 import { installCommands } from './domain/install.ts';
 import { OutputRelays } from './domain/output-relays.ts';
 import type { ReportQueue } from './domain/report-queue.ts';
@@ -83,6 +84,13 @@ export function createFoundation(dependencies: ClustersModuleDependencies): Foun
       log.error({ err: error, ...context }, 'clusters: work failed');
     },
   };
+}
+
+/** The API servers behind the tunnels. */
+export function createKubernetesApi({ dependencies, stores, tunnels }: Foundation): KubernetesApi {
+  const { clock, config } = dependencies;
+  const answerTimeoutMs = config.tunnel.answer_timeout_seconds * 1000;
+  return new KubernetesApi({ tunnels, store: stores.tunnelStore, clock, answerTimeoutMs });
 }
 
 export type CommandParts = ReturnType<typeof createCommandParts>;

@@ -21,6 +21,11 @@ export const clusterErrors = defineErrors({
   TUNNEL_BACKEND_UNREACHABLE: [502, '{service} in cluster {cluster} cannot be reached: {reason}'],
   TUNNEL_BUSY: [503, 'The tunnel of cluster {cluster} carries as many connections as it may'],
   TUNNEL_TIMEOUT: [504, '{service} in cluster {cluster} did not answer in time: {reason}'],
+  KUBERNETES_NOT_FOUND: [404, 'Kubernetes of cluster {cluster}: {reason}'],
+  CURSOR_EXPIRED: [410, 'The list has changed since its first page: begin again without a cursor'],
+  TOO_MANY_SHELLS: [429, 'The cluster has {limit} open shells, which is the limit'],
+  KUBERNETES_ERROR: [502, 'Kubernetes of cluster {cluster} did not do it: {reason}'],
+  KUBERNETES_UNAVAILABLE: [503, 'Kubernetes of cluster {cluster} is busy or away: {reason}'],
   UNSUPPORTED: [501, 'The agent of cluster {cluster} cannot do this: {reason}'],
   SHUTTING_DOWN: [503, 'The platform is shutting down'],
 });

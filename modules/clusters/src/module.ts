@@ -3,6 +3,7 @@ import { renderNestedError, useErrorRenderer, type HttpApp, type UpgradeRouter }
 import {
   createCommandParts,
   createFoundation,
+  createKubernetesApi,
   createMaintenance,
   createMessageHandlers,
   createRegistry,
@@ -17,10 +18,11 @@ import { newId } from './domain/identifiers.ts';
 import { ReportQueue } from './domain/report-queue.ts';
 import { registerClusterRoutes } from './http/cluster-routes.ts';
 import { registerCommandRoutes } from './http/command-routes.ts';
-import type { RouteContext } from './http/context.ts';
 import { registerDeploymentRoutes } from './http/deployment-routes.ts';
 import { registerEventRoutes } from './http/event-routes.ts';
 import { registerLogRoutes } from './http/log-routes.ts';
+import { registerKubernetesRoutes, type KubernetesRouteOptions } from './kubernetes/kubernetes-routes.ts';
+import { ShellRoute } from './kubernetes/shell-route.ts';
 import { createTunnelParts } from './tunnel/assembly.ts';
 import { registerLinkRoutes, type LinkRouteOptions } from './tunnel/link-routes.ts';
 
@@ -58,12 +60,15 @@ export async function createClustersModule(dependencies: ClustersModuleDependenc
   const context = createRouteContext(foundation, parts, registry, stopping.signal);
   const { clusters, tunnelStore: store } = stores;
   const tunnel = createTunnelParts({ dependencies, clusters, store, tunnels, leaseMs: LEASE_MS, onError });
-  const { endpoints, randomBytes } = dependencies;
+  const { endpoints, randomBytes, access, audit } = dependencies;
+  const api = createKubernetesApi(foundation);
+  const shells = new ShellRoute({ access, audit, clusters, api, clock, publicUrl: endpoints.publicUrl });
   const links: LinkRouteOptions = { context, store, randomBytes, endpoints, domain: config.tunnel.domain };
 
   const close = async (): Promise<void> => {
     await maintenance.stop();
     stopping.abort();
+    await shells.drain();
     const graceMs = config.drain_seconds * 1000;
     await Promise.all([tunnels.drain(graceMs), connections.drain(connections.count === 0 ? 0 : graceMs)]);
     await parts.dispatcher.idle();
@@ -75,10 +80,11 @@ export async function createClustersModule(dependencies: ClustersModuleDependenc
 
   return {
     registerRoutes: async (app) => {
-      await app.register(async (part) => registerAll(part, context, links));
+      await app.register(async (part) => registerAll(part, { context, api }, links));
     },
     registerUpgrades: (router) => {
       tunnel.registerUpgrades(router);
+      router.add(shells);
       addConnectRoute(router, foundation, handlers);
     },
     tunnels: {
@@ -103,7 +109,8 @@ export async function createClustersModule(dependencies: ClustersModuleDependenc
   };
 }
 
-function registerAll(app: HttpApp, context: RouteContext, links: LinkRouteOptions): void {
+function registerAll(app: HttpApp, kubernetes: KubernetesRouteOptions, links: LinkRouteOptions): void {
+  const { context } = kubernetes;
   useErrorRenderer(app, renderNestedError);
   registerClusterRoutes(app, context);
   registerDeploymentRoutes(app, context);
@@ -111,6 +118,7 @@ function registerAll(app: HttpApp, context: RouteContext, links: LinkRouteOption
   registerEventRoutes(app, context);
   registerLogRoutes(app, context);
   registerLinkRoutes(app, links);
+  registerKubernetesRoutes(app, kubernetes);
 }
 
 function addConnectRoute(

@@ -35,6 +35,9 @@ const ROUTES: readonly { method: string; path: string; body?: object; least: 'gu
   { method: 'GET', path: '/v1/clusters/production/events', least: 'guest' },
   { method: 'GET', path: '/v1/clusters/production/tunnel-endpoints', least: 'member' },
   { method: 'POST', path: '/v1/clusters/production/tunnel-links', body: { service: 'grafana' }, least: 'member' },
+  { method: 'GET', path: '/v1/clusters/production/nodes', least: 'guest' },
+  { method: 'GET', path: '/v1/clusters/production/workloads', least: 'guest' },
+  { method: 'GET', path: '/v1/clusters/production/pods', least: 'guest' },
   { method: 'DELETE', path: '/v1/clusters/production', least: 'admin' },
 ];
 
@@ -129,6 +132,9 @@ describe('bad input to the routes of clusters', () => {
     ['a cursor of somebody else', 'GET', undefined, '/deployments?cursor=abc', 400, 'cursor'],
     ['a page size of zero', 'GET', undefined, '/deployments?page_size=0', 400, 'page_size'],
     ['a time that is none', 'GET', undefined, '/status?since=yesterday', 400, 'since'],
+    ['a namespace that is none', 'GET', undefined, '/pods?namespace=No', 400, 'namespace'],
+    ['a kind that is none', 'GET', undefined, '/workloads?kind=Pod', 400, 'kind'],
+    ['a page that is too large', 'GET', undefined, '/nodes?page_size=500', 400, 'page_size'],
     ['logs of no pod', 'GET', undefined, '/logs?namespace=default', 400, 'pod'],
   ];
   for (const [name, method, body, path, status, field] of CASES) {

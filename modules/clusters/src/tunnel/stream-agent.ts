@@ -32,6 +32,7 @@ export class StreamAgent extends Agent {
 
   override reuseSocket(stream: Duplex, request: ClientRequest): void {
     clearTimeout(this.#timers.get(stream));
-    request.reusedSocket = true;
+    // Its listeners for the time of waiting must go, or each use leaves one. It also asks for `ref`, which no stream has.
+    super.reuseSocket(Object.assign(stream, { ref: () => stream }), request);
   }
 }

@@ -1,0 +1,37 @@
+/** What an API server answered is looked at field by field: a cluster is not trusted to send what its version promises. */
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The value at a path of field names; undefined as soon as one is missing. */
+export function fieldAt(value: unknown, ...path: readonly string[]): unknown {
+  let current = value;
+  for (const step of path) {
+    if (!isRecord(current)) return undefined;
+    current = current[step];
+  }
+  return current;
+}
+
+const MAX_TEXT = 1024;
+
+/** Null for what is no text or empty; cut, since nobody shows more. */
+export function textAt(value: unknown, ...path: readonly string[]): string | null {
+  const found = fieldAt(value, ...path);
+  return typeof found === 'string' && found !== '' ? found.slice(0, MAX_TEXT) : null;
+}
+
+export function countAt(value: unknown, ...path: readonly string[]): number {
+  const found = fieldAt(value, ...path);
+  return typeof found === 'number' && Number.isSafeInteger(found) ? found : 0;
+}
+
+export function recordsAt(value: unknown, ...path: readonly string[]): Record<string, unknown>[] {
+  const found = fieldAt(value, ...path);
+  return Array.isArray(found) ? found.filter(isRecord) : [];
+}
+
+/** Whether the object's status has this condition, and it is true. */
+export function hasCondition(object: unknown, type: string): boolean {
+  return recordsAt(object, 'status', 'conditions').some((each) => each['type'] === type && each['status'] === 'True');
+}

@@ -1,0 +1,92 @@
+import { Type, type Static } from 'typebox';
+import { countAt, fieldAt, hasCondition, isRecord, recordsAt, textAt } from './fields.ts';
+import { nullableText, usageFields } from './node-view.ts';
+import { containerReasonOf, podStateOf } from './pod-state.ts';
+import type { UsageByName } from './usage.ts';
+
+const containerSchema = Type.Object({
+  name: Type.String(),
+  image: nullableText,
+  init: Type.Boolean({ description: 'Runs before the others, or beside them when it is a sidecar' }),
+  state: Type.String({ description: 'Running, or why not: CrashLoopBackOff, ImagePullBackOff, Completed' }),
+  ready: Type.Boolean(),
+  restarts: Type.Integer(),
+});
+
+export const podSchema = Type.Object({
+  namespace: Type.String(),
+  name: Type.String(),
+  state: Type.String({ description: 'As kubectl shows it: Running, CrashLoopBackOff, Init:1/2, Terminating' }),
+  phase: nullableText,
+  ready: Type.Boolean(),
+  ready_containers: Type.Integer(),
+  total_containers: Type.Integer(),
+  restarts: Type.Integer(),
+  created_at: nullableText,
+  node: nullableText,
+  ip: nullableText,
+  owner: Type.Union([Type.Object({ kind: Type.String(), name: Type.String() }), Type.Null()], {
+    description: 'The workload that made it; the Deployment for pods of its ReplicaSets',
+  }),
+  default_container: nullableText,
+  containers: Type.Array(containerSchema),
+  ...usageFields,
+});
+
+/** Names, images and states only: what a container is given as environment, arguments or volumes is not looked at. */
+export function viewPod(pod: unknown, usages: UsageByName): Static<typeof podSchema> {
+  const namespace = textAt(pod, 'metadata', 'namespace') ?? '';
+  const name = textAt(pod, 'metadata', 'name') ?? '';
+  const usage = usages.get(`${namespace}/${name}`);
+  const statuses = recordsAt(pod, 'status', 'containerStatuses');
+  const containers = [
+    ...viewContainers(pod, 'containers', 'containerStatuses'),
+    ...viewContainers(pod, 'initContainers', 'initContainerStatuses'),
+  ];
+  return {
+    namespace,
+    name,
+    state: podStateOf(pod),
+    phase: textAt(pod, 'status', 'phase'),
+    ready: hasCondition(pod, 'Ready'),
+    ready_containers: statuses.filter(({ ready }) => ready === true).length,
+    total_containers: recordsAt(pod, 'spec', 'containers').length,
+    restarts: containers.reduce((sum, { restarts }) => sum + restarts, 0),
+    created_at: textAt(pod, 'metadata', 'creationTimestamp'),
+    node: textAt(pod, 'spec', 'nodeName'),
+    ip: textAt(pod, 'status', 'podIP'),
+    owner: ownerOf(pod),
+    default_container: textAt(pod, 'metadata', 'annotations', 'kubectl.kubernetes.io/default-container'),
+    containers,
+    cpu_usage_cores: usage?.cpuCores ?? null,
+    memory_usage_bytes: usage?.memoryBytes ?? null,
+  };
+}
+
+type ContainerView = Static<typeof containerSchema>;
+
+function viewContainers(pod: unknown, specs: string, statuses: string): ContainerView[] {
+  const reported = recordsAt(pod, 'status', statuses);
+  return recordsAt(pod, 'spec', specs).map((spec) => {
+    const status = reported.find(({ name }) => name === spec['name']);
+    const isRunning = isRecord(fieldAt(status, 'state', 'running'));
+    return {
+      name: textAt(spec, 'name') ?? '',
+      image: textAt(spec, 'image'),
+      init: specs === 'initContainers',
+      state: isRunning ? 'Running' : (containerReasonOf(status) ?? 'Waiting'),
+      ready: status?.['ready'] === true,
+      restarts: countAt(status, 'restartCount'),
+    };
+  });
+}
+
+function ownerOf(pod: unknown): { kind: string; name: string } | null {
+  const owner = recordsAt(pod, 'metadata', 'ownerReferences').find(({ controller }) => controller === true);
+  const kind = textAt(owner, 'kind');
+  const name = textAt(owner, 'name');
+  if (kind === null || name === null) return null;
+  const hash = textAt(pod, 'metadata', 'labels', 'pod-template-hash');
+  if (kind !== 'ReplicaSet' || hash === null || !name.endsWith(`-${hash}`)) return { kind, name };
+  return { kind: 'Deployment', name: name.slice(0, -hash.length - 1) };
+}

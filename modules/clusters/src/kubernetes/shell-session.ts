@@ -1,0 +1,185 @@
+import type { AppError } from '@svc/errors';
+import { WebSocket, type RawData } from 'ws';
+import { countAt, fieldAt } from './fields.ts';
+import { readExecEnd } from './exec-status.ts';
+
+/** Of a frame in both directions; the same numbers as those of the API server. */
+const CHANNEL = { stdin: 0, stdout: 1, stderr: 2, status: 3, resize: 4, close: 255 } as const;
+/** What the other side has not taken yet: beyond it we do not read on. */
+const MAX_WAITING_BYTES = 1024 * 1024;
+const MAX_STATUS_BYTES = 64 * 1024;
+const CLOSE_GRACE_MS = 2000;
+/** What a slow client has not been sent yet when the process ends. */
+const LAST_OUTPUT_GRACE_MS = 30_000;
+
+export const SHELL_CLOSE_CODES = {
+  /** The process has ended, `exit` told how. */
+  ended: 1000,
+  lost: 1011,
+  restarting: 1012,
+  /** `error` told why nothing ran. */
+  refused: 4010,
+  violation: 4009,
+} as const;
+
+/**
+ * One client and one process in a container. Binary frames are a byte of channel and bytes, just as the API server has
+ * them, so they pass as they are; text frames are JSON controls of ours.
+ */
+export class ShellSession {
+  readonly #client: WebSocket;
+  readonly #process: WebSocket;
+  readonly #status: Buffer[] = [];
+  #statusBytes = 0;
+  #missedPongs = 0;
+  /** Resolves when both sides are closed. */
+  readonly over: Promise<void>;
+
+  /** Both sockets are open and paused. */
+  constructor(client: WebSocket, process: WebSocket, size: { cols: number; rows: number } | null) {
+    this.#client = client;
+    this.#process = process;
+    client.on('message', (data, isBinary) => this.#fromClient(bytesOf(data), isBinary));
+    client.on('pong', () => {
+      this.#missedPongs = 0;
+    });
+    process.on('message', (data) => this.#fromProcess(bytesOf(data)));
+    process.on('error', () => process.terminate()); // `close` follows
+    client.once('close', () => this.#leave());
+    process.once('close', () => this.#end());
+    this.over = Promise.all([closeOf(client), closeOf(process)]).then(() => undefined);
+    if (size !== null) this.#resize(size.cols, size.rows);
+    process.resume();
+    client.resume();
+  }
+
+  /** To be called every 20 s: a client that answers neither of two is gone. */
+  heartbeat(): void {
+    if (this.#missedPongs >= 2) {
+      this.#client.terminate();
+      return;
+    }
+    this.#missedPongs += 1;
+    this.#client.ping();
+  }
+
+  close(code: number, reason: string, graceMs = CLOSE_GRACE_MS): void {
+    this.#client.resume();
+    this.#client.close(code, reason);
+    cutLater(this.#client, graceMs);
+  }
+
+  #fromProcess(data: Buffer): void {
+    switch (data[0]) {
+      case CHANNEL.stdout:
+      case CHANNEL.stderr:
+        if (data.length > 1) pass(this.#process, this.#client, data);
+        return;
+      case CHANNEL.status:
+        if (this.#statusBytes + data.length > MAX_STATUS_BYTES) return;
+        this.#status.push(data.subarray(1));
+        this.#statusBytes += data.length;
+        return;
+      default: // a channel of a later version
+    }
+  }
+
+  #fromClient(data: Buffer, isBinary: boolean): void {
+    if (isBinary && data[0] === CHANNEL.stdin) return pass(this.#client, this.#process, data);
+    const control = isBinary ? null : parsed(data);
+    switch (fieldAt(control, 'type')) {
+      case 'resize': {
+        const [cols, rows] = [countAt(control, 'cols'), countAt(control, 'rows')];
+        if (cols < 1 || rows < 1 || cols > 65_535 || rows > 65_535) break; // hidden windows have no size
+        this.#resize(cols, rows);
+        break;
+      }
+      case 'eof':
+        if (this.#process.protocol === 'v5.channel.k8s.io') this.#tell(CHANNEL.close, Buffer.of(CHANNEL.stdin));
+        else this.#say({ type: 'notice', message: 'this API server cannot tell the process that its input ended' });
+        break;
+      case 'ping':
+        this.#say({ type: 'pong' });
+        break;
+      default:
+        this.close(SHELL_CLOSE_CODES.violation, 'a frame is neither stdin nor a control that is known');
+    }
+  }
+
+  #resize(cols: number, rows: number): void {
+    this.#tell(CHANNEL.resize, Buffer.from(JSON.stringify({ Width: cols, Height: rows })));
+  }
+
+  #tell(channel: number, data: Buffer): void {
+    if (this.#process.readyState === WebSocket.OPEN) this.#process.send(Buffer.concat([Buffer.of(channel), data]));
+  }
+
+  #say(control: object): void {
+    if (this.#client.readyState === WebSocket.OPEN) this.#client.send(JSON.stringify(control));
+  }
+
+  /** The client is gone: the API server ends the input of the process with the connection. */
+  #leave(): void {
+    this.#process.resume(); // a paused socket never reads the other half of the closing handshake
+    this.#process.close(1000);
+    cutLater(this.#process, CLOSE_GRACE_MS);
+  }
+
+  /** The process is gone. All output was handed to the client before this, so what is said here comes after it. */
+  #end(): void {
+    if (this.#statusBytes === 0) {
+      this.close(SHELL_CLOSE_CODES.lost, 'the connection to the container was lost');
+      return;
+    }
+    const end = readExecEnd(Buffer.concat(this.#status).toString('utf8'));
+    if ('exitCode' in end) {
+      this.#say({ type: 'exit', exit_code: end.exitCode });
+      this.close(SHELL_CLOSE_CODES.ended, JSON.stringify({ exit_code: end.exitCode }), LAST_OUTPUT_GRACE_MS);
+      return;
+    }
+    this.#say({ type: 'error', code: 'KUBERNETES_ERROR', message: end.reason });
+    this.close(SHELL_CLOSE_CODES.refused, 'nothing was run');
+  }
+}
+
+/** Says why nothing began, and ends: a browser sees no more of a refused handshake than that it failed. */
+export function refuseShell(client: WebSocket, { code, message, details }: AppError): void {
+  client.send(JSON.stringify({ type: 'error', code, message, details }));
+  client.resume();
+  client.close(SHELL_CLOSE_CODES.refused, 'nothing was run');
+}
+
+function cutLater(socket: WebSocket, graceMs: number): void {
+  if (socket.readyState === WebSocket.CLOSED) return;
+  const cut = setTimeout(() => socket.terminate(), graceMs);
+  socket.once('close', () => clearTimeout(cut));
+}
+
+/** What the other side does not take is not read here: so the process, or whoever types, is held back. */
+function pass(from: WebSocket, to: WebSocket, data: Buffer): void {
+  if (to.readyState !== WebSocket.OPEN) return;
+  to.send(data, { binary: true }, () => {
+    if (from.isPaused && to.bufferedAmount <= MAX_WAITING_BYTES) from.resume();
+  });
+  if (to.bufferedAmount > MAX_WAITING_BYTES) from.pause();
+}
+
+function closeOf(socket: WebSocket): Promise<void> {
+  return new Promise((resolve) => {
+    if (socket.readyState === WebSocket.CLOSED) resolve();
+    else socket.once('close', () => resolve());
+  });
+}
+
+function bytesOf(data: RawData): Buffer {
+  if (Buffer.isBuffer(data)) return data;
+  return Array.isArray(data) ? Buffer.concat(data) : Buffer.from(data);
+}
+
+function parsed(data: Buffer): unknown {
+  try {
+    return JSON.parse(data.toString('utf8')) as unknown;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,32 @@
+import { isRecord, recordsAt, textAt } from './fields.ts';
+import { parseQuantity } from './quantity.ts';
+
+export interface Usage {
+  cpuCores: number;
+  memoryBytes: number;
+}
+
+export type UsageByName = ReadonlyMap<string, Usage>;
+
+/** By `namespace/name`, or by `name` for nodes: a list of `metrics.k8s.io`, whose pods tell it for each container. */
+export function usageByName(list: unknown): UsageByName {
+  const found = new Map<string, Usage>();
+  for (const item of recordsAt(list, 'items')) {
+    const name = textAt(item, 'metadata', 'name');
+    if (name === null) continue;
+    const namespace = textAt(item, 'metadata', 'namespace');
+    const parts = isRecord(item['usage']) ? [item] : recordsAt(item, 'containers');
+    found.set(namespace === null ? name : `${namespace}/${name}`, sumOf(parts));
+  }
+  return found;
+}
+
+function sumOf(parts: readonly Record<string, unknown>[]): Usage {
+  const sum: Usage = { cpuCores: 0, memoryBytes: 0 };
+  for (const { usage } of parts) {
+    if (!isRecord(usage)) continue;
+    sum.cpuCores += parseQuantity(usage['cpu']) ?? 0;
+    sum.memoryBytes += parseQuantity(usage['memory']) ?? 0;
+  }
+  return sum;
+}

@@ -1,0 +1,140 @@
+import { Type, type Static } from 'typebox';
+import { countAt, fieldAt, hasCondition, isRecord, recordsAt, textAt } from './fields.ts';
+import { nullableText } from './node-view.ts';
+
+export const workloadKindSchema = Type.Union(
+  [
+    Type.Literal('Deployment'),
+    Type.Literal('StatefulSet'),
+    Type.Literal('DaemonSet'),
+    Type.Literal('CronJob'),
+    Type.Literal('Job'),
+  ],
+  { description: 'Kind of Kubernetes' },
+);
+
+export type WorkloadKind = Static<typeof workloadKindSchema>;
+
+export const workloadSchema = Type.Object({
+  kind: workloadKindSchema,
+  namespace: Type.String(),
+  name: Type.String(),
+  state: Type.String({
+    description:
+      'available, progressing, failed or scaled_down; suspended for what was told to wait, completed for a Job, scheduled for a CronJob',
+  }),
+  ready: Type.Integer({ description: 'Pods that are ready; of a Job, that succeeded; of a CronJob, Jobs that run' }),
+  desired: Type.Integer({ description: 'Pods that are wanted' }),
+  updated: Type.Integer({ description: 'Pods of the newest template' }),
+  images: Type.Array(Type.String()),
+  created_at: nullableText,
+  selector: Type.Union([Type.String(), Type.Null()], {
+    description: 'Finds its pods: the `label_selector` of /pods. Null when it cannot be written as one',
+  }),
+});
+
+type WorkloadView = Static<typeof workloadSchema>;
+type Numbers = Pick<WorkloadView, 'state' | 'ready' | 'desired' | 'updated'>;
+
+/** In the order of a listing. */
+export const WORKLOAD_PATHS: Readonly<Record<WorkloadKind, { group: string; plural: string }>> = {
+  Deployment: { group: '/apis/apps/v1', plural: 'deployments' },
+  StatefulSet: { group: '/apis/apps/v1', plural: 'statefulsets' },
+  DaemonSet: { group: '/apis/apps/v1', plural: 'daemonsets' },
+  CronJob: { group: '/apis/batch/v1', plural: 'cronjobs' },
+  Job: { group: '/apis/batch/v1', plural: 'jobs' },
+};
+
+const NUMBERS: Readonly<Record<WorkloadKind, (object: unknown) => Numbers>> = {
+  Deployment: replicaNumbers,
+  StatefulSet: replicaNumbers,
+  DaemonSet: daemonNumbers,
+  CronJob: cronNumbers,
+  Job: jobNumbers,
+};
+
+export function viewWorkload(kind: WorkloadKind, object: unknown): WorkloadView {
+  const template = kind === 'CronJob' ? ['spec', 'jobTemplate', 'spec', 'template'] : ['spec', 'template'];
+  const images = recordsAt(object, ...template, 'spec', 'containers').map((each) => textAt(each, 'image') ?? '');
+  return {
+    kind,
+    namespace: textAt(object, 'metadata', 'namespace') ?? '',
+    name: textAt(object, 'metadata', 'name') ?? '',
+    ...NUMBERS[kind](object),
+    images: [...new Set(images)].filter((image) => image !== ''),
+    created_at: textAt(object, 'metadata', 'creationTimestamp'),
+    selector: selectorOf(object),
+  };
+}
+
+function replicaNumbers(object: unknown): Numbers {
+  const replicas = fieldAt(object, 'spec', 'replicas');
+  const desired = typeof replicas === 'number' ? replicas : 1;
+  const ready = countAt(object, 'status', 'readyReplicas');
+  const updated = countAt(object, 'status', 'updatedReplicas');
+  return { state: rolloutState(object, { ready, updated, desired }), ready, updated, desired };
+}
+
+function daemonNumbers(object: unknown): Numbers {
+  const desired = countAt(object, 'status', 'desiredNumberScheduled');
+  const ready = countAt(object, 'status', 'numberReady');
+  const updated = countAt(object, 'status', 'updatedNumberScheduled');
+  return { state: rolloutState(object, { ready, updated, desired }), ready, updated, desired };
+}
+
+function rolloutState(object: unknown, counts: { ready: number; updated: number; desired: number }): string {
+  const { ready, updated, desired } = counts;
+  const isObserved = countAt(object, 'status', 'observedGeneration') >= countAt(object, 'metadata', 'generation');
+  if (isObserved && desired === 0) return 'scaled_down';
+  if (isObserved && ready >= desired && updated >= desired) return 'available';
+  const isLate = recordsAt(object, 'status', 'conditions').some(
+    ({ type, reason }) => type === 'Progressing' && reason === 'ProgressDeadlineExceeded',
+  );
+  return isObserved && isLate ? 'failed' : 'progressing';
+}
+
+function jobNumbers(object: unknown): Numbers {
+  const completions = fieldAt(object, 'spec', 'completions');
+  const desired = typeof completions === 'number' ? completions : 1;
+  const ready = countAt(object, 'status', 'succeeded');
+  const isSuspended = fieldAt(object, 'spec', 'suspend') === true;
+  const other = isSuspended ? 'suspended' : 'progressing';
+  const state = hasCondition(object, 'Complete') ? 'completed' : hasCondition(object, 'Failed') ? 'failed' : other;
+  return { state, ready, desired, updated: desired };
+}
+
+function cronNumbers(object: unknown): Numbers {
+  const running = recordsAt(object, 'status', 'active').length;
+  const isSuspended = fieldAt(object, 'spec', 'suspend') === true;
+  return { state: isSuspended ? 'suspended' : 'scheduled', ready: running, desired: running, updated: running };
+}
+
+/** As a query of Kubernetes: `app=web,tier in (a,b)`. */
+function selectorOf(object: unknown): string | null {
+  const labels = fieldAt(object, 'spec', 'selector', 'matchLabels');
+  const terms = Object.entries(isRecord(labels) ? labels : {}).map(([key, value]) => `${key}=${String(value)}`);
+  for (const expression of recordsAt(object, 'spec', 'selector', 'matchExpressions')) {
+    const term = termOf(expression);
+    if (term === null) return null;
+    terms.push(term);
+  }
+  return terms.length === 0 ? null : terms.join(',');
+}
+
+function termOf(expression: Record<string, unknown>): string | null {
+  const key = textAt(expression, 'key');
+  const listed = expression['values'];
+  const values = Array.isArray(listed) ? listed.join(',') : '';
+  switch (key === null ? null : expression['operator']) {
+    case 'In':
+      return `${key} in (${values})`;
+    case 'NotIn':
+      return `${key} notin (${values})`;
+    case 'Exists':
+      return key;
+    case 'DoesNotExist':
+      return `!${key}`;
+    default:
+      return null;
+  }
+}

@@ -1,0 +1,76 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { dialMux, MuxSession } from '@svc/mux';
+import { decodeTunnelRequest, type TunnelRequest } from '@svc/protocol';
+import { waitFor } from '@svc/testing';
+import { WebSocketServer, type WebSocket } from 'ws';
+import type { Rig } from './rig.ts';
+
+export interface PlayedAnswer {
+  status?: number;
+  body: unknown;
+}
+
+export interface PlayedKubernetesOptions {
+  answer: (url: URL) => PlayedAnswer | Promise<PlayedAnswer>;
+  /** The other side of an exec, after its handshake. */
+  exec?: (socket: WebSocket, url: URL) => void;
+}
+
+/** The tunnel of an agent, behind which a test plays the API server: HTTP on a real stream of a real session. */
+export class PlayedKubernetes {
+  readonly asked: string[] = [];
+  readonly callers: TunnelRequest[] = [];
+  readonly session: MuxSession;
+
+  private constructor(session: MuxSession) {
+    this.session = session;
+  }
+
+  static async connect(
+    rig: Rig,
+    cluster: { id: string; token: string },
+    options: PlayedKubernetesOptions,
+  ): Promise<PlayedKubernetes> {
+    const { transport } = await dialMux({
+      url: new URL(`${rig.url}/v1/agent/tunnel`),
+      headers: { authorization: `Bearer ${cluster.token}`, 'x-cluster-id': cluster.id },
+      timeoutMs: 5000,
+      signal: new AbortController().signal,
+    });
+    const server = createServer();
+    const session = new MuxSession(transport, {
+      role: 'client',
+      onStream: (stream) => {
+        const caller = decodeTunnelRequest(stream.metadata);
+        if (caller !== null) played.callers.push(caller);
+        server.emit('connection', stream);
+      },
+    });
+    const played = new PlayedKubernetes(session);
+    server.on('request', (request, response) => void played.#serve(options, request, response));
+    const sockets = new WebSocketServer({ noServer: true });
+    server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+      const url = played.#note(request);
+      sockets.handleUpgrade(request, socket, head, (webSocket) => options.exec?.(webSocket, url));
+    });
+    await waitFor(() => rig.stores.tunnelStore.holder(cluster.id, new Date().toISOString()));
+    return played;
+  }
+
+  async close(): Promise<void> {
+    this.session.close();
+    await this.session.closed;
+  }
+
+  #note(request: IncomingMessage): URL {
+    const url = new URL(request.url ?? '/', 'http://kubernetes');
+    this.asked.push(`${url.pathname}${url.search}`);
+    return url;
+  }
+
+  async #serve({ answer }: PlayedKubernetesOptions, request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { status = 200, body } = await answer(this.#note(request));
+    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+  }
+}
