@@ -1,20 +1,27 @@
 import { connect } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { AgentStream, type Outcome, type StreamCarrier, type StreamListener } from './agent-stream.ts';
+import { FrameDecoder } from './frame-decoder.ts';
 import {
+  dataFrameHead,
   encodeDataFrame,
   encodeFrame,
   encodeJsonFrame,
-  FrameDecoder,
   FrameType,
   ProtocolViolation,
-  type Frame,
+  STREAM_WINDOW_BYTES,
 } from './frames.ts';
 
 export const AGENT_PROTOCOL = 1;
 const MAX_STREAMS = 256;
 /** A helper that does not read gets nothing more once this much waits for it. */
 const MAX_BACKLOG_BYTES = 4 * 1024 * 1024;
+/** Data waits for the helper once this much waits for it. */
+const FULL_BACKLOG_BYTES = 512 * 1024;
+/** Smaller pieces are copied behind their header: one write of both costs less than two. */
+const COPIED_BYTES = 4 * 1024;
+/** All that a helper's socket can hold. One for all connections: what is read is passed on before anything else is read. */
+const RECEIVED = Buffer.allocUnsafeSlow(256 * 1024);
 const LOST: Outcome = { ok: false, code: 'LOST', message: 'the connection to the sandbox was lost' };
 
 /** An operation of PROTOCOL.md with its parameters. */
@@ -28,13 +35,17 @@ export class AgentConnection implements StreamCarrier {
   /** Resolves when the connection is over, with the reason when the helper is to blame. */
   readonly closed: Promise<ProtocolViolation | null>;
   readonly #socket: Duplex;
-  readonly #decoder = new FrameDecoder();
+  readonly #decoder = new FrameDecoder({
+    frame: (type, stream, payload) => this.#dispatch(type, stream, payload),
+    data: (stream, channel, bytes, costBytes) => this.#stream(stream).receiveData(channel, bytes, costBytes),
+  });
   readonly #streams = new Map<number, AgentStream>();
   readonly #greeted: (error: Error | null) => void;
   #nextStream = 1;
   #hello = false;
   #violation: ProtocolViolation | null = null;
   #pings: (() => void)[] = [];
+  #drained: Promise<void> | null = null;
 
   private constructor(socket: Duplex, greeted: (error: Error | null) => void) {
     this.#socket = socket;
@@ -47,17 +58,33 @@ export class AgentConnection implements StreamCarrier {
       });
     });
     socket.on('error', () => socket.destroy()); // `close` follows and tells
-    socket.on('data', (chunk: Buffer) => this.#receive(chunk));
   }
 
   /** Resolves when the helper has greeted; rejects when it cannot be reached before the signal aborts. */
   static async open(socketPath: string, signal: AbortSignal): Promise<AgentConnection> {
     signal.throwIfAborted();
-    return AgentConnection.over(connect({ path: socketPath }), signal);
+    let receive = (_chunk: Buffer): void => undefined;
+    const onread = {
+      buffer: RECEIVED,
+      callback: (sizeBytes: number) => {
+        receive(RECEIVED.subarray(0, sizeBytes));
+        return true;
+      },
+    };
+    const socket = connect({ path: socketPath, onread });
+    return AgentConnection.#greet(socket, signal, (take) => (receive = take));
   }
 
   /** The same over a byte stream that leads to the helper; the connection owns it from now on, also when it rejects. */
   static async over(socket: Duplex, signal: AbortSignal): Promise<AgentConnection> {
+    return AgentConnection.#greet(socket, signal, (take) => void socket.on('data', take));
+  }
+
+  static async #greet(
+    socket: Duplex,
+    signal: AbortSignal,
+    listen: (take: (chunk: Buffer) => void) => void,
+  ): Promise<AgentConnection> {
     const abort = (): void => void socket.destroy();
     if (signal.aborted) abort();
     signal.addEventListener('abort', abort, { once: true });
@@ -67,6 +94,7 @@ export class AgentConnection implements StreamCarrier {
           if (error === null) resolve(connection);
           else reject(error);
         });
+        listen((chunk) => connection.#receive(chunk));
       });
     } finally {
       signal.removeEventListener('abort', abort);
@@ -79,6 +107,7 @@ export class AgentConnection implements StreamCarrier {
 
   /** Starts an operation. A connection that is gone or full answers an ended stream. */
   start(request: AgentRequest, listener: StreamListener = {}): AgentStream {
+    const { windowBytes = STREAM_WINDOW_BYTES } = listener;
     const stream = new AgentStream(this.#nextStream, this, listener);
     this.#nextStream = (this.#nextStream % 0x7fff_ffff) + 1;
     if (this.#socket.destroyed) {
@@ -88,6 +117,7 @@ export class AgentConnection implements StreamCarrier {
     } else {
       this.#streams.set(stream.id, stream);
       this.#socket.write(encodeJsonFrame(FrameType.open, stream.id, request));
+      if (windowBytes > STREAM_WINDOW_BYTES) this.sendCredit(stream.id, windowBytes - STREAM_WINDOW_BYTES);
     }
     return stream;
   }
@@ -113,17 +143,28 @@ export class AgentConnection implements StreamCarrier {
     await this.closed;
   }
 
-  sendData(stream: number, bytes: Uint8Array): Promise<void> {
-    if (this.#socket.write(encodeDataFrame(stream, 0, bytes))) return Promise.resolve();
-    return new Promise((resolve) => {
+  sendData(stream: number, bytes: Uint8Array): Promise<void> | null {
+    const socket = this.#socket;
+    if (bytes.length <= COPIED_BYTES) {
+      socket.write(encodeDataFrame(stream, 0, bytes));
+    } else {
+      socket.cork();
+      socket.write(dataFrameHead(stream, 0, bytes.length));
+      socket.write(bytes);
+      socket.uncork();
+    }
+    if (socket.writableLength <= FULL_BACKLOG_BYTES || socket.destroyed) return null;
+    this.#drained ??= new Promise((resolve) => {
       const done = (): void => {
-        this.#socket.off('drain', done);
-        this.#socket.off('close', done);
+        socket.off('drain', done);
+        socket.off('close', done);
+        this.#drained = null;
         resolve();
       };
-      this.#socket.once('drain', done);
-      this.#socket.once('close', done);
+      socket.once('drain', done);
+      socket.once('close', done);
     });
+    return this.#drained;
   }
 
   sendControl(stream: number, message: unknown): void {
@@ -142,8 +183,9 @@ export class AgentConnection implements StreamCarrier {
   }
 
   #receive(chunk: Buffer): void {
+    if (this.#socket.destroyed) return;
     try {
-      for (const frame of this.#decoder.push(chunk)) this.#dispatch(frame);
+      this.#decoder.push(chunk);
     } catch (error) {
       // A listener of ours that throws is our fault, yet the helper's bytes made it: the connection ends either way.
       this.#violation = error instanceof ProtocolViolation ? error : new ProtocolViolation(String(error));
@@ -151,43 +193,45 @@ export class AgentConnection implements StreamCarrier {
     }
   }
 
-  #dispatch(frame: Frame): void {
-    if (frame.type === FrameType.hello) {
-      this.#greet(frame);
+  #stream(id: number): AgentStream {
+    if (!this.#hello) throw new ProtocolViolation('the helper did not greet first');
+    const stream = this.#streams.get(id);
+    if (stream === undefined) throw new ProtocolViolation('a frame names a stream that is not open');
+    return stream;
+  }
+
+  #dispatch(type: number, id: number, payload: Buffer): void {
+    if (type === FrameType.hello) {
+      this.#heedHello(payload);
       return;
     }
-    if (!this.#hello) throw new ProtocolViolation('the helper did not greet first');
-    if (frame.type === FrameType.pong) {
+    if (type === FrameType.pong && this.#hello) {
       this.#pings.shift()?.();
       return;
     }
-    const stream = this.#streams.get(frame.stream);
-    if (stream === undefined) throw new ProtocolViolation('a frame names a stream that is not open');
-    switch (frame.type) {
-      case FrameType.data:
-        stream.receiveData(frame.payload);
-        return;
+    const stream = this.#stream(id);
+    switch (type) {
       case FrameType.control:
-        stream.receiveEvent(parseObject(frame.payload));
+        stream.receiveEvent(parseObject(payload));
         return;
       case FrameType.credit:
-        if (frame.payload.length !== 4) throw new ProtocolViolation('a credit frame has not four bytes');
-        stream.receiveCredit(frame.payload.readUInt32BE(0));
+        if (payload.length !== 4) throw new ProtocolViolation('a credit frame has not four bytes');
+        stream.receiveCredit(payload.readUInt32BE(0));
         return;
       case FrameType.end: {
-        const outcome = parseOutcome(frame.payload); // before the stream is forgotten: it may throw
-        this.#streams.delete(frame.stream);
+        const outcome = parseOutcome(payload); // before the stream is forgotten: it may throw
+        this.#streams.delete(id);
         stream.end(outcome);
         return;
       }
       default:
-        throw new ProtocolViolation(`unknown frame type ${frame.type}`);
+        throw new ProtocolViolation(`unknown frame type ${type}`);
     }
   }
 
-  #greet(frame: Frame): void {
+  #heedHello(payload: Buffer): void {
     if (this.#hello) throw new ProtocolViolation('the helper greeted twice');
-    if (parseObject(frame.payload)['protocol'] !== AGENT_PROTOCOL) {
+    if (parseObject(payload)['protocol'] !== AGENT_PROTOCOL) {
       throw new ProtocolViolation('the helper speaks another protocol');
     }
     this.#hello = true;

@@ -1,8 +1,7 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { MAX_DATA_BYTES, ProtocolViolation, STREAM_WINDOW_BYTES } from './frames.ts';
 
-/** Grants are gathered up to this much, so that small reads do not each cost a frame. */
-const GRANT_BATCH_BYTES = 32 * 1024;
+/** Grants are gathered up to this part of the window, so that small reads do not each cost a frame. */
+const GRANTS_OF_A_WINDOW = 8;
 
 export type Channel = 1 | 2;
 
@@ -12,14 +11,22 @@ export type Outcome =
   | { readonly ok: false; readonly code: string; readonly message: string };
 
 export interface StreamListener {
-  /** Bytes count against the window until `consumed` is called for them. */
+  /** What the helper may send before it is granted more; 256 KiB unless told. */
+  readonly windowBytes?: number;
+  /** The most that the helper may grant in advance for what is sent to it; 256 KiB unless told. */
+  readonly inputWindowBytes?: number;
+  /**
+   * Bytes count against the window until `consumed` is called for them. The buffer is the connection's own and is read into
+   * again after the call: what is kept is copied.
+   */
   data?(bytes: Buffer, channel: Channel): void;
   event?(event: Readonly<Record<string, unknown>>): void;
 }
 
 /** What a stream needs of its connection. */
 export interface StreamCarrier {
-  sendData(stream: number, bytes: Uint8Array): Promise<void>;
+  /** The bytes must stay as they are until they have left. A promise says that others have to wait first. */
+  sendData(stream: number, bytes: Uint8Array): Promise<void> | null;
   sendControl(stream: number, message: unknown): void;
   sendCredit(stream: number, bytes: number): void;
   sendReset(stream: number): void;
@@ -32,6 +39,8 @@ export class AgentStream {
   readonly outcome: Promise<Outcome>;
   readonly #carrier: StreamCarrier;
   readonly #listener: StreamListener;
+  readonly #windowBytes: number;
+  readonly #inputWindowBytes: number;
   #settle: (outcome: Outcome) => void;
   #ended = false;
   #abandoned = false;
@@ -44,6 +53,8 @@ export class AgentStream {
     this.id = id;
     this.#carrier = carrier;
     this.#listener = listener;
+    this.#windowBytes = listener.windowBytes ?? STREAM_WINDOW_BYTES;
+    this.#inputWindowBytes = listener.inputWindowBytes ?? STREAM_WINDOW_BYTES;
     const { promise, resolve } = Promise.withResolvers<Outcome>();
     this.outcome = promise;
     this.#settle = resolve;
@@ -53,12 +64,19 @@ export class AgentStream {
     return this.#ended;
   }
 
-  /** Sends to stdin, in pieces, each when the helper has room for it. Resolves false when the stream is over. */
+  /**
+   * Sends to stdin, in pieces, each when the helper has room for it. Resolves false when the stream is over. The bytes are
+   * not copied: they must stay as they are.
+   */
   async write(bytes: Uint8Array): Promise<boolean> {
     for (let offset = 0; offset < bytes.length;) {
       const piece = bytes.subarray(offset, offset + MAX_DATA_BYTES);
-      if (!(await this.#takeCredit(piece.length + 1))) return false;
-      await this.#carrier.sendData(this.id, piece);
+      const costBytes = piece.length + 1;
+      while (this.#sendCredit < costBytes && !this.#closed()) await this.#moreCredit();
+      if (this.#closed()) return false;
+      this.#sendCredit -= costBytes;
+      const room = this.#carrier.sendData(this.id, piece);
+      if (room !== null) await room;
       offset += piece.length;
     }
     return !this.#closed();
@@ -77,7 +95,7 @@ export class AgentStream {
   consumed(bytes: number): void {
     this.#unconsumedBytes = Math.max(0, this.#unconsumedBytes - bytes);
     this.#ungrantedBytes += bytes;
-    if (this.#ungrantedBytes < GRANT_BATCH_BYTES || this.#closed()) return;
+    if (this.#ungrantedBytes < this.#windowBytes / GRANTS_OF_A_WINDOW || this.#closed()) return;
     this.#carrier.sendCredit(this.id, this.#ungrantedBytes);
     this.#ungrantedBytes = 0;
   }
@@ -90,17 +108,16 @@ export class AgentStream {
     this.#carrier.sendReset(this.id);
   }
 
-  /** For the connection: a data frame arrived. */
-  receiveData(payload: Buffer): void {
-    const channel = payload[0];
+  /** For the connection: a piece of a data frame arrived, which takes `costBytes` of the window. */
+  receiveData(channel: number, bytes: Buffer, costBytes: number): void {
     if (channel !== 1 && channel !== 2) throw new ProtocolViolation('a data frame names no channel');
-    this.#unconsumedBytes += payload.length;
-    if (this.#unconsumedBytes > STREAM_WINDOW_BYTES) throw new ProtocolViolation('a stream sent beyond its window');
+    this.#unconsumedBytes += costBytes;
+    if (this.#unconsumedBytes > this.#windowBytes) throw new ProtocolViolation('a stream sent beyond its window');
     // The channel byte is consumed here; the listener counts only what it is given.
-    this.consumed(1);
-    if (this.#abandoned) this.consumed(payload.length - 1);
-    else if (this.#listener.data !== undefined) this.#listener.data(payload.subarray(1), channel);
-    else this.consumed(payload.length - 1);
+    const overheadBytes = costBytes - bytes.length;
+    if (overheadBytes > 0) this.consumed(overheadBytes);
+    if (this.#abandoned || this.#listener.data === undefined) this.consumed(bytes.length);
+    else if (bytes.length > 0) this.#listener.data(bytes, channel);
   }
 
   /** For the connection: an event arrived. */
@@ -111,7 +128,7 @@ export class AgentStream {
   /** For the connection: the helper has consumed so much. */
   receiveCredit(bytes: number): void {
     this.#sendCredit += bytes;
-    if (this.#sendCredit > STREAM_WINDOW_BYTES) throw new ProtocolViolation('the helper granted more than was sent');
+    if (this.#sendCredit > this.#inputWindowBytes) throw new ProtocolViolation('the helper granted more than was sent');
     this.#wakeWriters();
   }
 
@@ -127,14 +144,8 @@ export class AgentStream {
     return this.#ended || this.#abandoned;
   }
 
-  async #takeCredit(bytes: number): Promise<boolean> {
-    while (this.#sendCredit < bytes && !this.#closed()) {
-      await new Promise<void>((resolve) => this.#creditWaiters.push(resolve));
-    }
-    if (this.#closed()) return false;
-    this.#sendCredit -= bytes;
-    if (this.#sendCredit === 0) await nextTurn(); // lets grants that already arrived be read
-    return !this.#closed();
+  #moreCredit(): Promise<void> {
+    return new Promise((resolve) => this.#creditWaiters.push(resolve));
   }
 
   #wakeWriters(): void {

@@ -2,9 +2,11 @@
 export const FRAME_HEADER_BYTES = 9;
 export const MAX_PAYLOAD_BYTES = 1024 * 1024;
 /** What one data frame of ours carries at most, so that no stream holds the connection for long. */
-export const MAX_DATA_BYTES = 64 * 1024 - 1;
+export const MAX_DATA_BYTES = 128 * 1024;
 /** What each side may send on a fresh stream before the other grants more; a data frame costs its whole payload. */
 export const STREAM_WINDOW_BYTES = 256 * 1024;
+/** What a transfer is granted in all: one that waits for each grant spends its time on switching between processes. */
+export const TRANSFER_WINDOW_BYTES = 1024 * 1024;
 
 export const FrameType = {
   hello: 0x01,
@@ -17,13 +19,6 @@ export const FrameType = {
   ping: 0x08,
   pong: 0x09,
 } as const;
-
-export interface Frame {
-  readonly type: number;
-  readonly stream: number;
-  /** A view into the received bytes. */
-  readonly payload: Buffer;
-}
 
 /** The helper broke the protocol; its connection is of no more use. */
 export class ProtocolViolation extends Error {}
@@ -43,51 +38,17 @@ export function encodeJsonFrame(type: number, stream: number, value: unknown): B
   return encodeFrame(type, stream, payload);
 }
 
-/** A data frame is a channel byte and the bytes of that channel: 0 stdin, 1 stdout, 2 stderr. */
-export function encodeDataFrame(stream: number, channel: number, bytes: Uint8Array): Buffer {
-  const frame = Buffer.allocUnsafe(FRAME_HEADER_BYTES + 1 + bytes.length);
-  frame.writeUInt32BE(bytes.length + 1, 0);
-  frame.writeUInt8(FrameType.data, 4);
-  frame.writeUInt32BE(stream, 5);
-  frame.writeUInt8(channel, FRAME_HEADER_BYTES);
-  frame.set(bytes, FRAME_HEADER_BYTES + 1);
-  return frame;
+/** What stands before the bytes of a data frame: the header and the channel, 0 stdin, 1 stdout, 2 stderr. */
+export function dataFrameHead(stream: number, channel: number, sizeBytes: number): Buffer {
+  const head = Buffer.allocUnsafe(FRAME_HEADER_BYTES + 1);
+  head.writeUInt32BE(sizeBytes + 1, 0);
+  head.writeUInt8(FrameType.data, 4);
+  head.writeUInt32BE(stream, 5);
+  head.writeUInt8(channel, FRAME_HEADER_BYTES);
+  return head;
 }
 
-/**
- * Cuts a byte stream into frames, however it was chopped on its way. Holds at most one unfinished frame, which is
- * bounded by `MAX_PAYLOAD_BYTES`; a longer one is refused as soon as its header is there.
- */
-export class FrameDecoder {
-  #pending: Buffer[] = [];
-  #pendingBytes = 0;
-  #neededBytes = FRAME_HEADER_BYTES;
-
-  /** Throws `ProtocolViolation`; the decoder must not be used after that. */
-  *push(chunk: Buffer): Generator<Frame> {
-    this.#pending.push(chunk);
-    this.#pendingBytes += chunk.length;
-    if (this.#pendingBytes < this.#neededBytes) return;
-    const bytes = this.#pending.length === 1 ? chunk : Buffer.concat(this.#pending, this.#pendingBytes);
-    let offset = 0;
-    this.#neededBytes = FRAME_HEADER_BYTES;
-    while (bytes.length - offset >= FRAME_HEADER_BYTES) {
-      const payloadBytes = bytes.readUInt32BE(offset);
-      if (payloadBytes > MAX_PAYLOAD_BYTES) throw new ProtocolViolation('a frame is longer than the limit');
-      const frameBytes = FRAME_HEADER_BYTES + payloadBytes;
-      if (bytes.length - offset < frameBytes) {
-        this.#neededBytes = frameBytes;
-        break;
-      }
-      yield {
-        type: bytes.readUInt8(offset + 4),
-        stream: bytes.readUInt32BE(offset + 5),
-        payload: bytes.subarray(offset + FRAME_HEADER_BYTES, offset + frameBytes),
-      };
-      offset += frameBytes;
-    }
-    const rest = bytes.subarray(offset);
-    this.#pending = rest.length === 0 ? [] : [rest];
-    this.#pendingBytes = rest.length;
-  }
+/** Both in one piece, for what is too small to be worth two. */
+export function encodeDataFrame(stream: number, channel: number, bytes: Uint8Array): Buffer {
+  return Buffer.concat([dataFrameHead(stream, channel, bytes.length), bytes]);
 }

@@ -1,16 +1,19 @@
+import type { Writable } from 'node:stream';
 import type { AgentConnection } from '../agent/agent-connection.ts';
 import type { AgentStream } from '../agent/agent-stream.ts';
-import { ReceivedBytes } from '../agent/received-bytes.ts';
+import { TRANSFER_WINDOW_BYTES } from '../agent/frames.ts';
 import { resultOf } from './file-outcome.ts';
+import { IncomingBytes } from './incoming-bytes.ts';
+import type { Transfer } from './transfer-body.ts';
 
 /** A folder that is sent as a tar stream. The helper reads no faster than is taken here. It ends with `close`. */
-export class ArchiveReading {
+export class ArchiveReading implements Transfer {
   readonly #stream: AgentStream;
   readonly #path: string;
-  readonly #incoming: ReceivedBytes;
+  readonly #incoming: IncomingBytes;
   readonly #end: () => void;
 
-  private constructor(stream: AgentStream, path: string, incoming: ReceivedBytes, end: () => void) {
+  private constructor(stream: AgentStream, path: string, incoming: IncomingBytes, end: () => void) {
     this.#stream = stream;
     this.#path = path;
     this.#incoming = incoming;
@@ -19,11 +22,15 @@ export class ArchiveReading {
 
   /** Resolves when the folder is open; rejects with what is wrong with it. */
   static async open(connection: AgentConnection, path: string, end: () => void): Promise<ArchiveReading> {
-    const incoming = new ReceivedBytes();
+    const incoming = new IncomingBytes();
     const begun = Promise.withResolvers<void>();
     const stream = connection.start(
       { op: 'file.archive', path },
-      { data: (bytes) => incoming.push(bytes), event: () => begun.resolve() },
+      {
+        windowBytes: TRANSFER_WINDOW_BYTES,
+        data: (bytes) => incoming.push(bytes),
+        event: () => begun.resolve(),
+      },
     );
     void stream.outcome.then(() => {
       incoming.end();
@@ -41,13 +48,8 @@ export class ArchiveReading {
   }
 
   /** The whole archive, or an error at its end. */
-  async *chunks(): AsyncGenerator<Buffer, void> {
-    for (;;) {
-      const chunk = await this.#incoming.next();
-      if (chunk === null) break;
-      yield chunk;
-      this.#stream.consumed(chunk.length);
-    }
+  async writeTo(to: Writable): Promise<void> {
+    await this.#incoming.writeTo(this.#stream, to);
     resultOf(await this.#stream.outcome, this.#path);
   }
 

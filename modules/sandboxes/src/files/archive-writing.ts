@@ -1,5 +1,6 @@
 import type { AgentConnection } from '../agent/agent-connection.ts';
 import type { AgentStream } from '../agent/agent-stream.ts';
+import { TRANSFER_WINDOW_BYTES } from '../agent/frames.ts';
 import { count } from './file-entry.ts';
 import { resultOf } from './file-outcome.ts';
 
@@ -21,7 +22,10 @@ export class ArchiveWriting {
 
   constructor(connection: AgentConnection, path: string, limits: { maxBytes: number }, end: () => void) {
     const most = { max_entries: MAX_ENTRIES, max_bytes: limits.maxBytes, max_ratio: MAX_RATIO };
-    this.#stream = connection.start({ op: 'file.unpack', path, parents: true, ...most });
+    this.#stream = connection.start(
+      { op: 'file.unpack', path, parents: true, ...most },
+      { inputWindowBytes: TRANSFER_WINDOW_BYTES },
+    );
     this.#path = path;
     this.#end = end;
   }

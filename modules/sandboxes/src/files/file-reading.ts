@@ -1,10 +1,12 @@
+import type { Writable } from 'node:stream';
 import type { AgentConnection } from '../agent/agent-connection.ts';
 import type { AgentStream } from '../agent/agent-stream.ts';
-import { ProtocolViolation } from '../agent/frames.ts';
-import { ReceivedBytes } from '../agent/received-bytes.ts';
+import { ProtocolViolation, TRANSFER_WINDOW_BYTES } from '../agent/frames.ts';
 import { sandboxErrors } from '../errors.ts';
 import { parseEntry, record, type FileEntry } from './file-entry.ts';
 import { resultOf } from './file-outcome.ts';
+import { IncomingBytes } from './incoming-bytes.ts';
+import type { Transfer } from './transfer-body.ts';
 
 export interface ReadOptions {
   readonly offset?: number;
@@ -16,7 +18,7 @@ export interface ReadOptions {
  * A file that is being read. The helper sends no more than is taken here, so a slow client costs one window of memory.
  * It ends with `close`, also when nobody read to the end.
  */
-export class FileReading implements AsyncDisposable {
+export class FileReading implements AsyncDisposable, Transfer {
   readonly entry: FileEntry;
   /** What `chunks` yields, unless the file is cut meanwhile. */
   readonly sizeBytes: number;
@@ -47,9 +49,10 @@ export class FileReading implements AsyncDisposable {
     options: ReadOptions,
     end: () => void,
   ): Promise<FileReading> {
-    const incoming = new Incoming();
+    const incoming = new Incoming(options);
     const request = { op: 'file.read', path, offset: options.offset ?? 0, length: options.length };
     const stream = connection.start(request, {
+      windowBytes: TRANSFER_WINDOW_BYTES,
       data: (bytes) => incoming.push(bytes),
       event: (event) => incoming.stat(event),
     });
@@ -60,9 +63,7 @@ export class FileReading implements AsyncDisposable {
         resultOf(await stream.outcome, path); // throws what went wrong
         throw sandboxErrors.FILE_OPERATION_FAILED({ details: { reason: 'the helper said nothing of the file' } });
       }
-      const left = Math.max(0, entry.sizeBytes - (options.offset ?? 0));
-      const sizeBytes = Math.min(left, options.length ?? left);
-      return new FileReading({ stream, path, incoming, entry, sizeBytes, end });
+      return new FileReading({ stream, path, incoming, entry, sizeBytes: incoming.expectedBytes, end });
     } catch (error) {
       stream.abandon();
       end();
@@ -70,21 +71,15 @@ export class FileReading implements AsyncDisposable {
     }
   }
 
-  /** Exactly `sizeBytes` bytes, or an error: never fewer without a word. */
+  /** Exactly `sizeBytes` bytes, or an error: never fewer without a word. Each chunk is valid until the next one. */
   async *chunks(): AsyncGenerator<Buffer, void> {
-    let sentBytes = 0;
-    for (;;) {
-      const chunk = await this.#incoming.next();
-      if (chunk === null) break;
-      sentBytes += chunk.length;
-      if (sentBytes > this.sizeBytes) throw new ProtocolViolation('the helper sent more than the file has');
-      yield chunk;
-      this.#stream.consumed(chunk.length);
-    }
-    resultOf(await this.#stream.outcome, this.#path);
-    if (sentBytes < this.sizeBytes) {
-      throw sandboxErrors.FILE_OPERATION_FAILED({ details: { reason: 'the file was cut while it was read' } });
-    }
+    yield* this.#incoming.chunks(this.#stream);
+    await this.#assertWhole();
+  }
+
+  async writeTo(to: Writable): Promise<void> {
+    await this.#incoming.writeTo(this.#stream, to);
+    await this.#assertWhole();
   }
 
   close(): void {
@@ -96,22 +91,46 @@ export class FileReading implements AsyncDisposable {
     this.close();
     return Promise.resolve();
   }
+
+  async #assertWhole(): Promise<void> {
+    resultOf(await this.#stream.outcome, this.#path);
+    if (this.#incoming.totalBytes < this.sizeBytes) {
+      throw sandboxErrors.FILE_OPERATION_FAILED({ details: { reason: 'the file was cut while it was read' } });
+    }
+  }
 }
 
-/** The file's attributes come before its bytes. */
-class Incoming extends ReceivedBytes {
+/** The file's attributes come before its bytes; more bytes than they tell of are a violation. */
+class Incoming extends IncomingBytes {
   readonly entry: Promise<FileEntry | null>;
+  readonly #options: ReadOptions;
   readonly #settleEntry: (entry: FileEntry | null) => void;
+  #expectedBytes = 0;
 
-  constructor() {
+  constructor(options: ReadOptions) {
     super();
+    this.#options = options;
     const { promise, resolve } = Promise.withResolvers<FileEntry | null>();
     this.entry = promise;
     this.#settleEntry = resolve;
   }
 
+  get expectedBytes(): number {
+    return this.#expectedBytes;
+  }
+
   stat(event: Readonly<Record<string, unknown>>): void {
-    if (event['type'] === 'stat') this.#settleEntry(parseEntry(record(event['entry'])));
+    if (event['type'] !== 'stat') return;
+    const entry = parseEntry(record(event['entry']));
+    const { offset = 0, length } = this.#options;
+    const leftBytes = Math.max(0, entry.sizeBytes - offset);
+    this.#expectedBytes = Math.min(leftBytes, length ?? leftBytes);
+    this.#settleEntry(entry);
+  }
+
+  override push(bytes: Buffer): void {
+    super.push(bytes);
+    if (this.totalBytes > this.#expectedBytes) throw new ProtocolViolation('the helper sent more than the file has');
   }
 
   override end(): void {

@@ -1,6 +1,7 @@
 import { createHash, type Hash } from 'node:crypto';
 import type { AgentConnection } from '../agent/agent-connection.ts';
 import type { AgentStream } from '../agent/agent-stream.ts';
+import { TRANSFER_WINDOW_BYTES } from '../agent/frames.ts';
 import { parseEntry, type FileEntry } from './file-entry.ts';
 import { resultOf } from './file-outcome.ts';
 
@@ -27,7 +28,10 @@ export class FileWriting {
 
   constructor(connection: AgentConnection, path: string, options: WriteOptions, end: () => void) {
     this.path = path;
-    this.#stream = connection.start({ op: 'file.write', path, ...options });
+    this.#stream = connection.start(
+      { op: 'file.write', path, ...options },
+      { inputWindowBytes: TRANSFER_WINDOW_BYTES },
+    );
     this.#end = end;
   }
 

@@ -1,5 +1,6 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
 import { temporaryFolder, waitFor, type TemporaryFolder } from '@svc/testing';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -48,7 +49,7 @@ const uses: readonly (readonly [string, (connection: AgentConnection) => Promise
     'a folder that is sent',
     async (connection) => {
       const reading = await ArchiveReading.open(connection, '/x', () => undefined);
-      for await (const chunk of reading.chunks()) expect(chunk.length).toBeGreaterThanOrEqual(0);
+      await reading.writeTo(new PassThrough().resume());
     },
   ],
   [

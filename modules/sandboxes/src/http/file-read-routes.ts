@@ -1,10 +1,10 @@
-import { Readable } from 'node:stream';
 import type { HttpApp } from '@svc/http';
 import type { FastifyReply } from 'fastify';
 import { sandboxErrors } from '../errors.ts';
 import { entityTag, modeText, modifiedMs, type FileEntry } from '../files/file-entry.ts';
 import type { FileReading } from '../files/file-reading.ts';
 import type { SandboxFiles } from '../files/file-service.ts';
+import { TransferBody } from '../files/transfer-body.ts';
 import { parseRange } from './file-range.ts';
 import { target, type FileRoutesOptions } from './file-routes.ts';
 import { sendArchive } from './send-archive.ts';
@@ -82,10 +82,8 @@ async function sendBytes(of: SandboxFiles, path: string, reply: FastifyReply, wa
 }
 
 function stream(reply: FastifyReply, reading: FileReading): FastifyReply {
-  const body = Readable.from(reading.chunks(), { objectMode: false, highWaterMark: 256 * 1024 });
-  body.once('close', () => reading.close());
   reply.headers({ ...fileHeaders(reading.entry), 'content-length': String(reading.sizeBytes) });
-  return reply.send(body);
+  return reply.send(new TransferBody(reading));
 }
 
 async function sendJson(of: SandboxFiles, path: string, reply: FastifyReply): Promise<unknown> {
@@ -95,7 +93,7 @@ async function sendJson(of: SandboxFiles, path: string, reply: FastifyReply): Pr
     throw sandboxErrors.FILE_TOO_LARGE({ details: { limit_bytes: MAX_JSON_BYTES } });
   }
   const chunks: Buffer[] = [];
-  for await (const chunk of reading.chunks()) chunks.push(chunk);
+  for await (const chunk of reading.chunks()) chunks.push(Buffer.from(chunk));
   const content = Buffer.concat(chunks).toString('base64');
   const file = { path, size: reading.sizeBytes, mode: modeText(entry.mode), mod_time: modifiedMs(entry) };
   return reply.type('application/json').send(JSON.stringify({ ...file, encoding: 'base64', content }));

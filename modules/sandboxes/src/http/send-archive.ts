@@ -1,7 +1,7 @@
-import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import { sandboxErrors } from '../errors.ts';
 import type { SandboxFiles } from '../files/file-service.ts';
+import { TransferBody } from '../files/transfer-body.ts';
 
 /** A folder as a tar stream. Its length is not known before its end; one that cannot be finished cuts the connection. */
 export async function sendArchive(
@@ -21,8 +21,5 @@ export async function sendArchive(
     if (!(await of.isDirectory(path))) throw sandboxErrors.NOT_A_DIRECTORY({ details: { path } });
     return reply.headers(headers).send();
   }
-  const reading = await of.archive(path);
-  const body = Readable.from(reading.chunks(), { objectMode: false, highWaterMark: 256 * 1024 });
-  body.once('close', () => reading.close());
-  return reply.headers(headers).send(body);
+  return reply.headers(headers).send(new TransferBody(await of.archive(path)));
 }

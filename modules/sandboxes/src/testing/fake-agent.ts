@@ -1,5 +1,6 @@
 import { createServer, type Server, type Socket } from 'node:net';
-import { encodeDataFrame, encodeJsonFrame, FrameDecoder, FrameType, encodeFrame, type Frame } from '../agent/frames.ts';
+import { FrameDecoder } from '../agent/frame-decoder.ts';
+import { encodeDataFrame, encodeJsonFrame, FrameType, encodeFrame } from '../agent/frames.ts';
 
 /**
  * Speaks the helper's protocol on a unix socket without running anything. It knows two commands: `exit N` ends with that
@@ -46,50 +47,52 @@ export class FakeAgent {
     this.#sockets.add(socket);
     socket.once('close', () => this.#sockets.delete(socket));
     socket.on('error', () => undefined);
-    const decoder = new FrameDecoder();
+    const decoder = new FrameDecoder({
+      frame: (type, stream, payload) => this.#answer(socket, type, stream, payload),
+      data: (stream, _channel, bytes, costBytes) => echo(socket, stream, bytes, costBytes),
+    });
     const greet = (): void => void socket.write(encodeJsonFrame(FrameType.hello, 0, { protocol: 1, pid: 1 }));
     if (this.#frozen) this.#ungreeted.push(greet);
     else greet();
-    socket.on('data', (chunk: Buffer) => {
-      for (const frame of decoder.push(chunk)) this.#answer(socket, frame);
-    });
+    socket.on('data', (chunk: Buffer) => decoder.push(chunk));
   }
 
-  #answer(socket: Socket, frame: Frame): void {
-    const end = (code: number): void =>
-      void socket.write(encodeJsonFrame(FrameType.end, frame.stream, { result: { exit_code: code, signal: null } }));
-    switch (frame.type) {
+  #answer(socket: Socket, type: number, stream: number, payload: Buffer): void {
+    switch (type) {
       case FrameType.ping:
-        socket.write(encodeFrame(FrameType.pong, frame.stream, frame.payload));
+        socket.write(encodeFrame(FrameType.pong, stream, payload));
         return;
       case FrameType.open: {
-        const request = JSON.parse(frame.payload.toString()) as { op: string; argv?: string[] };
+        const request = JSON.parse(payload.toString()) as { op: string; argv?: string[] };
         if (request.op.startsWith('file.') || request.op === 'session.list') {
-          for (const answer of answersTo(request.op, frame.stream)) socket.write(answer);
+          for (const answer of answersTo(request.op, stream)) socket.write(answer);
           return;
         }
         const exit = /^exit (\d+)$/.exec(request.argv?.at(-1) ?? '');
-        socket.write(encodeJsonFrame(FrameType.control, frame.stream, { type: 'started', pid: 7, path: '/bin/sh' }));
-        if (exit !== null) end(Number(exit[1]));
-        return;
-      }
-      case FrameType.data: {
-        const bytes = frame.payload.subarray(1);
-        const credit = Buffer.alloc(4);
-        credit.writeUInt32BE(frame.payload.length);
-        socket.write(encodeFrame(FrameType.credit, frame.stream, credit));
-        socket.write(encodeDataFrame(frame.stream, 1, bytes));
-        const exit = /^exit (\d+)\n?$/.exec(bytes.toString());
-        if (exit !== null) end(Number(exit[1]));
+        socket.write(encodeJsonFrame(FrameType.control, stream, { type: 'started', pid: 7, path: '/bin/sh' }));
+        if (exit !== null) socket.write(exited(stream, Number(exit[1])));
         return;
       }
       case FrameType.reset:
         socket.write(
-          encodeJsonFrame(FrameType.end, frame.stream, { error: { code: 'ABORTED', message: 'the stream was reset' } }),
+          encodeJsonFrame(FrameType.end, stream, { error: { code: 'ABORTED', message: 'the stream was reset' } }),
         );
         return;
     }
   }
+}
+
+function echo(socket: Socket, stream: number, bytes: Buffer, costBytes: number): void {
+  const credit = Buffer.alloc(4);
+  credit.writeUInt32BE(costBytes);
+  socket.write(encodeFrame(FrameType.credit, stream, credit));
+  socket.write(encodeDataFrame(stream, 1, bytes));
+  const exit = /^exit (\d+)\n?$/.exec(bytes.toString());
+  if (exit !== null) socket.write(exited(stream, Number(exit[1])));
+}
+
+function exited(stream: number, code: number): Buffer {
+  return encodeJsonFrame(FrameType.end, stream, { result: { exit_code: code, signal: null } });
 }
 
 const ENTRY = {

@@ -27,8 +27,9 @@ func (a *agent) serve(file *os.File) {
 	c := &conn{agent: a, file: file, streams: map[uint32]*stream{}}
 	defer c.close()
 	c.sendJSON(frame.Hello, 0, map[string]any{"protocol": protocolVersion, "pid": os.Getpid()})
+	reader := frame.NewReader(file)
 	for {
-		f, err := frame.Read(file)
+		f, err := reader.Read()
 		if err != nil || !c.dispatch(f) {
 			return
 		}
@@ -52,7 +53,7 @@ func (c *conn) dispatch(f frame.Frame) bool {
 	}
 	switch f.Type {
 	case frame.Data:
-		return len(f.Payload) > 0 && s.in.push(f.Payload[1:], len(f.Payload))
+		return len(f.Payload) > 0 && s.in.push(f.Payload)
 	case frame.Control:
 		return s.control(f.Payload)
 	case frame.Credit:

@@ -18,26 +18,26 @@ var errAborted = errors.New("the stream was reset")
 
 // inboxReader reads what the platform sends, and lets it send more as that is used.
 type inboxReader struct {
-	stream *stream
-	chunk  []byte
-	spent  int
-	total  int64
+	stream  *stream
+	payload []byte
+	chunk   []byte
+	total   int64
 }
 
 func (r *inboxReader) Read(p []byte) (int, error) {
 	for len(r.chunk) == 0 {
-		if r.spent > 0 {
-			r.stream.grant(r.spent)
-			r.spent = 0
+		if r.payload != nil {
+			r.stream.consumed(r.payload)
+			r.payload = nil
 		}
-		chunk, aborted := r.stream.in.next()
+		payload, aborted := r.stream.in.next()
 		if aborted {
 			return 0, errAborted
 		}
-		if chunk == nil {
+		if payload == nil {
 			return 0, io.EOF
 		}
-		r.chunk, r.spent = chunk, len(chunk)+1
+		r.payload, r.chunk = payload, payload[1:]
 	}
 	n := copy(p, r.chunk)
 	r.chunk = r.chunk[n:]

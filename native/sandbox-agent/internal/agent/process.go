@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"syscall"
 	"time"
+
+	"svc.dev/sandbox-agent/internal/frame"
 )
 
 const (
@@ -125,14 +127,15 @@ func obeySignals(s *stream, pid int, exited <-chan struct{}) {
 
 func copyInput(s *stream, to *os.File) {
 	for {
-		chunk, aborted := s.in.next()
-		if chunk == nil || aborted {
+		payload, aborted := s.in.next()
+		if payload == nil || aborted {
 			return
 		}
-		if _, err := to.Write(chunk); err != nil {
+		if _, err := to.Write(payload[1:]); err != nil {
 			return
 		}
-		s.grant(len(chunk) + 1)
+		s.grant(len(payload))
+		frame.Recycle(payload)
 	}
 }
 

@@ -11,7 +11,10 @@ import (
 // dataHead is where the payload of a data frame begins in its buffer: header and channel byte stand before it.
 const dataHead = frame.HeaderBytes + 1
 
-const maxEarlyControls = 64
+const (
+	maxEarlyControls = 64
+	grantStep        = frame.TransferWindowBytes / 8
+)
 
 const (
 	channelStdin  byte = 0
@@ -31,6 +34,8 @@ type stream struct {
 	mu    sync.Mutex
 	obey  func(controlMessage)
 	early []controlMessage
+	// Consumed by a transfer and not granted yet.
+	ungranted int
 	// Between the last frames of a stream: nothing may follow its end.
 	sending sync.Mutex
 	ended   bool
@@ -70,6 +75,22 @@ func (s *stream) grant(bytes int) {
 	defer s.sending.Unlock()
 	if !s.ended {
 		_ = s.conn.send(frame.Credit, s.id, payload[:])
+	}
+}
+
+// transfer widens the window of a stream that takes in a whole file, before anything is consumed.
+func (s *stream) transfer() {
+	s.in.widen(frame.TransferWindowBytes - frame.WindowBytes)
+	s.grant(frame.TransferWindowBytes - frame.WindowBytes)
+}
+
+// consumed takes the payload back and grants in steps: each grant wakes the platform up.
+func (s *stream) consumed(payload []byte) {
+	s.ungranted += len(payload)
+	frame.Recycle(payload)
+	if s.ungranted >= grantStep {
+		s.grant(s.ungranted)
+		s.ungranted = 0
 	}
 }
 
@@ -157,51 +178,59 @@ func (w *window) close() {
 type inbox struct {
 	mu       sync.Mutex
 	cond     sync.Cond
-	chunks   [][]byte
+	payloads [][]byte
 	held     int
+	window   int
 	finished bool
 	closed   bool
 }
 
 func newInbox() *inbox {
-	i := &inbox{}
+	i := &inbox{window: frame.WindowBytes}
 	i.cond.L = &i.mu
 	return i
 }
 
-func (i *inbox) push(chunk []byte, cost int) bool {
+func (i *inbox) push(payload []byte) bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if i.closed || i.finished {
 		return true
 	}
-	i.held += cost
-	if i.held > frame.WindowBytes {
+	i.held += len(payload)
+	if i.held > i.window {
 		return false
 	}
-	i.chunks = append(i.chunks, chunk)
+	i.payloads = append(i.payloads, payload)
 	i.cond.Signal()
 	return true
 }
 
-// next answers nil at the end of input; aborted tells an end by reset from the sender's own.
-func (i *inbox) next() (chunk []byte, aborted bool) {
+// next answers the payload of a data frame, its channel byte first, or nil at the end of input; aborted tells an end by
+// reset from the sender's own.
+func (i *inbox) next() (payload []byte, aborted bool) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	for len(i.chunks) == 0 && !i.finished && !i.closed {
+	for len(i.payloads) == 0 && !i.finished && !i.closed {
 		i.cond.Wait()
 	}
 	if i.closed {
 		return nil, true
 	}
-	if len(i.chunks) == 0 {
+	if len(i.payloads) == 0 {
 		return nil, false
 	}
-	chunk = i.chunks[0]
-	i.chunks[0] = nil
-	i.chunks = i.chunks[1:]
-	i.held -= len(chunk) + 1
-	return chunk, false
+	payload = i.payloads[0]
+	i.payloads[0] = nil
+	i.payloads = i.payloads[1:]
+	i.held -= len(payload)
+	return payload, false
+}
+
+func (i *inbox) widen(bytes int) {
+	i.mu.Lock()
+	i.window += bytes
+	i.mu.Unlock()
 }
 
 func (i *inbox) finish() {
@@ -214,7 +243,7 @@ func (i *inbox) finish() {
 func (i *inbox) close() {
 	i.mu.Lock()
 	i.closed = true
-	i.chunks = nil
+	i.payloads = nil
 	i.cond.Broadcast()
 	i.mu.Unlock()
 }

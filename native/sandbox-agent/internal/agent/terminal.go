@@ -5,6 +5,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"svc.dev/sandbox-agent/internal/frame"
 )
 
 const (
@@ -146,11 +148,12 @@ func (t *terminal) serve(s *stream, since *uint64) (any, *failure) {
 // takeInput types what the stream sends until it ends. Streams type one chunk at a time, whole.
 func (t *terminal) takeInput(s *stream) {
 	for {
-		chunk, aborted := s.in.next()
-		if chunk == nil || aborted || !t.typeChunk(s, chunk) {
+		payload, aborted := s.in.next()
+		if payload == nil || aborted || !t.typeChunk(s, payload[1:]) {
 			return
 		}
-		s.grant(len(chunk) + 1)
+		s.grant(len(payload))
+		frame.Recycle(payload)
 	}
 }
 

@@ -32,7 +32,7 @@ func readFile(s *stream, r *request) (any, *failure) {
 		left = min(left, max(*r.Length, 0))
 	}
 	offset := max(r.Offset, 0)
-	buffer := make([]byte, dataHead+frame.MaxDataBytes-1)
+	buffer := make([]byte, dataHead+min(left, frame.MaxDataBytes))
 	sent := int64(0)
 	for left > 0 {
 		n, err := syscall.Pread(fd, buffer[dataHead:dataHead+int(min(left, int64(len(buffer)-dataHead)))], offset)
@@ -146,14 +146,16 @@ func appendFile(s *stream, target string) (any, *failure) {
 }
 
 func receive(s *stream, fd int) *failure {
+	s.transfer()
 	for {
-		chunk, aborted := s.in.next()
+		payload, aborted := s.in.next()
 		if aborted {
 			return fail("ABORTED", "the stream was reset")
 		}
-		if chunk == nil {
+		if payload == nil {
 			return nil
 		}
+		chunk := payload[1:]
 		for written := 0; written < len(chunk); {
 			n, err := syscall.Write(fd, chunk[written:])
 			if err == syscall.EINTR {
@@ -164,7 +166,7 @@ func receive(s *stream, fd int) *failure {
 			}
 			written += n
 		}
-		s.grant(len(chunk) + 1)
+		s.consumed(payload)
 	}
 }
 

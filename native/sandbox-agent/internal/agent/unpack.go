@@ -48,6 +48,7 @@ func unpackInto(target string, s *stream, r *request) (any, error) {
 		return nil, err
 	}
 	defer syscall.Close(root)
+	s.transfer()
 	x := newExtraction(root, s, r)
 	if err := x.run(); err != nil {
 		return nil, err

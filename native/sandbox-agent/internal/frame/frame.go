@@ -2,9 +2,11 @@
 package frame
 
 import (
+	"bufio"
 	"encoding/binary"
 	"errors"
 	"io"
+	"sync"
 )
 
 const (
@@ -13,9 +15,13 @@ const (
 	// MaxPayloadBytes bounds every frame; a longer one ends the connection.
 	MaxPayloadBytes = 1 << 20
 	// MaxDataBytes is the most that one Data frame of ours carries, so that no stream holds the line for long.
-	MaxDataBytes = 64 << 10
+	MaxDataBytes = 128 << 10
 	// WindowBytes is what each side may send on a fresh stream before the other grants more.
 	WindowBytes = 256 << 10
+	// TransferWindowBytes is what a transfer is granted in all.
+	TransferWindowBytes = 1 << 20
+	// pooledBytes is where a payload is worth to be used again.
+	pooledBytes = 8 << 10
 )
 
 const (
@@ -33,17 +39,42 @@ const (
 // ErrTooLong is a protocol violation: the peer announced a payload above MaxPayloadBytes.
 var ErrTooLong = errors.New("frame is longer than the limit")
 
-// Frame is one decoded message. Payload belongs to the reader.
+// Frame is one decoded message. Payload belongs to the reader, who may give it back by Recycle.
 type Frame struct {
 	Type    byte
 	Stream  uint32
 	Payload []byte
 }
 
+// payloads are used again: at hundreds of megabytes in a second the collector would have more to do than we.
+var payloads = sync.Pool{New: func() any { return new([MaxDataBytes + 1]byte) }}
+
+func newPayload(length int) []byte {
+	if length < pooledBytes || length > MaxDataBytes+1 {
+		return make([]byte, length)
+	}
+	return payloads.Get().(*[MaxDataBytes + 1]byte)[:length]
+}
+
+// Recycle takes a payload back, whole as it was read. Nobody may use it afterwards.
+func Recycle(payload []byte) {
+	if cap(payload) == MaxDataBytes+1 {
+		payloads.Put((*[MaxDataBytes + 1]byte)(payload[:MaxDataBytes+1]))
+	}
+}
+
+// Reader reads frames with few system calls: headers come with what follows them.
+type Reader struct {
+	source *bufio.Reader
+}
+
+// NewReader has a small buffer: what is long is read into its own place.
+func NewReader(source io.Reader) *Reader { return &Reader{bufio.NewReaderSize(source, 4<<10)} }
+
 // Read takes exactly one frame. io.EOF means the peer closed between frames.
-func Read(r io.Reader) (Frame, error) {
+func (r *Reader) Read() (Frame, error) {
 	var header [HeaderBytes]byte
-	if _, err := io.ReadFull(r, header[:]); err != nil {
+	if _, err := io.ReadFull(r.source, header[:]); err != nil {
 		return Frame{}, err
 	}
 	length := binary.BigEndian.Uint32(header[0:4])
@@ -52,8 +83,8 @@ func Read(r io.Reader) (Frame, error) {
 	}
 	frame := Frame{Type: header[4], Stream: binary.BigEndian.Uint32(header[5:9])}
 	if length > 0 {
-		frame.Payload = make([]byte, length)
-		if _, err := io.ReadFull(r, frame.Payload); err != nil {
+		frame.Payload = newPayload(int(length))
+		if _, err := io.ReadFull(r.source, frame.Payload); err != nil {
 			return Frame{}, io.ErrUnexpectedEOF
 		}
 	}

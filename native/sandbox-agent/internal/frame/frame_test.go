@@ -10,7 +10,7 @@ import (
 func TestReadGivesBackWhatPutHeaderAnnounced(t *testing.T) {
 	buffer := append(make([]byte, HeaderBytes), "hello"...)
 	PutHeader(buffer, Data, 7, 5)
-	got, err := Read(bytes.NewReader(buffer))
+	got, err := NewReader(bytes.NewReader(buffer)).Read()
 	if err != nil || got.Type != Data || got.Stream != 7 || string(got.Payload) != "hello" {
 		t.Fatalf("got %+v, %v", got, err)
 	}
@@ -19,7 +19,7 @@ func TestReadGivesBackWhatPutHeaderAnnounced(t *testing.T) {
 func TestReadRefusesAPayloadAboveTheLimitBeforeAllocatingIt(t *testing.T) {
 	header := make([]byte, HeaderBytes)
 	PutHeader(header, Data, 1, MaxPayloadBytes+1)
-	if _, err := Read(bytes.NewReader(header)); !errors.Is(err, ErrTooLong) {
+	if _, err := NewReader(bytes.NewReader(header)).Read(); !errors.Is(err, ErrTooLong) {
 		t.Fatalf("got %v", err)
 	}
 }
@@ -27,10 +27,10 @@ func TestReadRefusesAPayloadAboveTheLimitBeforeAllocatingIt(t *testing.T) {
 func TestReadTellsACutFrameFromAClosedConnection(t *testing.T) {
 	header := make([]byte, HeaderBytes)
 	PutHeader(header, Data, 1, 5)
-	if _, err := Read(bytes.NewReader(append(header, "he"...))); !errors.Is(err, io.ErrUnexpectedEOF) {
+	if _, err := NewReader(bytes.NewReader(append(header, "he"...))).Read(); !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Fatalf("cut: got %v", err)
 	}
-	if _, err := Read(bytes.NewReader(nil)); !errors.Is(err, io.EOF) {
+	if _, err := NewReader(bytes.NewReader(nil)).Read(); !errors.Is(err, io.EOF) {
 		t.Fatalf("closed: got %v", err)
 	}
 }
