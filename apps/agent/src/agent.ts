@@ -176,6 +176,7 @@ function connectParts(dependencies: AgentDependencies, resources: Resources): Pa
     }),
     handlers: {
       connected: (session) => {
+        runner.reconnected();
         delivery.begin(session);
         reporter.connected();
       },

@@ -86,14 +86,14 @@ export class PlatformChannel {
     return this.#current.send(type, payload);
   }
 
-  /** Resolves when there is a connection that is not closing; rejects with the reason when the signal aborts. */
+  /** Resolves when there is a connection to a peer that is known; rejects with the reason when the signal aborts. */
   async connected(signal: AbortSignal): Promise<void> {
     const aborted = Promise.withResolvers<never>();
     const abort = (): void => aborted.reject(signal.reason);
     signal.addEventListener('abort', abort, { once: true });
     try {
       signal.throwIfAborted();
-      while (this.#current === null || this.#current.closed) {
+      while (this.#current === null || this.#current.closed || this.#current.mode === 'waiting') {
         await Promise.race([this.#arrival.promise, aborted.promise]);
       }
     } finally {

@@ -1,5 +1,13 @@
 import type { AppError } from '@svc/errors';
-import type { CommandAck, CommandName, CommandResult, Envelope, PlatformPayloads } from '@svc/protocol';
+import type {
+  CommandAck,
+  CommandName,
+  CommandOutput,
+  CommandResult,
+  Envelope,
+  OutputAck,
+  PlatformPayloads,
+} from '@svc/protocol';
 import type { Logger } from '@svc/telemetry';
 import type { Delivery } from '../channel/delivery.ts';
 import type { PlatformChannel } from '../channel/channel.ts';
@@ -62,8 +70,9 @@ export class CommandRunner {
       commandId,
       clock,
       sendProgress: (progress) => void channel.send('command_progress', progress).catch(() => undefined),
-      sendOutput: (output) => channel.send('command_output', output),
+      sendOutput: (output) => this.#sendOutput(output),
       connected: (signal) => channel.connected(signal),
+      acknowledgesOutput: () => channel.session?.welcome?.acknowledges_output === true,
     });
     this.#running.set(commandId, running); // before anything is awaited: the same id may be in the next frame
     const work = this.#run(command, running, payload)
@@ -89,6 +98,15 @@ export class CommandRunner {
   cancel(commandId: string, reason?: string): void {
     const details = reason === undefined ? {} : { details: { reason } };
     this.#running.get(commandId)?.cancel(agentErrors.CANCELLED(details));
+  }
+
+  outputStored({ outputs }: OutputAck): void {
+    for (const { command_id: id, seq } of outputs) this.#running.get(id)?.outputStored(seq);
+  }
+
+  /** Another connection: what the platform may not have got goes over it. */
+  reconnected(): void {
+    for (const running of this.#running.values()) running.reconnected();
   }
 
   input(commandId: string, input: CommandInput): void {
@@ -134,6 +152,7 @@ export class CommandRunner {
       log.warn({ err: error, command, command_id: commandId }, 'command failed');
       return { status: 'failed', error: messageErrorOf(error) };
     });
+    await running.outputSettled();
     await this.#finish(commandId, command, startedAt, outcome);
   }
 
@@ -173,6 +192,13 @@ export class CommandRunner {
       log.error({ err: error, command_id: commandId }, 'the result is not in the journal');
     }
     delivery.resultReady(result);
+  }
+
+  /** Not before the platform said whether it confirms output. */
+  #sendOutput(output: CommandOutput): Promise<void> {
+    const { channel } = this.#options;
+    if (channel.session?.mode !== 'waiting') return channel.send('command_output', output);
+    return Promise.reject(agentErrors.UNAVAILABLE({ details: { reason: 'the platform has not said who it is' } }));
   }
 
   #acknowledge(ack: CommandAck): void {

@@ -14,7 +14,7 @@ export interface CommandContext {
   readonly signal: AbortSignal;
   /** Best effort, thinned out: what it says stands in the result as well. */
   progress(phase: string, message: string, counts?: Record<string, number>): void;
-  /** Resolves when it left for the network; waits while the platform is away, and rejects when the command is cancelled then. */
+  /** Resolves when it left for the network and not too much is unconfirmed; waits while the platform is away, and rejects when the command is cancelled then. */
   output(piece: Omit<CommandOutput, 'command_id' | 'seq'>): Promise<void>;
   /** Who wants input registers here; at most one. */
   onInput(listener: (input: CommandInput) => void): void;

@@ -33,6 +33,9 @@ export function routeMessage({ runner, delivery, log }: MessageRouterOptions, me
     case 'resize':
       runner.input(message.payload.command_id, { ...message.payload, type: 'resize' });
       return;
+    case 'output_ack':
+      runner.outputStored(message.payload);
+      return;
     case 'result_ack':
       delivery.resultsStored(message.payload).catch((error: unknown) => {
         log.error({ err: error }, 'an acknowledgement could not be written down');

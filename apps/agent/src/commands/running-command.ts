@@ -1,7 +1,7 @@
-import { isAppError } from '@svc/errors';
-import type { CommandOutput, CommandProgress } from '@svc/protocol';
+import { PROTOCOL_LIMITS, type CommandOutput, type CommandProgress } from '@svc/protocol';
 import type { Clock } from '../clock.ts';
 import type { CommandContext, CommandInput } from './handler.ts';
+import { OutputWindow } from './output-window.ts';
 
 export interface RunningCommandOptions {
   commandId: string;
@@ -10,10 +10,14 @@ export interface RunningCommandOptions {
   sendOutput(output: CommandOutput): Promise<void>;
   /** Resolves when there is a connection again; rejects when the signal aborts. */
   connected(signal: AbortSignal): Promise<void>;
+  /** Whether the platform of now says which output it has. */
+  acknowledgesOutput(): boolean;
 }
 
 const PROGRESS_INTERVAL_MS = 1000;
 const MAX_PENDING_INPUTS = 256;
+/** Output that left and is not stored, in UTF-16 units. */
+const MAX_UNSTORED = 4 * PROTOCOL_LIMITS.outputChunkSizeBytes;
 
 /** One command while it runs: its signal, its numbered progress and output, its input. */
 export class RunningCommand implements CommandContext {
@@ -21,6 +25,7 @@ export class RunningCommand implements CommandContext {
   readonly #options: RunningCommandOptions;
   readonly #abort = new AbortController();
   readonly #pending: CommandInput[] = [];
+  readonly #window: OutputWindow;
   #listener: ((input: CommandInput) => void) | undefined;
   #sequence = 0;
   #phase = '';
@@ -29,6 +34,13 @@ export class RunningCommand implements CommandContext {
   constructor(options: RunningCommandOptions) {
     this.#options = options;
     this.commandId = options.commandId;
+    this.#window = new OutputWindow({
+      send: (output) => options.sendOutput(output),
+      connected: (signal) => options.connected(signal),
+      acknowledges: () => options.acknowledgesOutput(),
+      signal: this.signal,
+      maxWaiting: MAX_UNSTORED,
+    });
   }
 
   get signal(): AbortSignal {
@@ -53,19 +65,22 @@ export class RunningCommand implements CommandContext {
     });
   }
 
-  /** A piece that a broken connection kept from leaving goes over the next one, with its number. */
-  async output(piece: Omit<CommandOutput, 'command_id' | 'seq'>): Promise<void> {
-    const { sendOutput, connected } = this.#options;
-    const output = { command_id: this.commandId, seq: ++this.#sequence, ...piece };
-    for (;;) {
-      try {
-        await sendOutput(output);
-        return;
-      } catch (error) {
-        if (isAppError(error) && error.code === 'FRAME_TOO_LARGE') throw error;
-        await connected(this.signal);
-      }
-    }
+  /** A piece that did not arrive goes again over the next connection, with its number. */
+  output(piece: Omit<CommandOutput, 'command_id' | 'seq'>): Promise<void> {
+    return this.#window.add({ command_id: this.commandId, seq: ++this.#sequence, ...piece });
+  }
+
+  outputStored(seq: number): void {
+    this.#window.stored(seq);
+  }
+
+  reconnected(): void {
+    this.#window.reconnected();
+  }
+
+  /** Resolves when the platform has all output, or the command was cancelled: its result must not come before that. */
+  outputSettled(): Promise<void> {
+    return this.#window.settled();
   }
 
   onInput(listener: (input: CommandInput) => void): void {

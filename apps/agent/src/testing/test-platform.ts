@@ -166,9 +166,12 @@ export class TestPlatform {
         resumed: this.#storedSeq.has(outboxId),
         last_received_seq: this.#storedSeq.get(outboxId) ?? 0,
         server_time: new Date().toISOString(),
+        acknowledges_output: true,
         heartbeat_interval_seconds: 30,
         limits: { messages_per_minute: 1000, messages_burst: 100, frame_size_bytes: 1_048_576 },
       });
+    } else if (message.type === 'command_output') {
+      reply('output_ack', { outputs: [{ command_id: message.payload.command_id, seq: message.payload.seq }] });
     } else if (message.type === 'command_result' && this.#options.acknowledgeResults !== false) {
       reply('result_ack', { command_ids: [message.payload.command_id] });
     } else if (message.type === 'event' && this.#options.acknowledgeEvents !== false) {

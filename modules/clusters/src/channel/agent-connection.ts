@@ -43,6 +43,8 @@ export class AgentConnection implements AgentLink {
   readonly connectedAtMs: number;
   /** Set by the session at hello. */
   instanceId: string | null = null;
+  /** Set by the session at hello. */
+  isFirstConnection = true;
   /** Set by the session at hello: whose numbers its events have. */
   outboxId: string | null = null;
   readonly #options: AgentConnectionOptions;

@@ -51,6 +51,7 @@ export class AgentMessages implements SessionHandlers {
         last_received_seq: lastReceivedSequence,
         server_time: clock.now().toISOString(),
         platform_version: version,
+        acknowledges_output: true,
         heartbeat_interval_seconds: PROTOCOL_TIMES.heartbeatIntervalMs / 1000,
         limits: {
           messages_per_minute: PROTOCOL_LIMITS.messagesPerMinute,
@@ -95,7 +96,9 @@ export class AgentMessages implements SessionHandlers {
       case 'command_progress':
         return replies.progress(connection, message.payload);
       case 'command_output':
-        return replies.output(connection, message.payload);
+        await replies.output(connection, message.payload);
+        session.outputArrived(message.payload.command_id, message.payload.seq);
+        return;
       case 'command_result':
         return replies.result(connection, message.payload);
       case 'error':

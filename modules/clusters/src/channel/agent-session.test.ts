@@ -94,6 +94,15 @@ describe('what an agent may say', () => {
     expect(await agent.next('result_ack')).toMatchObject({ payload: { command_ids: ['cmd-unknown00000'] } });
   });
 
+  it('says which output has arrived, whether anybody reads it or not', async () => {
+    agent.hello('instance-1');
+    expect(await agent.next('welcome')).toMatchObject({ payload: { acknowledges_output: true } });
+    const output = { command_id: 'cmd-unknown00000', stream: 'log', encoding: 'utf8', data: 'x' };
+    for (const seq of [1, 2, 3]) agent.say('command_output', { ...output, seq });
+    await waitFor(() => agent.of('output_ack').some(({ payload }) => JSON.stringify(payload).includes('"seq":3')));
+    expect(agent.of('output_ack').at(-1)?.payload).toEqual({ outputs: [{ command_id: 'cmd-unknown00000', seq: 3 }] });
+  });
+
   it('stores an event once, however often it is sent, and acknowledges it after that', async () => {
     agent.hello('instance-1');
     await agent.next('welcome');

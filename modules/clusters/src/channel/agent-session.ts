@@ -7,12 +7,14 @@ import {
   type AgentMessage,
   type Hello,
   type MessageDecoder,
+  type PlatformPayloads,
 } from '@svc/protocol';
 import type { WebSocket } from 'ws';
 import type { Introduction } from '../domain/cluster.ts';
 import type { Clock } from '../domain/clock.ts';
 import { AgentConnection } from './agent-connection.ts';
 import { CONTRACT_RATE, MessageBudget } from './message-budget.ts';
+import { OutputAcks } from './output-acks.ts';
 import { PeerErrors } from './peer-errors.ts';
 import { ReceiveQueue } from './receive-queue.ts';
 
@@ -48,6 +50,7 @@ export class AgentSession {
   readonly #options: AgentSessionOptions;
   readonly #received: ReceiveQueue<Received>;
   readonly #errors: PeerErrors;
+  readonly #outputs: OutputAcks;
   #cancelHelloWait: () => void;
   #introduced: 'no' | 'contract' | 'svc' = 'no';
 
@@ -77,10 +80,18 @@ export class AgentSession {
       onClosed: (code) => this.#closed(code),
       deaf: () => this.#received.paused,
     });
-    this.#errors = new PeerErrors(clock, (error) => this.#sendQuietly(error));
+    this.#errors = new PeerErrors(clock, (error) => this.#sendQuietly('error', error));
+    this.#outputs = new OutputAcks(clock, (ack) => {
+      if (this.connection.instanceId !== null) this.#sendQuietly('output_ack', ack);
+    });
     this.#cancelHelloWait = clock.setTimer(() => {
       this.#introduce(null).catch((error: unknown) => this.#fail(error));
     }, PROTOCOL_TIMES.welcomeTimeoutMs);
+  }
+
+  /** Acknowledged in a moment, together with what else arrives until then. */
+  outputArrived(commandId: string, seq: number): void {
+    this.#outputs.arrived(commandId, seq);
   }
 
   /** Resolves when the message in hand is done; what waits behind it is dropped, its sender keeps it. */
@@ -127,6 +138,7 @@ export class AgentSession {
     this.#introduced = wanted;
     this.#cancelHelloWait();
     this.connection.instanceId = hello?.instance_id ?? null;
+    this.connection.isFirstConnection = (hello?.epoch ?? 1) === 1;
     this.connection.outboxId = hello?.outbox_id ?? this.connection.instanceId;
     await this.#options.handlers.introduce(this, hello);
   }
@@ -148,8 +160,8 @@ export class AgentSession {
     });
   }
 
-  #sendQuietly(error: Parameters<PeerErrors['tell']>[0]): void {
-    this.connection.send('error', error).catch((reason: unknown) => {
+  #sendQuietly<Type extends 'error' | 'output_ack'>(type: Type, payload: PlatformPayloads[Type]): void {
+    this.connection.send(type, payload).catch((reason: unknown) => {
       if (!this.connection.closed) this.#options.handlers.failed(this, reason);
     });
   }
@@ -163,6 +175,7 @@ export class AgentSession {
 
   #closed(code: number): void {
     this.#cancelHelloWait();
+    this.#outputs.close();
     void this.#received.close();
     this.#options.handlers.closed(this, code);
   }

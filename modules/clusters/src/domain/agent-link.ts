@@ -7,6 +7,8 @@ export interface AgentLink {
   readonly epoch: number;
   /** Null for an agent that said no hello: it knows the contract's six types and answers no command. */
   readonly instanceId: string | null;
+  /** The process that says hello has had no connection before this one. */
+  readonly isFirstConnection: boolean;
   readonly closed: boolean;
   /** Milliseconds since the Unix epoch. */
   readonly connectedAtMs: number;

@@ -22,18 +22,27 @@ const SENT: Command = {
 };
 
 describe('what becomes of a command that was sent over an earlier connection', () => {
-  const CASES: readonly [string, Partial<Command>, string | null, boolean, boolean, Recovery][] = [
+  const CASES: readonly [string, Partial<Command>, string | null, boolean, boolean, Recovery, boolean?][] = [
     ['an exec that the same process runs', {}, 'instance-1', true, false, 'keep'],
     ['an exec that the same process did not get', {}, 'instance-1', false, false, 'send-again'],
     ['an exec of a process that ended', {}, 'instance-2', false, false, 'lose'],
-    ['an exec sent before the agent said who it is', { sentInstanceId: null }, 'instance-2', false, false, 'keep'],
+    ['an exec sent before a late hello', { sentInstanceId: null }, 'instance-2', false, false, 'send-again', false],
+    [
+      'an exec sent before a late hello, of a process that ended',
+      { sentInstanceId: null },
+      'new',
+      false,
+      false,
+      'lose',
+    ],
+    ['an exec sent before a late hello that runs', { sentInstanceId: null }, 'instance-1', true, false, 'keep', false],
     ['a deploy of a process that ended', { kind: 'deploy' }, 'instance-2', false, false, 'send-again'],
     ['a deploy sent to a peer of the contract', { kind: 'deploy' }, null, false, false, 'keep'],
     ['logs that somebody reads, of a process that ended', { kind: 'logs' }, 'instance-2', false, true, 'lose'],
     ['logs that nobody reads any more', { kind: 'logs' }, 'instance-1', true, false, 'abandon'],
   ];
-  it.each(CASES)('%s', (_name, command, instanceId, isInFlight, hasReader, recovery) => {
+  it.each(CASES)('%s', (_name, command, instanceId, isInFlight, hasReader, recovery, isFirstConnection = true) => {
     const inFlight = new Set(isInFlight ? ['cmd-1'] : []);
-    expect(recoveryOf({ ...SENT, ...command }, { instanceId }, inFlight, hasReader)).toBe(recovery);
+    expect(recoveryOf({ ...SENT, ...command }, { instanceId, isFirstConnection }, inFlight, hasReader)).toBe(recovery);
   });
 });

@@ -5,22 +5,21 @@ import type { Command } from './command.ts';
 export type Recovery = 'keep' | 'send-again' | 'lose' | 'abandon';
 
 /**
- * - `keep`: the agent says it has it, or it is unknown which process it was sent to.
+ * - `keep`: the agent says it has it, or it is one of the contract and says nothing.
  * - `send-again`: the same process may never have received it and knows its ids, so twice is safe. A deploy is also safe
- *   for another process: the agent keeps the ids of deploys in the cluster, and applying is idempotent.
+ *   for another process: the agent keeps the ids of deploys in the cluster, and applying is idempotent. What was sent
+ *   before a late hello went to the process that connects now again; a process that connects for the first time is another.
  * - `lose`: another process may have run an exec halfway; running it twice would be worse than not knowing.
  * - `abandon`: logs whose reader is gone with the last run of the platform.
  */
 export function recoveryOf(
   command: Command,
-  link: Pick<AgentLink, 'instanceId'>,
+  link: Pick<AgentLink, 'instanceId' | 'isFirstConnection'>,
   inFlight: ReadonlySet<string>,
   hasReader: boolean,
 ): Recovery {
   if (command.kind === 'logs' && !hasReader) return 'abandon';
   if (link.instanceId === null || inFlight.has(command.id)) return 'keep';
-  // Sent before the agent said who it is: a hello that came late may be of the very process that runs it.
-  if (command.sentInstanceId === null && command.kind !== 'deploy') return 'keep';
   if (command.kind === 'deploy' || command.sentInstanceId === link.instanceId) return 'send-again';
-  return 'lose';
+  return command.sentInstanceId === null && !link.isFirstConnection ? 'send-again' : 'lose';
 }

@@ -9,11 +9,12 @@ export interface OutputReader {
 
 /** A `logs` command lives as long as its reader: without one it is cancelled. */
 export class OutputRelays {
-  readonly #readers = new Map<string, OutputReader & { clusterId: string }>();
+  readonly #readers = new Map<string, OutputReader & { clusterId: string; sequence: number }>();
 
   add(clusterId: string, commandId: string, reader: OutputReader): void {
     this.#readers.set(commandId, {
       clusterId,
+      sequence: -1,
       output: (output) => reader.output(output),
       end: (outcome) => reader.end(outcome),
     });
@@ -31,6 +32,8 @@ export class OutputRelays {
   output(clusterId: string, output: CommandOutput): boolean {
     const reader = this.#readers.get(output.command_id);
     if (reader === undefined || reader.clusterId !== clusterId) return false;
+    if (output.seq <= reader.sequence) return true; // sent again: its acknowledgement was lost with a connection
+    reader.sequence = output.seq;
     reader.output(output);
     return true;
   }

@@ -125,6 +125,10 @@ async function* logText(
     if (piece.droppedBytes > 0) yield `[${piece.droppedBytes} bytes were dropped: the reader is too slow]\n`;
     if (piece.text !== '') yield piece.text;
   }
+  const { status, error } = buffer.outcome ?? {};
+  if (status !== undefined && status !== 'succeeded' && !signal.aborted) {
+    yield `[the logs ended: ${error?.message ?? status}]\n`;
+  }
 }
 
 async function* logEvents(buffer: LogBuffer, first: LogPiece | null | undefined, signal: AbortSignal): ServerEvents {

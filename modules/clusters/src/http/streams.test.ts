@@ -65,11 +65,12 @@ const MANIFEST = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n';
 describe('streams of a cluster', () => {
   let rig: Rig;
   let agent: PlayedAgent;
+  let cluster: Awaited<ReturnType<Rig['addCluster']>>;
   let base: string;
   const readers: EventReader[] = [];
   beforeEach(async () => {
     rig = await startRig({ config: { max_streams: 2 } });
-    const cluster = await rig.addCluster();
+    cluster = await rig.addCluster();
     agent = await connectAgent({ port: rig.port, token: cluster.token, clusterId: cluster.id });
     agent.hello('instance-1');
     await agent.next('welcome');
@@ -91,6 +92,23 @@ describe('streams of a cluster', () => {
     });
     return { id: String(body['id']), commandId: String(body['command_id']) };
   };
+
+  it('gives each log line once, also when a cut made the agent send it again, and says why the logs ended', async () => {
+    const answer = fetch(`${base}/logs?pod=web&namespace=default&follow=true`, { headers: rig.owner.headers });
+    const { id } = await agent.next('logs');
+    const say = (from: PlayedAgent, seq: number, data: string): string =>
+      from.say('command_output', { command_id: id, seq, stream: 'log', encoding: 'utf8', data });
+    say(agent, 1, 'one\n');
+    await waitFor(() => agent.of('output_ack').length > 0);
+    agent.cut();
+    agent = await connectAgent({ port: rig.port, token: cluster.token, clusterId: cluster.id });
+    agent.hello('instance-1', [id]);
+    say(agent, 1, 'one\n');
+    say(agent, 2, 'two\n');
+    await waitFor(() => JSON.stringify(agent.of('output_ack')).includes('"seq":2'));
+    agent.result(id, 'lost', { command: 'logs', error: { code: 'LOST', message: 'The agent restarted' } });
+    expect(await (await answer).text()).toBe('one\ntwo\n[the logs ended: The agent restarted]\n');
+  });
 
   it('follows a deployment to its result, and continues after the last event that was seen', async () => {
     const { id, commandId } = await deploy();
@@ -167,7 +185,7 @@ describe('streams of a cluster', () => {
     const logs = await agent.next('logs');
     expect(logs.payload).toMatchObject({ pod: 'web-1', namespace: 'default', follow: true, tail_lines: 5 });
     const output = { command_id: logs.id, stream: 'log', encoding: 'utf8' };
-    agent.say('command_output', { ...output, seq: 1, data: '' });
+    agent.say('command_output', { ...output, seq: 0, data: '' });
     const response = await calling; // a quiet container: there is an answer before there is a line
     agent.say('command_output', { ...output, seq: 1, data: 'first line\n' });
     expect(response.headers.get('content-type')).toContain('text/plain');

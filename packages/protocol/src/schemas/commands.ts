@@ -86,6 +86,15 @@ export const resizeSchema = Type.Object({
 });
 export type ResizeCommand = Static<typeof resizeSchema>;
 
+/** Additive: this output has arrived; the agent need not send it again over another connection. */
+export const outputAckSchema = Type.Object({
+  outputs: Type.Array(Type.Object({ command_id: identifierSchema, seq: sequenceSchema }), {
+    minItems: 1,
+    maxItems: PROTOCOL_LIMITS.idsPerMessage,
+  }),
+});
+export type OutputAck = Static<typeof outputAckSchema>;
+
 /** Additive: these results are stored; the agent stops sending them. */
 export const resultAckSchema = Type.Object({
   command_ids: Type.Array(identifierSchema, { minItems: 1, maxItems: PROTOCOL_LIMITS.idsPerMessage }),

@@ -39,6 +39,8 @@ export const welcomeSchema = Type.Object({
   server_time: timestampSchema,
   platform_version: Type.Optional(Type.String({ maxLength: 128 })),
   heartbeat_interval_seconds: Type.Integer({ minimum: 1, maximum: 3600 }),
+  /** True: `output_ack` follows each `command_output`, and what has none is sent again. Absent = false. */
+  acknowledges_output: Type.Optional(Type.Boolean()),
   limits: Type.Object({
     messages_per_minute: positive,
     messages_burst: positive,
