@@ -29,5 +29,8 @@ export { requestIdOf } from './request-id.ts';
 export { refuseUpgrade, UpgradeRouter, type UpgradeRequest, type UpgradeRoute } from './upgrades.ts';
 export type { ErrorFamily } from './unknown-routes.ts';
 export { endToEndHeaders, type HeaderList } from './relay/relay-headers.ts';
+export { MalformedAnswer } from './relay/answer-head.ts';
+export { PlainConnections } from './relay/plain-connections.ts';
+export { isPlain, relayPlain } from './relay/relay-plain.ts';
 export { relayRequest, RelayTimeout, type RelayTarget } from './relay/relay-request.ts';
 export { relayUpgrade, type Join, type RelayedUpgrade } from './relay/relay-upgrade.ts';

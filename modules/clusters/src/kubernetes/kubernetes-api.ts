@@ -57,7 +57,7 @@ export class KubernetesApi {
   /** The body of a GET. Throws what the API server refuses with as an error of the catalogue. */
   async get(caller: KubernetesCaller, question: KubernetesQuestion): Promise<unknown> {
     const tunnel = await this.tunnelOf(caller);
-    const agent = tunnel.connectionsFor(tunnelRequestOf(caller), true);
+    const agent = tunnel.connectionsFor(tunnelRequestOf(caller));
     const { signal, timeoutMs = this.#options.answerTimeoutMs } = question;
     for (;;) {
       let outgoing: ClientRequest | undefined;

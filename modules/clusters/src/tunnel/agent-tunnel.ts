@@ -1,3 +1,4 @@
+import { PlainConnections } from '@svc/http';
 import type { MuxSession, MuxStream } from '@svc/mux';
 import { encodeTunnelRequest, KUBERNETES_SERVICE, type TunnelRequest } from '@svc/protocol';
 import { StreamAgent } from './stream-agent.ts';
@@ -22,6 +23,7 @@ export class AgentTunnel {
   readonly epoch: number;
   readonly tokenHash: string;
   readonly #pools = new Map<string, StreamAgent>();
+  readonly #plainPools = new Map<string, PlainConnections>();
 
   constructor({ session, clusterId, epoch, tokenHash }: AgentTunnelOptions) {
     this.session = session;
@@ -36,19 +38,31 @@ export class AgentTunnel {
   }
 
   /**
-   * For one exchange. To forwards only what may be repeated goes over kept connections, since a server may close one in
-   * the very moment in which it is used again. No connection to the API server is ever shared by two users.
+   * For exchanges that `relayPlain` may repeat. A forward's server may close a kept connection in the very moment in
+   * which it is used again, so that nothing else goes over one.
    */
-  connectionsFor(request: TunnelRequest, isRepeatable: boolean): StreamAgent {
-    const isKubernetes = request.service === KUBERNETES_SERVICE;
-    if (!isKubernetes && !isRepeatable) return new StreamAgent(() => this.open(request), 0);
-    const key = isKubernetes ? `${request.service} ${request.role} ${request.user}` : request.service;
-    const known = this.#pools.get(key);
-    if (known !== undefined) return known;
-    if (this.#pools.size >= MAX_POOLS) this.#pools.clear(); // what waits in them ends by itself
-    const idleMs = isKubernetes ? KUBERNETES_IDLE_MS : FORWARD_IDLE_MS;
-    const pool = new StreamAgent(() => this.open(request), idleMs);
-    this.#pools.set(key, pool);
-    return pool;
+  plainConnectionsFor(request: TunnelRequest): PlainConnections {
+    const idleMs = request.service === KUBERNETES_SERVICE ? KUBERNETES_IDLE_MS : FORWARD_IDLE_MS;
+    return pooled(this.#plainPools, keyOf(request), () => new PlainConnections(() => this.open(request), idleMs));
   }
+
+  /** For any other exchange: a connection of its own, except to the API server, where our own agent keeps them open. */
+  connectionsFor(request: TunnelRequest): StreamAgent {
+    if (request.service !== KUBERNETES_SERVICE) return new StreamAgent(() => this.open(request), 0);
+    return pooled(this.#pools, keyOf(request), () => new StreamAgent(() => this.open(request), KUBERNETES_IDLE_MS));
+  }
+}
+
+/** No connection to the API server is ever shared by two users. */
+function keyOf({ service, role, user }: TunnelRequest): string {
+  return service === KUBERNETES_SERVICE ? `${service} ${role} ${user}` : service;
+}
+
+function pooled<Pool>(pools: Map<string, Pool>, key: string, create: () => Pool): Pool {
+  const known = pools.get(key);
+  if (known !== undefined) return known;
+  if (pools.size >= MAX_POOLS) pools.clear(); // what waits in them ends by itself
+  const pool = create();
+  pools.set(key, pool);
+  return pool;
 }

@@ -1,5 +1,5 @@
 import { isAppError, type AppError } from '@svc/errors';
-import { RelayTimeout } from '@svc/http';
+import { MalformedAnswer, RelayTimeout } from '@svc/http';
 import { MUX_CODES, MuxError } from '@svc/mux';
 import { TUNNEL_STREAM_CODES } from '@svc/protocol';
 import { clusterErrors } from '../errors.ts';
@@ -11,7 +11,8 @@ export function tunnelErrorOf(error: unknown, target: { cluster: string; service
     return clusterErrors.TUNNEL_TIMEOUT({ details: { ...target, reason: error.message } });
   if (error instanceof MuxError) return muxErrorOf(error, target);
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  const reason = code.startsWith('HPE_') ? 'the service does not speak HTTP' : 'the service closed the connection';
+  const isNotHttp = error instanceof MalformedAnswer || code.startsWith('HPE_');
+  const reason = isNotHttp ? 'the service does not speak HTTP' : 'the service closed the connection';
   return clusterErrors.TUNNEL_BACKEND_UNREACHABLE({ details: { ...target, reason }, cause: error });
 }
 

@@ -1,6 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { toAppError } from '@svc/errors';
 import {
+  isPlain,
+  relayPlain,
   relayRequest,
   relayUpgrade,
   renderNestedError,
@@ -79,7 +81,8 @@ export class TunnelFront {
         const address = tunnelAddressOf(request, domain);
         if (address === null) return;
         const decided = await this.#decide(request, address);
-        const target = this.#targetOf(decided, { timeoutMs: UPGRADE_TIMEOUT_MS, isRepeatable: false });
+        const agent = decided.tunnel.connectionsFor(decided.stream);
+        const target = { ...this.#targetOf(decided, UPGRADE_TIMEOUT_MS), agent };
         try {
           await relayUpgrade({ request, socket, head }, target, joinStreams);
         } catch (error) {
@@ -92,10 +95,12 @@ export class TunnelFront {
   async #serve(request: IncomingMessage, response: ServerResponse, address: TunnelAddress): Promise<void> {
     if (await this.#answerLink(request, response, address)) return;
     const decided = await this.#decide(request, address);
-    const isRepeatable = SAFE.has(request.method ?? '');
-    const target = this.#targetOf(decided, { timeoutMs: this.#options.answerTimeoutMs, isRepeatable });
+    const target = this.#targetOf(decided, this.#options.answerTimeoutMs);
+    const { tunnel, stream } = decided;
     try {
-      await relayRequest(request, response, target);
+      if (isPlain(request)) {
+        await relayPlain(request, response, { ...target, connections: tunnel.plainConnectionsFor(stream) });
+      } else await relayRequest(request, response, { ...target, agent: tunnel.connectionsFor(stream) });
     } catch (error) {
       throw tunnelErrorOf(error, namesOf(decided));
     }
@@ -143,15 +148,14 @@ export class TunnelFront {
     return offlineError(this.#options, id, name);
   }
 
-  #targetOf(decided: Decided, how: { timeoutMs: number; isRepeatable: boolean }): RelayTarget {
-    const { tunnel, stream, forwarded } = decided;
+  #targetOf(decided: Decided, timeoutMs: number): Omit<RelayTarget, 'agent'> {
+    const { forwarded } = decided;
     const { request, address } = forwarded;
     const isChange = !SAFE.has(request.method ?? '') || request.headers.upgrade !== undefined;
     return {
-      agent: tunnel.connectionsFor(stream, how.isRepeatable),
       path: address.path,
       headers: forwardedHeaders(forwarded),
-      timeoutMs: how.timeoutMs,
+      timeoutMs,
       answerHeaders: (headers) => answeredHeaders(headers, forwarded),
       ...(isChange ? { onAnswer: (status: number) => this.#record(decided, status) } : {}),
     };

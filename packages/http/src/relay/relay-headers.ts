@@ -15,26 +15,33 @@ const HOP_BY_HOP: ReadonlySet<string> = new Set([
   'upgrade',
 ]);
 
+type DropRule = (lowerName: string) => boolean;
+const NOTHING_DROPPED: DropRule = () => false;
+
 /** The headers of a message without those of its connection, and without those that `drop` takes (lower case). */
-export function endToEndHeaders(
-  message: IncomingMessage,
-  drop: (lowerName: string) => boolean = () => false,
-): HeaderList {
-  const named = connectionOptions(message);
+export function endToEndHeaders(message: IncomingMessage, drop = NOTHING_DROPPED): HeaderList {
+  return keptHeaders(message.rawHeaders, message.headers.connection ?? '', drop);
+}
+
+/** The same of headers as they travelled; `connection` is the value of that header. */
+export function keptHeaders(headers: readonly string[], connection: string, drop = NOTHING_DROPPED): HeaderList {
+  const named = connectionOptions(connection);
   const kept: HeaderList = [];
-  for (let index = 0; index + 1 < message.rawHeaders.length; index += 2) {
-    const name = message.rawHeaders[index] ?? '';
+  for (let index = 0; index + 1 < headers.length; index += 2) {
+    const name = headers[index] ?? '';
     const lower = name.toLowerCase();
     if (HOP_BY_HOP.has(lower) || named.has(lower) || drop(lower)) continue;
-    kept.push(name, message.rawHeaders[index + 1] ?? '');
+    kept.push(name, headers[index + 1] ?? '');
   }
   return kept;
 }
 
+const NO_OPTIONS: ReadonlySet<string> = new Set();
+
 /** Names in `Connection`, except those that say how the message is framed or where it goes: nobody may drop those. */
-function connectionOptions({ headers }: IncomingMessage): ReadonlySet<string> {
-  if (headers.connection === undefined) return new Set();
-  const names = headers.connection.toLowerCase().split(/\s*,\s*/);
+function connectionOptions(connection: string): ReadonlySet<string> {
+  if (connection === '' || connection === 'keep-alive') return NO_OPTIONS;
+  const names = connection.toLowerCase().split(/\s*,\s*/);
   return new Set(names.filter((name) => name !== 'content-length' && name !== 'host'));
 }
 

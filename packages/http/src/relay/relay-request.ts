@@ -20,7 +20,7 @@ export interface RelayTarget {
   /** From the end of the request's body to the head of the answer. */
   timeoutMs: number;
   /** Last word on the headers of the answer. */
-  answerHeaders?: (headers: HeaderList, response: IncomingMessage) => HeaderList;
+  answerHeaders?: (headers: HeaderList) => HeaderList;
   onAnswer?: (status: number) => void;
 }
 
@@ -136,7 +136,7 @@ function passAnswer(incoming: IncomingMessage, response: ServerResponse, target:
   const headers = endToEndHeaders(incoming);
   const status = incoming.statusCode ?? 502;
   target.onAnswer?.(status);
-  response.writeHead(status, incoming.statusMessage ?? '', target.answerHeaders?.(headers, incoming) ?? headers);
+  response.writeHead(status, incoming.statusMessage ?? '', target.answerHeaders?.(headers) ?? headers);
   // At once: a watch or a stream of events may send its first byte much later than its head.
   response.flushHeaders();
   incoming.pipe(response, { end: false });

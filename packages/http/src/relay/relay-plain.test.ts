@@ -1,0 +1,203 @@
+import { once } from 'node:events';
+import { createServer, request as sendRequest, type IncomingMessage, type Server } from 'node:http';
+import {
+  connect,
+  createServer as createRawServer,
+  type AddressInfo,
+  type Server as RawServer,
+  type Socket,
+} from 'node:net';
+import { text } from 'node:stream/consumers';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { PlainConnections } from './plain-connections.ts';
+import { isPlain, relayPlain } from './relay-plain.ts';
+import { RelayTimeout } from './relay-request.ts';
+
+/** What the server behind does with each connection. */
+let behave: (socket: Socket) => void;
+let backend: RawServer;
+let front: Server;
+let connectionCount: number;
+let fault: unknown;
+let timeoutMs: number;
+const sockets = new Set<Socket>();
+const portOf = (server: RawServer | Server): number => (server.address() as AddressInfo).port; // TCP listeners
+
+beforeEach(async () => {
+  connectionCount = 0;
+  fault = null;
+  timeoutMs = 30_000;
+  backend = createRawServer((socket) => {
+    connectionCount += 1;
+    sockets.add(socket);
+    socket.on('error', () => undefined); // cut by the other side
+    behave(socket);
+  });
+  await once(backend.listen(0, '127.0.0.1'), 'listening');
+  const connections = new PlainConnections(() => connect(portOf(backend), '127.0.0.1'), 60_000);
+  front = createServer((request, response) => {
+    const headers = ['Host', 'backend', 'X-Plain', String(isPlain(request))];
+    relayPlain(request, response, { connections, path: request.url ?? '/', headers, timeoutMs }).catch(
+      (error: unknown) => {
+        fault = error;
+        response.writeHead(502).end();
+      },
+    );
+  });
+  await once(front.listen(0, '127.0.0.1'), 'listening');
+});
+afterEach(async () => {
+  for (const socket of sockets) socket.destroy();
+  sockets.clear();
+  front.closeAllConnections();
+  await Promise.all([new Promise((done) => front.close(done)), new Promise((done) => backend.close(done))]);
+});
+
+async function get(path = '/', method = 'GET'): Promise<IncomingMessage> {
+  const outgoing = sendRequest({ port: portOf(front), host: '127.0.0.1', path, method, agent: false });
+  outgoing.end();
+  const [incoming] = (await once(outgoing, 'response')) as [IncomingMessage];
+  return incoming;
+}
+
+/** Answers each request with this text as it stands. */
+function answering(answer: string | ((requests: number) => string)): void {
+  let requests = 0;
+  behave = (socket) => {
+    let received = '';
+    socket.on('data', (bytes) => {
+      received += bytes.toString();
+      if (!received.endsWith('\r\n\r\n')) return;
+      received = '';
+      requests += 1;
+      socket.write(typeof answer === 'string' ? answer : answer(requests));
+    });
+  };
+}
+
+const HELLO = 'HTTP/1.1 200 Fine\r\nX-A: b\r\nConnection: x-hop\r\nX-Hop: 1\r\nContent-Length: 5\r\n\r\nhello';
+
+describe('relayPlain', () => {
+  it('passes status, end-to-end headers and body, and keeps the connection', async () => {
+    answering(HELLO);
+    for (let count = 0; count < 3; count += 1) {
+      const incoming = await get();
+      expect([incoming.statusCode, incoming.statusMessage, incoming.headers['x-a']]).toEqual([200, 'Fine', 'b']);
+      expect(incoming.headers['x-hop']).toBeUndefined();
+      expect(await text(incoming)).toBe('hello');
+    }
+    expect(connectionCount).toBe(1);
+  });
+
+  it('sends again what a kept connection swallowed as it was closed', async () => {
+    let isFirst = true;
+    behave = (socket) => {
+      let requests = 0;
+      const closes = isFirst;
+      isFirst = false;
+      socket.on('data', () => {
+        requests += 1;
+        if (closes && requests === 2) socket.destroy();
+        else socket.write(HELLO);
+      });
+    };
+    expect(await text(await get())).toBe('hello');
+    expect(await text(await get())).toBe('hello');
+    expect(connectionCount).toBe(2);
+  });
+
+  it('passes chunks, trailers and interim answers, and needs no body after HEAD', async () => {
+    answering(
+      'HTTP/1.1 103 Early Hints\r\nLink: a\r\n\r\nHTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: X-Sum\r\n\r\n' +
+        '5\r\nhello\r\n0\r\nX-Sum: 1\r\n\r\n',
+    );
+    const incoming = await get();
+    expect(await text(incoming)).toBe('hello');
+    expect(incoming.trailers['x-sum']).toBe('1');
+    answering('HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n');
+    for (const socket of sockets) socket.destroy();
+    const head = await get('/', 'HEAD');
+    expect([head.headers['content-length'], await text(head)]).toEqual(['5', '']);
+  });
+
+  it('sends the head before the first byte of the body, as a watch needs it', async () => {
+    let socket: Socket | undefined;
+    behave = (given) => {
+      socket = given;
+      given.once('data', () => given.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n'));
+    };
+    const incoming = await get();
+    socket?.write('3\r\none\r\n');
+    expect(String((await once(incoming, 'data'))[0])).toBe('one');
+    incoming.destroy();
+    if (socket !== undefined && !socket.closed) await once(socket, 'close'); // whoever asked has gone
+  });
+
+  it('holds a fast server back for a slow reader', async () => {
+    const total = 64 * 1024 * 1024;
+    let sentBytes = 0;
+    behave = (socket) => {
+      const more = (): void => {
+        while (sentBytes < total) {
+          sentBytes += 65_536;
+          if (!socket.write(Buffer.alloc(65_536))) return void socket.once('drain', more);
+        }
+      };
+      socket.once('data', () => {
+        socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${total}\r\n\r\n`);
+        more();
+      });
+    };
+    const incoming = await get(); // paused: nobody reads
+    let before = -1;
+    await expect
+      .poll(
+        () => {
+          const stands = before === sentBytes;
+          before = sentBytes;
+          return stands;
+        },
+        { interval: 200 },
+      )
+      .toBe(true);
+    expect(sentBytes).toBeLessThan(total);
+    let readBytes = 0;
+    for await (const chunk of incoming) readBytes += (chunk as Buffer).length;
+    expect(readBytes).toBe(total);
+  });
+
+  it('cuts the answer when it was cut itself', async () => {
+    answering('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf');
+    const incoming = await get();
+    for (const socket of sockets) socket.destroy();
+    await expect(text(incoming)).rejects.toMatchObject({ code: 'ECONNRESET' });
+  });
+
+  it('ends an answer without length with its connection', async () => {
+    behave = (socket) => socket.once('data', () => socket.end('HTTP/1.0 200 OK\r\n\r\nall of it'));
+    expect(await text(await get())).toBe('all of it');
+  });
+
+  it('never takes what follows an answer for the next one', async () => {
+    answering(`${HELLO}HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nforged`);
+    expect(await text(await get())).toBe('hello');
+    expect(await text(await get())).toBe('hello');
+    expect(connectionCount).toBe(2);
+  });
+
+  it.each([
+    ['what is no HTTP', 'SSH-2.0-x\r\n\r\n', 'MalformedAnswer'],
+    ['a protocol nobody asked for', 'HTTP/1.1 101 Switching\r\n\r\n', 'MalformedAnswer'],
+  ])('refuses %s', async (_name, answer, name) => {
+    answering(answer);
+    expect((await get()).statusCode).toBe(502);
+    expect(fault).toMatchObject({ name });
+  });
+
+  it('says that no answer came in time', async () => {
+    timeoutMs = 50;
+    behave = () => undefined;
+    expect((await get()).statusCode).toBe(502);
+    expect(fault).toBeInstanceOf(RelayTimeout);
+  });
+});

@@ -1,0 +1,148 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { AnswerHead } from './answer-head.ts';
+import type { ExchangeEvents, PlainConnection } from './plain-connection.ts';
+import type { PlainConnections } from './plain-connections.ts';
+import { hasBody, keptHeaders, type HeaderList } from './relay-headers.ts';
+import { RelayTimeout, type RelayTarget } from './relay-request.ts';
+
+export type PlainTarget = Omit<RelayTarget, 'agent' | 'connection'> & { connections: PlainConnections };
+
+/** May be sent again when the kept connection turned out to be closed: it changes nothing. */
+const PLAIN: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
+const PATH = /^[\x21-\x7e\x80-\xff]+$/;
+
+/** Most requests: they have no body, ask for no other protocol and change nothing. */
+export function isPlain(request: IncomingMessage): boolean {
+  const { headers, method = '' } = request;
+  return PLAIN.has(method) && !hasBody(request) && headers.expect === undefined && headers.upgrade === undefined;
+}
+
+/**
+ * `relayRequest` for plain requests, without a client of `node:http` in between: a third of the work of a small request.
+ * Rejects only while nothing of an answer was written: the caller answers then.
+ */
+export async function relayPlain(
+  request: IncomingMessage,
+  response: ServerResponse,
+  target: PlainTarget,
+): Promise<void> {
+  if (!PATH.test(target.path)) throw new Error('the path has characters that no request line may have');
+  const head = requestHead(request, target);
+  for (;;) {
+    const { connection, isKept } = target.connections.take();
+    const isDone = await exchange(connection, head, request, response, target, isKept);
+    if (isDone || response.destroyed) return;
+  }
+}
+
+function requestHead(request: IncomingMessage, { path, headers }: PlainTarget): string {
+  let head = `${request.method ?? 'GET'} ${path} HTTP/1.1\r\n`;
+  for (let index = 0; index + 1 < headers.length; index += 2) head += `${headers[index]}: ${headers[index + 1]}\r\n`;
+  if (/\btrailers\b/i.test(String(request.headers.te ?? ''))) head += 'TE: trailers\r\n';
+  return `${head}Connection: keep-alive\r\n\r\n`;
+}
+
+/** False when the request is to be sent again. */
+function exchange(
+  connection: PlainConnection,
+  head: string,
+  request: IncomingMessage,
+  response: ServerResponse,
+  target: PlainTarget,
+  isKept: boolean,
+): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    const isLate = (): void => {
+      settle();
+      connection.destroy();
+      reject(new RelayTimeout(target.timeoutMs));
+    };
+    const deadline = target.timeoutMs === 0 ? undefined : setTimeout(isLate, target.timeoutMs);
+    const resume = (): void => connection.resume();
+    const left = (): void => {
+      settle();
+      connection.destroy();
+      resolve(true);
+    };
+    const settle = (): void => {
+      clearTimeout(deadline);
+      response.off('close', left);
+      response.off('drain', resume);
+    };
+    response.on('close', left);
+    response.on('drain', resume);
+    const answer = new Answer(response, target);
+    const events: ExchangeEvents = {
+      head: (received) => {
+        clearTimeout(deadline);
+        answer.begin(received);
+      },
+      piece: (bytes) => answer.write(bytes),
+      whole: (trailers) => {
+        settle();
+        answer.end(trailers);
+        resolve(true);
+      },
+      failed: (error, atOnce) => {
+        settle();
+        if (response.headersSent) {
+          response.destroy(error); // how HTTP/1.1 says that a body is not whole
+          resolve(true);
+        } else if (isKept && atOnce) resolve(false);
+        else reject(error);
+      },
+    };
+    connection.ask(head, request.method ?? 'GET', events);
+  });
+}
+
+/** Writes head and first piece of the body together when they arrived together: one write for most answers. */
+class Answer {
+  readonly #response: ServerResponse;
+  readonly #target: PlainTarget;
+  #hasFlushed = false;
+  #held: Buffer | null = null;
+
+  constructor(response: ServerResponse, target: PlainTarget) {
+    this.#response = response;
+    this.#target = target;
+  }
+
+  begin(head: AnswerHead): void {
+    const { onAnswer, answerHeaders } = this.#target;
+    const headers: HeaderList = keptHeaders(head.headers, head.connection);
+    onAnswer?.(head.status);
+    this.#response.writeHead(head.status, head.reason, answerHeaders?.(headers) ?? headers);
+    // After what arrived with it: a watch or a stream of events may send its first byte much later than its head.
+    queueMicrotask(() => this.#flush());
+  }
+
+  write(bytes: Buffer): boolean {
+    if (!this.#hasFlushed && this.#held === null) {
+      this.#held = bytes;
+      return true;
+    }
+    this.#flush();
+    return this.#response.write(bytes);
+  }
+
+  end(trailers: readonly string[]): void {
+    for (let index = 0; index + 1 < trailers.length; index += 2) {
+      this.#response.addTrailers([[trailers[index] ?? '', trailers[index + 1] ?? '']]);
+    }
+    this.#hasFlushed = true;
+    const held = this.#held;
+    this.#held = null;
+    if (held === null) this.#response.end();
+    else this.#response.end(held);
+  }
+
+  #flush(): void {
+    if (this.#hasFlushed || this.#response.destroyed) return;
+    this.#hasFlushed = true;
+    const held = this.#held;
+    this.#held = null;
+    if (held === null) this.#response.flushHeaders();
+    else this.#response.write(held);
+  }
+}
