@@ -15,6 +15,8 @@ export interface InstallCommands {
 }
 
 const SECRET_NAME = 'svc-agent-config';
+/** What the plain manifest binds its role to; a service account of another namespace is added to that. */
+const MANIFEST_NAMESPACE = 'svc-system';
 
 /**
  * Shell commands that install the agent. The token goes in through standard input: an argument would stand in the
@@ -24,14 +26,29 @@ export function installCommands(options: InstallOptions): InstallCommands {
   const { clusterName, clusterId, apiUrl, namespace, chart, manifest } = options;
   const secret = `kubectl apply -f - <<'EOF'\n${documents(options)}EOF`;
   const helm = [
-    `helm upgrade --install svc-agent ${chart}`,
+    `helm upgrade --install svc-agent ${shellWord(chart)}`,
     `--namespace ${namespace}`,
-    `--set agent.clusterName=${clusterName}`,
-    `--set agent.clusterId=${clusterId}`,
-    `--set svc.apiUrl=${apiUrl}`,
-    `--set svc.existingSecret=${SECRET_NAME}`,
+    helmValue('agent.clusterName', clusterName),
+    helmValue('agent.clusterId', clusterId),
+    helmValue('svc.apiUrl', apiUrl),
+    helmValue('svc.existingSecret', SECRET_NAME),
   ].join(' \\\n  ');
-  return { helm: `${secret}\n${helm}\n`, kubectl: `${secret}\nkubectl apply -n ${namespace} -f ${manifest}\n` };
+  const kubectl = [
+    `kubectl apply -n ${namespace} -f ${shellWord(manifest)}`,
+    ...(namespace === MANIFEST_NAMESPACE
+      ? []
+      : [`kubectl set subject clusterrolebinding svc-agent --serviceaccount=${namespace}:svc-agent`]),
+  ].join('\n');
+  return { helm: `${secret}\n${helm}\n`, kubectl: `${secret}\n${kubectl}\n` };
+}
+
+/** As text, whatever it looks like: `--set` makes a number of a cluster that is called 2026. Commas separate values. */
+function helmValue(name: string, value: string): string {
+  return `--set-string ${shellWord(`${name}=${value.replaceAll(/[\\,]/g, String.raw`\$&`)}`)}`;
+}
+
+function shellWord(text: string): string {
+  return /^[\w@%+=:./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }
 
 /** JSON strings are YAML strings, whatever the URL holds. */

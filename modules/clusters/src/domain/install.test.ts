@@ -1,0 +1,58 @@
+import { execFileSync } from 'node:child_process';
+import { describe, expect, it } from 'vitest';
+import { installCommands, type InstallOptions } from './install.ts';
+
+const OPTIONS: InstallOptions = {
+  clusterName: 'production',
+  clusterId: 'cls-0123456789ab',
+  token: 'svc_agt_token',
+  apiUrl: 'https://platform.example',
+  namespace: 'svc-system',
+  chart: 'deploy/helm/svc-agent',
+  manifest: 'deploy/kubernetes/svc-agent.yaml',
+};
+
+/** What a shell makes of a command: one line for each word that Helm or kubectl is called with. */
+function wordsOf(command: string): string[] {
+  const shell = `helm() { printf '%s\\n' helm "$@"; }\nkubectl() { printf '%s\\n' kubectl "$@"; cat >/dev/null; }\n${command}`;
+  return execFileSync('sh', ['-c', shell], { encoding: 'utf8', input: '' }).trim().split('\n');
+}
+
+describe('installCommands', () => {
+  it('hands every value to Helm as text, whole, and the token to none', () => {
+    const apiUrl = "https://platform.example/a,b'c$(id)";
+    const words = wordsOf(
+      installCommands({ ...OPTIONS, clusterName: '2026', apiUrl, chart: '/a folder/svc-agent' }).helm,
+    );
+    expect(words.slice(words.indexOf('helm'))).toEqual([
+      'helm',
+      'upgrade',
+      '--install',
+      'svc-agent',
+      '/a folder/svc-agent',
+      '--namespace',
+      'svc-system',
+      '--set-string',
+      'agent.clusterName=2026',
+      '--set-string',
+      'agent.clusterId=cls-0123456789ab',
+      '--set-string',
+      String.raw`svc.apiUrl=https://platform.example/a\,b'c$(id)`,
+      '--set-string',
+      'svc.existingSecret=svc-agent-config',
+    ]);
+    expect(words.join(' ')).not.toContain('svc_agt_');
+  });
+
+  it("adds the namespace's own account to what the plain manifest binds, where that is another one", () => {
+    expect(wordsOf(installCommands(OPTIONS).kubectl)).not.toContain('set');
+    const words = wordsOf(installCommands({ ...OPTIONS, namespace: 'agents' }).kubectl);
+    expect(words.slice(words.indexOf('set'))).toEqual([
+      'set',
+      'subject',
+      'clusterrolebinding',
+      'svc-agent',
+      '--serviceaccount=agents:svc-agent',
+    ]);
+  });
+});
