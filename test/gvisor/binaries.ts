@@ -10,7 +10,12 @@ const GVISOR_MODULE = 'gvisor.dev/gvisor';
 const PARTS: readonly string[] = ['-trimpath', '-buildvcs=false', '-ldflags=-s -w'];
 
 export interface Gvisor {
-  /** gVisor's OCI runtime with the platform that needs no KVM and no limits of its own. */
+  /** `runsc` itself. */
+  readonly program: string;
+  /**
+   * The same for an engine: with the platform that needs no KVM, no limits of its own, and files on the container's own
+   * layer, where they last and are committed.
+   */
   readonly runtime: string;
 }
 
@@ -18,8 +23,8 @@ export interface Gvisor {
 export async function ensureGvisor(env: NodeJS.ProcessEnv = process.env): Promise<Gvisor> {
   const cache = env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache');
   const folder = join(cache, 'svc', `gvisor-${GVISOR_VERSION}`);
-  const runtime = join(folder, 'runsc-systrap');
-  if (await isProgram(runtime)) return { runtime };
+  const runtime = join(folder, 'runsc-engine');
+  if (await isProgram(runtime)) return { program: join(folder, 'runsc'), runtime };
   const go = (await findProgram('go')) ?? (await findProgram('/usr/local/go/bin/go'));
   if (go === null) throw new Error('gVisor must be built and needs Go; run: apt-get install -y golang-go');
   await mkdir(folder, { recursive: true });
@@ -38,13 +43,13 @@ export async function ensureGvisor(env: NodeJS.ProcessEnv = process.env): Promis
     await runCommand(go, ['mod', 'tidy'], options);
     await runCommand(go, ['build', ...PARTS, '-o', join(folder, 'runsc.part'), `${GVISOR_MODULE}/runsc`], options);
     await rename(join(folder, 'runsc.part'), join(folder, 'runsc'));
-    const script = `#!/bin/sh\nexec ${join(folder, 'runsc')} --platform=systrap --ignore-cgroups "$@"\n`;
+    const script = `#!/bin/sh\nexec ${join(folder, 'runsc')} --platform=systrap --ignore-cgroups --overlay2=none "$@"\n`;
     await writeFile(`${runtime}.part`, script, { mode: 0o755 });
     await rename(`${runtime}.part`, runtime); // last: whoever finds it finds all of it
   } finally {
     await rm(work, { recursive: true, force: true });
   }
-  return { runtime };
+  return { program: join(folder, 'runsc'), runtime };
 }
 
 async function isProgram(path: string): Promise<boolean> {

@@ -41,6 +41,11 @@ describeRequiring([...DOCKER_REQUIREMENTS, 'go'], 'sandboxes behind gVisor', () 
       expect((await runInSandbox(again, ['cat', '/root/file'])).stdout).toBe('kept\n');
       await again.close();
       await subject.driver.stop(spec.id, 2000);
+      await subject.driver.start(spec, signal);
+      const restarted = await subject.driver.connect(spec.id, signal);
+      expect((await runInSandbox(restarted, ['cat', '/root/file'])).stdout).toBe('kept\n');
+      await restarted.close();
+      await subject.driver.stop(spec.id, 2000);
       await subject.driver.remove(spec.id);
     }
     expect(kernels[0]).toMatch(/^Linux version 4\.4\.0 /); // what gVisor says it is

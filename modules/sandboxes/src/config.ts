@@ -117,6 +117,14 @@ export const sandboxesConfigSchema = Type.Object({
     default: 'auto',
     description: 'What makes sandboxes of the local driver: builtin (auto), or an OCI runtime, crun or runc',
   }),
+  runsc: Type.Optional(
+    Type.String({
+      pattern: '^/',
+      maxLength: 500,
+      description:
+        "gVisor's runtime for isolation gvisor on the local driver; found among the system's programs by default",
+    }),
+  ),
   max_per_caller: amount(20, 0, 100_000, 'Sandboxes that one caller may have'),
   max_running: amount(2000, 1, 16_000, 'Sandboxes that run on one node at once'),
   max_snapshots_per_caller: amount(20, 0, 100_000, 'Snapshots that one caller may have'),

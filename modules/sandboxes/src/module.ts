@@ -291,6 +291,7 @@ function localDriver(
     agentFolder: deps.agentFolder,
     images,
     runtime: deps.config.runtime,
+    runsc: deps.config.runsc ?? null,
     addressPrefix: deps.config.address_prefix,
     nameservers: deps.config.nameservers,
     egressRefused,

@@ -44,7 +44,12 @@ export async function localSubject(
   {
     nameservers = [],
     refused = () => undefined,
-  }: { nameservers?: readonly string[]; refused?: (sandboxId: string, host: string) => void } = {},
+    runsc = null,
+  }: {
+    nameservers?: readonly string[];
+    refused?: (sandboxId: string, host: string) => void;
+    runsc?: string | null;
+  } = {},
 ): Promise<LocalSubject> {
   const folder = await temporaryFolder('svc-sandboxes-');
   const runFolder = `/run/svc/test-${folder.path.slice(-6).toLowerCase()}`;
@@ -70,6 +75,7 @@ export async function localSubject(
       agentFolder: AGENT_FOLDER,
       images,
       runtime,
+      runsc,
       addressPrefix: '100.96',
       nameservers,
       egressRefused: refused,

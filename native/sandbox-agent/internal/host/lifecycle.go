@@ -113,11 +113,29 @@ func (h *host) stats(sandbox string) (any, error) {
 			out["cpu_us"] = cpuMicroseconds(l.processes(sandbox))
 		}
 	}
-	var disk syscall.Statfs_t
-	if syscall.Statfs("/proc/"+strconv.Itoa(s.Pid)+"/root", &disk) == nil {
-		out["disk_bytes"] = int64(disk.Blocks-disk.Bfree) * int64(disk.Bsize)
+	if s.Kind == "runsc" {
+		out["pids"] = -1 // those of gVisor itself, and one that stands for each inside
+	}
+	if used := l.diskBytes(s); used >= 0 {
+		out["disk_bytes"] = used
 	}
 	return out, nil
+}
+
+// diskBytes asks the root of the first process. That of gVisor's kernel is empty: a process beside it has the files.
+func (l *cgroupLayout) diskBytes(s *state) int64 {
+	const overlay = 0x794c7630
+	pids := []int{s.Pid}
+	if s.Kind == "runsc" {
+		pids = l.processes(s.Sandbox)
+	}
+	for _, pid := range pids {
+		var disk syscall.Statfs_t
+		if syscall.Statfs("/proc/"+strconv.Itoa(pid)+"/root", &disk) == nil && disk.Type == overlay {
+			return int64(disk.Blocks-disk.Bfree) * int64(disk.Bsize)
+		}
+	}
+	return -1
 }
 
 // stop asks the helper to end everything, waits, and then kills. It answers when nothing of the sandbox runs any more.
@@ -157,7 +175,7 @@ func (h *host) clean(sandbox string) (any, error) {
 	if err := h.cgroups.kill(sandbox); err != nil {
 		return nil, err
 	}
-	if s != nil && s.Kind == "runc" {
+	if s != nil && (s.Kind == "runc" || s.Kind == "runsc") {
 		h.deleteWithRuntime(s)
 	}
 	if err := unmountRoot(folder); err != nil {
@@ -207,7 +225,7 @@ func removeFolder(folder string) error {
 	return step("remove the run folder", syscall.Rmdir(folder))
 }
 
-// deleteWithRuntime lets runc remove the cgroups that it made in hierarchies which we do not use.
+// deleteWithRuntime lets runc remove the cgroups that it made in hierarchies which we do not use, and runsc its sockets.
 func (h *host) deleteWithRuntime(s *state) {
 	argv := []string{filepath.Base(s.Runtime), "--root", h.path("runtime"), "delete", "--force", s.Sandbox}
 	_, done, err := h.reaper.Start(s.Runtime, argv, &syscall.ProcAttr{Env: []string{"PATH=/usr/sbin:/usr/bin:/sbin:/bin"}, Files: []uintptr{}})

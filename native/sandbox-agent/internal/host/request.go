@@ -29,7 +29,9 @@ type request struct {
 type plan struct {
 	Runtime     string `json:"runtime"`
 	RuntimeKind string `json:"runtime_kind"`
-	Agent       string `json:"agent"`
+	// RuntimeFlags of its own, before its command.
+	RuntimeFlags []string `json:"runtime_flags"`
+	Agent        string   `json:"agent"`
 	// Layers of the image, unpacked, the uppermost first.
 	Layers   []string          `json:"layers"`
 	Disk     string            `json:"disk"`

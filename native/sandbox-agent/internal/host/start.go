@@ -173,10 +173,9 @@ func (h *host) callRuntime(sandbox string, p *plan, listener int) (syscall.WaitS
 		return 0, step("open /dev/null", err)
 	}
 	defer devnull.Close()
-	argv := []string{filepath.Base(p.Runtime), "--root", h.path("runtime"), "--log", folder + "/log"}
+	argv := append([]string{filepath.Base(p.Runtime), "--root", h.path("runtime"), "--log", folder + "/log"}, p.RuntimeFlags...)
 	attr := &syscall.SysProcAttr{Setsid: true}
-	if p.RuntimeKind == "crun" {
-		argv = append(argv, "--cgroup-manager=disabled")
+	if p.RuntimeKind != "runc" { // which makes its own groups
 		group, err := h.cgroups.join(sandbox)
 		if err != nil {
 			return 0, err
@@ -185,11 +184,18 @@ func (h *host) callRuntime(sandbox string, p *plan, listener int) (syscall.WaitS
 			defer group.Close()
 			attr.UseCgroupFD, attr.CgroupFD = true, int(group.Fd())
 		}
+	}
+	argv = append(argv, "run", "--detach", "--pid-file", folder+"/pid", "--bundle", folder)
+	switch p.RuntimeKind {
+	case "crun":
 		if err := h.coverCgroups(); err != nil {
 			return 0, err
 		}
+		fallthrough
+	case "runc": // another kernel, as runsc has, takes no socket of this one
+		argv = append(argv, "--preserve-fds", "1")
 	}
-	argv = append(argv, "run", "--detach", "--preserve-fds", "1", "--pid-file", folder+"/pid", "--bundle", folder, sandbox)
+	argv = append(argv, sandbox)
 	null := devnull.Fd()
 	_, done, err := h.reaper.Start(p.Runtime, argv, &syscall.ProcAttr{
 		Dir: folder, Env: []string{"PATH=/usr/sbin:/usr/bin:/sbin:/bin"},
@@ -224,7 +230,7 @@ func writeConfig(folder string, p *plan, spaces *namespaces, base uint32) error 
 	}
 	self := "/proc/" + strconv.Itoa(os.Getpid()) + "/fd/"
 	user := map[string]any{"type": "user", "path": self + strconv.Itoa(int(spaces.user.Fd()))}
-	if p.RuntimeKind == "runc" { // it cannot join one without knowing the mapping, so it makes its own, equal one
+	if p.RuntimeKind != "crun" { // runc and runsc cannot join one without knowing the mapping, so they make their own, equal one
 		user = map[string]any{"type": "user"}
 		mapping := []map[string]any{{"containerID": 0, "hostID": base, "size": p.UidCount}}
 		linux["uidMappings"], linux["gidMappings"] = mapping, mapping

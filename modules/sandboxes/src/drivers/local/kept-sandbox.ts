@@ -1,5 +1,6 @@
 import { readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Isolation } from '../driver.ts';
 
 /** What is kept of a sandbox beside its disk: `disks/<id>/sandbox.json`. */
 export interface KeptSandbox {
@@ -7,6 +8,7 @@ export interface KeptSandbox {
   readonly digest: string;
   /** Absent in what was kept before there was such a thing. */
   readonly egressAllow?: readonly string[] | null;
+  readonly isolation?: Isolation;
 }
 
 export async function readKept(dataFolder: string, id: string): Promise<KeptSandbox | null> {

@@ -16,6 +16,7 @@ import type {
   SandboxStats,
 } from '../driver.ts';
 import { LocalEgress } from './egress/local-egress.ts';
+import { runscStream } from './gvisor/runsc-stream.ts';
 import { imagesInUse, readKept, writeRecord, type KeptSandbox } from './kept-sandbox.ts';
 import { LauncherFailure } from './launcher-process.ts';
 import { LocalSnapshots } from './local-snapshots.ts';
@@ -32,6 +33,8 @@ export interface LocalDriverOptions {
   readonly agentFolder: string;
   readonly images: ImageStore;
   readonly runtime: 'auto' | RuntimeKind;
+  /** gVisor's `runsc`; null = where the system's programs are. */
+  readonly runsc: string | null;
   /** The first two numbers of the IPv4 range (a /16) that sandboxes get addresses from, such as `100.96`. */
   readonly addressPrefix: string;
   /** Resolvers for sandboxes; those of the host when empty. */
@@ -76,7 +79,7 @@ export class LocalDriver implements SandboxDriver {
   }
 
   supports(isolation: Isolation): boolean {
-    return isolation === 'default';
+    return isolation === 'default' || (this.#machine !== null && this.#machine.gvisor !== null);
   }
 
   async create(spec: SandboxSpec, signal: AbortSignal): Promise<void> {
@@ -99,7 +102,11 @@ export class LocalDriver implements SandboxDriver {
       await templates.ofSize(spec.resources.diskMb);
       await mkdir(folder, { recursive: true, mode: 0o700 });
     }
-    await writeRecord(join(folder, 'sandbox.json'), { digest, egressAllow: spec.egressAllow ?? null });
+    await writeRecord(join(folder, 'sandbox.json'), {
+      digest,
+      egressAllow: spec.egressAllow ?? null,
+      isolation: spec.isolation,
+    });
   }
 
   async start(spec: SandboxSpec, signal: AbortSignal): Promise<void> {
@@ -126,9 +133,13 @@ export class LocalDriver implements SandboxDriver {
   }
 
   async connect(id: string, signal: AbortSignal): Promise<AgentConnection> {
-    this.#need();
+    const { gvisor } = this.#need();
     assertSandboxId(id);
     try {
+      if (gvisor !== null && (await this.#kept(id))?.isolation === 'gvisor') {
+        const stream = runscStream(gvisor.path, join(this.#options.runFolder, 'runtime'), id);
+        return await AgentConnection.over(stream, signal);
+      }
       return await AgentConnection.open(join(this.#options.runFolder, 'sandboxes', id, 'agent.sock'), signal);
     } catch (error) {
       throw sandboxErrors.AGENT_TIMEOUT({ cause: error });

@@ -5,6 +5,7 @@ import type { Logger } from '@svc/telemetry';
 import type { DriverStatus } from '../driver.ts';
 import { installAgentBinary } from './agent-binary.ts';
 import { DiskTemplates } from './disk-template.ts';
+import { findRunsc } from './gvisor/find-runsc.ts';
 import { LauncherProcess } from './launcher-process.ts';
 import { hostNameservers } from './nameservers.ts';
 import { findProgram, installCommand, missingRequirements } from './requirements.ts';
@@ -15,6 +16,7 @@ export interface MachineOptions {
   readonly runFolder: string;
   readonly agentFolder: string;
   readonly runtime: 'auto' | RuntimeKind;
+  readonly runsc: string | null;
   readonly nameservers: readonly string[];
   readonly log: Logger;
 }
@@ -22,6 +24,8 @@ export interface MachineOptions {
 /** What this machine has for sandboxes, found out once. */
 export interface Machine {
   readonly runtime: Runtime;
+  /** For `isolation: gvisor`; null where it is not installed. */
+  readonly gvisor: Runtime | null;
   readonly agentFile: string;
   readonly launcher: LauncherProcess;
   readonly templates: DiskTemplates;
@@ -49,6 +53,7 @@ export async function prepareMachine(options: MachineOptions): Promise<MachineOu
   const forwarding = await readFile('/proc/sys/net/ipv4/ip_forward', 'utf8');
   const machine: Machine = {
     runtime,
+    gvisor: findRunsc(options.runsc, log),
     agentFile,
     launcher,
     templates: new DiskTemplates(join(dataFolder, 'templates'), program('mkfs.ext4')),
@@ -61,6 +66,7 @@ export async function prepareMachine(options: MachineOptions): Promise<MachineOu
     runtime: await describeRuntime(runtime),
     cgroups: facts.cgroups,
     nameservers: machine.nameservers,
+    gvisor: machine.gvisor !== null,
   };
   return { machine, status: { available: true, details } };
 }

@@ -1,8 +1,20 @@
 import { runTool } from '../../images/run-tool.ts';
+import { RUNSC_FLAGS } from './gvisor/runsc-config.ts';
 import { findProgram } from './requirements.ts';
 
-/** `builtin`: our own helper makes the inside of a sandbox; crun and runc are OCI runtimes of the distribution. */
-export type RuntimeKind = 'builtin' | 'crun' | 'runc';
+/**
+ * `builtin`: our own helper makes the inside of a sandbox; crun and runc are OCI runtimes of the distribution; runsc is
+ * gVisor's, for those that ask for it.
+ */
+export type RuntimeKind = 'builtin' | 'crun' | 'runc' | 'runsc';
+
+/** Before the command, on each call. */
+export const RUNTIME_FLAGS: Readonly<Record<RuntimeKind, readonly string[]>> = {
+  builtin: [],
+  crun: ['--cgroup-manager=disabled'],
+  runc: [],
+  runsc: RUNSC_FLAGS,
+};
 
 export interface Runtime {
   readonly kind: RuntimeKind;

@@ -1,10 +1,13 @@
 import type { PreparedImage } from '../../images/image-store.ts';
+import { sandboxErrors } from '../../errors.ts';
 import type { SandboxSpec } from '../driver.ts';
 import { closedRules } from './egress/egress-rules.ts';
 import { isLimited } from './egress/local-egress.ts';
 import { firewallRules } from './firewall-rules.ts';
 import type { Machine } from './machine.ts';
+import { hostPids, runscConfig } from './gvisor/runsc-config.ts';
 import { ociConfig } from './oci-config.ts';
+import { RUNTIME_FLAGS, type Runtime } from './runtime.ts';
 
 /** Ids inside of a sandbox are mapped to 65,536 ids of its own here, far above those of people and services. */
 const FIRST_UID = 0x1000_0000;
@@ -22,9 +25,18 @@ export interface StartPlanOptions {
 /** Everything that the launcher needs to start a sandbox: it decides nothing itself. */
 export function startPlan(spec: SandboxSpec, options: StartPlanOptions): Record<string, unknown> {
   const { machine, image, addressPrefix } = options;
+  const runtime = runtimeFor(spec, machine);
+  const config = ociConfig(spec, {
+    runtimeKind: runtime.kind,
+    image: image.settings,
+    agentFile: machine.agentFile,
+    architecture: process.arch === 'arm64' ? 'arm64' : 'x64',
+    cgroupsPath: `/svc-sandboxes/${spec.id}`,
+  });
   return {
-    runtime: machine.runtime.path,
-    runtime_kind: machine.runtime.kind,
+    runtime: runtime.path,
+    runtime_kind: runtime.kind,
+    runtime_flags: RUNTIME_FLAGS[runtime.kind],
     layers: image.layers,
     disk: options.disk,
     disk_template: options.diskTemplate,
@@ -44,14 +56,15 @@ export function startPlan(spec: SandboxSpec, options: StartPlanOptions): Record<
         guardedInterfaces: machine.guardedInterfaces,
       }),
     },
-    config: ociConfig(spec, {
-      runtimeKind: machine.runtime.kind,
-      image: image.settings,
-      agentFile: machine.agentFile,
-      architecture: process.arch === 'arm64' ? 'arm64' : 'x64',
-      cgroupsPath: `/svc-sandboxes/${spec.id}`,
-    }),
+    config: runtime.kind === 'runsc' ? runscConfig(config, spec.resources) : config,
   };
+}
+
+/** Never one with less isolation than was asked for. */
+function runtimeFor({ isolation }: SandboxSpec, { runtime, gvisor }: Machine): Runtime {
+  if (isolation === 'default') return runtime;
+  if (gvisor === null) throw sandboxErrors.UNSUPPORTED_ISOLATION({ details: { field: 'isolation', isolation } });
+  return gvisor;
 }
 
 /** What changes of a sandbox that runs already. */
@@ -60,10 +73,10 @@ export function adjustment(spec: SandboxSpec, machine: Machine): Record<string, 
   return { hostname: spec.hostname, limits: limitsOf(spec), files };
 }
 
-function limitsOf({ resources }: SandboxSpec): Record<string, number> {
+function limitsOf({ resources, isolation }: SandboxSpec): Record<string, number> {
   return {
     memory_bytes: resources.memoryMb * 1024 * 1024,
-    pids: resources.pids,
+    pids: isolation === 'gvisor' ? hostPids(resources) : resources.pids,
     cpu_millis: resources.cpuMillis,
   };
 }

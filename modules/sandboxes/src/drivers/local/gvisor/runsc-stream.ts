@@ -1,0 +1,27 @@
+import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
+import { Duplex } from 'node:stream';
+import { AGENT_PATH } from '../oci-config.ts';
+
+/**
+ * A byte stream to the helper of a sandbox behind gVisor: the standard streams of a program that `runsc` starts inside. It
+ * ends with either of them. `stateFolder`: where runsc keeps what it knows of its sandboxes.
+ */
+export function runscStream(runsc: string, stateFolder: string, id: string): Duplex {
+  const argv = ['--root', stateFolder, 'exec', '--user', '0:0', id, AGENT_PATH, 'bridge'];
+  const child: ChildProcessWithoutNullStreams = spawn(runsc, argv, {
+    cwd: '/',
+    env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin' },
+    stdio: ['pipe', 'pipe', 'pipe'],
+    detached: true, // a key that interrupts the platform must not end it first
+  });
+  child.stderr.resume();
+  const stream = Duplex.from({ readable: child.stdout, writable: child.stdin });
+  stream.once('close', () => {
+    child.stdin.destroy();
+    child.stdout.destroy();
+    child.kill('SIGKILL');
+  });
+  child.once('error', (error) => stream.destroy(error));
+  child.once('close', () => stream.destroy());
+  return stream;
+}
