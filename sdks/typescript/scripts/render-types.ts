@@ -34,6 +34,7 @@ export interface OpenApiDocument {
 /** What the names of operations leave out. */
 const STORE = '/api/v1/workspace/{workspace_uuid}/object-store';
 const API = '/api';
+const CLUSTERS = '/v1/clusters';
 /** The routes of sandboxes; `/api/sandboxes` is the same as `/api/containers`. */
 const OF_SANDBOXES = /^\/api\/(containers|images|snapshots|events|auth\/guest)(\/|$)/;
 const HEADER = `/* Made by scripts/generate-types.ts from api/openapi.json; \`./svc openapi\` writes it anew. */
@@ -43,7 +44,8 @@ const HEADER = `/* Made by scripts/generate-types.ts from api/openapi.json; \`./
 export function renderTypes(document: OpenApiDocument): string {
   const store = renderInterface(document, 'ObjectStoreOperations', STORE, (path) => path.includes('/object-store'));
   const sandboxes = renderInterface(document, 'SandboxOperations', API, (path) => OF_SANDBOXES.test(path));
-  return `${HEADER}\n${store}\n${sandboxes}`;
+  const clusters = renderInterface(document, 'ClusterOperations', CLUSTERS, (path) => path.startsWith(CLUSTERS));
+  return `${HEADER}\n${store}\n${sandboxes}\n${clusters}`;
 }
 
 function renderInterface(

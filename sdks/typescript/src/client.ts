@@ -1,4 +1,5 @@
 import { AccountsClient } from './accounts.ts';
+import { ClustersClient } from './clusters/clusters.ts';
 import { ObjectStoreClient } from './object-store/object-store.ts';
 import { sandboxEnvironment } from './environment.ts';
 import { PlatformClient } from './platform.ts';
@@ -13,6 +14,8 @@ export interface SvcClient {
   readonly teams: TeamsClient;
   readonly workspaces: WorkspacesClient;
   readonly platform: PlatformClient;
+  /** The clusters of the caller's own workspace; `clusters.in(workspace)` are those of another. */
+  readonly clusters: ClustersClient;
   /** The sandboxes of the caller's own workspace; `sandboxes.in(workspace)` are those of another. */
   readonly sandboxes: SandboxesClient;
   /** @deprecated The same as `sandboxes`, which is the name to use. */
@@ -33,6 +36,7 @@ export function createClient(options: TransportOptions): SvcClient {
     teams: new TeamsClient(transport),
     workspaces: new WorkspacesClient(transport),
     platform: new PlatformClient(transport),
+    clusters: new ClustersClient(transport),
     sandboxes,
     containers: sandboxes,
     objectStore: (workspace) => new ObjectStoreClient(transport, workspace),

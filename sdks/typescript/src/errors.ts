@@ -3,6 +3,7 @@
  *
  *     SvcError
  *     ├── ApiError            the platform answered with an error; see its subclasses for the usual ones
+ *     ├── CommandFailedError  what a cluster's agent was asked to do, and could not
  *     ├── NetworkError        no answer: refused, reset, name not found
  *     ├── TimeoutError        no answer within the time the caller allowed
  *     └── UnexpectedAnswerError   an answer that is not what the API promises, such as a proxy's own page
@@ -60,6 +61,18 @@ export class ConflictError extends ApiError {}
 export class RateLimitedError extends ApiError {}
 /** 5xx: the platform's fault. Quote `requestId` when reporting it. */
 export class ServerError extends ApiError {}
+
+/** An exec, a deployment or the reading of a log that did not succeed; `status` is its final state, such as `timed_out`. */
+export class CommandFailedError extends SvcError {
+  readonly status: string;
+  readonly code: string;
+
+  constructor(status: string, { code, message }: { code: string; message: string }) {
+    super(message);
+    this.status = status;
+    this.code = code;
+  }
+}
 
 export class NetworkError extends SvcError {}
 export class TimeoutError extends SvcError {}

@@ -20,7 +20,37 @@ export type {
 } from './accounts-types.ts';
 export { createClient, createSandboxClient, type SandboxClient, type SvcClient } from './client.ts';
 export {
+  Cluster,
+  type DeployOptions,
+  type DeploymentEvent,
+  type ObjectQuery,
+  type PodQuery,
+} from './clusters/cluster.ts';
+export {
+  resultOf,
+  type ClusterEvent,
+  type ClusterInfo,
+  type ClusterNode,
+  type ClusterStatus,
+  type CreatedCluster,
+  type Deployment,
+  type DeploymentResult,
+  type NewDeployment,
+  type Pod,
+  type ResourceResult,
+  type RotatedToken,
+  type TunnelEndpoints,
+  type Workload,
+  type WorkloadKind,
+} from './clusters/cluster-types.ts';
+export { ClustersClient } from './clusters/clusters.ts';
+export type { ExecOptions, ExecRequest, ExecResult } from './clusters/exec.ts';
+export type { Kubeconfig, KubeconfigOptions } from './clusters/kubeconfig.ts';
+export type { LogPiece, LogRequest } from './clusters/logs.ts';
+export { ClusterShell, type ShellListener, type ShellOutput, type ShellRequest } from './clusters/shell.ts';
+export {
   ApiError,
+  CommandFailedError,
   ConflictError,
   ForbiddenError,
   InvalidRequestError,

@@ -9,6 +9,8 @@ export interface ShellRequest {
   container: string | null;
   command: readonly string[];
   tty: boolean;
+  /** The client says how much it has shown, and is sent no more than a window beyond it. */
+  ack: boolean;
   cols: number;
   rows: number;
   workspaceUuid: string | undefined;
@@ -42,7 +44,8 @@ export function parseShellRequest({ pathname, searchParams: query }: URL): Shell
     pod: named(query, 'pod', POD),
     container,
     command: commandOf(query.getAll('command')),
-    tty: ttyOf(query.get('tty')),
+    tty: flagOf(query, 'tty', true),
+    ack: flagOf(query, 'ack', false),
     cols: extent(query, 'cols', 80),
     rows: extent(query, 'rows', 24),
     workspaceUuid: query.get('workspace_uuid') ?? undefined,
@@ -74,10 +77,10 @@ function commandOf(words: readonly string[]): readonly string[] {
   return words;
 }
 
-function ttyOf(text: string | null): boolean {
-  if (text === null || text === 'true') return true;
-  if (text === 'false') return false;
-  throw invalid('tty', 'is neither true nor false');
+function flagOf(query: URLSearchParams, field: string, usual: boolean): boolean {
+  const text = query.get(field) ?? String(usual);
+  if (text === 'true' || text === 'false') return text === 'true';
+  throw invalid(field, 'is neither true nor false');
 }
 
 /** Zero and absence mean the usual size (hidden windows report zero); what is too large is cut. */

@@ -148,10 +148,31 @@ describe('a shell', () => {
     expect(client.output.reduce((sum, data) => sum + data.length, 0)).toBe(256 * 64 * 1024);
   });
 
+  it('sends a client that acknowledges no more than a window beyond what it has shown', async () => {
+    const client = open(`${PATH}&ack=true`);
+    const process = await started(client);
+    const piece = frame(1, 'x'.repeat(64 * 1024 - 1));
+    for (let index = 0; index < 64; index += 1) process.send(piece);
+    const received = (): number => client.output.reduce((sum, data) => sum + data.length, 0);
+    await waitFor(() => received() > 1024 * 1024);
+    process.send(frame(3, '{"status":"Success"}'));
+    process.close(1000);
+    client.socket.send('{"type":"ping"}');
+    await waitFor(() => client.controls.some(({ type }) => type === 'pong'));
+    expect(received()).toBeLessThan(3 * 1024 * 1024);
+    let acknowledged = 0;
+    await waitFor(() => {
+      client.socket.send(JSON.stringify({ type: 'ack', bytes: received() - acknowledged }));
+      acknowledged = received();
+      return acknowledged === 64 * 64 * 1024;
+    });
+    expect(await client.closed).toMatchObject({ code: 1000 });
+  });
+
   it('tells as a frame what the cluster refuses, since browsers see no refused handshake', async () => {
     const gone = open(PATH.replace('web-1', 'gone'));
     expect(await gone.closed).toMatchObject({ code: 4010 });
-    expect(gone.controls).toMatchObject([{ type: 'error', code: 'KUBERNETES_NOT_FOUND' }]);
+    expect(gone.controls).toMatchObject([{ type: 'error', status: 404, code: 'KUBERNETES_NOT_FOUND' }]);
     const two = open(PATH.replace('web-1', 'two'));
     expect(await two.closed).toMatchObject({ code: 4010 });
     expect(two.controls).toMatchObject([{ type: 'error', details: { field: 'container' } }]);

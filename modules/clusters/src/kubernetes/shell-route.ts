@@ -143,7 +143,9 @@ export class ShellRoute implements UpgradeRoute {
       const tunnel = await api.tunnelOf(caller);
       const process = await openExec(tunnel, caller, { ...wanted, container }, signal);
       client.send(JSON.stringify({ type: 'ready', container, tty: wanted.tty }));
-      await this.#follow(new ShellSession(client, process, wanted.tty ? wanted : null));
+      await this.#follow(
+        new ShellSession(client, process, { acknowledges: wanted.ack, size: wanted.tty ? wanted : null }),
+      );
     } catch (error) {
       refuseShell(client, toAppError(error));
     }

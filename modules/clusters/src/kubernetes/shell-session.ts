@@ -22,6 +22,13 @@ export const SHELL_CLOSE_CODES = {
   violation: 4009,
 } as const;
 
+export interface ShellSessionOptions {
+  /** The client says how much it has shown: browsers take in what arrives without end, however slowly they show it. */
+  acknowledges: boolean;
+  /** Of its terminal; null without one. */
+  size: { cols: number; rows: number } | null;
+}
+
 /**
  * One client and one process in a container. Binary frames are a byte of channel and bytes, just as the API server has
  * them, so they pass as they are; text frames are JSON controls of ours.
@@ -30,13 +37,16 @@ export class ShellSession {
   readonly #client: WebSocket;
   readonly #process: WebSocket;
   readonly #status: Buffer[] = [];
+  readonly #acknowledges: boolean;
   #statusBytes = 0;
+  #unshownBytes = 0;
   #missedPongs = 0;
   /** Resolves when both sides are closed. */
   readonly over: Promise<void>;
 
   /** Both sockets are open and paused. */
-  constructor(client: WebSocket, process: WebSocket, size: { cols: number; rows: number } | null) {
+  constructor(client: WebSocket, process: WebSocket, { acknowledges, size }: ShellSessionOptions) {
+    this.#acknowledges = acknowledges;
     this.#client = client;
     this.#process = process;
     client.on('message', (data, isBinary) => this.#fromClient(bytesOf(data), isBinary));
@@ -73,7 +83,7 @@ export class ShellSession {
     switch (data[0]) {
       case CHANNEL.stdout:
       case CHANNEL.stderr:
-        if (data.length > 1) pass(this.#process, this.#client, data);
+        if (data.length > 1) this.#show(data);
         return;
       case CHANNEL.status:
         if (this.#statusBytes + data.length > MAX_STATUS_BYTES) return;
@@ -98,12 +108,33 @@ export class ShellSession {
         if (this.#process.protocol === 'v5.channel.k8s.io') this.#tell(CHANNEL.close, Buffer.of(CHANNEL.stdin));
         else this.#say({ type: 'notice', message: 'this API server cannot tell the process that its input ended' });
         break;
+      case 'ack':
+        // More than it was sent is not believed.
+        this.#unshownBytes = Math.max(0, this.#unshownBytes - Math.max(0, countAt(control, 'bytes')));
+        this.#goOn();
+        break;
       case 'ping':
         this.#say({ type: 'pong' });
         break;
       default:
         this.close(SHELL_CLOSE_CODES.violation, 'a frame is neither stdin nor a control that is known');
     }
+  }
+
+  #show(data: Buffer): void {
+    this.#unshownBytes += data.length;
+    if (this.#client.readyState !== WebSocket.OPEN) return;
+    this.#client.send(data, { binary: true }, () => this.#goOn());
+    if (this.#isBehind()) this.#process.pause();
+  }
+
+  #isBehind(): boolean {
+    const isUnshown = this.#acknowledges && this.#unshownBytes > MAX_WAITING_BYTES;
+    return isUnshown || this.#client.bufferedAmount > MAX_WAITING_BYTES;
+  }
+
+  #goOn(): void {
+    if (this.#process.isPaused && !this.#isBehind()) this.#process.resume();
   }
 
   #resize(cols: number, rows: number): void {
@@ -137,14 +168,14 @@ export class ShellSession {
       this.close(SHELL_CLOSE_CODES.ended, JSON.stringify({ exit_code: end.exitCode }), LAST_OUTPUT_GRACE_MS);
       return;
     }
-    this.#say({ type: 'error', code: 'KUBERNETES_ERROR', message: end.reason });
+    this.#say({ type: 'error', status: 502, code: 'KUBERNETES_ERROR', message: end.reason });
     this.close(SHELL_CLOSE_CODES.refused, 'nothing was run');
   }
 }
 
 /** Says why nothing began, and ends: a browser sees no more of a refused handshake than that it failed. */
-export function refuseShell(client: WebSocket, { code, message, details }: AppError): void {
-  client.send(JSON.stringify({ type: 'error', code, message, details }));
+export function refuseShell(client: WebSocket, { status, code, message, details }: AppError): void {
+  client.send(JSON.stringify({ type: 'error', status, code, message, details }));
   client.resume();
   client.close(SHELL_CLOSE_CODES.refused, 'nothing was run');
 }

@@ -2604,3 +2604,730 @@ export interface SandboxOperations {
     };
   };
 }
+
+export interface ClusterOperations {
+  /** List clusters with their live state */
+  'GET /': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+      "page_size"?: undefined | number;
+      "cursor"?: undefined | string;
+    };
+    body: undefined;
+    answer: {
+      "clusters": ({
+        "id": string;
+        "name": string;
+        /** pending: no agent has come yet; offline: three heartbeats are missing */
+        "status": "pending" | "online" | "offline";
+        "connected": boolean;
+        "created_at": string;
+        "connected_at": string | null;
+        "disconnected_at": string | null;
+        "last_seen_at": string | null;
+        "agent_version": string | null;
+        "kubernetes_version": string | null;
+        "protocol": "svc" | "contract" | null;
+        "capabilities": (string)[];
+        "health": string | null;
+        "nodes": number | null;
+        "pods": number | null;
+        "services": number | null;
+        "status_at": string | null;
+        "heartbeat": {
+          "status": string;
+          /** Fraction 0..1 of what the nodes can give */
+          "cpu_usage": number;
+          "memory_usage": number;
+          "active_pods": number;
+        } | null;
+      })[];
+      "next_cursor": string | null;
+    };
+  };
+  /** Register a cluster */
+  'POST /': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+    };
+    body: {
+      "name": string;
+    };
+    answer: {
+      "id": string;
+      "name": string;
+      /** pending: no agent has come yet; offline: three heartbeats are missing */
+      "status": "pending" | "online" | "offline";
+      "connected": boolean;
+      "created_at": string;
+      "connected_at": string | null;
+      "disconnected_at": string | null;
+      "last_seen_at": string | null;
+      "agent_version": string | null;
+      "kubernetes_version": string | null;
+      "protocol": "svc" | "contract" | null;
+      "capabilities": (string)[];
+      "health": string | null;
+      "nodes": number | null;
+      "pods": number | null;
+      "services": number | null;
+      "status_at": string | null;
+      "heartbeat": {
+        "status": string;
+        /** Fraction 0..1 of what the nodes can give */
+        "cpu_usage": number;
+        "memory_usage": number;
+        "active_pods": number;
+      } | null;
+      /** The token of the agent; shown this once */
+      "token": string;
+      "install": {
+        "helm": string;
+        "kubectl": string;
+      };
+    };
+  };
+  /** Read a cluster */
+  'GET /{cluster}': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+    };
+    body: undefined;
+    answer: {
+      "id": string;
+      "name": string;
+      /** pending: no agent has come yet; offline: three heartbeats are missing */
+      "status": "pending" | "online" | "offline";
+      "connected": boolean;
+      "created_at": string;
+      "connected_at": string | null;
+      "disconnected_at": string | null;
+      "last_seen_at": string | null;
+      "agent_version": string | null;
+      "kubernetes_version": string | null;
+      "protocol": "svc" | "contract" | null;
+      "capabilities": (string)[];
+      "health": string | null;
+      "nodes": number | null;
+      "pods": number | null;
+      "services": number | null;
+      "status_at": string | null;
+      "heartbeat": {
+        "status": string;
+        /** Fraction 0..1 of what the nodes can give */
+        "cpu_usage": number;
+        "memory_usage": number;
+        "active_pods": number;
+      } | null;
+    };
+  };
+  /** Remove a cluster with its history and end its agent */
+  'DELETE /{cluster}': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+    };
+    body: undefined;
+    answer: undefined;
+  };
+  /** List commands, newest first */
+  'GET /{cluster}/commands': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+      "page_size"?: undefined | number;
+      "cursor"?: undefined | string;
+    };
+    body: undefined;
+    answer: {
+      "commands": ({
+        "id": string;
+        "command": string;
+        /** queued, dispatched or running; then succeeded, failed, timed_out, cancelled, superseded or lost, which never change */
+        "status": string;
+        /** Name of the cluster */
+        "cluster": string;
+        "cluster_id": string;
+        "created_at": string;
+        "created_by": string;
+        "sent_at": string | null;
+        "acknowledged_at": string | null;
+        "cancel_requested_at": string | null;
+        "finished_at": string | null;
+        "result": Record<string, unknown> | null;
+        "error": {
+          "code": string;
+          "message": string;
+          "details"?: undefined | Record<string, unknown>;
+        } | null;
+      })[];
+      "next_cursor": string | null;
+    };
+  };
+  /** Read a command with its result */
+  'GET /{cluster}/commands/{id}': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+      "wait"?: undefined | string;
+    };
+    body: undefined;
+    answer: {
+      "id": string;
+      "command": string;
+      /** queued, dispatched or running; then succeeded, failed, timed_out, cancelled, superseded or lost, which never change */
+      "status": string;
+      /** Name of the cluster */
+      "cluster": string;
+      "cluster_id": string;
+      "created_at": string;
+      "created_by": string;
+      "sent_at": string | null;
+      "acknowledged_at": string | null;
+      "cancel_requested_at": string | null;
+      "finished_at": string | null;
+      "result": Record<string, unknown> | null;
+      "error": {
+        "code": string;
+        "message": string;
+        "details"?: undefined | Record<string, unknown>;
+      } | null;
+    };
+  };
+  /** Cancel a command that is not finished; a finished one stays as it is */
+  'DELETE /{cluster}/commands/{id}': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+    };
+    body: undefined;
+    answer: {
+      "id": string;
+      "command": string;
+      /** queued, dispatched or running; then succeeded, failed, timed_out, cancelled, superseded or lost, which never change */
+      "status": string;
+      /** Name of the cluster */
+      "cluster": string;
+      "cluster_id": string;
+      "created_at": string;
+      "created_by": string;
+      "sent_at": string | null;
+      "acknowledged_at": string | null;
+      "cancel_requested_at": string | null;
+      "finished_at": string | null;
+      "result": Record<string, unknown> | null;
+      "error": {
+        "code": string;
+        "message": string;
+        "details"?: undefined | Record<string, unknown>;
+      } | null;
+    };
+  };
+  /** Follow a command and its output (server-sent events, resumable by Last-Event-ID) */
+  'GET /{cluster}/commands/{id}/events': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+    };
+    body: undefined;
+    answer: undefined;
+  };
+  /** Change the terminal size of a running exec */
+  'POST /{cluster}/commands/{id}/resize': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+    };
+    body: {
+      "rows": number;
+      "cols": number;
+    };
+    answer: undefined;
+  };
+  /** Give a running exec more of its standard input, or its end */
+  'POST /{cluster}/commands/{id}/stdin': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+    };
+    body: {
+      "data": string;
+      "encoding"?: undefined | "utf8" | "base64";
+      "eof"?: undefined | boolean;
+    };
+    answer: undefined;
+  };
+  /** Deploy a manifest */
+  'POST /{cluster}/deploy': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+      "wait"?: undefined | string;
+      "queue_if_offline"?: undefined | boolean;
+    };
+    body: {
+      "project_id": string;
+      /** Kubernetes manifest: YAML, one or more documents */
+      "manifest": string;
+      "namespace": string;
+      "dry_run"?: undefined | boolean;
+      "prune"?: undefined | boolean;
+      "wait"?: undefined | boolean;
+      "timeout_seconds"?: undefined | number;
+      "force_conflicts"?: undefined | boolean;
+      "revision"?: undefined | string;
+      /** Keep it until the agent comes, instead of 503 */
+      "queue_if_offline"?: undefined | boolean;
+    };
+    answer: {
+      "id": string;
+      "command_id": string;
+      "project_id": string;
+      "namespace": string;
+      "manifest_sha256": string;
+      "dry_run": boolean;
+      /** queued, dispatched or running; then succeeded, failed, timed_out, cancelled, superseded or lost, which never change */
+      "status": string;
+      /** Name of the cluster */
+      "cluster": string;
+      "cluster_id": string;
+      "created_at": string;
+      "created_by": string;
+      "sent_at": string | null;
+      "acknowledged_at": string | null;
+      "cancel_requested_at": string | null;
+      "finished_at": string | null;
+      "result": Record<string, unknown> | null;
+      "error": {
+        "code": string;
+        "message": string;
+        "details"?: undefined | Record<string, unknown>;
+      } | null;
+    };
+  };
+  /** List deployments, newest first */
+  'GET /{cluster}/deployments': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+      "page_size"?: undefined | number;
+      "cursor"?: undefined | string;
+      "project_id"?: undefined | string;
+    };
+    body: undefined;
+    answer: {
+      "deployments": ({
+        "id": string;
+        "command_id": string;
+        "project_id": string;
+        "namespace": string;
+        "manifest_sha256": string;
+        "dry_run": boolean;
+        /** queued, dispatched or running; then succeeded, failed, timed_out, cancelled, superseded or lost, which never change */
+        "status": string;
+        /** Name of the cluster */
+        "cluster": string;
+        "cluster_id": string;
+        "created_at": string;
+        "created_by": string;
+        "sent_at": string | null;
+        "acknowledged_at": string | null;
+        "cancel_requested_at": string | null;
+        "finished_at": string | null;
+        "result": Record<string, unknown> | null;
+        "error": {
+          "code": string;
+          "message": string;
+          "details"?: undefined | Record<string, unknown>;
+        } | null;
+      })[];
+      "next_cursor": string | null;
+    };
+  };
+  /** Read a deployment with its result */
+  'GET /{cluster}/deployments/{id}': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+      "wait"?: undefined | string;
+    };
+    body: undefined;
+    answer: {
+      "id": string;
+      "command_id": string;
+      "project_id": string;
+      "namespace": string;
+      "manifest_sha256": string;
+      "dry_run": boolean;
+      /** queued, dispatched or running; then succeeded, failed, timed_out, cancelled, superseded or lost, which never change */
+      "status": string;
+      /** Name of the cluster */
+      "cluster": string;
+      "cluster_id": string;
+      "created_at": string;
+      "created_by": string;
+      "sent_at": string | null;
+      "acknowledged_at": string | null;
+      "cancel_requested_at": string | null;
+      "finished_at": string | null;
+      "result": Record<string, unknown> | null;
+      "error": {
+        "code": string;
+        "message": string;
+        "details"?: undefined | Record<string, unknown>;
+      } | null;
+    };
+  };
+  /** Cancel a deployment that is not finished */
+  'DELETE /{cluster}/deployments/{id}': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+    };
+    body: undefined;
+    answer: {
+      "id": string;
+      "command_id": string;
+      "project_id": string;
+      "namespace": string;
+      "manifest_sha256": string;
+      "dry_run": boolean;
+      /** queued, dispatched or running; then succeeded, failed, timed_out, cancelled, superseded or lost, which never change */
+      "status": string;
+      /** Name of the cluster */
+      "cluster": string;
+      "cluster_id": string;
+      "created_at": string;
+      "created_by": string;
+      "sent_at": string | null;
+      "acknowledged_at": string | null;
+      "cancel_requested_at": string | null;
+      "finished_at": string | null;
+      "result": Record<string, unknown> | null;
+      "error": {
+        "code": string;
+        "message": string;
+        "details"?: undefined | Record<string, unknown>;
+      } | null;
+    };
+  };
+  /** Follow a deployment (server-sent events, resumable by Last-Event-ID) */
+  'GET /{cluster}/deployments/{id}/events': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+    };
+    body: undefined;
+    answer: undefined;
+  };
+  /** Events of the cluster; with Accept: text/event-stream a stream, resumable by Last-Event-ID */
+  'GET /{cluster}/events': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+      "page_size"?: undefined | number;
+      "cursor"?: undefined | string;
+      "event_type"?: undefined | string;
+      "namespace"?: undefined | string;
+    };
+    body: undefined;
+    answer: {
+      "events": ({
+        "sequence": number;
+        "event_type": string;
+        "namespace": string;
+        "resource": string;
+        "details": Record<string, unknown>;
+        "occurred_at": string;
+        "received_at": string;
+      })[];
+      "next_cursor": string | null;
+    };
+  };
+  /** Run a command in a container */
+  'POST /{cluster}/exec': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+      "wait"?: undefined | string;
+    };
+    body: {
+      "pod": string;
+      "namespace": string;
+      "container"?: undefined | string;
+      "command": (string)[];
+      "timeout_seconds"?: undefined | number;
+      "max_output_bytes"?: undefined | number;
+      "stream"?: undefined | boolean;
+      "stdin"?: undefined | boolean;
+      "tty"?: undefined | boolean;
+      "rows"?: undefined | number;
+      "cols"?: undefined | number;
+      "queue_if_offline"?: undefined | boolean;
+    };
+    answer: {
+      "id": string;
+      "command": string;
+      /** queued, dispatched or running; then succeeded, failed, timed_out, cancelled, superseded or lost, which never change */
+      "status": string;
+      /** Name of the cluster */
+      "cluster": string;
+      "cluster_id": string;
+      "created_at": string;
+      "created_by": string;
+      "sent_at": string | null;
+      "acknowledged_at": string | null;
+      "cancel_requested_at": string | null;
+      "finished_at": string | null;
+      "result": Record<string, unknown> | null;
+      "error": {
+        "code": string;
+        "message": string;
+        "details"?: undefined | Record<string, unknown>;
+      } | null;
+    };
+  };
+  /** Logs of a container, as text or, with Accept: text/event-stream, as events */
+  'GET /{cluster}/logs': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+      "pod": string;
+      "namespace": string;
+      "container"?: undefined | string;
+      "tail_lines"?: undefined | number;
+      "follow"?: undefined | boolean;
+      "since_time"?: undefined | string;
+      "since_seconds"?: undefined | number;
+      "previous"?: undefined | boolean;
+      "timestamps"?: undefined | boolean;
+      "limit_bytes"?: undefined | number;
+    };
+    body: undefined;
+    answer: undefined;
+  };
+  /** List the nodes of a cluster */
+  'GET /{cluster}/nodes': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+      "name"?: undefined | string;
+      "page_size"?: undefined | number;
+      "cursor"?: undefined | string;
+    };
+    body: undefined;
+    answer: {
+      "nodes": ({
+        "name": string;
+        /** unknown: its kubelet does not report */
+        "state": "ready" | "not_ready" | "unknown";
+        "ready": boolean;
+        /** False when it is cordoned */
+        "schedulable": boolean;
+        /** Such as MemoryPressure or DiskPressure */
+        "pressures": (string)[];
+        "roles": (string)[];
+        "created_at": string | null;
+        "kubelet_version": string | null;
+        "os_image": string | null;
+        "architecture": string | null;
+        "internal_ip": string | null;
+        "cpu_capacity_cores": number | null;
+        "memory_capacity_bytes": number | null;
+        "pods_capacity": number | null;
+        /** Null where the cluster serves no metrics */
+        "cpu_usage_cores": number | null;
+        "memory_usage_bytes": number | null;
+      })[];
+      "next_cursor": string | null;
+    };
+  };
+  /** List the pods of a cluster */
+  'GET /{cluster}/pods': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+      "name"?: undefined | string;
+      "page_size"?: undefined | number;
+      "cursor"?: undefined | string;
+      "namespace"?: undefined | string;
+      "node"?: undefined | string;
+      "label_selector"?: undefined | string;
+    };
+    body: undefined;
+    answer: {
+      "pods": ({
+        "namespace": string;
+        "name": string;
+        /** As kubectl shows it: Running, CrashLoopBackOff, Init:1/2, Terminating */
+        "state": string;
+        "phase": string | null;
+        "ready": boolean;
+        "ready_containers": number;
+        "total_containers": number;
+        "restarts": number;
+        "created_at": string | null;
+        "node": string | null;
+        "ip": string | null;
+        /** The workload that made it; the Deployment for pods of its ReplicaSets */
+        "owner": {
+          "kind": string;
+          "name": string;
+        } | null;
+        "default_container": string | null;
+        "containers": ({
+          "name": string;
+          "image": string | null;
+          /** Runs before the others, or beside them when it is a sidecar */
+          "init": boolean;
+          /** Running, or why not: CrashLoopBackOff, ImagePullBackOff, Completed */
+          "state": string;
+          "ready": boolean;
+          "restarts": number;
+        })[];
+        /** Null where the cluster serves no metrics */
+        "cpu_usage_cores": number | null;
+        "memory_usage_bytes": number | null;
+      })[];
+      "next_cursor": string | null;
+    };
+  };
+  /** Live state and the history of heartbeats */
+  'GET /{cluster}/status': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+      "since"?: undefined | string;
+      "limit"?: undefined | number;
+    };
+    body: undefined;
+    answer: {
+      "cluster": {
+        "id": string;
+        "name": string;
+        /** pending: no agent has come yet; offline: three heartbeats are missing */
+        "status": "pending" | "online" | "offline";
+        "connected": boolean;
+        "created_at": string;
+        "connected_at": string | null;
+        "disconnected_at": string | null;
+        "last_seen_at": string | null;
+        "agent_version": string | null;
+        "kubernetes_version": string | null;
+        "protocol": "svc" | "contract" | null;
+        "capabilities": (string)[];
+        "health": string | null;
+        "nodes": number | null;
+        "pods": number | null;
+        "services": number | null;
+        "status_at": string | null;
+        "heartbeat": {
+          "status": string;
+          /** Fraction 0..1 of what the nodes can give */
+          "cpu_usage": number;
+          "memory_usage": number;
+          "active_pods": number;
+        } | null;
+      };
+      "heartbeats": ({
+        "at": string;
+        "status": string | null;
+        "cpu_usage": number;
+        "memory_usage": number;
+        "active_pods": number;
+        /** More than 1: an average of ten minutes */
+        "samples": number;
+      })[];
+    };
+  };
+  /** Make a new agent token; the older one ends at once or after an overlap */
+  'POST /{cluster}/token': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+    };
+    body: {
+      "overlap_seconds"?: undefined | number;
+    };
+    answer: {
+      "id": string;
+      "name": string;
+      /** The token of the agent; shown this once */
+      "token": string;
+      "install": {
+        "helm": string;
+        "kubectl": string;
+      };
+    };
+  };
+  /** Where the tunnel of a cluster is reached; what a kubeconfig is made of */
+  'GET /{cluster}/tunnel-endpoints': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+    };
+    body: undefined;
+    answer: {
+      "cluster_id": string;
+      "cluster_name": string;
+      /** Services by host: below it, /{service}/<path> */
+      "host_url": string;
+      /** Server of a kubeconfig */
+      "kubernetes_url": string;
+      "certificate_authority": string | null;
+    };
+  };
+  /** Make an address with which a browser reaches a forwarded service for a while */
+  'POST /{cluster}/tunnel-links': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+    };
+    body: {
+      /** Name of a forward of the agent */
+      "service": string;
+      "expires_in_seconds"?: undefined | number;
+    };
+    answer: {
+      "url": string;
+      "expires_at": string;
+    };
+  };
+  /** List Deployments, StatefulSets, DaemonSets, CronJobs and Jobs of a cluster, kind after kind */
+  'GET /{cluster}/workloads': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+      "name"?: undefined | string;
+      "page_size"?: undefined | number;
+      "cursor"?: undefined | string;
+      "namespace"?: undefined | string;
+      "kind"?: undefined | "Deployment" | "StatefulSet" | "DaemonSet" | "CronJob" | "Job";
+    };
+    body: undefined;
+    answer: {
+      "workloads": ({
+        /** Kind of Kubernetes */
+        "kind": "Deployment" | "StatefulSet" | "DaemonSet" | "CronJob" | "Job";
+        "namespace": string;
+        "name": string;
+        /** available, progressing, failed or scaled_down; suspended for what was told to wait, completed for a Job, scheduled for a CronJob */
+        "state": string;
+        /** Pods that are ready; of a Job, that succeeded; of a CronJob, Jobs that run */
+        "ready": number;
+        /** Pods that are wanted */
+        "desired": number;
+        /** Pods of the newest template */
+        "updated": number;
+        "images": (string)[];
+        "created_at": string | null;
+        /** Finds its pods: the `label_selector` of /pods. Null when it cannot be written as one */
+        "selector": string | null;
+      })[];
+      "next_cursor": string | null;
+    };
+  };
+}

@@ -1,5 +1,6 @@
-import { ApiError, NetworkError, NotFoundError, UnexpectedAnswerError } from '../errors.ts';
+import { NotFoundError, UnexpectedAnswerError } from '../errors.ts';
 import { pageParameters, type PageQuery } from '../pages.ts';
+import { isPassing, pause } from '../passing-failures.ts';
 import type { CallOptions } from '../transport.ts';
 import type { SandboxTransport } from './sandbox-transport.ts';
 import type { SandboxEvent } from './sandbox-types.ts';
@@ -74,24 +75,4 @@ export async function* followEvents(
     await pause(pauseMs, options.signal);
     pauseMs = Math.min(MAX_PAUSE_MS, pauseMs * 2);
   }
-}
-
-/** TypeError is what reading a body throws when its connection is lost (WHATWG Fetch, 5.3). */
-function isPassing(error: unknown): boolean {
-  if (error instanceof ApiError) return error.status >= 500 || error.status === 429;
-  return error instanceof NetworkError || error instanceof TypeError;
-}
-
-function pause(timeMs: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const abort = (): void => {
-      clearTimeout(timer);
-      reject(signal?.reason instanceof Error ? signal.reason : new Error('Aborted'));
-    };
-    const timer = setTimeout(() => {
-      signal?.removeEventListener('abort', abort);
-      resolve();
-    }, timeMs);
-    signal?.addEventListener('abort', abort, { once: true });
-  });
 }

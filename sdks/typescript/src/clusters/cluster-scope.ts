@@ -1,0 +1,33 @@
+import type { WorkspaceScope } from '../platform.ts';
+import type { CallRequest, QueryValue, Transport } from '../transport.ts';
+
+export type ScopedRequest = Omit<CallRequest, 'method' | 'path'>;
+
+/** Calls below `/v1/clusters` in one workspace; absent means the caller's default one. */
+export class ClusterScope {
+  readonly transport: Transport;
+  readonly #workspace: WorkspaceScope;
+
+  constructor(transport: Transport, workspace: WorkspaceScope) {
+    this.transport = transport;
+    this.#workspace = workspace;
+  }
+
+  get query(): Readonly<Record<string, QueryValue>> {
+    return { workspace_uuid: this.#workspace.workspaceUuid, team_uuid: this.#workspace.teamUuid };
+  }
+
+  request(path: string, request: Partial<ScopedRequest> = {}): Omit<CallRequest, 'method'> {
+    return { ...request, path: `/v1/clusters${path}`, query: { ...this.query, ...request.query } };
+  }
+
+  /** `path` is below `/v1/clusters`. The route's schema on the server is what promises the shape of the answer. */
+  call<Answer>(method: CallRequest['method'], path: string, request: Partial<ScopedRequest> = {}): Promise<Answer> {
+    return this.transport.call<Answer>({ method, ...this.request(path, request) });
+  }
+
+  /** An answer that is read while it comes; the caller reads it to its end or cancels it. */
+  stream(path: string, request: Partial<ScopedRequest> = {}): Promise<Response> {
+    return this.transport.stream({ method: 'GET', ...this.request(path, request) });
+  }
+}

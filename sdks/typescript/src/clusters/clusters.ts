@@ -1,0 +1,60 @@
+import type { Page } from '../accounts-types.ts';
+import { listPage, pageParameters, type PageQuery } from '../pages.ts';
+import type { WorkspaceScope } from '../platform.ts';
+import type { CallOptions, Transport } from '../transport.ts';
+import { Cluster } from './cluster.ts';
+import { ClusterScope } from './cluster-scope.ts';
+import type { ClusterInfo, CreatedCluster } from './cluster-types.ts';
+
+/**
+ *     const { token, install } = await svc.clusters.create('production');
+ *     const cluster = svc.clusters.of('production');
+ *     const { status } = await cluster.deployAndWait({ project_id: 'shop', namespace: 'default', manifest });
+ */
+export class ClustersClient {
+  readonly #transport: Transport;
+  readonly #scope: ClusterScope;
+
+  constructor(transport: Transport, workspace: WorkspaceScope = {}) {
+    this.#transport = transport;
+    this.#scope = new ClusterScope(transport, workspace);
+  }
+
+  /** Those of another workspace than the caller's own. */
+  in(workspace: WorkspaceScope): ClustersClient {
+    return new ClustersClient(this.#transport, workspace);
+  }
+
+  /** The token of its agent is shown this once. */
+  create(name: string, options: CallOptions = {}): Promise<CreatedCluster> {
+    return this.#scope.call('POST', '', { body: { name }, ...options });
+  }
+
+  page(page: PageQuery = {}, options: CallOptions = {}): Promise<Page<ClusterInfo>> {
+    const request = this.#scope.request('', { query: pageParameters(page), ...options });
+    return listPage(this.#transport, 'clusters', request);
+  }
+
+  /** By name, page after page, as far as it is iterated. */
+  async *list(page: PageQuery = {}, options: CallOptions = {}): AsyncGenerator<ClusterInfo, void> {
+    let { cursor } = page;
+    do {
+      const { items, nextCursor } = await this.page({ ...page, cursor }, options);
+      yield* items;
+      cursor = nextCursor ?? undefined;
+    } while (cursor !== undefined);
+  }
+
+  get(nameOrId: string, options: CallOptions = {}): Promise<ClusterInfo> {
+    return this.of(nameOrId).get(options);
+  }
+
+  async delete(nameOrId: string, options: CallOptions = {}): Promise<void> {
+    await this.of(nameOrId).delete(options);
+  }
+
+  /** Without asking whether there is one. */
+  of(nameOrId: string): Cluster {
+    return new Cluster(this.#scope, nameOrId);
+  }
+}

@@ -1,0 +1,42 @@
+import { UnexpectedAnswerError } from '../errors.ts';
+import { isPassing, pause } from '../passing-failures.ts';
+import { readServerEvents, type ServerEvent } from '../sandboxes/server-events.ts';
+import type { CallOptions, QueryValue } from '../transport.ts';
+import type { ClusterScope } from './cluster-scope.ts';
+
+export interface FollowRequest extends CallOptions {
+  path: string;
+  query?: Readonly<Record<string, QueryValue>>;
+  /** Only what came after the event of this id; null = whatever the route begins with. */
+  after: string | null;
+}
+
+const FIRST_PAUSE_MS = 250;
+const MAX_PAUSE_MS = 10_000;
+
+/** Events of one route as they come, over lost connections: each once. Ends where the platform says that nothing follows. */
+export async function* followServerEvents(
+  scope: ClusterScope,
+  { path, query, after, ...options }: FollowRequest,
+): AsyncGenerator<ServerEvent, void> {
+  let lastId = after;
+  let pauseMs = FIRST_PAUSE_MS;
+  for (;;) {
+    try {
+      const headers = { accept: 'text/event-stream', ...(lastId === null ? {} : { 'last-event-id': lastId }) };
+      const response = await scope.stream(path, { headers, ...(query === undefined ? {} : { query }), ...options });
+      if (response.status === 204) return;
+      if (response.body === null) throw new UnexpectedAnswerError('The answer has no events');
+      for await (const event of readServerEvents(response.body)) {
+        pauseMs = FIRST_PAUSE_MS;
+        lastId = event.id;
+        yield event;
+      }
+    } catch (error) {
+      options.signal?.throwIfAborted();
+      if (!isPassing(error)) throw error;
+    }
+    await pause(pauseMs, options.signal);
+    pauseMs = Math.min(MAX_PAUSE_MS, pauseMs * 2);
+  }
+}

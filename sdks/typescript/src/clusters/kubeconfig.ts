@@ -1,0 +1,32 @@
+import { toBase64 } from '../sandboxes/base64.ts';
+import type { TunnelEndpoints } from './cluster-types.ts';
+
+/** A file for kubectl and every other client of Kubernetes; as JSON it is one already, since YAML includes JSON. */
+export interface Kubeconfig {
+  apiVersion: 'v1';
+  kind: 'Config';
+  'current-context': string;
+  clusters: { name: string; cluster: { server: string; 'certificate-authority-data'?: string } }[];
+  users: { name: string; user: { token: string } }[];
+  contexts: { name: string; context: { cluster: string; user: string; namespace: string } }[];
+}
+
+export interface KubeconfigOptions {
+  /** Whom the platform is to take kubectl for: best a service account of its own. Absent: the token of this client. */
+  token?: string | undefined;
+  namespace?: string | undefined;
+}
+
+export function kubeconfigOf(endpoints: TunnelEndpoints, token: string, namespace: string): Kubeconfig {
+  const { cluster_name: name, kubernetes_url: server, certificate_authority: authority } = endpoints;
+  const data =
+    authority === null ? {} : { 'certificate-authority-data': toBase64(new TextEncoder().encode(authority)) };
+  return {
+    apiVersion: 'v1',
+    kind: 'Config',
+    'current-context': name,
+    clusters: [{ name, cluster: { server, ...data } }],
+    users: [{ name, user: { token } }],
+    contexts: [{ name, context: { cluster: name, user: name, namespace } }],
+  };
+}

@@ -1,0 +1,21 @@
+import { ApiError, NetworkError } from './errors.ts';
+
+/** Whether it is worth another try. TypeError is what reading a body throws when its connection is lost (WHATWG Fetch, 5.3). */
+export function isPassing(error: unknown): boolean {
+  if (error instanceof ApiError) return error.status >= 500 || error.status === 429;
+  return error instanceof NetworkError || error instanceof TypeError;
+}
+
+export function pause(timeMs: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const abort = (): void => {
+      clearTimeout(timer);
+      reject(signal?.reason instanceof Error ? signal.reason : new Error('Aborted'));
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', abort);
+      resolve();
+    }, timeMs);
+    signal?.addEventListener('abort', abort, { once: true });
+  });
+}
