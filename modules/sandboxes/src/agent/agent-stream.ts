@@ -1,7 +1,7 @@
 import { MAX_DATA_BYTES, ProtocolViolation, STREAM_WINDOW_BYTES } from './frames.ts';
 
 /** Grants are gathered up to this part of the window, so that small reads do not each cost a frame. */
-const GRANTS_OF_A_WINDOW = 8;
+const GRANTS_OF_A_WINDOW = 4;
 
 export type Channel = 1 | 2;
 

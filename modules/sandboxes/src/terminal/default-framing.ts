@@ -1,17 +1,22 @@
 import { type ClientInput, type Framing, type Message, parseControl } from './framing.ts';
+import type { SendBuffers } from './send-buffers.ts';
 
 /**
  * For clients without a subprotocol. Output is the terminal's own bytes: text frames of streaming UTF-8 (a sequence that is
  * split between two reads is held back until it is whole), or binary frames with `?encoding=binary`. Input in binary frames
  * is typed as it is; a text frame is a control only when all of it is a JSON object of a known type, else it is typed too.
  */
-export function defaultFraming(encoding: 'text' | 'binary'): Framing {
+export function defaultFraming(encoding: 'text' | 'binary', buffers: SendBuffers): Framing {
   // Each channel has its own: half a character of one must not meet half of the other.
   const decoders = { 1: new TextDecoder(), 2: new TextDecoder() };
   return {
     started: () => [],
     output(bytes, channel) {
-      if (encoding === 'binary') return [bytes];
+      if (encoding === 'binary') {
+        const made = buffers.take(bytes.length);
+        made.set(bytes);
+        return [made];
+      }
       return present(decoders[channel].decode(bytes, { stream: true }));
     },
     exit: () => (encoding === 'binary' ? [] : [...present(decoders[1].decode()), ...present(decoders[2].decode())]),

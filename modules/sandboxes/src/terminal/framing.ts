@@ -32,6 +32,7 @@ export type Message = string | Uint8Array;
 /** How a terminal's bytes stand in WebSocket frames. One object serves one connection. */
 export interface Framing {
   started(process: StartedProcess): Message[];
+  /** The bytes are only lent: what is made of them are messages of their own. */
   output(bytes: Uint8Array, channel: 1 | 2): Message[];
   /** What comes before the close, held-back bytes included. */
   exit(status: ExitStatus): Message[];

@@ -4,6 +4,7 @@ import { exitStatusOf, type ExitStatus } from '../agent/exit-status.ts';
 import type { ClientInput, Framing, Message } from './framing.ts';
 import { OutputCredit } from './output-credit.ts';
 import type { ProcessStream } from './process-stream.ts';
+import type { SendBuffers } from './send-buffers.ts';
 
 /** Input beyond this waits at the client: its socket is not read any further. */
 const MAX_PENDING_INPUT_BYTES = 1024 * 1024;
@@ -13,6 +14,8 @@ const TAKEN_STEP_BYTES = 64 * 1024;
 export interface TerminalConnectionOptions {
   readonly socket: WebSocket;
   readonly framing: Framing;
+  /** Those that the framing takes. */
+  readonly buffers: SendBuffers;
   readonly open: (listener: StreamListener) => ProcessStream;
   /** The name of the shell that outlives this client, or null. */
   readonly session: string | null;
@@ -98,7 +101,7 @@ export class TerminalConnection {
 
   /** The bytes count as sent when the last frame made of them has left this process. */
   #send(messages: readonly Message[], bytes: number): void {
-    const { socket } = this.#options;
+    const { socket, buffers } = this.#options;
     if (socket.readyState !== socket.OPEN || messages.length === 0) {
       this.#credit.sent(bytes);
       return;
@@ -106,6 +109,7 @@ export class TerminalConnection {
     messages.forEach((message, index) => {
       const isLast = index === messages.length - 1;
       socket.send(message, { binary: typeof message !== 'string' }, () => {
+        buffers.give(message);
         if (isLast) this.#credit.sent(bytes);
       });
     });

@@ -24,6 +24,7 @@ import { defaultFraming } from './default-framing.ts';
 import { findSession, sessionRequests } from './find-session.ts';
 import { isTerminalPath, parseTerminalRequest, type TerminalRequest } from './terminal-request.ts';
 import type { ProcessStream } from './process-stream.ts';
+import { SendBuffers } from './send-buffers.ts';
 import { SessionStream } from './session-stream.ts';
 import { tellTerminal } from './terminal-events.ts';
 import { TerminalConnection } from './terminal-connection.ts';
@@ -65,6 +66,7 @@ export class TerminalHub implements UpgradeRoute {
     handleProtocols: (offered) => selectProtocol([...offered], [SANDBOX_V1]) ?? false,
   });
   readonly #open = new Map<TerminalConnection, Place>();
+  readonly #buffers = new SendBuffers();
   #cancelHeartbeat: () => void = () => undefined;
   #closing = false;
 
@@ -202,7 +204,8 @@ export class TerminalHub implements UpgradeRoute {
     const terminal = new TerminalConnection({
       socket,
       open: (listener) => openProcess(connection, sandbox, wanted, session, listener),
-      framing: isV1 ? v1Framing() : defaultFraming(wanted.encoding),
+      framing: isV1 ? v1Framing(this.#buffers) : defaultFraming(wanted.encoding, this.#buffers),
+      buffers: this.#buffers,
       session,
       readOnly: wanted.session?.readOnly ?? false,
       acknowledges: isV1 && wanted.acknowledges,

@@ -1,4 +1,5 @@
 import { type ClientInput, type Framing, parseControl } from './framing.ts';
+import type { SendBuffers } from './send-buffers.ts';
 
 /** The subprotocol of our own SDK and console. */
 export const SANDBOX_V1 = 'sandbox.v1';
@@ -15,11 +16,11 @@ const INPUT_WINDOW_BYTES = 512 * 1024;
  * of its first byte in that channel (u64, big-endian) before the bytes; 0x03 is output that was sent before this client came
  * (what it asks of a terminal was answered then). Controls to the client: `ready`, `taken`, `lagged`, `exit`, `error`, `pong`.
  */
-export function v1Framing(): Framing {
+export function v1Framing(buffers: SendBuffers): Framing {
   const offsets = { 1: 0, 2: 0 };
   let liveFrom = 0;
   const frame = (kind: number, channel: 1 | 2, bytes: Uint8Array): Buffer => {
-    const made = Buffer.allocUnsafe(OUTPUT_HEADER_BYTES + bytes.length);
+    const made = buffers.take(OUTPUT_HEADER_BYTES + bytes.length);
     made.writeUInt8(kind, 0);
     made.writeBigUInt64BE(BigInt(offsets[channel]), 1);
     made.set(bytes, OUTPUT_HEADER_BYTES);

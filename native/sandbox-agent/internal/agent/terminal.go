@@ -3,6 +3,7 @@ package agent
 import (
 	"os"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -10,8 +11,8 @@ import (
 )
 
 const (
-	terminalChunk   = 32 << 10
-	plainRingBytes  = 64 << 10
+	terminalChunk   = 64 << 10
+	plainRingBytes  = 256 << 10
 	sessionRing     = 1 << 20
 	maxWindowExtent = 1000
 )
@@ -24,6 +25,7 @@ type terminal struct {
 	ring   *ring
 	exited chan struct{}
 	typing sync.Mutex
+	typed  atomic.Bool
 	mu     sync.Mutex
 	result exitResult
 	size   windowSize
@@ -78,22 +80,24 @@ func (a *agent) newTerminal(spec *command, size windowSize, ringBytes int) (*ter
 // pump fills the ring until the shell has ended and everything it wrote was read.
 func (t *terminal) pump() {
 	defer t.ring.finish()
+	reader := newReadyReader(t.master)
 	buffer := make([]byte, terminalChunk)
+	pace := &pace{typed: &t.typed}
 	for {
-		n, err := t.master.Read(buffer)
-		// The kernel hands out at most one page: more is gathered while it is there, which spares the rest of the way.
-		for n > 0 && n < terminalChunk {
-			more := readNow(t.master, buffer[n:])
+		n, err := reader.read(buffer)
+		for n > 0 && n < len(buffer) && pace.holdBack(n) {
+			more := reader.readNow(buffer[n:])
 			if more == 0 {
 				break
 			}
 			n += more
 		}
+		pace.sent()
 		if n > 0 {
 			t.ring.write(buffer[:n])
 		}
 		if os.IsTimeout(err) {
-			for n := readNow(t.master, buffer); n > 0; n = readNow(t.master, buffer) {
+			for n := reader.readNow(buffer); n > 0; n = reader.readNow(buffer) {
 				t.ring.write(buffer[:n])
 			}
 			<-t.exited
@@ -168,6 +172,7 @@ func (t *terminal) typeChunk(s *stream, chunk []byte) bool {
 			return false
 		default:
 		}
+		t.typed.Store(true)
 		n, err := t.master.Write(chunk)
 		chunk = chunk[n:]
 		if err != nil && !os.IsTimeout(err) {

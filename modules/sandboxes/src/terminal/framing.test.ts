@@ -1,0 +1,49 @@
+import { describe, expect, it } from 'vitest';
+import { defaultFraming } from './default-framing.ts';
+import type { Framing } from './framing.ts';
+import { SendBuffers } from './send-buffers.ts';
+import { v1Framing } from './v1-framing.ts';
+
+const LARGE_BYTES = 40_000;
+
+const framings: readonly (readonly [string, (buffers: SendBuffers) => Framing, number])[] = [
+  ['the default one in binary', (buffers) => defaultFraming('binary', buffers), 0],
+  ['sandbox.v1', (buffers) => v1Framing(buffers), 9],
+];
+
+describe.each(framings)('the framing %s', (_name, make, headerBytes) => {
+  const messageOf = (framing: Framing, bytes: Buffer): Buffer => {
+    const [message, ...more] = framing.output(bytes, 1);
+    expect(more).toEqual([]);
+    if (!Buffer.isBuffer(message)) throw new Error('a message of bytes was expected');
+    return message;
+  };
+
+  it('makes messages that stay as they are when the bytes are overwritten, however many wait', () => {
+    const framing = make(new SendBuffers());
+    const lent = Buffer.alloc(LARGE_BYTES);
+    const waiting = Array.from({ length: 40 }, (_, index) => {
+      lent.fill(index);
+      return messageOf(framing, lent);
+    });
+    for (const [index, message] of waiting.entries()) {
+      expect(message.subarray(headerBytes).equals(Buffer.alloc(LARGE_BYTES, index))).toBe(true);
+    }
+  });
+
+  it('uses the buffer of a large message again once it has left', () => {
+    const buffers = new SendBuffers();
+    const framing = make(buffers);
+    const used = new Set<ArrayBufferLike>();
+    for (let index = 0; index < 100; index += 1) {
+      const message = messageOf(framing, Buffer.alloc(LARGE_BYTES, index));
+      used.add(message.buffer);
+      buffers.give(message);
+    }
+    expect(used.size).toBe(1);
+  });
+
+  it('takes no large buffer for a small message', () => {
+    expect(messageOf(make(new SendBuffers()), Buffer.from('x')).buffer.byteLength).toBeLessThan(LARGE_BYTES);
+  });
+});

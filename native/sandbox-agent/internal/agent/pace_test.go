@@ -1,0 +1,73 @@
+package agent
+
+import (
+	"os"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+)
+
+func TestPaceLetsTheFirstPiecesGoAndHoldsAStreamBackABoundedNumberOfTimes(t *testing.T) {
+	var typed atomic.Bool
+	p := &pace{typed: &typed}
+	if p.holdBack(1) {
+		t.Fatal("a single piece waited")
+	}
+	if p.sent(); !p.holdBack(fullLineBuffer) {
+		t.Fatal("a full buffer did not wait for more")
+	}
+	waits := 1
+	for p.holdBack(fullLineBuffer + waits) {
+		waits++
+	}
+	if waits != gatherWaits {
+		t.Fatalf("waited %d times", waits)
+	}
+	p.sent()
+	p.pieces, p.last = streamPieces, time.Now().Add(time.Hour) // however slow this machine is, it follows closely
+	if !p.holdBack(1) {
+		t.Fatal("a stream of small pieces did not wait")
+	}
+	p.sent()
+	p.last = time.Now().Add(time.Hour)
+	typed.Store(true)
+	if p.holdBack(1) {
+		t.Fatal("what follows a key waited")
+	}
+}
+
+func TestReadyReaderGathersWhatIsThereAndReadsOnAfterADeadline(t *testing.T) {
+	var ends [2]int
+	if err := syscall.Pipe2(ends[:], syscall.O_CLOEXEC|syscall.O_NONBLOCK); err != nil {
+		t.Fatal(err)
+	}
+	from, to := os.NewFile(uintptr(ends[0]), "from"), os.NewFile(uintptr(ends[1]), "to")
+	defer from.Close()
+	r := newReadyReader(from)
+	buffer := make([]byte, 64)
+	for range 3 {
+		if _, err := to.WriteString("piece "); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n, err := r.read(buffer); string(buffer[:n]) != "piece piece piece " || err != nil {
+		t.Fatalf("got %q, %v", buffer[:n], err)
+	}
+	if n := r.readNow(buffer); n != 0 {
+		t.Fatalf("read %d bytes of nothing", n)
+	}
+	_ = from.SetReadDeadline(time.Unix(1, 0))
+	if n, err := r.read(buffer); n != 0 || !os.IsTimeout(err) {
+		t.Fatalf("got %d, %v", n, err)
+	}
+	_, _ = to.WriteString("late")
+	if n := r.readNow(buffer); string(buffer[:n]) != "late" {
+		t.Fatalf("got %q", buffer[:n])
+	}
+	_ = from.SetReadDeadline(time.Time{})
+	_ = to.Close()
+	if n, err := r.read(buffer); n != 0 || err == nil {
+		t.Fatalf("got %d, %v at the end", n, err)
+	}
+}
