@@ -18,7 +18,7 @@ describe('ensureLocalCertificate', () => {
   afterEach(() => folder.remove());
 
   it('makes a certificate that a client with the authority accepts by name and by address', async () => {
-    const material = await ensureLocalCertificate(folder.path, '127.0.0.1', new Date());
+    const material = await ensureLocalCertificate(folder.path, ['127.0.0.1'], new Date());
     await expect(handshake(material, 'localhost')).resolves.toBe(true);
     const certificate = new X509Certificate(material.cert);
     expect(certificate.checkHost('localhost')).toBeDefined();
@@ -27,29 +27,40 @@ describe('ensureLocalCertificate', () => {
   });
 
   it('is not accepted under another name', async () => {
-    const material = await ensureLocalCertificate(folder.path, '127.0.0.1', new Date());
+    const material = await ensureLocalCertificate(folder.path, ['127.0.0.1'], new Date());
     await expect(handshake(material, 'example.org')).rejects.toThrow(/altnames/);
   });
 
   it('keeps the certificate over starts and keeps every key to its owner', async () => {
-    const first = await ensureLocalCertificate(folder.path, '127.0.0.1', new Date());
-    const second = await ensureLocalCertificate(folder.path, '127.0.0.1', new Date());
+    const first = await ensureLocalCertificate(folder.path, ['127.0.0.1'], new Date());
+    const second = await ensureLocalCertificate(folder.path, ['127.0.0.1'], new Date());
     expect(second).toEqual(first);
     for (const name of ['ca.key', 'server.key']) expect(statSync(join(folder.path, name)).mode & 0o777).toBe(0o600);
   });
 
   it('renews the certificate under the same authority before it ends', async () => {
-    const first = await ensureLocalCertificate(folder.path, '127.0.0.1', new Date());
-    const later = await ensureLocalCertificate(folder.path, '127.0.0.1', new Date(Date.now() + YEAR_MS));
+    const first = await ensureLocalCertificate(folder.path, ['127.0.0.1'], new Date());
+    const later = await ensureLocalCertificate(folder.path, ['127.0.0.1'], new Date(Date.now() + YEAR_MS));
     expect(later.ca).toBe(first.ca);
     expect(later.cert).not.toBe(first.cert);
   });
 
   it('makes a new certificate when the host changes', async () => {
-    const first = await ensureLocalCertificate(folder.path, '127.0.0.1', new Date());
-    const named = await ensureLocalCertificate(folder.path, 'svc.test', new Date());
+    const first = await ensureLocalCertificate(folder.path, ['127.0.0.1'], new Date());
+    const named = await ensureLocalCertificate(folder.path, ['svc.test'], new Date());
     expect(named.cert).not.toBe(first.cert);
     expect(new X509Certificate(named.cert).checkHost('svc.test')).toBe('svc.test');
+  });
+
+  it('makes a new certificate, for all names below it, when the domain of previews changes', async () => {
+    const first = await ensureLocalCertificate(folder.path, ['127.0.0.1', '*.sandboxes.localhost'], new Date());
+    await expect(handshake(first, '8080-sbx.sandboxes.localhost')).resolves.toBe(true);
+    await expect(handshake(first, 'x.sandboxes.test')).rejects.toThrow(/altnames/);
+    const names = ['127.0.0.1', '*.sandboxes.test'];
+    const second = await ensureLocalCertificate(folder.path, names, new Date());
+    await expect(handshake(second, 'x.sandboxes.test')).resolves.toBe(true);
+    expect(second.ca).toBe(first.ca);
+    expect(await ensureLocalCertificate(folder.path, names, new Date())).toEqual(second);
   });
 });
 

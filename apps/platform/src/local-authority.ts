@@ -20,16 +20,21 @@ const RENEW_BEFORE_MS = 30 * 24 * 3600_000;
 
 /**
  * A certificate authority of this installation alone, made on first start, for the names that no public authority
- * certifies: localhost and its addresses. Its key never leaves the data folder.
+ * certifies: localhost and its addresses, and `extraNames`, of which `*.` begins one for all names directly below. Its key
+ * never leaves the data folder.
  */
-export async function ensureLocalCertificate(folder: string, extraHost: string, now: Date): Promise<TlsMaterial> {
+export async function ensureLocalCertificate(
+  folder: string,
+  extraNames: readonly string[],
+  now: Date,
+): Promise<TlsMaterial> {
   const files = { ca: 'ca.crt', caKey: 'ca.key', cert: 'server.crt', key: 'server.key' };
   const path = (name: keyof typeof files): string => join(folder, files[name]);
-  const names = ['localhost', '*.localhost', '127.0.0.1', '::1'];
-  if (!names.includes(extraHost) && !['0.0.0.0', '::'].includes(extraHost)) names.push(extraHost);
+  const certified = extraNames.filter((name) => !['0.0.0.0', '::'].includes(name));
+  const names = [...new Set(['localhost', '*.localhost', '127.0.0.1', '::1', ...certified])];
   if (existsSync(path('cert')) && existsSync(path('key')) && existsSync(path('ca'))) {
     const cert = readFileSync(path('cert'), 'utf8');
-    if (isUsable(cert, extraHost, now)) {
+    if (isUsable(cert, names, now)) {
       return { cert, key: readFileSync(path('key'), 'utf8'), ca: readFileSync(path('ca'), 'utf8') };
     }
   }
@@ -57,11 +62,13 @@ async function makeCertificates(request: CertificateRequest): Promise<{ authorit
   return JSON.parse(output) as { authority: PemPair; server: PemPair }; // written by certificates-main.ts
 }
 
-function isUsable(pem: string, host: string, now: Date): boolean {
+function isUsable(pem: string, names: readonly string[], now: Date): boolean {
   const certificate = new X509Certificate(pem);
   if (new Date(certificate.validTo).getTime() - now.getTime() < RENEW_BEFORE_MS) return false;
-  const wanted = ['0.0.0.0', '::'].includes(host) ? 'localhost' : host;
-  return (isIP(wanted) === 0 ? certificate.checkHost(wanted) : certificate.checkIP(wanted)) !== undefined;
+  const written = (certificate.subjectAltName ?? '').split(', ');
+  return names.every((name) =>
+    isIP(name) === 0 ? written.includes(`DNS:${name}`) : certificate.checkIP(name) !== undefined,
+  );
 }
 
 async function writeSecret(path: string, text: string): Promise<void> {

@@ -151,5 +151,7 @@ async function tlsMaterial(
   if (certFile !== undefined && keyFile !== undefined) {
     return { cert: readFileSync(certFile, 'utf8'), key: readFileSync(keyFile, 'utf8'), ca: null };
   }
-  return ensureLocalCertificate(folder, config.host, new Date());
+  // Each port of a sandbox is a name directly below the domain of previews.
+  const names = [config.host, `*.${config.sandboxes.preview_domain}`];
+  return ensureLocalCertificate(folder, names, new Date());
 }

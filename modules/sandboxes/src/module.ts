@@ -27,7 +27,8 @@ import { Supervisor } from './domain/supervisor.ts';
 import { Sweeper } from './domain/sweeper.ts';
 import { Tickets } from './domain/tickets.ts';
 import { WarmClaims } from './domain/warm-claims.ts';
-import type { DriverStatus, SandboxDriver } from './drivers/driver.ts';
+import type { ShelfFigures } from './domain/warm-shelf.ts';
+import type { DriverStatus, Isolation, SandboxDriver } from './drivers/driver.ts';
 import { LocalDriver } from './drivers/local/local-driver.ts';
 import { runFolderOf } from './drivers/local/run-folder.ts';
 import type { EventRecorder } from './events/event-recorder.ts';
@@ -56,7 +57,7 @@ import { createPreviewPart } from './preview-module.ts';
 import { createSandboxRepository } from './store/sandbox-repository.ts';
 import type { SandboxTables } from './store/tables.ts';
 import { createTicketRepository } from './store/ticket-repository.ts';
-import { observeWarmPool, warmPoolOf, withWarmPool } from './warm-pool-assembly.ts';
+import { observeWarmPool, warmPoolOf } from './warm-pool-assembly.ts';
 import { TerminalHub } from './terminal/terminal-hub.ts';
 
 export interface SandboxesDependencies {
@@ -92,6 +93,10 @@ export interface SandboxesModule {
   readiness(): { ready: boolean; reason: string | null };
   /** Why the feature is off, with the command that installs what is missing, or what runs it. */
   status(): DriverStatus;
+  /** Whether sandboxes may ask for it here. */
+  supports(isolation: Isolation): boolean;
+  /** Sandboxes that wait for somebody on this replica, of each image of `sandboxes.warm_pool`. */
+  warmPool(): readonly ShelfFigures[];
   /** Makes the image now instead of at its first use. */
   prepareImage(name: string, signal: AbortSignal): Promise<{ digest: string }>;
   /** Asks the image's sources again: a newer one may be there. Sandboxes keep what they were made of. */
@@ -205,7 +210,9 @@ export async function createSandboxesModule(deps: SandboxesDependencies): Promis
       await images.close();
     },
     readiness: () => ({ ready: true, reason: null }),
-    status: () => withWarmPool(driver.status(), pool.figures()),
+    status: () => driver.status(),
+    supports: (isolation) => driver.supports(isolation),
+    warmPool: () => pool.figures(),
     prepareImage: async (name, signal) => ({ digest: (await images.prepare(name, signal)).digest }),
     pullImage: (name, signal) => images.pull(name, signal),
     countInWorkspace: (workspaceUuid) => repository.ofWorkspace(workspaceUuid),

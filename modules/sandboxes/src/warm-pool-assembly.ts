@@ -4,8 +4,6 @@ import type { SandboxesConfig } from './config.ts';
 import type { Boots } from './domain/boots.ts';
 import type { SandboxContext } from './domain/context.ts';
 import { WarmPool } from './domain/warm-pool.ts';
-import type { ShelfFigures } from './domain/warm-shelf.ts';
-import type { DriverStatus } from './drivers/driver.ts';
 import type { ImageCatalog } from './images/catalog.ts';
 
 const DEFAULT_MIN = 2;
@@ -44,11 +42,6 @@ export function warmPoolOf(
     effects,
     log,
   });
-}
-
-export function withWarmPool(status: DriverStatus, figures: readonly ShelfFigures[]): DriverStatus {
-  if (!status.available || figures.length === 0) return status;
-  return { ...status, details: { ...status.details, warm_pool: figures } };
 }
 
 export function observeWarmPool(metrics: Metrics, pool: WarmPool): void {

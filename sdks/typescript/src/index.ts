@@ -131,6 +131,7 @@ export {
   type PlatformStatus,
   type SandboxesState,
   type ServiceState,
+  type WarmImage,
   type WorkspaceScope,
 } from './platform.ts';
 export type { EventOptions, EventPage } from './sandboxes/events.ts';

@@ -24,6 +24,16 @@ export interface ObjectStoreState extends ServiceState {
   s3_endpoint: string | null;
 }
 
+export interface WarmImage {
+  image: string;
+  /** How many wait now, and how many should. */
+  ready: number;
+  target: number;
+  /** Creates since the start that got one, and those that none waited for. */
+  hits: number;
+  misses: number;
+}
+
 export interface SandboxesState extends ServiceState {
   running: number;
   total: number;
@@ -33,6 +43,10 @@ export interface SandboxesState extends ServiceState {
   driver: string | null;
   /** What isolates them, such as `runc` or `runsc`; null when the driver does not say. */
   runtime: string | null;
+  /** What a sandbox may ask for here: `default`, `gvisor`. */
+  isolations: string[];
+  /** Sandboxes that wait ready on the replica that answers, of each image of `sandboxes.warm_pool`. */
+  warm_pool: WarmImage[];
 }
 
 /** Answer of `GET /api/v1/platform/status`: the state of one workspace's services, as it is now. */

@@ -4,6 +4,14 @@ import { Type, type Static } from 'typebox';
 const serviceState = { enabled: Type.Boolean(), reason: Type.Union([Type.String(), Type.Null()]) };
 const nullableText = Type.Union([Type.String(), Type.Null()]);
 
+const warmImageSchema = Type.Object({
+  image: Type.String(),
+  ready: Type.Integer({ description: 'So many wait now' }),
+  target: Type.Integer({ description: 'So many should wait' }),
+  hits: Type.Integer({ description: 'Creates that got one, since the start' }),
+  misses: Type.Integer({ description: 'Creates that none waited for' }),
+});
+
 export const platformStatusSchema = Type.Object({
   version: Type.String(),
   uptime_seconds: Type.Integer(),
@@ -24,6 +32,10 @@ export const platformStatusSchema = Type.Object({
       limit: Type.Integer(),
       driver: nullableText,
       runtime: nullableText,
+      isolations: Type.Array(Type.String(), { description: 'What a sandbox may ask for here' }),
+      warm_pool: Type.Array(warmImageSchema, {
+        description: 'Sandboxes that wait ready on the replica that answers, of each image of sandboxes.warm_pool',
+      }),
     }),
   }),
 });

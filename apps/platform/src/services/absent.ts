@@ -13,7 +13,17 @@ export const absentStates: ServiceStates = {
     bytes: 0,
     s3_endpoint: null,
   },
-  sandboxes: { enabled: false, reason: null, running: 0, total: 0, limit: 0, driver: null, runtime: null },
+  sandboxes: {
+    enabled: false,
+    reason: null,
+    running: 0,
+    total: 0,
+    limit: 0,
+    driver: null,
+    runtime: null,
+    isolations: [],
+    warm_pool: [],
+  },
 };
 
 /** A service that is switched off or cannot run here: it has no routes, and its state says why. */

@@ -34,6 +34,8 @@ export async function createSandboxesService(context: ServiceContext): Promise<S
       total: await sandboxes.countInWorkspace(workspaceUuid),
       limit: config.sandboxes.max_per_caller,
       driver: config.sandboxes.driver,
+      isolations: (['default', 'gvisor'] as const).filter((each) => sandboxes.supports(each)),
+      warm_pool: [...sandboxes.warmPool()],
     }),
     holdings: async (workspaceUuid) => countOf(await sandboxes.countInWorkspace(workspaceUuid), 'sandbox', 'sandboxes'),
   };

@@ -79,7 +79,7 @@ function ObjectStoreCard({ state, samples }: CardProps<ObjectStoreState>) {
 }
 
 function SandboxesCard({ state, samples }: CardProps<SandboxesState>) {
-  const { running = 0, total = 0, limit = 0, driver = null, runtime = null } = state ?? {};
+  const { running = 0, total = 0, limit = 0, driver = null, runtime = null, warm_pool: warm = [] } = state ?? {};
   const health =
     running > 0
       ? ({ tone: 'ok', word: 'Running', live: true } as const)
@@ -102,6 +102,7 @@ function SandboxesCard({ state, samples }: CardProps<SandboxesState>) {
           </span>,
         ],
         ['Isolated by', [driver, runtime].filter((word) => word !== null).join(', ') || 'unknown'],
+        ...warm.map(({ image, ready, target }) => [`Ready: ${image}`, `${ready} of ${target}`] as const),
       ]}
     />
   );
