@@ -19,6 +19,8 @@ interface AgentOptions {
   readonly clusterId: string;
   readonly kubeconfig: string;
   readonly stateFolder: string;
+  /** Besides what the contract names. */
+  readonly environment?: Readonly<Record<string, string>>;
 }
 
 export interface RunningAgent extends AsyncDisposable {
@@ -79,6 +81,7 @@ export function startAgent(options: AgentOptions): RunningAgent {
       SVC_AGENT_PORT: '0',
       SVC_METRICS_PORT: '0',
       KUBECONFIG: options.kubeconfig,
+      ...options.environment,
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

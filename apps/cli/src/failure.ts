@@ -21,6 +21,8 @@ const HINTS: ReadonlyMap<string, string> = new Map([
   ['SANDBOX_NOT_RUNNING', 'svc sandbox start starts it'],
   ['SESSION_NOT_FOUND', 'svc sandbox shell without --session opens a new one'],
   ['SANDBOXES_UNAVAILABLE', 'the log of svc up says what is missing'],
+  ['CLUSTER_NOT_FOUND', 'svc cluster ls shows those of this workspace'],
+  ['CLUSTER_NAME_TAKEN', 'svc cluster token makes a new token for the one that is there'],
   ['PATH_NOT_FOUND', 'svc sandbox exec NAME -- ls shows what is there'],
 ]);
 
@@ -54,8 +56,16 @@ export function describeExpected(error: unknown): string | null {
 function hintOf(error: ApiError | S3Error): string | undefined {
   const known = HINTS.get(error.code);
   if (known !== undefined) return known;
+  if (error.code === 'AGENT_OFFLINE') return offlineHint(error);
   if (error.status === 401) return 'the token is wrong, revoked or expired; run svc login again';
   return undefined;
+}
+
+/** An agent may be there and still offer no tunnel, which its configuration says. */
+function offlineHint(error: ApiError | S3Error): string {
+  const reason = error instanceof ApiError ? error.details['reason'] : undefined;
+  if (typeof reason !== 'string') return 'svc cluster status shows when its agent was last seen';
+  return `${reason}; tunnel.enabled in its configuration opens one`;
 }
 
 function issuesOf({ details, message }: ApiError): string {

@@ -22,9 +22,10 @@ export class OwnTerminal {
   readonly #restore = (): void => this.restore();
   #listener: OwnTerminalListener | null = null;
 
-  constructor(input: ReadStream, output: WriteStream) {
+  /** `hint` says what does without a terminal. */
+  constructor(input: ReadStream, output: WriteStream, hint: string) {
     if (!input.isTTY || !output.isTTY) {
-      throw usageFailure('a shell needs a terminal', 'svc sandbox exec runs a command without one');
+      throw usageFailure('a shell needs a terminal', hint);
     }
     this.#input = input;
     this.#output = output;

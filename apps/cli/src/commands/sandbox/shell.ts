@@ -28,7 +28,7 @@ export function registerSandboxShell(parent: Command): void {
     )
     .action((name: string, flags: ShellFlags) =>
       withSandboxes(flags, async ({ find, output, signal }) => {
-        const own = new OwnTerminal(process.stdin, process.stdout);
+        const own = new OwnTerminal(process.stdin, process.stdout, 'svc sandbox exec runs a command without one');
         await runShell(own, {
           sandbox: await find(name),
           session: flags.session ?? null,

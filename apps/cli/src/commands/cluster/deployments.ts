@@ -1,0 +1,41 @@
+import type { Deployment } from '@svc/sdk';
+import type { Command } from 'commander';
+import type { ConnectionFlags } from '../../client/connection.ts';
+import { addConnectionOptions } from '../../client/session.ts';
+import { renderAge } from './render.ts';
+import { readCount, withClusters } from './with-clusters.ts';
+
+interface DeploymentFlags extends ConnectionFlags {
+  project?: string;
+  limit: string;
+}
+
+const COLUMNS = ['ID', 'PROJECT', 'NAMESPACE', 'STATUS', 'AGE', 'BY', 'ERROR'];
+const MAX_PAGE_SIZE = 200;
+
+export function registerClusterDeployments(parent: Command): void {
+  addConnectionOptions(parent.command('deployments'))
+    .description('what was deployed to a cluster, newest first')
+    .argument('<cluster>', 'name or id')
+    .option('--project <id>', 'of this project only')
+    .option('--limit <count>', 'at most so many', '20')
+    .action((name: string, flags: DeploymentFlags) =>
+      withClusters(flags, async ({ clusters, output, signal }) => {
+        const pageSize = Math.min(MAX_PAGE_SIZE, Math.max(1, readCount(flags.limit, '--limit')));
+        const query = { pageSize, ...(flags.project === undefined ? {} : { projectId: flags.project }) };
+        const { items } = await clusters.of(name).deployments(query, { signal });
+        const nowMs = Date.now();
+        output.answerTable(
+          items,
+          COLUMNS,
+          items.map((deployment) => rowOf(deployment, nowMs)),
+        );
+      }),
+    );
+}
+
+function rowOf(deployment: Deployment, nowMs: number): string[] {
+  const { id, project_id: project, namespace, status, dry_run: isDryRun, created_by: by, error } = deployment;
+  const state = isDryRun ? `${status} (dry run)` : status;
+  return [id, project, namespace, state, renderAge(deployment.created_at, nowMs), by, error?.message ?? ''];
+}

@@ -1,0 +1,90 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startCommandStore, type CommandStore } from './command-store.ts';
+
+const MANIFEST = 'apiVersion: v1\nkind: ConfigMap\nmetadata: { name: settings }\n';
+
+describe('svc cluster and svc deploy, before an agent has come', () => {
+  let store: CommandStore;
+  beforeAll(async () => {
+    store = await startCommandStore({ environment: { SVC_SERVICES: '["clusters"]' } });
+    await writeFile(join(store.folder, 'settings.yaml'), MANIFEST);
+  });
+  afterAll(() => store[Symbol.asyncDispose]());
+
+  const fails = async (args: readonly string[]): Promise<{ exitCode: number | null; stderr: string }> => {
+    const { exitCode, stderr } = await store.svc.run(args);
+    return { exitCode, stderr };
+  };
+
+  it('registers, lists, renews the token and removes', async () => {
+    expect(await store.svc.answer(['cluster', 'ls'])).toBe('');
+    expect(await fails(['deploy', '-f', 'settings.yaml'])).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining('svc cluster add NAME') as string,
+    });
+    const added = await store.svc.answer(['cluster', 'add', 'first']);
+    expect(added).toMatch(/^Registered first \(cls-\S+\)\nToken of its agent, shown this once: svc_agt_\S+\n/);
+    expect(added).toContain('helm');
+    const token = JSON.parse(await store.svc.answer(['cluster', 'token', 'first', '--overlap', '1h', '--json'])) as {
+      token: string;
+    };
+    expect(token.token).toMatch(/^svc_agt_/);
+    expect(added).not.toContain(token.token);
+    expect(await store.svc.answer(['cluster', 'ls'])).toMatch(/^NAME .*\nfirst +cls-\S+ +pending +- +- +- +- +-\n$/);
+    expect(await store.svc.answer(['cluster', 'status', 'first'])).toMatch(/Status +pending\n/);
+    expect(await store.svc.answer(['cluster', 'kubeconfig', 'first'])).toContain('current-context: "first"');
+    await store.svc.answer(['cluster', 'add', 'second']);
+    expect(await store.svc.answer(['cluster', 'rm', 'second'])).toBe('Removed second\n');
+    expect(await fails(['cluster', 'status', 'second'])).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining('svc cluster ls shows') as string,
+    });
+    expect(await fails(['cluster', 'add', 'first'])).toMatchObject({ exitCode: 1 });
+  });
+
+  it('says that the agent is away, or leaves the deployment for it', async () => {
+    expect(await fails(['deploy', 'first', '-f', 'settings.yaml', '--wait'])).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining(
+        'The agent of cluster first is not connected (svc cluster status shows when its agent was last seen)',
+      ) as string,
+    });
+    expect(await fails(['cluster', 'pods', 'first'])).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining('tunnel.enabled') as string,
+    });
+    expect(await fails(['exec', '-i', 'first', 'web-1', '--', 'cat'])).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining('tunnel.enabled') as string,
+    });
+    const queued = await store.svc.answer(['deploy', 'first', '-f', 'settings.yaml', '--queue']);
+    expect(queued).toMatch(/^Deployment dep-\S+ is queued; svc cluster deployments first/);
+    expect(await store.svc.answer(['cluster', 'deployments', 'first', '--project', 'default'])).toMatch(/ queued /);
+    expect(await store.svc.answer(['cluster', 'events', 'first'])).toBe('');
+  });
+
+  it.each([
+    [['deploy', 'first'], '--file'],
+    [['deploy', 'first', '-f', 'settings.yaml', '--prune'], '--project'],
+    [['deploy', 'first', '-f', 'settings.yaml', '--timeout', 'soon'], 'soon'],
+    [['exec', 'first', 'web-1'], '--'],
+    [['exec', '-it', 'first', 'web-1'], 'needs a terminal'],
+    [['logs', 'first', 'web-1', '--tail', 'all'], '--tail'],
+    [['logs', 'first'], 'pod'],
+  ])('refuses %j with exit code 2 and says %s', async (args, words) => {
+    const { exitCode, stderr } = await fails(args);
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain(words);
+  });
+
+  it('fails with the words of the platform for a manifest that is none', async () => {
+    await writeFile(join(store.folder, 'none.yaml'), 'kind: [');
+    expect(await fails(['deploy', 'first', '-f', 'none.yaml'])).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining('Invalid request') as string,
+    });
+    expect((await fails(['deploy', 'first', '-f', 'gone.yaml'])).stderr).toContain('gone.yaml');
+  });
+});
