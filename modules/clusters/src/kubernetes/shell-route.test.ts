@@ -258,3 +258,24 @@ describe('a shell is refused', () => {
     expect(JSON.parse(await text(response))).toMatchObject({ error: { details: { field } } });
   });
 });
+
+describe('a shell when the platform restarts', () => {
+  it('is told so, and its process is left', async () => {
+    const other = await startRig();
+    const made = await other.addCluster();
+    let process: WebSocket | undefined;
+    const played = await PlayedKubernetes.connect(other, made, {
+      answer: () => ({ body: POD }),
+      exec: (socket) => (process = socket),
+    });
+    const socket = new WebSocket(`ws://127.0.0.1:${other.port}${PATH}`, { headers: other.owner.headers });
+    const ready = once(socket, 'message');
+    const closed = new Promise<number>((resolve) => socket.once('close', resolve));
+    const upstream = await waitFor(() => process);
+    await ready;
+    await other.close();
+    expect(await closed).toBe(1012);
+    await waitFor(() => upstream.readyState === WebSocket.CLOSED);
+    await played.close();
+  });
+});

@@ -42,6 +42,7 @@ export class ClusterShell {
   readonly #waiting: ShellOutput[] = [];
   #showing = false;
   #exit: { exitCode: number } | null = null;
+  #signal: AbortSignal | undefined;
   #closed: (() => void) | null = null;
   #container = '';
 
@@ -75,6 +76,7 @@ export class ClusterShell {
     }
     const abort = (): void => shell.close();
     options.signal?.addEventListener('abort', abort, { once: true });
+    shell.#signal = options.signal;
     shell.#closed = () => options.signal?.removeEventListener('abort', abort);
     shell.#container = await shell.#ready.promise;
     return shell;
@@ -171,6 +173,7 @@ export class ClusterShell {
     this.#closed?.();
     this.#socket = null;
     if (this.#exit !== null) return;
+    if (this.#signal?.aborted === true) return this.#fail(this.#signal.reason);
     this.#fail(new NetworkError(`The shell was closed with ${code}${reason === '' ? '' : `: ${reason}`}`));
   }
 }
