@@ -23,6 +23,7 @@ import {
   skipWhenSignedIn,
   type RouterContext,
 } from './guards.ts';
+import { clusterRoutes } from './cluster-routes.ts';
 import { objectStoreRoutes } from './object-store-routes.ts';
 import { paths } from './paths.ts';
 import { sandboxRoutes } from './sandbox-routes.ts';
@@ -123,6 +124,7 @@ const routeTree = root.addChildren([
     teamSettings,
     account,
     tokens,
+    ...clusterRoutes,
     ...objectStoreRoutes,
     ...sandboxRoutes,
     elsewhere,

@@ -38,6 +38,7 @@ export function listCommands({ workspace, workspaces, teams }: CommandSource, ac
   const action = (label: string, run: () => void): Command => ({ id: `action ${label}`, label, kind: 'Action', run });
   return [
     page('Overview', { to: paths.workspace, params }),
+    page('Clusters', { to: paths.clusters, params }),
     page('Buckets', { to: paths.buckets, params }),
     page('Usage of buckets', { to: paths.usage, params }),
     page('Access keys', { to: paths.accessKeys, params }),
@@ -61,6 +62,9 @@ export function listCommands({ workspace, workspaces, teams }: CommandSource, ac
       kind: 'Team',
       run: () => actions.go({ to: paths.teamMembers, params: { team: uuid } }),
     })),
+    ...(administers(workspace)
+      ? [action('Add a cluster', () => actions.go({ to: paths.clusters, params, search: { create: true } }))]
+      : []),
     action('New bucket', () => actions.go({ to: paths.buckets, params, search: { create: true } })),
     action('New sandbox', () => actions.go({ to: paths.sandboxes, params, search: { create: true } })),
     action('New API token', () => actions.go({ to: paths.tokens, search: { create: true } })),

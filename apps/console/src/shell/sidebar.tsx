@@ -5,6 +5,7 @@ import {
   KeyRound,
   KeySquare,
   LayoutGrid,
+  Network,
   ScrollText,
   Search,
   Settings,
@@ -39,6 +40,9 @@ export function Sidebar() {
         <NavGroup label="Workspace">
           <Link to={paths.workspace} params={params} activeOptions={{ exact: true }} {...linkProps}>
             <LayoutGrid size={15} /> Overview
+          </Link>
+          <Link to={paths.clusters} params={params} activeOptions={{ includeSearch: false }} {...linkProps}>
+            <Network size={15} /> Clusters
           </Link>
           <Link to={paths.buckets} params={params} activeOptions={{ includeSearch: false }} {...linkProps}>
             <Database size={15} /> Buckets

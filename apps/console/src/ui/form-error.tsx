@@ -2,11 +2,15 @@ import { ApiError, NetworkError, TimeoutError } from '@svc/sdk';
 import { CircleAlert } from 'lucide-react';
 import styles from './states.module.css';
 
+/** Refusals with such a status that are no fault of the platform, and say themselves what is in the way. */
+const NAMED: ReadonlySet<string> = new Set(['AGENT_OFFLINE', 'UNSUPPORTED', 'UNAVAILABLE', 'TIMEOUT']);
+
 /** What went wrong, in one sentence for a person. */
 export function describeError(error: unknown): string {
   if (error instanceof NetworkError) return 'The platform cannot be reached. Check the connection and try again.';
   if (error instanceof TimeoutError) return 'The platform took too long to answer. Try again.';
-  if (error instanceof ApiError && error.status >= 500) return 'The platform could not do this. Try again.';
+  if (error instanceof ApiError && error.status >= 500 && !NAMED.has(error.code))
+    return 'The platform could not do this. Try again.';
   if (error instanceof Error) return error.message;
   return 'Something went wrong.';
 }
@@ -27,7 +31,8 @@ export function FormError({ error }: { error: unknown }) {
 
 /** Only for faults of the platform: the id finds the request in its log. */
 export function RequestId({ error }: { error: unknown }) {
-  if (!(error instanceof ApiError) || error.status < 500 || error.requestId === null) return null;
+  if (!(error instanceof ApiError) || error.status < 500 || NAMED.has(error.code)) return null;
+  if (error.requestId === null) return null;
   return (
     <span className={styles['requestId']}>
       Request <code>{error.requestId}</code>

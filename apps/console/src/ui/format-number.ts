@@ -17,3 +17,8 @@ export function splitBytes(sizeBytes: number): readonly [figure: string, unit: s
   const digits = index === 0 || value >= 100 ? 0 : 1;
   return [value.toFixed(digits).replace(/\.0$/, ''), BYTE_UNITS[index] ?? 'B'];
 }
+
+/** Such as `12 %`, finer where it is little. */
+export function formatPercent(value: number): string {
+  return `${value < 10 ? Math.round(value * 10) / 10 : Math.round(value)} %`;
+}

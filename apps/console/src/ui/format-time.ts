@@ -17,6 +17,19 @@ const absolute = new Intl.DateTimeFormat('en-GB', {
   second: '2-digit',
 });
 
+const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' });
+const moment = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' });
+
+/** Such as `10:04:31`. */
+export function formatClock(atMs: number): string {
+  return clock.format(atMs);
+}
+
+/** Such as `21 Nov, 10:04`. */
+export function formatMoment(atMs: number): string {
+  return moment.format(atMs);
+}
+
 /** Such as `5 min ago` or `in 3 days`; within a minute of now it is `just now`. */
 export function formatRelative(atMs: number, nowMs: number): string {
   const seconds = (atMs - nowMs) / 1000;

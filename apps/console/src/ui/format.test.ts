@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { formatCount, splitBytes } from './format-number.ts';
+import { formatCount, formatPercent, splitBytes } from './format-number.ts';
 import { formatDuration, formatRelative } from './format-time.ts';
 
 const NOW = Date.parse('2026-11-21T10:00:00.000Z');
@@ -40,5 +40,11 @@ describe('sizes', () => {
 
   it('groups the digits of large counts', () => {
     expect(formatCount(1234567)).toBe('1,234,567');
+  });
+});
+
+describe('percents', () => {
+  it('are finer where it is little', () => {
+    expect([formatPercent(0.24), formatPercent(12.4)]).toEqual(['0.2 %', '12 %']);
   });
 });

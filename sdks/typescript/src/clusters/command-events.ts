@@ -7,7 +7,7 @@ import { followServerEvents } from './follow-events.ts';
 /** One thing that happened to a deployment or another command; `result` is the last one. */
 export type CommandEvent<Result> =
   | { type: 'state'; status: string; timestamp: string }
-  | { type: 'progress'; phase: string; message: string; timestamp: string }
+  | { type: 'progress'; phase: string; message: string; counts: Readonly<Record<string, number>>; timestamp: string }
   | { type: 'output'; stream: 'stdout' | 'stderr'; bytes: Uint8Array; timestamp: string }
   | { type: 'result'; result: Result };
 
@@ -47,7 +47,13 @@ function eventOf(type: string, data: Record<string, unknown>): CommandEvent<neve
     case 'state':
       return { type, status: text(data['status']), timestamp };
     case 'progress':
-      return { type, phase: text(data['phase']), message: text(data['message']), timestamp };
+      return {
+        type,
+        phase: text(data['phase']),
+        message: text(data['message']),
+        counts: countsOf(data['counts']),
+        timestamp,
+      };
     case 'output': {
       const content = text(data['data']);
       const bytes = data['encoding'] === 'base64' ? fromBase64(content) : new TextEncoder().encode(content);
@@ -56,6 +62,12 @@ function eventOf(type: string, data: Record<string, unknown>): CommandEvent<neve
     default:
       return null;
   }
+}
+
+/** Such as `applied` and `total`; empty where the agent counts nothing. */
+function countsOf(value: unknown): Record<string, number> {
+  if (typeof value !== 'object' || value === null) return {};
+  return Object.fromEntries(Object.entries(value).filter(([, count]) => typeof count === 'number'));
 }
 
 function text(value: unknown): string {

@@ -1,4 +1,5 @@
 import type { Usage, UsageResolution } from '@svc/sdk';
+import { formatMoment } from '../../../ui/format-time.ts';
 import type { TimedValue, TimeSpan } from '../../../ui/time-plot-scale.ts';
 import { PERIOD_MS } from './usage-search.ts';
 
@@ -10,12 +11,11 @@ const dayOfYear = new Intl.DateTimeFormat('en-GB', {
   year: 'numeric',
   timeZone: 'UTC',
 });
-const hour = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' });
 
 /** Such as `21 Nov`, `21 Nov 2025` for another year than this, or `21 Nov, 14:00`. */
 export function formatPeriod(atMs: number, resolution: UsageResolution, nowMs: number): string {
   const at = new Date(atMs);
-  if (resolution === 'hour') return hour.format(at);
+  if (resolution === 'hour') return formatMoment(atMs);
   return (at.getUTCFullYear() === new Date(nowMs).getUTCFullYear() ? day : dayOfYear).format(at);
 }
 

@@ -1,17 +1,18 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { useEffect, useSyncExternalStore } from 'react';
+import { useEffect } from 'react';
 import { sandboxesKey, sandboxKey, useSandboxes } from '../../../api/sandboxes.ts';
+import { useIsSeen } from '../../../session/use-is-seen.ts';
 import { useWorkspace } from '../../../session/use-session.ts';
 
 /**
- * Asks anew whenever something happens to a sandbox, as the platform tells it. Only while the page is seen: browsers
- * open few connections to one host, and many tabs may stand open. What is asked at intervals goes on beside it.
+ * Asks anew whenever something happens to a sandbox, as the platform tells it. Only while the page is seen; what
+ * is asked at intervals goes on beside it.
  */
 export function useLiveSandboxes(sandboxId: string | null): void {
   const api = useSandboxes();
   const workspace = useWorkspace();
   const queryClient = useQueryClient();
-  const isSeen = useSyncExternalStore(watchVisibility, () => document.visibilityState === 'visible');
+  const isSeen = useIsSeen();
   const { uuid } = workspace;
   useEffect(() => {
     if (!isSeen) return;
@@ -28,9 +29,4 @@ export function useLiveSandboxes(sandboxId: string | null): void {
     follow().catch(() => undefined);
     return () => gone.abort();
   }, [api, uuid, sandboxId, isSeen, queryClient]);
-}
-
-function watchVisibility(changed: () => void): () => void {
-  document.addEventListener('visibilitychange', changed);
-  return () => document.removeEventListener('visibilitychange', changed);
 }

@@ -1,3 +1,5 @@
+import { endingOf } from '../../../editor/name-ending.ts';
+
 /** What pictures browsers draw; SVG is text here, since it is a document that may hold a program. */
 const IMAGES: ReadonlyMap<string, string> = new Map([
   ['png', 'image/png'],
@@ -15,9 +17,4 @@ export const MOST_IMAGE_BYTES = 32 * 1024 * 1024;
 /** The media type of a picture by its name; null for everything else. */
 export function imageTypeOf(name: string): string | null {
   return IMAGES.get(endingOf(name)) ?? null;
-}
-
-export function endingOf(name: string): string {
-  const dot = name.lastIndexOf('.');
-  return dot <= 0 ? '' : name.slice(dot + 1).toLowerCase();
 }

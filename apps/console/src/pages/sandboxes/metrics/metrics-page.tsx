@@ -6,13 +6,14 @@ import { metricsQuery, useSandboxes } from '../../../api/sandboxes.ts';
 import type { Sandbox } from '../../../api/sandbox-types.ts';
 import { useWorkspace } from '../../../session/use-session.ts';
 import { formatBytes } from '../../../ui/format-bytes.ts';
-import { formatCount } from '../../../ui/format-number.ts';
+import { formatCount, formatPercent } from '../../../ui/format-number.ts';
+import { formatClock } from '../../../ui/format-time.ts';
 import { Panel } from '../../../ui/page.tsx';
 import { Select } from '../../../ui/select.tsx';
 import { EmptyState, ErrorState, Skeleton } from '../../../ui/states.tsx';
 import { TimePlot } from '../../../ui/time-plot.tsx';
 import { SandboxPage } from '../detail/sandbox-page.tsx';
-import { formatClock, formatPercent, isSpan, SPANS, spanOf, valuesOf, type MetricsSpan } from './metrics-words.ts';
+import { isSpan, SPANS, spanOf, valuesOf, type MetricsSpan } from './metrics-words.ts';
 import styles from './metrics.module.css';
 
 const route = getRouteApi('/shell/w/$workspace/sandboxes/$sandbox/metrics');

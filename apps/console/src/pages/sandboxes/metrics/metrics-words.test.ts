@@ -1,6 +1,6 @@
 import type { SandboxUsage } from '@svc/sdk';
 import { describe, expect, it } from 'vitest';
-import { formatPercent, parseMetricsSearch, spanOf, valuesOf } from './metrics-words.ts';
+import { parseMetricsSearch, spanOf, valuesOf } from './metrics-words.ts';
 
 const START = Date.parse('2026-11-21T10:00:00.000Z');
 const sample = (seconds: number, cpuCores: number | null): SandboxUsage => ({
@@ -34,9 +34,5 @@ describe('what a sandbox uses', () => {
   it('has a span in the URL that is known', () => {
     expect(parseMetricsSearch({ span: '2h' })).toEqual({ span: '2h' });
     expect(parseMetricsSearch({ span: 'toString' })).toEqual({});
-  });
-
-  it('is said in percent, finer where it is little', () => {
-    expect([formatPercent(0.24), formatPercent(12.4)]).toEqual(['0.2 %', '12 %']);
   });
 });

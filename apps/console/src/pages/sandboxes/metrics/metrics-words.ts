@@ -49,14 +49,3 @@ function stepOf(samples: readonly SandboxUsage[]): number {
   const sorted = distances.toSorted((one, other) => one - other);
   return Math.max(USUAL_STEP_MS, sorted[Math.floor(sorted.length / 2)] ?? USUAL_STEP_MS);
 }
-
-const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' });
-
-export function formatClock(atMs: number): string {
-  return clock.format(atMs);
-}
-
-/** Of one CPU, such as `12 %`. */
-export function formatPercent(value: number): string {
-  return `${value < 10 ? Math.round(value * 10) / 10 : Math.round(value)} %`;
-}

@@ -1,5 +1,5 @@
 import { StreamLanguage, type StreamParser } from '@codemirror/language';
-import { endingOf } from './file-kinds.ts';
+import { endingOf } from './name-ending.ts';
 
 type Load = () => Promise<StreamParser<unknown>>;
 

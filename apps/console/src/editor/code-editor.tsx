@@ -1,9 +1,14 @@
 import { useEffect, useRef } from 'react';
 import { showCode, type CodeViewOptions } from './code-view.ts';
-import styles from './files.module.css';
+import styles from './editor.module.css';
+
+export interface CodeEditorProps extends CodeViewOptions {
+  /** False where something else on the page comes first. */
+  focused?: boolean;
+}
 
 /** The text is that of the first look; whoever has another one gives the component another key. */
-export function CodeEditor(options: CodeViewOptions) {
+export function CodeEditor({ focused = true, ...options }: CodeEditorProps) {
   const place = useRef<HTMLDivElement>(null);
   const latest = useRef(options);
   useEffect(() => {
@@ -16,8 +21,8 @@ export function CodeEditor(options: CodeViewOptions) {
       onChange: (text) => latest.current.onChange(text),
       onSave: () => latest.current.onSave(),
     });
-    view.focus();
+    if (focused) view.focus();
     return () => view.destroy();
-  }, []);
+  }, [focused]);
   return <div ref={place} className={styles['code']} />;
 }

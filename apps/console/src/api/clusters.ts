@@ -1,0 +1,146 @@
+import {
+  NotFoundError,
+  type ClusterInfo,
+  type ClustersClient,
+  type ClusterStatus,
+  type Deployment,
+  type Page,
+  type Workspace,
+} from '@svc/sdk';
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
+import { useMemo } from 'react';
+import { useWorkspace } from '../session/use-session.ts';
+import { allPages } from './all-pages.ts';
+import { scopeOf } from './queries.ts';
+import { useSvc } from './svc-context.ts';
+
+/** The clusters of the workspace that is looked at. */
+export function useClusters(): ClustersClient {
+  const svc = useSvc();
+  const { workspaceUuid, teamUuid } = scopeOf(useWorkspace());
+  return useMemo(() => svc.clusters.in({ workspaceUuid, teamUuid }), [svc, workspaceUuid, teamUuid]);
+}
+
+/** What begins the key of every query about a workspace's clusters. */
+export function clustersKey(workspace: Pick<Workspace, 'uuid'>) {
+  return ['clusters', workspace.uuid] as const;
+}
+
+/** The same for one cluster. */
+export function clusterKey(workspace: Pick<Workspace, 'uuid'>, id: string) {
+  return [...clustersKey(workspace), 'one', id] as const;
+}
+
+const CLUSTERS_EVERY_MS = 3_000;
+const HISTORY_EVERY_MS = 15_000;
+const WHILE_DEPLOYING_MS = 1_500;
+const DEPLOYMENTS_EVERY_MS = 5_000;
+
+export function clustersQuery(api: ClustersClient, workspace: Workspace) {
+  return queryOptions({
+    queryKey: [...clustersKey(workspace), 'list'],
+    queryFn: ({ signal }) => allPages((cursor) => api.page({ cursor, pageSize: 200 }, { signal })),
+    refetchInterval: CLUSTERS_EVERY_MS,
+  });
+}
+
+export function clusterQuery(api: ClustersClient, workspace: Workspace, id: string) {
+  return queryOptions({
+    queryKey: clusterKey(workspace, id),
+    queryFn: ({ signal }): Promise<ClusterInfo> => api.of(id).get({ signal }),
+    // One that is gone stays gone.
+    refetchInterval: ({ state }) => (state.error instanceof NotFoundError ? false : CLUSTERS_EVERY_MS),
+  });
+}
+
+/** Fractions are 0..1; `samples` over 1: an average of ten minutes. */
+export type HeartbeatPoint = ClusterStatus['heartbeats'][number];
+
+/** More than a heartbeat every half minute for six hours and an average every ten minutes for a week. */
+const MOST_HEARTBEATS = 2_000;
+
+/** `span` names what is asked for, since the time it begins at moves on. */
+export function heartbeatsQuery(
+  api: ClustersClient,
+  workspace: Workspace,
+  id: string,
+  span: string,
+  since: () => Date,
+) {
+  return queryOptions({
+    queryKey: [...clusterKey(workspace, id), 'heartbeats', span],
+    queryFn: async ({ signal }) =>
+      (await api.of(id).status({ since: since().toISOString(), limit: MOST_HEARTBEATS }, { signal })).heartbeats,
+    refetchInterval: HISTORY_EVERY_MS,
+  });
+}
+
+const FINISHED: ReadonlySet<string> = new Set(['succeeded', 'failed', 'timed_out', 'cancelled', 'superseded', 'lost']);
+
+/** It will never change again. */
+export function isFinished({ status }: Pick<Deployment, 'status'>): boolean {
+  return FINISHED.has(status);
+}
+
+export function deploymentsKey(workspace: Pick<Workspace, 'uuid'>, id: string) {
+  return [...clusterKey(workspace, id), 'deployments'] as const;
+}
+
+const PAGE_OF_DEPLOYMENTS = 50;
+
+export function deploymentsQuery(api: ClustersClient, workspace: Workspace, id: string, projectId: string | undefined) {
+  return infiniteQueryOptions({
+    queryKey: [...deploymentsKey(workspace, id), projectId],
+    queryFn: ({ signal, pageParam }) =>
+      api
+        .of(id)
+        .deployments(
+          { ...(projectId !== undefined && { projectId }), cursor: pageParam, pageSize: PAGE_OF_DEPLOYMENTS },
+          { signal },
+        ),
+    initialPageParam: undefined as string | undefined, // the first page has no cursor
+    getNextPageParam: (page: Page<Deployment>) => page.nextCursor ?? undefined,
+    maxPages: 10,
+    refetchInterval: ({ state }) =>
+      (state.data?.pages ?? []).some(({ items }) => items.some((each) => !isFinished(each)))
+        ? WHILE_DEPLOYING_MS
+        : DEPLOYMENTS_EVERY_MS,
+  });
+}
+
+/** How it is now; while it runs its updates come besides. */
+export function deploymentQuery(
+  api: ClustersClient,
+  workspace: Pick<Workspace, 'uuid'>,
+  id: string,
+  deployment: string,
+) {
+  return queryOptions({
+    queryKey: [...clusterKey(workspace, id), 'deployment', deployment],
+    queryFn: ({ signal }) => api.of(id).deployment(deployment, { signal }),
+    refetchInterval: ({ state }) => state.data !== undefined && !isFinished(state.data) && DEPLOYMENTS_EVERY_MS,
+  });
+}
+
+export function clusterEventsKey(workspace: Pick<Workspace, 'uuid'>, id: string) {
+  return [...clusterKey(workspace, id), 'events'] as const;
+}
+
+export interface EventFilter {
+  eventType?: string;
+  namespace?: string;
+}
+
+const PAGE_OF_EVENTS = 100;
+
+/** Newest first; new ones are put in front by whoever follows them. */
+export function clusterEventsQuery(api: ClustersClient, workspace: Workspace, id: string, filter: EventFilter) {
+  return infiniteQueryOptions({
+    queryKey: [...clusterEventsKey(workspace, id), filter],
+    queryFn: ({ signal, pageParam }) =>
+      api.of(id).events({ ...filter, cursor: pageParam, pageSize: PAGE_OF_EVENTS }, { signal }),
+    initialPageParam: undefined as string | undefined, // the first page has no cursor
+    getNextPageParam: (page) => page.nextCursor ?? undefined,
+    maxPages: 40,
+  });
+}

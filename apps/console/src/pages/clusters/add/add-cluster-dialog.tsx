@@ -1,0 +1,112 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { useRef, useState, type FormEvent } from 'react';
+import { clustersKey, useClusters } from '../../../api/clusters.ts';
+import { paths } from '../../../routes/paths.ts';
+import { useWorkspace } from '../../../session/use-session.ts';
+import { Button } from '../../../ui/button.tsx';
+import { Dialog, DialogActions } from '../../../ui/dialog.tsx';
+import { TextField } from '../../../ui/field.tsx';
+import { FormError } from '../../../ui/form-error.tsx';
+import { AgentArrival } from './agent-arrival.tsx';
+import { InstallSteps } from './install-steps.tsx';
+import { nameFault } from './cluster-name.ts';
+import type { RotatedToken } from '@svc/sdk';
+
+/** A name first; then, once, the token of the agent and how it is installed, until it has come. */
+export function AddClusterDialog({ open, onClose }: { open: boolean; onClose: () => void }) {
+  const [issued, setIssued] = useState<RotatedToken | null>(null);
+  const name = useRef<HTMLInputElement>(null);
+  const close = (): void => {
+    setIssued(null);
+    onClose();
+  };
+  return (
+    <Dialog
+      open={open}
+      onClose={close}
+      width={issued === null ? 'normal' : 'wide'}
+      dismissible={issued === null}
+      initialFocus={name}
+      title={issued === null ? 'Add a cluster' : `Connect ${issued.name}`}
+      description={
+        issued === null
+          ? 'Its agent dials out to this platform: the cluster needs no open port.'
+          : 'Run the commands where kubectl reaches the cluster. The token is shown this once.'
+      }
+    >
+      {issued === null ? (
+        <NameForm nameRef={name} onIssued={setIssued} onCancel={close} />
+      ) : (
+        <Connect issued={issued} onClose={close} />
+      )}
+    </Dialog>
+  );
+}
+
+interface NameFormProps {
+  nameRef: React.RefObject<HTMLInputElement | null>;
+  onIssued: (issued: RotatedToken) => void;
+  onCancel: () => void;
+}
+
+function NameForm({ nameRef, onIssued, onCancel }: NameFormProps) {
+  const api = useClusters();
+  const workspace = useWorkspace();
+  const queryClient = useQueryClient();
+  const [name, setName] = useState('');
+  const fault = nameFault(name);
+  const creation = useMutation({
+    mutationFn: () => api.create(name),
+    onSuccess: ({ id, token, install }) => {
+      onIssued({ id, name, token, install });
+      return queryClient.invalidateQueries({ queryKey: clustersKey(workspace) });
+    },
+  });
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    if (name !== '' && fault === undefined && !creation.isPending) creation.mutate();
+  };
+  return (
+    <form onSubmit={submit}>
+      <TextField
+        ref={nameRef}
+        label="Name"
+        value={name}
+        maxLength={63}
+        autoComplete="off"
+        spellCheck={false}
+        placeholder="production"
+        hint="Small letters, digits and hyphens. It stays as it is."
+        error={fault}
+        onChange={(event) => setName(event.target.value)}
+      />
+      <FormError error={creation.error} />
+      <DialogActions>
+        <Button onClick={onCancel}>Cancel</Button>
+        <Button type="submit" variant="primary" pending={creation.isPending} disabled={name === ''}>
+          Continue
+        </Button>
+      </DialogActions>
+    </form>
+  );
+}
+
+function Connect({ issued, onClose }: { issued: RotatedToken; onClose: () => void }) {
+  const workspace = useWorkspace();
+  const navigate = useNavigate();
+  const openCluster = (): void =>
+    void navigate({ to: paths.cluster, params: { workspace: workspace.uuid, cluster: issued.id } });
+  return (
+    <>
+      <InstallSteps issued={issued} />
+      <AgentArrival clusterId={issued.id} />
+      <DialogActions>
+        <Button onClick={onClose}>Close</Button>
+        <Button variant="primary" onClick={openCluster}>
+          Open cluster
+        </Button>
+      </DialogActions>
+    </>
+  );
+}

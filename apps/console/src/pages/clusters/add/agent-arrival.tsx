@@ -1,0 +1,35 @@
+import type { ClusterInfo } from '@svc/sdk';
+import { useQuery } from '@tanstack/react-query';
+import { clusterQuery, useClusters } from '../../../api/clusters.ts';
+import { useWorkspace } from '../../../session/use-session.ts';
+import { Status } from '../../../ui/badge.tsx';
+import styles from './add.module.css';
+
+/** Waits for the agent, and says when it is there. */
+export function AgentArrival({ clusterId }: { clusterId: string }) {
+  const api = useClusters();
+  const workspace = useWorkspace();
+  const { data } = useQuery(clusterQuery(api, workspace, clusterId));
+  return (
+    <p className={styles['arrival']} role="status">
+      {data?.connected === true ? (
+        <>
+          <Status tone="ok" live>
+            The agent is connected
+          </Status>
+          <span className="muted">{versionWords(data)}</span>
+        </>
+      ) : (
+        <Status tone="warn" live>
+          Waiting for the agent to connect…
+        </Status>
+      )}
+    </p>
+  );
+}
+
+function versionWords({ agent_version: agent, kubernetes_version: kubernetes }: ClusterInfo): string {
+  return [agent === null ? '' : `Agent ${agent}`, kubernetes === null ? '' : `Kubernetes ${kubernetes}`]
+    .filter((each) => each !== '')
+    .join(', ');
+}

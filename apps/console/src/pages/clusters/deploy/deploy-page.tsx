@@ -1,0 +1,139 @@
+import type { ClusterInfo } from '@svc/sdk';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { FlaskConical, Rocket } from 'lucide-react';
+import { useRef, useState } from 'react';
+import { deploymentsKey, useClusters } from '../../../api/clusters.ts';
+import { paths } from '../../../routes/paths.ts';
+import { mayWrite } from '../../../session/administers.ts';
+import { useWorkspace } from '../../../session/use-session.ts';
+import { Button } from '../../../ui/button.tsx';
+import { FormError } from '../../../ui/form-error.tsx';
+import { Panel, Section } from '../../../ui/page.tsx';
+import { EmptyState } from '../../../ui/states.tsx';
+import { ClusterPage } from '../detail/cluster-page.tsx';
+import { ONLY_MEMBERS } from '../detail/cluster-words.ts';
+import { DeploymentReport } from '../deployments/deployment-report.tsx';
+import { useDeployment } from '../deployments/use-deployment.ts';
+import { EMPTY_DRAFT, faultsOf, isReady, toNewDeployment, type DeployDraft } from './deploy-draft.ts';
+import { DeployFields } from './deploy-fields.tsx';
+import styles from './deploy.module.css';
+
+export function DeployPage() {
+  const workspace = useWorkspace();
+  return (
+    <ClusterPage current="deployments">
+      {(cluster) =>
+        mayWrite(workspace) ? (
+          <DeployForm cluster={cluster} />
+        ) : (
+          <Panel padded={false}>
+            <EmptyState title="Guests do not deploy">{ONLY_MEMBERS}</EmptyState>
+          </Panel>
+        )
+      }
+    </ClusterPage>
+  );
+}
+
+/** A manifest with how it is to be applied; a dry run first, if wanted, with the fields that would change. */
+function DeployForm({ cluster }: { cluster: ClusterInfo }) {
+  const [draft, setDraft] = useState(EMPTY_DRAFT);
+  const [tried, setTried] = useState<{ id: string; of: DeployDraft } | null>(null);
+  const submit = useSubmit(cluster, (id, of) => setTried({ id, of }));
+  const ready = isReady(draft) && cluster.connected;
+  const send = (dryRun: boolean): void => {
+    if (ready && !submit.isPending) submit.mutate({ draft, dryRun });
+  };
+  const isPending = (dryRun: boolean): boolean => submit.isPending && submit.variables.dryRun === dryRun;
+  return (
+    <>
+      <form
+        className={styles['form']}
+        onSubmit={(event) => {
+          event.preventDefault();
+          send(false);
+        }}
+      >
+        <h2>Deploy a manifest</h2>
+        <DeployFields
+          draft={draft}
+          faults={faultsOf(draft)}
+          onChange={(fields) => setDraft((known) => ({ ...known, ...fields }))}
+          onTry={() => send(true)}
+        />
+        <FormError error={submit.error} />
+        <div className={styles['actions']}>
+          {!cluster.connected && <span className="muted">The agent is not connected.</span>}
+          <Button
+            icon={<FlaskConical size={15} />}
+            pending={isPending(true)}
+            disabled={!ready}
+            onClick={() => send(true)}
+          >
+            Dry run
+          </Button>
+          <Button
+            type="submit"
+            variant="primary"
+            icon={<Rocket size={15} />}
+            pending={isPending(false)}
+            disabled={!ready}
+          >
+            Deploy
+          </Button>
+        </div>
+      </form>
+      {tried !== null && (
+        <Section
+          title="Dry run"
+          description={
+            tried.of === draft
+              ? 'What a deployment would do. Nothing was changed.'
+              : 'Of the form as it was then: it has been changed since.'
+          }
+        >
+          <Tried key={tried.id} cluster={cluster} id={tried.id} />
+        </Section>
+      )}
+    </>
+  );
+}
+
+function Tried({ cluster, id }: { cluster: ClusterInfo; id: string }) {
+  const { deployment, progress } = useDeployment(cluster.id, id);
+  if (deployment.data === undefined) return <FormError error={deployment.error} />;
+  return <DeploymentReport deployment={deployment.data} progress={progress} />;
+}
+
+interface Submission {
+  draft: DeployDraft;
+  dryRun: boolean;
+}
+
+function useSubmit(cluster: ClusterInfo, onTried: (id: string, of: DeployDraft) => void) {
+  const api = useClusters();
+  const workspace = useWorkspace();
+  const queryClient = useQueryClient();
+  const navigate = useNavigate();
+  // The same for every try of what was sent last, so that a lost answer does not make two of it.
+  const last = useRef<Submission & { key: string }>(null);
+  return useMutation({
+    mutationFn: ({ draft, dryRun }: Submission) => {
+      if (last.current?.draft !== draft || last.current.dryRun !== dryRun) {
+        last.current = { draft, dryRun, key: crypto.randomUUID() };
+      }
+      return api.of(cluster.id).deploy(toNewDeployment(draft, dryRun), { idempotencyKey: last.current.key });
+    },
+    onSuccess: async ({ id }, { draft, dryRun }) => {
+      last.current = null;
+      void queryClient.invalidateQueries({ queryKey: deploymentsKey(workspace, cluster.id) });
+      if (dryRun) {
+        onTried(id, draft);
+        return;
+      }
+      const params = { workspace: workspace.uuid, cluster: cluster.id, deployment: id };
+      await navigate({ to: paths.clusterDeployment, params });
+    },
+  });
+}

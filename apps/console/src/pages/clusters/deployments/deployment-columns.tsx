@@ -1,0 +1,70 @@
+import { resultOf, type ClusterInfo, type Deployment, type Workspace } from '@svc/sdk';
+import { Link } from '@tanstack/react-router';
+import { paths } from '../../../routes/paths.ts';
+import { Badge, Status } from '../../../ui/badge.tsx';
+import type { Column } from '../../../ui/table.tsx';
+import { RelativeTime } from '../../../ui/time.tsx';
+import { commandWords, summaryWords } from './deployment-words.ts';
+import styles from './deployments.module.css';
+
+export function deploymentColumns(workspace: Workspace, cluster: ClusterInfo): Column<Deployment>[] {
+  const params = { workspace: workspace.uuid, cluster: cluster.id };
+  return [
+    {
+      id: 'project',
+      header: 'Project',
+      cell: ({ id, project_id: project, namespace, dry_run: dryRun }) => (
+        <span className={styles['name']}>
+          <span className={styles['nameLine']}>
+            <Link to={paths.clusterDeployment} params={{ ...params, deployment: id }}>
+              {project}
+            </Link>
+            {dryRun && <Badge>dry run</Badge>}
+          </span>
+          <span className={styles['under']}>in {namespace}</span>
+        </span>
+      ),
+    },
+    { id: 'status', header: 'State', width: '8rem', cell: ({ status }) => <DeploymentStatus status={status} /> },
+    {
+      id: 'summary',
+      header: 'Result',
+      width: '18rem',
+      wideOnly: true,
+      cell: (deployment) => <span title={resultWords(deployment)}>{resultWords(deployment)}</span>,
+    },
+    {
+      id: 'by',
+      header: 'By',
+      width: '9rem',
+      wideOnly: true,
+      cell: ({ created_by: by }) => <span title={by}>{by}</span>,
+    },
+    {
+      id: 'when',
+      header: 'When',
+      width: '7.5rem',
+      narrowWidth: '6.5rem',
+      cell: ({ created_at: at }) => (
+        <span className="muted">
+          <RelativeTime at={at} />
+        </span>
+      ),
+    },
+  ];
+}
+
+export function DeploymentStatus({ status }: Pick<Deployment, 'status'>) {
+  const { word, tone, live } = commandWords(status);
+  return (
+    <Status tone={tone} live={live}>
+      {word}
+    </Status>
+  );
+}
+
+function resultWords(deployment: Deployment): string {
+  if (deployment.error !== null) return deployment.error.message;
+  const result = resultOf(deployment);
+  return result === null ? '' : summaryWords(result.summary, deployment.dry_run);
+}

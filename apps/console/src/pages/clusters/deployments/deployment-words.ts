@@ -1,0 +1,66 @@
+import type { DeploymentResult, ResourceResult } from '@svc/sdk';
+import type { Tone } from '../../../ui/badge.tsx';
+import type { StateWords } from '../detail/cluster-words.ts';
+
+const STATUSES: Readonly<Record<string, StateWords>> = {
+  queued: { word: 'Queued', tone: 'neutral', live: true },
+  dispatched: { word: 'Sent', tone: 'accent', live: true },
+  running: { word: 'Running', tone: 'accent', live: true },
+  succeeded: { word: 'Succeeded', tone: 'ok', live: false },
+  failed: { word: 'Failed', tone: 'danger', live: false },
+  timed_out: { word: 'Timed out', tone: 'danger', live: false },
+  cancelled: { word: 'Cancelled', tone: 'neutral', live: false },
+  superseded: { word: 'Superseded', tone: 'neutral', live: false },
+  lost: { word: 'Lost', tone: 'danger', live: false },
+};
+
+/** The state of a command; of one that is not known, its own name. */
+export function commandWords(status: string): StateWords {
+  return STATUSES[status] ?? { word: status, tone: 'neutral', live: false };
+}
+
+export const ACTION_TONES: Readonly<Record<ResourceResult['action'], Tone>> = {
+  created: 'ok',
+  configured: 'accent',
+  unchanged: 'neutral',
+  pruned: 'warn',
+  skipped: 'neutral',
+  failed: 'danger',
+};
+
+export const HEALTH_TONES: Readonly<Record<ResourceResult['health'], Tone>> = {
+  ready: 'ok',
+  progressing: 'accent',
+  degraded: 'danger',
+  failed: 'danger',
+  unknown: 'neutral',
+};
+
+const PHASES: Readonly<Record<string, string>> = {
+  validating: 'Reading the manifest',
+  dry_run: 'Asking the cluster',
+  applying: 'Applying',
+  pruning: 'Pruning',
+  waiting: 'Waiting until it is ready',
+};
+
+/** A step in words; of one that is not known, its own name. */
+export function phaseWords(phase: string): string {
+  return PHASES[phase] ?? phase.replaceAll('_', ' ');
+}
+
+/** Such as `2 created, 1 unchanged`. */
+export function summaryWords(summary: DeploymentResult['summary'], dryRun: boolean): string {
+  const parts = Object.entries(summary)
+    .filter(([, count]) => count > 0)
+    .map(([action, count]) => `${count} ${action}`);
+  if (parts.length === 0) return 'Nothing to do';
+  return dryRun ? `Would be: ${parts.join(', ')}` : parts.join(', ');
+}
+
+/** How far a step is, between 0 and 1; null where nobody says so. */
+export function shareOf(counts: Readonly<Record<string, number>>): number | null {
+  const total = counts['total'] ?? 0;
+  if (total === 0) return null;
+  return Math.min(1, (counts['applied'] ?? counts['ready'] ?? 0) / total);
+}

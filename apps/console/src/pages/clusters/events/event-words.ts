@@ -1,0 +1,48 @@
+import type { ClusterEvent } from '@svc/sdk';
+import type { Tone } from '../../../ui/badge.tsx';
+
+const WORDS: Readonly<Record<string, readonly [words: string, tone: Tone]>> = {
+  pod_created: ['Pod created', 'neutral'],
+  pod_ready: ['Pod ready', 'ok'],
+  pod_failed: ['Pod failed', 'danger'],
+  pod_crash_loop: ['Pod crashes', 'danger'],
+  pod_oom_killed: ['Out of memory', 'danger'],
+  pod_evicted: ['Pod evicted', 'danger'],
+  pod_deleted: ['Pod deleted', 'neutral'],
+  image_pull_failed: ['No image', 'danger'],
+  deployment_available: ['Available', 'ok'],
+  deployment_failed: ['Not available', 'danger'],
+  scaled: ['Scaled', 'accent'],
+  node_added: ['Node added', 'neutral'],
+  node_ready: ['Node ready', 'ok'],
+  node_not_ready: ['Node not ready', 'danger'],
+  node_removed: ['Node removed', 'warn'],
+  warning_event: ['Warning', 'warn'],
+  drift_detected: ['Drift found', 'warn'],
+  drift_corrected: ['Drift corrected', 'ok'],
+  autoscale_applied: ['Auto-scale on', 'accent'],
+  autoscale_skipped: ['No auto-scale', 'warn'],
+  agent_started: ['Agent started', 'neutral'],
+  agent_stopping: ['Agent stops', 'neutral'],
+  events_dropped: ['Events lost', 'warn'],
+};
+
+/** The types that agents of this platform tell of, in the order in which they are offered. */
+export const EVENT_TYPES: readonly string[] = Object.keys(WORDS);
+
+/** What happened, in words; of a kind that is not known, its own name. */
+export function eventWords(type: string): { words: string; tone: Tone } {
+  const [words, tone] = WORDS[type] ?? [type.replaceAll('_', ' '), 'neutral'];
+  return { words, tone };
+}
+
+/** The rest of it in one line, such as a cause. */
+export function detailWords({ details }: Pick<ClusterEvent, 'details'>): string {
+  const { message, reason } = details;
+  const said = [reason, message].filter((each) => typeof each === 'string' && each !== '');
+  if (said.length > 0) return said.join(': ');
+  return Object.entries(details)
+    .filter(([, value]) => value !== null && value !== '' && value !== false && typeof value !== 'object')
+    .map(([key, value]) => `${key.replaceAll('_', ' ')} ${String(value)}`)
+    .join(', ');
+}

@@ -1,0 +1,113 @@
+import type { ClusterEvent, ClusterInfo } from '@svc/sdk';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
+import { Activity } from 'lucide-react';
+import { clusterEventsQuery, useClusters } from '../../../api/clusters.ts';
+import { useWorkspace } from '../../../session/use-session.ts';
+import { Status } from '../../../ui/badge.tsx';
+import { Button } from '../../../ui/button.tsx';
+import { EmptyState, ErrorState } from '../../../ui/states.tsx';
+import { Table, type Column } from '../../../ui/table.tsx';
+import { AbsoluteTime, RelativeTime } from '../../../ui/time.tsx';
+import { ClusterPage } from '../detail/cluster-page.tsx';
+import { EventFilterBar } from './event-filter-bar.tsx';
+import { detailWords, eventWords } from './event-words.ts';
+import styles from './events.module.css';
+import type { EventsSearch } from './events-search.ts';
+
+const route = getRouteApi('/shell/w/$workspace/clusters/$cluster/events');
+
+export function ClusterEventsPage() {
+  return <ClusterPage current="events">{(cluster) => <Events cluster={cluster} />}</ClusterPage>;
+}
+
+/** Newest first; new ones come by themselves. */
+function Events({ cluster }: { cluster: ClusterInfo }) {
+  const api = useClusters();
+  const workspace = useWorkspace();
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const { type, namespace } = search;
+  const filter = { ...(type !== undefined && { eventType: type }), ...(namespace !== undefined && { namespace }) };
+  const events = useInfiniteQuery(clusterEventsQuery(api, workspace, cluster.id, filter));
+  const change = (next: EventsSearch): void => void navigate({ search: next, replace: true, resetScroll: false });
+  if (events.isError && events.data === undefined) {
+    return <ErrorState error={events.error} onRetry={() => void events.refetch()} />;
+  }
+  return (
+    <div className={styles['events']}>
+      <EventFilterBar key={namespace ?? ''} search={search} onChange={change} />
+      <Table<ClusterEvent>
+        caption="What happened in this cluster, newest first"
+        columns={COLUMNS}
+        rows={events.data?.pages.flatMap(({ items }) => items)}
+        rowKey={({ sequence }) => String(sequence)}
+        skeletonRows={8}
+        empty={
+          type === undefined && namespace === undefined ? (
+            <EmptyState icon={<Activity size={18} />} title="Nothing has happened yet">
+              Changes of workloads that were deployed here, and of nodes, show as they happen.
+            </EmptyState>
+          ) : (
+            <EmptyState title="None fits" action={<Button onClick={() => change({})}>Show all</Button>}>
+              Nothing of this kind and namespace is kept.
+            </EmptyState>
+          )
+        }
+      />
+      {events.hasNextPage && (
+        <div className={styles['more']}>
+          <Button pending={events.isFetchingNextPage} onClick={() => void events.fetchNextPage()}>
+            Show older ones
+          </Button>
+        </div>
+      )}
+    </div>
+  );
+}
+
+const COLUMNS: readonly Column<ClusterEvent>[] = [
+  {
+    id: 'type',
+    header: 'What',
+    width: '9.5rem',
+    cell: ({ event_type: type }) => {
+      const { words, tone } = eventWords(type);
+      return <Status tone={tone}>{words}</Status>;
+    },
+  },
+  {
+    id: 'resource',
+    header: 'Of',
+    cell: ({ resource, namespace }) => (
+      <span className={styles['of']} title={resource}>
+        <span>{resource}</span>
+        {namespace !== '' && <span className={styles['under']}>in {namespace}</span>}
+      </span>
+    ),
+  },
+  {
+    id: 'details',
+    header: 'Details',
+    wideOnly: true,
+    cell: (event) => <span title={detailWords(event)}>{detailWords(event)}</span>,
+  },
+  {
+    id: 'when',
+    header: 'When',
+    width: '7.5rem',
+    narrowWidth: '6.5rem',
+    cell: ({ occurred_at: at }) => <RelativeTime at={at} />,
+  },
+  {
+    id: 'at',
+    header: 'At',
+    width: '12rem',
+    wideOnly: true,
+    cell: ({ occurred_at: at }) => (
+      <span className="muted">
+        <AbsoluteTime at={at} />
+      </span>
+    ),
+  },
+];

@@ -1,0 +1,66 @@
+import type { ClusterInfo } from '@svc/sdk';
+import { Link } from '@tanstack/react-router';
+import { Rocket } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { paths } from '../../../routes/paths.ts';
+import { mayWrite } from '../../../session/administers.ts';
+import { useWorkspace } from '../../../session/use-session.ts';
+import { buttonClass } from '../../../ui/button.tsx';
+import { formatCount } from '../../../ui/format-number.ts';
+import { Definitions, Panel, Section } from '../../../ui/page.tsx';
+import { AbsoluteTime, RelativeTime } from '../../../ui/time.tsx';
+import { ClusterPage } from '../detail/cluster-page.tsx';
+import { HeartbeatHistory } from './heartbeat-history.tsx';
+
+export function ClusterOverviewPage() {
+  return (
+    <ClusterPage current="overview" actions={(cluster) => <DeployLink cluster={cluster} />}>
+      {(cluster) => (
+        <>
+          {cluster.status !== 'pending' && <HeartbeatHistory cluster={cluster} />}
+          <Section title="Facts">
+            <Panel>
+              <Definitions items={factsOf(cluster)} />
+            </Panel>
+          </Section>
+        </>
+      )}
+    </ClusterPage>
+  );
+}
+
+export function DeployLink({ cluster }: { cluster: ClusterInfo }) {
+  const workspace = useWorkspace();
+  if (!mayWrite(workspace)) return null;
+  return (
+    <Link
+      to={paths.clusterDeploy}
+      params={{ workspace: workspace.uuid, cluster: cluster.id }}
+      className={buttonClass({ variant: 'primary' })}
+    >
+      <Rocket size={15} /> Deploy
+    </Link>
+  );
+}
+
+type Fact = readonly [name: string, value: ReactNode];
+
+function factsOf(cluster: ClusterInfo): Fact[] {
+  const since = cluster.connected ? cluster.connected_at : null;
+  const { heartbeat, status_at: countedAt } = cluster;
+  const counted = (count: number | null): ReactNode => (count === null ? 'not told yet' : formatCount(count));
+  return [
+    ['Id', <code key="id">{cluster.id}</code>],
+    ['Agent', cluster.agent_version ?? 'none yet'],
+    ['Kubernetes', cluster.kubernetes_version ?? 'not told yet'],
+    ['Connected', since === null ? 'no' : <RelativeTime key="since" at={since} />],
+    ['Last heard', cluster.last_seen_at === null ? 'never' : <AbsoluteTime key="seen" at={cluster.last_seen_at} />],
+    ['Health', cluster.health ?? heartbeat?.status ?? 'not told yet'],
+    ['Nodes', counted(cluster.nodes)],
+    ['Pods', counted(cluster.pods)],
+    ['Services', counted(cluster.services)],
+    ...(countedAt === null ? [] : [['Counted', <RelativeTime key="counted" at={countedAt} />] as const]),
+    ['Can', cluster.capabilities.length === 0 ? 'what the contract says' : cluster.capabilities.join(', ')],
+    ['Added', <AbsoluteTime key="added" at={cluster.created_at} />],
+  ];
+}

@@ -1,0 +1,145 @@
+import type { ClusterInfo } from '@svc/sdk';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { Download, FileKey } from 'lucide-react';
+import { useState, type FormEvent } from 'react';
+import { useClusters } from '../../../api/clusters.ts';
+import { tokensQuery } from '../../../api/queries.ts';
+import { useSvc } from '../../../api/svc-context.ts';
+import { Button } from '../../../ui/button.tsx';
+import { CodeBlock } from '../../../ui/code-block.tsx';
+import { Dialog, DialogActions } from '../../../ui/dialog.tsx';
+import { FieldStack, TextField } from '../../../ui/field.tsx';
+import { FormError } from '../../../ui/form-error.tsx';
+import { ActionPanel } from '../../../ui/page.tsx';
+import { Select } from '../../../ui/select.tsx';
+
+/** A file for kubectl with a token of its own, which can be revoked like any other. */
+export function KubeconfigPanel({ cluster }: { cluster: ClusterInfo }) {
+  const [open, setOpen] = useState(false);
+  return (
+    <>
+      <ActionPanel
+        title="Kubeconfig"
+        description="For kubectl, Helm and others, through the tunnel of the agent: the API server of the cluster stays closed."
+        action={
+          <Button icon={<FileKey size={15} />} onClick={() => setOpen(true)}>
+            Make a kubeconfig
+          </Button>
+        }
+      />
+      <KubeconfigDialog cluster={cluster} open={open} onClose={() => setOpen(false)} />
+    </>
+  );
+}
+
+function KubeconfigDialog({ cluster, open, onClose }: { cluster: ClusterInfo; open: boolean; onClose: () => void }) {
+  const [file, setFile] = useState<string | null>(null);
+  const close = (): void => {
+    setFile(null);
+    onClose();
+  };
+  return (
+    <Dialog
+      open={open}
+      onClose={close}
+      width={file === null ? 'normal' : 'wide'}
+      dismissible={file === null}
+      title="Make a kubeconfig"
+      description={
+        file === null
+          ? 'It holds a new API token that acts as you, on everything that you may do here. Keep the file like a password.'
+          : 'It is shown this once: the token in it cannot be read again.'
+      }
+    >
+      {file === null ? (
+        <KubeconfigForm cluster={cluster} onMade={setFile} onCancel={close} />
+      ) : (
+        <MadeKubeconfig name={`${cluster.name}.kubeconfig`} file={file} onClose={close} />
+      )}
+    </Dialog>
+  );
+}
+
+const DAY_MS = 86_400_000;
+const LIFETIMES = [
+  { value: '1', label: 'For a day' },
+  { value: '30', label: 'For 30 days' },
+  { value: '365', label: 'For a year' },
+] as const;
+
+interface KubeconfigFormProps {
+  cluster: ClusterInfo;
+  onMade: (file: string) => void;
+  onCancel: () => void;
+}
+
+function KubeconfigForm({ cluster, onMade, onCancel }: KubeconfigFormProps) {
+  const svc = useSvc();
+  const api = useClusters();
+  const queryClient = useQueryClient();
+  const [namespace, setNamespace] = useState('default');
+  const [days, setDays] = useState<'1' | '30' | '365'>('30');
+  const making = useMutation({
+    mutationFn: async () => {
+      // Asked for first: nobody wants a token for nothing.
+      await api.of(cluster.id).endpoints();
+      const expiresAt = new Date(Date.now() + Number(days) * DAY_MS).toISOString();
+      const { token } = await svc.accounts.createToken({ name: `kubeconfig of ${cluster.name}`, expiresAt });
+      const file = await api.of(cluster.id).kubeconfig({ token, namespace: namespace.trim() || 'default' });
+      return `${JSON.stringify(file, null, 2)}\n`; // which is YAML too
+    },
+    onSuccess: (file) => {
+      onMade(file);
+      return queryClient.invalidateQueries(tokensQuery(svc));
+    },
+  });
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    if (!making.isPending) making.mutate();
+  };
+  return (
+    <form onSubmit={submit}>
+      <FieldStack>
+        <Select label="Its token is valid" options={LIFETIMES} value={days} onChange={setDays} />
+        <TextField
+          label="Namespace"
+          value={namespace}
+          maxLength={63}
+          autoComplete="off"
+          spellCheck={false}
+          hint="The one that is used when none is named."
+          onChange={({ target }) => setNamespace(target.value)}
+        />
+      </FieldStack>
+      <FormError error={making.error} />
+      <DialogActions>
+        <Button onClick={onCancel}>Cancel</Button>
+        <Button type="submit" variant="primary" pending={making.isPending}>
+          Make it
+        </Button>
+      </DialogActions>
+    </form>
+  );
+}
+
+function MadeKubeconfig({ name, file, onClose }: { name: string; file: string; onClose: () => void }) {
+  const save = (): void => {
+    const url = URL.createObjectURL(new Blob([file], { type: 'application/json' }));
+    const link = document.createElement('a');
+    link.href = url;
+    link.download = name;
+    link.click();
+    URL.revokeObjectURL(url);
+  };
+  return (
+    <>
+      <CodeBlock label="kubeconfig" text={file} />
+      <DialogActions>
+        <Button onClick={onClose}>Done</Button>
+        <Button variant="primary" icon={<Download size={15} />} onClick={save}>
+          Download
+        </Button>
+      </DialogActions>
+    </>
+  );
+}

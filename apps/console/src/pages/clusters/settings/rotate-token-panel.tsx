@@ -1,0 +1,96 @@
+import type { ClusterInfo, RotatedToken } from '@svc/sdk';
+import { useMutation } from '@tanstack/react-query';
+import { KeyRound } from 'lucide-react';
+import { useState } from 'react';
+import { useClusters } from '../../../api/clusters.ts';
+import { Button } from '../../../ui/button.tsx';
+import { Dialog, DialogActions } from '../../../ui/dialog.tsx';
+import { FormError } from '../../../ui/form-error.tsx';
+import { ActionPanel } from '../../../ui/page.tsx';
+import { Select } from '../../../ui/select.tsx';
+import { InstallSteps } from '../add/install-steps.tsx';
+
+export function RotateTokenPanel({ cluster }: { cluster: ClusterInfo }) {
+  const [open, setOpen] = useState(false);
+  const [issued, setIssued] = useState<RotatedToken | null>(null);
+  const close = (): void => {
+    setOpen(false);
+    setIssued(null);
+  };
+  return (
+    <>
+      <ActionPanel
+        title="Token of the agent"
+        description="A new one, with new install commands. The older one ends at once or after a while."
+        action={
+          <Button icon={<KeyRound size={15} />} onClick={() => setOpen(true)}>
+            Rotate the token
+          </Button>
+        }
+      />
+      <Dialog
+        open={open}
+        onClose={close}
+        width={issued === null ? 'normal' : 'wide'}
+        dismissible={issued === null}
+        title={issued === null ? 'Rotate the token' : 'The new token'}
+        description={
+          issued === null
+            ? 'An agent whose token has ended cannot connect until it is given the new one.'
+            : 'It is shown this once. Run the commands again, or change the Secret of the agent.'
+        }
+      >
+        {issued === null ? (
+          <RotateForm cluster={cluster} onIssued={setIssued} onCancel={close} />
+        ) : (
+          <>
+            <InstallSteps issued={issued} />
+            <DialogActions>
+              <Button variant="primary" onClick={close}>
+                Done
+              </Button>
+            </DialogActions>
+          </>
+        )}
+      </Dialog>
+    </>
+  );
+}
+
+const OVERLAPS = [
+  { value: '0', label: 'At once' },
+  { value: '3600', label: 'After an hour' },
+  { value: '86400', label: 'After a day' },
+] as const;
+
+interface RotateFormProps {
+  cluster: ClusterInfo;
+  onIssued: (issued: RotatedToken) => void;
+  onCancel: () => void;
+}
+
+function RotateForm({ cluster, onIssued, onCancel }: RotateFormProps) {
+  const api = useClusters();
+  const [overlap, setOverlap] = useState<'0' | '3600' | '86400'>('3600');
+  const rotation = useMutation({
+    mutationFn: () => api.of(cluster.id).rotateToken({ overlapSeconds: Number(overlap) }),
+    onSuccess: onIssued,
+  });
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (!rotation.isPending) rotation.mutate();
+      }}
+    >
+      <Select label="The older token ends" options={OVERLAPS} value={overlap} onChange={setOverlap} />
+      <FormError error={rotation.error} />
+      <DialogActions>
+        <Button onClick={onCancel}>Cancel</Button>
+        <Button type="submit" variant="primary" pending={rotation.isPending}>
+          Make a new token
+        </Button>
+      </DialogActions>
+    </form>
+  );
+}

@@ -1,0 +1,25 @@
+import { Check, Copy } from 'lucide-react';
+import { IconButton } from './button.tsx';
+import styles from './code-block.module.css';
+import { useCopy } from './copy-field.tsx';
+
+/** Several lines to take elsewhere, such as shell commands. */
+export function CodeBlock({ label, text }: { label: string; text: string }) {
+  const { copied, copy } = useCopy(text);
+  return (
+    <figure className={styles['figure']}>
+      <figcaption className={styles['caption']}>
+        <span className={styles['label']}>{label}</span>
+        <IconButton size="small" label={copied ? 'Copied' : `Copy ${label}`} onClick={copy}>
+          {copied ? <Check size={14} className={styles['check']} /> : <Copy size={14} />}
+        </IconButton>
+      </figcaption>
+      <pre className={styles['text']} tabIndex={0} aria-label={label}>
+        {text}
+      </pre>
+      <span role="status" className="visually-hidden">
+        {copied ? 'Copied' : ''}
+      </span>
+    </figure>
+  );
+}

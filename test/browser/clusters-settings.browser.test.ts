@@ -1,0 +1,134 @@
+import { connectAgent } from '@svc/clusters/testing';
+import { describeRequiring } from '@svc/testing';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expectAccessible } from './support/accessibility.ts';
+import { launchBrowser } from './support/browser.ts';
+import { playAgent } from './support/clusters.ts';
+import { openConsole, signIn } from './support/console-page.ts';
+import { startPlatform, type RunningPlatform } from './support/platform.ts';
+import { screenshot } from './support/screenshots.ts';
+import { seedPlatform, type Seed } from './support/seed.ts';
+
+const GUEST = { email: 'henrietta@example.com', password: 'period and luminosity' };
+
+describeRequiring(['chromium'], 'a cluster of a team in the console', () => {
+  let browser: Browser;
+  let platform: RunningPlatform;
+  let seed: Seed;
+  let created: { id: string; token: string };
+
+  beforeAll(async () => {
+    [browser, platform] = await Promise.all([launchBrowser(), startPlatform()]);
+    seed = await seedPlatform(platform);
+    const { teamUuid, teamWorkspaceUuid: workspaceUuid } = seed;
+    created = await platform.svc.clusters.in({ workspaceUuid, teamUuid }).create('observatory');
+  });
+  afterAll(async () => {
+    await browser.close();
+    await platform[Symbol.asyncDispose]();
+  });
+  const path = (rest = ''): string => `/w/${seed.teamWorkspaceUuid}/clusters${rest}`;
+  const clusterPath = (rest = ''): string => path(`/${created.id}${rest}`);
+
+  it('offers a guest nothing that a guest may not do, and says why', async () => {
+    await using opened = await openConsole(browser, platform);
+    const { page } = opened;
+    await signIn(page, { ...platform, owner: GUEST }, path('?create=true'));
+    await page.getByRole('link', { name: 'observatory' }).waitFor();
+    expect(await page.getByRole('button', { name: 'Add cluster' }).count()).toBe(0);
+    expect(await page.getByRole('dialog').count()).toBe(0);
+    await page.getByRole('link', { name: 'observatory' }).click();
+    await page.getByText('No agent has connected yet').waitFor();
+    expect(await page.getByRole('link', { name: 'Deploy', exact: true }).count()).toBe(0);
+    await page.getByRole('link', { name: 'Settings', exact: true }).last().click();
+    await page.getByText('Owners and administrators of the workspace can do this.').waitFor();
+    await page.getByText('Guests only look on.').waitFor();
+    expect(await page.getByRole('button', { name: 'Remove' }).count()).toBe(0);
+    await screenshot(page, 'light-cluster-settings-guest');
+    await expectAccessible(page, 'the settings for a guest');
+    await page.goto(clusterPath('/deploy'));
+    await page.getByText('Guests do not deploy').waitFor();
+    await opened.expectNoFault();
+  });
+
+  it('says that its agent is away, and that what is shown is old', async () => {
+    const agent = await playAgent(platform, created);
+    await using opened = await openConsole(browser, platform);
+    const { page } = opened;
+    await signIn(page, platform, clusterPath());
+    await page.getByText('Online', { exact: true }).waitFor();
+    await agent.close();
+    await page.getByRole('heading', { name: 'The agent is reconnecting' }).waitFor();
+    await page.getByText('What stands here is as it was then').waitFor();
+    await screenshot(page, 'light-cluster-agent-away');
+    await expectAccessible(page, 'a cluster without its agent');
+    await page.goto(clusterPath('/deploy'));
+    await page.getByText('The agent is not connected.').waitFor();
+    expect(await page.getByRole('button', { name: 'Dry run' }).isDisabled()).toBe(true);
+    await opened.expectNoFault();
+  });
+
+  it('rotates the token: the older one ends, the new one connects', async () => {
+    await using opened = await openConsole(browser, platform);
+    const { page } = opened;
+    await signIn(page, platform, clusterPath('/settings'));
+    await page.getByRole('button', { name: 'Rotate the token' }).click();
+    const asking = page.getByRole('dialog', { name: 'Rotate the token' });
+    await asking.getByRole('combobox', { name: 'The older token ends' }).click();
+    await page.getByRole('option', { name: 'At once' }).click();
+    await asking.getByRole('button', { name: 'Make a new token' }).click();
+    const shown = page.getByRole('dialog', { name: 'The new token' });
+    const token = await shown.getByText(/^svc_agt_/).innerText();
+    expect(token).not.toBe(created.token);
+    await screenshot(page, 'light-cluster-rotated');
+    await shown.getByRole('button', { name: 'Done' }).click();
+    const port = Number(new URL(platform.url).port);
+    await expect(connectAgent({ port, token: created.token, clusterId: created.id })).rejects.toThrow('401');
+    const agent = await playAgent(platform, { id: created.id, token });
+    await page.getByText('Online', { exact: true }).waitFor();
+    await agent.close();
+    await opened.expectNoFault();
+  });
+
+  it('makes a kubeconfig with a token of its own', async () => {
+    await using opened = await openConsole(browser, platform);
+    const { page } = opened;
+    await signIn(page, platform, clusterPath('/settings'));
+    await page.getByRole('button', { name: 'Make a kubeconfig' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Make a kubeconfig' });
+    await dialog.getByLabel('Namespace').fill('stars');
+    await screenshot(page, 'light-cluster-kubeconfig-form');
+    await dialog.getByRole('button', { name: 'Make it' }).click();
+    const file = await dialog.getByLabel('kubeconfig', { exact: true }).innerText();
+    expect(file).toContain('"current-context": "observatory"');
+    expect(file).toContain('"namespace": "stars"');
+    const token = /"token": "(\S+)"/.exec(file)?.[1] ?? '';
+    expect(token).toMatch(/^svc_pat_/);
+    const server = /"server": "(\S+)"/.exec(file)?.[1] ?? '';
+    expect(server).toContain(`/v1/clusters/${created.id}`);
+    await screenshot(page, 'light-cluster-kubeconfig');
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      dialog.getByRole('button', { name: 'Download' }).click(),
+    ]);
+    expect(download.suggestedFilename()).toBe('observatory.kubeconfig');
+    const { items } = await platform.svc.accounts.tokens();
+    expect(items.map(({ name }) => name)).toContain('kubeconfig of observatory');
+    await opened.expectNoFault();
+  });
+
+  it('is removed only by who types its name', async () => {
+    await using opened = await openConsole(browser, platform, { expectedStatuses: [404] });
+    const { page } = opened;
+    await signIn(page, platform, clusterPath('/settings'));
+    await page.getByRole('button', { name: 'Remove' }).click();
+    const dialog = page.getByRole('alertdialog', { name: 'Remove observatory?' });
+    expect(await dialog.getByRole('button', { name: 'Remove' }).isDisabled()).toBe(true);
+    await dialog.getByLabel('Type “observatory” to confirm').fill('observatory');
+    await screenshot(page, 'light-cluster-remove');
+    await dialog.getByRole('button', { name: 'Remove' }).click();
+    await page.getByText('No clusters yet').waitFor();
+    await opened.expectNoFault();
+  });
+});
