@@ -78,6 +78,8 @@ describeRequiring(SANDBOX_REQUIREMENTS, 'the files of a sandbox in the console',
     await page.getByRole('button', { name: 'Delete', exact: true }).click();
     await page.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).click();
     await expect.poll(() => page.getByRole('link', { name: 'deep', exact: true }).count()).toBe(0);
+    // While a dialog is open, what stands below it has no roles: the link is then not found either.
+    await page.getByRole('alertdialog').waitFor({ state: 'detached' });
     await expect(sandbox.files.stat('/work/deep')).rejects.toMatchObject({ code: 'PATH_NOT_FOUND' });
     await opened.expectNoFault();
   });

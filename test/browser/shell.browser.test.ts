@@ -32,6 +32,7 @@ describeRequiring(['chromium'], 'the shell', () => {
     const { page } = opened;
     await signIn(page, platform);
     await page.getByRole('button', { name: 'Workspace home' }).click();
+    await page.getByRole('menuitem', { name: 'telescopes' }).waitFor();
     await screenshot(page, 'light-switcher');
     await expectAccessible(page, 'the open switcher');
     await page.getByRole('menuitem', { name: 'telescopes' }).click();
