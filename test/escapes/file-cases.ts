@@ -2,6 +2,7 @@ import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { AgentConnection, AgentRequest } from '@svc/sandboxes/testing/agent-connection';
+import { TRANSFER_WINDOW_BYTES } from '@svc/sandboxes/testing/frames';
 import { tarArchive, type TarEntry } from '@svc/sandboxes/testing/tar-archive';
 import { runCommand } from '../kubernetes/commands.ts';
 import type { EscapeCase } from './escape-case.ts';
@@ -105,6 +106,7 @@ async function ask(connection: AgentConnection, request: AgentRequest, input?: B
   const chunks: Buffer[] = [];
   let bytes = 0;
   const stream = connection.start(request, {
+    inputWindowBytes: TRANSFER_WINDOW_BYTES,
     data: (chunk) => {
       bytes += chunk.length;
       if (bytes <= MAX_BYTES) chunks.push(Buffer.from(chunk));

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import type { SandboxDriver, SandboxSpec } from '@svc/sandboxes/testing/driver';
+import { TRANSFER_WINDOW_BYTES } from '@svc/sandboxes/testing/frames';
 import type { AgentConnection } from '@svc/sandboxes/testing/agent-connection';
 import { runInSandbox, type RunResult } from '@svc/sandboxes/testing/run-in-sandbox';
 import { sampleSpec } from '@svc/sandboxes/testing/sample-spec';
@@ -65,7 +66,10 @@ async function openSandbox(driver: SandboxDriver, spec: SandboxSpec, probe: stri
   await driver.create(spec, signal);
   await driver.start(spec, signal);
   const connection = await driver.connect(spec.id, signal);
-  const upload = connection.start({ op: 'file.write', path: PROBE, mode: 0o755 });
+  const upload = connection.start(
+    { op: 'file.write', path: PROBE, mode: 0o755 },
+    { inputWindowBytes: TRANSFER_WINDOW_BYTES },
+  );
   await upload.write(await readFile(probe));
   upload.finishInput();
   const uploaded = await upload.outcome;

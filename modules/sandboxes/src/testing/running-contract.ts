@@ -1,6 +1,7 @@
 import { waitFor } from '@svc/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { AgentConnection } from '../agent/agent-connection.ts';
+import { TRANSFER_WINDOW_BYTES } from '../agent/frames.ts';
 import type { SandboxDriver, SandboxSpec } from '../drivers/driver.ts';
 import type { ContractSubject } from './driver-contract.ts';
 import { runInSandbox, type RunResult } from './run-in-sandbox.ts';
@@ -129,7 +130,10 @@ export function runningContract(make: () => Promise<ContractSubject>): void {
       const filled = await inside(full, 'dd if=/dev/zero of=/big bs=1M count=200; sync');
       expect(filled.stderr).toMatch(/No space left|quota exceeded/i);
       const connection = await subject.driver.connect(full.id, signal());
-      const stream = connection.start({ op: 'file.write', path: '/root/more', mode: 0o600, parents: false });
+      const stream = connection.start(
+        { op: 'file.write', path: '/root/more', mode: 0o600, parents: false },
+        { inputWindowBytes: TRANSFER_WINDOW_BYTES },
+      );
       await stream.write(Buffer.alloc(4 * 1024 * 1024, 1));
       stream.finishInput();
       expect(await stream.outcome).toMatchObject({ ok: false, code: 'DISK_FULL' });
