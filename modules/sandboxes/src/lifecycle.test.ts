@@ -1,8 +1,10 @@
 import { fakeClock, waitFor, type FakeClock } from '@svc/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { sandboxErrors } from './errors.ts';
+import { FakeAgent } from './testing/fake-agent.ts';
 import { FakeDriver } from './testing/fake-driver.ts';
 import { startPlatform, type TestPlatform, type TestPlatformOptions } from './testing/platform.ts';
+import { sampleSpec } from './testing/sample-spec.ts';
 
 /** The fake driver runs nothing, so that every state can be reached and held. */
 describe('the life of a sandbox', () => {
@@ -366,6 +368,21 @@ describe('the life of a sandbox', () => {
     driver.beforeStart = async () => undefined;
     await platform.reopen();
     await waitFor(async () => (await statusOf(id)) === 'running');
+  });
+
+  it('starts anew what runs without a record of that: it may have waited for somebody with other limits', async () => {
+    hold();
+    const { id } = (await create({}, '?wait_ms=0')).body;
+    await platform.close();
+    driver.beforeStart = async () => undefined;
+    await driver.start(sampleSpec('waiting', { id }), AbortSignal.timeout(30_000));
+    const before = driver.sandboxes.get(id)?.agent;
+    await platform.reopen();
+    await waitFor(async () => (await statusOf(id)) === 'running');
+    const after = driver.sandboxes.get(id)?.agent;
+    expect(before).toBeInstanceOf(FakeAgent);
+    expect(after).toBeInstanceOf(FakeAgent);
+    expect(after).not.toBe(before);
   });
 
   it('leaves no timer behind', async () => {

@@ -72,6 +72,8 @@ async function settle(
       // The start was cut off by the end of the platform. Whoever asked may still be waiting for it.
       const ageMs = effects.now().getTime() - Date.parse(sandbox.lastActivityAt);
       if (ageMs < BOOT_LIMIT_MS) {
+        // One that waited for somebody may run with other limits and another name than were asked for.
+        if (running === true) await driver.stop(sandbox.id, 0);
         boots.begin(sandbox);
         return 'adopted';
       }

@@ -10,10 +10,8 @@ import (
 // fillDisk makes the overlay's own folders and the few files that a sandbox starts with. It writes to the bare disk, never
 // through the image, whose links could lead anywhere.
 func fillDisk(root string, files map[string]string) error {
-	for _, directory := range []string{root + "/upper", root + "/work"} {
-		if err := os.Mkdir(directory, 0o755); err != nil {
-			return rootfsStep("prepare the disk", err)
-		}
+	if err := os.MkdirAll(root+"/upper", 0o755); err != nil {
+		return rootfsStep("prepare the disk", err)
 	}
 	for name, content := range files {
 		if strings.HasPrefix(name, "/") || strings.Contains(name, "..") {
@@ -27,5 +25,11 @@ func fillDisk(root string, files map[string]string) error {
 			return rootfsStep("prepare the disk", err)
 		}
 	}
-	return nil
+	return rootfsStep("prepare the disk", os.Mkdir(root+"/work", 0o755))
+}
+
+// isFilled: what fillDisk makes last is there.
+func isFilled(root string) bool {
+	_, err := os.Lstat(root + "/work")
+	return err == nil
 }

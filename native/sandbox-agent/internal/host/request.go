@@ -23,6 +23,8 @@ type request struct {
 	// Of snapshot and copy_disk: files on this machine.
 	From string `json:"from"`
 	To   string `json:"to"`
+	// Paused: the sandbox stands still on purpose and goes on doing so.
+	Paused bool `json:"paused"`
 }
 
 // plan is everything that a start needs; the platform made every decision in it.
@@ -139,7 +141,7 @@ func (h *host) handle(r *request) (any, error) {
 	case "resume":
 		return map[string]any{}, h.cgroups.thaw(r.Sandbox)
 	case "snapshot":
-		return h.snapshot(r.Sandbox, r.From, r.To)
+		return h.snapshot(r)
 	case "copy_disk":
 		return h.copyDiskOf(r.From, r.To, r.Files)
 	case "stop":

@@ -17,10 +17,10 @@ const (
 
 // snapshot copies the disk of a sandbox, which runs or not, to a new file. Nothing writes while it is copied: the
 // processes stand still, and what the file system holds back is on the disk before.
-func (h *host) snapshot(sandbox, from, to string) (any, error) {
-	part := to + ".part"
+func (h *host) snapshot(r *request) (any, error) {
+	part, to := r.To+".part", r.To
 	defer os.Remove(part) // gone by its new name when all went well
-	if err := h.copyStill(sandbox, from, part); err != nil {
+	if err := h.copyStill(r.Sandbox, r.From, part, r.Paused); err != nil {
 		return nil, err
 	}
 	// Mounting it once empties its journal, and shows that it can be mounted.
@@ -34,7 +34,8 @@ func (h *host) snapshot(sandbox, from, to string) (any, error) {
 	return map[string]any{"size_bytes": stat.Blocks * 512}, nil
 }
 
-func (h *host) copyStill(sandbox, from, to string) error {
+// copyStill: that a group is frozen says nothing of why, since a launcher that died in here leaves it so.
+func (h *host) copyStill(sandbox, from, to string, paused bool) error {
 	s, err := h.readState(sandbox)
 	if err != nil || !alive(s) {
 		return rootfsStep("copy the disk", copyDisk(from, to))
@@ -42,7 +43,7 @@ func (h *host) copyStill(sandbox, from, to string) error {
 	if err := flush(from); err != nil { // most of it while the processes still move
 		return err
 	}
-	if !h.cgroups.frozen(sandbox) {
+	if !paused {
 		defer h.cgroups.thaw(sandbox)
 		if err := h.cgroups.freeze(sandbox); err != nil {
 			return err

@@ -124,10 +124,10 @@ func (h *host) mountRoot(folder string, p *plan, userns int, base uint32) error 
 		return err
 	}
 	err = mountDisk(device, userns, folder+"/disk", func(root string) error {
-		if !fresh {
+		if isFilled(root) {
 			return nil
 		}
-		return fillDisk(root, p.Files)
+		return fillDisk(root, p.Files) // it is new, or a launcher was killed before it came to this
 	})
 	_ = handle.Close()
 	if err != nil {

@@ -23,6 +23,16 @@ export class LauncherFailure extends Error {
   }
 }
 
+/** It was killed or crashed: what it was asked for may have happened, in part or whole. */
+class LauncherLost extends LauncherFailure {
+  constructor() {
+    super('RUNTIME_FAILED', 'the launcher ended');
+  }
+}
+
+/** A launcher that ends so often over one call ends because of it. */
+const ATTEMPTS = 5;
+
 interface Pending {
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: Error) => void;
@@ -52,10 +62,25 @@ export class LauncherProcess {
     return this.#ready;
   }
 
+  /** What a launcher that died left half-done is done again by the next one: every operation may be repeated. */
   async call(op: string, parameters: Readonly<Record<string, unknown>> = {}): Promise<unknown> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await this.#ask(op, parameters);
+      } catch (error) {
+        if (!(error instanceof LauncherLost) || attempt >= ATTEMPTS || this.#closed) throw error;
+        this.#options.log.warn(
+          { op, sandbox: parameters['sandbox'], attempt },
+          'the launcher ended; asking the next one',
+        );
+      }
+    }
+  }
+
+  async #ask(op: string, parameters: Readonly<Record<string, unknown>>): Promise<unknown> {
     await this.ready();
     const child = this.#child;
-    if (child === null) throw new LauncherFailure('RUNTIME_FAILED', 'the launcher ended');
+    if (child === null) throw new LauncherLost();
     const id = this.#nextId++;
     return new Promise((resolve, reject) => {
       this.#pending.set(id, { resolve, reject });
@@ -101,7 +126,7 @@ export class LauncherProcess {
         resolve();
       };
       child.once('error', (error) => over(new LauncherFailure('RUNTIME_FAILED', error.message)));
-      child.once('close', () => over(new LauncherFailure('RUNTIME_FAILED', 'the launcher ended')));
+      child.once('close', () => over(new LauncherLost()));
     });
   }
 

@@ -66,7 +66,7 @@ export class LocalDriver implements SandboxDriver {
       const { machine, status } = await prepareMachine(this.#options);
       this.#machine = machine;
       this.#status = status;
-      if (machine !== null) await this.#guardAgain(machine);
+      if (machine !== null) await this.#takeOver(machine);
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       this.#status = { available: false, reason, install: null };
@@ -216,8 +216,11 @@ export class LocalDriver implements SandboxDriver {
     if (left.length === 0) await rm(runFolder, { recursive: true, force: true });
   }
 
-  /** Those that ran on while this process was gone, before anything else is done with them. */
-  async #guardAgain(machine: Machine): Promise<void> {
+  /**
+   * Those that ran on while this process was gone, before anything else is done with them. Of the others may be left what
+   * a start or a stop made or kept that was cut off.
+   */
+  async #takeOver(machine: Machine): Promise<void> {
     const { addressPrefix, egressRefused: refused, log } = this.#options;
     const egress = new LocalEgress({ machine, addressPrefix, refused, log });
     this.#egress = egress;
@@ -225,6 +228,7 @@ export class LocalDriver implements SandboxDriver {
     for (const { sandbox, slot, alive } of Array.isArray(sandboxes) ? sandboxes.map(fields) : []) {
       const id = String(sandbox);
       if (alive === true) await egress.admitAgain(id, slot, (await this.#kept(id))?.egressAllow);
+      else await machine.launcher.call('clean', { sandbox: id });
     }
   }
 

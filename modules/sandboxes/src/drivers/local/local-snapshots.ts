@@ -34,7 +34,9 @@ export class LocalSnapshots implements SnapshotDriver {
     const folder = this.#folder(snapshotId);
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const from = join(dataFolder, 'disks', id, 'disk.img');
-    const taken = await call('snapshot', id, { from, to: join(folder, 'disk.img') });
+    // Told apart before anything stands still for the copy: a launcher that dies meanwhile leaves it so.
+    const { paused } = (await call('inspect', id, {})) as { paused?: unknown }; // the launcher's answer
+    const taken = await call('snapshot', id, { from, to: join(folder, 'disk.img'), paused: paused === true });
     await writeRecord(join(folder, 'snapshot.json'), kept);
     const { size_bytes: size } = taken as { size_bytes?: unknown }; // the launcher's answer, checked here
     return { sizeBytes: typeof size === 'number' ? size : 0 };
