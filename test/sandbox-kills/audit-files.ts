@@ -1,0 +1,60 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { namesIn } from './ground.ts';
+
+export interface Folders {
+  readonly dataFolder: string;
+  readonly runFolder: string;
+}
+
+/** Files that belong to nothing: halves of what was cut off, and all of what is gone. */
+export function strayFiles(
+  { dataFolder, runFolder }: Folders,
+  kept: ReadonlySet<string>,
+  snapshots: ReadonlySet<string>,
+): string[] {
+  const data = join(dataFolder, 'sandboxes');
+  const found = [...filesBelow(data), ...filesBelow(runFolder)];
+  const isExpected = (file: string): boolean =>
+    [
+      own(join(data, 'disks'), ['disk.img', 'sandbox.json'], kept),
+      own(join(data, 'snapshots'), ['disk.img', 'snapshot.json'], snapshots),
+      (path: string) => path.startsWith(join(data, 'templates/')) && /\/\d+\.ext4$/.test(path),
+      (path: string) => path.startsWith(join(data, 'images/')) && !/\/images\/(partial|work|leases|holds)\//.test(path),
+      (path: string) => isHold(path, join(data, 'images/holds/'), kept, snapshots),
+      (path: string) => /^\/(agent-[0-9a-f]+|launcher\.lock)$/.test(path.replace(runFolder, '')),
+      // Of one that runs; whether it does is not asked here.
+      (path: string) => path.startsWith(join(runFolder, 'sandboxes/')) && /\/(agent\.sock|state\.json)$/.test(path),
+    ].some((matches) => matches(file));
+  const folders = [join(data, 'disks'), join(data, 'snapshots')].flatMap((folder) =>
+    namesIn(folder)
+      .filter((name) => !kept.has(name) && !snapshots.has(name))
+      .map((name) => join(folder, name)),
+  );
+  return [...found.filter((file) => !isExpected(file)), ...folders].map((path) => `${path} is left over`);
+}
+
+/** A file of that name in the folder of something that is kept. */
+function own(folder: string, names: readonly string[], kept: ReadonlySet<string>): (path: string) => boolean {
+  return (path) => {
+    if (!path.startsWith(`${folder}/`)) return false;
+    const [id = '', name = '', ...rest] = path.slice(folder.length + 1).split('/');
+    return kept.has(id) && names.includes(name) && rest.length === 0;
+  };
+}
+
+/** Who holds an image is there. */
+function isHold(path: string, holds: string, kept: ReadonlySet<string>, snapshots: ReadonlySet<string>): boolean {
+  const holder = path.startsWith(holds) ? (path.split('/').at(-1) ?? '') : '';
+  return holder === 'owner' || kept.has(holder) || snapshots.has(holder);
+}
+
+function filesBelow(folder: string): string[] {
+  try {
+    return readdirSync(folder, { recursive: true, withFileTypes: true })
+      .filter((entry) => !entry.isDirectory())
+      .map((entry) => join(entry.parentPath, entry.name));
+  } catch {
+    return [`${folder}, which changes while it is read,`]; // who looks again sees it as it is then
+  }
+}

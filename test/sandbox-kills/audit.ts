@@ -1,0 +1,204 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { join } from 'node:path';
+import { readRecords, type Api, type Records, type SandboxRecord } from './api.ts';
+import { strayFiles } from './audit-files.ts';
+import { namesIn, textOf } from './ground.ts';
+import type { Journal } from './journal.ts';
+import { surely } from './client.ts';
+import { wrongContent } from './file-operations.ts';
+import { DEFAULT_RESOURCES } from './lifecycle-operations.ts';
+import {
+  attachedFiles,
+  controlGroups,
+  firewallTables,
+  groupFile,
+  isFrozen,
+  launchersIn,
+  links,
+  mountsNaming,
+  namespaceDescriptors,
+  processes,
+  slots,
+  type ProcessFacts,
+} from './machine.ts';
+
+/** What is not put right in this time is not put right. */
+const REST_LIMIT_MS = 60_000;
+const LOOK_EVERY_MS = 50;
+
+export interface Audited {
+  readonly api: Api;
+  readonly journal: Journal;
+  /** Of the platform that runs now. */
+  readonly platformPid: number;
+  readonly dataFolder: string;
+  readonly runFolder: string;
+}
+
+/**
+ * What is wrong when nobody asks for anything any more and the platform has had its time: first records against the
+ * machine, then both against what clients were told, then what is in files.
+ */
+export async function audit(audited: Audited): Promise<string[]> {
+  const deadline = performance.now() + REST_LIMIT_MS;
+  for (;;) {
+    const { isAtRest, findings } = await look(audited);
+    if (isAtRest || performance.now() > deadline) return [...audited.journal.findings.splice(0), ...findings];
+    await delay(LOOK_EVERY_MS);
+  }
+}
+
+/** At rest records and machine agree; only then it counts what clients know. */
+export async function look(audited: Audited): Promise<{ isAtRest: boolean; findings: string[] }> {
+  const { api, journal } = audited;
+  const records = await readRecords(api);
+  const findings = compare(audited, records);
+  if (findings.length > 0) return { isAtRest: false, findings };
+  const lies = journal.judge(records.sandboxes, records.snapshots);
+  return { isAtRest: true, findings: [...lies, ...(await contents(audited))] };
+}
+
+/** Files of what runs; what stands still is left alone, since a use would wake it. */
+async function contents({ api, journal }: Audited): Promise<string[]> {
+  const findings: string[] = [];
+  for (const sandbox of journal.sandboxes) {
+    if (surely(sandbox) !== 'running') continue;
+    for (const path of sandbox.files.keys()) {
+      const wrong = await wrongContent({ api, journal }, sandbox, path);
+      if (wrong !== null) findings.push(wrong);
+    }
+  }
+  return findings;
+}
+
+/** Records against the machine, as both are now. */
+function compare(audited: Audited, { sandboxes, snapshots, waiting }: Records): string[] {
+  const { runFolder, dataFolder } = audited;
+  const all = processes();
+  const recorded = new Map(sandboxes.map((record) => [record.id, record]));
+  const here = namesIn(join(runFolder, 'sandboxes'));
+  const unrecorded = here.filter((id) => !recorded.has(id));
+  const running = new Set([
+    ...sandboxes.filter(({ status }) => status === 'running').map(({ id }) => id),
+    ...unrecorded,
+  ]);
+  const kept = new Set([...sandboxes.map(({ id }) => id), ...unrecorded]);
+  return [
+    ...sandboxes.filter(({ status }) => status === 'creating').map(({ id }) => `${id} is still being made`),
+    ...(unrecorded.length === waiting
+      ? []
+      : [`${waiting} sandboxes wait for somebody, and these have no record: ${unrecorded.join(', ')}`]),
+    ...[...running].flatMap((id) => runs(id, recorded.get(id), runFolder, all)),
+    ...strayProcesses(audited, all, running),
+    ...strayGroups(running),
+    ...differences('run folder', here, running),
+    ...differences('slot', [...slots(runFolder).values()], running),
+    ...differences(
+      'attached disk',
+      attachedFiles(dataFolder),
+      [...running].map((id) => diskOf(dataFolder, id)),
+    ),
+    ...strayLinks(audited, running, recorded),
+    ...strayMounts(audited, all),
+    ...strayFiles(audited, kept, new Set(snapshots.map(({ id }) => id))),
+  ];
+}
+
+function diskOf(dataFolder: string, id: string): string {
+  return join(dataFolder, 'sandboxes', 'disks', id, 'disk.img');
+}
+
+/** Both ways, and each once. */
+function differences(what: string, found: readonly string[], expected: Iterable<string>): string[] {
+  const left = [...found];
+  const missing: string[] = [];
+  for (const each of expected) {
+    const index = left.indexOf(each);
+    if (index < 0) missing.push(`${what} ${each} is missing`);
+    else left.splice(index, 1);
+  }
+  return [...missing, ...left.map((each) => `${what} ${each} is left over`)];
+}
+
+/** That a sandbox runs as its record says; one that waits has the default limits. */
+function runs(
+  id: string,
+  record: SandboxRecord | undefined,
+  runFolder: string,
+  all: readonly ProcessFacts[],
+): string[] {
+  const findings: string[] = [];
+  const state = textOf(join(runFolder, 'sandboxes', id, 'state.json'));
+  const pid = state === '' ? 0 : Number((JSON.parse(state) as { pid: number }).pid); // the launcher's own
+  const first = all.find((each) => each.pid === pid);
+  if (first?.sandboxId !== id) return [`${id} is said to run, and has no first process`];
+  const shouldStandStill = record !== undefined && record.paused_at !== null;
+  if (isFrozen(id) !== shouldStandStill) findings.push(`${id} ${shouldStandStill ? 'moves' : 'stands still'}`);
+  const { cpu, memory_mb: memory, pids } = record?.resources ?? DEFAULT_RESOURCES;
+  const [quota = '', period = '100000'] = groupFile(id, 'cpu.max', 'cpu.cfs_quota_us').split(' ');
+  for (const [what, is, wanted] of [
+    ['memory', groupFile(id, 'memory.max', 'memory.limit_in_bytes'), String(memory * 1024 * 1024)],
+    ['pids', groupFile(id, 'pids.max'), String(pids)],
+    ['cpu', String(Number(quota) / Number(period)), String(cpu)],
+  ] as const) {
+    if (is !== wanted) findings.push(`${id} has the limit ${is} of ${what}, expected ${wanted}`);
+  }
+  const host = textOf(`/proc/${pid}/root/etc/hostname`).trim();
+  if (record !== undefined && host !== record.name) findings.push(`${id} is called ${host}, expected ${record.name}`);
+  return findings;
+}
+
+function strayProcesses(
+  { platformPid, runFolder }: Audited,
+  all: readonly ProcessFacts[],
+  running: Set<string>,
+): string[] {
+  const launchers = launchersIn(all, runFolder);
+  // The first process of this ground, we, the platform and its launcher.
+  const known = new Set([1, process.pid, platformPid, ...launchers.map(({ pid }) => pid)]);
+  const stray = all.filter(({ pid, sandboxId }) => (sandboxId === null ? !known.has(pid) : !running.has(sandboxId)));
+  const descriptors = launchers.flatMap(({ pid }) => namespaceDescriptors(pid));
+  return [
+    ...stray.map(
+      ({ pid, command, sandboxId }) => `process ${pid} of ${sandboxId ?? 'no sandbox'} is left over: ${command}`,
+    ),
+    ...(launchers.length === 1 && launchers[0]?.parentPid === platformPid
+      ? []
+      : [`launchers: ${launchers.map(({ pid, parentPid }) => `${pid} of ${parentPid}`).join(', ') || 'none'}`]),
+    ...descriptors.map((each) => `the launcher keeps ${each} open`),
+  ];
+}
+
+function strayGroups(running: Set<string>): string[] {
+  const { of, others, hierarchies } = controlGroups();
+  const findings = others.map((group) => `control group ${group} is left over`);
+  for (const [id, points] of of)
+    if (!running.has(id)) findings.push(`control group of ${id} is left over in ${points.join(', ')}`);
+  for (const id of running) findings.push(...differences(`control group of ${id} in`, of.get(id) ?? [], hierarchies));
+  return findings;
+}
+
+function strayLinks({ runFolder }: Audited, running: Set<string>, recorded: Map<string, SandboxRecord>): string[] {
+  const expectedLinks: string[] = [];
+  const expectedTables: string[] = [];
+  const taken = slots(runFolder);
+  const unknown = new Map<string, string>();
+  for (const [slot, id] of taken) {
+    const record = recorded.get(id);
+    const name = `svcsb${slot}`;
+    // One that waits has the network of the configuration.
+    if (running.has(id) && (record?.network ?? 'egress') === 'egress') expectedLinks.push(name);
+    if (running.has(id) && (record?.egress_allow ?? null) !== null)
+      expectedTables.push(`table inet svc_egress_${name}`);
+    unknown.set(name, id);
+  }
+  const tables = firewallTables().filter((line) => line !== 'table inet svc_sandboxes');
+  return [...differences('link', links(), expectedLinks), ...differences('firewall', tables, expectedTables)];
+}
+
+function strayMounts({ runFolder, dataFolder }: Audited, all: readonly ProcessFacts[]): string[] {
+  const launchers = new Set(launchersIn(all, runFolder).map(({ pid }) => pid));
+  return mountsNaming([runFolder, dataFolder], all)
+    .filter(({ pid, place }) => !(launchers.has(pid) && place.startsWith(`${runFolder}/cgroups/`)))
+    .map(({ pid, place, type }) => `mount ${place} (${type}) is left over, as process ${pid} sees it`);
+}

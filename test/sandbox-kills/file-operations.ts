@@ -1,0 +1,77 @@
+import { ask, is, mayBe, pathOf, pick, type Client } from './client.ts';
+import type { KnownSandbox } from './journal.ts';
+
+const FILES = ['/root/one', '/root/two', '/srv/three'] as const;
+
+/** A use of one that stands still lets it go on. */
+function used(sandbox: KnownSandbox): void {
+  if (sandbox.states.has('paused')) mayBe(sandbox, 'running');
+}
+
+export async function writeFile(client: Client, sandbox: KnownSandbox): Promise<boolean> {
+  const { journal, random } = client;
+  const path = pick(random, FILES) ?? FILES[0];
+  const content = journal.nextNumber();
+  const before = sandbox.files.get(path) ?? [null];
+  sandbox.files = new Map(sandbox.files).set(path, [...before, content]);
+  used(sandbox);
+  const bytes = journal.bytesOf(content);
+  const { isGood } = await ask(client, sandbox, 'POST', pathOf(sandbox, `/files?path=${path}&create_dirs=true`), {
+    bytes,
+  });
+  if (!isGood) return false; // it may have happened before the connection to the sandbox broke
+  sandbox.files = new Map(sandbox.files).set(path, [content]);
+  is(sandbox, 'running');
+  return true;
+}
+
+export async function readFile(client: Client, sandbox: KnownSandbox): Promise<boolean> {
+  const path = pick(client.random, [...sandbox.files.keys()]);
+  if (path === undefined) return false;
+  used(sandbox);
+  const wrong = await wrongContent(client, sandbox, path);
+  if (wrong !== null) client.journal.wrong(wrong);
+  return wrong === null;
+}
+
+/** What is wrong with a file of a running sandbox; what is found counts from then on. */
+export async function wrongContent(
+  { api, journal }: Pick<Client, 'api' | 'journal'>,
+  sandbox: KnownSandbox,
+  path: string,
+): Promise<string | null> {
+  const answer = await api('GET', pathOf(sandbox, `/files?path=${path}`));
+  if (answer === null || (sandbox.isDoubtful && answer.status !== 200)) return null;
+  const possible = sandbox.files.get(path) ?? [null];
+  const subject = `${path} of sandbox ${sandbox.label} (${sandbox.id})`;
+  if (answer.status !== 200 && answer.status !== 404) {
+    return `${subject}: answered ${answer.status}: ${answer.bytes.toString('utf8')}`;
+  }
+  const found = possible.find((content) =>
+    content === null ? answer.status === 404 : answer.status === 200 && journal.bytesOf(content).equals(answer.bytes),
+  );
+  if (found === undefined) {
+    const is = answer.status === 404 ? 'nothing' : `${answer.bytes.length} other bytes`;
+    return `${subject}: found ${is}, expected ${possible.map((content) => content ?? 'nothing').join(' or ')}`;
+  }
+  sandbox.files = new Map(sandbox.files).set(path, [found]);
+  return null;
+}
+
+/** Some leave a process behind, which is one more that must end with its sandbox. */
+export async function execute(client: Client, sandbox: KnownSandbox): Promise<boolean> {
+  const word = `said-${client.journal.nextNumber()}`;
+  const background = client.random() < 0.3 ? '(sleep 1000 >/dev/null 2>&1 &); ' : '';
+  used(sandbox);
+  const json = { command: `${background}echo ${word}` };
+  const { answer, isGood } = await ask(client, sandbox, 'POST', pathOf(sandbox, '/exec'), { json });
+  if (!isGood) return false;
+  const { stdout, exit_code: exitCode } = answer.body;
+  if ((stdout !== `${word}\n` || exitCode !== 0) && !sandbox.isDoubtful) {
+    client.journal.wrong(
+      `sandbox ${sandbox.label} (${sandbox.id}) ran echo and answered ${JSON.stringify(answer.body)}`,
+    );
+  }
+  is(sandbox, 'running');
+  return true;
+}

@@ -1,0 +1,190 @@
+import type { SandboxRecord, SnapshotRecord } from './api.ts';
+
+export type State = 'running' | 'paused' | 'stopped' | 'error';
+
+/** Numbers of the contents that a file may have; null: there is none. The last is what was written last. */
+type Contents = readonly (number | null)[];
+
+export interface Wish {
+  /** Null: the platform gives one. */
+  readonly name: string | null;
+  readonly network: 'none' | 'egress';
+  readonly egressAllow: readonly string[] | null;
+  readonly resources: SandboxRecord['resources'];
+}
+
+/** What is known of something that was asked for: by all answers it is there, or gone, or may be either. */
+export type Existence = 'there' | 'gone' | 'open';
+
+export interface KnownSandbox {
+  readonly label: string;
+  readonly wish: Wish;
+  id: string | null;
+  existence: Existence;
+  /** One unless something is open. */
+  states: ReadonlySet<State>;
+  /** Its first process was killed, and nothing that came after has shown how it took that. */
+  isDoubtful: boolean;
+  files: ReadonlyMap<string, Contents>;
+}
+
+export interface KnownSnapshot {
+  readonly name: string;
+  readonly wish: Wish;
+  id: string | null;
+  existence: Existence;
+  readonly files: ReadonlyMap<string, Contents>;
+}
+
+const MOST_EVENTS = 20;
+
+/** What the clients of a campaign know, over all its rounds. */
+export class Journal {
+  readonly seed: number;
+  readonly sandboxes: KnownSandbox[] = [];
+  readonly snapshots: KnownSnapshot[] = [];
+  /** First processes that were killed, by the id of their sandbox: who asked for it may not know that yet. */
+  readonly #killed = new Set<string>();
+  /** Answers that were wrong at once. */
+  readonly findings: string[] = [];
+  readonly events: string[] = [];
+  readonly answered = new Map<string, number>();
+  open = 0;
+  #lastNumber = 0;
+
+  constructor(seed: number) {
+    this.seed = seed;
+  }
+
+  nextNumber(): number {
+    this.#lastNumber += 1;
+    return this.#lastNumber;
+  }
+
+  bytesOf(content: number): Buffer {
+    const line = `seed ${this.seed}, content ${content}\n`;
+    return Buffer.from(line.repeat(1 + ((content * 7919) % 4_000)));
+  }
+
+  beginSandbox(label: string, wish: Wish, files: ReadonlyMap<string, Contents> = new Map()): KnownSandbox {
+    const fresh: KnownSandbox = {
+      label,
+      wish,
+      id: null,
+      existence: 'open',
+      states: new Set(['running']),
+      isDoubtful: false,
+      files,
+    };
+    this.sandboxes.push(fresh);
+    return fresh;
+  }
+
+  beginSnapshot(name: string, { wish, files }: KnownSandbox): KnownSnapshot {
+    const fresh: KnownSnapshot = { name, wish, id: null, existence: 'open', files };
+    this.snapshots.push(fresh);
+    return fresh;
+  }
+
+  made(sandbox: KnownSandbox, id: string): void {
+    sandbox.id = id;
+    sandbox.existence = 'there';
+    if (this.#killed.has(id)) sandbox.isDoubtful = true;
+  }
+
+  /** To be said before the kill: what it leads to may be seen at once. */
+  willKill(id: string): void {
+    this.#killed.add(id);
+    for (const sandbox of this.sandboxes) if (sandbox.id === id) sandbox.isDoubtful = true;
+  }
+
+  wrong(finding: string): void {
+    this.findings.push(finding);
+  }
+
+  /** For people who look for the cause of a finding. */
+  note(event: string): void {
+    this.events.push(`${new Date().toISOString()} ${event}`);
+    if (this.events.length > MOST_EVENTS) this.events.shift();
+  }
+
+  count(operation: string): void {
+    this.answered.set(operation, (this.answered.get(operation) ?? 0) + 1);
+  }
+
+  /** Compares with the records of a platform at rest; what is found and allowed is what counts from now on. */
+  judge(records: readonly SandboxRecord[], snapshots: readonly SnapshotRecord[]): string[] {
+    const named = new Map(records.map((record) => [record.name, record]));
+    const taken = new Set<string>();
+    const findings: string[] = [];
+    const asked = new Set(this.sandboxes.map(({ wish }) => wish.name));
+    // A fork has the labels of its source, and always a name.
+    const find = ({ label, wish }: KnownSandbox): SandboxRecord | undefined =>
+      wish.name === null
+        ? records.find((each) => each.labels['campaign'] === label && !asked.has(each.name))
+        : named.get(wish.name);
+    for (const sandbox of this.sandboxes) {
+      const record = find(sandbox);
+      if (record !== undefined) taken.add(record.id);
+      findings.push(...judgeSandbox(sandbox, record));
+    }
+    for (const { id, name } of records) if (!taken.has(id)) findings.push(`nobody asked for sandbox ${id} (${name})`);
+    for (const snapshot of this.snapshots) {
+      const record = snapshots.find(({ name }) => name === snapshot.name);
+      findings.push(...judgeExistence(`snapshot ${snapshot.name}`, snapshot, record?.id));
+    }
+    const names = new Set(this.snapshots.map(({ name }) => name));
+    for (const { name } of snapshots) if (!names.has(name)) findings.push(`nobody asked for the snapshot ${name}`);
+    remove(this.sandboxes, ({ existence }) => existence === 'gone');
+    remove(this.snapshots, ({ existence }) => existence === 'gone');
+    return findings;
+  }
+}
+
+function judgeSandbox(sandbox: KnownSandbox, record: SandboxRecord | undefined): string[] {
+  const subject = `sandbox ${sandbox.label} (${record?.id ?? sandbox.id})`;
+  const findings = judgeExistence(subject, sandbox, record?.id);
+  if (record === undefined) return findings;
+  const state = stateOf(record);
+  const isExplained = state === 'error' && sandbox.isDoubtful;
+  if (state !== null && !sandbox.states.has(state) && !isExplained) {
+    const why = record.error === null ? record.state_reason : `${record.error.code}: ${record.error.message}`;
+    findings.push(`${subject} is ${state} (${why}), expected ${[...sandbox.states].join(' or ')}`);
+  }
+  const { wish } = sandbox;
+  for (const [what, is, wanted] of [
+    ['resources', record.resources, wish.resources],
+    ['network', record.network, wish.network],
+    ['egress_allow', record.egress_allow, wish.egressAllow],
+  ] as const) {
+    const [found, expected] = [JSON.stringify(is), JSON.stringify(wanted)];
+    if (found !== expected) findings.push(`${subject} has ${what} ${found}, expected ${expected}`);
+  }
+  if (state !== null) sandbox.states = new Set([state]);
+  // One that was killed while it stood still ends only when it goes on.
+  sandbox.isDoubtful &&= state === 'paused';
+  return findings;
+}
+
+function judgeExistence(
+  subject: string,
+  known: { existence: Existence; id: string | null },
+  foundId: string | undefined,
+): string[] {
+  const { existence } = known;
+  known.existence = foundId === undefined ? 'gone' : 'there';
+  known.id = foundId ?? known.id;
+  if (existence === 'there' && foundId === undefined) return [`${subject} is gone`];
+  if (existence === 'gone' && foundId !== undefined) return [`${subject} was deleted and is there`];
+  return [];
+}
+
+/** Null while it is being made. */
+export function stateOf({ status, paused_at: pausedAt }: SandboxRecord): State | null {
+  if (status === 'creating') return null;
+  return status === 'running' && pausedAt !== null ? 'paused' : status;
+}
+
+function remove<Each>(list: Each[], which: (each: Each) => boolean): void {
+  list.splice(0, list.length, ...list.filter((each) => !which(each)));
+}

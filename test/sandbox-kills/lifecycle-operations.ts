@@ -1,0 +1,87 @@
+import type { SandboxRecord } from './api.ts';
+import { ask, is, mayBe, pathOf, pick, type Client } from './client.ts';
+import { stateOf, type KnownSandbox, type Wish } from './journal.ts';
+
+const DEFAULTS = { cpu: 1, memory_mb: 128, disk_mb: 64, pids: 64 };
+const OTHERS = [
+  { ...DEFAULTS, memory_mb: 96 },
+  { ...DEFAULTS, pids: 40, cpu: 0.5 },
+  { ...DEFAULTS, disk_mb: 80 },
+];
+const WAIT = 'wait_ms=30000';
+
+/** What a sandbox gets that asks for nothing; the configuration of the campaign says the same. */
+export { DEFAULTS as DEFAULT_RESOURCES };
+
+/** With the default limits, as one that waits has them, or with others that it must be given first. */
+export async function create(client: Client): Promise<boolean> {
+  const { random, journal, name } = client;
+  const snapshot =
+    random() < 0.2
+      ? pick(
+          random,
+          client.snapshots.filter(({ existence }) => existence === 'there'),
+        )
+      : undefined;
+  const label = `${name}-${journal.nextNumber()}`;
+  const other = random() < 0.5 ? pick(random, OTHERS) : undefined;
+  const egressAllow = random() < 0.15 ? ['example.com'] : null;
+  const network = egressAllow !== null || random() < 0.6 ? 'egress' : 'none';
+  const resources = {
+    ...(other ?? DEFAULTS),
+    ...(snapshot === undefined ? {} : { disk_mb: snapshot.wish.resources.disk_mb }),
+  };
+  const wish: Wish = { name: random() < 0.5 ? label : null, network, egressAllow, resources };
+  const known = journal.beginSandbox(label, wish, snapshot?.files);
+  client.sandboxes.push(known);
+  const json = {
+    ...(snapshot === undefined ? { image: 'busybox' } : { snapshot_id: snapshot.id }),
+    ...(wish.name === null ? {} : { name: wish.name }),
+    ...(egressAllow === null ? {} : { egress_allow: egressAllow }),
+    labels: { campaign: label },
+    network,
+    resources,
+  };
+  const { answer, isGood } = await ask(client, null, 'POST', `/api/containers?${WAIT}`, { json });
+  if (isGood) noteMade(client, known, answer.body as unknown as SandboxRecord); // as the API documents it
+  return isGood;
+}
+
+/** A start that failed for no reason that we gave it is wrong. */
+export function noteMade({ journal }: Client, known: KnownSandbox, record: SandboxRecord): void {
+  journal.made(known, record.id);
+  const state = stateOf(record);
+  if (state === 'error' && !known.isDoubtful) {
+    journal.wrong(`sandbox ${known.label} (${record.id}) could not be started: ${JSON.stringify(record.error)}`);
+  }
+  if (state !== null) is(known, state);
+}
+
+export async function remove(client: Client, sandbox: KnownSandbox): Promise<boolean> {
+  sandbox.existence = 'open';
+  const { isGood } = await ask(client, sandbox, 'DELETE', pathOf(sandbox));
+  sandbox.existence = isGood ? 'gone' : 'open';
+  return isGood;
+}
+
+export async function stop(client: Client, sandbox: KnownSandbox): Promise<boolean> {
+  mayBe(sandbox, 'stopped');
+  const { isGood } = await ask(client, sandbox, 'POST', pathOf(sandbox, '/stop'));
+  if (isGood) is(sandbox, 'stopped');
+  return isGood;
+}
+
+/** From every state; one that stands still goes on. */
+export async function start(client: Client, sandbox: KnownSandbox): Promise<boolean> {
+  mayBe(sandbox, 'running');
+  const { answer, isGood } = await ask(client, sandbox, 'POST', pathOf(sandbox, `/start?${WAIT}`));
+  if (isGood) noteMade(client, sandbox, answer.body as unknown as SandboxRecord); // as above
+  return isGood;
+}
+
+export async function pause(client: Client, sandbox: KnownSandbox): Promise<boolean> {
+  mayBe(sandbox, 'paused');
+  const { isGood } = await ask(client, sandbox, 'POST', pathOf(sandbox, '/pause'));
+  if (isGood) is(sandbox, 'paused');
+  return isGood;
+}

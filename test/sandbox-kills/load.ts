@@ -1,0 +1,81 @@
+import { Cut, surely, pick, type Client } from './client.ts';
+import { execute, readFile, writeFile } from './file-operations.ts';
+import type { KnownSandbox, State } from './journal.ts';
+import { create, pause, remove, start, stop } from './lifecycle-operations.ts';
+import { draw } from './random-source.ts';
+import { fork, removeSnapshot, snapshot } from './snapshot-operations.ts';
+
+const MOST_SANDBOXES = 3;
+const MOST_SNAPSHOTS = 2;
+
+interface Operation {
+  readonly share: number;
+  readonly name: string;
+  /** False: there was nothing to do, or it was refused. */
+  readonly perform: (client: Client, sandbox: KnownSandbox) => Promise<boolean>;
+}
+
+const CREATE: Operation = { share: 25, name: 'create', perform: create };
+const REMOVE: Operation = { share: 12, name: 'delete', perform: remove };
+const START: Operation = { share: 25, name: 'start', perform: start };
+const STOP: Operation = { share: 10, name: 'stop', perform: stop };
+const SNAPSHOT: Operation = { share: 6, name: 'snapshot', perform: snapshot };
+const FORK: Operation = { share: 5, name: 'fork', perform: fork };
+const REMOVE_SNAPSHOT: Operation = { share: 4, name: 'delete snapshot', perform: removeSnapshot };
+const WRITE: Operation = { share: 20, name: 'write', perform: writeFile };
+const READ: Operation = { share: 10, name: 'read', perform: readFile };
+const EXECUTE: Operation = { share: 15, name: 'exec', perform: execute };
+const PAUSE: Operation = { share: 8, name: 'pause', perform: pause };
+
+/** How often each operation is drawn for a sandbox in that state. */
+const MIX: Readonly<Record<State | 'doubtful', readonly Operation[]>> = {
+  running: [WRITE, READ, EXECUTE, PAUSE, STOP, REMOVE, SNAPSHOT, FORK],
+  paused: [START, WRITE, EXECUTE, STOP, REMOVE, SNAPSHOT, FORK],
+  stopped: [START, REMOVE, SNAPSHOT, FORK],
+  error: [START, REMOVE],
+  doubtful: [START, STOP, REMOVE, EXECUTE],
+};
+
+/** One operation after the other, until the platform is gone or somebody says that it is enough. */
+export async function workUntil(client: Client, enough: AbortSignal): Promise<void> {
+  while (!enough.aborted) {
+    forget(client);
+    const sandbox = pick(
+      client.random,
+      client.sandboxes.filter((each) => surely(each) !== null),
+    );
+    const operation = next(client, sandbox);
+    if (operation === null) return; // everything of it is open, until the next audit
+    try {
+      // `create` looks at no sandbox.
+      const done = await operation.perform(client, sandbox as KnownSandbox);
+      if (done) client.journal.count(operation.name);
+    } catch (error) {
+      if (!(error instanceof Cut)) throw error;
+      client.journal.open += 1;
+      return;
+    }
+  }
+}
+
+function next(client: Client, sandbox: KnownSandbox | undefined): Operation | null {
+  const { random, sandboxes, snapshots } = client;
+  const mayCreate = sandboxes.length < MOST_SANDBOXES;
+  if (sandbox === undefined) return mayCreate ? CREATE : null;
+  const state = surely(sandbox) ?? 'doubtful';
+  const isFull = snapshots.length >= MOST_SNAPSHOTS;
+  const possible = MIX[state].filter((each) => (each === SNAPSHOT ? !isFull : each === FORK ? mayCreate : true));
+  return draw(random, [
+    ...possible,
+    ...(mayCreate ? [CREATE] : []),
+    ...(snapshots.some(({ existence }) => existence === 'there') ? [REMOVE_SNAPSHOT] : []),
+  ]);
+}
+
+/** What was deleted leaves the client's list; the journal keeps it until it was judged. */
+function forget(client: Client): void {
+  for (const list of [client.sandboxes, client.snapshots]) {
+    for (let index = list.length - 1; index >= 0; index -= 1)
+      if (list[index]?.existence === 'gone') list.splice(index, 1);
+  }
+}

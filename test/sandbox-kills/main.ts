@@ -1,0 +1,35 @@
+import { appendFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { temporaryFolder } from '@svc/testing';
+import { runInside } from './inside.ts';
+import { runOutside } from './outside.ts';
+
+/**
+ * `node test/sandbox-kills/main.ts --kills 1000 [--seed N] [--log FILE]`, as root; `--controls` proves the auditor instead.
+ * SIGTERM or SIGINT ends it after the round that is under way.
+ */
+const { values } = parseArgs({
+  options: {
+    kills: { type: 'string', default: '1000' },
+    seed: { type: 'string', default: '20260101' },
+    log: { type: 'string' },
+    controls: { type: 'boolean', default: false },
+    /** What it does in its own namespaces, with what the other side prepared in this folder. */
+    inside: { type: 'string' },
+  },
+});
+const wanted = { kills: Number(values.kills), seed: Number(values.seed), controls: values.controls };
+const say = (line: string): void => {
+  process.stdout.write(`${line}\n`);
+  if (values.log !== undefined) appendFileSync(values.log, `${line}\n`);
+};
+
+if (values.inside === undefined) {
+  const stop = new AbortController();
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop.abort());
+  await using folder = await temporaryFolder('svc-kills-');
+  process.exitCode = await runOutside({ ...wanted, folder: folder.path, say, stop: stop.signal });
+} else {
+  process.exitCode = await runInside({ ...wanted, folder: values.inside, say });
+  process.exit();
+}

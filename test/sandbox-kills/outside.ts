@@ -1,0 +1,66 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { startPlatform } from '../system/running-platform.ts';
+import { clearTraces, runOnOwnGround } from './ground.ts';
+import { DEFAULT_RESOURCES } from './lifecycle-operations.ts';
+
+export interface Wanted {
+  readonly kills: number;
+  readonly seed: number;
+  readonly controls: boolean;
+  readonly folder: string;
+  readonly say: (line: string) => void;
+}
+
+/** No registry is asked for images, and nothing but the machine itself limits what is asked for. */
+const CONFIGURATION = {
+  services: ['sandboxes'],
+  sandboxes: {
+    image_registry: '',
+    resources: DEFAULT_RESOURCES,
+    max_per_caller: 10_000,
+    max_snapshots_per_caller: 10_000,
+    max_creates_per_minute: 1_000_000,
+    warm_pool: [{ image: 'busybox', min: 1, max: 3 }],
+  },
+};
+
+export function dataFolderOf(folder: string): string {
+  return join(folder, 'data');
+}
+
+export function configFileOf(folder: string): string {
+  return join(folder, 'svc.yaml');
+}
+
+/** Where the platform works, written down for who has to clean up. */
+export function runFolderFileOf(folder: string): string {
+  return join(folder, 'run-folder');
+}
+
+/** Prepares a folder, runs the campaign on ground of its own, and leaves nothing. Answers its exit code. */
+export async function runOutside(wanted: Wanted & { readonly stop: AbortSignal }): Promise<number> {
+  const { folder, say, stop } = wanted;
+  writeFileSync(configFileOf(folder), JSON.stringify(CONFIGURATION)); // JSON is YAML
+  const dataFolder = dataFolderOf(folder);
+  mkdirSync(dataFolder, { mode: 0o700 });
+  // Programs that the machine lacks are installed, and the data is made, while there is still a network.
+  await using first = await startPlatform({ dataFolder, flags: ['--config', configFileOf(folder)] });
+  await first.stop();
+  const main = fileURLToPath(new URL('main.ts', import.meta.url));
+  const flags = ['--inside', folder, '--kills', String(wanted.kills), '--seed', String(wanted.seed)];
+  const argv = [process.execPath, main, ...flags, ...(wanted.controls ? ['--controls'] : [])];
+  const exitCode = await runOnOwnGround({
+    folder,
+    argv,
+    onLine: say,
+    onComplaint: (text) => say(text.trimEnd()),
+    stop,
+  });
+  const runFolder = existsSync(runFolderFileOf(folder)) ? readFileSync(runFolderFileOf(folder), 'utf8') : '';
+  const traces = runFolder === '' ? [] : clearTraces(runFolder);
+  // A campaign that found something leaves the rest as it is; its namespaces are gone with all that was in them.
+  if (exitCode === 0 && traces.length > 0) say(`left outside: ${traces.join(', ')}`);
+  return exitCode === 0 && traces.length > 0 ? 1 : (exitCode ?? 1);
+}

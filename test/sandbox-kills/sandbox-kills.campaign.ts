@@ -1,0 +1,37 @@
+import { temporaryFolder } from '@svc/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runOutside } from './outside.ts';
+import { CONTROLS } from './planted-faults.ts';
+
+/** Short here; `node test/sandbox-kills/main.ts --kills 1000` for a long night. */
+const KILLS = 16;
+const SEED = 20_260_101;
+
+async function run(controls: boolean): Promise<{ exitCode: number; lines: string[] }> {
+  await using folder = await temporaryFolder('svc-kills-');
+  const lines: string[] = [];
+  const stop = new AbortController();
+  const wanted = { kills: KILLS, seed: SEED, controls, folder: folder.path, stop: stop.signal };
+  const exitCode = await runOutside({ ...wanted, say: (line) => lines.push(line) });
+  return { exitCode, lines };
+}
+
+describe('sandboxes whose platform and parts of it are killed while clients work', () => {
+  it(`leave nothing behind and are what their records say, through ${KILLS} kills`, async () => {
+    const { exitCode, lines } = await run(false);
+    expect(lines.at(-1)).toMatch(/^clean: 16 kills \(/);
+    expect(exitCode).toBe(0);
+  });
+
+  describe('and the auditor, shown what must never be,', () => {
+    let lines: string[] = [];
+    beforeAll(async () => {
+      ({ lines } = await run(true));
+    });
+    afterAll(() => expect(lines.at(-1)).toBe('clean: the controls'));
+
+    it.each(CONTROLS.map(({ name }) => name))('finds %s', (name) => {
+      expect(lines.find((line) => line.startsWith(`control ${name}: `))).toContain(`control ${name}: found`);
+    });
+  });
+});
