@@ -3,15 +3,15 @@
  * delivered, connected to a platform: idle, while pods are made in a real API server, and started when they are there.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { availableParallelism, cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { AGENT_NODE_FLAGS, bundleAgent, readBuildStamp } from '@svc/agent/build';
 import { TestPlatform } from '@svc/agent/testing';
 import { createKubeClient, kubeconfigAccess, type KubeClient } from '@svc/kube';
 import { startKubernetes } from '@svc/test/kubernetes';
-import { runCommand } from '@svc/test/commands';
 import { waitFor } from '@svc/testing';
 import { markdownTable } from '../markdown-table.ts';
 import { podOf, podStatusOf } from './pods.ts';
@@ -22,17 +22,14 @@ const { values } = parseArgs({
 const podCount = Number(values.pods);
 const settleMs = Number(values.settle) * 1000;
 const MADE_AT_ONCE = 16;
-/** The delivered program runs with these: a small young generation, since nothing here lives long. */
-const NODE_FLAGS = ['--max-semi-space-size=1', '--optimize-for-size'];
 
 const root = await mkdtemp(join(tmpdir(), 'svc-bench-agents-'));
 const stops: (() => Promise<unknown>)[] = [() => rm(root, { recursive: true, force: true })];
 try {
-  const program = join(root, 'program', 'main.mjs');
-  const rolldown = join(import.meta.dirname, '../../node_modules/rolldown/bin/cli.mjs'); // comes with the console's vite
-  const names = ['--entry-file-names', '[name].mjs', '--chunk-file-names', '[name]-[hash].mjs'];
-  const output = ['--platform', 'node', '--minify', '--dir', join(root, 'program'), ...names];
-  await runCommand(process.execPath, [rolldown, agentSource(), ...output]);
+  const program = join(root, 'svc-agent.cjs');
+  const project = join(import.meta.dirname, '../..');
+  const { code } = await bundleAgent(project, await readBuildStamp(project));
+  await writeFile(program, code);
   const kubernetes = await startKubernetes({ dir: join(root, 'cluster'), apiOnly: true });
   stops.push(() => kubernetes.stop());
   const platform = await TestPlatform.start();
@@ -51,7 +48,7 @@ try {
   const second = await startAgent(program, platform, kubernetes.kubeconfig);
   rows.push([`started with ${podCount} pods there`, ...(await measured(second))]);
   await end(second);
-  const bare = spawn(process.execPath, [...NODE_FLAGS, '-e', 'setInterval(() => undefined, 60000)'], {
+  const bare = spawn(process.execPath, [...AGENT_NODE_FLAGS, '-e', 'setInterval(() => undefined, 60000)'], {
     stdio: 'ignore',
   });
   await delay(1000);
@@ -66,13 +63,9 @@ try {
   for (const stop of stops.toReversed()) await stop();
 }
 
-function agentSource(): string {
-  return join(import.meta.dirname, '../../apps/agent/src/main.ts');
-}
-
 async function startAgent(program: string, platform: TestPlatform, kubeconfig: string): Promise<ChildProcess> {
   const connections = platform.connections.length;
-  const child = spawn(process.execPath, [...NODE_FLAGS, program], {
+  const child = spawn(process.execPath, [...AGENT_NODE_FLAGS, program], {
     stdio: ['ignore', 'ignore', 'inherit'],
     env: {
       CLUSTER_NAME: 'bench',
@@ -84,6 +77,7 @@ async function startAgent(program: string, platform: TestPlatform, kubeconfig: s
       SVC_STATE_DIR: join(root, 'state'),
       KUBECONFIG: kubeconfig,
       LOG_LEVEL: 'warn',
+      MALLOC_ARENA_MAX: '2', // as the image and the unit set it
     },
   });
   stops.push(() => end(child));

@@ -78,9 +78,14 @@ export async function importImage(
   user?: string,
 ): Promise<void> {
   const archive = await packImage(plan.folder, name, root, { command, ...(user === undefined ? {} : { user }) });
+  await importArchive(plan, archive);
+  await rm(archive);
+}
+
+/** Gives containerd the images of an archive that somebody else has made. */
+export async function importArchive(plan: NodePlan, archive: string): Promise<void> {
   const socket = join(plan.folder, 'containerd.sock');
   await plan.namespace.run('ctr', ['-a', socket, '-n', 'k8s.io', 'images', 'import', archive]);
-  await rm(archive);
 }
 
 export async function startKubelet(plan: NodePlan): Promise<Daemon> {
@@ -121,6 +126,8 @@ function networkOf(folder: string): object {
         type: 'bridge',
         bridge: BRIDGE,
         isGateway: true,
+        // Beyond the pods' own subnet they appear as the node: this machine has no way back to their addresses.
+        ipMasq: true,
         hairpinMode: true,
         ipam: { ...addresses, dataDir: `${folder}/cni/addresses` },
       },

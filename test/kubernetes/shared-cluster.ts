@@ -36,6 +36,7 @@ export function joinCluster(shared: SharedCluster): Kubernetes {
     hostAddress: shared.hostAddress,
     shared,
     importImage: (name, root, command, user) => bringIn(shared, name, root, command, user),
+    importArchive: (file) => load(shared, file),
     stop: () => Promise.resolve(),
   };
 }
@@ -50,10 +51,14 @@ async function bringIn(
   const folder = await mkdtemp(join(tmpdir(), 'svc-image-'));
   try {
     const archive = await packImage(folder, name, root, { command, ...(user === undefined ? {} : { user }) });
-    const enter = ['--target', String(shared.nodeProcess), '--net', '--mount', '--pid', '--ipc', '--uts', '--'];
-    const load = ['ctr', '-a', shared.containerdSocket, '-n', 'k8s.io', 'images', 'import', archive];
-    await runCommand('nsenter', [...enter, ...load]);
+    await load(shared, archive);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+async function load(shared: SharedCluster, archive: string): Promise<void> {
+  const enter = ['--target', String(shared.nodeProcess), '--net', '--mount', '--pid', '--ipc', '--uts', '--'];
+  const ctr = ['ctr', '-a', shared.containerdSocket, '-n', 'k8s.io', 'images', 'import', archive];
+  await runCommand('nsenter', [...enter, ...ctr]);
 }

@@ -13,6 +13,7 @@ import { ensureMetricsServer, startMetricsServer } from './metrics-server.ts';
 import { createNamespace } from './namespace.ts';
 import {
   NODE_ADDRESS,
+  importArchive,
   importBaseImages,
   importImage,
   makeBridge,
@@ -45,6 +46,8 @@ export interface Kubernetes {
   readonly shared: SharedCluster | null;
   /** Makes an image of a folder known to the node; pods use it with `imagePullPolicy: Never`. */
   importImage(name: string, root: string, command: readonly string[], user?: string): Promise<void>;
+  /** Makes the images of an archive known to the node, by the names that stand in it. */
+  importArchive(file: string): Promise<void>;
   /** Ends everything and removes it. A cluster that was given from outside stays as it is. */
   stop(): Promise<void>;
 }
@@ -84,6 +87,7 @@ async function startApiOnly(folder: string, binaries: string): Promise<Kubernete
       hostAddress: null,
       shared: null,
       importImage: () => Promise.reject(new Error('this cluster has no node')),
+      importArchive: () => Promise.reject(new Error('this cluster has no node')),
       stop,
     };
   });
@@ -139,6 +143,7 @@ async function startNode(folder: string, binaries: string, metricsServer: string
         containerdSocket: join(folder, 'containerd.sock'),
       },
       importImage: (name, root, command, user) => importImage(nodePlan, name, root, command, user),
+      importArchive: (file) => importArchive(nodePlan, file),
       stop,
     };
   });
@@ -187,6 +192,7 @@ async function givenCluster(kubeconfig: string): Promise<Kubernetes> {
     hostAddress: process.env['KUBERNETES_UNDER_TEST_HOST_ADDRESS'] ?? null,
     shared: null,
     importImage: () => Promise.reject(new Error('images cannot be given to a cluster from outside')),
+    importArchive: () => Promise.reject(new Error('images cannot be given to a cluster from outside')),
     stop: () => Promise.resolve(),
   };
 }

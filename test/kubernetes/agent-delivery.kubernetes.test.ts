@@ -1,0 +1,176 @@
+import { skippedTitle } from '@svc/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { helmRequirement } from '../tunnel/helm.ts';
+import { AgentDelivery, type RegisteredCluster } from './agent-delivery.ts';
+import { kubernetesRequirement } from './index.ts';
+import { GAINED, PROFILES, REFUSED_TO_ALL, type Profile } from './profile-rights.ts';
+
+const given = (process.env['KUBECONFIG_UNDER_TEST'] ?? '') !== '';
+const reason = given
+  ? 'a cluster was given from outside, which no image can be given to'
+  : ((await kubernetesRequirement()) ?? (await helmRequirement()));
+const TITLE = 'the agent as it is delivered';
+const CHART = 'deploy/helm/svc-agent';
+
+const MANIFEST = `apiVersion: v1
+kind: ConfigMap
+metadata: { name: greeting }
+data: { hello: world }
+`;
+
+/** Values that the chart refuses, and what its answer names. */
+const REFUSED_VALUES: readonly (readonly [value: string, named: string])[] = [
+  ['agent.clusterName=Not_A_Name', '/agent/clusterName'],
+  ['agent.clusterName=', '/agent/clusterName'],
+  ['svc.apiUrl=platform.example', '/svc/apiUrl'],
+  ['svc.existingSecret=', '/svc/token'],
+  ['rbac.profile=cluster-admin', '/rbac/profile'],
+  ['rbac.namespaces={Upper}', '/rbac/namespaces/0'],
+  ['config.svc.token=secret', '/config/svc/token'],
+  ['replicas=2', 'replicas'],
+  ['image.digest=latest', '/image/digest'],
+];
+
+describe.skipIf(reason !== null)(reason === null ? TITLE : skippedTitle(TITLE, reason), () => {
+  let delivery: AgentDelivery;
+  let cluster: RegisteredCluster;
+  beforeAll(async () => {
+    delivery = await AgentDelivery.start();
+    cluster = await delivery.register('production');
+  });
+  afterAll(() => delivery?.stop());
+
+  const account = () => `system:serviceaccount:${delivery.namespace}:svc-agent`;
+  const may = async (right: string, namespace = delivery.namespace): Promise<boolean> => {
+    const { exitCode, stdout, stderr } = await delivery.tryKubectl(
+      'auth',
+      'can-i',
+      ...right.split(' '),
+      `--as=${account()}`,
+      `--namespace=${namespace}`,
+    );
+    const answer = stdout.trim();
+    if (answer !== 'yes' && answer !== 'no') throw new Error(`can-i ${right}: ${answer} ${stderr}`);
+    expect(exitCode).toBe(answer === 'yes' ? 0 : 1);
+    return answer === 'yes';
+  };
+  const refused = async (rights: readonly string[], namespace?: string): Promise<string[]> => {
+    const answers = await Promise.all(rights.map((right) => may(right, namespace)));
+    return rights.filter((_, index) => answers[index] === false);
+  };
+  /** Asked until it is so: the API server learns of a changed role a moment after it was written. */
+  const refusedAtLast = (rights: readonly string[], namespace?: string) =>
+    expect.poll(() => refused(rights, namespace), { timeout: 60_000, interval: 500 });
+  const upgrade = async (...values: string[]): Promise<void> => {
+    const place = ['--namespace', delivery.namespace, '--reuse-values'];
+    await delivery.helm('upgrade', 'svc-agent', CHART, ...place, ...values.flatMap((value) => ['--set', value]));
+    await delivery.untilRolledOut();
+  };
+
+  it('is a chart that lint accepts, and that refuses wrong values by their names', async () => {
+    const right = ['--set', 'agent.clusterName=a,svc.apiUrl=https://platform.example,svc.existingSecret=s'];
+    expect(await delivery.helm('lint', '--strict', CHART, ...right)).toContain('0 chart(s) failed');
+    for (const [value, named] of REFUSED_VALUES) {
+      const { exitCode, stderr } = await delivery.tryHelm('template', CHART, ...right, '--set', value);
+      expect(exitCode, value).not.toBe(0);
+      expect(stderr).toContain(named);
+    }
+  });
+
+  it('comes up by the Helm command that the platform prints, and deploys', async () => {
+    const { exitCode, stderr } = await delivery.shell(cluster.install.helm);
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+    await delivery.untilOnline(cluster);
+    const body = { project_id: 'shop', namespace: delivery.namespace, manifest: MANIFEST };
+    const deployment = await delivery.api.post<{ status: string }>(`/v1/clusters/${cluster.id}/deploy?wait=60s`, body);
+    expect(deployment.status).toBe('succeeded');
+    const made = await delivery.tryKubectl('get', 'configmap', 'greeting', '-o', 'jsonpath={.data.hello}');
+    expect(made.stdout).toBe('world');
+  });
+
+  it('runs without privileges, and in a namespace of the level restricted', async () => {
+    const script = `
+      const fs = require('node:fs');
+      const status = Object.fromEntries(fs.readFileSync('/proc/1/status', 'utf8').split('\\n').map((line) => line.split(':\\t')));
+      const write = (path) => { try { fs.writeFileSync(path, ''); return 'written'; } catch (error) { return error.code; } };
+      const { Uid, CapEff, CapBnd, NoNewPrivs, Seccomp } = status;
+      console.log(JSON.stringify({ Uid, CapEff, CapBnd, NoNewPrivs, Seccomp, root: write('/x'), state: write('/var/lib/svc-agent/x') }));`;
+    const { stdout } = await delivery.tryKubectl('exec', 'deploy/svc-agent', '--', '/usr/local/bin/node', '-e', script);
+    expect(JSON.parse(stdout)).toEqual({
+      Uid: '65532\t65532\t65532\t65532',
+      CapEff: '0000000000000000',
+      CapBnd: '0000000000000000',
+      NoNewPrivs: '1',
+      Seccomp: '2',
+      root: 'EROFS',
+      state: 'written',
+    });
+    // A dry run of the label answers with a warning for every pod that the level would not admit.
+    const label = 'pod-security.kubernetes.io/enforce=restricted';
+    const { stderr } = await delivery.tryKubectl('label', '--dry-run=server', 'namespace', delivery.namespace, label);
+    expect(stderr).toBe('');
+  });
+
+  it.each(PROFILES)(
+    'has with the profile %s what it says, and is refused all that comes with later ones',
+    async (profile) => {
+      await upgrade(`rbac.profile=${profile}`);
+      const index = PROFILES.indexOf(profile);
+      const gained = PROFILES.slice(0, index + 1).flatMap((each) => GAINED[each]);
+      const later = PROFILES.slice(index + 1).flatMap((each) => GAINED[each]);
+      await refusedAtLast(gained).toEqual([]);
+      expect(await refused(later)).toEqual(later);
+      expect(await refused(REFUSED_TO_ALL)).toEqual(REFUSED_TO_ALL);
+      await refusedForReal(profile);
+    },
+  );
+
+  /** Calls and commands, not questions: the API server and the agent refuse them. */
+  async function refusedForReal(profile: Profile): Promise<void> {
+    const as = `--as=${account()}`;
+    const secrets = await delivery.tryKubectl('get', 'secrets', as);
+    expect(secrets.exitCode === 0).toBe(profile === 'admin');
+    if (profile !== 'admin') expect(secrets.stderr).toContain('Forbidden');
+    const made = await delivery.tryKubectl('create', 'configmap', `of-${profile}`, as);
+    expect(made.exitCode === 0).toBe(profile !== 'observer');
+    // An admin gives away what it has, and nothing that it lacks.
+    const role = ['create', 'role', `of-${profile}`, '--resource=pods', as];
+    expect((await delivery.tryKubectl(...role, '--verb=impersonate')).exitCode).not.toBe(0);
+    expect((await delivery.tryKubectl(...role, '--verb=get')).exitCode === 0).toBe(profile === 'admin');
+
+    const { stdout: pod } = await delivery.tryKubectl('get', 'pods', '-o', 'jsonpath={.items[0].metadata.name}');
+    const body = { pod, namespace: delivery.namespace, command: ['/usr/local/bin/node', '-p', '6 * 7'] };
+    await delivery.untilOnline(cluster);
+    const exec = delivery.api.post<{ status: string }>(`/v1/clusters/${cluster.id}/exec?wait=60s`, body);
+    const { status } = await exec;
+    expect(status).toBe(profile === 'operator' || profile === 'admin' ? 'succeeded' : 'failed');
+  }
+
+  it('keeps to the namespaces that are named, and stays connected', async () => {
+    await upgrade('rbac.profile=deployer', `rbac.namespaces={${delivery.namespace}}`);
+    await delivery.untilOnline(cluster);
+    await refusedAtLast(['create deployments.apps', 'patch secrets', 'list pods']).toEqual([]);
+    const elsewhere = ['create deployments.apps', 'patch secrets', 'list pods', 'get configmaps', 'list nodes'];
+    await refusedAtLast(elsewhere, 'kube-system').toEqual(elsewhere);
+    await upgrade('rbac.watchCluster=true');
+    await refusedAtLast(elsewhere, 'kube-system').toEqual([
+      'create deployments.apps',
+      'patch secrets',
+      'get configmaps',
+    ]);
+  });
+
+  it('comes up by the plain manifest and the kubectl command that the platform prints', async () => {
+    await delivery.helm('uninstall', 'svc-agent', '--namespace', delivery.namespace, '--wait');
+    const values = ['--namespace', 'svc-system', '-f', 'deploy/kubernetes/values.yaml'];
+    const rendered = await delivery.helm('template', 'svc-agent', CHART, ...values);
+    expect(await delivery.file('deploy/kubernetes/svc-agent.yaml')).toBe(rendered);
+
+    const second = await delivery.register('2026');
+    const { exitCode, stderr } = await delivery.shell(second.install.kubectl);
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+    await delivery.untilOnline(second);
+    await refusedAtLast(GAINED.deployer).toEqual([]);
+    expect(await refused(GAINED.operator)).toEqual(GAINED.operator);
+  });
+});

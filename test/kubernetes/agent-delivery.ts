@@ -1,0 +1,149 @@
+import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { buildImage } from '@svc/agent/build';
+import { temporaryFolder, waitFor, type TemporaryFolder } from '@svc/testing';
+import { apiClient, type ApiClient } from '../system/api-client.ts';
+import { PROJECT_ROOT, startPlatform, type RunningPlatform } from '../system/running-platform.ts';
+import { ensureHelm } from '../tunnel/helm.ts';
+import { binariesFolder, startKubernetes, type Kubernetes } from './index.ts';
+
+export interface RegisteredCluster {
+  id: string;
+  name: string;
+  token: string;
+  install: { helm: string; kubectl: string };
+}
+
+export interface Outcome {
+  exitCode: number;
+  stdout: string;
+  stderr: string;
+}
+
+const run = promisify(execFile);
+
+/** A real cluster that knows the agent's image, a platform that its pods reach, and what a user has: helm and kubectl. */
+export class AgentDelivery {
+  readonly kubernetes: Kubernetes;
+  readonly platform: RunningPlatform;
+  readonly api: ApiClient;
+  /** Where the platform's commands install the agent. */
+  readonly namespace: string;
+  readonly #folder: TemporaryFolder;
+  readonly #environment: Record<string, string>;
+
+  private constructor(
+    kubernetes: Kubernetes,
+    platform: RunningPlatform,
+    place: { namespace: string; folder: TemporaryFolder; helmFolder: string },
+  ) {
+    this.kubernetes = kubernetes;
+    this.platform = platform;
+    this.api = apiClient(platform.ready);
+    this.namespace = place.namespace;
+    this.#folder = place.folder;
+    this.#environment = {
+      PATH: [place.helmFolder, binariesFolder(), process.env['PATH'] ?? ''].join(':'),
+      HOME: place.folder.path,
+      KUBECONFIG: kubernetes.kubeconfig,
+      NO_PROXY: '*',
+    };
+  }
+
+  static async start(): Promise<AgentDelivery> {
+    const helm = await ensureHelm();
+    const folder = await temporaryFolder('svc-agent-delivery-');
+    const kubernetes = await startKubernetes();
+    const namespace = `delivery-${randomUUID().slice(0, 8)}`;
+    let platform: RunningPlatform | undefined;
+    try {
+      const output = join(folder.path, 'image.tar');
+      const architecture = process.arch === 'arm64' ? 'arm64' : 'x64';
+      await buildImage({ root: PROJECT_ROOT, architecture, output, cacheFolder: join(PROJECT_ROOT, '.cache') });
+      await kubernetes.importArchive(output);
+      platform = await startPlatform({
+        dataFolder: join(folder.path, 'data'),
+        flags: ['--host', kubernetes.hostAddress ?? '127.0.0.1'],
+        environment: { SVC_SERVICES: '["clusters"]', SVC_CLUSTERS_INSTALL_NAMESPACE: namespace },
+      });
+      return new AgentDelivery(kubernetes, platform, { namespace, folder, helmFolder: join(helm, '..') });
+    } catch (error) {
+      await platform?.stop();
+      await kubernetes.stop();
+      await folder.remove();
+      throw error;
+    }
+  }
+
+  /** A new cluster on the platform, with the commands that it prints. */
+  register(name: string): Promise<RegisteredCluster> {
+    return this.api.post<RegisteredCluster>('/v1/clusters', { name });
+  }
+
+  /** Runs lines in a shell, in the checkout, as somebody who copied them from the console. */
+  shell(lines: string): Promise<Outcome> {
+    return this.#run('sh', ['-ec', lines]);
+  }
+
+  async helm(...args: string[]): Promise<string> {
+    const { exitCode, stdout, stderr } = await this.tryHelm(...args);
+    if (exitCode !== 0) throw new Error(`helm ${args.join(' ')}: ${stderr}`);
+    return stdout;
+  }
+
+  tryHelm(...args: string[]): Promise<Outcome> {
+    return this.#run('helm', args);
+  }
+
+  /** `kubectl -n NAMESPACE`, with its exit code. */
+  tryKubectl(...args: string[]): Promise<Outcome> {
+    return this.#run('kubectl', ['-n', this.namespace, ...args]);
+  }
+
+  async untilOnline({ id }: RegisteredCluster): Promise<void> {
+    let status = '';
+    await waitFor(
+      async () => {
+        ({ status } = await this.api.get<{ status: string }>(`/v1/clusters/${id}`));
+        return status === 'online';
+      },
+      { timeoutMs: 120_000, intervalMs: 250, description: () => `the cluster to be online; it is ${status}` },
+    );
+    await this.untilRolledOut();
+  }
+
+  async untilRolledOut(): Promise<void> {
+    await this.kubernetes.kubectl('-n', this.namespace, 'rollout', 'status', 'deployment/svc-agent', '--timeout=180s');
+  }
+
+  async file(path: string): Promise<string> {
+    return readFile(join(PROJECT_ROOT, path), 'utf8');
+  }
+
+  async stop(): Promise<void> {
+    await this.tryHelm('uninstall', 'svc-agent', '--namespace', this.namespace);
+    await this.kubernetes
+      .kubectl('delete', 'clusterrole,clusterrolebinding', 'svc-agent', '--ignore-not-found')
+      .catch(() => undefined);
+    await this.kubernetes
+      .kubectl('delete', 'namespace', this.namespace, '--ignore-not-found', '--wait=false')
+      .catch(() => undefined);
+    await this.platform.stop();
+    await this.kubernetes.stop();
+    await this.#folder.remove();
+  }
+
+  async #run(program: string, args: readonly string[]): Promise<Outcome> {
+    const options = { cwd: PROJECT_ROOT, env: this.#environment, maxBuffer: 64 * 1024 * 1024 };
+    try {
+      return { exitCode: 0, ...(await run(program, [...args], options)) };
+    } catch (error) {
+      const { code, stdout, stderr } = error as { code?: unknown; stdout?: string; stderr?: string }; // of execFile
+      if (typeof code !== 'number') throw error;
+      return { exitCode: code, stdout: stdout ?? '', stderr: stderr ?? '' };
+    }
+  }
+}

@@ -1,0 +1,53 @@
+/** `kubectl auth can-i VERB RESOURCE [--subresource …]`: the words after `can-i`. */
+export type Right = string;
+
+export type Profile = 'observer' | 'deployer' | 'operator' | 'admin';
+
+/** Each profile has what those before it have. */
+export const PROFILES: readonly Profile[] = ['observer', 'deployer', 'operator', 'admin'];
+
+/** What comes with each profile; the ones before it are refused just that. */
+export const GAINED: Readonly<Record<Profile, readonly Right[]>> = {
+  observer: ['list pods', 'watch deployments.apps', 'get pods --subresource=log', 'list events', 'list nodes'],
+  deployer: [
+    'get configmaps',
+    'get secrets',
+    'patch secrets',
+    'create deployments.apps',
+    'patch services',
+    'delete pods',
+    'create horizontalpodautoscalers.autoscaling',
+    'update ingresses.networking.k8s.io',
+  ],
+  operator: [
+    'create pods --subresource=exec',
+    'get pods --subresource=exec',
+    'create pods --subresource=portforward',
+    'create pods --subresource=eviction',
+    'patch deployments.apps --subresource=scale',
+  ],
+  admin: [
+    'list secrets',
+    'create namespaces',
+    'create roles.rbac.authorization.k8s.io',
+    'delete rolebindings.rbac.authorization.k8s.io',
+    'create customresourcedefinitions.apiextensions.k8s.io',
+    'patch nodes',
+    'create resourcequotas',
+  ],
+};
+
+/** What none of them may: each of these leads to everything. */
+export const REFUSED_TO_ALL: readonly Right[] = [
+  '* *',
+  'create clusterroles.rbac.authorization.k8s.io',
+  'create clusterrolebindings.rbac.authorization.k8s.io',
+  'escalate roles.rbac.authorization.k8s.io',
+  'bind clusterroles.rbac.authorization.k8s.io',
+  'impersonate users',
+  'impersonate serviceaccounts',
+  'get nodes --subresource=proxy',
+  'create serviceaccounts --subresource=token',
+  'create mutatingwebhookconfigurations.admissionregistration.k8s.io',
+  'approve certificatesigningrequests.certificates.k8s.io',
+];
