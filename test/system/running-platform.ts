@@ -25,6 +25,8 @@ export interface RunningPlatform extends AsyncDisposable {
   log(): string;
   /** SIGTERM, and the exit code once it is gone. */
   stop(): Promise<number | null>;
+  /** SIGKILL, as when the machine loses power; resolves once it is gone. */
+  kill(): Promise<void>;
 }
 
 export interface PlatformOptions {
@@ -57,7 +59,13 @@ export async function startPlatform(options: PlatformOptions): Promise<RunningPl
     const line = await firstLine(child, log);
     const ready = JSON.parse(line) as ReadyLine; // the documented line; each use of a missing field fails its test
     const startMs = performance.now() - startedAt;
-    return { ready, startMs, log, stop, [Symbol.asyncDispose]: async () => void (await stop()) };
+    const kill = async (): Promise<void> => {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      const gone = once(child, 'exit');
+      process.kill(ready.pid, 'SIGKILL'); // the child may be the shell before it
+      await gone;
+    };
+    return { ready, startMs, log, stop, kill, [Symbol.asyncDispose]: async () => void (await stop()) };
   } catch (error) {
     await stop();
     throw error;

@@ -1,0 +1,119 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { waitFor } from '@svc/testing';
+import { findingsOf } from './checker.ts';
+import { inflict, planFaults, type FaultName } from './faults.ts';
+import { startObserver, type Observer } from './observer.ts';
+import { isFinished } from './platform-api.ts';
+import { seededRandom } from './random.ts';
+import { count, type CommandRecord, type Records } from './records.ts';
+import { startWorkload, type Workload } from './workload.ts';
+import { NAMESPACE, WORKER, type World } from './world.ts';
+
+export interface CampaignOptions {
+  faults: number;
+  seed: number;
+  /** Part of every name that the round makes: several rounds share a world. */
+  round?: string;
+  signal: AbortSignal;
+  /** Before each fault. */
+  onFault?: (index: number, fault: FaultName) => void;
+  /** After the faults, while everything still works: what a control plants. */
+  interfere?: (commands: CommandRecord[]) => Promise<void>;
+  /** How long what is open may take to be closed. */
+  settleMs?: number;
+}
+
+export interface CampaignReport {
+  findings: string[];
+  records: Records;
+  inflicted: number;
+}
+
+const SETTLE_MS = 240_000;
+
+/** Faults while everything works, then peace, then what both sides have to say. */
+export async function runCampaign(world: World, options: CampaignOptions): Promise<CampaignReport> {
+  const { faults, seed, round = 'first', signal, onFault, interfere, settleMs = SETTLE_MS } = options;
+  const random = seededRandom(seed);
+  const agentKilledAtMs: number[] = [];
+  const observer = await startObserver(world);
+  const working = new AbortController();
+  const workload = startWorkload(world, round, seededRandom(seed + 1), working.signal);
+  let inflicted = 0;
+  try {
+    await untilAllWorks(world, workload);
+    for (const fault of planFaults(faults, random)) {
+      if (signal.aborted) break;
+      onFault?.(inflicted, fault);
+      await inflict(fault, world, random, () => agentKilledAtMs.push(Date.now()));
+      inflicted += 1;
+      await delay(100 + random() * 1400, undefined, { signal }).catch(() => undefined);
+      // Most faults meet an agent that works; some meet one that has not recovered from the one before.
+      if (random() < 0.7)
+        await waitFor(() => world.api.isConnected(), { timeoutMs: SETTLE_MS, description: 'the agent' });
+    }
+    await interfere?.(workload.commands);
+    await waitFor(() => world.api.isConnected(), { timeoutMs: SETTLE_MS, description: 'the agent to come back' });
+  } finally {
+    working.abort();
+    await workload.done;
+  }
+  await settle(world, workload.commands, observer, settleMs);
+  const records = await recordsOf(world, observer, { ...workload, agentKilledAtMs });
+  await observer.stop();
+  return { findings: findingsOf(records), records, inflicted };
+}
+
+/** What never worked cannot break. */
+async function untilAllWorks({ api }: World, { commands, logs }: Workload): Promise<void> {
+  await waitFor(() => logs.some(({ numbers }) => numbers.length > 5), { timeoutMs: SETTLE_MS, description: 'a log' });
+  for (const kind of ['deploy', 'exec'] as const) {
+    const { id } = await waitFor(() => commands.find((each) => each.kind === kind && each.id !== null));
+    const succeeded = async (): Promise<boolean> => id !== null && (await api.command(id))?.status === 'succeeded';
+    await waitFor(succeeded, { timeoutMs: SETTLE_MS, description: `the first ${kind}` });
+  }
+}
+
+/** Waits until nothing is open any more, or will not be closed in time. */
+async function settle(
+  world: World,
+  commands: readonly CommandRecord[],
+  observer: Observer,
+  timeoutMs: number,
+): Promise<void> {
+  const quietly = async (condition: () => Promise<boolean>): Promise<void> => {
+    // What is still open after this is a finding, not an error.
+    await waitFor(condition, { timeoutMs, intervalMs: 200 }).catch(() => undefined);
+  };
+  for (const command of commands) {
+    const { id } = command;
+    if (id === null) continue;
+    await quietly(async () => {
+      const seen = await world.api.command(id);
+      if (seen === null) return true; // unknown, for good
+      if (isFinished(seen)) command.seen = seen;
+      return isFinished(seen);
+    });
+  }
+  await quietly(async () => {
+    const told = new Set((await world.api.events(NAMESPACE)).map(({ event_type: type, resource }) => type + resource));
+    const created = [...observer.podsCreated].every((name) => told.has(`pod_createdpod/${name}`));
+    return created && [...observer.podsDeleted].every((name) => told.has(`pod_deletedpod/${name}`));
+  });
+}
+
+async function recordsOf(
+  { api, kubernetes }: World,
+  { applied, podsCreated, podsDeleted }: Observer,
+  sides: Pick<Records, 'commands' | 'logs' | 'agentKilledAtMs'>,
+): Promise<Records> {
+  const events = new Map<string, number>();
+  for (const { event_type: type, resource } of await api.events(NAMESPACE)) {
+    if (type === 'pod_created' || type === 'pod_deleted') count(events, `${type} ${resource}`);
+  }
+  const droppedEvents = (await api.events('')).filter(({ event_type: type }) => type === 'events_dropped').length;
+  const journal = new Map<string, number>();
+  const text = await kubernetes.kubectl('-n', NAMESPACE, 'exec', WORKER, '--', 'cat', '/tmp/journal');
+  for (const line of text.split('\n').filter((each) => each !== '')) count(journal, line);
+  return { ...sides, applied, podsCreated, podsDeleted, events, droppedEvents, journal };
+}

@@ -1,0 +1,54 @@
+import type { CommandRecord, LogRecord, Records } from './records.ts';
+
+/** Everything that must not be: one sentence each; none = all is well. */
+export function findingsOf(records: Records): string[] {
+  return [
+    ...records.commands.flatMap((command) => commandFindings(command, records)),
+    ...repeated('object', records.applied),
+    ...repeated('journal line', records.journal),
+    ...eventFindings(records),
+    ...records.logs.flatMap((log, index) => logFindings(log, index)),
+  ];
+}
+
+function commandFindings(command: CommandRecord, records: Records): string[] {
+  const { kind, name, id, seen } = command;
+  if (id === null) return []; // never accepted, so nothing was promised; its effect is counted all the same
+  if (seen === null) return [`${kind} ${name} (${id}): its result is lost`];
+  const done = (kind === 'deploy' ? records.applied : records.journal).get(name) ?? 0;
+  switch (seen.status) {
+    case 'succeeded':
+      return done === 0 ? [`${kind} ${name} (${id}): succeeded, but nothing was done`] : [];
+    case 'lost':
+      return wasCutShort(command, records) ? [] : [`${kind} ${name} (${id}): lost, though no agent was killed`];
+    default:
+      return [`${kind} ${name} (${id}): ${seen.status}: ${seen.error?.code ?? ''} ${seen.error?.message ?? ''}`];
+  }
+}
+
+/** A process that was killed in the middle of a command may not know how far it came; saying so is right. */
+function wasCutShort({ submittedAtMs }: CommandRecord, { agentKilledAtMs }: Records): boolean {
+  return agentKilledAtMs.some((atMs) => atMs >= submittedAtMs);
+}
+
+function repeated(what: string, counts: ReadonlyMap<string, number>): string[] {
+  return [...counts].filter(([, times]) => times > 1).map(([name, times]) => `${what} ${name} came ${times} times`);
+}
+
+function eventFindings({ podsCreated, podsDeleted, events, droppedEvents }: Records): string[] {
+  const expected = [
+    ...[...podsCreated].map((name) => `pod_created pod/${name}`),
+    ...[...podsDeleted].map((name) => `pod_deleted pod/${name}`),
+  ];
+  const missing = expected.filter((event) => !events.has(event)).map((event) => `event ${event} is lost`);
+  const dropped = droppedEvents > 0 ? [`${droppedEvents} events were dropped, though they were few`] : [];
+  return [...missing, ...repeated('event', events), ...dropped];
+}
+
+/** The container counts, so that a gap or a repetition shows. */
+function logFindings({ numbers, remarks }: LogRecord, index: number): string[] {
+  const broken = numbers.findIndex((each, at) => at > 0 && each !== (numbers[at - 1] ?? 0) + 1);
+  const gap = broken === -1 ? [] : [`log ${index}: ${numbers[broken]} follows ${numbers[broken - 1]}`];
+  const unexpected = remarks.filter((remark) => !remark.startsWith('[the logs ended'));
+  return [...gap, ...unexpected.map((remark) => `log ${index}: ${remark}`)];
+}
