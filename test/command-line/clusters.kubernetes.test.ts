@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { skippedTitle, waitFor } from '@svc/testing';
+import { describeRequiring, skippedTitle, waitFor } from '@svc/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { kubernetesRequirement, startKubernetes, type Kubernetes } from '../kubernetes/index.ts';
 import { startAgent, type RunningAgent } from '../system/cluster-walk.ts';
@@ -32,167 +32,169 @@ spec:
 }
 
 describe.skipIf(reason !== null)(reason === null ? TITLE : skippedTitle(TITLE, reason), () => {
-  let kubernetes: Kubernetes;
-  let store: CommandStore;
-  let agent: RunningAgent | undefined;
-  beforeAll(async () => {
-    kubernetes = await startKubernetes();
-    store = await startCommandStore({ environment: { SVC_SERVICES: '["clusters"]' } });
-    const { id, token } = JSON.parse(await store.svc.answer(['cluster', 'add', 'home', '--json'])) as {
-      id: string;
-      token: string;
-    };
-    const stateFolder = join(store.home, 'agent');
-    await mkdir(stateFolder);
-    agent = startAgent({
-      url: store.platform.ready.url,
-      token,
-      clusterName: 'home',
-      clusterId: id,
-      kubeconfig: kubernetes.kubeconfig,
-      stateFolder,
-      environment: { TUNNEL_ENABLED: 'true' },
+  describeRequiring(['command:python3'], 'as a user runs them', () => {
+    let kubernetes: Kubernetes;
+    let store: CommandStore;
+    let agent: RunningAgent | undefined;
+    beforeAll(async () => {
+      kubernetes = await startKubernetes();
+      store = await startCommandStore({ environment: { SVC_SERVICES: '["clusters"]' } });
+      const { id, token } = JSON.parse(await store.svc.answer(['cluster', 'add', 'home', '--json'])) as {
+        id: string;
+        token: string;
+      };
+      const stateFolder = join(store.home, 'agent');
+      await mkdir(stateFolder);
+      agent = startAgent({
+        url: store.platform.ready.url,
+        token,
+        clusterName: 'home',
+        clusterId: id,
+        kubeconfig: kubernetes.kubeconfig,
+        stateFolder,
+        environment: { TUNNEL_ENABLED: 'true' },
+      });
+      // Both connections stand once something can be read through the second one.
+      await waitFor(async () => (await store.svc.run(['cluster', 'nodes', 'home'])).exitCode === 0, {
+        timeoutMs: 120_000,
+        intervalMs: 500,
+        description: () => `the agent; it said:\n${agent?.log()}`,
+      });
+      await writeFile(join(store.folder, 'box.yaml'), manifestOf('box', 'echo hello from the box'));
     });
-    // Both connections stand once something can be read through the second one.
-    await waitFor(async () => (await store.svc.run(['cluster', 'nodes', 'home'])).exitCode === 0, {
-      timeoutMs: 120_000,
-      intervalMs: 500,
-      description: () => `the agent; it said:\n${agent?.log()}`,
+    afterAll(async () => {
+      await agent?.stop();
+      await store?.[Symbol.asyncDispose]();
+      await kubernetes?.stop();
     });
-    await writeFile(join(store.folder, 'box.yaml'), manifestOf('box', 'echo hello from the box'));
-  });
-  afterAll(async () => {
-    await agent?.stop();
-    await store?.[Symbol.asyncDispose]();
-    await kubernetes?.stop();
-  });
 
-  it('deploys: shows what would change, the progress, and what became of it', async () => {
-    const dry = await store.svc.answer(['deploy', 'home', '-f', 'box.yaml', '--dry-run']);
-    expect(dry).toMatch(/created .*Deployment\/box/);
-    expect(dry).toContain('nothing was changed');
-    expect(await kubernetes.kubectl('get', 'deployments', '-o', 'name')).toBe('');
-    // The only cluster need not be named.
-    const wet = await store.svc.answer(['deploy', '-f', '-', '--wait', '--timeout', '3m'], {
-      input: manifestOf('box', 'echo hello from the box'),
+    it('deploys: shows what would change, the progress, and what became of it', async () => {
+      const dry = await store.svc.answer(['deploy', 'home', '-f', 'box.yaml', '--dry-run']);
+      expect(dry).toMatch(/created .*Deployment\/box/);
+      expect(dry).toContain('nothing was changed');
+      expect(await kubernetes.kubectl('get', 'deployments', '-o', 'name')).toBe('');
+      // The only cluster need not be named.
+      const wet = await store.svc.answer(['deploy', '-f', '-', '--wait', '--timeout', '3m'], {
+        input: manifestOf('box', 'echo hello from the box'),
+      });
+      expect(wet).toMatch(/created +ready +Deployment\/box in default/);
+      expect(wet).toMatch(/succeeded; 1 created/);
+      const list = await store.svc.answer(['cluster', 'deployments', 'home']);
+      expect(list).toMatch(/dep-\S+ +default +default +succeeded/);
     });
-    expect(wet).toMatch(/created +ready +Deployment\/box in default/);
-    expect(wet).toMatch(/succeeded; 1 created/);
-    const list = await store.svc.answer(['cluster', 'deployments', 'home']);
-    expect(list).toMatch(/dep-\S+ +default +default +succeeded/);
-  });
 
-  it('fails with exit code 1 and the reason when a deployment fails', async () => {
-    const input = 'apiVersion: example.org/v1\nkind: Nonsense\nmetadata: { name: a }\n';
-    const failed = await store.svc.run(['deploy', 'home', '-f', '-', '--wait'], { input });
-    expect(failed.exitCode).toBe(1);
-    expect(failed.stderr).toContain('Nonsense');
-    const json = await store.svc.run(['deploy', 'home', '-f', '-', '--wait', '--json'], { input });
-    expect(json.exitCode).toBe(1);
-    expect(JSON.parse(json.stdout.toString())).toMatchObject({ status: 'failed' });
-  });
-
-  it('prunes what is no longer there, of the project alone', async () => {
-    const both = `${manifestOf('left', 'true')}---\n${manifestOf('right', 'true')}`;
-    const project = ['--project', 'pair', '--wait', '--timeout', '3m'];
-    await store.svc.answer(['deploy', 'home', '-f', '-', ...project], { input: both });
-    const input = manifestOf('left', 'true');
-    const pruned = await store.svc.answer(['deploy', 'home', '-f', '-', '--prune', ...project], { input });
-    expect(pruned).toMatch(/pruned .*Deployment\/right/);
-    expect(await kubernetes.kubectl('get', 'deployments', '-o', 'name')).toBe(
-      'deployment.apps/box\ndeployment.apps/left\n',
-    );
-  });
-
-  it('lists nodes, workloads and pods', async () => {
-    expect(await store.svc.answer(['cluster', 'nodes', 'home'])).toMatch(/ ready /);
-    expect(await store.svc.answer(['cluster', 'workloads', 'home', '-n', 'default'])).toMatch(
-      /Deployment +default +box +available +1\/1 +localhost\/busybox:1/,
-    );
-    expect(await store.svc.answer(['cluster', 'pods', 'home', '--name', 'box-'])).toMatch(
-      /default +box-\S+ +1\/1 +Running +0 /,
-    );
-    expect(await store.svc.answer(['cluster', 'status', 'home'])).toMatch(/Status +online/);
-  });
-
-  it('runs commands: outputs apart, exit codes, standard input of any length', async () => {
-    const script = ['--', 'sh', '-c', 'echo out; echo err >&2; exit 7'];
-    const ran = await store.svc.run(['exec', 'home', 'deployment/box', '-c', 'main', ...script]);
-    expect(ran).toMatchObject({ exitCode: 7, stderr: 'err\n' });
-    expect(ran.stdout.toString()).toBe('out\n');
-    const json = await store.svc.run(['exec', 'home', 'deploy/box', '--json', ...script]);
-    expect(JSON.parse(json.stdout.toString())).toMatchObject({ exit_code: 7, stdout: 'out\n', stderr: 'err\n' });
-    const input = Buffer.alloc(3 * MiB, 'standard input ');
-    const piped = await store.svc.run(['exec', '-i', 'home', 'deployment/box', '--', 'cat'], { input });
-    expect(piped.exitCode).toBe(0);
-    expect(piped.stdout.equals(input)).toBe(true);
-    const ended = await store.svc.run(['exec', '-i', 'home', 'deployment/box', '--', 'sh', '-c', 'cat; exit 3']);
-    expect(ended.exitCode).toBe(3);
-  });
-
-  it('says what is wrong with a target', async () => {
-    const gone = await store.svc.run(['exec', 'home', 'gone', '--', 'true']);
-    expect(gone).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('gone') as string });
-    const shell = await store.svc.run(['exec', '-i', 'home', 'gone', '--', 'true']);
-    expect(shell).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('"gone" not found') as string });
-    const none = await store.svc.run(['logs', 'home', 'deployment/gone']);
-    expect(none).toMatchObject({
-      exitCode: 1,
-      stderr: expect.stringContaining('there is no Deployment gone') as string,
+    it('fails with exit code 1 and the reason when a deployment fails', async () => {
+      const input = 'apiVersion: example.org/v1\nkind: Nonsense\nmetadata: { name: a }\n';
+      const failed = await store.svc.run(['deploy', 'home', '-f', '-', '--wait'], { input });
+      expect(failed.exitCode).toBe(1);
+      expect(failed.stderr).toContain('Nonsense');
+      const json = await store.svc.run(['deploy', 'home', '-f', '-', '--wait', '--json'], { input });
+      expect(json.exitCode).toBe(1);
+      expect(JSON.parse(json.stdout.toString())).toMatchObject({ status: 'failed' });
     });
-    const kind = await store.svc.run(['logs', 'home', 'secret/gone']);
-    expect(kind).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('deployment/web') as string });
-  });
 
-  it('opens a shell on a terminal that follows its size, and leaves with its exit code', async () => {
-    const { url, token } = store.platform.ready;
-    const input = JSON.stringify({
-      argv: [join(PROJECT_ROOT, 'svc'), 'exec', '-it', 'home', 'deployment/box'],
-      env: { PATH: process.env['PATH'] ?? '', HOME: store.home, SVC_URL: url, SVC_TOKEN: token },
-      cols: 91,
-      rows: 31,
-      steps: [
-        { see: '[#$] ' },
-        { type: 'stty size\r' },
-        { see: '31 91' },
-        { resize: [92, 32] },
-        // The new size goes its own way to the container.
-        { type: 'until stty size | grep "32 92"; do sleep 0.1; done; echo se""en\r' },
-        { see: 'seen' },
-        { type: 'exit 5\r' },
-      ],
+    it('prunes what is no longer there, of the project alone', async () => {
+      const both = `${manifestOf('left', 'true')}---\n${manifestOf('right', 'true')}`;
+      const project = ['--project', 'pair', '--wait', '--timeout', '3m'];
+      await store.svc.answer(['deploy', 'home', '-f', '-', ...project], { input: both });
+      const input = manifestOf('left', 'true');
+      const pruned = await store.svc.answer(['deploy', 'home', '-f', '-', '--prune', ...project], { input });
+      expect(pruned).toMatch(/pruned .*Deployment\/right/);
+      expect(await kubernetes.kubectl('get', 'deployments', '-o', 'name')).toBe(
+        'deployment.apps/box\ndeployment.apps/left\n',
+      );
     });
-    const script = fileURLToPath(new URL('terminal.py', import.meta.url));
-    const seen: unknown = JSON.parse(await runProgram('python3', [script], { input }));
-    expect(seen).toMatchObject({ exit_code: 5, restored: true });
-  });
 
-  it('shows logs, and follows them until Ctrl-C', async () => {
-    expect(await store.svc.answer(['logs', 'home', 'deployment/box'])).toBe('hello from the box\n');
-    const { child, ended } = store.svc.start(['logs', '-f', 'home', 'deployment/box', '--timestamps']);
-    await new Promise((resolve) => child.stdout?.once('data', resolve));
-    child.kill('SIGINT');
-    const { exitCode, stdout } = await ended;
-    expect(exitCode).toBe(130);
-    expect(stdout.toString()).toMatch(/^\d{4}-\S+ hello from the box\n$/);
-  });
+    it('lists nodes, workloads and pods', async () => {
+      expect(await store.svc.answer(['cluster', 'nodes', 'home'])).toMatch(/ ready /);
+      expect(await store.svc.answer(['cluster', 'workloads', 'home', '-n', 'default'])).toMatch(
+        /Deployment +default +box +available +1\/1 +localhost\/busybox:1/,
+      );
+      expect(await store.svc.answer(['cluster', 'pods', 'home', '--name', 'box-'])).toMatch(
+        /default +box-\S+ +1\/1 +Running +0 /,
+      );
+      expect(await store.svc.answer(['cluster', 'status', 'home'])).toMatch(/Status +online/);
+    });
 
-  it('tells what has happened, and goes on with what happens', async () => {
-    const { child, ended } = store.svc.start(['cluster', 'events', 'home', '-f', '--type', 'scaled', '--json']);
-    let lines = '';
-    child.stdout?.setEncoding('utf8').on('data', (text: string) => (lines += text));
-    // Until the command listens, nobody knows from outside.
-    let replicas = 1;
-    await waitFor(
-      async () => {
-        replicas = 3 - replicas;
-        await kubernetes.kubectl('scale', 'deployment/left', `--replicas=${replicas}`);
-        return lines.includes('"scaled"');
-      },
-      { timeoutMs: 60_000, intervalMs: 1000 },
-    );
-    child.kill('SIGINT');
-    expect((await ended).exitCode).toBe(130);
-    expect(await store.svc.answer(['cluster', 'events', 'home', '--type', 'scaled'])).toContain('scaled');
+    it('runs commands: outputs apart, exit codes, standard input of any length', async () => {
+      const script = ['--', 'sh', '-c', 'echo out; echo err >&2; exit 7'];
+      const ran = await store.svc.run(['exec', 'home', 'deployment/box', '-c', 'main', ...script]);
+      expect(ran).toMatchObject({ exitCode: 7, stderr: 'err\n' });
+      expect(ran.stdout.toString()).toBe('out\n');
+      const json = await store.svc.run(['exec', 'home', 'deploy/box', '--json', ...script]);
+      expect(JSON.parse(json.stdout.toString())).toMatchObject({ exit_code: 7, stdout: 'out\n', stderr: 'err\n' });
+      const input = Buffer.alloc(3 * MiB, 'standard input ');
+      const piped = await store.svc.run(['exec', '-i', 'home', 'deployment/box', '--', 'cat'], { input });
+      expect(piped.exitCode).toBe(0);
+      expect(piped.stdout.equals(input)).toBe(true);
+      const ended = await store.svc.run(['exec', '-i', 'home', 'deployment/box', '--', 'sh', '-c', 'cat; exit 3']);
+      expect(ended.exitCode).toBe(3);
+    });
+
+    it('says what is wrong with a target', async () => {
+      const gone = await store.svc.run(['exec', 'home', 'gone', '--', 'true']);
+      expect(gone).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('gone') as string });
+      const shell = await store.svc.run(['exec', '-i', 'home', 'gone', '--', 'true']);
+      expect(shell).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('"gone" not found') as string });
+      const none = await store.svc.run(['logs', 'home', 'deployment/gone']);
+      expect(none).toMatchObject({
+        exitCode: 1,
+        stderr: expect.stringContaining('there is no Deployment gone') as string,
+      });
+      const kind = await store.svc.run(['logs', 'home', 'secret/gone']);
+      expect(kind).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('deployment/web') as string });
+    });
+
+    it('opens a shell on a terminal that follows its size, and leaves with its exit code', async () => {
+      const { url, token } = store.platform.ready;
+      const input = JSON.stringify({
+        argv: [join(PROJECT_ROOT, 'svc'), 'exec', '-it', 'home', 'deployment/box'],
+        env: { PATH: process.env['PATH'] ?? '', HOME: store.home, SVC_URL: url, SVC_TOKEN: token },
+        cols: 91,
+        rows: 31,
+        steps: [
+          { see: '[#$] ' },
+          { type: 'stty size\r' },
+          { see: '31 91' },
+          { resize: [92, 32] },
+          // The new size goes its own way to the container.
+          { type: 'until stty size | grep "32 92"; do sleep 0.1; done; echo se""en\r' },
+          { see: 'seen' },
+          { type: 'exit 5\r' },
+        ],
+      });
+      const script = fileURLToPath(new URL('terminal.py', import.meta.url));
+      const seen: unknown = JSON.parse(await runProgram('python3', [script], { input }));
+      expect(seen).toMatchObject({ exit_code: 5, restored: true });
+    });
+
+    it('shows logs, and follows them until Ctrl-C', async () => {
+      expect(await store.svc.answer(['logs', 'home', 'deployment/box'])).toBe('hello from the box\n');
+      const { child, ended } = store.svc.start(['logs', '-f', 'home', 'deployment/box', '--timestamps']);
+      await new Promise((resolve) => child.stdout?.once('data', resolve));
+      child.kill('SIGINT');
+      const { exitCode, stdout } = await ended;
+      expect(exitCode).toBe(130);
+      expect(stdout.toString()).toMatch(/^\d{4}-\S+ hello from the box\n$/);
+    });
+
+    it('tells what has happened, and goes on with what happens', async () => {
+      const { child, ended } = store.svc.start(['cluster', 'events', 'home', '-f', '--type', 'scaled', '--json']);
+      let lines = '';
+      child.stdout?.setEncoding('utf8').on('data', (text: string) => (lines += text));
+      // Until the command listens, nobody knows from outside.
+      let replicas = 1;
+      await waitFor(
+        async () => {
+          replicas = 3 - replicas;
+          await kubernetes.kubectl('scale', 'deployment/left', `--replicas=${replicas}`);
+          return lines.includes('"scaled"');
+        },
+        { timeoutMs: 60_000, intervalMs: 1000 },
+      );
+      child.kill('SIGINT');
+      expect((await ended).exitCode).toBe(130);
+      expect(await store.svc.answer(['cluster', 'events', 'home', '--type', 'scaled'])).toContain('scaled');
+    });
   });
 });

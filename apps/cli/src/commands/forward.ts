@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import type { Command } from 'commander';
-import { tunnelEndpoints } from '../client/cluster-calls.ts';
 import { CommandFailure, usageFailure } from '../client/command-failure.ts';
 import type { ConnectionFlags } from '../client/connection.ts';
-import { addConnectionOptions, withSession, type Session } from '../client/session.ts';
+import { addConnectionOptions } from '../client/session.ts';
 import { ForwardSession } from '../forward/forward-session.ts';
 import { listenLocally, type LocalListener } from '../forward/local-listener.ts';
+import { withClusters, type ClusterSession } from './cluster/with-clusters.ts';
 
 interface ForwardFlags extends ConnectionFlags {
   address?: string;
@@ -21,18 +21,17 @@ export function registerForwardCommand(program: Command): void {
     .argument('<local port>', 'port of this machine; 0 = any free one')
     .option('--address <address>', 'address of this machine to listen on', '127.0.0.1');
   addConnectionOptions(command).action((cluster: string, name: string, port: string, flags: ForwardFlags) =>
-    withSession(flags, (session) => forward({ cluster, name, port: toPort(port) }, flags, session)),
+    withClusters(flags, (session) => forward({ cluster, name, port: toPort(port) }, flags, session)),
   );
 }
 
 async function forward(
   { cluster, name, port }: { cluster: string; name: string; port: number },
   flags: ForwardFlags,
-  { connect, target, output, signal }: Session,
+  { clusters, target, output, signal }: ClusterSession,
 ): Promise<void> {
   const known = await target();
-  const { workspaceUuid } = await connect();
-  const { cluster_id: clusterId } = await tunnelEndpoints(known, cluster, workspaceUuid, signal);
+  const { cluster_id: clusterId } = await clusters.of(cluster).endpoints({ signal });
   const host = flags.address ?? '127.0.0.1';
   const session = new ForwardSession({ ...known, clusterId, service: name }, signal);
   await session.connect(); // a refusal is told now and not with the first connection

@@ -1,9 +1,10 @@
+import type { Kubeconfig } from '@svc/sdk';
 import type { Command } from 'commander';
-import { tunnelEndpoints, type TunnelEndpoints } from '../client/cluster-calls.ts';
 import type { ConnectionFlags } from '../client/connection.ts';
 import { writePrivateFile } from '../client/private-file.ts';
 import { readSecret } from '../client/read-secret.ts';
-import { addConnectionOptions, withSession, type Session } from '../client/session.ts';
+import { addConnectionOptions } from '../client/session.ts';
+import { withClusters, type ClusterSession } from './cluster/with-clusters.ts';
 
 interface KubeconfigFlags extends ConnectionFlags {
   out?: string;
@@ -21,53 +22,37 @@ export function registerKubeconfigCommand(program: Command): void {
     .option('--namespace <name>', 'the namespace that is used when none is named', 'default')
     .option('--token-stdin', 'read the token of the file from standard input (else the one of this command)');
   addConnectionOptions(command).action((cluster: string, flags: KubeconfigFlags) =>
-    withSession(flags, (session) => printKubeconfig(cluster, flags, session)),
+    withClusters(flags, (session) => printKubeconfig(cluster, flags, session)),
   );
 }
 
 async function printKubeconfig(
-  cluster: string,
+  name: string,
   flags: KubeconfigFlags,
-  { connect, target, output, signal }: Session,
+  { clusters, output, signal }: ClusterSession,
 ): Promise<void> {
-  const known = await target();
-  const { workspaceUuid } = await connect();
-  const endpoints = await tunnelEndpoints(known, cluster, workspaceUuid, signal);
-  const token = flags.tokenStdin === true ? await readSecret('Token', { piped: true }) : known.token;
-  const text = renderKubeconfig(endpoints, token, flags.namespace ?? 'default');
+  const token = flags.tokenStdin === true ? await readSecret('Token', { piped: true }) : undefined;
+  const kubeconfig = await clusters.of(name).kubeconfig({ token, namespace: flags.namespace }, { signal });
+  const text = renderKubeconfig(kubeconfig);
   if (flags.out === undefined) {
-    output.answer(kubeconfig(endpoints, token, flags.namespace ?? 'default'), text.trimEnd().split('\n'));
+    output.answer(kubeconfig, text.trimEnd().split('\n'));
     return;
   }
   await writePrivateFile(flags.out, text);
-  output.answer({ path: flags.out, cluster: endpoints.cluster_id }, [`Kept in ${flags.out}`]);
-}
-
-function kubeconfig(endpoints: TunnelEndpoints, token: string, namespace: string) {
-  const { cluster_name: name, kubernetes_url: server, certificate_authority: authority } = endpoints;
-  const data = authority === null ? {} : { 'certificate-authority-data': Buffer.from(authority).toString('base64') };
-  return {
-    apiVersion: 'v1',
-    kind: 'Config',
-    'current-context': name,
-    clusters: [{ name, cluster: { server, ...data } }],
-    users: [{ name, user: { token } }],
-    contexts: [{ name, context: { cluster: name, user: name, namespace } }],
-  };
+  output.answer({ path: flags.out, cluster: kubeconfig['current-context'] }, [`Kept in ${flags.out}`]);
 }
 
 /** YAML with every value in JSON's quotes, which are YAML's too. */
-function renderKubeconfig(endpoints: TunnelEndpoints, token: string, namespace: string): string {
-  const file = kubeconfig(endpoints, token, namespace);
+function renderKubeconfig(file: Kubeconfig): string {
   const lines = Object.entries(file).map(([key, value]) => {
     if (!Array.isArray(value)) return `${key}: ${JSON.stringify(value)}`;
-    return [`${key}:`, ...value.flatMap((entry) => renderEntry(entry))].join('\n');
+    return [`${key}:`, ...value.flatMap((entry: object) => renderEntry(entry))].join('\n');
   });
   return `${lines.join('\n')}\n`;
 }
 
-function renderEntry(entry: Record<string, unknown>): string[] {
-  return Object.entries(entry).flatMap(([key, value], index) => {
+function renderEntry(entry: object): string[] {
+  return Object.entries(entry).flatMap(([key, value]: [string, unknown], index) => {
     const lead = index === 0 ? '  - ' : '    ';
     if (typeof value !== 'object' || value === null) return [`${lead}${key}: ${JSON.stringify(value)}`];
     const fields = Object.entries(value).map(([name, field]) => `      ${name}: ${JSON.stringify(field)}`);

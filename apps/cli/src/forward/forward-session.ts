@@ -1,5 +1,5 @@
 import { dialMux, MuxDialError, MuxSession, type MuxStream } from '@svc/mux';
-import { refusalOf } from '../client/cluster-calls.ts';
+import { refusalOf } from '../client/refusal-of.ts';
 import { CommandFailure } from '../client/command-failure.ts';
 
 export interface ForwardTarget {
