@@ -105,7 +105,7 @@ describeRequiring(SANDBOX_REQUIREMENTS, 'the files of a sandbox in the console',
   });
 
   it('edits a text with its colours, and asks before it undoes what another wrote', async () => {
-    await using opened = await openConsole(browser, platform);
+    await using opened = await openConsole(browser, platform, { expectedStatuses: [412] });
     const { page } = opened;
     await signIn(page, platform, filesPath('/work/app'));
     await page.getByRole('link', { name: 'main.py' }).click();

@@ -154,7 +154,11 @@ describeRequiring(['linux', 'root'], 'the SDK’s client of sandboxes', () => {
   });
 
   it('moves folders as archives, and watches one', async () => {
-    await sandbox.files.write('/srv/tree/a', 'content of a');
+    const { etag } = await sandbox.files.write('/srv/tree/a', 'something');
+    const refused = { code: 'PRECONDITION_FAILED', status: 412 };
+    await expect(sandbox.files.write('/srv/tree/a', 'x', { ifAbsent: true })).rejects.toMatchObject(refused);
+    await sandbox.files.write('/srv/tree/a', 'content of a', { ifMatch: etag });
+    await expect(sandbox.files.write('/srv/tree/a', 'x', { ifMatch: etag })).rejects.toMatchObject(refused);
     const { body } = await sandbox.files.downloadArchive('/srv/tree');
     expect(await sandbox.files.uploadArchive('/srv/copy', body)).toMatchObject({ path: '/srv/copy' });
     expect((await sandbox.run('find /srv/copy -type f -name a | wc -l')).stdout.trim()).toBe('1');

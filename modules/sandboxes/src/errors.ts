@@ -49,6 +49,7 @@ export const sandboxErrors = defineErrors({
   NOT_A_FILE: [400, 'Not a regular file: {path}'],
   INVALID_PATH: [400, 'Invalid path: {reason}'],
   PATH_EXISTS: [409, 'Already exists: {path}'],
+  PRECONDITION_FAILED: [412, 'The file is not what the condition says; read it again: {path}'],
   DIRECTORY_NOT_EMPTY: [409, 'The directory is not empty: {path}'],
   PATH_ACCESS_DENIED: [403, 'Permission denied: {path}'],
   PROTECTED_PATH: [403, 'The path is protected: {path}'],

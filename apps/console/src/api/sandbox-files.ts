@@ -23,13 +23,6 @@ export async function readTextFile(
   return text === null ? null : { text, etag };
 }
 
-/** The file's ETag as it is now. */
-export async function etagOf(files: SandboxFiles, path: string): Promise<string | null> {
-  const { body, etag } = await files.read(path);
-  await body.cancel();
-  return etag;
-}
-
 /** Null for what is no UTF-8 or holds a zero byte, which no text has. */
 function decodeText(bytes: Uint8Array): string | null {
   if (bytes.includes(0)) return null;

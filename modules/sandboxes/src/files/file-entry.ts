@@ -41,8 +41,13 @@ export function parseEntry(value: unknown): FileEntry {
     linkTarget: target === null ? null : text(entry, 'link_target', 8192),
     uid: count(entry, 'uid'),
     gid: count(entry, 'gid'),
-    inode: Number(entry['inode'] ?? 0),
+    inode: inodeOf(entry['inode']),
   };
+}
+
+/** Some file systems number beyond what JSON carries exactly: what arrives names the file well enough. */
+function inodeOf(value: unknown): number {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : 0;
 }
 
 export function record(value: unknown): Readonly<Record<string, unknown>> {
@@ -96,7 +101,7 @@ export function modeOctal(mode: number): string {
 
 /** Weak: two writes within the clock's resolution could share it. */
 export function entityTag({ inode, sizeBytes, modifiedAt }: FileEntry): string {
-  return `W/"${inode.toString(36)}-${sizeBytes.toString(36)}-${modifiedAt.replace(/\D/g, '')}"`;
+  return `W/"${BigInt(inode).toString(36)}-${sizeBytes.toString(36)}-${modifiedAt.replace(/\D/g, '')}"`;
 }
 
 /** Milliseconds are what HTTP and JSON clients of ours are used to. */

@@ -18,6 +18,8 @@ export function resultOf(outcome: Outcome, path: string): Readonly<Record<string
       throw sandboxErrors.NOT_A_FILE({ details });
     case 'ALREADY_EXISTS':
       throw sandboxErrors.PATH_EXISTS({ details });
+    case 'PRECONDITION_FAILED':
+      throw sandboxErrors.PRECONDITION_FAILED({ details });
     case 'NOT_EMPTY':
       throw sandboxErrors.DIRECTORY_NOT_EMPTY({ details });
     case 'PROTECTED_PATH':

@@ -3,6 +3,7 @@ import type { AgentConnection } from '../agent/agent-connection.ts';
 import type { AgentStream } from '../agent/agent-stream.ts';
 import { TRANSFER_WINDOW_BYTES } from '../agent/frames.ts';
 import { parseEntry, type FileEntry } from './file-entry.ts';
+import type { FilePrecondition } from './file-precondition.ts';
 import { resultOf } from './file-outcome.ts';
 
 export interface WriteOptions {
@@ -10,6 +11,8 @@ export interface WriteOptions {
   readonly append: boolean;
   /** Makes the folders on the way. */
   readonly parents: boolean;
+  /** Looked at when the write begins and once more when it is put in place. */
+  readonly when?: FilePrecondition | undefined;
 }
 
 export interface WrittenFile {

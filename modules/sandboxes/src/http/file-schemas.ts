@@ -61,6 +61,15 @@ export const writeFileQuery = Type.Object({
   create_dirs: flag(true, 'Makes the folders on the way'),
 });
 
+export const writeFileHeaders = Type.Object({
+  'if-match': Type.Optional(
+    Type.String({ description: 'ETags, or `*` for any: the write is refused (412) unless the file is one of them' }),
+  ),
+  'if-none-match': Type.Optional(
+    Type.String({ description: '`*`: the write is refused (412) when there is something already' }),
+  ),
+});
+
 export const writeFileBody = Type.Object(
   {
     path: Type.String({ minLength: 1 }),
@@ -80,6 +89,7 @@ export const writtenSchema = Type.Object({
   mode: Type.String(),
   mod_time: Type.String({ format: 'date-time' }),
   sha256: Type.String({ description: 'Of the bytes that were sent' }),
+  etag: Type.String({ description: 'Of the file as it is now, as reading it tells; for `If-Match`' }),
   created: Type.Boolean(),
   message: Type.String(),
 });

@@ -5,12 +5,21 @@ import type { FastifyRequest } from 'fastify';
 import type { Static } from 'typebox';
 import { Value } from 'typebox/value';
 import { sandboxErrors } from '../errors.ts';
+import { entityTag } from '../files/file-entry.ts';
+import { parsePrecondition } from '../files/file-precondition.ts';
 import { fileName, joinPath, queryText } from '../files/file-path.ts';
 import type { SandboxFiles } from '../files/file-service.ts';
 import type { WriteOptions, WrittenFile } from '../files/file-writing.ts';
 import { decodeContent } from './decode-content.ts';
 import { target, type FileRoutesOptions } from './file-routes.ts';
-import { pathQuery, unpackedSchema, writeFileBody, writeFileQuery, writtenSchema } from './file-schemas.ts';
+import {
+  pathQuery,
+  unpackedSchema,
+  writeFileBody,
+  writeFileHeaders,
+  writeFileQuery,
+  writtenSchema,
+} from './file-schemas.ts';
 import { plainArchive } from './plain-archive.ts';
 import { readJsonBody } from './read-json-body.ts';
 import { parseMode, renderWritten } from './render-file.ts';
@@ -36,17 +45,21 @@ function registerWrite(app: HttpApp, { prefix, files }: FileRoutesOptions): void
         tags: ['sandboxes'],
         summary: 'Write a file at once: 201 when it is new, 200 when it took the place of another',
         description:
-          'Three forms: JSON `{path, content, encoding, mode, append, create_dirs}` with base64 unless `encoding` is `utf-8`; `multipart/form-data` with the file as `file` and `?path=` of the file or its folder; any other type is the content itself, with `?path=`.',
+          'Three forms: JSON `{path, content, encoding, mode, append, create_dirs}` with base64 unless `encoding` is `utf-8`; `multipart/form-data` with the file as `file` and `?path=` of the file or its folder; any other type is the content itself, with `?path=`. `If-Match` and `If-None-Match` hold against other writes through this API in one step; a program in the sandbox can still come in between the last look and the rename, but for `If-None-Match`.',
         consumes: ['application/json', 'multipart/form-data', 'application/octet-stream'],
         params: idParamsSchema,
         querystring: writeFileQuery,
+        headers: writeFileHeaders,
         response: { 200: writtenSchema, 201: writtenSchema },
       },
     },
     async (request, reply) => {
       const of = await files.of(grantOf(request).workspaceUuid, request.params.id);
       const [path, written] = await write(of, request);
-      return reply.status(written.created ? 201 : 200).send(renderWritten(path, written));
+      return reply
+        .status(written.created ? 201 : 200)
+        .header('etag', entityTag(written.entry))
+        .send(renderWritten(path, written));
     },
   );
 }
@@ -107,16 +120,22 @@ async function writeJson(of: SandboxFiles, request: Request): Promise<[string, W
   }
   const path = of.path(body.path);
   const content = decodeContent(body.content, body.encoding ?? 'base64');
-  const options = { mode: parseMode(body.mode), append: body.append ?? false, parents: body.create_dirs ?? true };
+  const options = {
+    mode: parseMode(body.mode),
+    append: body.append ?? false,
+    parents: body.create_dirs ?? true,
+    when: parsePrecondition(request.headers),
+  };
   return [path, await writeAll(of, path, options, [content])];
 }
 
 async function writeRaw(of: SandboxFiles, request: Request): Promise<[string, WrittenFile]> {
   const path = of.path(queryPath(request));
-  return [path, await writeAll(of, path, optionsOf(request.query), wholeBody(request.raw))];
+  return [path, await writeAll(of, path, optionsOf(request), wholeBody(request.raw))];
 }
 
 async function writeForm(of: SandboxFiles, request: Request): Promise<[string, WrittenFile]> {
+  const options = optionsOf(request);
   let path = queryText(request.url, 'path');
   const written: [string, WrittenFile][] = [];
   await readForm(
@@ -133,7 +152,7 @@ async function writeForm(of: SandboxFiles, request: Request): Promise<[string, W
         const given = of.path(path);
         const isFolder = given.endsWith('/') || (await of.isDirectory(given));
         const target = isFolder ? joinPath(given, fileName(name)) : given;
-        written.push([target, await writeAll(of, target, optionsOf(request.query), content)]);
+        written.push([target, await writeAll(of, target, options, content)]);
       },
     },
     { malformed, incomplete },
@@ -165,8 +184,9 @@ async function* wholeBody(request: IncomingMessage): AsyncGenerator<Buffer, void
   if (!request.complete) throw incomplete();
 }
 
-function optionsOf({ mode, append = false, create_dirs: parents = true }: Query): WriteOptions {
-  return { mode: parseMode(mode), append, parents };
+function optionsOf({ headers, query }: Request): WriteOptions {
+  const { mode, append = false, create_dirs: parents = true } = query;
+  return { mode: parseMode(mode), append, parents, when: parsePrecondition(headers) };
 }
 
 function queryPath(request: Request): string {

@@ -28,6 +28,7 @@ export function renderWritten(path: string, { entry, sha256, created }: WrittenF
     mode: modeText(entry.mode),
     mod_time: modifiedMs(entry),
     sha256,
+    etag: entityTag(entry),
     created,
     message: created ? 'The file was made' : 'The file was replaced',
   };

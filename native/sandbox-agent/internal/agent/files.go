@@ -129,8 +129,7 @@ func moveFile(r *request) (any, *failure) {
 		}
 	}
 	if !r.Overwrite {
-		const renameNoReplace = 1
-		if err := renameat2(path.Clean(r.Path), path.Clean(r.Target), renameNoReplace); err != nil {
+		if err := renameat2(atCwd, path.Clean(r.Path), atCwd, path.Clean(r.Target), renameNoReplace); err != nil {
 			return nil, fromError(err)
 		}
 		return map[string]any{}, nil

@@ -29,6 +29,8 @@ type request struct {
 	Recursive bool   `json:"recursive"`
 	Overwrite bool   `json:"overwrite"`
 
+	When *precondition `json:"when"`
+
 	MaxEntries int64 `json:"max_entries"`
 	MaxBytes   int64 `json:"max_bytes"`
 	MaxRatio   int64 `json:"max_ratio"`

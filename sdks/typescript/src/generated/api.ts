@@ -1894,6 +1894,8 @@ export interface SandboxOperations {
       "mod_time": string;
       /** Of the bytes that were sent */
       "sha256": string;
+      /** Of the file as it is now, as reading it tells; for `If-Match` */
+      "etag": string;
       "created": boolean;
       "message": string;
     };

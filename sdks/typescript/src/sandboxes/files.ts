@@ -13,6 +13,10 @@ export interface WriteOptions extends CallOptions {
   /** Octal digits, such as `0644`. */
   mode?: string | undefined;
   append?: boolean | undefined;
+  /** The file must still be what this tag names, as `read` or the last `write` told it; else PRECONDITION_FAILED (412). */
+  ifMatch?: string | undefined;
+  /** Nothing may be there: else PRECONDITION_FAILED (412). */
+  ifAbsent?: boolean | undefined;
 }
 
 export interface ReadOptions extends CallOptions {
@@ -116,17 +120,22 @@ export class SandboxFiles {
   async write(
     path: string,
     content: FileContent,
-    { mode, append, ...options }: WriteOptions = {},
+    { mode, append, ifMatch, ifAbsent, ...options }: WriteOptions = {},
   ): Promise<WrittenFile> {
+    const headers: Record<string, string> = {
+      ...(ifMatch !== undefined && { 'if-match': ifMatch }),
+      ...(ifAbsent === true && { 'if-none-match': '*' }),
+    };
     const bytes = typeof content === 'string' ? new TextEncoder().encode(content) : content;
     if (bytes instanceof Uint8Array && bytes.length <= MAX_JSON_BYTES) {
       const body = { path, content: toBase64(bytes), ...(mode && { mode }), ...(append && { append }) };
-      return await this.#transport.call('POST', this.#path, { body, ...options });
+      return await this.#transport.call('POST', this.#path, { body, headers, ...options });
     }
     const query = { path, mode, append };
     return await this.#transport.call('POST', this.#path, {
       query,
       content: await contentOf(bytes, BYTES),
+      headers,
       ...options,
     });
   }

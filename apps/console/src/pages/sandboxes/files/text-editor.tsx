@@ -1,8 +1,8 @@
+import { ApiError } from '@svc/sdk';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useBlocker } from '@tanstack/react-router';
 import { Save } from 'lucide-react';
 import { useState } from 'react';
-import { etagOf } from '../../../api/sandbox-files.ts';
 import { filesKey, useSandboxes } from '../../../api/sandboxes.ts';
 import { CodeEditor } from '../../../editor/code-editor.tsx';
 import { mayWrite } from '../../../session/administers.ts';
@@ -95,10 +95,14 @@ function useSave(sandbox: string, path: string, opened: OpenedText) {
   const [conflict, setConflict] = useState(false);
   const save = useMutation({
     mutationFn: async ({ text, force }: SaveRequest): Promise<boolean> => {
-      if (!force && known.etag !== null && (await etagOf(files, path).catch(() => null)) !== known.etag) return false;
-      await files.write(path, text);
-      setKnown({ text, etag: await etagOf(files, path) });
-      return true;
+      try {
+        const { etag } = await files.write(path, text, force || known.etag === null ? {} : { ifMatch: known.etag });
+        setKnown({ text, etag });
+        return true;
+      } catch (error) {
+        if (error instanceof ApiError && error.code === 'PRECONDITION_FAILED') return false;
+        throw error;
+      }
     },
     onSuccess: (wasSaved) => {
       setConflict(!wasSaved);

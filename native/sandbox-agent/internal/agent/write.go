@@ -1,0 +1,208 @@
+package agent
+
+import (
+	"os"
+	"path"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"unsafe"
+
+	"svc.dev/sandbox-agent/internal/fsat"
+)
+
+const (
+	oPath           = 0x200000
+	atCwd           = -100
+	renameNoReplace = 1
+)
+
+// placing is held between the last look at a file and the rename that replaces it, so that of two writes under the same
+// condition one is refused. What programs of the sandbox do in between is theirs.
+var placing sync.Mutex
+
+// writing is a file that is being put in place. Its folder is opened once and everything is done below that descriptor: a
+// link or a folder that is swapped meanwhile can neither lead the halves apart nor leave one behind.
+type writing struct {
+	folder int
+	name   string
+	shown  string
+	when   *precondition
+}
+
+// writeFile takes the stream's data until eof and puts it in place at once: a reset or a full disk leaves the old file.
+func writeFile(s *stream, r *request) (any, *failure) {
+	if failed := checkPath(r.Path); failed != nil {
+		return nil, failed
+	}
+	target := path.Clean(r.Path)
+	if r.Parents {
+		if err := os.MkdirAll(path.Dir(target), 0o755); err != nil {
+			return nil, fromError(err)
+		}
+	}
+	if resolved, err := filepath.EvalSymlinks(target); err == nil {
+		target = resolved // a link is written through, as open() would
+	}
+	folder, err := syscall.Open(path.Dir(target), oPath|syscall.O_DIRECTORY|syscall.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, fromError(err)
+	}
+	defer syscall.Close(folder)
+	w := &writing{folder: folder, name: path.Base(target), shown: target, when: r.When}
+	old, failed := w.look()
+	if failed != nil {
+		return nil, failed
+	}
+	if r.Append && old != nil {
+		return w.extend(s)
+	}
+	return w.replace(s, r, old)
+}
+
+// look answers what is in the way, nil for nothing, and refuses what is no file and what the condition does not want.
+func (w *writing) look() (*syscall.Stat_t, *failure) {
+	old, err := fsat.Lstat(w.folder, w.name)
+	if err == syscall.ENOENT {
+		old = nil
+	} else if err != nil {
+		return nil, fromError(err)
+	} else if old.Mode&syscall.S_IFMT == syscall.S_IFDIR {
+		return nil, fail("IS_A_DIRECTORY", w.shown+" is a directory")
+	} else if old.Mode&syscall.S_IFMT != syscall.S_IFREG {
+		return nil, fail("NOT_A_FILE", w.shown+" is not a regular file")
+	}
+	if !w.when.holds(old) {
+		return nil, w.refused()
+	}
+	return old, nil
+}
+
+func (w *writing) refused() *failure {
+	return fail("PRECONDITION_FAILED", w.shown+" is not what the condition says")
+}
+
+func (w *writing) replace(s *stream, r *request, old *syscall.Stat_t) (any, *failure) {
+	mode := uint32(0o644)
+	if old != nil {
+		mode = old.Mode & 0o7777
+	}
+	if r.Mode != nil {
+		mode = uint32(*r.Mode) & 0o7777
+	}
+	temporary := path.Base(temporaryName("/"))
+	flags := syscall.O_WRONLY | syscall.O_CREAT | syscall.O_EXCL | syscall.O_NOFOLLOW | syscall.O_CLOEXEC
+	fd, err := syscall.Openat(w.folder, temporary, flags, 0o600)
+	if err != nil {
+		return nil, fromError(err)
+	}
+	defer syscall.Close(fd)
+	failed := receive(s, fd)
+	if failed == nil && old != nil {
+		failed = orNil(syscall.Fchown(fd, int(old.Uid), int(old.Gid)))
+	}
+	if failed == nil {
+		failed = orNil(syscall.Fchmod(fd, mode))
+	}
+	var stat syscall.Stat_t
+	if failed == nil {
+		failed = orNil(syscall.Fstat(fd, &stat))
+	}
+	created := false
+	if failed == nil {
+		created, failed = w.place(temporary)
+	}
+	if failed != nil {
+		_ = fsat.Unlink(w.folder, temporary, 0)
+		return nil, failed
+	}
+	return map[string]any{"created": created, "entry": entryOf(w.name, &stat)}, nil
+}
+
+// place answers whether there was nothing before.
+func (w *writing) place(temporary string) (bool, *failure) {
+	placing.Lock()
+	defer placing.Unlock()
+	old, failed := w.look()
+	if failed != nil {
+		return false, failed
+	}
+	if w.when != nil && w.when.Absent {
+		err := renameat2(w.folder, temporary, w.folder, w.name, renameNoReplace)
+		if err == syscall.EEXIST {
+			return false, w.refused()
+		}
+		if err != syscall.EINVAL { // a file system that does not know it has been looked at
+			return true, orNil(err)
+		}
+	}
+	return old == nil, orNil(fsat.Rename(w.folder, temporary, w.folder, w.name))
+}
+
+func (w *writing) extend(s *stream) (any, *failure) {
+	fd, err := syscall.Openat(w.folder, w.name, syscall.O_WRONLY|syscall.O_APPEND|syscall.O_NONBLOCK|syscall.O_NOFOLLOW|syscall.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, fromError(err)
+	}
+	defer syscall.Close(fd)
+	if _, failed := regular(fd, w.shown); failed != nil {
+		return nil, failed
+	}
+	if failed := receive(s, fd); failed != nil {
+		return nil, failed
+	}
+	var stat syscall.Stat_t
+	if err := syscall.Fstat(fd, &stat); err != nil {
+		return nil, fromError(err)
+	}
+	return map[string]any{"created": false, "entry": entryOf(w.name, &stat)}, nil
+}
+
+func receive(s *stream, fd int) *failure {
+	s.transfer()
+	for {
+		payload, aborted := s.in.next()
+		if aborted {
+			return fail("ABORTED", "the stream was reset")
+		}
+		if payload == nil {
+			return nil
+		}
+		chunk := payload[1:]
+		for written := 0; written < len(chunk); {
+			n, err := syscall.Write(fd, chunk[written:])
+			if err == syscall.EINTR {
+				continue
+			}
+			if err != nil {
+				return fromError(err)
+			}
+			written += n
+		}
+		s.consumed(payload)
+	}
+}
+
+func orNil(err error) *failure {
+	if err == nil {
+		return nil
+	}
+	return fromError(err)
+}
+
+func renameat2(fromFolder int, from string, toFolder int, to string, flags uintptr) error {
+	fromPointer, err := syscall.BytePtrFromString(from)
+	if err != nil {
+		return err
+	}
+	toPointer, err := syscall.BytePtrFromString(to)
+	if err != nil {
+		return err
+	}
+	_, _, errno := syscall.Syscall6(sysRenameat2, uintptr(fromFolder), uintptr(unsafe.Pointer(fromPointer)),
+		uintptr(toFolder), uintptr(unsafe.Pointer(toPointer)), flags, 0)
+	if errno != 0 {
+		return errno
+	}
+	return nil
+}
