@@ -21,6 +21,8 @@ import { routeMessage, routeRefusal } from './commands/message-router.ts';
 import type { LiveConfig } from './config/live-config.ts';
 import { createPlatformToken } from './config/platform-token.ts';
 import { createDeployHandler } from './deploy/deploy-handler.ts';
+import { DriftWatch } from './drift/drift-watch.ts';
+import { Expectations } from './drift/expectations.ts';
 import { createExecHandler } from './exec/exec-handler.ts';
 import { ClusterEvents } from './events/cluster-events.ts';
 import { reportOf, type ClusterEvent } from './events/cluster-event.ts';
@@ -71,10 +73,11 @@ export async function startAgent(dependencies: AgentDependencies): Promise<Agent
     log,
     changed: ({ length, sizeBytes }) => metrics.setOutbox(length, sizeBytes),
   });
+  const expectations = await Expectations.open(config.current.agent.state_dir);
   const access = await openClusterAccess(config.current.kubernetes, pod, () => clock.nowMs(), log);
   const client = createKubeClient(access, { nowMs: () => clock.nowMs(), observe: () => metrics.kubernetesRequest() });
   const watch = new KubernetesWatch(client, clock, log);
-  const parts = connectParts(dependencies, { startedAt, metrics, journal, state, client, watch });
+  const parts = connectParts(dependencies, { startedAt, metrics, journal, state, expectations, client, watch });
   const tunnel = createTunnel(dependencies, metrics, client);
   const eventLoop = watchEventLoop(clock, (lagSeconds) => metrics.setEventLoopLag(lagSeconds));
   const health = healthOf(
@@ -135,6 +138,7 @@ interface Resources {
   metrics: AgentMetrics;
   journal: CommandJournal;
   state: EventState;
+  expectations: Expectations;
   client: KubeClient;
   watch: KubernetesWatch;
 }
@@ -145,12 +149,13 @@ interface Parts {
   runner: CommandRunner;
   reporter: StatusReporter;
   events: ClusterEvents;
+  drift: DriftWatch;
   report: (event: ClusterEvent) => void;
 }
 
 function connectParts(dependencies: AgentDependencies, resources: Resources): Parts {
   const { config, clock, log, random, build } = dependencies;
-  const { journal, state, metrics, client, watch, startedAt } = resources;
+  const { journal, state, expectations, metrics, client, watch, startedAt } = resources;
   const instanceId = randomUUID();
   const delivery = new Delivery({ journal, events: state, clock, instanceId, log });
   state.onStored = () => delivery.eventsWaiting();
@@ -184,8 +189,10 @@ function connectParts(dependencies: AgentDependencies, resources: Resources): Pa
       refused: (_session, envelope, error) => routeRefusal(runner, envelope, error),
     },
   });
+  const report = (event: ClusterEvent): void => state.report(reportOf(event, clock.now()));
+  const drift = new DriftWatch({ client, config, clock, random, log, expectations, report });
   const handlers = {
-    deploy: createDeployHandler({ client, config, clock, log, report: (event) => report(event) }),
+    deploy: createDeployHandler({ client, config, clock, log, report, drift }),
     exec: createExecHandler({ client, clock }),
     logs: createLogsHandler({ client, clock }),
   };
@@ -201,10 +208,9 @@ function connectParts(dependencies: AgentDependencies, resources: Resources): Pa
   });
   const numbers = createClusterNumbers(client, () => watch.health.version);
   const reporter: StatusReporter = new StatusReporter({ channel, numbers, clock, log });
-  const report = (event: ClusterEvent): void => state.report(reportOf(event, clock.now()));
   const { events: rules, agent } = config.current;
   const events = new ClusterEvents({ client, clock, random, log, rules, keyPrefix: agent.key_prefix, state });
-  return { channel, delivery, runner, reporter, events, report };
+  return { channel, delivery, runner, reporter, events, drift, report };
 }
 
 function healthOf(
@@ -236,13 +242,14 @@ interface Loops {
   done: Promise<unknown>;
 }
 
-function runLoops({ channel, reporter, events }: Parts, watch: KubernetesWatch, tunnel: AgentTunnel): Loops {
+function runLoops({ channel, reporter, events, drift }: Parts, watch: KubernetesWatch, tunnel: AgentTunnel): Loops {
   const abort = new AbortController();
   const done = Promise.all([
     channel.run(abort.signal),
     reporter.run(abort.signal),
     watch.run(abort.signal),
     events.run(abort.signal),
+    drift.run(abort.signal),
     tunnel.run(abort.signal),
   ]);
   return { abort, done };

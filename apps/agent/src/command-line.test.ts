@@ -90,7 +90,10 @@ describe('svc-agent', () => {
   });
 });
 
-describe('the process', () => {
+/** A process on a machine that is busy with others. */
+const START_TIMEOUT_MS = 120_000;
+
+describe('the process', { timeout: 3 * START_TIMEOUT_MS }, () => {
   let child: ChildProcess;
   let platform: TestPlatform;
   beforeEach(async () => {
@@ -122,7 +125,10 @@ describe('the process', () => {
     let log = '';
     child.stderr?.on('data', (chunk: Buffer) => (log += chunk.toString()));
     const exit = new Promise<number | null>((resolve) => child.once('exit', resolve));
-    await waitFor(() => platform.messages('heartbeat').length > heartbeats);
+    await waitFor(() => platform.messages('heartbeat').length > heartbeats, {
+      timeoutMs: START_TIMEOUT_MS,
+      description: () => `the first heartbeat; it said ${log}`,
+    });
     return { log: () => log, exit };
   }
 
@@ -145,6 +151,15 @@ describe('the process', () => {
     await waitFor(() => log().includes('was not reloaded'));
     child.kill('SIGTERM');
     expect(await exit).toBe(0);
+  });
+
+  it('reads its file again when it changed, without a signal', async () => {
+    const { log } = await start();
+    const file = join(folder.path, 'config.yaml');
+    const text = await readFile(file, 'utf8');
+    await writeFile(file, `${text}deploy: {drift: "off"}\n`);
+    await waitFor(() => log().includes('"changed":["deploy.drift"]'), { timeoutMs: START_TIMEOUT_MS });
+    expect(log()).toContain('"cause":"the file changed"');
   });
 
   it('runs no command twice and keeps its result when it is killed', async () => {

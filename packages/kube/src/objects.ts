@@ -10,6 +10,8 @@ export interface OwnerReference {
 export interface ManagedFields {
   manager: string;
   operation: string;
+  /** RFC 3339. */
+  time?: string;
   subresource?: string;
   fieldsV1?: Record<string, unknown>;
 }

@@ -82,6 +82,11 @@ export class Reflector<Kept> {
     return this.#kept.size;
   }
 
+  /** Everything up to here was seen; null before a first list is complete, and while one is read again. */
+  get version(): string | null {
+    return this.#version;
+  }
+
   values(): MapIterator<Kept> {
     return this.#kept.values();
   }
@@ -92,8 +97,7 @@ export class Reflector<Kept> {
     while (!signal.aborted) {
       try {
         await this.#resume(signal);
-        this.#version ??= await this.#list(signal);
-        await this.#watch(this.#version, signal);
+        await this.#watch(this.#version ?? (await this.#list(signal)), signal);
       } catch (error) {
         if (signal.aborted) return;
         if (isStatusError(error, 410)) {
@@ -138,6 +142,7 @@ export class Reflector<Kept> {
     for (const key of this.#kept.keys()) if (!listed.has(key)) this.#forget(key, null);
     this.#retryMs = FIRST_RETRY_MS;
     this.#synced = true;
+    this.#version = version;
     this.#options.follower.reached?.(version);
     this.#announce();
     return version;

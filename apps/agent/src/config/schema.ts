@@ -105,6 +105,12 @@ const deploySection = Type.Object({
     default: [],
     maxItems: 100,
   }),
+  drift: Type.Enum(['off', 'report', 'correct'], {
+    description:
+      'When somebody changes what was deployed: nothing, an event, or the object is applied again as it was deployed; "correct" needs a deploy after it was set',
+    default: 'report',
+    env: 'SVC_DEPLOY_DRIFT',
+  }),
   max_documents: Type.Integer({ description: 'Documents in one manifest', default: 500, minimum: 1, maximum: 2000 }),
   timeout: durationSchema({ description: 'Time for readiness when the command names none', default: '5m' }),
 });

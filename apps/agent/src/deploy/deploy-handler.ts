@@ -5,11 +5,12 @@ import type { DeployCommand } from '@svc/protocol';
 import type { Logger } from '@svc/telemetry';
 import type { Clock } from '../clock.ts';
 import type { LiveConfig } from '../config/live-config.ts';
+import type { DriftWatch } from '../drift/drift-watch.ts';
 import { messageErrorOf } from '../commands/error-of.ts';
 import type { CommandContext, CommandHandler, CommandOutcome } from '../commands/handler.ts';
 import type { ClusterEvent } from '../events/cluster-event.ts';
 import { agentErrors } from '../errors.ts';
-import { runDeploy } from './run-deploy.ts';
+import { runDeploy, type DeployRun } from './run-deploy.ts';
 import { ProjectLocks } from './project-locks.ts';
 
 export interface DeployHandlerOptions {
@@ -18,6 +19,7 @@ export interface DeployHandlerOptions {
   clock: Clock;
   log: Logger;
   report(event: ClusterEvent): void;
+  drift: Pick<DriftWatch, 'deploying' | 'applied'>;
 }
 
 /** `deploy` commands: one at a time for each project and namespace. */
@@ -35,9 +37,11 @@ export function createDeployHandler(options: DeployHandlerOptions): CommandHandl
         }
         throw error;
       }
+      const judge = options.drift.deploying(projectOf(payload));
       try {
         return await deployOnce(options, payload, context);
       } finally {
+        judge();
         release();
       }
     },
@@ -45,7 +49,7 @@ export function createDeployHandler(options: DeployHandlerOptions): CommandHandl
 }
 
 function deployOnce(
-  { client, config, clock, log, report }: DeployHandlerOptions,
+  { client, config, clock, log, report, drift }: DeployHandlerOptions,
   payload: DeployCommand,
   context: CommandContext,
 ): Promise<CommandOutcome> {
@@ -54,7 +58,17 @@ function deployOnce(
   if (Buffer.byteLength(payload.manifest) === 0) {
     throw agentErrors.INVALID_REQUEST({ details: { field: 'manifest', reason: 'the manifest is empty' } });
   }
-  return runDeploy({ client, clock, log, rules, keyPrefix: agent.key_prefix, timeoutMs, payload, context, report });
+  const applied: DeployRun['applied'] = (objects, whole) =>
+    drift.applied({ ...projectOf(payload), objects, whole }).catch((error: unknown) => {
+      // The deploy went through: that its drift is not watched until the next one must not make it a failure.
+      log.error({ err: error, command_id: context.commandId }, 'what is expected cannot be stored');
+    });
+  const keyPrefix = agent.key_prefix;
+  return runDeploy({ client, clock, log, rules, keyPrefix, timeoutMs, payload, context, report, applied });
+}
+
+function projectOf({ namespace, project_id: projectId }: DeployCommand): { namespace: string; projectId: string } {
+  return { namespace, projectId };
 }
 
 function keyOf({ namespace, project_id: project }: DeployCommand): string {

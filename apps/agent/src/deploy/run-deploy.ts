@@ -7,6 +7,7 @@ import type { AgentConfig } from '../config/schema.ts';
 import type { ClusterEvent } from '../events/cluster-event.ts';
 import { AUTOSCALER, planAutoScale } from '../autoscale/plan-auto-scale.ts';
 import { autoScaleEvents, skipWarnings } from '../autoscale/report-auto-scale.ts';
+import type { AppliedByDeploy } from '../drift/drift-watch.ts';
 import { messageErrorOf } from '../commands/error-of.ts';
 import type { CommandContext, CommandOutcome } from '../commands/handler.ts';
 import { agentErrors } from '../errors.ts';
@@ -44,6 +45,8 @@ export interface DeployRun {
   payload: DeployCommand;
   context: CommandContext;
   report(event: ClusterEvent): void;
+  /** What was applied; `whole` = there is nothing else in the project now. */
+  applied(objects: readonly AppliedByDeploy[], whole: boolean): Promise<void>;
 }
 
 const MAX_OBJECTS = 1000;
@@ -91,7 +94,10 @@ export async function runDeploy(run: DeployRun): Promise<CommandOutcome> {
     context.progress('applying', `${done} of ${planned.length} objects`, { applied: done, total: planned.length });
   });
   for (const event of autoScaleEvents(applied.applied, unscaled, payload.project_id)) run.report(event);
-  if (applied.failure !== null) return failedOutcome(run, applied, [...dryRun.warnings, ...applied.warnings]);
+  if (applied.failure !== null) {
+    await run.applied(applied.applied.map(appliedOf), false);
+    return failedOutcome(run, applied, [...dryRun.warnings, ...applied.warnings]);
+  }
   return settle(run, store, inventory, applied, dryRun.warnings);
 }
 
@@ -116,6 +122,7 @@ async function settle(
     pruned.retained.push(...withoutThese(surplus, leaving));
   }
   await store.write({ ...inventoryOf(run, inventory), entries: [...wanted, ...pruned.retained] }, signal);
+  await run.applied(applied.map(appliedOf), payload.prune !== false);
 
   const end = await readinessOf(run, applied);
   const resources = [...applied.map(({ result }) => result), ...pruned.results];
@@ -189,6 +196,10 @@ function inventoryOf({ payload, context }: DeployRun, old: Inventory): Inventory
     commandIds: [...others, context.commandId],
     ...(payload.revision === undefined ? {} : { revision: payload.revision }),
   };
+}
+
+function appliedOf({ planned, object }: AppliedObject): AppliedByDeploy {
+  return { intent: planned.object, object };
 }
 
 function entryOf(object: KubeObject): InventoryEntry {

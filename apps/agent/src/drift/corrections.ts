@@ -1,0 +1,90 @@
+import { identityOf, type KubeClient } from '@svc/kube';
+import type { Logger } from '@svc/telemetry';
+import { pause, type Clock } from '../clock.ts';
+import type { LiveConfig } from '../config/live-config.ts';
+import type { ClusterEvent } from '../events/cluster-event.ts';
+import { ownedFields } from './owned-fields.ts';
+import type { Expectations, ExpectedObject, ExpectedProject } from './expectations.ts';
+
+export interface CorrectionsOptions {
+  client: Pick<KubeClient, 'apply'>;
+  config: LiveConfig;
+  clock: Clock;
+  log: Logger;
+  expectations: Expectations;
+  report(event: ClusterEvent): void;
+}
+
+export interface Drift {
+  project: ExpectedProject;
+  object: ExpectedObject;
+  details: Record<string, string>;
+  /** Somebody deploys the project: that is the newer word. */
+  superseded(): boolean;
+}
+
+/** Two who both insist would change an object for ever: after so many times in this time it is only told. */
+const MOST_CORRECTIONS = 5;
+const WITHIN_MS = 10 * 60_000;
+const ATTEMPTS = 5;
+const FIRST_PAUSE_MS = 1000;
+
+/** Puts back what somebody changed: the object is applied again as its deploy applied it. */
+export class Corrections {
+  readonly #options: CorrectionsOptions;
+  /** When each object was put back, the newest last. */
+  readonly #times = new Map<string, number[]>();
+  /** One after the other: drift is rare, and a storm of it must not become one of writes. */
+  #last: Promise<void> = Promise.resolve();
+
+  constructor(options: CorrectionsOptions) {
+    this.#options = options;
+  }
+
+  correct(drift: Drift, signal: AbortSignal): void {
+    const { log } = this.#options;
+    const { kind, name, namespace, intent } = drift.object;
+    if (intent === null) {
+      log.warn({ kind, name, namespace }, 'drift cannot be corrected before the next deploy of the project');
+    } else if (!this.#isAllowed(identityOf(drift.object))) {
+      log.warn({ kind, name, namespace }, 'drift comes again and again; it is left to whoever insists on it');
+    } else {
+      this.#last = this.#last
+        .then(() => this.#attempt(drift, signal))
+        .catch((error: unknown) => log.error({ err: error, kind, name, namespace }, 'drift could not be corrected'));
+    }
+  }
+
+  settled(): Promise<void> {
+    return this.#last;
+  }
+
+  #isAllowed(identity: string): boolean {
+    const nowMs = this.#options.clock.nowMs();
+    const recent = (this.#times.get(identity) ?? []).filter((atMs) => nowMs - atMs < WITHIN_MS);
+    if (recent.length >= MOST_CORRECTIONS) return false;
+    this.#times.set(identity, [...recent, nowMs]);
+    return true;
+  }
+
+  async #attempt({ project, object, details, superseded }: Drift, signal: AbortSignal): Promise<void> {
+    const { client, config, clock, expectations, report } = this.#options;
+    const { field_manager: fieldManager } = config.current.deploy;
+    for (let attempt = 1; object.intent !== null && !signal.aborted && !superseded(); attempt += 1) {
+      try {
+        const { object: live } = await client.apply(object.intent, { fieldManager, force: true, signal });
+        object.owned = ownedFields(live.metadata, fieldManager);
+        object.resourceVersion = live.metadata.resourceVersion ?? '';
+        object.told = '';
+        await expectations.save(project);
+        const resource = `${object.kind.toLowerCase()}/${object.name}`;
+        report({ type: 'drift_corrected', namespace: object.namespace ?? '', resource, details });
+        return;
+      } catch (error) {
+        if (signal.aborted) return;
+        if (attempt >= ATTEMPTS) throw error;
+        await pause(clock, FIRST_PAUSE_MS * 2 ** attempt, signal);
+      }
+    }
+  }
+}

@@ -1,0 +1,221 @@
+import { Reflector, identityOf, referenceOf, type KubeClient, type KubeObject } from '@svc/kube';
+import type { Logger } from '@svc/telemetry';
+import { pause, type Clock } from '../clock.ts';
+import type { LiveConfig } from '../config/live-config.ts';
+import { detailsOf, type ClusterEvent } from '../events/cluster-event.ts';
+import { Corrections } from './corrections.ts';
+import { expectedObject, keyOf, type Expectations, type ExpectedObject, type ExpectedProject } from './expectations.ts';
+import { lastManager, lostFields, ownedFields, type OwnedFields } from './owned-fields.ts';
+
+export interface DriftWatchOptions {
+  client: KubeClient;
+  config: LiveConfig;
+  clock: Clock;
+  random: () => number;
+  log: Logger;
+  expectations: Expectations;
+  report(event: ClusterEvent): void;
+}
+
+/** What stays in memory of a watched object. */
+interface Kept {
+  identity: string;
+  resourceVersion: string;
+  owned: OwnedFields;
+  manager: string;
+}
+
+export interface AppliedByDeploy {
+  /** As it was sent. */
+  intent: KubeObject;
+  /** As the server answered. */
+  object: KubeObject;
+}
+
+export interface AppliedProject {
+  namespace: string;
+  projectId: string;
+  objects: readonly AppliedByDeploy[];
+  /** False: what else was expected of the project still is, since the deploy failed in between or pruned nothing. */
+  whole: boolean;
+}
+
+const MAX_WATCHES = 200;
+
+/**
+ * Watches the objects that deploys made, by their metadata alone: what somebody else changed is not ours in
+ * `managedFields` any more. Kind by kind and namespace by namespace, so that a Role of one namespace is enough.
+ */
+export class DriftWatch {
+  readonly #options: DriftWatchOptions;
+  readonly #corrections: Corrections;
+  /** By kind and namespace. */
+  readonly #watches = new Map<string, { abort: AbortController; done: Promise<void>; reflector: Reflector<Kept> }>();
+  /** Projects that are being deployed: what is seen of them meanwhile is our own doing. */
+  readonly #deploying = new Map<string, number>();
+  #signal: AbortSignal | null = null;
+
+  constructor(options: DriftWatchOptions) {
+    this.#options = options;
+    this.#corrections = new Corrections(options);
+  }
+
+  /** Runs until the signal aborts; never rejects. */
+  async run(signal: AbortSignal): Promise<void> {
+    this.#signal = signal;
+    this.#options.config.onChange(() => this.#adjust());
+    this.#adjust();
+    await new Promise<void>((resolve) => {
+      if (signal.aborted) resolve();
+      signal.addEventListener('abort', () => resolve(), { once: true });
+    });
+    await Promise.all([...this.#watches.values()].map(({ done }) => done));
+    await this.#corrections.settled();
+  }
+
+  /** While one deploys a project, nobody judges it. The answer ends that. */
+  deploying(project: Pick<ExpectedProject, 'namespace' | 'projectId'>): () => void {
+    const key = keyOf(project);
+    this.#deploying.set(key, (this.#deploying.get(key) ?? 0) + 1);
+    return () => {
+      const left = (this.#deploying.get(key) ?? 1) - 1;
+      if (left > 0) this.#deploying.set(key, left);
+      else this.#deploying.delete(key);
+      this.#judgeAll();
+    };
+  }
+
+  /** What a deploy applied is what the project should be from now on. */
+  async applied({ namespace, projectId, objects, whole }: AppliedProject): Promise<void> {
+    const { config, expectations } = this.#options;
+    const project = { namespace, projectId };
+    const { drift, field_manager: manager } = config.current.deploy;
+    const expected = objects.map(({ object, intent }) =>
+      // An autoscaler's owner is known only after its workload: it is watched, and left to the next deploy.
+      expectedObject(
+        object,
+        ownedFields(object.metadata, manager),
+        drift === 'correct' && intent.kind !== 'HorizontalPodAutoscaler' ? intent : null,
+      ),
+    );
+    const applied = new Set(expected.map(identityOf));
+    const others = whole ? [] : expectations.of(project).filter((each) => !applied.has(identityOf(each)));
+    await expectations.set({ ...project, objects: [...others, ...expected] });
+    this.#adjust();
+  }
+
+  /** Watches what is expected now, and nothing else. */
+  #adjust(): void {
+    const { config, expectations, log } = this.#options;
+    if (this.#signal === null || this.#signal.aborted) return;
+    const wanted = new Map<string, ExpectedObject>();
+    if (config.current.deploy.drift !== 'off') {
+      for (const object of expectations.objects()) wanted.set(watchKeyOf(object), object);
+    }
+    for (const [key, { abort }] of this.#watches) {
+      if (wanted.has(key)) continue;
+      abort.abort();
+      this.#watches.delete(key);
+    }
+    for (const [key, object] of wanted) {
+      if (this.#watches.has(key)) continue;
+      if (this.#watches.size >= MAX_WATCHES) {
+        log.warn(
+          { kind: object.kind, namespace: object.namespace },
+          'too many kinds and namespaces to watch for drift',
+        );
+        return;
+      }
+      this.#watch(key, object, this.#signal);
+    }
+  }
+
+  #watch(key: string, { apiVersion, kind, namespace }: ExpectedObject, stopped: AbortSignal): void {
+    const { client, config, clock, random, log } = this.#options;
+    const abort = new AbortController();
+    const reflector = new Reflector<Kept>({
+      client,
+      kind: { apiVersion, kind },
+      ...(namespace === undefined ? {} : { namespace }),
+      labelSelector: `${config.current.agent.key_prefix}/project`,
+      metadataOnly: true,
+      random,
+      follower: {
+        seen: (object) => this.#seen({ ...object, apiVersion, kind }),
+        gone: ({ identity, resourceVersion }, sight) => this.#judge(identity, null, sight.version ?? resourceVersion),
+        synced: () => this.#judgeAll(),
+      },
+      pause: (delayMs, signal) => pause(clock, delayMs, signal),
+      onError: (error, retryMs) => {
+        log.warn({ err: error, kind, namespace, retry_in_ms: Math.round(retryMs) }, 'drift of a kind is not watched');
+      },
+    });
+    const done = reflector.run(AbortSignal.any([abort.signal, stopped]));
+    this.#watches.set(key, { abort, done, reflector });
+  }
+
+  #seen(object: KubeObject): Kept {
+    const { field_manager: manager } = this.#options.config.current.deploy;
+    const kept: Kept = {
+      identity: identityOf(referenceOf(object)),
+      resourceVersion: object.metadata.resourceVersion ?? '',
+      owned: ownedFields(object.metadata, manager),
+      manager: lastManager(object.metadata, manager),
+    };
+    this.#judge(kept.identity, kept, kept.resourceVersion);
+    return kept;
+  }
+
+  /** After a first list, or a deploy: all that is expected, also what is not there at all. */
+  #judgeAll(): void {
+    const { expectations } = this.#options;
+    for (const [key, { reflector }] of this.#watches) {
+      const { version } = reflector;
+      if (version === null) continue; // its first list is not complete
+      const seen = new Map([...reflector.values()].map((kept) => [kept.identity, kept]));
+      for (const object of [...expectations.objects()].filter((each) => watchKeyOf(each) === key)) {
+        const kept = seen.get(identityOf(object)) ?? null;
+        if (kept !== null) this.#judge(kept.identity, kept, kept.resourceVersion);
+        else this.#judge(identityOf(object), null, version);
+      }
+    }
+  }
+
+  /** `kept` null: the object is gone. */
+  #judge(identity: string, kept: Kept | null, version: string): void {
+    const { expectations, config, report, log } = this.#options;
+    const found = expectations.find(identity);
+    const mode = config.current.deploy.drift;
+    if (found === null || mode === 'off' || this.#deploying.has(keyOf(found.project))) return;
+    const { project, object } = found;
+    if (isOlder(version, object.resourceVersion)) return;
+    const lost = kept === null ? ['.'] : lostFields(object.owned, kept.owned);
+    const drift = lost.join(' ');
+    if (drift === object.told) return;
+    object.told = drift;
+    expectations
+      .save(project)
+      .catch((error: unknown) => log.error({ err: error }, 'what is expected cannot be stored'));
+    if (drift === '') return; // somebody put it right
+    const details = detailsOf({
+      project_id: project.projectId,
+      change: kept === null ? 'deleted' : 'changed',
+      fields: kept === null ? '' : lost.join(', '),
+      manager: kept?.manager,
+    });
+    const place = { namespace: object.namespace ?? '', resource: `${object.kind.toLowerCase()}/${object.name}` };
+    report({ type: 'drift_detected', ...place, details });
+    if (mode !== 'correct' || this.#signal === null) return;
+    const superseded = (): boolean => this.#deploying.has(keyOf(project));
+    this.#corrections.correct({ project, object, details, superseded }, this.#signal);
+  }
+}
+
+function watchKeyOf({ apiVersion, kind, namespace = '' }: ExpectedObject): string {
+  return `${apiVersion}/${kind} ${namespace}`;
+}
+
+/** Versions are numbers that grow; what is no number is not compared. */
+function isOlder(version: string, than: string): boolean {
+  return /^\d+$/.test(version) && /^\d+$/.test(than) && BigInt(version) < BigInt(than);
+}

@@ -1,0 +1,143 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { startTestAgent, TestPlatform, type TestAgent } from '@svc/agent/testing';
+import type { EventReport } from '@svc/protocol';
+import { skippedTitle, temporaryFolder, waitFor, type TemporaryFolder } from '@svc/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { AgentFixture, configMap, textOf } from './agent-fixture.ts';
+import { kubernetesRequirement } from './index.ts';
+
+const reason = await kubernetesRequirement(true);
+const title = 'objects that somebody changes after their deploy';
+
+describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, reason), () => {
+  let fixture: AgentFixture;
+  let folder: TemporaryFolder;
+  beforeAll(async () => {
+    folder = await temporaryFolder();
+    fixture = await AgentFixture.start({}, undefined, { apiOnly: true });
+  });
+  afterAll(async () => {
+    await fixture?.stop();
+    await folder?.remove();
+  });
+
+  function drifts(platform: TestPlatform, name: string, type = 'drift_detected'): EventReport[] {
+    const resource = `configmap/${name}`;
+    return platform.messages('event').filter((each) => each.event_type === type && each.resource === resource);
+  }
+
+  async function driftOf(platform: TestPlatform, name: string, count = 1, type?: string): Promise<EventReport> {
+    return waitFor(() => drifts(platform, name, type)[count - 1], {
+      timeoutMs: 60_000,
+      description: `drift ${count} of ${name}`,
+    });
+  }
+
+  function patch(name: string, data: Record<string, string>): Promise<string> {
+    return fixture.inNamespace('patch', 'configmap', name, '--type=merge', '-p', JSON.stringify({ data }));
+  }
+
+  /** Whatever was changed before this was seen when the drift of another object is told. */
+  async function afterAllSeen(platform: TestPlatform, probe: string): Promise<void> {
+    const before = drifts(platform, probe).length;
+    await patch(probe, { probe: String(before) });
+    await driftOf(platform, probe, before + 1);
+    const again = await fixture.deploy(configMap(probe, { probe: 'here' }), {
+      project_id: probe,
+      force_conflicts: true,
+    });
+    expect(again.status).toBe('succeeded');
+  }
+
+  it('are told once for each change, with the field and who did it, and not for our own deploys', async () => {
+    await fixture.deploy(configMap('probe', { probe: 'here' }), { project_id: 'probe' });
+    await fixture.deploy(configMap('told', { colour: 'red', size: 'small' }), { project_id: 'told' });
+    await patch('told', { colour: 'blue' });
+    expect(await driftOf(fixture.platform, 'told')).toMatchObject({
+      namespace: fixture.namespace,
+      details: { project_id: 'told', change: 'changed', fields: '.data.colour', manager: 'kubectl-patch' },
+    });
+    await patch('told', { colour: 'green', other: 'mine' });
+    const deployed = await fixture.deploy(configMap('told', { size: 'large' }), {
+      project_id: 'told',
+      force_conflicts: true,
+    });
+    expect(deployed.status).toBe('succeeded');
+    await afterAllSeen(fixture.platform, 'probe');
+    expect(drifts(fixture.platform, 'told')).toHaveLength(1);
+    await fixture.inNamespace('delete', 'configmap', 'told');
+    expect(await driftOf(fixture.platform, 'told', 2)).toMatchObject({ details: { change: 'deleted' } });
+  });
+
+  it('are not told of an object that a later deploy left out', async () => {
+    await fixture.deploy([configMap('kept'), configMap('left-out')], { project_id: 'pruned' });
+    await fixture.deploy([configMap('kept')], { project_id: 'pruned' });
+    await afterAllSeen(fixture.platform, 'probe');
+    expect(drifts(fixture.platform, 'left-out')).toEqual([]);
+  });
+
+  async function restart(stateDir: string, platform: TestPlatform, environment: Record<string, string> = {}) {
+    const agent = await startTestAgent({
+      platformUrl: platform.url,
+      stateDir,
+      environment: { KUBECONFIG: fixture.kubernetes.kubeconfig, ...environment },
+    });
+    await platform.waitForMessage('heartbeat');
+    return agent;
+  }
+
+  async function deployOver(platform: TestPlatform, project: string, object: object): Promise<void> {
+    const payload = { project_id: project, namespace: fixture.namespace, manifest: textOf(object) };
+    const id = platform.send('deploy', payload, `cmd-${project}-${platform.connections.length}`);
+    expect(await platform.result(id, 60_000)).toMatchObject({ status: 'succeeded' });
+  }
+
+  it('are told after a restart when they changed meanwhile, and not again after another one', async () => {
+    const stateDir = join(folder.path, 'restarts');
+    const platform = await TestPlatform.start();
+    let agent: TestAgent = await restart(stateDir, platform);
+    await deployOver(platform, 'away', [configMap('away', { a: '1' }), configMap('gone', { a: '1' })]);
+    await deployOver(platform, 'away-probe', configMap('away-probe', { probe: 'here' }));
+    await agent.stop();
+    await patch('away', { a: '2' });
+    await fixture.inNamespace('delete', 'configmap', 'gone');
+    agent = await restart(stateDir, platform);
+    expect(await driftOf(platform, 'away')).toMatchObject({ details: { fields: '.data.a' } });
+    expect(await driftOf(platform, 'gone')).toMatchObject({ details: { change: 'deleted' } });
+    await agent.stop();
+    agent = await restart(stateDir, platform);
+    await patch('away-probe', { probe: 'away' });
+    await driftOf(platform, 'away-probe');
+    expect([...drifts(platform, 'away'), ...drifts(platform, 'gone')]).toHaveLength(2);
+    await agent.stop();
+    await platform.close();
+  });
+
+  it('are put back where that is wanted, by a service account of that namespace alone', async () => {
+    const { kubectl, namespace } = fixture;
+    await fixture.inNamespace('create', 'serviceaccount', 'limited');
+    const verbs = '--verb=get,list,watch,create,patch,delete';
+    await fixture.inNamespace('create', 'role', 'limited', verbs, '--resource=configmaps');
+    const account = `--serviceaccount=${namespace}:limited`;
+    await fixture.inNamespace('create', 'rolebinding', 'limited', '--role=limited', account);
+    const token = (await fixture.inNamespace('create', 'token', 'limited')).trim();
+    const view = JSON.parse(await kubectl('config', 'view', '--raw', '--flatten', '-o', 'json')) as { users: object[] };
+    const kubeconfig = join(folder.path, 'limited.json');
+    const limited = { ...view, users: view.users.map((user) => ({ ...user, user: { token } })) };
+    await writeFile(kubeconfig, JSON.stringify(limited));
+    const platform = await TestPlatform.start();
+    const environment = { SVC_DEPLOY_DRIFT: 'correct', KUBECONFIG: kubeconfig };
+    const agent = await restart(join(folder.path, 'limited'), platform, environment);
+    await deployOver(platform, 'put-back', configMap('put-back', { a: '1' }));
+    await patch('put-back', { a: '2', b: 'of somebody' });
+    expect(await driftOf(platform, 'put-back', 1, 'drift_corrected')).toMatchObject({ details: { fields: '.data.a' } });
+    expect(await fixture.json('configmap', 'put-back')).toMatchObject({ data: { a: '1', b: 'of somebody' } });
+    await fixture.inNamespace('delete', 'configmap', 'put-back');
+    await driftOf(platform, 'put-back', 2, 'drift_corrected');
+    expect(await fixture.json('configmap', 'put-back')).toMatchObject({ data: { a: '1' } });
+    expect(drifts(platform, 'put-back')).toHaveLength(2);
+    await agent.stop();
+    await platform.close();
+  });
+});
