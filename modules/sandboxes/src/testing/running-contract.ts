@@ -33,6 +33,17 @@ export function runningContract(make: () => Promise<ContractSubject>): void {
     }
   };
 
+  /**
+   * Until there is no room. An engine on btrfs was once seen to let 200 MB into 64 on a busy machine: what it counts late
+   * counts in the end.
+   */
+  const fill = async (spec: SandboxSpec, file: string): Promise<void> => {
+    const script = `dd if=/dev/zero of=${file} bs=1M count=200; sync`;
+    const full = async (): Promise<boolean> =>
+      /No space left|quota exceeded/i.test((await inside(spec, script)).stderr);
+    await waitFor(full, { timeoutMs: 50_000, intervalMs: 500, description: 'the disk to be full' });
+  };
+
   beforeAll(async () => {
     subject = await make();
     expect(await subject.driver.open()).toMatchObject({ available: true });
@@ -65,8 +76,7 @@ export function runningContract(make: () => Promise<ContractSubject>): void {
         const named = `cat /etc/hostname; grep -c ${first.hostname} /etc/hosts`;
         expect((await inside(first, named)).stdout).toBe(`${first.hostname}\n1\n`);
         expect((await inside(first, 'echo $PATH; pwd')).stdout).toBe((await inside(source, 'echo $PATH; pwd')).stdout);
-        const { exitCode } = await inside(first, 'dd if=/dev/zero of=/root/big bs=1M count=256 2>/dev/null');
-        expect(exitCode).not.toBe(0);
+        await fill(first, '/root/big');
         await inside(first, 'rm /root/big');
         // A copy of what was made of a copy needs neither, and neither its sandbox nor those made from it.
         await inside(first, 'echo three > /root/more');
@@ -127,8 +137,7 @@ export function runningContract(make: () => Promise<ContractSubject>): void {
   it('has an end of the disk, says so, and has room again when files are gone', () =>
     using(['full', 'roomy'], async (full, roomy) => {
       if (full === undefined || roomy === undefined) return;
-      const filled = await inside(full, 'dd if=/dev/zero of=/big bs=1M count=200; sync');
-      expect(filled.stderr).toMatch(/No space left|quota exceeded/i);
+      await fill(full, '/big');
       const connection = await subject.driver.connect(full.id, signal());
       const stream = connection.start(
         { op: 'file.write', path: '/root/more', mode: 0o600, parents: false },
