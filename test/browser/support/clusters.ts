@@ -1,6 +1,8 @@
 import { connectAgent, type PlayedAgent, type Received } from '@svc/clusters/testing';
 import type { RunningPlatform } from './platform.ts';
 
+const HEARTBEAT_EVERY_MS = 10_000;
+
 /** An agent that a test plays, with a healthy cluster behind it. */
 export async function playAgent(
   platform: RunningPlatform,
@@ -9,6 +11,9 @@ export async function playAgent(
   const agent = await connectAgent({ port: Number(new URL(platform.url).port), token, clusterId: id });
   agent.hello('instance-1');
   agent.heartbeat(0.42);
+  // One that is not heard for a while counts as offline, however slow the test is.
+  const heartbeats = setInterval(() => agent.heartbeat(0.42), HEARTBEAT_EVERY_MS);
+  agent.socket.once('close', () => clearInterval(heartbeats));
   agent.say('cluster_status', { nodes: 3, pods: 41, services: 12, health: 'healthy', kubernetes_version: 'v1.33.0' });
   return agent;
 }

@@ -1,10 +1,14 @@
 import {
   NotFoundError,
+  type CallOptions,
   type ClusterInfo,
   type ClustersClient,
   type ClusterStatus,
   type Deployment,
   type Page,
+  type PageQuery,
+  type Pod,
+  type WorkloadKind,
   type Workspace,
 } from '@svc/sdk';
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
@@ -142,5 +146,81 @@ export function clusterEventsQuery(api: ClustersClient, workspace: Workspace, id
     initialPageParam: undefined as string | undefined, // the first page has no cursor
     getNextPageParam: (page) => page.nextCursor ?? undefined,
     maxPages: 40,
+  });
+}
+
+export interface ObjectFilter {
+  namespace?: string;
+  /** Part of the name. */
+  name?: string;
+}
+
+const OBJECTS_EVERY_MS = 5_000;
+const PAGE_OF_OBJECTS = 100;
+
+/** What the lists of objects have in common: pages that are read from the cluster while its agent is there. */
+function objectPages<Item>(
+  queryKey: readonly unknown[],
+  isConnected: boolean,
+  load: (page: PageQuery, options: CallOptions) => Promise<Page<Item>>,
+) {
+  return infiniteQueryOptions({
+    queryKey,
+    queryFn: ({ signal, pageParam }) => load({ cursor: pageParam, pageSize: PAGE_OF_OBJECTS }, { signal }),
+    initialPageParam: undefined as string | undefined, // the first page has no cursor
+    getNextPageParam: (page) => page.nextCursor ?? undefined,
+    maxPages: 20,
+    refetchInterval: isConnected && OBJECTS_EVERY_MS,
+  });
+}
+
+type ShownCluster = Pick<ClusterInfo, 'id' | 'connected'>;
+
+export function nodesQuery(api: ClustersClient, workspace: Workspace, { id, connected }: ShownCluster, name?: string) {
+  const key = [...clusterKey(workspace, id), 'nodes', name];
+  return objectPages(key, connected, (page, options) => api.of(id).nodes({ name, ...page }, options));
+}
+
+export function workloadsQuery(
+  api: ClustersClient,
+  workspace: Workspace,
+  { id, connected }: ShownCluster,
+  filter: ObjectFilter & { kind?: WorkloadKind },
+) {
+  const key = [...clusterKey(workspace, id), 'workloads', filter];
+  return objectPages(key, connected, (page, options) => api.of(id).workloads({ ...filter, ...page }, options));
+}
+
+export function podsQuery(
+  api: ClustersClient,
+  workspace: Workspace,
+  { id, connected }: ShownCluster,
+  filter: ObjectFilter & { labelSelector?: string; node?: string },
+) {
+  const key = [...clusterKey(workspace, id), 'pods', filter];
+  return objectPages(key, connected, (page, options) => api.of(id).pods({ ...filter, ...page }, options));
+}
+
+/** One pod by its name; null when there is none. */
+export function podQuery(
+  api: ClustersClient,
+  workspace: Workspace,
+  { id, connected }: ShownCluster,
+  { namespace, pod }: { namespace: string; pod: string },
+) {
+  return queryOptions({
+    queryKey: [...clusterKey(workspace, id), 'pods', 'one', namespace, pod],
+    queryFn: async ({ signal }): Promise<Pod | null> => {
+      let cursor: string | undefined;
+      // Of the names that hold this one it may stand on a later page.
+      do {
+        const page = await api.of(id).pods({ namespace, name: pod, cursor, pageSize: 200 }, { signal });
+        const found = page.items.find(({ name }) => name === pod);
+        if (found !== undefined) return found;
+        cursor = page.nextCursor ?? undefined;
+      } while (cursor !== undefined);
+      return null;
+    },
+    refetchInterval: connected && OBJECTS_EVERY_MS,
   });
 }

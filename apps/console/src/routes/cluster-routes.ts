@@ -1,6 +1,7 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { parseDeploymentsSearch } from '../pages/clusters/deployments/deployments-search.ts';
 import { parseEventsSearch } from '../pages/clusters/events/events-search.ts';
+import { parseObjectsSearch } from '../pages/clusters/objects/objects-search.ts';
 import { parseHistorySearch } from '../pages/clusters/overview/history-search.ts';
 import { NotFoundPage } from '../pages/faults/not-found-page.tsx';
 import { parseCreateSearch } from './create-search.ts';
@@ -8,9 +9,10 @@ import { requireWorkspace } from './guards.ts';
 import { paths } from './paths.ts';
 import { shell } from './shell-route.tsx';
 
-/** The pages are a script of their own, and the one with an editor another one. */
+/** The pages are a script of their own, and those with an editor or a terminal other ones. */
 const pages = () => import('../pages/clusters/pages.ts');
 const deploy = () => import('../pages/clusters/deploy/deploy-page.tsx');
+const podShell = () => import('../pages/clusters/pod/pod-shell-page.tsx');
 
 const clusters = createRoute({
   getParentRoute: () => shell,
@@ -28,6 +30,49 @@ const cluster = createRoute({
   loader: ({ context, params }) => requireWorkspace(context, params.workspace),
   notFoundComponent: NotFoundPage,
   component: lazyRouteComponent(pages, 'ClusterOverviewPage'),
+});
+
+const clusterNodes = createRoute({
+  getParentRoute: () => shell,
+  path: paths.clusterNodes,
+  validateSearch: parseObjectsSearch,
+  loader: ({ context, params }) => requireWorkspace(context, params.workspace),
+  notFoundComponent: NotFoundPage,
+  component: lazyRouteComponent(pages, 'NodesPage'),
+});
+
+const clusterWorkloads = createRoute({
+  getParentRoute: () => shell,
+  path: paths.clusterWorkloads,
+  validateSearch: parseObjectsSearch,
+  loader: ({ context, params }) => requireWorkspace(context, params.workspace),
+  notFoundComponent: NotFoundPage,
+  component: lazyRouteComponent(pages, 'WorkloadsPage'),
+});
+
+const clusterPods = createRoute({
+  getParentRoute: () => shell,
+  path: paths.clusterPods,
+  validateSearch: parseObjectsSearch,
+  loader: ({ context, params }) => requireWorkspace(context, params.workspace),
+  notFoundComponent: NotFoundPage,
+  component: lazyRouteComponent(pages, 'PodsPage'),
+});
+
+const clusterPod = createRoute({
+  getParentRoute: () => shell,
+  path: paths.clusterPod,
+  loader: ({ context, params }) => requireWorkspace(context, params.workspace),
+  notFoundComponent: NotFoundPage,
+  component: lazyRouteComponent(pages, 'PodLogsPage'),
+});
+
+const clusterPodShell = createRoute({
+  getParentRoute: () => shell,
+  path: paths.clusterPodShell,
+  loader: ({ context, params }) => requireWorkspace(context, params.workspace),
+  notFoundComponent: NotFoundPage,
+  component: lazyRouteComponent(podShell, 'PodShellPage'),
 });
 
 const clusterDeployments = createRoute({
@@ -75,6 +120,11 @@ const clusterSettings = createRoute({
 export const clusterRoutes = [
   clusters,
   cluster,
+  clusterNodes,
+  clusterWorkloads,
+  clusterPods,
+  clusterPod,
+  clusterPodShell,
   clusterDeployments,
   clusterDeployment,
   clusterDeploy,

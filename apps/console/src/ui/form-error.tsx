@@ -3,7 +3,17 @@ import { CircleAlert } from 'lucide-react';
 import styles from './states.module.css';
 
 /** Refusals with such a status that are no fault of the platform, and say themselves what is in the way. */
-const NAMED: ReadonlySet<string> = new Set(['AGENT_OFFLINE', 'UNSUPPORTED', 'UNAVAILABLE', 'TIMEOUT']);
+const NAMED: ReadonlySet<string> = new Set([
+  'AGENT_OFFLINE',
+  'KUBERNETES_ERROR',
+  'KUBERNETES_UNAVAILABLE',
+  'TIMEOUT',
+  'TUNNEL_BACKEND_UNREACHABLE',
+  'TUNNEL_BUSY',
+  'TUNNEL_TIMEOUT',
+  'UNAVAILABLE',
+  'UNSUPPORTED',
+]);
 
 /** What went wrong, in one sentence for a person. */
 export function describeError(error: unknown): string {

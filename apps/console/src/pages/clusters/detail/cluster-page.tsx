@@ -16,6 +16,9 @@ import { useLiveCluster } from './use-live-cluster.ts';
 
 const TABS = [
   ['overview', 'Overview', paths.cluster],
+  ['nodes', 'Nodes', paths.clusterNodes],
+  ['workloads', 'Workloads', paths.clusterWorkloads],
+  ['pods', 'Pods', paths.clusterPods],
   ['deployments', 'Deployments', paths.clusterDeployments],
   ['events', 'Events', paths.clusterEvents],
   ['settings', 'Settings', paths.clusterSettings],

@@ -12,7 +12,7 @@ import { NotRunning } from '../detail/not-running.tsx';
 import { SandboxPage } from '../detail/sandbox-page.tsx';
 import { SessionBar } from './session-bar.tsx';
 import { TerminalView } from './terminal-view.tsx';
-import styles from './terminal.module.css';
+import styles from '../../../terminal/terminal.module.css';
 import type { TerminalWish } from './use-terminal.ts';
 
 const route = getRouteApi('/shell/w/$workspace/sandboxes/$sandbox');

@@ -2,9 +2,9 @@ import { Search } from 'lucide-react';
 import { useRef, useState, type ReactNode } from 'react';
 import { Button, IconButton } from '../../../ui/button.tsx';
 import { Status } from '../../../ui/badge.tsx';
-import { FindBar } from './find-bar.tsx';
+import { FindBar } from '../../../terminal/find-bar.tsx';
 import { endingOf, type Ending } from './terminal-words.ts';
-import styles from './terminal.module.css';
+import styles from '../../../terminal/terminal.module.css';
 import { useTerminal, type TerminalState, type TerminalWish } from './use-terminal.ts';
 
 export interface TerminalViewProps {

@@ -3,7 +3,7 @@ import { useEffect, useRef, useState, type RefObject } from 'react';
 import { useSandboxes } from '../../../api/sandboxes.ts';
 import { useShownTheme } from '../../../session/theme.ts';
 import { formatBytes } from '../../../ui/format-bytes.ts';
-import { loadTerminalFont, TerminalScreen } from './terminal-screen.ts';
+import { loadTerminalFont, TerminalScreen } from '../../../terminal/terminal-screen.ts';
 
 export interface TerminalWish {
   sandboxId: string;

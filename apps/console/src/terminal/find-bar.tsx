@@ -1,7 +1,7 @@
 import { ChevronDown, ChevronUp, X } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
-import { IconButton } from '../../../ui/button.tsx';
-import { TextField } from '../../../ui/field.tsx';
+import { IconButton } from '../ui/button.tsx';
+import { TextField } from '../ui/field.tsx';
 import type { TerminalScreen } from './terminal-screen.ts';
 import styles from './terminal.module.css';
 

@@ -1,0 +1,97 @@
+import type { ClusterInfo, ClusterNode, Workspace } from '@svc/sdk';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { Server } from 'lucide-react';
+import { nodesQuery, useClusters } from '../../../api/clusters.ts';
+import { paths } from '../../../routes/paths.ts';
+import { useWorkspace } from '../../../session/use-session.ts';
+import { Status } from '../../../ui/badge.tsx';
+import { EmptyState } from '../../../ui/states.tsx';
+import type { Column } from '../../../ui/table.tsx';
+import { RelativeTime } from '../../../ui/time.tsx';
+import { ClusterPage } from '../detail/cluster-page.tsx';
+import { ObjectFilters } from './object-filters.tsx';
+import { ObjectList } from './object-list.tsx';
+import { formatCores, formatMemory, nodeWords, usedOf } from './object-words.ts';
+import styles from './objects.module.css';
+
+const route = getRouteApi('/shell/w/$workspace/clusters/$cluster/nodes');
+
+export function NodesPage() {
+  return <ClusterPage current="nodes">{(cluster) => <Nodes cluster={cluster} />}</ClusterPage>;
+}
+
+function Nodes({ cluster }: { cluster: ClusterInfo }) {
+  const api = useClusters();
+  const workspace = useWorkspace();
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const nodes = useInfiniteQuery(nodesQuery(api, workspace, cluster, search.name));
+  return (
+    <div className={styles['page']}>
+      <ObjectFilters
+        what="nodes"
+        search={search}
+        withNamespace={false}
+        onChange={(next) => void navigate({ search: next, replace: true, resetScroll: false })}
+      />
+      <ObjectList<ClusterNode>
+        query={nodes}
+        caption="Nodes"
+        columns={nodeColumns(workspace, cluster)}
+        rowKey={({ name }) => name}
+        empty={<EmptyState icon={<Server size={18} />} title="No nodes" />}
+      />
+    </div>
+  );
+}
+
+const figure = { align: 'end', width: '9.5rem', wideOnly: true } as const;
+
+function nodeColumns(workspace: Workspace, cluster: ClusterInfo): Column<ClusterNode>[] {
+  const params = { workspace: workspace.uuid, cluster: cluster.id };
+  return [
+    {
+      id: 'name',
+      header: 'Name',
+      cell: ({ name, roles }) => (
+        <span className={styles['name']}>
+          <Link to={paths.clusterPods} params={params} search={{ node: name }} title={`Pods on ${name}`}>
+            {name}
+          </Link>
+          <span className={styles['under']}>{roles.length === 0 ? 'worker' : roles.join(', ')}</span>
+        </span>
+      ),
+    },
+    {
+      id: 'state',
+      header: 'State',
+      width: '9rem',
+      cell: (node) => {
+        const { word, tone } = nodeWords(node);
+        return <Status tone={tone}>{word}</Status>;
+      },
+    },
+    {
+      ...figure,
+      id: 'cpu',
+      header: 'CPU',
+      cell: (node) => usedOf(node.cpu_usage_cores, node.cpu_capacity_cores, formatCores),
+    },
+    {
+      ...figure,
+      id: 'memory',
+      header: 'Memory',
+      width: '12rem',
+      cell: (node) => usedOf(node.memory_usage_bytes, node.memory_capacity_bytes, formatMemory),
+    },
+    { id: 'kubelet', header: 'Kubelet', width: '8rem', wideOnly: true, cell: (node) => node.kubelet_version ?? '–' },
+    {
+      id: 'age',
+      header: 'Made',
+      width: '7.5rem',
+      narrowWidth: '6.5rem',
+      cell: ({ created_at: at }) => <span className="muted">{at === null ? '–' : <RelativeTime at={at} />}</span>,
+    },
+  ];
+}

@@ -1,0 +1,48 @@
+import type { Page } from '@svc/sdk';
+import type { InfiniteData, UseInfiniteQueryResult } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import { Button } from '../../../ui/button.tsx';
+import { describeError } from '../../../ui/form-error.tsx';
+import { ErrorState } from '../../../ui/states.tsx';
+import { Table, type Column } from '../../../ui/table.tsx';
+import { RelativeTime } from '../../../ui/time.tsx';
+import styles from './objects.module.css';
+
+export interface ObjectListProps<Item> {
+  query: UseInfiniteQueryResult<InfiniteData<Page<Item>>>;
+  caption: string;
+  columns: readonly Column<Item>[];
+  rowKey: (item: Item) => string;
+  empty: ReactNode;
+}
+
+/** Objects as they were read last. What could not be read anew stays, and says how old it is. */
+export function ObjectList<Item>({ query, caption, columns, rowKey, empty }: ObjectListProps<Item>) {
+  if (query.data === undefined && query.isError) {
+    return <ErrorState error={query.error} onRetry={() => void query.refetch()} />;
+  }
+  return (
+    <div className={styles['list']}>
+      {query.isError && (
+        <p className={styles['stale']} role="status">
+          As it was <RelativeTime at={new Date(query.dataUpdatedAt).toISOString()} />. {describeError(query.error)}
+        </p>
+      )}
+      <Table
+        caption={caption}
+        columns={columns}
+        rows={query.data?.pages.flatMap(({ items }) => items)}
+        rowKey={rowKey}
+        empty={empty}
+        skeletonRows={6}
+      />
+      {query.hasNextPage && (
+        <div className={styles['more']}>
+          <Button pending={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
+            Show more
+          </Button>
+        </div>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,38 @@
+import { describe, expect, it } from 'vitest';
+import { formatCores, nodeWords, usedOf, podWords, workloadWords } from './object-words.ts';
+import { nameFault, parseObjectsSearch } from './objects-search.ts';
+
+describe('what runs in a cluster, in words', () => {
+  it.each([
+    [{ state: 'Running', ready: true }, 'Running', 'ok'],
+    [{ state: 'Running', ready: false }, 'Not ready', 'warn'],
+    [{ state: 'ContainerCreating', ready: false }, 'ContainerCreating', 'warn'],
+    [{ state: 'Init:1/2', ready: false }, 'Init:1/2', 'warn'],
+    [{ state: 'CrashLoopBackOff', ready: false }, 'CrashLoopBackOff', 'danger'],
+    [{ state: 'Completed', ready: false }, 'Completed', 'neutral'],
+  ])('a pod %j is %s', (pod, word, tone) => expect(podWords(pod)).toEqual({ word, tone }));
+
+  it('says first what is worst about a node', () => {
+    const node = { state: 'ready', schedulable: false, pressures: [] as string[] } as const;
+    expect(nodeWords(node)).toEqual({ word: 'Cordoned', tone: 'warn' });
+    expect(nodeWords({ ...node, pressures: ['DiskPressure'] })).toEqual({ word: 'DiskPressure', tone: 'warn' });
+    expect(nodeWords({ ...node, state: 'unknown' })).toEqual({ word: 'Does not report', tone: 'danger' });
+  });
+
+  it('knows the states of workloads, and lets others be', () => {
+    expect(workloadWords({ state: 'scaled_down' })).toEqual({ word: 'Scaled down', tone: 'neutral' });
+    expect(workloadWords({ state: 'odd' })).toEqual({ word: 'Odd', tone: 'neutral' });
+    expect([usedOf(0.5, 2, formatCores), usedOf(null, 2, formatCores)]).toEqual(['500 m of 2', '2']);
+    expect([formatCores(0.12), formatCores(1.52), formatCores(null)]).toEqual(['120 m', '1.5', '–']);
+  });
+
+  it('has filters in the URL that can be right', () => {
+    expect(parseObjectsSearch({ kind: 'Job', name: 7, selector: 'app=web' })).toEqual({
+      kind: 'Job',
+      name: '7',
+      selector: 'app=web',
+    });
+    expect(parseObjectsSearch({ kind: 'toString', namespace: '' })).toEqual({});
+    expect([nameFault('web-1'), nameFault('Web')]).toEqual([undefined, 'Small letters, digits, dots and hyphens.']);
+  });
+});

@@ -1,0 +1,36 @@
+import type { WorkloadKind } from '@svc/sdk';
+
+/** What is looked for stands in the URL, so that a finding can be passed on. */
+export interface ObjectsSearch {
+  /** Part of a name. */
+  name?: string;
+  namespace?: string;
+  kind?: WorkloadKind;
+  /** Labels of pods, such as `app=web`. */
+  selector?: string;
+  node?: string;
+}
+
+export const KINDS: readonly WorkloadKind[] = ['Deployment', 'StatefulSet', 'DaemonSet', 'CronJob', 'Job'];
+
+export function parseObjectsSearch({ name, namespace, kind, selector, node }: Record<string, unknown>): ObjectsSearch {
+  const known = KINDS.find((each) => each === kind);
+  const texts = { name: textOf(name), namespace: textOf(namespace), selector: textOf(selector), node: textOf(node) };
+  return {
+    ...(texts.name !== '' && { name: texts.name }),
+    ...(texts.namespace !== '' && { namespace: texts.namespace }),
+    ...(known !== undefined && { kind: known }),
+    ...(texts.selector !== '' && { selector: texts.selector }),
+    ...(texts.node !== '' && { node: texts.node }),
+  };
+}
+
+/** What looks like a number was made one by the router. */
+function textOf(value: unknown): string {
+  return typeof value === 'string' || typeof value === 'number' ? String(value).slice(0, 253) : '';
+}
+
+/** Why a name cannot be looked for; undefined for a good one. */
+export function nameFault(name: string): string | undefined {
+  return /^[a-z0-9.-]*$/.test(name) ? undefined : 'Small letters, digits, dots and hyphens.';
+}
