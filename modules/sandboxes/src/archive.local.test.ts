@@ -1,7 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { open } from 'node:fs/promises';
+import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { skippedTitle } from '@svc/testing';
+import { skippedTitle, temporaryFolder } from '@svc/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { localDriverReason } from './testing/local-subject.ts';
 import { startPlatform, type TestPlatform } from './testing/platform.ts';
@@ -13,6 +15,18 @@ const title = 'archives of a real sandbox';
 function tooManyEntries(): Buffer {
   const header = tarArchive([{ name: 'same' }]).subarray(0, 512);
   return gzipSync(Buffer.concat(Array.from({ length: 100_001 }, () => header)));
+}
+
+/** A file of which nearly all is a hole, as GNU tar sends it: a few kilobytes stand for any size. */
+async function sparse(format: 'gnu' | 'pax', sizeBytes: number): Promise<Buffer> {
+  await using folder = await temporaryFolder();
+  const file = await open(join(folder.path, 'hole'), 'w');
+  await file.truncate(sizeBytes);
+  await file.write('end', sizeBytes - 3);
+  await file.close();
+  const made = execFileSync('tar', ['-C', folder.path, '--sparse', `--format=${format}`, '-cf', '-', 'hole']);
+  expect(made.length).toBeLessThan(64 * 1024);
+  return made;
 }
 
 describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, reason), () => {
@@ -164,6 +178,19 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     const answer = await send('/srv/broken', make());
     expect([answer.status, ((await answer.json()) as { code: string }).code]).toEqual([status, code]);
     expect(await run('test ! -e /srv/broken; ls -A /srv | grep svc- || true')).toBe('');
+  });
+
+  it.each(['gnu', 'pax'] as const)('refuses sparse files that stand for more than they may (%s)', async (format) => {
+    // Beyond the disk; and within it, yet out of nothing.
+    for (const sizeBytes of [2 ** 40, 160 << 20]) {
+      const answer = await send('/srv/sparse', await sparse(format, sizeBytes));
+      expect([answer.status, await answer.json()]).toMatchObject([413, { code: 'ARCHIVE_TOO_LARGE' }]);
+      expect(await run('test ! -e /srv/sparse; ls -A /srv | grep svc- || true')).toBe('');
+    }
+    expect((await send('/srv/holes', await sparse(format, 1 << 20))).status).toBe(200);
+    expect(await run('wc -c < /srv/holes/hole; tail -c 4 /srv/holes/hole | tr "\\000" 0; rm -r /srv/holes')).toBe(
+      '1048576\n0end',
+    );
   });
 
   it('moves nothing when a folder stands where the archive has a file, or the other way round', async () => {

@@ -9,6 +9,9 @@ const reason = localDriverReason();
 const title = 'terminals of a real sandbox';
 const command = (...argv: string[]): string => Buffer.from(JSON.stringify(argv)).toString('base64url');
 
+/** Many times what is held anywhere on the way. */
+const FLOOD_BYTES = 250_000_000;
+
 describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, reason), () => {
   let platform: TestPlatform;
   let id: string;
@@ -134,6 +137,25 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     flood.type('exit 0\n');
     expect(await flood.closed).toMatchObject({ code: 1000 });
     await other.close();
+  });
+
+  it('carries a long flood whole, in memory that does not grow with it', async () => {
+    const flood = await open('?encoding=binary');
+    const wait = 'dd bs=1 count=1 2> /dev/null > /dev/null';
+    flood.type(`exec sh -c "stty raw -echo; echo rea''dy; ${wait}; yes 0123456789 | head -c ${FLOOD_BYTES}"\n`);
+    await flood.shows(/ready\r?\n$/);
+    flood.keep = false;
+    const [bytesBefore, rssBefore] = [flood.receivedBytes, process.memoryUsage.rss()];
+    let [most, messages] = [0, 0];
+    flood.socket.on('message', () => {
+      messages += 1;
+      if (messages % 50 === 0) most = Math.max(most, process.memoryUsage.rss() - rssBefore);
+    });
+    flood.type('x');
+    expect(await flood.closed).toMatchObject({ code: 1000, reason: '{"exit_code":0}' });
+    expect(flood.receivedBytes - bytesBefore).toBe(FLOOD_BYTES);
+    // The client's messages are in this process too, until they are collected.
+    expect(most).toBeLessThan(192 * 1024 * 1024);
   });
 
   it('ends what a command started when its client goes away', async () => {

@@ -96,6 +96,22 @@ describe('AgentConnection', () => {
     expect(await connection.closed).toBeInstanceOf(ProtocolViolation);
   });
 
+  it('takes no more than the window of a flood that nobody passes on, in large or in the smallest frames', async () => {
+    for (const sizeBytes of [65_535, 1]) {
+      const connection = await open();
+      let taken = 0;
+      const stream = connection.start({ op: 'file.read' }, { data: (bytes) => (taken += bytes.length) });
+      const socket = await helper();
+      const flood = Buffer.concat(
+        Array.from({ length: Math.ceil((1 << 20) / sizeBytes) }, () => encodeDataFrame(1, 1, Buffer.alloc(sizeBytes))),
+      );
+      for (let sent = 0; sent < 8 && !socket.destroyed; sent += 1) socket.write(flood);
+      expect(await stream.outcome).toMatchObject({ ok: false, code: 'LOST' });
+      expect(await connection.closed).toBeInstanceOf(ProtocolViolation);
+      expect(taken).toBeLessThanOrEqual(STREAM_WINDOW_BYTES);
+    }
+  });
+
   it('sends no more than the window until the helper grants more', async () => {
     const connection = await open();
     const stream = connection.start({ op: 'process.start' });

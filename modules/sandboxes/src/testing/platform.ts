@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { createHttpApp, createListener, UpgradeRouter } from '@svc/http';
+import { createHttpApp, createListener, UpgradeRouter, type ListenerLimits } from '@svc/http';
 import { migrations } from '@svc/migrations';
 import { migrate, openDatabase } from '@svc/sql';
 import { createLogger, createMetrics, type Metrics } from '@svc/telemetry';
@@ -49,6 +49,8 @@ export interface TestPlatformOptions {
   readonly config?: Partial<SandboxesConfig>;
   /** Where the module's figures go; a new registry when none is given. */
   readonly metrics?: () => Metrics;
+  /** What differs of the listener's limits, asked for at every opening. */
+  readonly limits?: () => Partial<ListenerLimits>;
   /** The image that is made before the tests begin; by default the catalog's own. */
   readonly prepare?: string;
 }
@@ -142,6 +144,7 @@ async function openOnce(
       if (!module.handlePreview(request, response)) app.routing(request, response);
     },
     onUpgrade: router.dispatch,
+    ...(options.limits === undefined ? {} : { limits: options.limits() }),
   });
   url = `http://127.0.0.1:${await listener.listen(0, '127.0.0.1')}`;
   const stop = new AbortController();
