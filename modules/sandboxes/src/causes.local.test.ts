@@ -29,7 +29,8 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     (JSON.parse(readFileSync(join(platform.runFolder, 'sandboxes', id, 'state.json'), 'utf8')) as { pid: number }).pid;
 
   beforeAll(async () => {
-    platform = await startPlatform({ prepare: 'busybox', config: { max_per_caller: 100 } });
+    // What is taken away here is there already in a prepared start.
+    platform = await startPlatform({ prepare: 'busybox', config: { max_per_caller: 100, prepared_starts: 0 } });
     const resources = { memory_mb: 64, disk_mb: 64 };
     id = (await post('?wait_ms=30000', { image: 'busybox', resources })).body['id'];
     await shell('echo kept > /kept');

@@ -168,6 +168,12 @@ export const sandboxesConfigSchema = Type.Object({
     maxItems: 20,
     description: 'Images of which sandboxes with the default resources wait ready; how many goes with their use',
   }),
+  prepared_starts: amount(
+    2,
+    0,
+    64,
+    'Starts that the local driver makes ahead by half, without image or owner, for sandboxes with the default disk and network; 0 = none',
+  ),
   default_image: Type.String({ default: 'debian', description: 'The image that the catalog marks as default' }),
   images: Type.Array(imageSchema, {
     default: [],

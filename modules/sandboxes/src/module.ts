@@ -18,6 +18,7 @@ import { Boots } from './domain/boots.ts';
 import type { SandboxContext } from './domain/context.ts';
 import { KeyedMutex } from './domain/keyed-mutex.ts';
 import { LiveSandboxes } from './domain/live-sandboxes.ts';
+import { newSandboxId } from './domain/identifiers.ts';
 import type { Effects } from './domain/ports.ts';
 import { wake } from './domain/pausing.ts';
 import { reconcile } from './domain/reconcile.ts';
@@ -57,7 +58,8 @@ import { createPreviewPart } from './preview-module.ts';
 import { createSandboxRepository } from './store/sandbox-repository.ts';
 import type { SandboxTables } from './store/tables.ts';
 import { createTicketRepository } from './store/ticket-repository.ts';
-import { observeWarmPool, warmPoolOf } from './warm-pool-assembly.ts';
+import { observePreparedStarts } from './prepared-start-metrics.ts';
+import { defaultsOf, observeWarmPool, warmPoolOf } from './warm-pool-assembly.ts';
 import { TerminalHub } from './terminal/terminal-hub.ts';
 
 export interface SandboxesDependencies {
@@ -140,6 +142,7 @@ export async function createSandboxesModule(deps: SandboxesDependencies): Promis
   observe(deps.metrics, context, hub, commands);
   usage.observe(deps.metrics);
   observeWarmPool(deps.metrics, pool);
+  observePreparedStarts(deps.metrics, driver);
   const { access, publicUrl } = deps;
   const domain = config.preview_domain;
   const { kysely } = database;
@@ -302,6 +305,8 @@ function localDriver(
     addressPrefix: deps.config.address_prefix,
     nameservers: deps.config.nameservers,
     egressRefused,
+    prepared: { ...defaultsOf(deps.config), count: deps.config.prepared_starts },
+    newId: () => newSandboxId((size) => (deps.effects?.randomBytes ?? randomBytes)(size)),
     log: deps.log,
   });
 }

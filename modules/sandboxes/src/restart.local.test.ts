@@ -22,7 +22,9 @@ function tracesOf(ids: ReadonlySet<string>, folder: string): Record<string, stri
       .filter(ours),
     // A slot is the number of an interface and of a range of ids.
     slots: readdirSync('/run/svc/slots').filter((slot) => ours(read(`/run/svc/slots/${slot}`))),
-    loops: readdirSync('/sys/block').filter((name) => read(`/sys/block/${name}/loop/backing_file`).includes(folder)),
+    loops: readdirSync('/sys/block').filter((name) =>
+      read(`/sys/block/${name}/loop/backing_file`).includes(`${folder}/sandboxes/disks`),
+    ),
     disks: readdirSync(join(folder, 'sandboxes/disks')),
     runFolders: readdirSync('/run/svc').flatMap((name) => list(`/run/svc/${name}/sandboxes`).filter(ours)),
   };

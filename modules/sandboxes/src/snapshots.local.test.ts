@@ -36,7 +36,9 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
   const loops = (): string[] =>
     readdirSync('/sys/block').filter((name) => {
       try {
-        return readFileSync(`/sys/block/${name}/loop/backing_file`, 'utf8').includes(platform.folder);
+        return readFileSync(`/sys/block/${name}/loop/backing_file`, 'utf8').includes(
+          `${platform.folder}/sandboxes/disks`,
+        );
       } catch {
         return false;
       }

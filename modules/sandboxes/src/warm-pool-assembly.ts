@@ -4,6 +4,7 @@ import type { SandboxesConfig } from './config.ts';
 import type { Boots } from './domain/boots.ts';
 import type { SandboxContext } from './domain/context.ts';
 import { WarmPool } from './domain/warm-pool.ts';
+import type { SandboxSpec } from './drivers/driver.ts';
 import type { ImageCatalog } from './images/catalog.ts';
 
 const DEFAULT_MIN = 2;
@@ -17,7 +18,6 @@ export function warmPoolOf(
   config: SandboxesConfig,
   catalog: ImageCatalog,
 ): WarmPool {
-  const { resources, network } = config;
   return new WarmPool({
     driver,
     plans: config.warm_pool.flatMap(({ image, min = DEFAULT_MIN, max = DEFAULT_MAX }) => {
@@ -26,22 +26,26 @@ export function warmPoolOf(
       log.warn({ image }, 'sandboxes.warm_pool names an image that is not in the catalog');
       return [];
     }),
-    defaults: {
-      resources: {
-        cpuMillis: Math.round(resources.cpu * 1000),
-        memoryMb: resources.memory_mb,
-        diskMb: resources.disk_mb,
-        pids: resources.pids,
-      },
-      network,
-      isolation: 'default',
-    },
+    defaults: { ...defaultsOf(config), isolation: 'default' },
     imageName: (name) => catalog.find(name)?.name ?? null,
     isBusy: () => boots.underWay > 0,
     memoryIsShort: () => freemem() < totalmem() * SPARE_MEMORY,
     effects,
     log,
   });
+}
+
+/** What a create that asks for nothing gets. */
+export function defaultsOf({ resources, network }: SandboxesConfig): Pick<SandboxSpec, 'resources' | 'network'> {
+  return {
+    resources: {
+      cpuMillis: Math.round(resources.cpu * 1000),
+      memoryMb: resources.memory_mb,
+      diskMb: resources.disk_mb,
+      pids: resources.pids,
+    },
+    network,
+  };
 }
 
 export function observeWarmPool(metrics: Metrics, pool: WarmPool): void {

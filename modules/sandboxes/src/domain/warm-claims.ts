@@ -7,10 +7,11 @@ import type { Sandbox } from './sandbox.ts';
 import type { WarmPool } from './warm-pool.ts';
 import type { WarmSandbox } from './warm-shelf.ts';
 
-/** A draft, on a warm sandbox where there is one for it. */
+/** A draft, on a warm sandbox where there is one for it, else on a prepared start where there is one. */
 export interface WarmClaim {
   readonly sandbox: Sandbox;
   readonly warm: WarmSandbox | null;
+  readonly isPrepared: boolean;
 }
 
 /** Brings a create and a warm sandbox together: the sandbox's id is the one that it was started with. */
@@ -27,20 +28,27 @@ export class WarmClaims {
 
   /** One that fits as it is is recorded as running at once, which spares a write. */
   claim(request: CreateRequest, draft: Sandbox): WarmClaim {
-    if (request.snapshotId !== null) return { sandbox: draft, warm: null };
+    if (request.snapshotId !== null) return { sandbox: draft, warm: null, isPrepared: false };
     const hostname = request.name === null ? null : hostnameOf(request.name);
     const warm = this.#pool.take({ ...specPartOf(request), hostname });
-    if (warm === null) return { sandbox: draft, warm };
+    if (warm === null) return this.#claimPrepared(request, draft);
     const sandbox = { ...draft, id: warm.spec.id, name: request.name ?? warm.name };
     if (!this.#pool.isFit(warm, { ...warm.spec, ...specPartOf(request), hostname: hostnameOf(sandbox.name) })) {
-      return { sandbox, warm };
+      return { sandbox, warm, isPrepared: false };
     }
-    return { sandbox: { ...sandbox, status: 'running', startedAt: draft.createdAt }, warm };
+    const running = { ...sandbox, status: 'running', startedAt: draft.createdAt } as const;
+    return { sandbox: running, warm, isPrepared: false };
+  }
+
+  #claimPrepared(request: CreateRequest, draft: Sandbox): WarmClaim {
+    const id = this.#context.driver.preparedStarts?.take(specPartOf(request)) ?? null;
+    return { sandbox: id === null ? draft : { ...draft, id }, warm: null, isPrepared: id !== null };
   }
 
   /** The record was refused, so nothing happened to the sandbox. */
-  release({ warm }: WarmClaim): void {
+  release({ sandbox, warm, isPrepared }: WarmClaim): void {
     if (warm !== null) this.#pool.giveBack(warm);
+    if (isPrepared) this.#context.driver.preparedStarts?.giveBack(sandbox.id);
   }
 
   /** The record is there: the sandbox is looked after from now on, or brought up first. */

@@ -75,6 +75,25 @@ export interface SnapshotDriver {
   list(): Promise<readonly string[]>;
 }
 
+export interface PreparedFigures {
+  readonly ready: number;
+  readonly target: number;
+  /** Starts that found one that fits, and that did not. */
+  readonly hits: number;
+  readonly misses: number;
+}
+
+/** Halves of starts, made before anybody asked: nothing of an image or of a tenant is in them. */
+export interface PreparedStarts {
+  /**
+   * The id of one that a sandbox of this kind can begin with, or null. It is the caller's from now on, who creates a sandbox
+   * of that id, or gives it back unused.
+   */
+  take(wish: Omit<SandboxSpec, 'id' | 'hostname'>): string | null;
+  giveBack(id: string): void;
+  figures(): PreparedFigures;
+}
+
 /**
  * Where sandboxes run. One contract suite (`driver-contract.ts`) runs on every implementation and on the fake. All
  * methods throw an `AppError` of the module's catalogue; its code becomes the cause code of the sandbox.
@@ -102,6 +121,8 @@ export interface SandboxDriver {
   imageVersion?(image: string): Promise<string | null>;
   /** Absent: the driver cannot. */
   readonly snapshots?: SnapshotDriver;
+  /** Absent, or null until it is open: the driver makes none. */
+  readonly preparedStarts?: PreparedStarts | null;
   inspect(id: string): Promise<SandboxCondition>;
   stats(id: string): Promise<SandboxStats>;
   /** Everything inside stands still and keeps its memory. Repeating it changes nothing. */

@@ -1,9 +1,11 @@
+import { randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createLogger } from '@svc/telemetry';
 import { requirement, temporaryFolder, type TemporaryFolder } from '@svc/testing';
 import { Value } from 'typebox/value';
 import { sandboxesConfigSchema } from '../config.ts';
+import { newSandboxId } from '../domain/identifiers.ts';
 import { LocalDriver } from '../drivers/local/local-driver.ts';
 import type { RuntimeKind } from '../drivers/local/runtime.ts';
 import { ImageCatalog, type ImageEntry, type ImageSourceSpec } from '../images/catalog.ts';
@@ -25,6 +27,12 @@ export interface LocalSubject {
   dispose(): Promise<void>;
 }
 
+/** What prepared starts of the subject are for. */
+export const PREPARED_KIND = {
+  resources: { cpuMillis: 1000, memoryMb: 128, diskMb: 64, pids: 64 },
+  network: 'egress',
+} as const;
+
 /** Why the local driver cannot be tried here, or null. */
 export function localDriverReason(runtime: RuntimeKind = 'builtin'): string | null {
   return requirement(
@@ -45,10 +53,12 @@ export async function localSubject(
     nameservers = [],
     refused = () => undefined,
     runsc = null,
+    preparedStarts = 0,
   }: {
     nameservers?: readonly string[];
     refused?: (sandboxId: string, host: string) => void;
     runsc?: string | null;
+    preparedStarts?: number;
   } = {},
 ): Promise<LocalSubject> {
   const folder = await temporaryFolder('svc-sandboxes-');
@@ -79,6 +89,8 @@ export async function localSubject(
       addressPrefix: '100.96',
       nameservers,
       egressRefused: refused,
+      prepared: { ...PREPARED_KIND, count: preparedStarts },
+      newId: () => newSandboxId(randomBytes),
       log: createLogger({ level: 'warn', name: 'test' }),
     });
   const driver = again();

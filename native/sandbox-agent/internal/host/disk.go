@@ -13,6 +13,10 @@ func fillDisk(root string, files map[string]string) error {
 	if err := os.MkdirAll(root+"/upper", 0o755); err != nil {
 		return rootfsStep("prepare the disk", err)
 	}
+	return writeFirstFiles(root, files)
+}
+
+func writeFirstFiles(root string, files map[string]string) error {
 	for name, content := range files {
 		if strings.HasPrefix(name, "/") || strings.Contains(name, "..") {
 			return rootfsStep("prepare the disk", syscall.EINVAL)

@@ -141,7 +141,7 @@ func (l *cgroupLayout) diskBytes(s *state) int64 {
 // stop asks the helper to end everything, waits, and then kills. It answers when nothing of the sandbox runs any more.
 func (h *host) stop(sandbox string, timeoutMs int) (any, error) {
 	s, err := h.readState(sandbox)
-	if err == nil && s.Pid > 1 {
+	if err == nil && s.Pid > 1 && s.PreparedDisk == "" { // which has nothing to end, and hears no signal
 		if err := h.cgroups.thaw(sandbox); err != nil { // what stands still hears no signal
 			return nil, err
 		}
@@ -162,6 +162,9 @@ func (h *host) stop(sandbox string, timeoutMs int) (any, error) {
 
 // clean kills what still runs and takes away everything but the disk. It is safe to repeat and on what never started.
 func (h *host) clean(sandbox string) (any, error) {
+	if ready := h.prepared.take(sandbox); ready != nil {
+		ready.close()
+	}
 	folder := h.folder(sandbox)
 	s, err := h.readState(sandbox)
 	if err == nil && s.Pid > 1 {
@@ -185,6 +188,9 @@ func (h *host) clean(sandbox string) (any, error) {
 		return nil, err
 	}
 	if s != nil {
+		if s.PreparedDisk != "" {
+			_ = os.Remove(s.PreparedDisk)
+		}
 		if s.Network == "egress" {
 			h.disconnect(s.Slot)
 			if s.Nft != "" {

@@ -127,6 +127,11 @@ func (h *host) handle(r *request) (any, error) {
 			return nil, step("read a request", errors.New("no plan"))
 		}
 		return h.start(r.Sandbox, r.Plan)
+	case "prepare":
+		if r.Plan == nil {
+			return nil, step("read a request", errors.New("no plan"))
+		}
+		return h.prepare(r.Sandbox, r.Plan)
 	case "adjust":
 		if r.Limits == nil {
 			return nil, step("read a request", errors.New("no limits"))

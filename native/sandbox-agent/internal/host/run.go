@@ -101,6 +101,9 @@ type host struct {
 	network networkOnce
 	binary  ownBinary
 	filters filterCache
+	// mounting is held for reading while a start has mounts in our namespace.
+	mounting sync.RWMutex
+	prepared preparedStarts
 }
 
 func newHost(o options) (*host, error) {
@@ -151,6 +154,7 @@ func (h *host) serve(from io.Reader) {
 		}()
 	}
 	h.running.Wait() // what was begun is finished, also when the platform is gone
+	h.dropPrepared()
 }
 
 func (h *host) send(r reply) {

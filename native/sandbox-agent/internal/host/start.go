@@ -24,13 +24,21 @@ type state struct {
 	Network    string `json:"network"`
 	Socket     string `json:"socket"`
 	Address    string `json:"address,omitempty"`
+	// PreparedDisk is set while it waits for the other half of its start: the file that will be its disk then.
+	PreparedDisk string `json:"prepared_disk,omitempty"`
 	// Nft is set when the sandbox has a firewall table of its own.
 	Nft string `json:"nft,omitempty"`
 }
 
 // start brings a sandbox up. What a failed start made is undone before it answers; the disk stays.
 func (h *host) start(sandbox string, p *plan) (*state, error) {
-	if known, err := h.readState(sandbox); err == nil && alive(known) {
+	h.mounting.RLock()
+	defer h.mounting.RUnlock()
+	if ready := h.prepared.take(sandbox); ready != nil {
+		if started, err := h.startPrepared(ready, p); err == nil {
+			return started, nil
+		}
+	} else if known, err := h.readState(sandbox); err == nil && known.PreparedDisk == "" && alive(known) {
 		return known, nil
 	}
 	if _, err := h.clean(sandbox); err != nil {
@@ -46,7 +54,9 @@ func (h *host) start(sandbox string, p *plan) (*state, error) {
 	return started, nil
 }
 
-func (h *host) tryStart(sandbox string, p *plan) (*state, error) {
+// claimFolder makes the run folder and gives the sandbox its slot. The disk is that of a prepared start, or empty: from the
+// first state on it tells that this is no sandbox yet.
+func (h *host) claimFolder(sandbox string, p *plan, preparedDisk string) (*state, error) {
 	folder := h.folder(sandbox)
 	for _, directory := range []string{folder, folder + "/layers", folder + "/disk", folder + "/rootfs"} {
 		if err := os.MkdirAll(directory, 0o711); err != nil {
@@ -58,13 +68,22 @@ func (h *host) tryStart(sandbox string, p *plan) (*state, error) {
 		return nil, err
 	}
 	s := &state{Sandbox: sandbox, Slot: slot, Runtime: p.Runtime, Kind: p.RuntimeKind, Network: p.Network.Mode, Socket: h.socket(sandbox)}
+	s.PreparedDisk = preparedDisk
 	if p.Network.Restrict != "" {
 		s.Nft = p.Network.Nft
 	}
-	if err := h.writeState(s); err != nil { // with the slot in it, clean() knows what to give back
+	return s, h.writeState(s) // with the slot in it, clean() knows what to give back
+}
+
+// baseOf is the first id of the sandbox's range.
+func (h *host) baseOf(s *state, p *plan) uint32 { return p.UidBase + uint32(s.Slot)*p.UidCount }
+
+func (h *host) tryStart(sandbox string, p *plan) (*state, error) {
+	s, err := h.claimFolder(sandbox, p, "")
+	if err != nil {
 		return nil, err
 	}
-	base := p.UidBase + uint32(slot)*p.UidCount
+	base := h.baseOf(s, p)
 	if p.RuntimeKind == "builtin" {
 		err = h.runBuiltin(s, p, base)
 	} else {
@@ -77,7 +96,7 @@ func (h *host) tryStart(sandbox string, p *plan) (*state, error) {
 		return nil, step("find the sandbox's first process", err)
 	}
 	// The sandbox holds its own copies now; here they would only make every later namespace dearer.
-	if err := unmountRoot(folder); err != nil {
+	if err := unmountRoot(h.folder(sandbox)); err != nil {
 		return nil, err
 	}
 	return s, h.writeState(s)

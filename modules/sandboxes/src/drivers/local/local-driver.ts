@@ -22,7 +22,8 @@ import { LauncherFailure } from './launcher-process.ts';
 import { LocalSnapshots } from './local-snapshots.ts';
 import { prepareMachine, type Machine } from './machine.ts';
 import type { RuntimeKind } from './runtime.ts';
-import { adjustment, firstFiles, startPlan } from './start-plan.ts';
+import { LocalPreparedStarts, type PreparedKind } from './local-prepared-starts.ts';
+import { adjustment, firstFiles, preparationPlan, startPlan } from './start-plan.ts';
 
 export interface LocalDriverOptions {
   /** Disks and what was made of each sandbox; kept. */
@@ -41,6 +42,9 @@ export interface LocalDriverOptions {
   readonly nameservers: readonly string[];
   /** A sandbox asked for the name of a host that it may not reach. */
   readonly egressRefused: (sandboxId: string, host: string) => void;
+  /** Starts that are made ahead by half, so many for sandboxes of this kind. */
+  readonly prepared: PreparedKind & { readonly count: number };
+  readonly newId: () => string;
   readonly log: Logger;
 }
 
@@ -52,6 +56,7 @@ export class LocalDriver implements SandboxDriver {
   readonly #options: LocalDriverOptions;
   #machine: Machine | null = null;
   #egress: LocalEgress | null = null;
+  #prepared: LocalPreparedStarts | null = null;
   #status: DriverStatus = { available: false, reason: 'not started', install: null };
 
   constructor(options: LocalDriverOptions) {
@@ -72,6 +77,10 @@ export class LocalDriver implements SandboxDriver {
       this.#status = { available: false, reason, install: null };
     }
     return this.#status;
+  }
+
+  get preparedStarts(): LocalPreparedStarts | null {
+    return this.#prepared;
   }
 
   status(): DriverStatus {
@@ -111,6 +120,11 @@ export class LocalDriver implements SandboxDriver {
 
   async start(spec: SandboxSpec, signal: AbortSignal): Promise<void> {
     const machine = this.#need();
+    const work = (): Promise<void> => this.#start(machine, spec, signal);
+    await (this.#prepared === null ? work() : this.#prepared.whileStarting(spec.id, work));
+  }
+
+  async #start(machine: Machine, spec: SandboxSpec, signal: AbortSignal): Promise<void> {
     const kept = await this.#kept(spec.id);
     if (kept === null) throw sandboxErrors.ROOTFS_FAILED({ details: { reason: 'its files are gone' } });
     const image = await this.#options.images.byDigest(kept.digest);
@@ -181,6 +195,7 @@ export class LocalDriver implements SandboxDriver {
 
   async remove(id: string): Promise<void> {
     this.#egress?.release(id);
+    this.#prepared?.forget(id);
     await this.#call('clean', id);
     await rm(this.#folder(id), { recursive: true, force: true });
     await this.#options.images.release(id);
@@ -194,6 +209,7 @@ export class LocalDriver implements SandboxDriver {
     }
     for (const each of Array.isArray(sandboxes) ? sandboxes.map(fields) : []) {
       const id = String(each['sandbox']);
+      if (typeof each['prepared_disk'] === 'string' || this.#prepared?.owns(id) === true) continue; // no sandbox yet
       found.set(id, { id, running: each['alive'] === true, paused: each['paused'] === true });
     }
     return [...found.values()];
@@ -201,6 +217,8 @@ export class LocalDriver implements SandboxDriver {
 
   async close(): Promise<void> {
     const machine = this.#machine;
+    await this.#prepared?.close();
+    this.#prepared = null;
     this.#machine = null;
     this.#status = { available: false, reason: 'closed', install: null };
     await this.#egress?.close();
@@ -218,18 +236,44 @@ export class LocalDriver implements SandboxDriver {
 
   /**
    * Those that ran on while this process was gone, before anything else is done with them. Of the others may be left what
-   * a start or a stop made or kept that was cut off.
+   * a start or a stop made or kept that was cut off, or a start that was made ahead.
    */
   async #takeOver(machine: Machine): Promise<void> {
-    const { addressPrefix, egressRefused: refused, log } = this.#options;
+    const { addressPrefix, egressRefused: refused, log, prepared, newId } = this.#options;
     const egress = new LocalEgress({ machine, addressPrefix, refused, log });
     this.#egress = egress;
     const { sandboxes } = fields(await machine.launcher.call('list'));
-    for (const { sandbox, slot, alive } of Array.isArray(sandboxes) ? sandboxes.map(fields) : []) {
+    for (const { sandbox, slot, alive, prepared_disk: half } of Array.isArray(sandboxes) ? sandboxes.map(fields) : []) {
       const id = String(sandbox);
-      if (alive === true) await egress.admitAgain(id, slot, (await this.#kept(id))?.egressAllow);
+      const isReady = alive === true && half === undefined;
+      if (isReady) await egress.admitAgain(id, slot, (await this.#kept(id))?.egressAllow);
       else await machine.launcher.call('clean', { sandbox: id });
     }
+    await rm(this.#preparedDisks(), { recursive: true, force: true });
+    await mkdir(this.#preparedDisks(), { recursive: true, mode: 0o700 });
+    this.#prepared = new LocalPreparedStarts({
+      count: machine.runtime.kind === 'builtin' ? prepared.count : 0,
+      kind: prepared,
+      newId,
+      prepare: (id) => this.#prepare(machine, id),
+      remove: (id) => this.remove(id),
+      launcher: () => machine.launcher.starts,
+      log,
+    });
+  }
+
+  async #prepare(machine: Machine, id: string): Promise<void> {
+    const { addressPrefix, prepared } = this.#options;
+    const { resources, network } = prepared;
+    const diskTemplate = await machine.templates.ofSize(resources.diskMb);
+    const disk = join(this.#preparedDisks(), `${id}.img`);
+    const spec = { id, hostname: 'sandbox', image: '', resources, network, isolation: 'default' } as const;
+    const plan = preparationPlan(spec, { machine, disk, diskTemplate, addressPrefix });
+    await this.#call('prepare', id, { plan });
+  }
+
+  #preparedDisks(): string {
+    return join(this.#options.dataFolder, 'prepared');
   }
 
   #folder(id: string): string {

@@ -24,22 +24,34 @@ export interface StartPlanOptions {
 
 /** Everything that the launcher needs to start a sandbox: it decides nothing itself. */
 export function startPlan(spec: SandboxSpec, options: StartPlanOptions): Record<string, unknown> {
-  const { machine, image, addressPrefix } = options;
-  const runtime = runtimeFor(spec, machine);
+  const { machine, image } = options;
+  const { kind } = runtimeFor(spec, machine);
   const config = ociConfig(spec, {
-    runtimeKind: runtime.kind,
+    runtimeKind: kind,
     image: image.settings,
     agentFile: machine.agentFile,
     architecture: process.arch === 'arm64' ? 'arm64' : 'x64',
     cgroupsPath: `/svc-sandboxes/${spec.id}`,
   });
   return {
+    ...preparationPlan(spec, options),
+    layers: image.layers,
+    config: kind === 'runsc' ? runscConfig(config, spec.resources) : config,
+  };
+}
+
+/** What a start begins with, whatever the sandbox's image: all of it that is made before anybody asks. */
+export function preparationPlan(
+  spec: SandboxSpec,
+  { machine, disk, diskTemplate, addressPrefix }: Omit<StartPlanOptions, 'image'>,
+): Record<string, unknown> {
+  const runtime = runtimeFor(spec, machine);
+  return {
     runtime: runtime.path,
     runtime_kind: runtime.kind,
     runtime_flags: RUNTIME_FLAGS[runtime.kind],
-    layers: image.layers,
-    disk: options.disk,
-    disk_template: options.diskTemplate,
+    disk,
+    disk_template: diskTemplate,
     files: firstFiles(spec, machine.nameservers, addressPrefix),
     limits: limitsOf(spec),
     uid_base: FIRST_UID,
@@ -56,7 +68,6 @@ export function startPlan(spec: SandboxSpec, options: StartPlanOptions): Record<
         guardedInterfaces: machine.guardedInterfaces,
       }),
     },
-    config: runtime.kind === 'runsc' ? runscConfig(config, spec.resources) : config,
   };
 }
 

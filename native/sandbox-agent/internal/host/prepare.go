@@ -1,0 +1,200 @@
+package host
+
+import (
+	"errors"
+	"os"
+	"sync"
+	"syscall"
+)
+
+// preparedStart is the half of a start that is the same for all sandboxes of one size and network, made before anybody asks:
+// a first process in its namespaces, its control group, its network and an empty disk. It has no image, no name, no files
+// and runs nothing of a tenant. What it holds ends with this process: the first process hears its socket close, and the
+// disk is mounted at no place.
+type preparedStart struct {
+	started *builtinStart
+	state   *state
+	plan    *plan
+	// mount of the fresh disk in plan.Disk, whose ids are not mapped yet.
+	mount int
+}
+
+func (r *preparedStart) close() {
+	r.started.close()
+	_ = syscall.Close(r.mount)
+}
+
+// preparedStarts by the id of the sandbox that each will be.
+type preparedStarts struct {
+	mu    sync.Mutex
+	ready map[string]*preparedStart
+}
+
+func (s *preparedStarts) put(r *preparedStart) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ready == nil {
+		s.ready = map[string]*preparedStart{}
+	}
+	s.ready[r.state.Sandbox] = r
+}
+
+// take answers nil when there is none of that id.
+func (s *preparedStarts) take(sandbox string) *preparedStart {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r := s.ready[sandbox]
+	delete(s.ready, sandbox)
+	return r
+}
+
+func (s *preparedStarts) ids() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	ids := []string{}
+	for id := range s.ready {
+		ids = append(ids, id)
+	}
+	return ids
+}
+
+// prepare makes the first half of a start. The disk of the plan is a file of its own, which the start moves to its place.
+func (h *host) prepare(sandbox string, p *plan) (any, error) {
+	if p.RuntimeKind != "builtin" {
+		return nil, step("prepare a start", errors.New("only builtin can"))
+	}
+	if _, err := h.clean(sandbox); err != nil {
+		return nil, err
+	}
+	if err := h.tryPrepare(sandbox, p); err != nil {
+		_, _ = h.clean(sandbox)
+		_ = os.Remove(p.Disk)
+		return nil, err
+	}
+	return map[string]any{}, nil
+}
+
+func (h *host) tryPrepare(sandbox string, p *plan) error {
+	s, err := h.claimFolder(sandbox, p, p.Disk)
+	if err != nil {
+		return err
+	}
+	if err := h.cgroups.create(sandbox, p.Limits); err != nil {
+		return err
+	}
+	started, err := h.beginAlone(sandbox, h.baseOf(s, p), p.UidCount)
+	if err != nil {
+		return err
+	}
+	ready := &preparedStart{started: started, state: s, plan: p, mount: -1}
+	s.Pid = started.pid
+	s.StartTicks, err = startTicks(s.Pid)
+	if err == nil {
+		err = h.connect(&p.Network, s.Slot, started.spaces.network)
+	}
+	if err == nil {
+		ready.mount, err = freshDisk(p)
+	}
+	if err == nil {
+		err = h.writeState(s)
+	}
+	if err != nil {
+		ready.close()
+		return err
+	}
+	h.prepared.put(ready)
+	return nil
+}
+
+// beginAlone starts the first process while nothing of a sandbox is mounted here: its mount namespace is a copy of ours, and
+// would hold for as long as it waits what it saw.
+func (h *host) beginAlone(sandbox string, base, count uint32) (*builtinStart, error) {
+	if !h.mounting.TryLock() {
+		return nil, &stepError{code: "NO_CAPACITY", step: "prepare a start", err: errors.New("others are under way")}
+	}
+	defer h.mounting.Unlock()
+	return h.beginBuiltin(sandbox, base, count)
+}
+
+// freshDisk answers the mount of a new disk, at no place.
+func freshDisk(p *plan) (int, error) {
+	if err := copyDisk(p.Template, p.Disk); err != nil {
+		return -1, rootfsStep("make the disk", err)
+	}
+	device, handle, err := attachDisk(p.Disk)
+	if err != nil {
+		return -1, err
+	}
+	defer handle.Close()
+	mount, err := mountDetached(device)
+	if err != nil {
+		return -1, err
+	}
+	if err := fillDisk(descriptorPath(mount), p.Files); err != nil {
+		_ = syscall.Close(mount)
+		return -1, err
+	}
+	return mount, nil
+}
+
+// startPrepared makes the other half: what the sandbox is. Whatever fails here, the sandbox can still be started from the
+// beginning.
+func (h *host) startPrepared(r *preparedStart, p *plan) (*state, error) {
+	defer r.close()
+	s := r.state
+	if !r.serves(p) || !alive(s) {
+		return nil, step("use a prepared start", errors.New("it does not fit"))
+	}
+	if p.Limits != r.plan.Limits {
+		if err := h.cgroups.adjust(s.Sandbox, p.Limits); err != nil {
+			return nil, err
+		}
+	}
+	folder, base := h.folder(s.Sandbox), h.baseOf(s, p)
+	if err := r.mountRoot(folder, p, base); err != nil {
+		return nil, err
+	}
+	if err := h.finish(r.started, folder, p); err != nil {
+		return nil, err
+	}
+	if err := unmountRoot(folder); err != nil {
+		return nil, err
+	}
+	s.PreparedDisk = ""
+	return s, h.writeState(s)
+}
+
+// serves tells whether a start by that plan would have made the same so far.
+func (r *preparedStart) serves(p *plan) bool {
+	made := r.plan
+	_, err := os.Lstat(p.Disk)
+	return errors.Is(err, os.ErrNotExist) && p.RuntimeKind == made.RuntimeKind && p.Template == made.Template &&
+		p.UidBase == made.UidBase && p.UidCount == made.UidCount && p.Network == made.Network
+}
+
+func (r *preparedStart) mountRoot(folder string, p *plan, base uint32) error {
+	userns := int(r.started.spaces.user.Fd())
+	lower, err := mountLayers(p.Layers, userns, folder)
+	if err != nil {
+		return err
+	}
+	if err := writeFirstFiles(descriptorPath(r.mount), p.Files); err != nil {
+		return err
+	}
+	if err := os.Rename(r.plan.Disk, p.Disk); err != nil {
+		return rootfsStep("put the disk in its place", err)
+	}
+	if err := mountMapped(r.mount, userns, mountAttrNodev, folder+"/disk"); err != nil {
+		return rootfsStep("map the disk's ids", err)
+	}
+	return mountOverlay(lower, folder, base)
+}
+
+// dropPrepared takes away what nobody has asked for yet.
+func (h *host) dropPrepared() {
+	for _, sandbox := range h.prepared.ids() {
+		unlock := h.locks.lock(sandbox)
+		_, _ = h.clean(sandbox)
+		unlock()
+	}
+}
