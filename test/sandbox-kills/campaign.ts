@@ -11,8 +11,10 @@ import { drawVictim, killOne, type Victim } from './victims.ts';
 
 const CLIENTS = 5;
 const MOST_KILLS_IN_ROUND = 6;
-/** Between two kills: from the middle of one operation to after several. */
-const LONGEST_PAUSE_MS = 500;
+/** Between two kills. */
+const MOST_OPERATIONS_BETWEEN = 20;
+const LONGEST_PAUSE_MS = 3_000;
+const LONGEST_MOMENT_MS = 120;
 const LONGEST_START_MS = 2_000;
 
 export interface CampaignOptions {
@@ -61,15 +63,16 @@ export class Campaign implements AsyncDisposable {
     const enough = new AbortController();
     const signal = AbortSignal.any([enough.signal, stop]);
     const work = Promise.all(this.#clients.map((client) => workUntil({ ...client, api }, signal)));
+    const limit = this.killed + mostKills;
     const wanted = Math.min(mostKills, 1 + Math.floor(this.#random() * MOST_KILLS_IN_ROUND));
     for (let done = 0; done < wanted && !stop.aborted && this.#platform !== null; done += 1) {
-      await delay(20 + this.#random() * LONGEST_PAUSE_MS); // the moment of the kill is what is random
+      await this.#someWork(stop); // the moment of the kill is what is random
       await this.#kill(drawVictim(this.#random));
     }
     enough.abort();
     await work;
     if (stop.aborted) return [];
-    await this.#maybeKillStart(mostKills);
+    await this.#maybeKillStart(limit);
     return this.audit();
   }
 
@@ -96,8 +99,19 @@ export class Campaign implements AsyncDisposable {
     await this.#platform?.kill();
   }
 
+  /** So long that a few operations are answered, also where the machine has much else to do, and into the next one. */
+  async #someWork(stop: AbortSignal): Promise<void> {
+    const { journal } = this;
+    const enough = journal.answeredTotal + Math.floor(this.#random() * MOST_OPERATIONS_BETWEEN);
+    const deadline = performance.now() + LONGEST_PAUSE_MS;
+    while (journal.answeredTotal < enough && performance.now() < deadline && !stop.aborted) await delay(5);
+    await delay(this.#random() * LONGEST_MOMENT_MS);
+  }
+
   async #kill(victim: Victim): Promise<void> {
     if (victim === 'platform') {
+      // Alone its launcher ends what it began; together nobody does.
+      if (this.#random() < 0.5) await this.#kill('launcher');
       const platform = this.#platform;
       this.#platform = null;
       this.journal.note(`platform ${platform?.pid} is killed`);
@@ -107,8 +121,8 @@ export class Campaign implements AsyncDisposable {
   }
 
   /** Sometimes a platform that was killed does not get through its next start either. */
-  async #maybeKillStart(mostKills: number): Promise<void> {
-    if (this.#platform !== null || this.killed >= mostKills || this.#random() > 0.2) return;
+  async #maybeKillStart(limit: number): Promise<void> {
+    if (this.#platform !== null || this.killed >= limit || this.#random() > 0.2) return;
     this.#platform = startPlatformProcess(this.#options.dataFolder, this.#options.configFile);
     await delay(this.#random() * LONGEST_START_MS);
     await this.#kill('platform');

@@ -52,8 +52,7 @@ async function kill(campaign: Campaign, { kills, say }: Wanted, stop: AbortSigna
 function summary({ kills, killed, journal }: Campaign): string {
   const each = [...kills].map(([victim, count]) => `${victim} ${count}`).join(', ');
   const operations = [...journal.answered].map(([name, count]) => `${name} ${count}`).join(', ');
-  const total = [...journal.answered.values()].reduce((sum, count) => sum + count, 0);
-  return `${killed} kills (${each}), ${total} operations answered (${operations}), ${journal.open} cut off`;
+  return `${killed} kills (${each}), ${journal.answeredTotal} operations answered (${operations}), ${journal.open} cut off`;
 }
 
 /** Lines of trouble among those of every request. */

@@ -112,6 +112,10 @@ export class Journal {
     this.answered.set(operation, (this.answered.get(operation) ?? 0) + 1);
   }
 
+  get answeredTotal(): number {
+    return [...this.answered.values()].reduce((sum, count) => sum + count, 0);
+  }
+
   /** Compares with the records of a platform at rest; what is found and allowed is what counts from now on. */
   judge(records: readonly SandboxRecord[], snapshots: readonly SnapshotRecord[]): string[] {
     const named = new Map(records.map((record) => [record.name, record]));

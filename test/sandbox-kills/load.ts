@@ -51,8 +51,8 @@ export async function workUntil(client: Client, enough: AbortSignal): Promise<vo
       const done = await operation.perform(client, sandbox as KnownSandbox);
       if (done) client.journal.count(operation.name);
     } catch (error) {
-      if (!(error instanceof Cut)) throw error;
-      client.journal.open += 1;
+      if (error instanceof Cut) client.journal.open += 1;
+      else client.journal.wrong(`${operation.name}: ${String(error)}`);
       return;
     }
   }

@@ -19,7 +19,9 @@ async function run(controls: boolean): Promise<{ exitCode: number; lines: string
 describe('sandboxes whose platform and parts of it are killed while clients work', () => {
   it(`leave nothing behind and are what their records say, through ${KILLS} kills`, async () => {
     const { exitCode, lines } = await run(false);
-    expect(lines.at(-1)).toMatch(/^clean: 16 kills \(/);
+    const last = lines.at(-1);
+    expect(last).toMatch(/^clean: \d+ kills \(/);
+    expect(Number(last?.split(' ')[1])).toBeGreaterThanOrEqual(KILLS);
     expect(exitCode).toBe(0);
   });
 
