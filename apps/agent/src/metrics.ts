@@ -12,6 +12,8 @@ export interface AgentMetrics {
   messageSent(type: string): void;
   messageReceived(type: string): void;
   setOutbox(messages: number, sizeBytes: number): void;
+  /** Positive: the platform's clock is ahead. */
+  setClockSkew(seconds: number): void;
   setTunnels(active: number): void;
   tunnelBytes(sent: number, received: number): void;
   setEventLoopLag(seconds: number): void;
@@ -59,6 +61,7 @@ export function createAgentMetrics(startedAt: Date): AgentMetrics {
   const outbox = metrics.gauge('svc_agent_outbox_messages', 'Messages that wait for the platform');
   const outboxBytes = metrics.gauge('svc_agent_outbox_bytes', 'Bytes that wait for the platform');
   const lag = metrics.gauge('svc_agent_event_loop_lag_seconds', 'Longest delay of the event loop in the last interval');
+  const skew = metrics.gauge('svc_agent_clock_skew_seconds', 'How far the clock of the platform is ahead of ours');
   let cpuSeconds = 0;
   up.set(1);
   for (const type of ERROR_TYPES) errors.inc({ type }, 0);
@@ -91,6 +94,7 @@ export function createAgentMetrics(startedAt: Date): AgentMetrics {
       outbox.set(count);
       outboxBytes.set(sizeBytes);
     },
+    setClockSkew: (seconds) => skew.set(seconds),
     setTunnels: (active) => tunnels.set(active),
     tunnelBytes: (sentBytes, receivedBytes) => {
       sent.inc(sentBytes);

@@ -45,6 +45,8 @@ export interface ChannelHandlers {
 
 /** After so long a connection counts as stable: the next failure starts with a short pause again. */
 const STABLE_MS = 60_000;
+/** A difference of clocks that is worth a word; a slow handshake makes some seconds. */
+const TOLD_SKEW_SECONDS = 60;
 
 /** The one connection to the platform, made again for as long as the agent lives. */
 export class PlatformChannel {
@@ -52,6 +54,7 @@ export class PlatformChannel {
   #current: Session | null = null;
   #epoch = 0;
   #attempt = 0;
+  #toldSkewSeconds = 0;
   #sessionId: string | undefined;
   #stopped: AbortSignal = AbortSignal.abort();
   #wake = new AbortController();
@@ -171,6 +174,7 @@ export class PlatformChannel {
       await session.introduced;
       if (!session.closed) {
         this.#sessionId = session.welcome?.session_id;
+        this.#compareClocks(session);
         log.info({ mode: session.mode, session_id: this.#sessionId }, 'connected to the platform');
         handlers.connected(session);
         this.#arrival.resolve();
@@ -187,6 +191,21 @@ export class PlatformChannel {
       this.#disconnected(end, signal);
       return end;
     }
+  }
+
+  /** Nothing depends on the two being equal; but whoever compares times of both must know. */
+  #compareClocks({ welcome }: Session): void {
+    const { clock, metrics, log } = this.#options;
+    if (welcome === null) return;
+    const skewSeconds = Math.round((Date.parse(welcome.server_time) - clock.nowMs()) / 1000);
+    if (Number.isNaN(skewSeconds)) return; // the schema leaves room for a 99th month
+    metrics.setClockSkew(skewSeconds);
+    const told = Math.abs(skewSeconds - this.#toldSkewSeconds) < TOLD_SKEW_SECONDS;
+    if (told) return;
+    this.#toldSkewSeconds = skewSeconds;
+    const fields = { clock_skew_seconds: skewSeconds };
+    if (Math.abs(skewSeconds) < TOLD_SKEW_SECONDS) log.info(fields, 'the clock agrees with that of the platform again');
+    else log.warn(fields, 'the clock of the platform differs from ours: set the clocks by NTP');
   }
 
   #disconnected(end: SessionEnd, signal: AbortSignal): void {

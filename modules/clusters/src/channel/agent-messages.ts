@@ -7,6 +7,7 @@ import {
   type EventReport,
   type Hello,
 } from '@svc/protocol';
+import { boundedDetails, timeOf } from '../domain/bounded-report.ts';
 import { eventsKey, type Changes } from '../domain/changes.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { ConnectionStore } from '../domain/cluster.ts';
@@ -140,8 +141,8 @@ export class AgentMessages implements SessionHandlers {
         eventType: report.event_type,
         namespace: report.namespace,
         resource: report.resource,
-        details: report.details,
-        occurredAt: new Date(occurredAt ?? timestamp).toISOString(),
+        details: boundedDetails(report.details),
+        occurredAt: timeOf(occurredAt ?? timestamp, clock.now()),
         receivedAt: clock.now().toISOString(),
       },
     });

@@ -89,6 +89,29 @@ describe('what an agent may say', () => {
     expect(events.map((note) => note.type)).toEqual(['state', 'state']);
   });
 
+  it('takes the reports of a hostile agent within bounds, and those of one whose clock is hours away', async () => {
+    agent.hello('hostile-2');
+    await agent.next('welcome');
+    const metrics = { cpu_usage: 0.5, memory_usage: 0.5, active_pods: 1 };
+    for (const odd of [{ cpu_usage: -1 }, { cpu_usage: 1e308 }, { memory_usage: null }, { active_pods: 1e12 }]) {
+      agent.say('heartbeat', { status: 'healthy', metrics: { ...metrics, ...odd } });
+    }
+    await agent.next('error');
+    const event = { event_type: 'pod_created', namespace: 'default', resource: 'pod/a' };
+    agent.say('event', { ...event, seq: 1, details: { big: 'x'.repeat(500_000) } });
+    agent.say('event', { ...event, seq: 2, details: {}, occurred_at: '2026-99-99T00:00:00Z' });
+    agent.say('event', { ...event, seq: 3, details: {}, occurred_at: '1999-01-01T00:00:00Z' });
+    await waitFor(() => agent.of('event_ack').some(({ payload }) => payload['seq'] === 3));
+    const { body } = await rig.call('GET', `/v1/clusters/${cluster.id}/events`);
+    const [late, timeless, big] = body['events'] as { occurred_at: string; details: Record<string, unknown> }[];
+    expect(late?.occurred_at).toBe('1999-01-01T00:00:00.000Z');
+    expect(Math.abs(Date.parse(timeless?.occurred_at ?? '') - Date.now())).toBeLessThan(86_400_000);
+    expect(JSON.stringify(big?.details).length).toBeLessThan(2000);
+    const shown = await rig.call('GET', `/v1/clusters/${cluster.id}`);
+    expect(shown.body['heartbeat']).toBeNull(); // none of them was taken
+    await stillWorks();
+  });
+
   it('answers for a command that nobody knows, so that the agent can forget it', async () => {
     agent.result('cmd-unknown00000');
     expect(await agent.next('result_ack')).toMatchObject({ payload: { command_ids: ['cmd-unknown00000'] } });

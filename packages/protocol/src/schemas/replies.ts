@@ -21,7 +21,9 @@ export const commandProgressSchema = Type.Object({
   seq: sequenceSchema,
   phase: Type.String({ minLength: 1, maxLength: 64 }),
   message: Type.String({ maxLength: 4096 }),
-  counts: Type.Optional(Type.Record(Type.String(), count)),
+  counts: Type.Optional(
+    Type.Record(Type.String({ pattern: '^[a-z_]{1,64}$' }), count, { maxProperties: 32, additionalProperties: false }),
+  ),
 });
 export type CommandProgress = Static<typeof commandProgressSchema>;
 

@@ -3,12 +3,15 @@ import { identifierSchema, sequenceSchema, timestampSchema } from './parts.ts';
 
 const count = Type.Integer({ minimum: 0, maximum: 1_000_000_000 });
 
+/** Far above any percentage: what is larger is nonsense, and its averages would be. */
+const usage = Type.Number({ minimum: 0, maximum: 1_000_000 });
+
 /** Contract. Fractions 0..1 of what the nodes can give; a peer that counts percent is accepted as it is. */
 export const heartbeatSchema = Type.Object({
   status: Type.String({ minLength: 1, maxLength: 64 }),
   metrics: Type.Object({
-    cpu_usage: Type.Number({ minimum: 0 }),
-    memory_usage: Type.Number({ minimum: 0 }),
+    cpu_usage: usage,
+    memory_usage: usage,
     active_pods: count,
   }),
 });
