@@ -34,13 +34,16 @@ export class PlatformApi {
     return (await this.#call<{ connected: boolean }>('GET', `/v1/clusters/${this.#name}`)).connected;
   }
 
-  /** Answers the id of the command once the platform has accepted it; null when the signal aborts before that. */
+  /**
+   * Answers the id of the command once the platform has accepted it and it is done, or five seconds later: a busy machine
+   * gets fewer of them, not a longer queue. Null when the signal aborts before that.
+   */
   async submit(kind: 'deploy' | 'exec', body: object, key: string, signal: AbortSignal): Promise<string | null> {
     while (!signal.aborted) {
       try {
         const answer = await this.#call<{ id: string; command_id?: string }>(
           'POST',
-          `/v1/clusters/${this.#name}/${kind}`,
+          `/v1/clusters/${this.#name}/${kind}?wait=5s`,
           { ...body, queue_if_offline: true },
           { 'idempotency-key': key },
         );

@@ -19,8 +19,12 @@ export function startWorkload(world: World, round: string, random: () => number,
   const logs: LogRecord[] = [];
   const some = (index: number): number => Math.floor(random() * index);
   const work = [
-    every(300, some, signal, (index) => submitDeploy(world, commands, `${OBJECT_PREFIX}${round}-${index}`, signal)),
-    every(300, some, signal, (index) => submitExec(world, commands, `line-${round}-${index}`, signal)),
+    ...['a', 'b', 'c'].flatMap((worker) => [
+      every(300, some, signal, (index) => {
+        return submitDeploy(world, commands, `${OBJECT_PREFIX}${round}-${worker}-${index}`, signal);
+      }),
+      every(300, some, signal, (index) => submitExec(world, commands, `line-${round}-${worker}-${index}`, signal)),
+    ]),
     every(200, some, signal, (index) => podComesAndGoes(world, `event-${round}-${index}`)),
     followLogs(world, logs, signal),
   ];

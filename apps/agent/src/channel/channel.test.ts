@@ -93,7 +93,7 @@ describe('the channel', () => {
     await sooner(() => {
       const [last] = platform.messages('hello').slice(-1);
       if ((last?.epoch ?? 0) >= 2 && last?.in_flight.length === 0) return true;
-      for (const { socket, closeCode } of platform.connections) if (closeCode === null) socket.terminate();
+      for (const { socket, received } of platform.connections) if (received.length > 0) socket.terminate();
       return false;
     });
   });
@@ -218,7 +218,9 @@ describe('the channel', () => {
     await second.stop();
     const third = await startTestAgent(options);
     agents.push(third);
-    expect(await platform.waitForMessage('event', ({ seq }) => seq === 5)).toMatchObject({ event_type: 'agent_started' });
+    expect(await platform.waitForMessage('event', ({ seq }) => seq === 5)).toMatchObject({
+      event_type: 'agent_started',
+    });
     const hellos = platform.messages('hello');
     expect(new Set(hellos.map(({ outbox_id: id }) => id)).size).toBe(1);
     expect(new Set(hellos.map(({ instance_id: id }) => id)).size).toBe(2);

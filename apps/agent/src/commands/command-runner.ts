@@ -33,7 +33,8 @@ export interface CommandRunnerOptions {
   metrics: AgentMetrics;
 }
 
-const MAX_RUNNING = 128;
+/** More than a platform keeps open for one cluster (200 by default): what was queued while we were away comes at once. */
+const MAX_RUNNING = 512;
 
 /** Runs each command id once: acknowledged, journalled, run, and answered by exactly one result. */
 export class CommandRunner {
