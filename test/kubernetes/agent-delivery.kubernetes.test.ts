@@ -37,7 +37,7 @@ describe.skipIf(reason !== null)(reason === null ? TITLE : skippedTitle(TITLE, r
   beforeAll(async () => {
     delivery = await AgentDelivery.start();
     cluster = await delivery.register('production');
-  });
+  }, 20 * 60_000); // a machine that has no Helm yet builds it first
   afterAll(() => delivery?.stop());
 
   const account = () => `system:serviceaccount:${delivery.namespace}:svc-agent`;

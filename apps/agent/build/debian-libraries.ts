@@ -74,6 +74,7 @@ async function download({ architecture, workFolder, signal }: LibrariesOptions):
     `Dir::Cache=${join(state, 'cache')}`,
     'APT::Sandbox::User=',
     'Acquire::Languages=none',
+    'Acquire::Retries=3',
   ].flatMap((setting) => ['-o', setting]);
   const apt = (...args: string[]): Promise<string> =>
     runTool('apt-get', ['-q', ...settings, ...args], { cwd: folder, signal });
