@@ -38,6 +38,8 @@ export class ClusterShell {
   readonly #end = Promise.withResolvers<{ exitCode: number }>();
   readonly #ready = Promise.withResolvers<string>();
   #socket: SocketLike | null = null;
+  /** Nothing is heard any more: the other side has told the end, or this one has left. */
+  #over = false;
   #listener: ShellListener | null = null;
   readonly #waiting: ShellOutput[] = [];
   #showing = false;
@@ -100,6 +102,7 @@ export class ClusterShell {
       const frame = new Uint8Array(piece.length + 1);
       frame[0] = STDIN;
       frame.set(piece, 1);
+      if (this.#over) return;
       this.#socket?.send(frame);
       // No WebSocket tells when it has sent what waits, so it is looked at again.
       while ((this.#socket?.bufferedAmount ?? 0) > MAX_WAITING_INPUT_BYTES) await pause(LOOK_AGAIN_MS, undefined);
@@ -117,10 +120,13 @@ export class ClusterShell {
 
   /** Leaves it. A shell on a terminal is hung up; what does not heed that goes on. */
   close(): void {
+    this.#over = true;
     this.#socket?.close(1000);
   }
 
+  /** A browser logs an error for what is said into a socket that closes. */
   #say(control: object): void {
+    if (this.#over) return;
     this.#socket?.send(JSON.stringify(control));
   }
 
@@ -133,9 +139,13 @@ export class ClusterShell {
     const control = JSON.parse(data) as Record<string, unknown>; // each control is an object
     if (control['type'] === 'ready') this.#ready.resolve(String(control['container']));
     else if (control['type'] === 'exit') {
+      this.#over = true;
       this.#exit = { exitCode: Number(control['exit_code']) };
       this.#settle();
-    } else if (control['type'] === 'error') this.#fail(refusalOf(control));
+    } else if (control['type'] === 'error') {
+      this.#over = true;
+      this.#fail(refusalOf(control));
+    }
   }
 
   async #show(): Promise<void> {
