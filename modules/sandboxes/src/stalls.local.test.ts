@@ -43,7 +43,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
   beforeAll(async () => {
     // Only the silent ones below meet the short limits: what is made before may take its time.
     const limits = () =>
-      stalling ? { idleTimeoutMs: 5_000, bodyRateWindowMs: 1_000, minBodyBytesPerSecond: 1_000 } : {};
+      stalling ? { idleTimeoutMs: 10_000, bodyRateWindowMs: 2_000, minBodyBytesPerSecond: 1_000 } : {};
     platform = await startPlatform({ prepare: 'busybox', limits });
     const created = await platform.call('POST', '/api/sandboxes?wait_ms=30000', { body: { image: 'busybox' } });
     expect(created.body['status']).toBe('running');

@@ -103,7 +103,9 @@ describe('AgentConnection', () => {
       const stream = connection.start({ op: 'file.read' }, { data: (bytes) => (taken += bytes.length) });
       const socket = await helper();
       const flood = Buffer.concat(
-        Array.from({ length: Math.ceil((1 << 20) / sizeBytes) }, () => encodeDataFrame(1, 1, Buffer.alloc(sizeBytes))),
+        Array.from({ length: (2 * STREAM_WINDOW_BYTES) / (sizeBytes + 1) }, () =>
+          encodeDataFrame(1, 1, Buffer.alloc(sizeBytes)),
+        ),
       );
       for (let sent = 0; sent < 8 && !socket.destroyed; sent += 1) socket.write(flood);
       expect(await stream.outcome).toMatchObject({ ok: false, code: 'LOST' });
