@@ -19,7 +19,7 @@ describeRequiring(DOCKER_REQUIREMENTS, 'the Docker driver', () => {
 
   const subject = async (): Promise<ContractSubject> => {
     const { driver, again, dispose } = await dockerSubject({ socket: docker.socket });
-    return { driver, spec: (name) => sampleSpec(name), again: () => again(), dispose };
+    return { driver, spec: (name) => sampleSpec(name), again: () => again(), recount: () => docker.recount(), dispose };
   };
   describe('DockerDriver', () => driverContract(subject));
   describe('DockerDriver with programs', () => runningContract(subject));

@@ -11,6 +11,8 @@ export interface Docker {
   socket: string;
   /** Makes an image of one folder, as `docker import` does. */
   importImage(name: string, rootFolder: string): Promise<void>;
+  /** Has btrfs count anew what each container takes. */
+  recount(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -70,7 +72,12 @@ export async function startDocker({ storage = 'overlay2', runtimes = {} }: Docke
     await stop();
     throw error;
   }
-  return { socket, importImage: (name, rootFolder) => importImage(socket, name, rootFolder), stop };
+  return {
+    socket,
+    importImage: (name, rootFolder) => importImage(socket, name, rootFolder),
+    recount: async () => void (await runCommand('btrfs', ['quota', 'rescan', '-w', join(folder, 'data')])),
+    stop,
+  };
 }
 
 async function mountBtrfs(file: string, point: string): Promise<void> {

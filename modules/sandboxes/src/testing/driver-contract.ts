@@ -7,6 +7,8 @@ export interface ContractSubject {
   readonly spec: (name: string) => SandboxSpec;
   /** Another driver on the same data, as a platform has it that was started again; null where nothing outlives one. */
   readonly again: (() => SandboxDriver) | null;
+  /** Has the storage below count again what each sandbox takes; absent where it never miscounts. */
+  readonly recount?: () => Promise<void>;
   dispose(): Promise<void>;
 }
 
