@@ -13,7 +13,10 @@ func fillDisk(root string, files map[string]string) error {
 	if err := os.MkdirAll(root+"/upper", 0o755); err != nil {
 		return rootfsStep("prepare the disk", err)
 	}
-	return writeFirstFiles(root, files)
+	if err := writeFirstFiles(root, files); err != nil {
+		return err
+	}
+	return rootfsStep("prepare the disk", os.Mkdir(root+"/work", 0o755))
 }
 
 func writeFirstFiles(root string, files map[string]string) error {
@@ -29,7 +32,7 @@ func writeFirstFiles(root string, files map[string]string) error {
 			return rootfsStep("prepare the disk", err)
 		}
 	}
-	return rootfsStep("prepare the disk", os.Mkdir(root+"/work", 0o755))
+	return nil
 }
 
 // isFilled: what fillDisk makes last is there.

@@ -35,9 +35,11 @@ func (h *host) start(sandbox string, p *plan) (*state, error) {
 	h.mounting.RLock()
 	defer h.mounting.RUnlock()
 	if ready := h.prepared.take(sandbox); ready != nil {
-		if started, err := h.startPrepared(ready, p); err == nil {
+		started, err := h.startPrepared(ready, p)
+		if err == nil {
 			return started, nil
 		}
+		os.Stderr.WriteString("a prepared start was of no use: " + err.Error() + "\n")
 	} else if known, err := h.readState(sandbox); err == nil && known.PreparedDisk == "" && alive(known) {
 		return known, nil
 	}

@@ -34,6 +34,8 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
   };
   const disks = (): Promise<string[]> => readdir(join(subject.folder.path, 'sandboxes/prepared'));
   const waiting = (): string[] => readdirSync(join(subject.runFolder, 'sandboxes'));
+  const stateOf = (id: string): Record<string, unknown> =>
+    JSON.parse(readFileSync(join(subject.runFolder, 'sandboxes', id, 'state.json'), 'utf8')) as Record<string, unknown>; // our own
   const launcherPid = (): number => Number(readFileSync(join(subject.runFolder, 'launcher.lock'), 'utf8'));
 
   async function run(spec: SandboxSpec): Promise<void> {
@@ -54,7 +56,10 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     const id = taken();
     const spec = sampleSpec('x', { ...WISH, id, hostname: 'chosen', resources: { ...WISH.resources, pids: 50 } });
     const inode = (await stat(join(subject.folder.path, 'sandboxes/prepared', `${id}.img`))).ino;
+    const { pid } = stateOf(id);
     await run(spec);
+    expect(stateOf(id)).toMatchObject({ pid, sandbox: id });
+    expect(stateOf(id)).not.toHaveProperty('prepared_disk');
     expect((await stat(join(subject.folder.path, 'sandboxes/disks', id, 'disk.img'))).ino).toBe(inode);
     expect(await shown(id, 'hostname; cat /etc/hostname; grep 127.0.1.1 /etc/hosts; ls /bin/busybox')).toBe(
       'chosen\nchosen\n127.0.1.1 chosen\n/bin/busybox',
