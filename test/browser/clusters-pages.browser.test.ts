@@ -230,6 +230,16 @@ describeRequiring(['chromium'], 'clusters in the console', () => {
     await opened.expectNoFault();
   });
 
+  it('says why what runs cannot be read through an agent that has no tunnel', async () => {
+    await using opened = await openConsole(browser, platform, { expectedStatuses: [503] });
+    const { page } = opened;
+    for (const list of ['nodes', 'workloads', 'pods']) {
+      await (list === 'nodes' ? signIn(page, platform, clusterPath('/nodes')) : page.goto(clusterPath(`/${list}`)));
+      await page.getByText('is not connected: its agent has no tunnel.').waitFor();
+    }
+    await opened.expectNoFault();
+  });
+
   for (const look of LOOKS) {
     it(`keeps every page accessible, within its policy and within the window: ${look.name}`, async () => {
       await using opened = await openConsole(browser, platform, { ...look.options, expectedStatuses: [404] });

@@ -21,8 +21,15 @@ export function describeError(error: unknown): string {
   if (error instanceof TimeoutError) return 'The platform took too long to answer. Try again.';
   if (error instanceof ApiError && error.status >= 500 && !NAMED.has(error.code))
     return 'The platform could not do this. Try again.';
+  if (error instanceof ApiError && error.code === 'AGENT_OFFLINE') return offlineWords(error);
   if (error instanceof Error) return error.message;
   return 'Something went wrong.';
+}
+
+/** An agent may be connected and have no tunnel, through which most of what runs in its cluster is read. */
+function offlineWords({ message, details }: ApiError): string {
+  const reason = details['reason'];
+  return typeof reason === 'string' ? `${message}: ${reason}.` : message;
 }
 
 /** A form's answer when the platform refused it; announced when it appears. Renders nothing without an error. */
