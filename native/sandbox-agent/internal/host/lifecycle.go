@@ -200,6 +200,8 @@ func (h *host) clean(sandbox string) (any, error) {
 			}
 		}
 		h.slots.release(s.Slot, folder)
+	} else if folderExists(folder) {
+		h.slots.releaseAll(folder)
 	}
 	_ = os.RemoveAll(h.path("runtime") + "/" + sandbox)
 	return map[string]any{}, removeFolder(folder)

@@ -68,6 +68,19 @@ func (s *slotTable) release(slot int, folder string) {
 	}
 }
 
+// releaseAll is for a folder without a state: a launcher was killed after it had claimed a number and before it wrote that.
+func (s *slotTable) releaseAll(folder string) {
+	entries, _ := os.ReadDir(slotFolder)
+	for _, entry := range entries {
+		if slot, err := strconv.Atoi(entry.Name()); err == nil {
+			content, err := os.ReadFile(slotFolder + "/" + entry.Name())
+			if err == nil && strings.TrimSpace(string(content)) == folder {
+				s.release(slot, folder)
+			}
+		}
+	}
+}
+
 func lockSlots() (func(), error) {
 	lock, err := os.OpenFile(slotFolder+".lock", os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {

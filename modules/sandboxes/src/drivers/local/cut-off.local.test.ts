@@ -1,5 +1,5 @@
-import { copyFile } from 'node:fs/promises';
-import { readdirSync, readFileSync } from 'node:fs';
+import { copyFile, mkdir, rm, writeFile } from 'node:fs/promises';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { skippedTitle, waitFor } from '@svc/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -60,6 +60,22 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     await driver.start(spec, limit());
     expect(await driver.inspect(spec.id)).toMatchObject({ running: true });
     await (await driver.connect(spec.id, limit())).close();
+  });
+
+  it('gives back a slot that was claimed and not written down', async () => {
+    const { driver, runFolder } = subject;
+    const id = 'sbx_claimed';
+    const folder = join(runFolder, 'sandboxes', id);
+    const slot = '/run/svc/slots/15998';
+    await mkdir(folder, { recursive: true });
+    await writeFile(slot, folder);
+    try {
+      await driver.remove(id);
+      expect(existsSync(slot)).toBe(false);
+      expect(existsSync(folder)).toBe(false);
+    } finally {
+      await rm(slot, { force: true });
+    }
   });
 
   it('leaves no group and no slot once the driver is open again', async () => {
