@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { skippedTitle, temporaryFolder, waitFor, type TemporaryFolder, requirement } from '@svc/testing';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -13,7 +14,8 @@ import { kubernetesRequirement, startKubernetes, type Kubernetes } from './index
 
 const reason = (await kubernetesRequirement()) ?? requirement('chromium');
 const TITLE = 'a real cluster in the console';
-const NAMESPACE = 'console-pages';
+/** Of its own for each run: one that is on its way out takes nothing new. */
+const NAMESPACE = `console-${randomUUID().slice(0, 8)}`;
 
 const MANIFEST = `apiVersion: v1
 kind: Namespace
