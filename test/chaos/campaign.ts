@@ -19,8 +19,8 @@ export interface CampaignOptions {
   onFault?: (index: number, fault: FaultName) => void;
   /** After the faults, while everything still works: what a control plants. */
   interfere?: (commands: CommandRecord[]) => Promise<void>;
-  /** How long what is open may take to be closed. */
-  settleMs?: number;
+  /** Pods that nobody will tell of, and that need not be waited for. */
+  unheard?: readonly string[];
 }
 
 export interface CampaignReport {
@@ -33,7 +33,7 @@ const SETTLE_MS = 240_000;
 
 /** Faults while everything works, then peace, then what both sides have to say. */
 export async function runCampaign(world: World, options: CampaignOptions): Promise<CampaignReport> {
-  const { faults, seed, round = 'first', signal, onFault, interfere, settleMs = SETTLE_MS } = options;
+  const { faults, seed, round = 'first', signal, onFault, interfere, unheard = [] } = options;
   const random = seededRandom(seed);
   const agentKilledAtMs: number[] = [];
   const observer = await startObserver(world);
@@ -58,7 +58,7 @@ export async function runCampaign(world: World, options: CampaignOptions): Promi
     working.abort();
     await workload.done;
   }
-  await settle(world, workload.commands, observer, settleMs);
+  await settle(world, workload.commands, observer, unheard);
   const records = await recordsOf(world, observer, { ...workload, agentKilledAtMs });
   await observer.stop();
   return { findings: findingsOf(records), records, inflicted };
@@ -79,11 +79,11 @@ async function settle(
   world: World,
   commands: readonly CommandRecord[],
   observer: Observer,
-  timeoutMs: number,
+  unheard: readonly string[],
 ): Promise<void> {
   const quietly = async (condition: () => Promise<boolean>): Promise<void> => {
     // What is still open after this is a finding, not an error.
-    await waitFor(condition, { timeoutMs, intervalMs: 200 }).catch(() => undefined);
+    await waitFor(condition, { timeoutMs: SETTLE_MS, intervalMs: 200 }).catch(() => undefined);
   };
   for (const command of commands) {
     const { id } = command;
@@ -97,7 +97,8 @@ async function settle(
   }
   await quietly(async () => {
     const told = new Set((await world.api.events(NAMESPACE)).map(({ event_type: type, resource }) => type + resource));
-    const created = [...observer.podsCreated].every((name) => told.has(`pod_createdpod/${name}`));
+    const expected = [...observer.podsCreated].filter((name) => !unheard.includes(name));
+    const created = expected.every((name) => told.has(`pod_createdpod/${name}`));
     return created && [...observer.podsDeleted].every((name) => told.has(`pod_deletedpod/${name}`));
   });
 }

@@ -55,7 +55,7 @@ export class Delivery {
     this.#eventsAsked = true;
     if (this.#sendingEvents) return;
     this.#sendingEvents = true;
-    void this.#sendEvents().finally(() => (this.#sendingEvents = false));
+    void this.#sendEvents();
   }
 
   async resultsStored(ack: ResultAck): Promise<void> {
@@ -102,6 +102,7 @@ export class Delivery {
       this.#eventsAsked = false;
       await this.#sendWaiting();
     }
+    this.#sendingEvents = false; // in the same turn as the last look
   }
 
   async #sendWaiting(): Promise<void> {

@@ -140,7 +140,7 @@ export class EventState {
     if (this.#pending.length >= MAX_PENDING_LINES) this.#rewriteNeeded = true;
     if (this.#rewriteNeeded) this.#pending = [];
     else this.#pending.push(JSON.stringify(line));
-    this.#running ??= this.#run().finally(() => (this.#running = null));
+    this.#running ??= this.#run();
   }
 
   /** Group commit: while one write runs, the lines of all observations gather for the next. */
@@ -157,11 +157,12 @@ export class EventState {
         const { clock, log } = this.#options;
         log.error({ err: error }, 'events cannot be stored; they wait in memory until they can');
         this.#rewriteNeeded = true; // nobody knows how much of the last line is there
-        if (this.#closing.signal.aborted) return;
+        if (this.#closing.signal.aborted) break;
         await pause(clock, this.#retryMs, this.#closing.signal);
         this.#retryMs = Math.min(this.#retryMs * 2, LONGEST_RETRY_MS);
       }
     }
+    this.#running = null; // in the same turn as the last look: a line that comes after it starts anew
   }
 
   async #write(): Promise<void> {
