@@ -21,7 +21,7 @@ describeRequiring(['chromium'], 'clusters in the console', () => {
   });
   afterAll(async () => {
     await browser.close();
-    await agent.close();
+    // Its end is that of the played agent's connection too.
     await platform[Symbol.asyncDispose]();
   });
   const listPath = (): string => `/w/${platform.workspaceUuid}/clusters`;
