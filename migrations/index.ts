@@ -16,14 +16,14 @@ import { notificationDeliveries } from './0044-notification-deliveries.ts';
 import { lifecycle } from './0046-lifecycle.ts';
 import { blobs } from './0048-blobs.ts';
 import { accessKeyPurpose } from './0050-access-key-purpose.ts';
-import { clusterOutbox } from './0062-cluster-outbox.ts';
-import { clusterTunnels } from './0067-cluster-tunnels.ts';
 import { usageHistory } from './0051-usage-history.ts';
 import { sandboxEvents } from './0055-sandbox-events.ts';
 import { sandboxMetrics } from './0056-sandbox-metrics.ts';
 import { sandboxSnapshots } from './0057-sandbox-snapshots.ts';
 import { sandboxPreviews } from './0058-sandbox-previews.ts';
 import { sandboxEgress } from './0059-sandbox-egress.ts';
+import { clusterTunnels } from './0067-cluster-tunnels.ts';
+import { clusterOutbox } from './0068-cluster-outbox.ts';
 
 /** Every migration, imported by name so that a bundle carries them all. Each file exports one `Migration`. */
 export const migrations: readonly Migration[] = [
@@ -50,6 +50,6 @@ export const migrations: readonly Migration[] = [
   sandboxSnapshots,
   sandboxPreviews,
   sandboxEgress,
-  clusterOutbox,
   clusterTunnels,
+  clusterOutbox,
 ];
