@@ -74,6 +74,8 @@ export interface Records {
   readonly snapshots: readonly SnapshotRecord[];
   /** Sandboxes that wait for somebody. */
   readonly waiting: number;
+  /** Starts that were made ahead by half. */
+  readonly prepared: number;
 }
 
 export async function readRecords(api: Api): Promise<Records> {
@@ -81,7 +83,8 @@ export async function readRecords(api: Api): Promise<Records> {
   const snapshots = await listed<SnapshotRecord>(api, '/api/snapshots', 'snapshots');
   const metrics = (await answered(api('GET', '/metrics'))).bytes.toString('utf8');
   const waiting = Number(/^svc_sandbox_pool_ready\{[^}]*\} (\d+)$/m.exec(metrics)?.[1] ?? '0');
-  return { sandboxes, snapshots, waiting };
+  const prepared = Number(/^svc_sandbox_prepared_starts_ready (\d+)$/m.exec(metrics)?.[1] ?? '0');
+  return { sandboxes, snapshots, waiting, prepared };
 }
 
 async function listed<Each>(api: Api, path: string, field: string): Promise<Each[]> {

@@ -12,6 +12,7 @@ export function strayFiles(
   { dataFolder, runFolder }: Folders,
   kept: ReadonlySet<string>,
   snapshots: ReadonlySet<string>,
+  halves: ReadonlySet<string>,
 ): string[] {
   const data = join(dataFolder, 'sandboxes');
   const found = [...filesBelow(data), ...filesBelow(runFolder)];
@@ -19,6 +20,7 @@ export function strayFiles(
     [
       own(join(data, 'disks'), ['disk.img', 'sandbox.json'], kept),
       own(join(data, 'snapshots'), ['disk.img', 'snapshot.json'], snapshots),
+      (path: string) => [...halves].some((id) => path === join(data, 'prepared', `${id}.img`)),
       (path: string) => path.startsWith(join(data, 'templates/')) && /\/\d+\.ext4$/.test(path),
       (path: string) => path.startsWith(join(data, 'images/')) && !/\/images\/(partial|work|leases|holds)\//.test(path),
       (path: string) => isHold(path, join(data, 'images/holds/'), kept, snapshots),

@@ -72,15 +72,18 @@ async function contents({ api, journal }: Audited): Promise<string[]> {
 }
 
 /** Records against the machine, as both are now. */
-function compare(audited: Audited, { sandboxes, snapshots, waiting }: Records): string[] {
+function compare(audited: Audited, { sandboxes, snapshots, waiting, prepared }: Records): string[] {
   const { runFolder, dataFolder } = audited;
   const all = processes();
   const recorded = new Map(sandboxes.map((record) => [record.id, record]));
   const here = namesIn(join(runFolder, 'sandboxes'));
-  const unrecorded = here.filter((id) => !recorded.has(id));
+  // Made ahead by half: it has a disk of no sandbox.
+  const halves = new Set(here.filter((id) => stateOf(runFolder, id).prepared_disk !== undefined));
+  const unrecorded = here.filter((id) => !recorded.has(id) && !halves.has(id));
   const running = new Set([
     ...sandboxes.filter(({ status }) => status === 'running').map(({ id }) => id),
     ...unrecorded,
+    ...halves,
   ]);
   const kept = new Set([...sandboxes.map(({ id }) => id), ...unrecorded]);
   return [
@@ -88,20 +91,38 @@ function compare(audited: Audited, { sandboxes, snapshots, waiting }: Records): 
     ...(unrecorded.length === waiting
       ? []
       : [`${waiting} sandboxes wait for somebody, and these have no record: ${unrecorded.join(', ')}`]),
+    ...(halves.size === prepared
+      ? []
+      : [`${prepared} starts are prepared, and these are there: ${[...halves].join(', ')}`]),
     ...[...running].flatMap((id) => runs(id, recorded.get(id), runFolder, all)),
-    ...strayProcesses(audited, all, running),
+    ...strayProcesses(audited, all, running, halves.size),
     ...strayGroups(running),
     ...differences('run folder', here, running),
     ...differences('slot', [...slots(runFolder).values()], running),
     ...differences(
       'attached disk',
       attachedFiles(dataFolder),
-      [...running].map((id) => diskOf(dataFolder, id)),
+      [...running].map((id) => (halves.has(id) ? preparedDiskOf(dataFolder, id) : diskOf(dataFolder, id))),
     ),
     ...strayLinks(audited, running, recorded),
-    ...strayMounts(audited, all),
-    ...strayFiles(audited, kept, new Set(snapshots.map(({ id }) => id))),
+    ...strayMounts(audited, all, halves),
+    ...strayFiles(audited, kept, new Set(snapshots.map(({ id }) => id)), halves),
   ];
+}
+
+interface LauncherState {
+  readonly pid: number;
+  readonly prepared_disk?: string;
+}
+
+/** What the launcher keeps of a sandbox; no first process where it keeps nothing. */
+function stateOf(runFolder: string, id: string): LauncherState {
+  const text = textOf(join(runFolder, 'sandboxes', id, 'state.json'));
+  return text === '' ? { pid: 0 } : (JSON.parse(text) as LauncherState); // the launcher's own
+}
+
+function preparedDiskOf(dataFolder: string, id: string): string {
+  return join(dataFolder, 'sandboxes', 'prepared', `${id}.img`);
 }
 
 function diskOf(dataFolder: string, id: string): string {
@@ -128,8 +149,7 @@ function runs(
   all: readonly ProcessFacts[],
 ): string[] {
   const findings: string[] = [];
-  const state = textOf(join(runFolder, 'sandboxes', id, 'state.json'));
-  const pid = state === '' ? 0 : Number((JSON.parse(state) as { pid: number }).pid); // the launcher's own
+  const { pid } = stateOf(runFolder, id);
   const first = all.find((each) => each.pid === pid);
   if (first?.sandboxId !== id) return [`${id} is said to run, and has no first process`];
   const shouldStandStill = record !== undefined && record.paused_at !== null;
@@ -152,6 +172,7 @@ function strayProcesses(
   { platformPid, runFolder }: Audited,
   all: readonly ProcessFacts[],
   running: Set<string>,
+  prepared: number,
 ): string[] {
   const launchers = launchersIn(all, runFolder);
   // The first process of this ground, we, the platform and its launcher.
@@ -165,7 +186,8 @@ function strayProcesses(
     ...(launchers.length === 1 && launchers[0]?.parentPid === platformPid
       ? []
       : [`launchers: ${launchers.map(({ pid, parentPid }) => `${pid} of ${parentPid}`).join(', ') || 'none'}`]),
-    ...descriptors.map((each) => `the launcher keeps ${each} open`),
+    // A prepared start waits with the two namespaces that are made ready from outside.
+    ...(descriptors.length === 2 * prepared ? [] : [`the launcher keeps ${descriptors.join(', ')} open`]),
   ];
 }
 
@@ -196,8 +218,14 @@ function strayLinks({ runFolder }: Audited, running: Set<string>, recorded: Map<
   return [...differences('link', links(), expectedLinks), ...differences('firewall', tables, expectedTables)];
 }
 
-function strayMounts({ runFolder, dataFolder }: Audited, all: readonly ProcessFacts[]): string[] {
-  const launchers = new Set(launchersIn(all, runFolder).map(({ pid }) => pid));
+function strayMounts(
+  { runFolder, dataFolder }: Audited,
+  all: readonly ProcessFacts[],
+  halves: ReadonlySet<string>,
+): string[] {
+  // A prepared start still sees what its launcher sees.
+  const ahead = all.filter(({ sandboxId }) => halves.has(sandboxId ?? ''));
+  const launchers = new Set([...launchersIn(all, runFolder), ...ahead].map(({ pid }) => pid));
   return mountsNaming([runFolder, dataFolder], all)
     .filter(({ pid, place }) => !(launchers.has(pid) && place.startsWith(`${runFolder}/cgroups/`)))
     .map(({ pid, place, type }) => `mount ${place} (${type}) is left over, as process ${pid} sees it`);

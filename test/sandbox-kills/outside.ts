@@ -22,8 +22,6 @@ const CONFIGURATION = {
     max_per_caller: 10_000,
     max_snapshots_per_caller: 10_000,
     max_creates_per_minute: 1_000_000,
-    // What is made ahead has no record and is no fault; `test/system/prepared-starts.system.test.ts` kills those.
-    prepared_starts: 0,
     warm_pool: [{ image: 'busybox', min: 1, max: 3 }],
   },
 };

@@ -51,6 +51,7 @@ export class LauncherProcess {
   #nextId = 1;
   #starts = 0;
   #closed = false;
+  #ended: () => void = () => undefined;
 
   constructor(options: LauncherOptions) {
     this.#options = options;
@@ -66,6 +67,11 @@ export class LauncherProcess {
   /** How often it was started: what an earlier one held is gone. */
   get starts(): number {
     return this.#starts;
+  }
+
+  /** Calls this each time a launcher died before it was closed; what it held is gone. */
+  onEnded(listener: () => void): void {
+    this.#ended = listener;
   }
 
   /** What a launcher that died left half-done is done again by the next one: every operation may be repeated. */
@@ -131,6 +137,7 @@ export class LauncherProcess {
         for (const pending of this.#pending.values()) pending.reject(error);
         this.#pending.clear();
         resolve();
+        if (!this.#closed) this.#ended();
       };
       child.once('error', (error) => over(new LauncherFailure('RUNTIME_FAILED', error.message)));
       child.once('close', () => over(new LauncherLost()));

@@ -260,6 +260,7 @@ export class LocalDriver implements SandboxDriver {
       launcher: () => machine.launcher.starts,
       log,
     });
+    machine.launcher.onEnded(() => this.#prepared?.launcherEnded());
   }
 
   async #prepare(machine: Machine, id: string): Promise<void> {

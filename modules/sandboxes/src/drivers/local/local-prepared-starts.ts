@@ -6,6 +6,9 @@ const REFILL_DELAY_MS = 50;
 const FIRST_REST_MS = 1000;
 const MAX_REST_MS = 60_000;
 
+/** Of what was taken before its launcher ended. */
+const NO_LAUNCHER = 0;
+
 /** What all prepared starts are for. */
 export type PreparedKind = Pick<SandboxSpec, 'resources' | 'network'>;
 
@@ -30,6 +33,8 @@ interface Prepared {
 export class LocalPreparedStarts implements PreparedStarts {
   readonly #options: LocalPreparedStartsOptions;
   #ready: Prepared[] = [];
+  /** Those that ended with their launcher, whose folder, group and slot are still there. */
+  #lost: Prepared[] = [];
   readonly #taken = new Map<string, number>();
   #making: string | null = null;
   #startsUnderWay = 0;
@@ -65,11 +70,19 @@ export class LocalPreparedStarts implements PreparedStarts {
     if (launcher === undefined) return;
     if (this.#closed) void this.#discard(id);
     else this.#ready.push({ id, launcher });
+    if (launcher === NO_LAUNCHER) this.#refill();
   }
 
   /** It is gone, with whatever it was taken for. */
   forget(id: string): void {
     this.#taken.delete(id);
+  }
+
+  /** What waits ended with it: the next launcher removes what is left of them, and new ones are made. */
+  launcherEnded(): void {
+    this.#lost.push(...this.#ready.splice(0));
+    for (const id of this.#taken.keys()) this.#taken.set(id, NO_LAUNCHER);
+    this.#refill();
   }
 
   /** Nothing is prepared while this works. */
@@ -86,7 +99,7 @@ export class LocalPreparedStarts implements PreparedStarts {
 
   /** Whether it is one of these, and no sandbox. */
   owns(id: string): boolean {
-    return id === this.#making || this.#ready.some((each) => each.id === id);
+    return id === this.#making || [...this.#ready, ...this.#lost].some((each) => each.id === id);
   }
 
   figures(): PreparedFigures {
@@ -100,7 +113,7 @@ export class LocalPreparedStarts implements PreparedStarts {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
     await this.#filling;
-    for (const { id } of this.#ready.splice(0)) await this.#discard(id);
+    for (const { id } of [...this.#ready.splice(0), ...this.#lost.splice(0)]) await this.#discard(id);
   }
 
   #serves(wish: Omit<SandboxSpec, 'id' | 'hostname'>): boolean {
@@ -121,7 +134,7 @@ export class LocalPreparedStarts implements PreparedStarts {
       this.#timer = null;
       this.#filling = this.#fill().finally(() => {
         this.#filling = null;
-        if (this.#wantsMore) this.#refill(); // a start came between, or one failed
+        if (this.#wantsMore || this.#lost.length > 0) this.#refill(); // a start came between, or one failed
       });
     };
     this.#timer = setTimeout(begin, Math.max(REFILL_DELAY_MS, this.#restMs));
@@ -140,6 +153,7 @@ export class LocalPreparedStarts implements PreparedStarts {
 
   async #fill(): Promise<void> {
     const { newId, prepare, launcher, log } = this.#options;
+    await this.#removeLost();
     while (this.#wantsMore) {
       const id = newId();
       this.#making = id;
@@ -154,9 +168,17 @@ export class LocalPreparedStarts implements PreparedStarts {
         return;
       }
     }
-    const lost = this.#ready.filter((each) => !this.#usable().includes(each));
-    this.#ready = this.#ready.filter((each) => !lost.includes(each));
+    await this.#removeLost();
+  }
+
+  /** Also those of which another launcher is known before its end is told. */
+  async #removeLost(): Promise<void> {
+    const usable = this.#usable();
+    const lost = [...this.#lost, ...this.#ready.filter((each) => !usable.includes(each))];
+    this.#ready = [...usable];
+    this.#lost = lost;
     for (const { id } of lost) await this.#discard(id);
+    this.#lost = this.#lost.filter((each) => !lost.includes(each)); // others may have come meanwhile
   }
 
   async #discard(id: string): Promise<void> {

@@ -129,6 +129,17 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     await waitFor(async () => waiting().length === 3 && (await disks()).length === 2);
   });
 
+  it('are made again by themselves when the launcher was killed, and those that ended with it leave nothing', async () => {
+    const ended = waiting();
+    const pid = launcherPid();
+    process.kill(pid, 'SIGKILL');
+    await waitFor(
+      () => launcherPid() !== pid && waiting().every((id) => !ended.includes(id)) && figures()?.ready === 2,
+    );
+    await waitFor(async () => waiting().length === 2 && (await disks()).length === 2);
+    for (const id of waiting()) process.kill(Number(stateOf(id)['pid']), 0); // throws where there is no such process
+  });
+
   it('leave nothing when the driver is closed', async () => {
     const ids = waiting();
     expect(ids).toHaveLength(2);
