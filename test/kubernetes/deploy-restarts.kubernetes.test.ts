@@ -5,6 +5,7 @@ import { skippedTitle, temporaryFolder, waitFor, type TemporaryFolder } from '@s
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AgentFixture, configMap, deployment, textOf } from './agent-fixture.ts';
 import { kubernetesRequirement } from './index.ts';
+import { makeServiceAccount } from './service-account.ts';
 
 const reason = await kubernetesRequirement();
 const title = 'an agent with rules of its own';
@@ -116,7 +117,10 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
 
   it('may do no more than its service account, and reads that account’s token again', async () => {
     const { kubectl, namespace } = fixture;
-    await fixture.inNamespace('create', 'serviceaccount', 'limited');
+    const kubeconfig = join(folder.path, 'limited.json');
+    const tokenFile = join(folder.path, 'token');
+    await writeFile(tokenFile, 'outdated');
+    const token = await makeServiceAccount({ kubectl, namespace, name: 'limited', file: kubeconfig, tokenFile });
     await fixture.inNamespace(
       'create',
       'role',
@@ -131,13 +135,6 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
       '--role=limited',
       `--serviceaccount=${namespace}:limited`,
     );
-    const token = (await fixture.inNamespace('create', 'token', 'limited')).trim();
-    const view = JSON.parse(await kubectl('config', 'view', '--raw', '--flatten', '-o', 'json')) as { users: object[] };
-    const tokenFile = join(folder.path, 'token');
-    await writeFile(tokenFile, 'outdated');
-    const limited = { ...view, users: view.users.map((user) => ({ ...user, user: { tokenFile } })) };
-    const kubeconfig = join(folder.path, 'limited.json');
-    await writeFile(kubeconfig, JSON.stringify(limited));
     const platform = await TestPlatform.start();
     const second = await secondAgent(platform, undefined, kubeconfig);
     await platform.waitForMessage('heartbeat');

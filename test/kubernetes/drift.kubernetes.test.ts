@@ -1,4 +1,3 @@
-import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { startTestAgent, TestPlatform, type TestAgent } from '@svc/agent/testing';
 import type { EventReport } from '@svc/protocol';
@@ -6,6 +5,7 @@ import { skippedTitle, temporaryFolder, waitFor, type TemporaryFolder } from '@s
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AgentFixture, configMap, textOf } from './agent-fixture.ts';
 import { kubernetesRequirement } from './index.ts';
+import { makeServiceAccount } from './service-account.ts';
 
 const reason = await kubernetesRequirement(true);
 /** A machine that is busy with others takes its time. */
@@ -118,16 +118,12 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
 
   it('are put back where that is wanted, by a service account of that namespace alone', async () => {
     const { kubectl, namespace } = fixture;
-    await fixture.inNamespace('create', 'serviceaccount', 'limited');
+    const kubeconfig = join(folder.path, 'limited.json');
+    await makeServiceAccount({ kubectl, namespace, name: 'limited', file: kubeconfig });
     const verbs = '--verb=get,list,watch,create,patch,delete';
     await fixture.inNamespace('create', 'role', 'limited', verbs, '--resource=configmaps');
     const account = `--serviceaccount=${namespace}:limited`;
     await fixture.inNamespace('create', 'rolebinding', 'limited', '--role=limited', account);
-    const token = (await fixture.inNamespace('create', 'token', 'limited')).trim();
-    const view = JSON.parse(await kubectl('config', 'view', '--raw', '--flatten', '-o', 'json')) as { users: object[] };
-    const kubeconfig = join(folder.path, 'limited.json');
-    const limited = { ...view, users: view.users.map((user) => ({ ...user, user: { token } })) };
-    await writeFile(kubeconfig, JSON.stringify(limited));
     const platform = await TestPlatform.start();
     const environment = { SVC_DEPLOY_DRIFT: 'correct', KUBECONFIG: kubeconfig };
     const agent = await restart(join(folder.path, 'limited'), platform, environment);

@@ -26,7 +26,7 @@ export interface KubectlFixture extends AsyncDisposable {
 }
 
 export async function startKubectl(agentEnvironment: Record<string, string> = {}): Promise<KubectlFixture> {
-  const kubernetes = await startKubernetes();
+  const kubernetes = await startKubernetes({ metrics: true });
   const folder = await temporaryFolder('svc-kubectl-');
   let tunnels: TunnelFixture;
   try {

@@ -110,6 +110,13 @@ describe.skipIf(reason !== null)(reason === null ? TITLE : skippedTitle(TITLE, r
     expect(result).toMatchObject({ exitCode: 0, stdout: 'over SPDY' });
   });
 
+  it('shows what nodes and pods use', async () => {
+    // The first figures are there when the metrics server has asked the kubelet twice.
+    const top = async (...what: string[]) => (await fixture.run(['top', ...what, '--no-headers'])).stdout;
+    await waitFor(async () => /^box +\d+m +\d+Mi/m.test(await top('pod', 'box')), { timeoutMs: 120_000 });
+    await waitFor(async () => /^node-1 +\d+m +\d+% +\d+Mi +\d+%/m.test(await top('node')), { timeoutMs: 60_000 });
+  });
+
   it('copies files in and out', async () => {
     const bytes = Buffer.alloc(3 * 1024 * 1024, 'copy ');
     await writeFile(join(fixture.folder, 'there'), bytes);

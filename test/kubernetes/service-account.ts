@@ -1,0 +1,23 @@
+import { writeFile } from 'node:fs/promises';
+import type { Kubectl } from './kubectl.ts';
+
+export interface ServiceAccountOptions {
+  kubectl: Kubectl;
+  namespace: string;
+  name: string;
+  /** The kubeconfig that is written. */
+  file: string;
+  /** The kubeconfig names this file in place of holding the token itself. */
+  tokenFile?: string;
+}
+
+/** A service account without any right, and a kubeconfig of somebody who has nothing but its token; answers the token. */
+export async function makeServiceAccount(options: ServiceAccountOptions): Promise<string> {
+  const { kubectl, namespace, name, file, tokenFile } = options;
+  await kubectl('-n', namespace, 'create', 'serviceaccount', name);
+  const token = (await kubectl('-n', namespace, 'create', 'token', name)).trim();
+  const view = JSON.parse(await kubectl('config', 'view', '--raw', '--flatten', '-o', 'json')) as { users: object[] };
+  const user = tokenFile === undefined ? { token } : { tokenFile };
+  await writeFile(file, JSON.stringify({ ...view, users: view.users.map((each) => ({ ...each, user })) }));
+  return token;
+}
