@@ -11,11 +11,11 @@ const SECRET = 'secret-of-the-environment';
 const DEPLOYMENT = JSON.stringify({
   apiVersion: 'apps/v1',
   kind: 'Deployment',
-  metadata: { name: 'box', namespace: 'default' },
+  metadata: { name: 'listed', namespace: 'default' },
   spec: {
-    selector: { matchLabels: { app: 'box' } },
+    selector: { matchLabels: { app: 'listed' } },
     template: {
-      metadata: { labels: { app: 'box' } },
+      metadata: { labels: { app: 'listed' } },
       spec: {
         terminationGracePeriodSeconds: 0,
         containers: [
@@ -44,7 +44,7 @@ describe.skipIf(reason !== null)(reason === null ? TITLE : skippedTitle(TITLE, r
   beforeAll(async () => {
     fixture = await startKubectl();
     await fixture.kubectl(['apply', '-f', '-'], DEPLOYMENT);
-    await fixture.kubectl(['rollout', 'status', 'deployment/box', '--timeout=180s']);
+    await fixture.kubectl(['rollout', 'status', 'deployment/listed', '--timeout=180s']);
   });
   afterAll(() => fixture?.[Symbol.asyncDispose]());
 
@@ -53,20 +53,20 @@ describe.skipIf(reason !== null)(reason === null ? TITLE : skippedTitle(TITLE, r
   it('lists its nodes, workloads and pods, and no environment', async () => {
     const { nodes } = await get<{ nodes: unknown[] }>('/nodes');
     expect(nodes).toMatchObject([{ state: 'ready', schedulable: true, kubelet_version: expect.any(String) as string }]);
-    const { workloads } = await get<{ workloads: { selector: string }[] }>('/workloads?namespace=default&name=box');
+    const { workloads } = await get<{ workloads: { selector: string }[] }>('/workloads?namespace=default&name=listed');
     expect(workloads).toMatchObject([
-      { kind: 'Deployment', name: 'box', state: 'available', ready: 1, desired: 1, images: ['localhost/busybox:1'] },
+      { kind: 'Deployment', name: 'listed', state: 'available', ready: 1, desired: 1, images: ['localhost/busybox:1'] },
     ]);
     const selector = encodeURIComponent(workloads[0]?.selector ?? '');
     const { pods } = await get<{ pods: PodView[] }>(`/pods?namespace=default&label_selector=${selector}`);
-    expect(pods).toMatchObject([{ state: 'Running', ready: true, owner: { kind: 'Deployment', name: 'box' } }]);
+    expect(pods).toMatchObject([{ state: 'Running', ready: true, owner: { kind: 'Deployment', name: 'listed' } }]);
     expect(JSON.stringify([pods, workloads])).not.toContain(SECRET);
     const all = await get<{ pods: PodView[]; next_cursor: string | null }>('/pods?page_size=1');
     expect(all.pods).toHaveLength(1);
   });
 
   it('opens a shell on a terminal, resizes it and tells its exit code', async () => {
-    const { pods } = await get<{ pods: PodView[] }>('/pods?namespace=default&name=box');
+    const { pods } = await get<{ pods: PodView[] }>('/pods?namespace=default&name=listed');
     const { ready } = fixture.tunnels.platform;
     const url = new URL(
       `/v1/clusters/production/shell?namespace=default&pod=${pods[0]?.name}&cols=91&rows=31`,

@@ -48,17 +48,30 @@ export async function startPlatform({ config = {} }: PlatformOptions = {}): Prom
   try {
     const ready = await readyLine(child);
     const credential = { kind: 'token', token: ready.token } as const;
+    const svc = createClient({ baseUrl: ready.url, credential });
     return {
       url: ready.url,
       workspaceUuid: ready.workspace_uuid,
       dataFolder,
       owner: OWNER,
-      svc: createClient({ baseUrl: ready.url, credential }),
-      [Symbol.asyncDispose]: stop,
+      svc,
+      [Symbol.asyncDispose]: async () => {
+        await removeSandboxes(svc);
+        await stop();
+      },
     };
   } catch (error) {
     await stop();
     throw error;
+  }
+}
+
+/** They would run on: sandboxes outlive their platform, which may only be restarting. */
+async function removeSandboxes({ sandboxes }: SvcClient): Promise<void> {
+  try {
+    for await (const sandbox of sandboxes.list()) await sandbox.delete();
+  } catch {
+    // sandboxes are off, or the test has ended the platform itself
   }
 }
 
