@@ -257,6 +257,11 @@ export class LocalDriver implements SandboxDriver {
       newId,
       prepare: (id) => this.#prepare(machine, id),
       remove: (id) => this.remove(id),
+      living: async () => {
+        const { sandboxes: now } = fields(await machine.launcher.call('list'));
+        const all = Array.isArray(now) ? now.map(fields) : [];
+        return new Set(all.filter(({ alive }) => alive === true).map(({ sandbox }) => String(sandbox)));
+      },
       launcher: () => machine.launcher.starts,
       log,
     });

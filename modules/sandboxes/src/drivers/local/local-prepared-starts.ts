@@ -6,6 +6,8 @@ const REFILL_DELAY_MS = 50;
 const FIRST_REST_MS = 1000;
 const MAX_REST_MS = 60_000;
 
+/** How often it is asked whether what waits still lives: nobody else would notice the end of one. */
+const LOOK_INTERVAL_MS = 5000;
 /** Of what was taken before its launcher ended. */
 const NO_LAUNCHER = 0;
 
@@ -19,6 +21,8 @@ export interface LocalPreparedStartsOptions {
   readonly newId: () => string;
   readonly prepare: (id: string) => Promise<void>;
   readonly remove: (id: string) => Promise<void>;
+  /** Of all that the launcher has, those whose first process lives. */
+  readonly living: () => Promise<ReadonlySet<string>>;
   /** Another number after the launcher, which holds them, was replaced. */
   readonly launcher: () => number;
   readonly log: Logger;
@@ -44,9 +48,11 @@ export class LocalPreparedStarts implements PreparedStarts {
   #filling: Promise<void> | null = null;
   #restMs = 0;
   #closed = false;
+  readonly #looking: NodeJS.Timeout | null;
 
   constructor(options: LocalPreparedStartsOptions) {
     this.#options = options;
+    this.#looking = options.count === 0 ? null : setInterval(() => void this.#look(), LOOK_INTERVAL_MS).unref();
     this.#refill();
   }
 
@@ -110,6 +116,7 @@ export class LocalPreparedStarts implements PreparedStarts {
   /** Removes what waits. */
   async close(): Promise<void> {
     this.#closed = true;
+    if (this.#looking !== null) clearInterval(this.#looking);
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
     await this.#filling;
@@ -169,6 +176,22 @@ export class LocalPreparedStarts implements PreparedStarts {
       }
     }
     await this.#removeLost();
+  }
+
+  async #look(): Promise<void> {
+    const asked = this.#ready;
+    if (asked.length === 0 || this.#filling !== null) return;
+    let living: ReadonlySet<string>;
+    try {
+      living = await this.#options.living();
+    } catch {
+      return; // a launcher that fails is told by whoever needs it
+    }
+    const ended = this.#ready.filter((each) => asked.includes(each) && !living.has(each.id));
+    if (ended.length === 0 || this.#closed) return;
+    this.#lost.push(...ended);
+    this.#ready = this.#ready.filter((each) => !ended.includes(each));
+    this.#refill();
   }
 
   /** Also those of which another launcher is known before its end is told. */

@@ -140,6 +140,13 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     for (const id of waiting()) process.kill(Number(stateOf(id)['pid']), 0); // throws where there is no such process
   });
 
+  it('are replaced when they end while they wait', async () => {
+    const [ended = ''] = waiting();
+    process.kill(Number(stateOf(ended)['pid']), 'SIGKILL');
+    await waitFor(() => !waiting().includes(ended) && waiting().length === 2 && figures()?.ready === 2);
+    await waitFor(async () => (await disks()).length === 2);
+  });
+
   it('leave nothing when the driver is closed', async () => {
     const ids = waiting();
     expect(ids).toHaveLength(2);
