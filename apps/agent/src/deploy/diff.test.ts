@@ -21,6 +21,23 @@ describe('a difference', () => {
     ]);
   });
 
+  it('of what is new has its fields, and nothing that servers write', () => {
+    const metadata = {
+      ...base.metadata,
+      labels: { app: 'a' },
+      managedFields: [{ manager: 'm', operation: 'Apply' }],
+      creationTimestamp: 'now',
+      generation: 1,
+    };
+    expect(differencesBetween(null, { ...base, metadata, data: { a: '1' } })).toEqual([
+      { path: '.apiVersion', after: '"v1"' },
+      { path: '.kind', after: '"ConfigMap"' },
+      { path: '.metadata.name', after: '"a"' },
+      { path: '.metadata.labels', after: '{"app":"a"}' },
+      { path: '.data', after: '{"a":"1"}' },
+    ]);
+  });
+
   it('shows no value of a Secret', () => {
     const before = { ...base, kind: 'Secret', data: { password: 'b2xk' } };
     const after = { ...base, kind: 'Secret', data: { password: 'bmV3' } };

@@ -37,8 +37,9 @@ function compare(before: unknown, after: unknown, path: string, out: Difference[
     return;
   }
   if (before === after) return;
-  if (before === undefined && path === '' && isRecord(after)) {
-    for (const name of Object.keys(after)) compare(undefined, after[name], `.${name}`, out, secret);
+  if (before === undefined && (path === '' || path === '.metadata') && isRecord(after)) {
+    // A new object, field by field: what the server writes into its metadata is noise there too.
+    for (const name of Object.keys(after)) compare(undefined, after[name], `${path}.${name}`, out, secret);
     return;
   }
   const hidden = secret && /^\.(data|stringData)\b/.test(path);
