@@ -49,7 +49,6 @@ export class LauncherProcess {
   #ready: Promise<LauncherFacts> | null = null;
   #exited: Promise<void> = Promise.resolve();
   #nextId = 1;
-  #starts = 0;
   #closed = false;
   #ended: () => void = () => undefined;
 
@@ -62,11 +61,6 @@ export class LauncherProcess {
     if (this.#closed) return Promise.reject(new LauncherFailure('RUNTIME_FAILED', 'the launcher is closed'));
     this.#ready ??= this.#start();
     return this.#ready;
-  }
-
-  /** How often it was started: what an earlier one held is gone. */
-  get starts(): number {
-    return this.#starts;
   }
 
   /** Calls this each time a launcher died before it was closed; what it held is gone. */
@@ -115,7 +109,6 @@ export class LauncherProcess {
       detached: true,
     });
     this.#child = child;
-    this.#starts += 1;
     return new Promise<LauncherFacts>((resolve, reject) => {
       // The greeting has id 0, as every line that answers no call.
       this.#pending.set(0, { resolve: (facts) => resolve(parseFacts(facts)), reject });

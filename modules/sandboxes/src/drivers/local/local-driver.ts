@@ -262,7 +262,6 @@ export class LocalDriver implements SandboxDriver {
         const all = Array.isArray(now) ? now.map(fields) : [];
         return new Set(all.filter(({ alive }) => alive === true).map(({ sandbox }) => String(sandbox)));
       },
-      launcher: () => machine.launcher.starts,
       log,
     });
     machine.launcher.onEnded(() => this.#prepared?.launcherEnded());

@@ -5,11 +5,8 @@ import type { PreparedFigures, PreparedStarts, SandboxSpec } from '../driver.ts'
 const REFILL_DELAY_MS = 50;
 const FIRST_REST_MS = 1000;
 const MAX_REST_MS = 60_000;
-
 /** How often it is asked whether what waits still lives: nobody else would notice the end of one. */
 const LOOK_INTERVAL_MS = 5000;
-/** Of what was taken before its launcher ended. */
-const NO_LAUNCHER = 0;
 
 /** What all prepared starts are for. */
 export type PreparedKind = Pick<SandboxSpec, 'resources' | 'network'>;
@@ -23,23 +20,16 @@ export interface LocalPreparedStartsOptions {
   readonly remove: (id: string) => Promise<void>;
   /** Of all that the launcher has, those whose first process lives. */
   readonly living: () => Promise<ReadonlySet<string>>;
-  /** Another number after the launcher, which holds them, was replaced. */
-  readonly launcher: () => number;
   readonly log: Logger;
-}
-
-interface Prepared {
-  readonly id: string;
-  readonly launcher: number;
 }
 
 /** Makes prepared starts again as they are used, one after the other, while nobody waits for a start. */
 export class LocalPreparedStarts implements PreparedStarts {
   readonly #options: LocalPreparedStartsOptions;
-  #ready: Prepared[] = [];
-  /** Those that ended with their launcher, whose folder, group and slot are still there. */
-  #lost: Prepared[] = [];
-  readonly #taken = new Map<string, number>();
+  #ready: readonly string[] = [];
+  /** Those that ended while they waited; their folder, group and slot are still there. */
+  #lost: readonly string[] = [];
+  readonly #taken = new Set<string>();
   #making: string | null = null;
   #startsUnderWay = 0;
   #hits = 0;
@@ -58,25 +48,22 @@ export class LocalPreparedStarts implements PreparedStarts {
 
   take(wish: Omit<SandboxSpec, 'id' | 'hostname'>): string | null {
     if (this.#options.count === 0 || this.#closed) return null;
-    const found = this.#serves(wish) ? this.#usable()[0] : undefined;
+    const found = this.#serves(wish) ? this.#ready[0] : undefined;
     if (found === undefined) {
       this.#misses += 1;
       return null;
     }
     this.#hits += 1;
-    this.#ready = this.#ready.filter((each) => each !== found);
-    this.#taken.set(found.id, found.launcher);
+    this.#ready = this.#ready.slice(1);
+    this.#taken.add(found);
     this.#refill();
-    return found.id;
+    return found;
   }
 
   giveBack(id: string): void {
-    const launcher = this.#taken.get(id);
-    this.#taken.delete(id);
-    if (launcher === undefined) return;
+    if (!this.#taken.delete(id)) return;
     if (this.#closed) void this.#discard(id);
-    else this.#ready.push({ id, launcher });
-    if (launcher === NO_LAUNCHER) this.#refill();
+    else this.#ready = [...this.#ready, id]; // one that ended meanwhile is found by the next look
   }
 
   /** It is gone, with whatever it was taken for. */
@@ -86,9 +73,7 @@ export class LocalPreparedStarts implements PreparedStarts {
 
   /** What waits ended with it: the next launcher removes what is left of them, and new ones are made. */
   launcherEnded(): void {
-    this.#lost.push(...this.#ready.splice(0));
-    for (const id of this.#taken.keys()) this.#taken.set(id, NO_LAUNCHER);
-    this.#refill();
+    this.#lose(this.#ready);
   }
 
   /** Nothing is prepared while this works. */
@@ -105,12 +90,11 @@ export class LocalPreparedStarts implements PreparedStarts {
 
   /** Whether it is one of these, and no sandbox. */
   owns(id: string): boolean {
-    return id === this.#making || [...this.#ready, ...this.#lost].some((each) => each.id === id);
+    return id === this.#making || this.#ready.includes(id) || this.#lost.includes(id);
   }
 
   figures(): PreparedFigures {
-    const ready = this.#usable().length;
-    return { ready, target: this.#options.count, hits: this.#hits, misses: this.#misses };
+    return { ready: this.#ready.length, target: this.#options.count, hits: this.#hits, misses: this.#misses };
   }
 
   /** Removes what waits. */
@@ -120,7 +104,9 @@ export class LocalPreparedStarts implements PreparedStarts {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
     await this.#filling;
-    for (const { id } of [...this.#ready.splice(0), ...this.#lost.splice(0)]) await this.#discard(id);
+    this.#lost = [...this.#lost, ...this.#ready];
+    this.#ready = [];
+    await this.#removeLost();
   }
 
   #serves(wish: Omit<SandboxSpec, 'id' | 'hostname'>): boolean {
@@ -149,24 +135,18 @@ export class LocalPreparedStarts implements PreparedStarts {
   }
 
   get #wantsMore(): boolean {
-    return !this.#closed && this.#startsUnderWay === 0 && this.#usable().length < this.#options.count;
-  }
-
-  /** Those that the launcher of now has; it may be replaced at any call. */
-  #usable(): readonly Prepared[] {
-    const launcher = this.#options.launcher();
-    return this.#ready.filter((each) => each.launcher === launcher);
+    return !this.#closed && this.#startsUnderWay === 0 && this.#ready.length < this.#options.count;
   }
 
   async #fill(): Promise<void> {
-    const { newId, prepare, launcher, log } = this.#options;
+    const { newId, prepare, log } = this.#options;
     await this.#removeLost();
     while (this.#wantsMore) {
       const id = newId();
       this.#making = id;
       try {
         await prepare(id);
-        this.#ready.push({ id, launcher: launcher() });
+        this.#ready = [...this.#ready, id];
         this.#restMs = 0;
       } catch (error) {
         this.#restMs = Math.min(Math.max(FIRST_REST_MS, this.#restMs * 2), MAX_REST_MS);
@@ -187,21 +167,22 @@ export class LocalPreparedStarts implements PreparedStarts {
     } catch {
       return; // a launcher that fails is told by whoever needs it
     }
-    const ended = this.#ready.filter((each) => asked.includes(each) && !living.has(each.id));
-    if (ended.length === 0 || this.#closed) return;
-    this.#lost.push(...ended);
-    this.#ready = this.#ready.filter((each) => !ended.includes(each));
+    this.#lose(asked.filter((id) => !living.has(id)));
+  }
+
+  /** Of these, those that still wait. */
+  #lose(ended: readonly string[]): void {
+    const lost = this.#ready.filter((id) => ended.includes(id));
+    if (lost.length === 0 || this.#closed) return;
+    this.#ready = this.#ready.filter((id) => !lost.includes(id));
+    this.#lost = [...this.#lost, ...lost];
     this.#refill();
   }
 
-  /** Also those of which another launcher is known before its end is told. */
   async #removeLost(): Promise<void> {
-    const usable = this.#usable();
-    const lost = [...this.#lost, ...this.#ready.filter((each) => !usable.includes(each))];
-    this.#ready = [...usable];
-    this.#lost = lost;
-    for (const { id } of lost) await this.#discard(id);
-    this.#lost = this.#lost.filter((each) => !lost.includes(each)); // others may have come meanwhile
+    const lost = this.#lost;
+    for (const id of lost) await this.#discard(id);
+    this.#lost = this.#lost.filter((id) => !lost.includes(id)); // others may have come meanwhile
   }
 
   async #discard(id: string): Promise<void> {
