@@ -2,6 +2,7 @@ import { createLogger } from '@svc/telemetry';
 import { describe, expect, it } from 'vitest';
 import { LiveConfig } from './live-config.ts';
 import { loadAgentConfig } from './load.ts';
+import { RELOADABLE_SECTIONS, type AgentConfig } from './schema.ts';
 
 function liveConfig() {
   const environment: Record<string, string> = { CLUSTER_NAME: 'a', SVC_API_URL: 'https://b', SVC_TOKEN: 'one' };
@@ -53,4 +54,49 @@ describe('a reload', () => {
     expect(config.current.svc.token).toBeUndefined();
     expect(config.current.svc.token_file).toBe('/run/token');
   });
+
+  it('takes on every section that it says is reloaded, and no other', () => {
+    const { config: initial } = loadAgentConfig({
+      file: null,
+      environment: { CLUSTER_NAME: 'a', SVC_API_URL: 'https://b', SVC_TOKEN: 'one' },
+    });
+    const changed: AgentConfig = {
+      ...initial,
+      agent: { ...initial.agent, labels: { tier: 'gold' }, cluster_name: 'other' },
+      svc: {
+        ...initial.svc,
+        token: 'two',
+        token_file: '/run/token',
+        timeout: '3s',
+        api_url: 'https://other',
+        reconnect: { interval: '1s', max_interval: '2s' },
+      },
+      tunnel: {
+        enabled: true,
+        kubernetes: { enabled: false, identity: 'user', read_only_roles: [] },
+        forwards: [{ name: 'grafana', local_addr: 'grafana:3000' }],
+      },
+      log: { level: 'debug' },
+      deploy: { ...initial.deploy, drift: 'off' },
+      policy: { ...initial.policy, exec: false },
+      events: { ...initial.events, enabled: false },
+    };
+    const log = createLogger({ level: 'silent', name: 'test' });
+    const config = new LiveConfig(initial, () => ({ config: changed, warnings: [] }), log);
+    config.reload('SIGHUP');
+    for (const section of RELOADABLE_SECTIONS) {
+      expect(valueAt(initial, section), section).not.toEqual(valueAt(changed, section)); // the case covers each
+      expect(valueAt(config.current, section), section).toEqual(valueAt(changed, section));
+    }
+    expect(config.current).toMatchObject({
+      agent: { cluster_name: 'a' },
+      svc: { api_url: 'https://b' },
+      tunnel: { enabled: false },
+      events: { enabled: true },
+    });
+  });
 });
+
+function valueAt(config: AgentConfig, path: string): unknown {
+  return path.split('.').reduce<unknown>((value, name) => (value as Record<string, unknown>)[name], config);
+}

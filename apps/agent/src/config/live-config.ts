@@ -41,7 +41,7 @@ export class LiveConfig {
       return;
     }
     const waiting = changed.filter((path) => !isReloadable(path));
-    this.#current = mergeReloadable(this.#current, loaded.config);
+    this.#current = mergeReloadable(this.#current, loaded.config) as AgentConfig; // both of them are
     const applied = changed.filter(isReloadable);
     this.#log.info({ cause, changed: applied }, 'the configuration was reloaded');
     if (waiting.length > 0) this.#log.warn({ keys: waiting }, 'these changes take effect after a restart');
@@ -66,21 +66,14 @@ function isSection(value: unknown, path: string): value is Record<string, unknow
   return typeof value === 'object' && value !== null && !Array.isArray(value) && path !== 'agent.labels';
 }
 
-function mergeReloadable(before: AgentConfig, after: AgentConfig): AgentConfig {
-  const { token: _oldToken, token_file: _oldFile, ...svc } = before.svc;
-  const { token, token_file: tokenFile, timeout, reconnect } = after.svc;
-  return {
-    ...before,
-    agent: { ...before.agent, labels: after.agent.labels },
-    svc: {
-      ...svc,
-      timeout,
-      reconnect,
-      ...(token === undefined ? {} : { token }),
-      ...(tokenFile === undefined ? {} : { token_file: tokenFile }),
-    },
-    log: after.log,
-    deploy: after.deploy,
-    policy: after.policy,
-  };
+/** What was read, but with the values from before wherever a restart is needed. */
+function mergeReloadable(before: unknown, after: unknown, path = ''): unknown {
+  if (isReloadable(path)) return after;
+  if (!isSection(before, path) || !isSection(after, path)) return before;
+  const names = new Set([...Object.keys(before), ...Object.keys(after)]);
+  const entries = [...names].map((name) => {
+    const at = path === '' ? name : `${path}.${name}`;
+    return [name, mergeReloadable(before[name], after[name], at)] as const;
+  });
+  return Object.fromEntries(entries.filter(([, value]) => value !== undefined)); // an absent key stays absent
 }
