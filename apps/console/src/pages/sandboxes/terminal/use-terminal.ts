@@ -1,9 +1,9 @@
 import type { SandboxesClient, Terminal, TerminalEnd } from '@svc/sdk';
-import { useEffect, useRef, useState, type RefObject } from 'react';
+import { useState } from 'react';
 import { useSandboxes } from '../../../api/sandboxes.ts';
-import { useShownTheme } from '../../../session/theme.ts';
+import type { TerminalScreen } from '../../../terminal/terminal-screen.ts';
+import { inOrder, useTerminalScreen, type PlacedScreen } from '../../../terminal/use-terminal-screen.ts';
 import { formatBytes } from '../../../ui/format-bytes.ts';
-import { loadTerminalFont, TerminalScreen } from '../../../terminal/terminal-screen.ts';
 
 export interface TerminalWish {
   sandboxId: string;
@@ -28,58 +28,33 @@ export interface UseTerminalOptions {
   onLeave: () => void;
 }
 
-export interface ShownTerminal {
-  /** The element that it is drawn into. */
-  place: RefObject<HTMLDivElement | null>;
-  screen: TerminalScreen | null;
+export interface ShownTerminal extends PlacedScreen {
   state: TerminalState;
 }
 
 /** One terminal for as long as its component is there; whoever wants another one gives the component another key. */
-export function useTerminal(options: UseTerminalOptions): ShownTerminal {
+export function useTerminal({ wish, onSession, onFind, onLeave }: UseTerminalOptions): ShownTerminal {
   const api = useSandboxes();
-  const theme = useShownTheme();
-  const place = useRef<HTMLDivElement>(null);
-  const latest = useRef({ ...options, theme });
-  const [screen, setScreen] = useState<TerminalScreen | null>(null);
   const [state, setState] = useState<TerminalState>({ kind: 'connecting' });
-  useEffect(() => {
-    latest.current = { ...options, theme };
-  });
-  useEffect(() => screen?.setTheme(theme), [screen, theme]);
-  useEffect(() => {
-    const { wish } = latest.current;
-    const gone = new AbortController();
-    let shown: TerminalScreen | null = null;
-    const tell = (next: TerminalState): void => {
-      if (!gone.signal.aborted) setState(next);
-    };
-    const show = async (): Promise<void> => {
-      await loadTerminalFont();
-      if (gone.signal.aborted || place.current === null) return;
-      shown = new TerminalScreen(place.current, {
-        theme: latest.current.theme,
-        readOnly: wish.readOnly,
-        onFind: () => latest.current.onFind(),
-        onLeave: () => latest.current.onLeave(),
-      });
-      setScreen(shown);
-      shown.focus();
-      const terminal = await join(api, shown, wish, gone.signal);
+  const placed = useTerminalScreen({
+    readOnly: wish.readOnly,
+    onFind,
+    onLeave,
+    run: async (screen, signal) => {
+      const tell = (next: TerminalState): void => {
+        if (!signal.aborted) setState(next);
+      };
+      const terminal = await join(api, screen, wish, signal);
       terminal.onState((each) => each !== 'closed' && tell({ kind: each }));
       tell({ kind: 'connected' });
-      if (terminal.sessionId !== null && terminal.sessionId !== wish.session && !gone.signal.aborted) {
-        latest.current.onSession(terminal.sessionId);
+      if (terminal.sessionId !== null && terminal.sessionId !== wish.session && !signal.aborted) {
+        onSession(terminal.sessionId);
       }
       tell({ kind: 'ended', end: await terminal.ended });
-    };
-    show().catch((error: unknown) => tell({ kind: 'failed', error }));
-    return () => {
-      gone.abort();
-      shown?.dispose();
-    };
-  }, [api]);
-  return { place, screen, state };
+    },
+    onFailure: (error) => setState({ kind: 'failed', error }),
+  });
+  return { ...placed, state };
 }
 
 /** What is sent at a time: a paste of any size goes in portions, each when there is room for it. */
@@ -93,12 +68,8 @@ async function join(
 ): Promise<Terminal> {
   const options = { ...screen.size, session: session ?? 'new', readOnly, takeover, signal };
   const terminal = await api.of(sandboxId).terminal(options);
-  let typing = Promise.resolve();
   screen.attach({
-    // What is typed while the connection is away is lost, as it is with any terminal.
-    input: (bytes) => {
-      typing = typing.then(() => typeAll(terminal, bytes)).catch(() => undefined);
-    },
+    input: inOrder((bytes) => typeAll(terminal, bytes)),
     resize: ({ cols, rows }) => terminal.resize(cols, rows),
   });
   terminal.onData(({ bytes, replayed }) => screen.write(bytes, replayed));
