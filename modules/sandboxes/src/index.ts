@@ -1,4 +1,5 @@
 export { sandboxesConfigSchema, type SandboxesConfig } from './config.ts';
+export type { SandboxesDependencies } from './dependencies.ts';
 export type { DriverStatus } from './drivers/driver.ts';
 export {
   installCommand,
@@ -10,4 +11,4 @@ export { sandboxErrors } from './errors.ts';
 export { openImageUpkeep } from './images/assembly.ts';
 export type { ImageUpkeep } from './images/image-upkeep.ts';
 export { describeProgress, type ImageProgress } from './images/progress.ts';
-export { createSandboxesModule, type SandboxesDependencies, type SandboxesModule } from './module.ts';
+export { createSandboxesModule, type SandboxesModule } from './module.ts';

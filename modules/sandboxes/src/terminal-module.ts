@@ -1,0 +1,45 @@
+import type { Metrics } from '@svc/telemetry';
+import type { SandboxesDependencies } from './dependencies.ts';
+import type { SandboxContext } from './domain/context.ts';
+import type { SandboxService } from './domain/sandbox-service.ts';
+import type { Tickets } from './domain/tickets.ts';
+import type { EventRecorder } from './events/event-recorder.ts';
+import type { CommandService } from './exec/command-service.ts';
+import { perMinute } from './per-minute.ts';
+import { TerminalHub } from './terminal/terminal-hub.ts';
+
+export function hubOf(
+  { access, audit, config }: SandboxesDependencies,
+  { live, effects }: SandboxContext,
+  service: SandboxService,
+  tickets: Tickets,
+  recorder: EventRecorder,
+): TerminalHub {
+  return new TerminalHub({
+    access,
+    audit,
+    service,
+    live,
+    tickets,
+    recorder,
+    effects,
+    limiter: perMinute(config.max_terminals_per_minute, effects),
+    allowedOrigins: config.allowed_origins,
+    maxTerminals: config.max_terminals,
+  });
+}
+
+/** The gauges of what runs and is open. */
+export function observeTerminals(
+  metrics: Metrics,
+  { live }: SandboxContext,
+  hub: TerminalHub,
+  commands: CommandService,
+): void {
+  const running = metrics.gauge('svc_sandboxes_running', 'Sandboxes that run on this node');
+  const terminals = metrics.gauge('svc_sandbox_terminals_open', 'Terminals and commands that are open');
+  const commandsRunning = metrics.gauge('svc_sandbox_commands_running', 'Commands that run by the exec route');
+  Object.assign(commandsRunning, { collect: () => commandsRunning.set(commands.running) });
+  Object.assign(running, { collect: () => running.set(live.size) });
+  Object.assign(terminals, { collect: () => terminals.set(hub.openTerminals) });
+}
