@@ -67,6 +67,8 @@ func (a *agent) handle(s *stream, r *request) (any, *failure) {
 		return a.startProcess(s, r)
 	case "session.attach":
 		return a.attachSession(s, r)
+	case "session.screen":
+		return a.serveScreen(s, r)
 	case "session.list":
 		return a.listSessions(), nil
 	case "session.kill":

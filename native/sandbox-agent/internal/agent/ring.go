@@ -12,6 +12,8 @@ type ring struct {
 	buffer   []byte
 	end      uint64
 	readers  map[*ringReader]struct{}
+	screen   *screenReader
+	sizes    []sizeMark
 	finished bool
 }
 
@@ -42,6 +44,9 @@ func (r *ring) room() int {
 		if reader.cursor >= oldest && foremost-reader.cursor <= uint64(len(r.buffer)/2) {
 			slowest = min(slowest, reader.cursor)
 		}
+	}
+	if s := r.screen; s != nil && !s.starved && s.cursor >= oldest {
+		slowest = min(slowest, s.cursor)
 	}
 	return len(r.buffer) - int(r.end-slowest)
 }

@@ -21,6 +21,7 @@ type session struct {
 	mu       sync.Mutex
 	attached int
 	ended    bool
+	left     chan struct{}
 	timer    *time.Timer
 }
 
@@ -65,7 +66,8 @@ func (a *agent) keep(r *request, t *terminal) *session {
 	if linger <= 0 {
 		linger = defaultLinger
 	}
-	s := &session{id: r.Session, terminal: t, started: time.Now(), linger: min(linger, maxLinger), agent: a}
+	s := &session{id: r.Session, terminal: t, started: time.Now(), linger: min(linger, maxLinger), agent: a,
+		left: make(chan struct{})}
 	a.tableMu.Lock()
 	a.sessions[r.Session] = s
 	a.settled.Broadcast()
@@ -130,6 +132,7 @@ func (s *session) end() {
 // leave is done once: the id may be another session's afterwards.
 func (s *session) leave() {
 	s.agent.release(s.id)
+	close(s.left)
 	go s.terminal.hangUp()
 }
 

@@ -159,6 +159,21 @@ func (w *window) take(bytes int) bool {
 	return true
 }
 
+// has answers whether so much may be sent at once, or nothing any more.
+func (w *window) has(bytes int) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.left >= bytes || w.closed
+}
+
+func (w *window) wait(bytes int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for w.left < bytes && !w.closed {
+		w.cond.Wait()
+	}
+}
+
 func (w *window) grant(bytes int) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -67,6 +67,7 @@ func (a *agent) newTerminal(spec *command, size windowSize, ringBytes int) (*ter
 		return nil, failed
 	}
 	t := &terminal{pid: pid, path: spec.path, master: master, ring: newRing(ringBytes), exited: make(chan struct{}), size: size}
+	t.ring.mark(size)
 	go t.pump()
 	go func() {
 		t.result = resultOf(<-done)
@@ -204,6 +205,7 @@ func (t *terminal) resize(size windowSize) {
 	t.mu.Lock()
 	t.size = size
 	t.mu.Unlock()
+	t.ring.mark(size) // first: what the program draws anew comes after it
 	t.withMaster(func(fd int) { _ = setWindowSize(fd, size) })
 }
 

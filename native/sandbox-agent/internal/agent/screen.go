@@ -1,0 +1,190 @@
+package agent
+
+const (
+	// What has not been sent to a screen waits in the ring until this much of it is there: most sessions never come so far.
+	screenStepBytes = sessionRing / 2
+	// A window that is dragged changes its size at nearly every byte.
+	maxSizeMarks    = 1024
+	screenStepMarks = maxSizeMarks / 4
+)
+
+// sizeMark says which size the terminal had from an offset on.
+type sizeMark struct {
+	at   uint64
+	size windowSize
+}
+
+// screenReader is the platform's copy of a session's screen. It is no client: it keeps no session alive, and the writer
+// waits for it only while it may send. What it is not given in time is lost to it, as to a slow client.
+type screenReader struct {
+	cursor  uint64
+	size    windowSize
+	starved bool
+	// Somebody waits for everything up to `target`.
+	wanted bool
+	target uint64
+}
+
+// screenStep is what to tell a screen next.
+type screenStep struct {
+	bytes    int
+	lost     uint64
+	size     *windowSize
+	caughtUp bool
+}
+
+// mark notes the size that holds for what is written from now on.
+func (r *ring) mark(size windowSize) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if last := len(r.sizes) - 1; last >= 0 && (r.sizes[last].at == r.end || r.sizes[last].size == size) {
+		r.sizes[last].size = size
+		return
+	}
+	r.forgetSizes(r.oldest())
+	if len(r.sizes) == maxSizeMarks {
+		r.sizes = r.sizes[1:]
+	}
+	r.sizes = append(r.sizes, sizeMark{r.end, size})
+	r.cond.Broadcast()
+}
+
+// forgetSizes leaves the one that holds at the offset, and those after it.
+func (r *ring) forgetSizes(offset uint64) {
+	for len(r.sizes) > 1 && r.sizes[1].at <= offset {
+		r.sizes = r.sizes[1:]
+	}
+}
+
+// attachScreen takes the place of a screen that was there before, whose connection is about to be found lost.
+func (r *ring) attachScreen(since uint64) (*screenReader, uint64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.screen = &screenReader{cursor: min(max(since, r.oldest()), r.end)}
+	r.cond.Broadcast()
+	return r.screen, r.end
+}
+
+func (r *ring) detachScreen(s *screenReader) {
+	r.mu.Lock()
+	if r.screen == s {
+		r.screen = nil
+	}
+	r.cond.Broadcast()
+	r.mu.Unlock()
+}
+
+// catchUp asks for all that is there now.
+func (r *ring) catchUp(s *screenReader) {
+	r.mu.Lock()
+	s.wanted, s.target = true, r.end
+	r.cond.Broadcast()
+	r.mu.Unlock()
+}
+
+// starve says whether the screen may send nothing; nobody waits for it meanwhile.
+func (r *ring) starve(s *screenReader, starved bool) {
+	r.mu.Lock()
+	s.starved = starved
+	r.cond.Broadcast()
+	r.mu.Unlock()
+}
+
+// awaitScreen waits until there is something to tell the screen, and answers false when it is no longer the session's.
+func (r *ring) awaitScreen(s *screenReader) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for r.screen == s && !s.wanted && r.end-s.cursor < screenStepBytes && len(r.sizes) < screenStepMarks {
+		r.cond.Wait()
+	}
+	return r.screen == s
+}
+
+// stepScreen takes what comes next without waiting: a size before the bytes that were written for it.
+func (r *ring) stepScreen(s *screenReader, p []byte) screenStep {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if oldest := r.oldest(); s.cursor < oldest {
+		from := s.cursor
+		s.cursor = r.end - uint64(len(r.buffer)/2)
+		return screenStep{lost: s.cursor - from}
+	}
+	r.forgetSizes(s.cursor)
+	if len(r.sizes) > 0 && r.sizes[0].at <= s.cursor && r.sizes[0].size != s.size {
+		s.size = r.sizes[0].size
+		size := s.size
+		return screenStep{size: &size}
+	}
+	if s.wanted && s.cursor >= s.target {
+		s.wanted = false
+		return screenStep{caughtUp: true}
+	}
+	until := r.end
+	if len(r.sizes) > 1 {
+		until = min(until, r.sizes[1].at)
+	}
+	at := int(s.cursor % uint64(len(r.buffer)))
+	n := copy(p, r.buffer[at:min(len(r.buffer), at+int(until-s.cursor))])
+	s.cursor += uint64(n)
+	r.cond.Broadcast()
+	return screenStep{bytes: n}
+}
+
+// serveScreen follows a session for the platform until the session or the stream ends.
+func (a *agent) serveScreen(to *stream, r *request) (any, *failure) {
+	found := a.find(r.Session)
+	if found == nil {
+		return nil, fail("NO_SUCH_SESSION", "no session "+r.Session)
+	}
+	since := uint64(0)
+	if r.Since != nil {
+		since = *r.Since
+	}
+	ring := found.terminal.ring
+	screen, end := ring.attachScreen(since)
+	to.event(map[string]any{"type": "started", "offset": screen.cursor, "end": end})
+	over := make(chan struct{})
+	defer close(over)
+	go func() {
+		select {
+		case <-to.done:
+		case <-found.left:
+		case <-over:
+		}
+		ring.detachScreen(screen)
+	}()
+	to.onControl(func(message controlMessage) {
+		if message.Type == "catch_up" {
+			ring.catchUp(screen)
+		}
+	})
+	sendScreen(to, ring, screen)
+	return map[string]any{}, nil
+}
+
+func sendScreen(to *stream, ring *ring, screen *screenReader) {
+	var buffer []byte
+	for ring.awaitScreen(screen) {
+		if buffer == nil {
+			buffer = make([]byte, dataHead+terminalChunk)
+		}
+		step := ring.stepScreen(screen, buffer[dataHead:])
+		switch {
+		case step.lost > 0:
+			to.event(map[string]any{"type": "lagged", "bytes": step.lost})
+		case step.size != nil:
+			to.event(map[string]any{"type": "resized", "cols": step.size.Cols, "rows": step.size.Rows})
+		case step.caughtUp:
+			to.event(map[string]any{"type": "caught_up"})
+		case step.bytes > 0:
+			if !to.out.has(step.bytes + 1) {
+				ring.starve(screen, true)
+				to.out.wait(step.bytes + 1)
+				ring.starve(screen, false)
+			}
+			if !to.sendData(channelStdout, buffer, step.bytes) {
+				return
+			}
+		}
+	}
+}
