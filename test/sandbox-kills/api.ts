@@ -51,6 +51,8 @@ export interface SandboxRecord {
   readonly name: string;
   readonly status: 'creating' | 'running' | 'stopped' | 'error';
   readonly state_reason: string | null;
+  readonly snapshot_id: string | null;
+  readonly started_at: string | null;
   readonly paused_at: string | null;
   readonly labels: Readonly<Record<string, string>>;
   readonly network: 'none' | 'egress';

@@ -1,5 +1,6 @@
+import { existsSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { readRecords, type Api, type Records, type SandboxRecord } from './api.ts';
 import { strayFiles } from './audit-files.ts';
 import { namesIn, textOf } from './ground.ts';
@@ -106,7 +107,12 @@ function compare(audited: Audited, { sandboxes, snapshots, waiting, prepared }: 
     ),
     ...strayLinks(audited, running, recorded),
     ...strayMounts(audited, all, halves),
-    ...strayFiles(audited, kept, new Set(snapshots.map(({ id }) => id)), halves),
+    ...strayFiles(
+      audited,
+      kept,
+      new Set([...snapshots.map(({ id }) => id), ...awaited(sandboxes, dataFolder)]),
+      halves,
+    ),
   ];
 }
 
@@ -127,6 +133,13 @@ function preparedDiskOf(dataFolder: string, id: string): string {
 
 function diskOf(dataFolder: string, id: string): string {
   return join(dataFolder, 'sandboxes', 'disks', id, 'disk.img');
+}
+
+/** Snapshots that nobody finds any more and that a sandbox still has to get its files from. */
+function awaited(sandboxes: readonly SandboxRecord[], dataFolder: string): string[] {
+  const hasFiles = (id: string): boolean => existsSync(join(dirname(diskOf(dataFolder, id)), 'sandbox.json'));
+  const waiting = sandboxes.filter(({ id, started_at: startedAt }) => startedAt === null && !hasFiles(id));
+  return waiting.flatMap(({ snapshot_id: snapshotId }) => snapshotId ?? []);
 }
 
 /** Both ways, and each once. */

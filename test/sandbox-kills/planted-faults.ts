@@ -2,11 +2,12 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { waitFor } from '@svc/testing';
 import type { Audited } from './audit.ts';
 import { answered } from './api.ts';
 import { controllerMounts } from './ground.ts';
 import type { KnownSandbox } from './journal.ts';
-import { launchersIn, PARENT_GROUP, processes } from './machine.ts';
+import { isFrozen, launchersIn, PARENT_GROUP, processes } from './machine.ts';
 
 export interface Planted extends Audited {
   /** Ids of a sandbox that runs, with /root/one, and of one that is stopped. */
@@ -141,6 +142,21 @@ export const CONTROLS: readonly Control[] = [
     plant: async ({ dataFolder }) => folder(join(dataFolder, 'sandboxes/snapshots/snp_planted')),
   },
   {
+    name: 'a snapshot that was deleted and that its sandbox needs no more',
+    expected: /snapshots\/snp_(?!planted)\w+ is left over/,
+    plant: async ({ api, dataFolder, running }) => {
+      const { body: snapshot } = await answered(api('POST', `/api/containers/${running}/snapshots`, { json: {} }));
+      const json = { snapshot_id: snapshot['id'] };
+      const { body } = await answered(api('POST', '/api/containers?wait_ms=30000', { json }));
+      await answered(api('DELETE', `/api/snapshots/${String(snapshot['id'])}`));
+      const undo = folder(join(dataFolder, 'sandboxes/snapshots', String(snapshot['id'])));
+      return async () => {
+        undo();
+        await answered(api('DELETE', `/api/containers/${String(body['id'])}`));
+      };
+    },
+  },
+  {
     name: 'an image that somebody holds who is gone',
     expected: /holds\/\S+sbx_planted is left over/,
     plant: async ({ dataFolder }) => {
@@ -160,6 +176,7 @@ export const CONTROLS: readonly Control[] = [
         writeFileSync(name, isV2 ? String(Number(state === 'FROZEN')) : state);
       };
       freeze('FROZEN');
+      await waitFor(() => isFrozen(running)); // each process of it stops at its next step
       return () => freeze('THAWED');
     },
   },

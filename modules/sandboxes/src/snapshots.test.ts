@@ -86,6 +86,36 @@ describe('snapshots and forks', () => {
     await waitFor(() => driver.kept.size === 0);
   });
 
+  it('lets the bytes of a fork go that failed after it got its copy, which it starts with', async () => {
+    const id = await source();
+    driver.beforeStart = async () => {
+      throw new Error('the first process was killed');
+    };
+    const forked = (await fork(id)).body['containers'][0];
+    expect(forked).toMatchObject({ status: 'error', started_at: null });
+    expect(driver.kept.size).toBe(0);
+    driver.beforeStart = async () => undefined;
+    const again = await platform.call('POST', `/api/containers/${forked['id']}/start`);
+    expect(again.body).toMatchObject({ status: 'running', error: null });
+  });
+
+  it('keeps them for one that failed before, until that is started or deleted', async () => {
+    const id = await source();
+    driver.beforeCreate = async () => {
+      throw new Error('the disk is full');
+    };
+    const made = [await fork(id), await fork(id)].map(({ body }) => body['containers'][0]['id']);
+    await clock.advance(5000);
+    expect(driver.kept.size).toBe(2);
+    driver.beforeCreate = async () => undefined;
+    expect((await platform.call('POST', `/api/containers/${made[0]}/start`)).body['status']).toBe('running');
+    await clock.advance(5000);
+    await waitFor(() => driver.kept.size === 1);
+    await platform.call('DELETE', `/api/containers/${made[1]}`);
+    await clock.advance(5000);
+    await waitFor(() => driver.kept.size === 0);
+  });
+
   it.each([
     [{ snapshot_id: 'snp_aaaaaaaaaaaaaaaaaaaaaaaaaa' }, 404, 'SNAPSHOT_NOT_FOUND'],
     [{ snapshot_id: '../../x' }, 404, 'SNAPSHOT_NOT_FOUND'],

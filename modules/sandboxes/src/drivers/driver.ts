@@ -108,6 +108,8 @@ export interface SandboxDriver {
   readonly limitsEgress?: boolean;
   /** Makes what lasts: image and disk. Repeating it changes nothing. */
   create(spec: SandboxSpec, signal: AbortSignal): Promise<void>;
+  /** Whether `create` came to its end: it needs neither image nor snapshot to be started. */
+  isCreated(id: string): Promise<boolean>;
   /** Runs what was created, with its files as they were left. Repeating it on a running one changes nothing. */
   start(spec: SandboxSpec, signal: AbortSignal): Promise<void>;
   /** A connection to the helper of a running sandbox. */

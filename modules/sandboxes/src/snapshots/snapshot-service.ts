@@ -131,12 +131,20 @@ export class SnapshotService {
   async #purge(id: string): Promise<void> {
     const { driver, log } = this.#context;
     try {
-      if (await this.#repository.isAwaited(id)) return;
+      if (await this.#isNeeded(id)) return;
       await driver.snapshots?.remove(id);
       await this.#repository.purge(id);
     } catch (error) {
       log.error({ err: error, snapshot: id }, 'a deleted snapshot could not be cleaned up yet');
     }
+  }
+
+  /** One that failed after it got its copy, or was stopped then, begins again with that. */
+  async #isNeeded(id: string): Promise<boolean> {
+    for (const sandboxId of await this.#repository.awaitedBy(id)) {
+      if (!(await this.#context.driver.isCreated(sandboxId))) return true;
+    }
+    return false;
   }
 
   #copier(): SnapshotDriver {

@@ -46,6 +46,6 @@ export interface SnapshotRepository {
   /** The record goes: nothing of it is left. */
   purge(id: string): Promise<void>;
   ofNode(node: string, states: readonly SnapshotState[]): Promise<readonly Snapshot[]>;
-  /** A sandbox is to be made from it and never ran yet: it may still need the bytes. */
-  isAwaited(id: string): Promise<boolean>;
+  /** Sandboxes that are to be made from it and never ran yet: they may still need the bytes. */
+  awaitedBy(id: string): Promise<readonly string[]>;
 }

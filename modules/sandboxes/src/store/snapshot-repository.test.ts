@@ -56,7 +56,7 @@ describeDialects<SandboxTables>('SnapshotRepository', migrations, (database) => 
     await repository().remove('a');
     await repository().purge('a');
     expect(await repository().ofNode('n', ['ready', 'removed', 'fork'])).toMatchObject([{ id: 'b' }]);
-    expect(await repository().isAwaited('a')).toBe(false);
+    expect(await repository().awaitedBy('a')).toEqual([]);
   });
 
   it('leaves out the figures of sandboxes that are gone', async () => {

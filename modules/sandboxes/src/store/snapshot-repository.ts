@@ -55,10 +55,10 @@ export function createSnapshotRepository(
       return (await query.where('state', 'in', [...states]).execute()).map(fromRow);
     },
 
-    async isAwaited(id) {
+    async awaitedBy(id) {
       const query = kysely.selectFrom('sandbox').select('id').where('snapshot_id', '=', id);
-      const row = await query.where('removed_at', 'is', null).where('started_at', 'is', null).executeTakeFirst();
-      return row !== undefined;
+      const rows = await query.where('removed_at', 'is', null).where('started_at', 'is', null).execute();
+      return rows.map((row) => row.id);
     },
   };
 }

@@ -46,13 +46,17 @@ export function driverContract(make: () => Promise<ContractSubject>): void {
   afterAll(() => subject.dispose());
 
   it('starts what it created and reaches its helper', async () => {
+    const { id } = subject.spec('basic');
+    expect(await subject.driver.isCreated(id)).toBe(false);
     const spec = await started('basic');
+    expect(await subject.driver.isCreated(id)).toBe(true);
     const connection = await subject.driver.connect(spec.id, signal());
     await connection.ping();
     expect(await runInSandbox(connection, ['sh', '-c', 'exit 7'])).toMatchObject({ exitCode: 7 });
     await connection.close();
     expect(await subject.driver.inspect(spec.id)).toEqual({ running: true, outOfMemory: false });
     await subject.driver.remove(spec.id);
+    expect(await subject.driver.isCreated(id)).toBe(false);
   });
 
   it('changes nothing when create and start are repeated', async () => {
@@ -187,6 +191,7 @@ export function driverContract(make: () => Promise<ContractSubject>): void {
     const spec = { ...subject.spec('hostile'), id };
     for (const call of [
       () => driver.create(spec, signal()),
+      () => driver.isCreated(id),
       () => driver.start(spec, signal()),
       () => driver.connect(id, signal()),
       () => driver.inspect(id),

@@ -59,6 +59,11 @@ export class FakeDriver implements SandboxDriver {
     if (!this.sandboxes.has(spec.id)) this.sandboxes.set(spec.id, { agent: null, outOfMemory: false, paused: false });
   }
 
+  async isCreated(id: string): Promise<boolean> {
+    assertSandboxId(id);
+    return this.sandboxes.has(id);
+  }
+
   async start(spec: SandboxSpec, signal: AbortSignal): Promise<void> {
     assertSandboxId(spec.id);
     await this.beforeStart(spec, signal);

@@ -95,6 +95,10 @@ export class DockerDriver implements SandboxDriver {
     }
   }
 
+  async isCreated(id: string): Promise<boolean> {
+    return (await this.#look(this.#nameOf(id), AbortSignal.timeout(REQUEST_LIMIT_MS))) !== null;
+  }
+
   async start(spec: SandboxSpec, signal: AbortSignal): Promise<void> {
     const { client } = this.#need();
     try {

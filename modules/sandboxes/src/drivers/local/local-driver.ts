@@ -118,6 +118,10 @@ export class LocalDriver implements SandboxDriver {
     });
   }
 
+  async isCreated(id: string): Promise<boolean> {
+    return (await this.#kept(id)) !== null;
+  }
+
   async start(spec: SandboxSpec, signal: AbortSignal): Promise<void> {
     const machine = this.#need();
     const work = (): Promise<void> => this.#start(machine, spec, signal);
