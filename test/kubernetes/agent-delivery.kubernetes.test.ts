@@ -1,8 +1,9 @@
-import { skippedTitle } from '@svc/testing';
+import { skippedTitle, waitFor } from '@svc/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { helmRequirement } from '../tunnel/helm.ts';
 import { AgentDelivery, type RegisteredCluster } from './agent-delivery.ts';
 import { kubernetesRequirement } from './index.ts';
+import { DRIFTING } from './drifting-kinds.ts';
 import { GAINED, PROFILES, REFUSED_TO_ALL, type Profile } from './profile-rights.ts';
 
 const given = (process.env['KUBECONFIG_UNDER_TEST'] ?? '') !== '';
@@ -61,6 +62,14 @@ describe.skipIf(reason !== null)(reason === null ? TITLE : skippedTitle(TITLE, r
   /** Asked until it is so: the API server learns of a changed role a moment after it was written. */
   const refusedAtLast = (rights: readonly string[], namespace?: string) =>
     expect.poll(() => refused(rights, namespace), { timeout: 60_000, interval: 500 });
+  const limitationsAtLast = (matches: (features: string[]) => boolean): Promise<Record<string, string>> =>
+    waitFor(
+      async () => {
+        const limited = await delivery.limitations();
+        return matches(Object.keys(limited)) ? limited : null;
+      },
+      { timeoutMs: 120_000, intervalMs: 500, description: 'the limitations of the agent' },
+    );
   const upgrade = async (...values: string[]): Promise<void> => {
     const place = ['--namespace', delivery.namespace, '--reuse-values'];
     await delivery.helm('upgrade', 'svc-agent', CHART, ...place, ...values.flatMap((value) => ['--set', value]));
@@ -86,6 +95,34 @@ describe.skipIf(reason !== null)(reason === null ? TITLE : skippedTitle(TITLE, r
     expect(deployment.status).toBe('succeeded');
     const made = await delivery.tryKubectl('get', 'configmap', 'greeting', '-o', 'jsonpath={.data.hello}');
     expect(made.stdout).toBe('world');
+  });
+
+  it('watches with the profile deployer what it may deploy, and says of which kind it cannot', async () => {
+    const body = { project_id: 'drifting', namespace: delivery.namespace, manifest: DRIFTING.manifest };
+    const path = `/v1/clusters/${cluster.id}`;
+    const deployment = await delivery.api.post<{ status: string; error: unknown }>(`${path}/deploy?wait=60s`, {
+      ...body,
+      wait: false,
+    });
+    expect(deployment).toMatchObject({ status: 'succeeded', error: null });
+    const limited = await limitationsAtLast((features) => features.some((each) => each.startsWith('drift of')));
+    const secrets = `drift of Secret objects in ${delivery.namespace}`;
+    expect(Object.keys(limited).filter((each) => each.startsWith('drift of'))).toEqual([secrets]);
+    expect(limited[secrets]).toContain('secrets is forbidden');
+    await delivery.kubernetes.kubectl(
+      '-n',
+      delivery.namespace,
+      'delete',
+      '--wait=false',
+      ...DRIFTING.objects,
+      'secret/drifting',
+    );
+    const query = 'event_type=drift_detected&page_size=200';
+    const told = async (): Promise<string[]> => {
+      const page = await delivery.api.get<{ events: { resource: string }[] }>(`${path}/events?${query}`);
+      return [...new Set(page.events.map(({ resource }) => resource))].toSorted();
+    };
+    await expect.poll(told, { timeout: 120_000, interval: 500 }).toEqual(DRIFTING.objects.toSorted());
   });
 
   it('runs without privileges, and in a namespace of the level restricted', async () => {
@@ -152,7 +189,11 @@ describe.skipIf(reason !== null)(reason === null ? TITLE : skippedTitle(TITLE, r
     await refusedAtLast(['create deployments.apps', 'patch secrets', 'list pods']).toEqual([]);
     const elsewhere = ['create deployments.apps', 'patch secrets', 'list pods', 'get configmaps', 'list nodes'];
     await refusedAtLast(elsewhere, 'kube-system').toEqual(elsewhere);
+    const limited = await limitationsAtLast((features) => features.includes('numbers of nodes'));
+    expect(limited).toMatchObject({ 'events of nodes': expect.stringContaining('kubernetes.namespaces') as string });
+    expect(Object.keys(limited).filter((each) => each.endsWith(` in ${delivery.namespace}`))).toEqual([]);
     await upgrade('rbac.watchCluster=true');
+    await limitationsAtLast((features) => !features.some((each) => each.endsWith('s of nodes')));
     await refusedAtLast(elsewhere, 'kube-system').toEqual([
       'create deployments.apps',
       'patch secrets',

@@ -115,6 +115,16 @@ export class AgentDelivery {
     await this.untilRolledOut();
   }
 
+  /** What the agent says on its `/info` that it leaves out, with the reasons. */
+  async limitations(): Promise<Record<string, string>> {
+    const script = "fetch('http://127.0.0.1:8080/info').then((answer) => answer.text()).then(console.log)";
+    const place = ['exec', 'deploy/svc-agent', '--', '/usr/local/bin/node', '-e', script];
+    const { stdout, stderr } = await this.tryKubectl(...place);
+    if (!stdout.startsWith('{')) return { unknown: `${stdout} ${stderr}` }; // the pod of a rollout may just be going
+    const { limitations = [] } = JSON.parse(stdout) as { limitations?: { feature: string; reason: string }[] };
+    return Object.fromEntries(limitations.map(({ feature, reason }) => [feature, reason]));
+  }
+
   async untilRolledOut(): Promise<void> {
     await this.kubernetes.kubectl('-n', this.namespace, 'rollout', 'status', 'deployment/svc-agent', '--timeout=180s');
   }

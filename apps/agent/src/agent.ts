@@ -34,6 +34,7 @@ import { createLogsHandler } from './logs/logs-handler.ts';
 import { createAgentMetrics, type AgentMetrics } from './metrics.ts';
 import { openEventState, type EventState } from './state/event-state.ts';
 import { createClusterNumbers } from './status/cluster-numbers.ts';
+import { Limitations } from './status/limitations.ts';
 import { StatusReporter } from './status/reporter.ts';
 import { createTunnelDial } from './tunnel/dial-tunnel.ts';
 import { createKubernetesService } from './tunnel/kubernetes-service.ts';
@@ -77,7 +78,9 @@ export async function startAgent(dependencies: AgentDependencies): Promise<Agent
   const access = await openClusterAccess(config.current.kubernetes, pod, () => clock.nowMs(), log);
   const client = createKubeClient(access, { nowMs: () => clock.nowMs(), observe: () => metrics.kubernetesRequest() });
   const watch = new KubernetesWatch(client, clock, log);
-  const parts = connectParts(dependencies, { startedAt, metrics, journal, state, expectations, client, watch });
+  const limitations = new Limitations();
+  const resources = { startedAt, metrics, journal, state, expectations, client, watch, limitations };
+  const parts = connectParts(dependencies, resources);
   const tunnel = createTunnel(dependencies, metrics, client);
   const eventLoop = watchEventLoop(clock, (lagSeconds) => metrics.setEventLoopLag(lagSeconds));
   const health = healthOf(
@@ -96,6 +99,7 @@ export async function startAgent(dependencies: AgentDependencies): Promise<Agent
       metrics,
       kubernetesVersion: () => watch.health.version,
       autoScaling: () => watch.autoScaling,
+      limitations,
     });
     await parts.runner.settleInterrupted();
   } catch (error) {
@@ -141,6 +145,7 @@ interface Resources {
   expectations: Expectations;
   client: KubeClient;
   watch: KubernetesWatch;
+  limitations: Limitations;
 }
 
 interface Parts {
@@ -155,7 +160,7 @@ interface Parts {
 
 function connectParts(dependencies: AgentDependencies, resources: Resources): Parts {
   const { config, clock, log, random, build } = dependencies;
-  const { journal, state, expectations, metrics, client, watch, startedAt } = resources;
+  const { journal, state, expectations, metrics, client, watch, startedAt, limitations } = resources;
   const instanceId = randomUUID();
   const delivery = new Delivery({ journal, events: state, clock, instanceId, log });
   state.onStored = () => delivery.eventsWaiting();
@@ -190,7 +195,7 @@ function connectParts(dependencies: AgentDependencies, resources: Resources): Pa
     },
   });
   const report = (event: ClusterEvent): void => state.report(reportOf(event, clock.now()));
-  const drift = new DriftWatch({ client, config, clock, random, log, expectations, report });
+  const drift = new DriftWatch({ client, config, clock, random, log, expectations, limitations, report });
   const handlers = {
     deploy: createDeployHandler({ client, config, clock, log, report, drift }),
     exec: createExecHandler({ client, clock }),
@@ -206,10 +211,11 @@ function connectParts(dependencies: AgentDependencies, resources: Resources): Pa
     metrics,
     handlers,
   });
-  const numbers = createClusterNumbers(client, () => watch.health.version);
-  const reporter: StatusReporter = new StatusReporter({ channel, numbers, clock, log });
-  const { events: rules, agent } = config.current;
-  const events = new ClusterEvents({ client, clock, random, log, rules, keyPrefix: agent.key_prefix, state });
+  const { events: rules, agent, kubernetes } = config.current;
+  const look = { client, namespaces: kubernetes.namespaces, limitations };
+  const numbers = createClusterNumbers({ ...look, kubernetesVersion: () => watch.health.version });
+  const reporter: StatusReporter = new StatusReporter({ channel, numbers, limitations, clock, log });
+  const events = new ClusterEvents({ ...look, clock, random, log, rules, keyPrefix: agent.key_prefix, state });
   return { channel, delivery, runner, reporter, events, drift, report };
 }
 

@@ -29,7 +29,7 @@ export {
   type ObjectReference,
   type OwnerReference,
 } from './objects.ts';
-export { segment } from './paths.ts';
+export { resourcePath, segment } from './paths.ts';
 export {
   Reflector,
   type ReflectorFollower,

@@ -65,11 +65,13 @@ export {
   eventAckSchema,
   eventSchema,
   heartbeatSchema,
+  limitationSchema,
   type ClusterStatus,
   type EventAck,
   type EventReport,
   type EventType,
   type Heartbeat,
+  type Limitation,
 } from './schemas/reports.ts';
 export {
   drainSchema,

@@ -175,6 +175,13 @@ export const agentConfigSchema = Type.Object({
   kubernetes: Type.Object({
     kubeconfig: path('Kubeconfig; absent = the service account of the pod', 'KUBECONFIG'),
     context: path('Context of the kubeconfig; absent = its current one'),
+    namespaces: Type.Array(Type.String({ minLength: 1, maxLength: 63, pattern: '^[a-z0-9]([a-z0-9-]*[a-z0-9])?$' }), {
+      description:
+        'Namespaces in which the agent may look, when it may not look at the whole cluster: events and numbers are of these; empty = the whole cluster',
+      default: [],
+      maxItems: 1000,
+      env: 'SVC_KUBERNETES_NAMESPACES',
+    }),
   }),
   proxy: Type.Object({
     // A secret, since its address may carry a password.

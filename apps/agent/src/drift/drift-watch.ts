@@ -1,8 +1,9 @@
-import { Reflector, identityOf, referenceOf, type KubeClient, type KubeObject } from '@svc/kube';
+import { Reflector, identityOf, isStatusError, referenceOf, type KubeClient, type KubeObject } from '@svc/kube';
 import type { Logger } from '@svc/telemetry';
 import { pause, type Clock } from '../clock.ts';
 import type { LiveConfig } from '../config/live-config.ts';
 import { detailsOf, type ClusterEvent } from '../events/cluster-event.ts';
+import type { Limitations } from '../status/limitations.ts';
 import { Corrections } from './corrections.ts';
 import { expectedObject, keyOf, type Expectations, type ExpectedObject, type ExpectedProject } from './expectations.ts';
 import { lastManager, lostFields, ownedFields, type OwnedFields } from './owned-fields.ts';
@@ -14,6 +15,7 @@ export interface DriftWatchOptions {
   random: () => number;
   log: Logger;
   expectations: Expectations;
+  limitations: Limitations;
   report(event: ClusterEvent): void;
 }
 
@@ -40,7 +42,17 @@ export interface AppliedProject {
   whole: boolean;
 }
 
+/** One kind in one namespace. */
+interface KindWatch {
+  abort: AbortController;
+  done: Promise<void>;
+  reflector: Reflector<Kept>;
+  /** Name among the limitations when it may not be watched. */
+  feature: string;
+}
+
 const MAX_WATCHES = 200;
+const TOO_MANY = 'drift of further kinds';
 
 /**
  * Watches the objects that deploys made, by their metadata alone: what somebody else changed is not ours in
@@ -50,7 +62,7 @@ export class DriftWatch {
   readonly #options: DriftWatchOptions;
   readonly #corrections: Corrections;
   /** By kind and namespace. */
-  readonly #watches = new Map<string, { abort: AbortController; done: Promise<void>; reflector: Reflector<Kept> }>();
+  readonly #watches = new Map<string, KindWatch>();
   /** Projects that are being deployed: what is seen of them meanwhile is our own doing. */
   readonly #deploying = new Map<string, number>();
   #signal: AbortSignal | null = null;
@@ -106,24 +118,25 @@ export class DriftWatch {
 
   /** Watches what is expected now, and nothing else. */
   #adjust(): void {
-    const { config, expectations, log } = this.#options;
+    const { config, expectations, limitations, log } = this.#options;
     if (this.#signal === null || this.#signal.aborted) return;
     const wanted = new Map<string, ExpectedObject>();
     if (config.current.deploy.drift !== 'off') {
       for (const object of expectations.objects()) wanted.set(watchKeyOf(object), object);
     }
-    for (const [key, { abort }] of this.#watches) {
+    limitations.clear(TOO_MANY);
+    for (const [key, { abort, feature }] of this.#watches) {
       if (wanted.has(key)) continue;
       abort.abort();
+      limitations.clear(feature);
       this.#watches.delete(key);
     }
     for (const [key, object] of wanted) {
       if (this.#watches.has(key)) continue;
       if (this.#watches.size >= MAX_WATCHES) {
-        log.warn(
-          { kind: object.kind, namespace: object.namespace },
-          'too many kinds and namespaces to watch for drift',
-        );
+        const { kind, namespace } = object;
+        log.warn({ kind, namespace }, 'too many kinds and namespaces to watch for drift');
+        limitations.set(TOO_MANY, `no more than ${MAX_WATCHES} kinds and namespaces are watched`);
         return;
       }
       this.#watch(key, object, this.#signal);
@@ -131,8 +144,10 @@ export class DriftWatch {
   }
 
   #watch(key: string, { apiVersion, kind, namespace }: ExpectedObject, stopped: AbortSignal): void {
-    const { client, config, clock, random, log } = this.#options;
+    const { client, config, clock, random, log, limitations } = this.#options;
     const abort = new AbortController();
+    const feature = `drift of ${kind} objects${namespace === undefined ? '' : ` in ${namespace}`}`;
+    let failed = false;
     const reflector = new Reflector<Kept>({
       client,
       kind: { apiVersion, kind },
@@ -143,15 +158,19 @@ export class DriftWatch {
       follower: {
         seen: (object) => this.#seen({ ...object, apiVersion, kind }),
         gone: ({ identity, resourceVersion }, sight) => this.#judge(identity, null, sight.version ?? resourceVersion),
+        reached: () => limitations.clear(feature),
         synced: () => this.#judgeAll(),
       },
       pause: (delayMs, signal) => pause(clock, delayMs, signal),
       onError: (error, retryMs) => {
-        log.warn({ err: error, kind, namespace, retry_in_ms: Math.round(retryMs) }, 'drift of a kind is not watched');
+        if (isStatusError(error, 403) && !abort.signal.aborted) limitations.set(feature, error.message);
+        const words = { err: error, kind, namespace, retry_in_ms: Math.round(retryMs) };
+        log[failed ? 'debug' : 'warn'](words, 'drift of a kind is not watched');
+        failed = true;
       },
     });
     const done = reflector.run(AbortSignal.any([abort.signal, stopped]));
-    this.#watches.set(key, { abort, done, reflector });
+    this.#watches.set(key, { abort, done, reflector, feature });
   }
 
   #seen(object: KubeObject): Kept {

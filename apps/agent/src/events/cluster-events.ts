@@ -1,8 +1,9 @@
-import { Reflector, type KindReference, type KubeClient, type KubeObject, type Sight } from '@svc/kube';
+import { isStatusError, Reflector, type KindReference, type KubeClient, type KubeObject, type Sight } from '@svc/kube';
 import type { Logger } from '@svc/telemetry';
 import { pause, type Clock } from '../clock.ts';
 import type { AgentConfig } from '../config/schema.ts';
 import type { EventState } from '../state/event-state.ts';
+import type { Limitations } from '../status/limitations.ts';
 import { reportOf, type ClusterEvent } from './cluster-event.ts';
 import { lookAtNode, nodeGone, type KeptNode } from './node-events.ts';
 import { lookAtPod, podGone, type KeptPod } from './pod-events.ts';
@@ -16,73 +17,112 @@ export interface ClusterEventsOptions {
   log: Logger;
   rules: AgentConfig['events'];
   keyPrefix: string;
+  /** Where the agent may look; empty = in the whole cluster. */
+  namespaces: readonly string[];
+  limitations: Limitations;
   /** Where observations go, and where those of an earlier process are. */
   state: EventState;
 }
 
 /** Raised when what is kept of a kind changes its shape: an older agent's memory is then left out. */
 const KEPT_SHAPE = 1;
+/** Each costs four watches, which are connections to the API server. */
+const MAX_NAMESPACES = 50;
 
 interface Look<Kept> {
   kept: Kept;
   events: ClusterEvent[];
 }
 
-interface Kind<Kept> extends KindReference {
-  look(object: KubeObject, before: Kept | null, initial: boolean): Look<Kept>;
-  gone?(kept: Kept): ClusterEvent;
+interface Selection extends KindReference {
+  /** Absent = in all of them. */
+  namespace?: string;
   labelSelector?: string;
   fieldSelector?: string;
 }
 
-/** Watches what events are made of: managed pods and workloads, or all of them; nodes; warnings about those. */
+interface Kind<Kept> extends Selection {
+  look(object: KubeObject, before: Kept | null, initial: boolean): Look<Kept>;
+  gone?(kept: Kept): ClusterEvent;
+}
+
+/**
+ * Watches what events are made of: managed pods and workloads, or all of them; nodes; warnings about those. Whoever may
+ * look into some namespaces only watches each of them by itself, and no nodes.
+ */
 export class ClusterEvents {
   readonly #options: ClusterEventsOptions;
-  readonly #pods: Reflector<KeptPod>;
+  readonly #pods: Reflector<KeptPod>[];
   readonly #workloads: Reflector<KeptWorkload>[];
-  readonly #nodes: Reflector<KeptNode>;
-  readonly #warnings: Reflector<KeptWarning>;
+  readonly #nodes: Reflector<KeptNode>[];
+  readonly #warnings: Reflector<KeptWarning>[];
   readonly #failing = new Set<string>();
 
   constructor(options: ClusterEventsOptions) {
     this.#options = options;
-    const { rules, keyPrefix } = options;
+    const { rules, keyPrefix, namespaces } = options;
     const selection = rules.scope === 'all' ? {} : { labelSelector: `${keyPrefix}/project` };
-    this.#pods = this.#reflect<KeptPod>({
-      apiVersion: 'v1',
-      kind: 'Pod',
-      ...selection,
-      look: (pod, before, initial) => lookAtPod(pod, before, initial, keyPrefix),
-      gone: podGone,
-    });
-    this.#workloads = ['Deployment', 'StatefulSet'].map((kind) =>
-      this.#reflect<KeptWorkload>({
-        apiVersion: 'apps/v1',
-        kind,
+    const everywhere = namespaces.length === 0;
+    const places = everywhere ? [{}] : namespaces.slice(0, MAX_NAMESPACES).map((namespace) => ({ namespace }));
+    this.#pods = places.map((place) =>
+      this.#reflect<KeptPod>({
+        apiVersion: 'v1',
+        kind: 'Pod',
+        ...place,
         ...selection,
-        look: (object, before, initial) => lookAtWorkload(object, before, initial, keyPrefix),
+        look: (pod, before, initial) => lookAtPod(pod, before, initial, keyPrefix),
+        gone: podGone,
       }),
     );
-    this.#nodes = this.#reflect<KeptNode>({ apiVersion: 'v1', kind: 'Node', look: lookAtNode, gone: nodeGone });
-    this.#warnings = this.#reflect<KeptWarning>({
-      apiVersion: 'v1',
-      kind: 'Event',
-      fieldSelector: 'type=Warning',
-      look: (event, before, initial) => this.#lookAtWarning(event, before, initial),
-    });
+    this.#workloads = ['Deployment', 'StatefulSet'].flatMap((kind) =>
+      places.map((place) =>
+        this.#reflect<KeptWorkload>({
+          apiVersion: 'apps/v1',
+          kind,
+          ...place,
+          ...selection,
+          look: (object, before, initial) => lookAtWorkload(object, before, initial, keyPrefix),
+        }),
+      ),
+    );
+    const node = { apiVersion: 'v1', kind: 'Node', look: lookAtNode, gone: nodeGone };
+    this.#nodes = everywhere ? [this.#reflect<KeptNode>(node)] : [];
+    this.#warnings = places.map((place) =>
+      this.#reflect<KeptWarning>({
+        apiVersion: 'v1',
+        kind: 'Event',
+        ...place,
+        fieldSelector: 'type=Warning',
+        look: (event, before, initial) => this.#lookAtWarning(event, before, initial),
+      }),
+    );
+    this.#tellLimits();
   }
 
   /** Runs until the signal aborts; never rejects. */
   async run(signal: AbortSignal): Promise<void> {
     const { rules } = this.#options;
     if (!rules.enabled) return;
-    const all = [this.#nodes, ...this.#workloads, this.#pods, ...(rules.warnings ? [this.#warnings] : [])];
+    const all = [...this.#nodes, ...this.#workloads, ...this.#pods, ...(rules.warnings ? this.#warnings : [])];
     await Promise.all(all.map((reflector) => reflector.run(signal)));
   }
 
+  /** What is known before anything was asked. */
+  #tellLimits(): void {
+    const { rules, namespaces, limitations } = this.#options;
+    if (!rules.enabled) return limitations.set('events', 'they are turned off (events.enabled)');
+    if (namespaces.length === 0) return;
+    limitations.set('events of nodes', 'the agent looks only into the namespaces of kubernetes.namespaces');
+    if (namespaces.length <= MAX_NAMESPACES) return;
+    const more = `${namespaces.length - MAX_NAMESPACES} of ${namespaces.length} namespaces`;
+    limitations.set(`events of ${more}`, `the first ${MAX_NAMESPACES} of kubernetes.namespaces are watched`);
+  }
+
   #reflect<Kept>({ look, gone, ...kind }: Kind<Kept>): Reflector<Kept> {
-    const { client, clock, random, log, state } = this.#options;
+    const { client, clock, random, log, state, limitations } = this.#options;
     const name = placeNameOf(kind);
+    const { namespace } = kind;
+    const feature = `events of ${kind.kind} objects${namespace === undefined ? '' : ` in ${namespace}`}`;
     const observe = (sight: Sight, kept: Kept | null, events: readonly ClusterEvent[]): void => {
       const { key, version } = sight;
       state.observe(name, { key, version, kept, events: events.map((event) => reportOf(event, clock.now())) });
@@ -92,6 +132,7 @@ export class ClusterEvents {
       random,
       from: state.place<Kept>(name),
       kind: { apiVersion: kind.apiVersion, kind: kind.kind },
+      ...(namespace === undefined ? {} : { namespace }),
       ...(kind.labelSelector === undefined ? {} : { labelSelector: kind.labelSelector }),
       ...(kind.fieldSelector === undefined ? {} : { fieldSelector: kind.fieldSelector }),
       follower: {
@@ -101,15 +142,22 @@ export class ClusterEvents {
           return looked.kept;
         },
         gone: (kept, sight) => observe(sight, null, gone === undefined || sight.initial ? [] : [gone(kept)]),
-        reached: (version) => state.reached(name, version),
-        synced: () => log.info({ kind: kind.kind }, 'a kind is watched'),
+        reached: (version) => {
+          limitations.clear(feature);
+          state.reached(name, version);
+        },
+        synced: () => log.info({ kind: kind.kind, namespace }, 'a kind is watched'),
       },
       pause: (delayMs, signal) => pause(clock, delayMs, signal),
       onError: (error, retryMs) => {
-        const first = !this.#failing.has(kind.kind);
-        this.#failing.add(kind.kind);
+        if (isStatusError(error, 403)) limitations.set(feature, error.message);
+        const first = !this.#failing.has(name);
+        this.#failing.add(name);
         const retryInMs = Math.round(retryMs);
-        log[first ? 'warn' : 'debug']({ err: error, kind: kind.kind, retry_in_ms: retryInMs }, 'a kind is not watched');
+        log[first ? 'warn' : 'debug'](
+          { err: error, kind: kind.kind, namespace, retry_in_ms: retryInMs },
+          'a kind is not watched',
+        );
       },
     });
   }
@@ -127,11 +175,15 @@ export class ClusterEvents {
     const isOurs = (known: { namespace: string; name: string }): boolean =>
       known.namespace === namespace && (name === known.name || name.startsWith(`${known.name}-`));
     if (this.#workloads.some((reflector) => reflector.values().some(isOurs))) return true;
-    return kind === 'Pod' && this.#pods.values().some((pod) => pod.namespace === namespace && pod.name === name);
+    return (
+      kind === 'Pod' &&
+      this.#pods.some((pods) => pods.values().some((pod) => pod.namespace === namespace && pod.name === name))
+    );
   }
 }
 
 /** Objects that were chosen or looked at in another way are others. */
-function placeNameOf({ apiVersion, kind, labelSelector = '', fieldSelector = '' }: Omit<Kind<never>, 'look'>): string {
-  return `${KEPT_SHAPE}:${apiVersion}/${kind}?${labelSelector}&${fieldSelector}`;
+function placeNameOf({ apiVersion, kind, namespace, labelSelector = '', fieldSelector = '' }: Selection): string {
+  const place = namespace === undefined ? '' : `${namespace}/`;
+  return `${KEPT_SHAPE}:${place}${apiVersion}/${kind}?${labelSelector}&${fieldSelector}`;
 }

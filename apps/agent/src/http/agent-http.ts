@@ -8,6 +8,7 @@ import type { Health } from '../health/health.ts';
 import type { AgentMetrics } from '../metrics.ts';
 import { RouteLimits } from './rate-limits.ts';
 import { agentRoutes, metricsRoute } from './routes.ts';
+import type { Limitations } from '../status/limitations.ts';
 import { startAgentServer, type AgentServer } from './server.ts';
 
 export interface AgentHttpOptions {
@@ -19,6 +20,7 @@ export interface AgentHttpOptions {
   metrics: AgentMetrics;
   kubernetesVersion: () => string;
   autoScaling: () => boolean;
+  limitations: Limitations;
 }
 
 export interface AgentHttp {
@@ -79,8 +81,10 @@ export async function startAgentHttp(options: AgentHttpOptions): Promise<AgentHt
   };
 }
 
-function infoBody({ config, build, kubernetesVersion, autoScaling }: AgentHttpOptions): Record<string, unknown> {
+function infoBody(options: AgentHttpOptions): Record<string, unknown> {
+  const { config, build, kubernetesVersion, autoScaling, limitations } = options;
   const { agent, svc, monitoring, tunnel } = config.current;
+  const limited = limitations.list();
   return {
     version: build.version,
     git_commit: build.gitCommit,
@@ -90,6 +94,7 @@ function infoBody({ config, build, kubernetesVersion, autoScaling }: AgentHttpOp
     cluster_id: svc.cluster_id ?? '',
     kubernetes_version: kubernetesVersion(),
     features: { monitoring: monitoring.enabled, tunneling: tunnel.enabled, auto_scaling: autoScaling() },
+    ...(limited.length === 0 ? {} : { limitations: limited }), // beyond the contract: only when there is one
   };
 }
 

@@ -1,5 +1,14 @@
-import { fieldAt, isRecord, isStatusError, type KindReference, type KubeClient, type KubeObject } from '@svc/kube';
+import {
+  fieldAt,
+  isRecord,
+  isStatusError,
+  resourcePath,
+  type KindReference,
+  type KubeClient,
+  type KubeObject,
+} from '@svc/kube';
 import type { ClusterStatus, Heartbeat } from '@svc/protocol';
+import type { Limitations } from './limitations.ts';
 import { parseQuantity } from './quantity.ts';
 
 export interface ClusterNumbers {
@@ -22,41 +31,80 @@ interface NodeCounts {
 
 const MAX_ASKED_NODES = 100;
 
-/** Numbers of the whole cluster, read from it when they are asked for; nothing is kept in between. */
-export function createClusterNumbers(client: KubeClient, kubernetesVersion: () => string): ClusterNumbers {
+export interface ClusterNumbersOptions {
+  client: KubeClient;
+  kubernetesVersion: () => string;
+  /** Where the agent may look; empty = in the whole cluster. */
+  namespaces: readonly string[];
+  limitations: Limitations;
+}
+
+/** Numbers read from the cluster when they are asked for, as far as the agent's rights go; nothing is kept in between. */
+export function createClusterNumbers(options: ClusterNumbersOptions): ClusterNumbers {
+  const { client, kubernetesVersion, limitations } = options;
+  const nodeCounts = (signal: AbortSignal) =>
+    permitted(limitations, 'numbers of nodes', () => countNodes(client, signal));
   return {
     heartbeat: async (signal) => {
       try {
-        const nodes = await countNodes(client, signal);
+        const nodes = await nodeCounts(signal);
         const usage =
-          (await usageFromMetrics(client, signal)) ?? (await usageFromKubelets(client, nodes.names, signal));
-        const activePods = await countRunningPods(client, signal);
-        const healthy = usage !== null && nodes.readyNodes === nodes.nodes;
+          nodes === null
+            ? null
+            : ((await usageFromMetrics(client, signal)) ?? (await usageFromKubelets(client, nodes.names, signal)));
+        if (usage !== null || nodes === null) limitations.clear('usage of nodes');
+        else limitations.set('usage of nodes', 'neither metrics.k8s.io nor the summaries of the kubelets tell it');
+        const activePods = await permitted(limitations, 'numbers of pods', () => countRunningPods(options, signal));
+        const healthy = nodes !== null && usage !== null && activePods !== null && nodes.readyNodes === nodes.nodes;
         return {
           status: healthy ? 'healthy' : 'degraded',
           metrics: {
-            cpu_usage: fraction(usage?.cpu, nodes.allocatable.cpu),
-            memory_usage: fraction(usage?.memory, nodes.allocatable.memory),
-            active_pods: activePods,
+            cpu_usage: fraction(usage?.cpu, nodes?.allocatable.cpu ?? 0),
+            memory_usage: fraction(usage?.memory, nodes?.allocatable.memory ?? 0),
+            active_pods: activePods ?? 0,
           },
         };
-      } catch (error) {
+      } catch {
         signal.throwIfAborted();
         // A heartbeat says that the agent lives; that the cluster does not answer is its status.
-        const status = isStatusError(error, 403) ? 'degraded' : 'unhealthy';
-        return { status, metrics: { cpu_usage: 0, memory_usage: 0, active_pods: 0 } };
+        return { status: 'unhealthy', metrics: { cpu_usage: 0, memory_usage: 0, active_pods: 0 } };
       }
     },
     clusterStatus: async (signal) => {
-      const nodes = await countNodes(client, signal);
+      const nodes = await nodeCounts(signal);
       const [pods, services] = await Promise.all([
-        count(client, { apiVersion: 'v1', kind: 'Pod' }, signal),
-        count(client, { apiVersion: 'v1', kind: 'Service' }, signal),
+        permitted(limitations, 'numbers of pods', () => count(options, { apiVersion: 'v1', kind: 'Pod' }, signal)),
+        permitted(limitations, 'numbers of services', () =>
+          count(options, { apiVersion: 'v1', kind: 'Service' }, signal),
+        ),
       ]);
-      const health = nodes.nodes > 0 && nodes.readyNodes === nodes.nodes ? 'healthy' : 'degraded';
-      return { nodes: nodes.nodes, pods, services, health, kubernetes_version: kubernetesVersion() };
+      const isHealthy = nodes !== null && nodes.nodes > 0 && nodes.readyNodes === nodes.nodes;
+      return {
+        nodes: nodes?.nodes ?? 0,
+        pods: pods ?? 0,
+        services: services ?? 0,
+        health: isHealthy ? 'healthy' : 'degraded',
+        kubernetes_version: kubernetesVersion(),
+      };
     },
   };
+}
+
+/** Null when the API server refuses the right to it, which is then told. */
+async function permitted<Value>(
+  limitations: Limitations,
+  feature: string,
+  read: () => Promise<Value>,
+): Promise<Value | null> {
+  try {
+    const value = await read();
+    limitations.clear(feature);
+    return value;
+  } catch (error) {
+    if (!isStatusError(error, 403)) throw error;
+    limitations.set(feature, error.message);
+    return null;
+  }
 }
 
 async function countNodes(client: KubeClient, signal: AbortSignal): Promise<NodeCounts> {
@@ -120,23 +168,34 @@ async function usageFromKubelets(
   return told === 0 ? null : usage;
 }
 
-async function countRunningPods(client: KubeClient, signal: AbortSignal): Promise<number> {
+async function countRunningPods({ client, namespaces }: ClusterNumbersOptions, signal: AbortSignal): Promise<number> {
   let running = 0;
-  const pods = client.list(
-    { apiVersion: 'v1', kind: 'Pod' },
-    { fieldSelector: 'status.phase=Running', metadataOnly: true, signal },
-  );
-  for await (const page of pods) running += page.items.length;
+  for (const place of placesOf(namespaces)) {
+    const selection = { ...place, fieldSelector: 'status.phase=Running', metadataOnly: true, signal };
+    for await (const page of client.list({ apiVersion: 'v1', kind: 'Pod' }, selection)) running += page.items.length;
+  }
   return running;
 }
 
 /** One object and the server's count of the others, instead of a list of all of them. */
-async function count(client: KubeClient, reference: KindReference, signal: AbortSignal): Promise<number> {
+async function count(
+  { client, namespaces }: ClusterNumbersOptions,
+  reference: KindReference,
+  signal: AbortSignal,
+): Promise<number> {
   const kind = await client.discovery.find(reference, signal);
-  const list = await client.raw(`/api/${kind.apiVersion}/${kind.plural}?limit=1`, signal);
-  const items = list['items'];
-  const rest = fieldAt(list, 'metadata', 'remainingItemCount');
-  return (Array.isArray(items) ? items.length : 0) + (typeof rest === 'number' ? rest : 0);
+  let total = 0;
+  for (const { namespace } of placesOf(namespaces)) {
+    const list = await client.raw(`${resourcePath(kind, namespace)}?limit=1`, signal);
+    const items = list['items'];
+    const rest = fieldAt(list, 'metadata', 'remainingItemCount');
+    total += (Array.isArray(items) ? items.length : 0) + (typeof rest === 'number' ? rest : 0);
+  }
+  return total;
+}
+
+function placesOf(namespaces: readonly string[]): { namespace?: string }[] {
+  return namespaces.length === 0 ? [{}] : namespaces.map((namespace) => ({ namespace }));
 }
 
 function isReady(node: KubeObject): boolean {

@@ -4,8 +4,7 @@
 {{- $config := dict
   "agent" (dict "labels" $values.agent.labels)
   "svc" (dict "token_file" "/etc/svc/token")
-  "policy" (dict)
-  "events" (dict) -}}
+  "policy" (dict) -}}
 {{- if not $values.agent.existingConfigMap -}}
 {{- $_ := set $config.agent "cluster_name" $values.agent.clusterName -}}
 {{- $_ := set $config.svc "api_url" $values.svc.apiUrl -}}
@@ -18,7 +17,7 @@
 {{- if eq $values.rbac.profile "observer" }}{{ $_ := set $config.policy "read_only" true }}{{ end -}}
 {{- if has $values.rbac.profile (list "observer" "deployer") }}{{ $_ := set $config.policy "exec" false }}{{ end -}}
 {{- with $values.rbac.namespaces }}{{ $_ := set $config.policy "namespaces" . }}{{ end -}}
-{{- if and $values.rbac.namespaces (not $values.rbac.watchCluster) }}{{ $_ := set $config.events "enabled" false }}{{ end -}}
+{{- if and $values.rbac.namespaces (not $values.rbac.watchCluster) }}{{ $_ := set $config "kubernetes" (dict "namespaces" $values.rbac.namespaces) }}{{ end -}}
 {{- end -}}
 {{- toYaml (mergeOverwrite $config (deepCopy $values.config)) -}}
 {{- end -}}

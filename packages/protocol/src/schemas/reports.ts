@@ -17,13 +17,21 @@ export const heartbeatSchema = Type.Object({
 });
 export type Heartbeat = Static<typeof heartbeatSchema>;
 
-/** Contract. `kubernetes_version` is additive. */
+/** What an agent leaves out, such as the events of nodes, and why. */
+export const limitationSchema = Type.Object({
+  feature: Type.String({ minLength: 1, maxLength: 256 }),
+  reason: Type.String({ maxLength: 1024 }),
+});
+export type Limitation = Static<typeof limitationSchema>;
+
+/** Contract. `kubernetes_version` and `limitations` are additive; no limitations = the agent told of none. */
 export const clusterStatusSchema = Type.Object({
   nodes: count,
   pods: count,
   services: count,
   health: Type.String({ minLength: 1, maxLength: 64 }),
   kubernetes_version: Type.Optional(Type.String({ maxLength: 128 })),
+  limitations: Type.Optional(Type.Array(limitationSchema, { maxItems: 64 })),
 });
 export type ClusterStatus = Static<typeof clusterStatusSchema>;
 

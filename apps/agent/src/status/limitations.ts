@@ -1,0 +1,38 @@
+import type { Limitation } from '@svc/protocol';
+
+/** More than these are one line: a reader wants to know what is missing, not each of two hundred refusals. */
+const MAX_TOLD = 32;
+const MAX_FEATURE_CHARACTERS = 200;
+const MAX_REASON_CHARACTERS = 500;
+
+/** What the agent leaves out and why: a right that it lacks, or a bound of its own. Told with the cluster's status. */
+export class Limitations {
+  readonly #reasons = new Map<string, string>();
+  #version = 0;
+
+  /** Grows with each change, so that whoever told them knows whether to tell them again. */
+  get version(): number {
+    return this.#version;
+  }
+
+  set(feature: string, reason: string): void {
+    const short = reason.slice(0, MAX_REASON_CHARACTERS);
+    if (this.#reasons.get(feature) === short) return;
+    this.#reasons.set(feature, short);
+    this.#version += 1;
+  }
+
+  clear(feature: string): void {
+    if (this.#reasons.delete(feature)) this.#version += 1;
+  }
+
+  list(): Limitation[] {
+    const all = [...this.#reasons].map(([feature, reason]) => ({
+      feature: feature.slice(0, MAX_FEATURE_CHARACTERS),
+      reason,
+    }));
+    if (all.length <= MAX_TOLD) return all;
+    const told = all.slice(0, MAX_TOLD - 1);
+    return [...told, { feature: 'more', reason: `${all.length - told.length} further features are limited` }];
+  }
+}
