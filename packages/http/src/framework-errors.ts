@@ -1,6 +1,7 @@
 import { type AppError, isAppError, toAppError } from '@svc/errors';
 import type { FastifyError } from 'fastify';
 import { httpErrors } from './errors.ts';
+import { describeIssues } from './validation-issues.ts';
 
 /** What an error of the framework does not say itself. */
 export interface FailedRequest {
@@ -62,24 +63,10 @@ const MAX_ISSUES = 20;
 
 function validationError(error: Partial<FastifyError>): AppError {
   const part = error.validationContext ?? 'request';
-  const issues = (error.validation ?? []).slice(0, MAX_ISSUES).map((issue) => ({
-    field: fieldOf(part, issue.instancePath, issue.params),
-    issue: issue.message ?? 'is invalid',
-  }));
+  const issues = describeIssues(part, error.validation ?? []).slice(0, MAX_ISSUES);
   const first = issues[0] ?? { field: part, issue: 'is invalid' };
   return httpErrors.INVALID_REQUEST({
     details: { reason: `${first.field} ${first.issue}`, field: first.field, issues },
     cause: error,
   });
-}
-
-function fieldOf(part: string, instancePath: string, params: Record<string, unknown>): string {
-  const path = instancePath
-    .split('/')
-    .filter((segment) => segment !== '')
-    .map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~')); // RFC 6901, section 3
-  const extra = params['missingProperty'] ?? params['additionalProperty'];
-  if (typeof extra === 'string') path.push(extra);
-  const field = path.length === 0 ? part : path.join('.');
-  return field.slice(0, 200);
 }

@@ -26,6 +26,7 @@ export { RateLimiter, rateLimitHeaders, type RateDecision, type RateLimit } from
 export type { RouteRateLimit } from './rate-limit-routes.ts';
 export { renderEnvelopeError, renderFlatError, renderNestedError, type ErrorRenderer } from './renderers.ts';
 export { requestIdOf } from './request-id.ts';
+export { describeIssues, type ValidationFinding, type ValidationIssue } from './validation-issues.ts';
 export { refuseUpgrade, UpgradeRouter, type UpgradeRequest, type UpgradeRoute } from './upgrades.ts';
 export type { ErrorFamily } from './unknown-routes.ts';
 export { endToEndHeaders, type HeaderList } from './relay/relay-headers.ts';

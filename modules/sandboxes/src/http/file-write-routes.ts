@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
-import { grantOf, readForm, type HttpApp } from '@svc/http';
+import { describeIssues, grantOf, readForm, type HttpApp } from '@svc/http';
 import type { FastifyRequest } from 'fastify';
 import type { Static } from 'typebox';
 import { Value } from 'typebox/value';
@@ -113,10 +113,8 @@ async function writeJson(of: SandboxFiles, request: Request): Promise<[string, W
   if (queryText(request.url, 'path') !== undefined) return await writeRaw(of, request);
   const body: unknown = await readJsonBody(request.raw);
   if (!Value.Check(writeFileBody, body)) {
-    const [first] = Value.Errors(writeFileBody, body);
-    const field = first?.instancePath.slice(1) ?? '';
-    const reason = first?.message ?? 'is not valid';
-    throw sandboxErrors.INVALID_FIELD({ details: { field: field === '' ? 'body' : field, reason } });
+    const [first] = describeIssues('body', Value.Errors(writeFileBody, body));
+    throw malformed(first?.field ?? 'body', first?.issue ?? 'is not valid');
   }
   const path = of.path(body.path);
   const content = decodeContent(body.content, body.encoding ?? 'base64');
