@@ -33,7 +33,7 @@ describeRequiring(['linux', 'root'], 'svc sandbox', () => {
     expect(await svc.answer(['sandbox', 'stop', 'other'])).toBe('other is stopped\n');
     expect(await svc.run(['sandbox', 'exec', 'other', 'true'])).toMatchObject({
       exitCode: 1,
-      stderr: expect.stringContaining('not running (svc sandbox start starts it)'),
+      stderr: expect.stringContaining('not running: its status is stopped (svc sandbox start starts it)'),
     });
     expect(await svc.answer(['sandbox', 'start', 'other'])).toBe('other is running\n');
     expect(await svc.answer(['sandbox', 'rm', 'other'])).toBe('Deleted other\n');

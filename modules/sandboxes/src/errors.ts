@@ -18,7 +18,7 @@ export const sandboxErrors = defineErrors({
   SANDBOX_NOT_FOUND: [404, 'Sandbox not found'],
   SESSION_NOT_FOUND: [404, 'There is no terminal session {session}'],
   NAME_TAKEN: [409, 'The name {name} is taken'],
-  SANDBOX_NOT_RUNNING: [409, 'The sandbox is {status}, not running'],
+  SANDBOX_NOT_RUNNING: [409, 'The sandbox is not running: its status is {status}'],
   IDEMPOTENCY_KEY_REUSED: [409, 'The Idempotency-Key was used for another request'],
   TOO_MANY_TERMINALS: [429, 'Too many terminals are open in this sandbox'],
   TOO_MANY_COMMANDS: [429, 'No more than {limit} commands may run in this sandbox at once'],

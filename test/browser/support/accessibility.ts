@@ -19,7 +19,9 @@ export async function expectAccessible(page: Page, where: string): Promise<void>
     "axe.run(document, { resultTypes: ['violations'], runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] }).then((result) => result.violations)",
   )) as AxeViolation[]; // axe-core's documented result
   const grave = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
-  const told = grave.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(' | ')}`);
+  const told = grave.map(
+    ({ id, nodes }) => `${id}: ${nodes.map((node) => `${node.html} (${node.failureSummary ?? ''})`).join(' | ')}`,
+  );
   expect(told, `axe on ${where}`).toEqual([]);
 }
 

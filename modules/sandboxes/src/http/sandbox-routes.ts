@@ -22,7 +22,8 @@ import {
 
 const DEFAULT_WAIT_MS = 1500;
 const DEFAULT_POLL_SECONDS = 30;
-const DEFAULT_PAGE_SIZE = 50;
+/** Clients of the contract know no cursor and take the first page for all there is, so it is as long as a page may be. */
+const DEFAULT_PAGE_SIZE = 200;
 const tags = ['sandboxes'];
 
 export interface SandboxRoutesOptions {

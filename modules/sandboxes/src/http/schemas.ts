@@ -1,8 +1,7 @@
-import { Type } from 'typebox';
+import { Type, type TSchema } from 'typebox';
 import { NAME_PATTERN } from '../domain/identifiers.ts';
 
-const nullable = <Schema extends ReturnType<typeof Type.String> | ReturnType<typeof Type.Object>>(schema: Schema) =>
-  Type.Union([schema, Type.Null()]);
+const nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
 
 const timestamp = Type.String({ format: 'date-time', description: 'RFC 3339, UTC, milliseconds' });
 
@@ -62,18 +61,23 @@ export const createBodySchema = Type.Object(
   {
     image: Type.Optional(Type.String({ minLength: 1, maxLength: 256, description: 'A name or alias of the catalog' })),
     snapshot_id: Type.Optional(Type.String({ maxLength: 100, description: 'In the place of an image' })),
-    name: Type.Optional(Type.String({ pattern: NAME_PATTERN })),
+    // Clients that write down what was not given send null in its place.
+    name: Type.Optional(nullable(Type.String({ pattern: NAME_PATTERN }))),
     environment: Type.Optional(
-      Type.Record(Type.String({ pattern: '^[A-Za-z_][A-Za-z0-9_]{0,127}$' }), Type.String({ maxLength: 32_768 }), {
-        maxProperties: 128,
-        additionalProperties: false,
-      }),
+      nullable(
+        Type.Record(Type.String({ pattern: '^[A-Za-z_][A-Za-z0-9_]{0,127}$' }), Type.String({ maxLength: 32_768 }), {
+          maxProperties: 128,
+          additionalProperties: false,
+        }),
+      ),
     ),
     labels: Type.Optional(
-      Type.Record(Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9_./-]{0,62}$' }), Type.String({ maxLength: 255 }), {
-        maxProperties: 64,
-        additionalProperties: false,
-      }),
+      nullable(
+        Type.Record(Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9_./-]{0,62}$' }), Type.String({ maxLength: 255 }), {
+          maxProperties: 64,
+          additionalProperties: false,
+        }),
+      ),
     ),
     resources: Type.Optional(
       Type.Object(
@@ -124,7 +128,7 @@ export const listQuerySchema = Type.Object(
     ...workspaceQuery,
     status: Type.Optional(statusSchema),
     name: Type.Optional(Type.String({ maxLength: 64 })),
-    page_size: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, description: '50 by default' })),
+    page_size: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, description: '200 by default' })),
     cursor: Type.Optional(Type.String({ maxLength: 200 })),
   },
   { patternProperties: { '^label\\..+$': Type.String() } },

@@ -1659,9 +1659,9 @@ export interface SandboxOperations {
       "image"?: undefined | string;
       /** In the place of an image */
       "snapshot_id"?: undefined | string;
-      "name"?: undefined | string;
-      "environment"?: undefined | Record<string, string>;
-      "labels"?: undefined | Record<string, string>;
+      "name"?: undefined | string | null;
+      "environment"?: undefined | Record<string, string> | null;
+      "labels"?: undefined | Record<string, string> | null;
       "resources"?: undefined | {
         "cpu"?: undefined | number;
         "memory_mb"?: undefined | number;

@@ -20,7 +20,7 @@ export async function explainRefusal(
   try {
     const { status } = await transport.call<SandboxInfo>('GET', pathOf(id), { signal });
     if (status !== 'running') {
-      return refusal(409, 'SANDBOX_NOT_RUNNING', `The sandbox is ${status}, not running`);
+      return refusal(409, 'SANDBOX_NOT_RUNNING', `The sandbox is not running: its status is ${status}`);
     }
     if (session === undefined || since === undefined) return error;
     const { terminals } = await transport.call<{ terminals: TerminalSession[] }>('GET', `${pathOf(id)}/terminals`);
