@@ -15,8 +15,10 @@ export interface CampaignOptions {
   /** Part of every name that the round makes: several rounds share a world. */
   round?: string;
   signal: AbortSignal;
-  /** Before each fault. */
-  onFault?: (index: number, fault: FaultName) => void;
+  /** Before each fault; how many commands were on their way then. */
+  onFault?: (index: number, fault: FaultName, inFlight: number) => void;
+  /** As each part of the round begins, so that one that hangs can be told from the others. */
+  onStage?: (stage: string) => void;
   /** After the faults, while everything still works: what a control plants. */
   interfere?: (commands: CommandRecord[]) => Promise<void>;
   /** Pods that nobody will tell of, and that need not be waited for. */
@@ -30,10 +32,13 @@ export interface CampaignReport {
 }
 
 const SETTLE_MS = 240_000;
+const LONGEST_PAUSE_MS = 700;
+const COMMANDS_AT_ONCE = 8;
 
 /** Faults while everything works, then peace, then what both sides have to say. */
 export async function runCampaign(world: World, options: CampaignOptions): Promise<CampaignReport> {
   const { faults, seed, round = 'first', signal, onFault, interfere, unheard = [] } = options;
+  const stage = options.onStage ?? (() => undefined);
   const random = seededRandom(seed);
   const agentKilledAtMs: number[] = [];
   const observer = await startObserver(world);
@@ -41,24 +46,32 @@ export async function runCampaign(world: World, options: CampaignOptions): Promi
   const workload = startWorkload(world, round, seededRandom(seed + 1), working.signal);
   let inflicted = 0;
   try {
+    stage('until all works');
     await untilAllWorks(world, workload);
+    stage('faults');
     for (const fault of planFaults(faults, random)) {
       if (signal.aborted) break;
-      onFault?.(inflicted, fault);
+      onFault?.(inflicted, fault, workload.inFlight());
       await inflict(fault, world, random, () => agentKilledAtMs.push(Date.now()));
       inflicted += 1;
-      await delay(100 + random() * 1400, undefined, { signal }).catch(() => undefined);
+      await delay(50 + random() * LONGEST_PAUSE_MS, undefined, { signal }).catch(() => undefined);
       // Most faults meet an agent that works; some meet one that has not recovered from the one before.
       if (random() < 0.7)
         await waitFor(() => world.api.isConnected(), { timeoutMs: SETTLE_MS, description: 'the agent' });
     }
+    stage('peace');
     await interfere?.(workload.commands);
     await waitFor(() => world.api.isConnected(), { timeoutMs: SETTLE_MS, description: 'the agent to come back' });
   } finally {
+    stage('no more work');
     working.abort();
     await workload.done;
   }
-  await settle(world, workload.commands, observer, unheard);
+  stage('results');
+  await settleCommands(world, workload.commands);
+  stage('events');
+  await settleEvents(world, observer, unheard);
+  stage('what both sides say');
   const records = await recordsOf(world, observer, { ...workload, agentKilledAtMs });
   await observer.stop();
   return { findings: findingsOf(records), records, inflicted };
@@ -74,29 +87,32 @@ async function untilAllWorks({ api }: World, { commands, logs }: Workload): Prom
   }
 }
 
-/** Waits until nothing is open any more, or will not be closed in time. */
-async function settle(
-  world: World,
-  commands: readonly CommandRecord[],
-  observer: Observer,
-  unheard: readonly string[],
-): Promise<void> {
-  const quietly = async (condition: () => Promise<boolean>): Promise<void> => {
-    // What is still open after this is a finding, not an error.
-    await waitFor(condition, { timeoutMs: SETTLE_MS, intervalMs: 200 }).catch(() => undefined);
+/** What is still open after this is a finding, not an error. */
+async function quietly(condition: () => Promise<boolean>): Promise<void> {
+  await waitFor(condition, { timeoutMs: SETTLE_MS, intervalMs: 200 }).catch(() => undefined);
+}
+
+async function settleCommands({ api }: World, commands: readonly CommandRecord[]): Promise<void> {
+  const left = [...commands];
+  const settle = async (): Promise<void> => {
+    for (let command = left.shift(); command !== undefined; command = left.shift()) {
+      const { id } = command;
+      if (id === null) continue;
+      const known = command;
+      await quietly(async () => {
+        const seen = await api.command(id);
+        if (seen === null) return true; // unknown, for good
+        if (isFinished(seen)) known.seen = seen;
+        return isFinished(seen);
+      });
+    }
   };
-  for (const command of commands) {
-    const { id } = command;
-    if (id === null) continue;
-    await quietly(async () => {
-      const seen = await world.api.command(id);
-      if (seen === null) return true; // unknown, for good
-      if (isFinished(seen)) command.seen = seen;
-      return isFinished(seen);
-    });
-  }
+  await Promise.all(Array.from({ length: COMMANDS_AT_ONCE }, settle));
+}
+
+async function settleEvents({ api }: World, observer: Observer, unheard: readonly string[]): Promise<void> {
   await quietly(async () => {
-    const told = new Set((await world.api.events(NAMESPACE)).map(({ event_type: type, resource }) => type + resource));
+    const told = new Set((await api.events(NAMESPACE)).map(({ event_type: type, resource }) => type + resource));
     const expected = [...observer.podsCreated].filter((name) => !unheard.includes(name));
     const created = expected.every((name) => told.has(`pod_createdpod/${name}`));
     return created && [...observer.podsDeleted].every((name) => told.has(`pod_deletedpod/${name}`));

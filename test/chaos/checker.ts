@@ -1,4 +1,6 @@
+import type { SeenCommand } from './platform-api.ts';
 import type { CommandRecord, LogRecord, Records } from './records.ts';
+import { COMMAND_SECONDS } from './workload.ts';
 
 /** Everything that must not be: one sentence each; none = all is well. */
 export function findingsOf(records: Records): string[] {
@@ -21,9 +23,16 @@ function commandFindings(command: CommandRecord, records: Records): string[] {
       return done === 0 ? [`${kind} ${name} (${id}): succeeded, but nothing was done`] : [];
     case 'lost':
       return wasCutShort(command, records) ? [] : [`${kind} ${name} (${id}): lost, though no agent was killed`];
+    case 'timed_out':
+      // A result all the same, and stored: a machine with too much to do gives it late. Not before its time, though.
+      return secondsOf(seen) < COMMAND_SECONDS ? [`${kind} ${name} (${id}): timed out after ${secondsOf(seen)} s`] : [];
     default:
       return [`${kind} ${name} (${id}): ${seen.status}: ${seen.error?.code ?? ''} ${seen.error?.message ?? ''}`];
   }
+}
+
+function secondsOf({ created_at: createdAt, finished_at: finishedAt }: SeenCommand): number {
+  return finishedAt === null ? 0 : Math.round((Date.parse(finishedAt) - Date.parse(createdAt)) / 1000);
 }
 
 /** A process that was killed in the middle of a command may not know how far it came; saying so is right. */

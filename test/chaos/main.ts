@@ -1,18 +1,19 @@
 /**
- * `node test/chaos/main.ts [--faults 1000] [--seed N] [--round 100] [--log FILE]`: random faults on the link between an
+ * `node test/chaos/main.ts [--faults 1000] [--seed N] [--round 250] [--log FILE]`: random faults on the link between an
  * agent and its platform and on both processes, while commands, logs and events pass. Exit code 1 = something was lost,
- * or done twice. SIGTERM and SIGINT end the round, whose figures still count.
+ * or done twice, or the control at the end shows that the checker would not have seen it. SIGTERM and SIGINT end the round, whose figures still count.
  */
 import { appendFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { runCampaign, type CampaignReport } from './campaign.ts';
+import { runControl } from './control.ts';
 import { openWorld } from './world.ts';
 
 const { values } = parseArgs({
   options: {
     faults: { type: 'string', default: '1000' },
     seed: { type: 'string', default: String(Date.now() % 1_000_000_000) },
-    round: { type: 'string', default: '100' },
+    round: { type: 'string', default: '250' },
     log: { type: 'string' },
   },
 });
@@ -40,30 +41,50 @@ function figuresOf({ records, inflicted, findings }: CampaignReport): Record<str
     commands: records.commands.length,
     succeeded: withStatus('succeeded'),
     lost_to_a_kill: withStatus('lost'),
+    timed_out: withStatus('timed_out'),
     events: records.podsCreated.size + records.podsDeleted.size,
     log_lines: records.logs.reduce((sum, { numbers }) => sum + numbers.length, 0),
     findings: findings.length,
   };
 }
 
+/** A line for every so many faults: how fast, and whether anything was on its way when they came. */
+const FAULTS_IN_A_LINE = 25;
+
 await note({ seed, faults });
 const world = await openWorld((line) => process.stderr.write(`${line}\n`));
+const onStage = (stage: string): void => void note({ stage });
 let findings = 0;
+let done = 0;
+let inFlight = 0;
 try {
-  for (let done = 0, round = 0; done < faults && !stop.signal.aborted; round += 1) {
+  for (let round = 0; done < faults && !stop.signal.aborted; round += 1) {
+    const before = done;
+    const startedAtMs = Date.now();
     const report = await runCampaign(world, {
       faults: Math.min(perRound, faults - done),
       seed: seed + 2 * round,
       round: String(round),
       signal: stop.signal,
-      onFault: (index, fault) => void note({ fault, number: done + index + 1 }),
+      onStage,
+      onFault: (index, _fault, commands) => {
+        inFlight += commands;
+        const number = before + index + 1;
+        if (number % FAULTS_IN_A_LINE !== 0) return;
+        const seconds = Math.round((Date.now() - startedAtMs) / 1000);
+        void note({ faults: number, of: faults, seconds_of_round: seconds, commands_in_flight: inFlight / number });
+      },
     });
     done += report.inflicted;
     findings += report.findings.length;
     for (const finding of report.findings) await note({ finding });
-    await note({ round, ...figuresOf(report) });
+    await note({ round, seconds: Math.round((Date.now() - startedAtMs) / 1000), ...figuresOf(report) });
     if (report.findings.length > 0) await note({ agent_log: world.agent.log.slice(-20_000) });
   }
+  const control = await runControl(world, { seed: seed - 1, signal: stop.signal, onStage });
+  await note({ control });
+  findings += control.missed.length + control.others.length;
+  await note({ faults: done, findings });
 } finally {
   await world.close();
 }

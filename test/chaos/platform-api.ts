@@ -3,6 +3,8 @@ import type { ReadyLine } from '../system/running-platform.ts';
 
 export interface SeenCommand {
   status: string;
+  created_at: string;
+  finished_at: string | null;
   error: { code: string; message: string } | null;
 }
 

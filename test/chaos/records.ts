@@ -5,6 +5,8 @@ export interface CommandRecord {
   /** Name of what it makes: an object, or a line in the worker's journal. */
   name: string;
   submittedAtMs: number;
+  /** The platform has answered it, or its work is over. */
+  answered: boolean;
   /** Null: the platform never accepted it. */
   id: string | null;
   /** Null: the platform had none in the end. */

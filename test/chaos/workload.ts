@@ -5,10 +5,17 @@ import { NAMESPACE, WORKER, type World } from './world.ts';
 
 const OBJECT_PREFIX = 'deployed-';
 const LABEL = 'svc.dev/project';
+/** A command that ends sooner for want of time is a finding; later, it met a machine that has too much to do. */
+export const COMMAND_SECONDS = 120;
+/** With these the agent says less than the 1000 messages a minute that it may: more would only measure that bound. */
+const COMMAND_PAUSE_MS = 1000;
+const POD_PAUSE_MS = 600;
 
 export interface Workload {
   readonly commands: CommandRecord[];
   readonly logs: LogRecord[];
+  /** Commands that were given and are not known to be done. */
+  inFlight(): number;
   /** Resolves when all of it has stopped, after the signal. */
   readonly done: Promise<unknown>;
 }
@@ -20,15 +27,18 @@ export function startWorkload(world: World, round: string, random: () => number,
   const some = (index: number): number => Math.floor(random() * index);
   const work = [
     ...['a', 'b', 'c'].flatMap((worker) => [
-      every(300, some, signal, (index) => {
+      every(COMMAND_PAUSE_MS, some, signal, (index) => {
         return submitDeploy(world, commands, `${OBJECT_PREFIX}${round}-${worker}-${index}`, signal);
       }),
-      every(300, some, signal, (index) => submitExec(world, commands, `line-${round}-${worker}-${index}`, signal)),
+      every(COMMAND_PAUSE_MS, some, signal, (index) =>
+        submitExec(world, commands, `line-${round}-${worker}-${index}`, signal),
+      ),
     ]),
-    every(200, some, signal, (index) => podComesAndGoes(world, `event-${round}-${index}`)),
+    every(POD_PAUSE_MS, some, signal, (index) => podComesAndGoes(world, `event-${round}-${index}`)),
     followLogs(world, logs, signal),
   ];
-  return { commands, logs, done: Promise.all(work) };
+  const inFlight = (): number => commands.filter(({ answered }) => !answered).length;
+  return { commands, logs, inFlight, done: Promise.all(work) };
 }
 
 export function isDeployed(name: string): boolean {
@@ -68,13 +78,13 @@ async function every(
 
 async function submitDeploy(world: World, commands: CommandRecord[], name: string, signal: AbortSignal): Promise<void> {
   const manifest = manifestOf(name);
-  const body = { project_id: name, namespace: NAMESPACE, manifest, wait: false, timeout_seconds: 60 };
+  const body = { project_id: name, namespace: NAMESPACE, manifest, wait: false, timeout_seconds: COMMAND_SECONDS };
   await submit(world, commands, { kind: 'deploy', name }, body, signal);
 }
 
 async function submitExec(world: World, commands: CommandRecord[], name: string, signal: AbortSignal): Promise<void> {
-  const command = ['sh', '-c', `echo ${name} >> /tmp/journal`];
-  const body = { pod: WORKER, namespace: NAMESPACE, command, timeout_seconds: 60 };
+  const command = ['sh', '-c', `echo ${name} >> /tmp/journal; sleep 0.2`];
+  const body = { pod: WORKER, namespace: NAMESPACE, command, timeout_seconds: COMMAND_SECONDS };
   await submit(world, commands, { kind: 'exec', name }, body, signal);
 }
 
@@ -85,9 +95,10 @@ async function submit(
   body: object,
   signal: AbortSignal,
 ): Promise<void> {
-  const record: CommandRecord = { ...what, submittedAtMs: Date.now(), id: null, seen: null };
+  const record: CommandRecord = { ...what, submittedAtMs: Date.now(), answered: false, id: null, seen: null };
   commands.push(record);
   record.id = await api.submit(what.kind, body, `chaos-${what.name}`, signal);
+  record.answered = true;
 }
 
 async function podComesAndGoes({ client }: World, name: string): Promise<void> {

@@ -1,4 +1,4 @@
-import { fakeClock } from '@svc/testing';
+import { fakeClock, waitFor } from '@svc/testing';
 import { describe, expect, it } from 'vitest';
 import { MessageBudget } from './message-budget.ts';
 import { SendQueue } from './send-queue.ts';
@@ -31,6 +31,21 @@ describe('the queue of outgoing frames', () => {
     void queue.send('result', true);
     await clock.advance(0);
     expect(written.at(-1)).toBe('result');
+  });
+
+  it('lets no amount of control messages end everything else', async () => {
+    const { clock, written, queue } = queueOf();
+    for (let index = 0; index < 30; index += 1) void queue.send(`result ${index}`, true);
+    for (let index = 0; index < 5; index += 1) void queue.send(`output ${index}`, false);
+    await waitFor(async () => {
+      await clock.advance(1000);
+      return written.includes('output 4');
+    });
+    expect(written.filter((text) => text.startsWith('result')).length).toBeLessThan(30);
+    await waitFor(async () => {
+      await clock.advance(1000);
+      return written.length === 35;
+    });
   });
 
   it('keeps the order of each lane and the rate over time', async () => {

@@ -18,15 +18,20 @@ interface Waiting {
   reject: (error: Error) => void;
 }
 
+/** After so many control frames one of the rest goes: answers to many short commands must not end all logs and events. */
+const CONTROL_IN_A_ROW = 3;
+
 /**
- * Frames on their way out, in two lanes: control first, the rest when the budget leaves room. One frame is written at
- * a time, so that a slow network is felt by whoever awaits `send`.
+ * Frames on their way out, in two lanes: control first, the rest when the budget leaves room or its turn has come. One
+ * frame is written at a time, so that a slow network is felt by whoever awaits `send`.
  */
 export class SendQueue {
   readonly #options: SendQueueOptions;
   readonly #control: Waiting[] = [];
   readonly #bulk: Waiting[] = [];
   #cancelTimer: (() => void) | undefined;
+  /** Control frames since one of the rest went. */
+  #controlInARow = 0;
   #writing = false;
   #closedBy: Error | undefined;
 
@@ -64,9 +69,10 @@ export class SendQueue {
 
   #advance(): void {
     if (this.#writing || this.#cancelTimer !== undefined || this.#closedBy !== undefined) return;
-    const lane = this.#control.length > 0 ? this.#control : this.#bulk;
+    const bulkIsDue = this.#bulk.length > 0 && this.#controlInARow >= CONTROL_IN_A_ROW;
+    const lane = this.#control.length > 0 && !bulkIsDue ? this.#control : this.#bulk;
     if (lane.length === 0) return;
-    const waitMs = this.#options.budget.take(lane === this.#control);
+    const waitMs = this.#options.budget.take(lane === this.#control || bulkIsDue);
     if (waitMs > 0) {
       this.#cancelTimer = this.#options.clock.setTimer(() => {
         this.#cancelTimer = undefined;
@@ -75,6 +81,7 @@ export class SendQueue {
       return;
     }
     const next = lane.shift();
+    this.#controlInARow = lane === this.#control ? this.#controlInARow + 1 : 0;
     if (next !== undefined) this.#write(next);
   }
 

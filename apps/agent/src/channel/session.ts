@@ -122,6 +122,11 @@ export class Session {
     return this.#closing;
   }
 
+  /** Frames that wait for the rate or the network. */
+  get waiting(): number {
+    return this.#queue.length;
+  }
+
   /** Settles when it is known whom we speak to; also when the connection ended before. */
   get introduced(): Promise<void> {
     return this.#introduced.promise;

@@ -3,6 +3,7 @@ import type {
   CommandAck,
   CommandName,
   CommandOutput,
+  CommandProgress,
   CommandResult,
   Envelope,
   OutputAck,
@@ -35,6 +36,7 @@ export interface CommandRunnerOptions {
 
 /** More than a platform keeps open for one cluster (200 by default): what was queued while we were away comes at once. */
 const MAX_RUNNING = 512;
+const MAX_WAITING_FOR_PROGRESS = 64;
 
 /** Runs each command id once: acknowledged, journalled, run, and answered by exactly one result. */
 export class CommandRunner {
@@ -70,7 +72,7 @@ export class CommandRunner {
     const running = new RunningCommand({
       commandId,
       clock,
-      sendProgress: (progress) => void channel.send('command_progress', progress).catch(() => undefined),
+      sendProgress: (progress) => this.#sendProgress(progress),
       sendOutput: (output) => this.#sendOutput(output),
       connected: (signal) => channel.connected(signal),
       acknowledgesOutput: () => channel.session?.welcome?.acknowledges_output === true,
@@ -193,6 +195,13 @@ export class CommandRunner {
       log.error({ err: error, command_id: commandId }, 'the result is not in the journal');
     }
     delivery.resultReady(result);
+  }
+
+  /** News of a moment: when much waits already it would only come too late, and what must arrive later still. */
+  #sendProgress(progress: CommandProgress): void {
+    const { channel } = this.#options;
+    if ((channel.session?.waiting ?? 0) > MAX_WAITING_FOR_PROGRESS) return;
+    channel.send('command_progress', progress).catch(() => undefined);
   }
 
   /** Not before the platform said whether it confirms output. */

@@ -1,7 +1,6 @@
 import { isAppError } from '@svc/errors';
 import {
   CLOSE_CODES,
-  CONTROL_TYPES,
   PROTOCOL_TIMES,
   decodeEnvelope,
   type AgentMessage,
@@ -61,7 +60,6 @@ export class AgentSession {
       budget: new MessageBudget(CONTRACT_RATE, () => clock.nowMs()),
       clock,
       handle: (received) => this.#handle(received),
-      isControl: (received) => 'message' in received && CONTROL_TYPES.has(received.message.type),
       overtakes: (received) => 'message' in received && OVERTAKING.has(received.message.type),
       onLimited: (retryAfterMs) => this.#tellLimited(retryAfterMs),
       pause: () => this.connection.pause(),

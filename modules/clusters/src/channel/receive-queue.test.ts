@@ -13,7 +13,6 @@ describe('ReceiveQueue', () => {
       budget: new MessageBudget({ perMinute: 60, burst: 10, controlShare: 0.3 }, clock.nowMs),
       clock,
       handle: async (message) => void handled.push(message),
-      isControl: (message) => message.startsWith('!'),
       overtakes: (message) => message.startsWith('!'),
       onLimited: () => {
         limited += 1;
@@ -26,17 +25,20 @@ describe('ReceiveQueue', () => {
       maxMessages: 20,
       maxSizeBytes: 1000,
     });
-    const ordinary = Array.from({ length: 27 }, (_, index) => `m${index}`);
+    const ordinary = Array.from({ length: 30 }, (_, index) => `m${index}`);
     for (const message of ordinary) queue.push(message, 1);
-    await waitFor(() => handled.length === 7);
+    await waitFor(() => handled.length === 10);
     expect(reading).toEqual(['pause']);
     queue.push('!heartbeat', 1);
-    await waitFor(() => handled.includes('!heartbeat'));
-    expect(handled.indexOf('!heartbeat')).toBe(7);
+    await waitFor(async () => {
+      await clock.advance(1000);
+      return handled.includes('!heartbeat');
+    });
+    expect(handled.indexOf('!heartbeat')).toBe(10);
     expect(limited).toBeGreaterThan(0);
     await waitFor(async () => {
       await clock.advance(1000);
-      return handled.length === 28;
+      return handled.length === 31;
     });
     expect(handled.filter((message) => !message.startsWith('!'))).toEqual(ordinary);
     expect(reading).toEqual(['pause', 'resume']);

@@ -5,8 +5,6 @@ export interface ReceiveQueueOptions<Message> {
   budget: MessageBudget;
   clock: Clock;
   handle: (message: Message) => Promise<void>;
-  /** Uses the reserved share of the rate. */
-  isControl: (message: Message) => boolean;
   /** Need not wait behind output and events, since nothing before it could change its meaning. */
   overtakes: (message: Message) => boolean;
   /** The peer is faster than its rate. */
@@ -74,7 +72,8 @@ export class ReceiveQueue<Message> {
       const queue = this.#urgent.length > 0 ? this.#urgent : this.#ordinary;
       const next = queue[0];
       if (next === undefined) break;
-      const waitMs = this.#options.budget.take(this.#options.isControl(next.message));
+      // No share is kept back here: whoever sends has chosen the order, and one that waits for more holds all behind it.
+      const waitMs = this.#options.budget.take(true);
       if (waitMs > 0) {
         this.#options.onLimited(waitMs);
         await this.#pauseFor(waitMs);

@@ -1,4 +1,4 @@
-import { fakeClock } from '@svc/testing';
+import { fakeClock, waitFor } from '@svc/testing';
 import { describe, expect, it } from 'vitest';
 import { MessageBudget } from './message-budget.ts';
 import { SendQueue } from './send-queue.ts';
@@ -58,6 +58,30 @@ describe('SendQueue', () => {
     await Promise.all(sending);
     expect(written.slice(-2)).toEqual(['bulk 7', 'bulk 8']);
     expect(clock.pendingTimers()).toBe(0);
+  });
+
+  it('lets no amount of control messages end everything else', async () => {
+    const clock = fakeClock();
+    const written: string[] = [];
+    const queue = new SendQueue({
+      budget: new MessageBudget(RATE, clock.nowMs),
+      clock,
+      write: async (text) => void written.push(text),
+      onOverflow: () => undefined,
+      maxMessages: 100,
+    });
+    const acks = Array.from({ length: 40 }, (_, index) => queue.send(`ack ${index}`, true));
+    const commands = Array.from({ length: 5 }, (_, index) => queue.send(`command ${index}`, false));
+    await waitFor(async () => {
+      await clock.advance(1000);
+      return written.includes('command 4');
+    });
+    expect(written.filter((text) => text.startsWith('ack')).length).toBeLessThan(40);
+    await waitFor(async () => {
+      await clock.advance(1000);
+      return written.length === 45;
+    });
+    await Promise.all([...acks, ...commands]);
   });
 
   it('rejects what waits when the connection ends, and says when it is full', async () => {

@@ -17,11 +17,19 @@ export interface SendQueueOptions {
   maxMessages: number;
 }
 
-/** Frames on their way out: control first, one at a time, never faster than the contract allows. */
+/** After so many control frames one of the rest goes: acknowledgements of many events must not end all commands. */
+const CONTROL_IN_A_ROW = 3;
+
+/**
+ * Frames on their way out: control first, the rest when the rate leaves room or its turn has come; one at a time, never
+ * faster than the contract allows.
+ */
 export class SendQueue {
   readonly #options: SendQueueOptions;
   readonly #control: Waiting[] = [];
   readonly #bulk: Waiting[] = [];
+  /** Control frames since one of the rest went. */
+  #controlInARow = 0;
   #running = false;
   #closed: Error | undefined;
   #cancelWait: (() => void) | undefined;
@@ -54,15 +62,17 @@ export class SendQueue {
   async #run(): Promise<void> {
     this.#running = true;
     while (this.#closed === undefined) {
-      const queue = this.#control.length > 0 ? this.#control : this.#bulk;
+      const bulkIsDue = this.#bulk.length > 0 && this.#controlInARow >= CONTROL_IN_A_ROW;
+      const queue = this.#control.length > 0 && !bulkIsDue ? this.#control : this.#bulk;
       if (queue.length === 0) break;
-      const waitMs = this.#options.budget.take(queue === this.#control);
+      const waitMs = this.#options.budget.take(queue === this.#control || bulkIsDue);
       if (waitMs > 0) {
         await this.#pause(waitMs);
         continue;
       }
       const next = queue.shift();
       if (next === undefined) break;
+      this.#controlInARow = queue === this.#control ? this.#controlInARow + 1 : 0;
       await this.#options.write(next.text).then(next.resolve, next.reject);
     }
     this.#running = false;
