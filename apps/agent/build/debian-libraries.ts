@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, realpath, access } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 import { namesOf, type Architecture } from './architecture.ts';
 import { runTool } from './run-tool.ts';
-import type { TarEntry } from './tar-writer.ts';
+import type { TarEntry } from '@svc/archive';
 
 export interface LibrariesOptions {
   architecture: Architecture;

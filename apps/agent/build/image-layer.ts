@@ -5,7 +5,7 @@ import { join, posix } from 'node:path';
 import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
-import { writeTar, type TarEntry } from './tar-writer.ts';
+import { writeTar, type TarEntry } from '@svc/archive';
 
 /** A file of an image, named by its hash. */
 export interface Blob {

@@ -13,7 +13,7 @@ import { debianLibraries } from './debian-libraries.ts';
 import { writeLayer, type Blob, type Layer } from './image-layer.ts';
 import { AGENT_NODE_FLAGS } from './node-flags.ts';
 import { fetchNodeProgram, type NodeProgram } from './node-program.ts';
-import { writeTar, type TarEntry } from './tar-writer.ts';
+import { writeTar, type TarEntry } from '@svc/archive';
 
 export interface ImageOptions {
   /** Folder of the project. */

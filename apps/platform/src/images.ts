@@ -1,7 +1,7 @@
 import { openImageUpkeep, type ImageUpkeep } from '@svc/sandboxes';
 import type { PlatformConfig } from './config.ts';
 import { dataFolderPaths } from './data-folder.ts';
-import { HELPER_FOLDER } from './helper-folder.ts';
+import { HELPER_FOLDER } from './project-folders.ts';
 
 /** The images of the configured data folder; its owner closes it. Works beside a running platform. */
 export function openImages(config: PlatformConfig): Promise<ImageUpkeep> {

@@ -17,6 +17,8 @@ import { newId, type RandomBytes } from './domain/identifiers.ts';
 import { KubernetesApi } from './kubernetes/kubernetes-api.ts';
 import { installCommands } from './domain/install.ts';
 import { OutputRelays } from './domain/output-relays.ts';
+import { parseImage } from './delivery/agent-image.ts';
+import { CHART_PATH, MANIFEST_PATH } from './delivery/delivery-routes.ts';
 import type { ReportQueue } from './domain/report-queue.ts';
 import type { RouteContext } from './http/context.ts';
 import { Maintenance } from './maintenance.ts';
@@ -38,6 +40,8 @@ export interface ClustersModuleDependencies {
   /** Stable over restarts of this replica and different from all others: what its last run left is cleared by it. */
   replicaId: string;
   version: string;
+  /** The project's folder `deploy`: chart and manifest of the agent. */
+  deployFolder: string;
   /** For what comes through tunnels, which no route guards. */
   access: Access;
   audit: AuditLog;
@@ -194,6 +198,7 @@ export function createRouteContext(
   stopping: AbortSignal,
 ): RouteContext {
   const { clock, config, endpoints } = dependencies;
+  const { install } = config;
   return {
     registry,
     requests,
@@ -211,7 +216,10 @@ export function createRouteContext(
         clusterId: cluster.id,
         token,
         apiUrl: endpoints.publicUrl(),
-        ...config.install,
+        namespace: install.namespace,
+        chart: install.chart === '' ? `${endpoints.publicUrl()}${CHART_PATH}` : install.chart,
+        manifest: install.manifest === '' ? `${endpoints.publicUrl()}${MANIFEST_PATH}` : install.manifest,
+        image: parseImage(install.image),
       }),
   };
 }

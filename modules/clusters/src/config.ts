@@ -1,4 +1,5 @@
 import { Type, type Static } from 'typebox';
+import { IMAGE_PATTERN } from './delivery/agent-image.ts';
 
 const count = (value: number, description: string) => Type.Integer({ default: value, minimum: 1, description });
 const seconds = (value: number, description: string) =>
@@ -50,10 +51,20 @@ export const clustersConfigSchema = Type.Object({
   ),
   install: Type.Object(
     {
-      chart: Type.String({ default: 'deploy/helm/svc-agent', description: 'Helm chart in the install command' }),
+      chart: Type.String({
+        default: '',
+        description:
+          "Helm chart in the install command: a folder, URL or oci:// reference; this platform's own when empty",
+      }),
       manifest: Type.String({
-        default: 'deploy/kubernetes/svc-agent.yaml',
-        description: 'Plain manifest in the install command',
+        default: '',
+        description: "Plain manifest in the install command: a file or URL; this platform's own when empty",
+      }),
+      image: Type.String({
+        default: '',
+        pattern: IMAGE_PATTERN,
+        description:
+          "The agent's image, `repository[:tag][@digest]`, in the install command and in the platform's manifest; the chart's when empty",
       }),
       namespace: Type.String({ default: 'svc-system', description: 'Namespace in the install commands' }),
     },

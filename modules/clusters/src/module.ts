@@ -14,6 +14,7 @@ import {
 } from './assembly.ts';
 import { createConnectRoute } from './channel/connect-route.ts';
 import type { SessionHandlers } from './channel/agent-session.ts';
+import { registerDeliveryRoutes } from './delivery/delivery-routes.ts';
 import { newId } from './domain/identifiers.ts';
 import { ReportQueue } from './domain/report-queue.ts';
 import { registerClusterRoutes } from './http/cluster-routes.ts';
@@ -80,7 +81,10 @@ export async function createClustersModule(dependencies: ClustersModuleDependenc
 
   return {
     registerRoutes: async (app) => {
-      await app.register(async (part) => registerAll(part, { context, api }, links));
+      await app.register(async (part) => {
+        registerAll(part, { context, api }, links);
+        registerDeliveryRoutes(part, { folder: dependencies.deployFolder, image: config.install.image });
+      });
     },
     registerUpgrades: (router) => {
       tunnel.registerUpgrades(router);

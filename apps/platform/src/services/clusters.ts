@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { createClustersModule, systemClock } from '@svc/clusters';
+import { DEPLOY_FOLDER } from '../project-folders.ts';
 import { replicaIdOf } from '../replica-id.ts';
 import { VERSION } from '../version.ts';
 import type { ServiceContext } from './create-services.ts';
@@ -15,6 +16,7 @@ export async function createClustersService(context: ServiceContext): Promise<Cl
     randomBytes,
     replicaId: replicaIdOf(context.folder.path),
     version: VERSION,
+    deployFolder: DEPLOY_FOLDER,
     access: context.access,
     audit: context.audit,
     endpoints: {

@@ -1,6 +1,6 @@
 import { createSandboxesModule, type DriverStatus } from '@svc/sandboxes';
 import type { ServiceStates } from '../http/status-routes.ts';
-import { HELPER_FOLDER } from '../helper-folder.ts';
+import { HELPER_FOLDER } from '../project-folders.ts';
 import { replicaIdOf } from '../replica-id.ts';
 import type { ServiceContext } from './create-services.ts';
 import { countOf, type SandboxesService } from './service.ts';

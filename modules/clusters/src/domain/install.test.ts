@@ -10,6 +10,7 @@ const OPTIONS: InstallOptions = {
   namespace: 'svc-system',
   chart: 'deploy/helm/svc-agent',
   manifest: 'deploy/kubernetes/svc-agent.yaml',
+  image: null,
 };
 
 /** What a shell makes of a command: one line for each word that Helm or kubectl is called with. */
@@ -42,6 +43,15 @@ describe('installCommands', () => {
       'svc.existingSecret=svc-agent-config',
     ]);
     expect(words.join(' ')).not.toContain('svc_agt_');
+  });
+
+  it('names the image of the configuration, in the parts that the chart takes', () => {
+    const digest = `sha256:${'0'.repeat(64)}`;
+    const image = { repository: 'registry.example:5000/svc-agent', tag: '', digest };
+    const words = wordsOf(installCommands({ ...OPTIONS, image }).helm);
+    expect(words).toContain('image.repository=registry.example:5000/svc-agent');
+    expect(words).toContain(`image.digest=${digest}`);
+    expect(words.filter((word) => word.startsWith('image.tag'))).toEqual([]);
   });
 
   it("adds the namespace's own account to what the plain manifest binds, where that is another one", () => {

@@ -1,3 +1,5 @@
+import type { ImageReference } from '../delivery/agent-image.ts';
+
 export interface InstallOptions {
   clusterName: string;
   clusterId: string;
@@ -5,8 +7,12 @@ export interface InstallOptions {
   /** Where agents reach the platform. */
   apiUrl: string;
   namespace: string;
+  /** Folder, URL or `oci://` reference. */
   chart: string;
+  /** File or URL. */
   manifest: string;
+  /** Null: the chart's own. */
+  image: ImageReference | null;
 }
 
 export interface InstallCommands {
@@ -23,7 +29,7 @@ const MANIFEST_NAMESPACE = 'svc-system';
  * process list and in Helm's stored values.
  */
 export function installCommands(options: InstallOptions): InstallCommands {
-  const { clusterName, clusterId, apiUrl, namespace, chart, manifest } = options;
+  const { clusterName, clusterId, apiUrl, namespace, chart, manifest, image } = options;
   const secret = `kubectl apply -f - <<'EOF'\n${documents(options)}EOF`;
   const helm = [
     `helm upgrade --install svc-agent ${shellWord(chart)}`,
@@ -32,6 +38,7 @@ export function installCommands(options: InstallOptions): InstallCommands {
     helmValue('agent.clusterId', clusterId),
     helmValue('svc.apiUrl', apiUrl),
     helmValue('svc.existingSecret', SECRET_NAME),
+    ...imageValues(image),
   ].join(' \\\n  ');
   const kubectl = [
     `kubectl apply -n ${namespace} -f ${shellWord(manifest)}`,
@@ -40,6 +47,11 @@ export function installCommands(options: InstallOptions): InstallCommands {
       : [`kubectl set subject clusterrolebinding svc-agent --serviceaccount=${namespace}:svc-agent`]),
   ].join('\n');
   return { helm: `${secret}\n${helm}\n`, kubectl: `${secret}\n${kubectl}\n` };
+}
+
+function imageValues(image: ImageReference | null): string[] {
+  const given = Object.entries(image ?? {}).filter(([, value]) => value !== '');
+  return given.map(([name, value]) => helmValue(`image.${name}`, String(value)));
 }
 
 /** As text, whatever it looks like: `--set` makes a number of a cluster that is called 2026. Commas separate values. */

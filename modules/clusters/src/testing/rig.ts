@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
+import { fileURLToPath } from 'node:url';
 import { createHttpApp, createListener, UpgradeRouter, type Listener } from '@svc/http';
 import { migrations } from '@svc/migrations';
 import type { Database } from '@svc/sql';
@@ -156,6 +157,7 @@ async function run(
     randomBytes,
     replicaId: 'replica-1',
     version: '1.2.3',
+    deployFolder: fileURLToPath(new URL('../../../../deploy', import.meta.url)),
     access,
     audit,
     endpoints: {

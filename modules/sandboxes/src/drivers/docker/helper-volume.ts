@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { Readable } from 'node:stream';
+import { writeTar } from '@svc/archive';
 import { asFields, EngineRefusal, type EngineClient } from './engine-client.ts';
 import { findImage } from './find-image.ts';
 import { HELPER_LABEL, HELPER_REPOSITORY } from './names.ts';
@@ -34,9 +35,13 @@ export async function installHelper(client: EngineClient, binaryFile: string, si
 }
 
 async function importHelper(client: EngineClient, binary: Buffer, tag: string, signal: AbortSignal): Promise<void> {
+  const archive = writeTar([
+    { type: 'folder', path: '.sandbox' },
+    { type: 'file', path: '.sandbox/agent', mode: 0o755, content: binary },
+  ]);
   const answer = await client.stream('POST', '/images/create', {
     query: { fromSrc: '-', repo: HELPER_REPOSITORY, tag, changes: `LABEL ${HELPER_LABEL}=${tag}` },
-    body: Readable.from([archiveOf('.sandbox/agent', binary)]),
+    body: Readable.from(archive),
     signal,
   });
   for await (const _ of answer); // progress
@@ -97,23 +102,4 @@ async function digestOfOnlyFile(archive: Readable): Promise<string> {
     left -= content.length;
   }
   return hash.digest('hex');
-}
-
-/** A tar archive (POSIX ustar) of one program in one folder. */
-function archiveOf(name: string, content: Buffer): Buffer {
-  const folder = header(`${name.slice(0, name.lastIndexOf('/'))}/`, 0, '5');
-  const padding = Buffer.alloc((BLOCK_BYTES - (content.length % BLOCK_BYTES)) % BLOCK_BYTES);
-  return Buffer.concat([folder, header(name, content.length, '0'), content, padding, Buffer.alloc(2 * BLOCK_BYTES)]);
-}
-
-function header(name: string, sizeBytes: number, type: string): Buffer {
-  const block = Buffer.alloc(BLOCK_BYTES);
-  const octal = (value: number, width: number): string => `${value.toString(8).padStart(width - 1, '0')}\0`;
-  block.write(name, 0, 'latin1');
-  block.write(octal(0o755, 8) + octal(0, 8) + octal(0, 8) + octal(sizeBytes, 12) + octal(0, 12), 100, 'latin1');
-  block.write(' '.repeat(8) + type, 148, 'latin1');
-  block.write('ustar\x0000', 257, 'latin1');
-  const sum = block.reduce((total, byte) => total + byte, 0);
-  block.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148, 'latin1');
-  return block;
 }

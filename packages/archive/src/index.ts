@@ -1,0 +1,1 @@
+export { writeTar, type TarEntry } from './tar-writer.ts';
