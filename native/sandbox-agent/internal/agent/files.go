@@ -165,7 +165,7 @@ func unescapeMount(text string) string {
 
 var temporaryNumber atomic.Uint64
 
-func temporaryName(target string) string {
+func temporaryName(prefix string) string {
 	number := uint64(time.Now().UnixNano()) + temporaryNumber.Add(1)
-	return path.Join(path.Dir(target), ".svc-write-"+strconv.FormatUint(number, 36))
+	return prefix + strconv.FormatUint(number, 36)
 }

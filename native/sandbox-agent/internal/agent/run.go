@@ -43,6 +43,7 @@ func Run(bridged bool) int {
 	}
 	terminate := make(chan os.Signal, 1)
 	signal.Notify(terminate, syscall.SIGTERM)
+	go removeLeft(wordsLeft()) // looked up before anybody is served, whose words are new
 	go a.accept()
 	select {
 	case <-terminate:

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path"
-	"strings"
 	"syscall"
 
 	"svc.dev/sandbox-agent/internal/fsat"
@@ -38,7 +37,8 @@ func unpackInto(target string, s *stream, r *request) (any, error) {
 		return nil, err
 	}
 	defer syscall.Close(folder)
-	staging := stagingPrefix + strings.TrimPrefix(path.Base(temporaryName("/x")), writePrefix)
+	staging := temporaryName(stagingPrefix)
+	defer leaveWord(target, staging)()
 	if err := syscall.Mkdirat(folder, staging, 0o700); err != nil {
 		return nil, err
 	}

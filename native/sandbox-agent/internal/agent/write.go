@@ -90,7 +90,8 @@ func (w *writing) replace(s *stream, r *request, old *syscall.Stat_t) (any, *fai
 	if r.Mode != nil {
 		mode = uint32(*r.Mode) & 0o7777
 	}
-	temporary := path.Base(temporaryName("/"))
+	temporary := temporaryName(writePrefix)
+	defer leaveWord(path.Dir(w.shown), temporary)()
 	flags := syscall.O_WRONLY | syscall.O_CREAT | syscall.O_EXCL | syscall.O_NOFOLLOW | syscall.O_CLOEXEC
 	fd, err := syscall.Openat(w.folder, temporary, flags, 0o600)
 	if err != nil {
