@@ -37,6 +37,8 @@ export interface FakeAccess extends Access {
   /** Puts the workspace into a team; answers the team's uuid, which members send as `?team_uuid=`. */
   team(workspaceUuid: string): string;
   join(teamUuid: string, caller: FakeCaller, role: 'admin' | 'member' | 'guest'): void;
+  /** Takes a member out of a team. */
+  leave(teamUuid: string, caller: FakeCaller): void;
   /** Makes a token invalid from now on. */
   revoke(caller: FakeCaller): void;
 }
@@ -90,6 +92,7 @@ export function fakeAccess(): FakeAccess {
       return workspace.teamUuid;
     },
     join: (teamUuid, caller, role) => void teams.get(teamUuid)?.set(caller.principal.id, role),
+    leave: (teamUuid, caller) => void teams.get(teamUuid)?.delete(caller.principal.id),
     revoke: (caller) => void callers.delete(caller.token),
 
     authenticate: async ({ headers }) => {

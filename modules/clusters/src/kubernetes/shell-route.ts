@@ -1,12 +1,15 @@
 import type { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
-import { toAppError } from '@svc/errors';
+import { isAppError, toAppError, type AppError } from '@svc/errors';
 import {
+  assertStillGranted,
   RateLimiter,
   rateLimitHeaders,
   renderNestedError,
   type Access,
+  type AuthorizeRequest,
   type AuditLog,
+  type HeldRights,
   type Principal,
   type UpgradeRequest,
   type UpgradeRoute,
@@ -27,6 +30,8 @@ export interface ShellRouteOptions {
   audit: AuditLog;
   clusters: ClusterStore;
   api: KubernetesApi;
+  /** A shell ends a few seconds after the right to it. */
+  rights: HeldRights;
   clock: Clock;
   publicUrl: () => string;
 }
@@ -65,7 +70,7 @@ export class ShellRoute implements UpgradeRoute {
 
   /** Who may not, and an agent that is away, are answered as HTTP; what the cluster says comes as a frame. */
   async handle(upgrade: UpgradeRequest): Promise<void> {
-    const { caller, principal, cluster } = await this.#admit(upgrade);
+    const { caller, principal, cluster, check } = await this.#admit(upgrade);
     const wanted = parseShellRequest(upgrade.url);
     requireWebSocket(upgrade.request);
     await this.#options.api.tunnelOf(caller);
@@ -76,7 +81,7 @@ export class ShellRoute implements UpgradeRoute {
       if (upgrade.socket instanceof Socket) upgrade.socket.setTimeout(0); // the heartbeat tells who is gone
       const client = shakeHands(this.#server, upgrade);
       if (client === undefined) return leave();
-      void this.#begin(client, caller, wanted).finally(leave);
+      void this.#begin(client, caller, wanted, check).finally(leave);
     } catch (error) {
       leave();
       throw error;
@@ -94,26 +99,29 @@ export class ShellRoute implements UpgradeRoute {
     caller: KubernetesCaller;
     principal: Principal;
     cluster: Cluster;
+    /** Throws once the caller may not any more. */
+    check: () => Promise<void>;
   }> {
     const { access, clusters, publicUrl } = this.#options;
     if (!isOwnOrigin(request.headers, publicUrl())) {
       throw clusterErrors.FORBIDDEN({ details: { field: 'Origin', reason: 'the request comes from another site' } });
     }
     const headers = credentialHeaders(request.headers);
-    const remoteAddress = request.socket.remoteAddress ?? '';
-    const principal = await access.authenticate({ headers, method: 'GET', remoteAddress });
-    const grant = await access.authorize({
-      principal,
-      action: 'command:exec',
-      workspaceUuid: url.searchParams.get('workspace_uuid') ?? undefined,
-      teamUuid: url.searchParams.get('team_uuid') ?? undefined,
-    });
-    const { cluster: name } = parseShellRequest(url);
+    const source = { headers, method: 'GET', remoteAddress: request.socket.remoteAddress ?? '' };
+    const principal = await access.authenticate(source);
+    const { cluster: name, workspaceUuid, teamUuid } = parseShellRequest(url);
+    const asked: AuthorizeRequest = { principal, action: 'command:exec', workspaceUuid, teamUuid };
+    const grant = await access.authorize(asked);
     const cluster = await clusters.find(grant.workspaceUuid, name);
     if (cluster === undefined) throw clusterErrors.CLUSTER_NOT_FOUND({ details: { cluster: name } });
     const decision = this.#limiter.take(principal.id);
     if (!decision.allowed) throw clusterErrors.RATE_LIMITED({ headers: rateLimitHeaders(decision) });
-    return { caller: { cluster, principalId: principal.id, role: grant.role }, principal, cluster };
+    const check = async (): Promise<void> => {
+      await assertStillGranted(access, { source, request: asked, grant });
+      const known = await clusters.findById(cluster.id);
+      if (known === undefined) throw clusterErrors.CLUSTER_NOT_FOUND({ details: { cluster: cluster.name } });
+    };
+    return { caller: { cluster, principalId: principal.id, role: grant.role }, principal, cluster, check };
   }
 
   /** Answers what gives the place back. */
@@ -131,7 +139,12 @@ export class ShellRoute implements UpgradeRoute {
   }
 
   /** Resolves when it is over. Never rejects: what goes wrong is told to the client. */
-  async #begin(client: WebSocket, caller: KubernetesCaller, wanted: ShellRequest): Promise<void> {
+  async #begin(
+    client: WebSocket,
+    caller: KubernetesCaller,
+    wanted: ShellRequest,
+    check: () => Promise<void>,
+  ): Promise<void> {
     const gone = new AbortController();
     client.pause(); // what is typed meanwhile waits
     client.on('error', () => client.terminate()); // `close` follows
@@ -143,17 +156,18 @@ export class ShellRoute implements UpgradeRoute {
       const tunnel = await api.tunnelOf(caller);
       const process = await openExec(tunnel, caller, { ...wanted, container }, signal);
       client.send(JSON.stringify({ type: 'ready', container, tty: wanted.tty }));
-      await this.#follow(
-        new ShellSession(client, process, { acknowledges: wanted.ack, size: wanted.tty ? wanted : null }),
-      );
+      const whyLost = (): Promise<AppError | null> => refusalOf(check);
+      const size = wanted.tty ? wanted : null;
+      await this.#follow(new ShellSession(client, process, { acknowledges: wanted.ack, size, whyLost }), check);
     } catch (error) {
       refuseShell(client, toAppError(error));
     }
   }
 
-  async #follow(session: ShellSession): Promise<void> {
-    const { clock } = this.#options;
+  async #follow(session: ShellSession, check: () => Promise<void>): Promise<void> {
+    const { clock, rights } = this.#options;
     this.#sessions.add(session);
+    const letGo = rights.hold({ check, taken: (refusal) => session.take(refusal) });
     let cancel: () => void = () => undefined;
     const beat = (): void => {
       cancel = clock.setTimer(() => {
@@ -163,6 +177,7 @@ export class ShellRoute implements UpgradeRoute {
     };
     beat();
     await session.over;
+    letGo();
     cancel();
     this.#sessions.delete(session);
   }
@@ -184,6 +199,16 @@ export class ShellRoute implements UpgradeRoute {
       requestId,
       details: { namespace, pod },
     });
+  }
+}
+
+/** Null while the caller still may, and when that cannot be asked. */
+async function refusalOf(check: () => Promise<void>): Promise<AppError | null> {
+  try {
+    await check();
+    return null;
+  } catch (error) {
+    return isAppError(error) && error.status < 500 ? error : null;
   }
 }
 

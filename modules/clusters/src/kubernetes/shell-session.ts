@@ -17,6 +17,8 @@ export const SHELL_CLOSE_CODES = {
   ended: 1000,
   lost: 1011,
   restarting: 1012,
+  /** The right to it was taken while it was open; `error` told which. */
+  taken: 4003,
   /** `error` told why nothing ran. */
   refused: 4010,
   violation: 4009,
@@ -27,6 +29,8 @@ export interface ShellSessionOptions {
   acknowledges: boolean;
   /** Of its terminal; null without one. */
   size: { cols: number; rows: number } | null;
+  /** The connection to the process is gone: the refusal when that is because the right to it was taken. */
+  whyLost: () => Promise<AppError | null>;
 }
 
 /**
@@ -38,6 +42,7 @@ export class ShellSession {
   readonly #process: WebSocket;
   readonly #status: Buffer[] = [];
   readonly #acknowledges: boolean;
+  readonly #whyLost: () => Promise<AppError | null>;
   #statusBytes = 0;
   #unshownBytes = 0;
   #missedPongs = 0;
@@ -45,8 +50,9 @@ export class ShellSession {
   readonly over: Promise<void>;
 
   /** Both sockets are open and paused. */
-  constructor(client: WebSocket, process: WebSocket, { acknowledges, size }: ShellSessionOptions) {
+  constructor(client: WebSocket, process: WebSocket, { acknowledges, size, whyLost }: ShellSessionOptions) {
     this.#acknowledges = acknowledges;
+    this.#whyLost = whyLost;
     this.#client = client;
     this.#process = process;
     client.on('message', (data, isBinary) => this.#fromClient(bytesOf(data), isBinary));
@@ -77,6 +83,12 @@ export class ShellSession {
     this.#client.resume();
     this.#client.close(code, reason);
     cutLater(this.#client, graceMs);
+  }
+
+  /** The caller may not any more: the process loses its input, and the client is told why. */
+  take(refusal: AppError): void {
+    this.#say({ type: 'error', ...describe(refusal) });
+    this.close(SHELL_CLOSE_CODES.taken, 'the right to this shell was taken');
   }
 
   #fromProcess(data: Buffer): void {
@@ -159,7 +171,10 @@ export class ShellSession {
   /** The process is gone. All output was handed to the client before this, so what is said here comes after it. */
   #end(): void {
     if (this.#statusBytes === 0) {
-      this.close(SHELL_CLOSE_CODES.lost, 'the connection to the container was lost');
+      void this.#whyLost().then((refusal) => {
+        if (refusal !== null) this.take(refusal);
+        else this.close(SHELL_CLOSE_CODES.lost, 'the connection to the container was lost');
+      });
       return;
     }
     const end = readExecEnd(Buffer.concat(this.#status).toString('utf8'));
@@ -174,10 +189,14 @@ export class ShellSession {
 }
 
 /** Says why nothing began, and ends: a browser sees no more of a refused handshake than that it failed. */
-export function refuseShell(client: WebSocket, { status, code, message, details }: AppError): void {
-  client.send(JSON.stringify({ type: 'error', status, code, message, details }));
+export function refuseShell(client: WebSocket, error: AppError): void {
+  client.send(JSON.stringify({ type: 'error', ...describe(error) }));
   client.resume();
   client.close(SHELL_CLOSE_CODES.refused, 'nothing was run');
+}
+
+function describe({ status, code, message, details }: AppError): object {
+  return { status, code, message, details };
 }
 
 function cutLater(socket: WebSocket, graceMs: number): void {

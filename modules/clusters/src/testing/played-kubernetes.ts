@@ -9,6 +9,8 @@ import type { Rig } from './rig.ts';
 export interface PlayedAnswer {
   status?: number;
   body: unknown;
+  /** The answer goes on, as that of a watch does. */
+  endless?: boolean;
 }
 
 export interface PlayedKubernetesOptions {
@@ -70,7 +72,8 @@ export class PlayedKubernetes {
   }
 
   async #serve({ answer }: PlayedKubernetesOptions, request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { status = 200, body } = await answer(this.#note(request));
-    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+    const { status = 200, body, endless = false } = await answer(this.#note(request));
+    response.writeHead(status, { 'content-type': 'application/json' }).write(JSON.stringify(body));
+    if (!endless) response.end();
   }
 }

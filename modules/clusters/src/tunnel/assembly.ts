@@ -1,4 +1,4 @@
-import type { UpgradeRouter } from '@svc/http';
+import type { HeldRights, UpgradeRouter } from '@svc/http';
 import { createAgentAuthentication } from '../channel/agent-authentication.ts';
 import type { ClusterStore } from '../domain/cluster.ts';
 import type { ClustersModuleDependencies } from '../assembly.ts';
@@ -19,18 +19,20 @@ export interface TunnelPartsOptions {
   clusters: ClusterStore;
   store: TunnelStore;
   tunnels: AgentTunnels;
+  rights: HeldRights;
   leaseMs: number;
   onError: (error: unknown, context: Record<string, unknown>) => void;
 }
 
 export function createTunnelParts(options: TunnelPartsOptions): TunnelParts {
-  const { dependencies, clusters, store, tunnels, leaseMs, onError } = options;
+  const { dependencies, clusters, store, tunnels, rights, leaseMs, onError } = options;
   const { access: port, audit, clock, config, log, endpoints, replicaId } = dependencies;
   const { domain, max_streams: maxStreams, answer_timeout_seconds: answerSeconds } = config.tunnel;
   const access = new TunnelAccess({ access: port, clusters, store, clock });
   const front = new TunnelFront({
     tunnels,
     access,
+    rights,
     store,
     audit,
     clock,
@@ -57,7 +59,7 @@ export function createTunnelParts(options: TunnelPartsOptions): TunnelParts {
           onError,
         }),
       );
-      router.add(createForwardRoute({ tunnels, access, store, clock, maxStreams }));
+      router.add(createForwardRoute({ tunnels, access, rights, store, clock, maxStreams }));
     },
   };
 }

@@ -1,9 +1,9 @@
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { toAppError } from '@svc/errors';
-import { renderNestedError, type UpgradeRequest, type UpgradeRoute } from '@svc/http';
+import { renderNestedError, type HeldRights, type UpgradeRequest, type UpgradeRoute } from '@svc/http';
 import { createMuxAcceptor, joinStreams, MUX_CODES, MuxError, MuxSession, type MuxStream } from '@svc/mux';
-import { isServiceName, TUNNEL_STREAM_CODES } from '@svc/protocol';
+import { isServiceName, TUNNEL_CLOSE_CODES, TUNNEL_STREAM_CODES } from '@svc/protocol';
 import type { Clock } from '../domain/clock.ts';
 import { clusterErrors } from '../errors.ts';
 import type { AgentTunnels } from './agent-tunnels.ts';
@@ -14,6 +14,7 @@ import type { TunnelStore } from '../domain/tunnel.ts';
 export interface ForwardRouteOptions {
   tunnels: AgentTunnels;
   access: TunnelAccess;
+  rights: HeldRights;
   store: TunnelStore;
   clock: Clock;
   maxStreams: number;
@@ -41,7 +42,8 @@ export function createForwardRoute(options: ForwardRouteOptions): UpgradeRoute {
         const reason = 'svc-mux/1, or a WebSocket with the subprotocol svc-mux.1, is needed';
         throw clusterErrors.INVALID_REQUEST({ details: { field: 'Upgrade', reason } });
       }
-      const { cluster } = await access.authorize(upgrade.request, asked);
+      const caller = await access.authorize(upgrade.request, asked);
+      const { cluster } = caller;
       if (tunnels.find(cluster.id) === undefined) throw await offlineError(options, cluster.id, cluster.name);
       const transport = acceptor.accept(upgrade);
       if (transport === null) return;
@@ -55,7 +57,17 @@ export function createForwardRoute(options: ForwardRouteOptions): UpgradeRoute {
         },
       });
       sessions.add(session);
-      void session.closed.then(() => sessions.delete(session));
+      const letGo = options.rights.hold({
+        check: () => access.assertStill(upgrade.request, asked, caller),
+        taken: ({ status, message }) => {
+          const code = status === 401 ? TUNNEL_CLOSE_CODES.unauthorized : TUNNEL_CLOSE_CODES.forbidden;
+          session.close(code, `the right to this forward was taken: ${message}`);
+        },
+      });
+      void session.closed.then(() => {
+        letGo();
+        sessions.delete(session);
+      });
     },
   };
 }

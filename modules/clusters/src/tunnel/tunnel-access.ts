@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { isAppError } from '@svc/errors';
-import type { Access, Principal } from '@svc/http';
+import { isOnlyExpired, type Access, type Principal } from '@svc/http';
 import { KUBERNETES_SERVICE } from '@svc/protocol';
 import type { Clock } from '../domain/clock.ts';
 import type { Cluster, ClusterStore } from '../domain/cluster.ts';
@@ -53,6 +53,20 @@ export class TunnelAccess {
     if (this.#remembered.size >= MAX_REMEMBERED) this.#remembered.clear();
     this.#remembered.set(key, { caller, untilMs: nowMs + REMEMBERED_MS });
     return caller;
+  }
+
+  /** For a connection that goes on: throws once it would not begin in the same way any more. */
+  async assertStill(request: IncomingMessage, asked: Asked, caller: TunnelCaller): Promise<void> {
+    let role: string;
+    try {
+      ({ role } = await this.authorize(request, asked));
+    } catch (error) {
+      if (!isOnlyExpired(error, caller.principal)) throw error;
+      const { id, workspaceUuid } = caller.cluster;
+      ({ role } = await this.#roleOf(caller.principal, workspaceUuid, asked.teamUuid, id));
+    }
+    if (role === caller.role) return;
+    throw clusterErrors.FORBIDDEN({ details: { reason: 'the role has changed' } });
   }
 
   /** For a link in an address: who made it, if it is for this very service. */

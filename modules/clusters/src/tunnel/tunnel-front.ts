@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
 import { toAppError } from '@svc/errors';
 import {
   isPlain,
@@ -8,6 +9,7 @@ import {
   renderNestedError,
   requestIdOf,
   type AuditLog,
+  type HeldRights,
   type RelayTarget,
   type UpgradeRoute,
 } from '@svc/http';
@@ -27,6 +29,8 @@ import type { TunnelStore } from '../domain/tunnel.ts';
 export interface TunnelFrontOptions {
   tunnels: AgentTunnels;
   access: TunnelAccess;
+  /** What goes on for long ends a few seconds after the right to it. */
+  rights: HeldRights;
   store: TunnelStore;
   audit: AuditLog;
   clock: Clock;
@@ -83,6 +87,7 @@ export class TunnelFront {
         const decided = await this.#decide(request, address);
         const agent = decided.tunnel.connectionsFor(decided.stream);
         const target = { ...this.#targetOf(decided, UPGRADE_TIMEOUT_MS), agent };
+        this.#hold(decided, socket);
         try {
           await relayUpgrade({ request, socket, head }, target, joinStreams);
         } catch (error) {
@@ -97,6 +102,7 @@ export class TunnelFront {
     const decided = await this.#decide(request, address);
     const target = this.#targetOf(decided, this.#options.answerTimeoutMs);
     const { tunnel, stream } = decided;
+    this.#hold(decided, response);
     try {
       if (isPlain(request)) {
         await relayPlain(request, response, { ...target, connections: tunnel.plainConnectionsFor(stream) });
@@ -141,6 +147,20 @@ export class TunnelFront {
     if (tunnel === undefined) throw await this.#offline(cluster);
     const forwarded = { request, address, caller, protocol: this.#protocolOf(request) };
     return { caller, tunnel, stream: { service, user: `svc:user:${principal.id}`, role }, forwarded };
+  }
+
+  /** Whatever protocol it speaks inside: it is cut, since only its own server could end it politely. */
+  #hold(decided: Decided, connection: Duplex | ServerResponse): void {
+    const { access, rights } = this.#options;
+    const { request, address, caller } = decided.forwarded;
+    const letGo = rights.hold({
+      check: () => access.assertStill(request, address, caller),
+      taken: ({ status }) => {
+        this.#record(decided, status);
+        connection.destroy();
+      },
+    });
+    connection.once('close', letGo);
   }
 
   /** An agent has one tunnel, to one replica: another one says where it is instead of pretending that it is away. */
