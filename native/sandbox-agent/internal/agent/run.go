@@ -7,6 +7,7 @@ import (
 	"errors"
 	"os"
 	"os/signal"
+	"runtime"
 	"runtime/debug"
 	"sync/atomic"
 	"syscall"
@@ -20,6 +21,8 @@ const (
 	// Old connections of a platform that was killed end by themselves; more than this many at once is a fault.
 	maxConnections = 4
 	memoryGoal     = 24 << 20
+	// Transfers and terminals beside one another, whatever the machine has.
+	processors = 2
 )
 
 // Run serves until SIGTERM or a shutdown request, and answers the exit code of the sandbox's PID 1. With `bridged` it
@@ -29,6 +32,7 @@ func Run(bridged bool) int {
 		os.Stderr.WriteString("sandbox-agent: init runs as PID 1 of a sandbox only\n")
 		return 1
 	}
+	runtime.GOMAXPROCS(processors)
 	debug.SetGCPercent(50)
 	debug.SetMemoryLimit(memoryGoal)
 	hideFromSandbox()

@@ -104,8 +104,10 @@ func Run() bool {
 
 func enter(p *Plan, root int) error {
 	// Here and not when it was started: a process that is born into a group would see its parent's as the root of all.
-	if _, _, errno := syscall.AllThreadsSyscall(syscall.SYS_UNSHARE, cloneNewCgroup, 0, 0); errno != 0 {
-		return failed("make the cgroup namespace", errno)
+	if entered == 0 {
+		if _, _, errno := syscall.AllThreadsSyscall(syscall.SYS_UNSHARE, cloneNewCgroup, 0, 0); errno != 0 {
+			return failed("make the cgroup namespace", errno)
+		}
 	}
 	if err := mountAll(p, root); err != nil {
 		return err

@@ -43,11 +43,13 @@ func giveUp(p *Plan) error {
 			return failed("drop a capability", errno)
 		}
 	}
-	if _, _, errno := syscall.AllThreadsSyscall6(syscall.SYS_PRCTL, prCapAmbient, ambientClearAll, 0, 0, 0, 0); errno != 0 {
-		return failed("clear ambient capabilities", errno)
-	}
-	if _, _, errno := syscall.AllThreadsSyscall6(syscall.SYS_PRCTL, prSetNoNewPrivs, 1, 0, 0, 0, 0); errno != 0 {
-		return failed("refuse new privileges", errno)
+	if entered == 0 {
+		if _, _, errno := syscall.AllThreadsSyscall6(syscall.SYS_PRCTL, prCapAmbient, ambientClearAll, 0, 0, 0, 0); errno != 0 {
+			return failed("clear ambient capabilities", errno)
+		}
+		if _, _, errno := syscall.AllThreadsSyscall6(syscall.SYS_PRCTL, prSetNoNewPrivs, 1, 0, 0, 0, 0); errno != 0 {
+			return failed("refuse new privileges", errno)
+		}
 	}
 	header := struct {
 		version uint32

@@ -151,8 +151,9 @@ func (h *host) forkBuiltin(started *builtinStart, sandbox, binary string, base, 
 	if _, _, errno := syscall.RawSyscall(sysKeyctl, joinSessionKeyring, 0, 0); errno != 0 && errno != syscall.ENOSYS {
 		return step("join a keyring of its own", errno)
 	}
+	// One processor: what it does until it is ready is one thing after the other, and each further thread would have to be told.
 	started.pid, _, err = h.reaper.Start(binary, []string{helperName, "init", "--boot"},
-		&syscall.ProcAttr{Files: files, Sys: attr})
+		&syscall.ProcAttr{Files: files, Sys: attr, Env: []string{"GOMAXPROCS=1"}})
 	return step("start the first process", err)
 }
 
