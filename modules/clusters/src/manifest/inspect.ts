@@ -1,4 +1,14 @@
-import { isAlias, isCollection, isMap, isPair, isScalar, parseAllDocuments, type Node, type YAMLMap } from 'yaml';
+import {
+  isAlias,
+  isCollection,
+  isMap,
+  isPair,
+  isScalar,
+  parseAllDocuments,
+  type Node,
+  type YAMLMap,
+  type YAMLParseError,
+} from 'yaml';
 
 export const MANIFEST_LIMITS = {
   documents: 500,
@@ -30,7 +40,7 @@ export function inspectManifest(text: string): ManifestFinding {
   let objects = 0;
   for (const [index, document] of documents.entries()) {
     const syntax = document.errors[0];
-    if (syntax !== undefined) return invalid(`document ${index + 1} is not YAML: ${syntax.code}`);
+    if (syntax !== undefined) return invalid(`document ${index + 1} is not YAML ${placeOf(syntax, text)}`);
     if (document.contents === null || (isScalar(document.contents) && document.contents.value === null)) continue;
     const oversize = measure(document.contents, index + 1);
     if (oversize !== null) return oversize;
@@ -39,6 +49,15 @@ export function inspectManifest(text: string): ManifestFinding {
     objects += 1;
   }
   return objects === 0 ? invalid('has no document') : { ok: true, documents: objects };
+}
+
+/** Where and why, with nothing quoted: what stands there may be a secret, and errors are kept. */
+function placeOf({ pos, message }: YAMLParseError, text: string): string {
+  const before = text.slice(0, pos[0]);
+  const line = before.split('\n').length;
+  const column = before.length - before.lastIndexOf('\n');
+  const why = /^[^:]*/.exec(message)?.[0].trim();
+  return `at line ${line}, column ${column}: ${why ?? 'it cannot be read'}`;
 }
 
 /** Sizes after expansion, bottom-up and once for each anchor, so that a bomb is counted and never built. */

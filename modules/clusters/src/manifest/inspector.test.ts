@@ -26,7 +26,8 @@ describe('inspectManifest', () => {
     ['apiVersion: v1\nkind: A\nmetadata: {generateName: a}', 'document 1: metadata.name is missing'],
     [`${OBJECT}data: {a: 1, a: 2}\n`, 'document 1 has the key "a" twice in one mapping'],
     [`${OBJECT}? {a: 1}\n: b\n`, 'document 1: has a key that is not a text'],
-    ['a: b: c', 'document 1 is not YAML: BLOCK_AS_IMPLICIT_KEY'],
+    ['a: b: c', 'document 1 is not YAML at line 1, column 4: Nested mappings are not allowed in compact mappings'],
+    [`${OBJECT}data:\n  a: "\\q secret"\n`, 'document 1 is not YAML at line 6, column 7: Invalid escape sequence \\q'],
   ])('refuses %j', (text, reason) => {
     expect(inspectManifest(text)).toEqual({ ok: false, code: 'INVALID_REQUEST', reason });
   });
