@@ -47,6 +47,11 @@ describeRequiring(['linux', 'root'], 'svc sandbox', () => {
     const refused = await svc.run(['sandbox', 'create', 'no-such-image']);
     expect(refused).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('svc sandbox images shows') });
     expect((await svc.run(['sandbox', 'create'])).exitCode).toBe(2);
+    // Each fault is told once, with the name of the field.
+    const small = await svc.run(['sandbox', 'create', 'busybox', '--memory', '1']);
+    expect(small).toMatchObject({ exitCode: 1, stderr: 'svc: Invalid request: resources.memory_mb must be >= 32\n' });
+    const unpaired = await svc.run(['sandbox', 'create', 'busybox', '--env', 'COLOR']);
+    expect(unpaired).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('"COLOR" is no variable') });
     const { url, token } = store.platform.ready;
     const other = svc.with({ SVC_URL: '', SVC_TOKEN: '', SANDBOX_URL: url, SANDBOX_TOKEN: token });
     expect(await other.answer(['sandbox', 'images'])).toMatch(/^busybox +yes/m);
@@ -106,6 +111,10 @@ describeRequiring(['linux', 'root'], 'svc sandbox', () => {
     expect(await svc.answer(['sandbox', 'cp', 'box:/root/piped', '-'])).toBe('piped');
     expect((await svc.run(['sandbox', 'cp', 'tree', 'box:/x'])).stderr).toContain('is a folder (with -r it is copied)');
     expect((await svc.run(['sandbox', 'cp', 'a', 'b'])).exitCode).toBe(2);
+    expect(await svc.run(['sandbox', 'cp', 'gone', 'box:/x'])).toMatchObject({
+      exitCode: 1,
+      stderr: 'svc: there is no file gone\n',
+    });
     expect((await svc.run(['sandbox', 'cp', 'box:/none', 'here'])).stderr).toContain(
       'No such file or directory: /none',
     );
@@ -143,7 +152,9 @@ describeRequiring(['linux', 'root'], 'svc sandbox', () => {
     await svc.answer(['sandbox', 'exec', 'box', 'echo kept >/root/kept']);
     const { id } = await svc.json<{ id: string }>(['sandbox', 'snapshot', 'create', 'box', '--name', 'one']);
     expect(await svc.answer(['sandbox', 'snapshot', 'ls'])).toMatch(new RegExp(`^${id} +one +busybox `, 'm'));
+    expect(await svc.answer(['sandbox', 'snapshots', '--of', 'box'])).toContain(id);
     await svc.answer(['sandbox', 'create', '--snapshot', id, '--name', 'second']);
+    expect(await svc.answer(['sandbox', 'snapshots', '--of', 'second'])).toBe('');
     expect(await svc.answer(['sandbox', 'fork', 'box', '--name', 'third'])).toMatch(/^third \(sbx_.*\) is running$/m);
     for (const name of ['second', 'third']) {
       expect(await svc.answer(['sandbox', 'exec', name, 'cat /root/kept'])).toBe('kept\n');

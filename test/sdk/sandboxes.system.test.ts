@@ -205,6 +205,8 @@ describeRequiring(['linux', 'root'], 'the SDK’s client of sandboxes', () => {
     const forks = await sandbox.fork({ count: 2 });
     expect(await Promise.all(forks.map(({ files }) => files.readText('/srv/kept')))).toEqual(['changed', 'changed']);
     for await (const each of svc.sandboxes.snapshots.list()) expect(each).toEqual(snapshot);
+    const ofAnother = svc.sandboxes.snapshots.list({ sandboxId: 'sbx_another' });
+    expect(await ofAnother.next()).toEqual({ done: true, value: undefined });
     await svc.sandboxes.snapshots.delete(snapshot.id);
     await expect(svc.sandboxes.snapshots.get(snapshot.id)).rejects.toBeInstanceOf(NotFoundError);
   });

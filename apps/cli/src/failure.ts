@@ -73,7 +73,8 @@ function issuesOf({ details, message }: ApiError): string {
   if (!Array.isArray(issues) || issues.length === 0) return '';
   const texts = issues.slice(0, 3).flatMap((each) => {
     const { field, issue } = (each ?? {}) as { field?: unknown; issue?: unknown }; // only shown
-    return issue === message ? [] : [`${String(field)}: ${String(issue)}`];
+    const said = issue === message || message.endsWith(`${String(field)} ${String(issue)}`);
+    return said ? [] : [`${String(field)}: ${String(issue)}`];
   });
   return texts.length === 0 ? '' : `: ${texts.join('; ')}`;
 }
@@ -86,8 +87,9 @@ function causeOf(error: Error): string {
   return 'code' in inner ? String(inner.code) : inner.name;
 }
 
-/** Errors of the system already say what and where: `ENOENT: no such file or directory, open 'x'`. */
+/** Errors of the system say what and where, such as `ENOENT: no such file or directory, open 'x'`: here without the names of calls. */
 function describeSystem(error: Error): string {
+  if ('code' in error && error.code === 'ENOENT' && 'path' in error) return `there is no file ${String(error.path)}`;
   if (error.message !== '') return error.message;
   return 'code' in error ? String(error.code) : error.name;
 }

@@ -172,7 +172,7 @@ export type {
   WrittenFile,
 } from './sandboxes/sandbox-types.ts';
 export { SandboxesClient, type CreateOptions } from './sandboxes/sandboxes.ts';
-export { SnapshotsClient } from './sandboxes/snapshots.ts';
+export { SnapshotsClient, type SnapshotQuery } from './sandboxes/snapshots.ts';
 export { Terminal, type ConnectionState, type TerminalEnd, type TerminalOptions } from './sandboxes/terminal.ts';
 export type { OutputChunk, ProcessExit } from './sandboxes/v1-connection.ts';
 export type { OpenSocket, SocketLike, SocketRequest } from './socket.ts';

@@ -3,6 +3,11 @@ import type { CallOptions } from '../transport.ts';
 import type { SandboxTransport } from './sandbox-transport.ts';
 import type { Snapshot } from './sandbox-types.ts';
 
+export interface SnapshotQuery extends PageQuery {
+  /** Only those of this sandbox, which may be gone. */
+  sandboxId?: string | undefined;
+}
+
 /** The snapshots of the workspace. */
 export class SnapshotsClient {
   readonly #transport: SandboxTransport;
@@ -12,10 +17,10 @@ export class SnapshotsClient {
   }
 
   /** Newest first, page after page, as far as it is iterated. */
-  async *list(page: PageQuery = {}, options: CallOptions = {}): AsyncGenerator<Snapshot, void> {
+  async *list({ sandboxId, ...page }: SnapshotQuery = {}, options: CallOptions = {}): AsyncGenerator<Snapshot, void> {
     let cursor = page.cursor ?? null;
     do {
-      const query = pageParameters({ ...page, cursor: cursor ?? undefined });
+      const query = { ...pageParameters({ ...page, cursor: cursor ?? undefined }), sandbox_id: sandboxId };
       const answer = await this.#transport.call<{ snapshots: Snapshot[]; next_cursor?: string | null }>(
         'GET',
         '/snapshots',

@@ -56,7 +56,7 @@ async function copyIn(session: SandboxSession, source: string, to: SandboxPath, 
     const written = await sandbox.files.write(to.path, readStandardInput(), { signal: session.signal });
     session.output.answer(
       { path: to.path, size: written.size },
-      flags.quiet === true ? [] : [`upload: - -> ${to.path}`],
+      flags.quiet === true ? [] : [`upload: - -> ${sandbox.name}:${to.path}`],
     );
     return;
   }

@@ -32,8 +32,8 @@ export function registerSandboxCreate(parent: Command): void {
     .option('--env <KEY=VALUE>', 'variables of everything that runs in it', collect)
     .option('--label <KEY=VALUE>', 'to find it by', collect)
     .option('--cpu <cores>', 'such as 0.5')
-    .option('--memory <MiB>')
-    .option('--disk <MiB>')
+    .option('--memory <MiB>', 'such as 512')
+    .option('--disk <MiB>', 'what it may write, such as 2048')
     .option('--pids <count>', 'processes at most')
     .option('--network <kind>', 'egress or none')
     .option('--allow <host>', 'only these hosts are reached, such as example.com or *.example.com', collect)
@@ -56,8 +56,11 @@ export function registerSandboxCreate(parent: Command): void {
 
 function readRequest(image: string | undefined, flags: CreateFlags): NewSandbox {
   const { name, env, label, snapshot, allow } = flags;
-  if ((image === undefined) === (snapshot === undefined)) {
+  if (image === undefined && snapshot === undefined) {
     throw usageFailure('an image or a snapshot is wanted', 'svc sandbox images shows what there is');
+  }
+  if (image !== undefined && snapshot !== undefined) {
+    throw usageFailure('a snapshot has its image already', `leave ${JSON.stringify(image)} out`);
   }
   const resources = {
     ...(flags.cpu !== undefined && { cpu: readNumber(flags.cpu, '--cpu') }),

@@ -20,7 +20,7 @@ export function registerSandboxFork(parent: Command): void {
       withSandboxes(flags, async ({ find, output, signal }) => {
         const count = flags.count === undefined ? undefined : Number(flags.count);
         if (count !== undefined && !(Number.isInteger(count) && count > 0))
-          throw usageFailure('--count is not a number');
+          throw usageFailure('--count is not a number from 1 up');
         const source = await find(name);
         const forks = await source.fork({
           signal,

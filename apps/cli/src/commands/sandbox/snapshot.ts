@@ -5,9 +5,12 @@ import { printable, renderBytes } from '../../client/output.ts';
 import { addConnectionOptions } from '../../client/session.ts';
 import { withSandboxes } from './with-sandboxes.ts';
 
-/** `svc sandbox snapshot …` */
+/** `svc sandbox snapshots …` */
 export function registerSandboxSnapshot(parent: Command): void {
-  const snapshot = parent.command('snapshot').description('the files of a sandbox at one moment, to make others of');
+  const snapshot = parent
+    .command('snapshots')
+    .alias('snapshot')
+    .description('the files of a sandbox at one moment, to make others of; without more words they are listed');
   registerCreate(snapshot);
   registerList(snapshot);
   registerRemove(snapshot);
@@ -31,12 +34,14 @@ function registerCreate(parent: Command): void {
 }
 
 function registerList(parent: Command): void {
-  addConnectionOptions(parent.command('ls'))
+  addConnectionOptions(parent.command('ls', { isDefault: true }))
     .description('list the snapshots of the workspace, newest first')
-    .action((flags: ConnectionFlags) =>
-      withSandboxes(flags, async ({ sandboxes, output, signal }) => {
+    .option('--of <name or id>', 'only those of this sandbox')
+    .action((flags: ConnectionFlags & { of?: string }) =>
+      withSandboxes(flags, async ({ sandboxes, find, output, signal }) => {
+        const query = flags.of === undefined ? {} : { sandboxId: (await find(flags.of)).id };
         const snapshots: Snapshot[] = [];
-        for await (const each of sandboxes.snapshots.list({}, { signal })) snapshots.push(each);
+        for await (const each of sandboxes.snapshots.list(query, { signal })) snapshots.push(each);
         const rows = snapshots.map(
           ({ id, name, image, size_bytes: size, sandbox_id: sandbox, created_at: created }) => [
             id,

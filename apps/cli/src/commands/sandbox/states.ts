@@ -1,5 +1,6 @@
 import type { Sandbox, SandboxInfo } from '@svc/sdk';
 import type { Command } from 'commander';
+import { CommandFailure } from '../../client/command-failure.ts';
 import type { ConnectionFlags } from '../../client/connection.ts';
 import { printable } from '../../client/output.ts';
 import { addConnectionOptions } from '../../client/session.ts';
@@ -19,8 +20,11 @@ export function registerSandboxStates(parent: Command): void {
 }
 
 async function start(sandbox: Sandbox, signal: AbortSignal): Promise<SandboxInfo> {
-  const info = await sandbox.start({ signal });
-  return info.status === 'creating' ? await sandbox.waitFor('running', { signal }) : info;
+  const answered = await sandbox.start({ signal });
+  const info = answered.status === 'creating' ? await sandbox.waitFor('running', { signal }) : answered;
+  // It may have failed before the answer came; then that says why.
+  if (info.status === 'error') throw new CommandFailure(info.error?.message ?? `${info.name} did not start`);
+  return info;
 }
 
 function register(parent: Command, verb: string, description: string, change: Change): void {

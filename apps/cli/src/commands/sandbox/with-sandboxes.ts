@@ -1,5 +1,5 @@
 import { createClient, type Sandbox, type SandboxesClient } from '@svc/sdk';
-import { CommandFailure } from '../../client/command-failure.ts';
+import { CommandFailure, usageFailure } from '../../client/command-failure.ts';
 import { findTarget, isSettled, type ConnectionFlags } from '../../client/connection.ts';
 import { withSession, type Session } from '../../client/session.ts';
 
@@ -53,8 +53,7 @@ export function readPairs(pairs: readonly string[], what: string): Record<string
   return Object.fromEntries(
     pairs.map((pair) => {
       const equals = pair.indexOf('=');
-      if (equals < 1)
-        throw new CommandFailure(`${JSON.stringify(pair)} is no ${what}`, { hint: 'KEY=VALUE is wanted' });
+      if (equals < 1) throw usageFailure(`${JSON.stringify(pair)} is no ${what}`, 'KEY=VALUE is wanted');
       return [pair.slice(0, equals), pair.slice(equals + 1)];
     }),
   );
