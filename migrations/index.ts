@@ -24,6 +24,7 @@ import { sandboxPreviews } from './0058-sandbox-previews.ts';
 import { sandboxEgress } from './0059-sandbox-egress.ts';
 import { clusterTunnels } from './0067-cluster-tunnels.ts';
 import { clusterOutbox } from './0068-cluster-outbox.ts';
+import { sentOutbox } from './0069-sent-outbox.ts';
 
 /** Every migration, imported by name so that a bundle carries them all. Each file exports one `Migration`. */
 export const migrations: readonly Migration[] = [
@@ -52,4 +53,5 @@ export const migrations: readonly Migration[] = [
   sandboxEgress,
   clusterTunnels,
   clusterOutbox,
+  sentOutbox,
 ];

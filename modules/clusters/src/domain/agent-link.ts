@@ -7,6 +7,8 @@ export interface AgentLink {
   readonly epoch: number;
   /** Null for an agent that said no hello: it knows the contract's six types and answers no command. */
   readonly instanceId: string | null;
+  /** Whose events and journal it goes on with: the same id after a restart means that they are still there. */
+  readonly outboxId: string | null;
   /** The process that says hello has had no connection before this one. */
   readonly isFirstConnection: boolean;
   readonly closed: boolean;

@@ -139,7 +139,7 @@ export class CommandDispatcher {
     if (payload === undefined) return;
     const now = clock.now();
     const deadlineAt = timestampAfter(now, command.timeoutMs);
-    if (!(await commands.reclaim(command.id, link.instanceId, now.toISOString(), deadlineAt))) return;
+    if (!(await commands.reclaim(command.id, link, now.toISOString(), deadlineAt))) return;
     await this.#sendCommand(link, command, payload);
   }
 
@@ -175,7 +175,7 @@ export class CommandDispatcher {
     const payload = await commands.payload(command.id);
     const now = clock.now();
     const deadlineAt = timestampAfter(now, command.timeoutMs);
-    if (payload === undefined || !(await commands.claim(command.id, link.instanceId, now.toISOString(), deadlineAt))) {
+    if (payload === undefined || !(await commands.claim(command.id, link, now.toISOString(), deadlineAt))) {
       return; // cancelled, superseded or deleted in this moment
     }
     changes.notify(commandKey(command.id));

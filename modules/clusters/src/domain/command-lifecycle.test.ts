@@ -104,6 +104,28 @@ describe('the life of a command', () => {
     expect(agent.of('exec')).toHaveLength(0);
   });
 
+  it('sends an exec again to the next process on the same folder, when it never began', async () => {
+    const begin = async (instanceId: string, inFlight: readonly string[] = []): Promise<PlayedAgent> => {
+      const played = await connectAgent({ port: rig.port, token: cluster.token, clusterId: cluster.id });
+      played.hello(instanceId, inFlight, ['exec'], 'folder-1');
+      await played.next('welcome');
+      return played;
+    };
+    let agent = await begin('instance-1');
+    const [never, began] = [(await exec()).body['id'], (await exec()).body['id']];
+    await waitFor(() => agent.of('exec').length === 2);
+    agent.say('command_ack', { command_id: began, command: 'exec', state: 'accepted' });
+    await untilStatus(began, 'running');
+    agent.cut();
+    agent = await begin('instance-2', [String(began)]);
+    expect((await agent.next('exec')).id).toBe(never);
+    agent.result(String(began), 'lost', { command: 'exec' });
+    agent.result(String(never), 'succeeded', { command: 'exec' });
+    await untilStatus(began, 'lost');
+    await untilStatus(never, 'succeeded');
+    expect(agent.of('exec')).toHaveLength(1);
+  });
+
   it('keeps the first result of a command and acknowledges the others', async () => {
     const agent = await connect('instance-1');
     const { body } = await deploy();

@@ -12,6 +12,7 @@ const SENT: Command = {
   timeoutMs: 1000,
   sentAt: '2026-11-21T10:00:00.000Z',
   sentInstanceId: 'instance-1',
+  sentOutboxId: 'outbox-1',
   sentCount: 1,
   acknowledgedAt: null,
   cancelRequestedAt: null,
@@ -43,6 +44,20 @@ describe('what becomes of a command that was sent over an earlier connection', (
   ];
   it.each(CASES)('%s', (_name, command, instanceId, isInFlight, hasReader, recovery, isFirstConnection = true) => {
     const inFlight = new Set(isInFlight ? ['cmd-1'] : []);
-    expect(recoveryOf({ ...SENT, ...command }, { instanceId, isFirstConnection }, inFlight, hasReader)).toBe(recovery);
+    const link = { instanceId, outboxId: null, isFirstConnection };
+    expect(recoveryOf({ ...SENT, ...command }, link, inFlight, hasReader)).toBe(recovery);
+  });
+
+  const SAME_FOLDER: readonly [string, Partial<Command>, string, boolean, Recovery][] = [
+    ['an exec that never began', {}, 'outbox-1', false, 'send-again'],
+    ['an exec that began', {}, 'outbox-1', true, 'keep'],
+    ['an exec whose acknowledgement nobody remembers', { acknowledgedAt: SENT.sentAt }, 'outbox-1', false, 'lose'],
+    ['an exec sent to a process with another folder', {}, 'outbox-2', false, 'lose'],
+    ['an exec sent to nobody knows which folder', { sentOutboxId: null }, 'outbox-1', false, 'lose'],
+  ];
+  it.each(SAME_FOLDER)('%s, when the next process has a folder', (_name, command, outboxId, isInFlight, recovery) => {
+    const inFlight = new Set(isInFlight ? ['cmd-1'] : []);
+    const link = { instanceId: 'instance-2', outboxId, isFirstConnection: true };
+    expect(recoveryOf({ ...SENT, ...command }, link, inFlight, false)).toBe(recovery);
   });
 });

@@ -9,17 +9,21 @@ export type Recovery = 'keep' | 'send-again' | 'lose' | 'abandon';
  * - `send-again`: the same process may never have received it and knows its ids, so twice is safe. A deploy is also safe
  *   for another process: the agent keeps the ids of deploys in the cluster, and applying is idempotent. What was sent
  *   before a late hello went to the process that connects now again; a process that connects for the first time is another.
+ *   Any other command is safe for another process on the same folder when none has acknowledged it: what a process of
+ *   that folder begins, it writes into the journal there before, and names in its hello.
  * - `lose`: another process may have run an exec halfway; running it twice would be worse than not knowing.
  * - `abandon`: logs whose reader is gone with the last run of the platform.
  */
 export function recoveryOf(
   command: Command,
-  link: Pick<AgentLink, 'instanceId' | 'isFirstConnection'>,
+  link: Pick<AgentLink, 'instanceId' | 'outboxId' | 'isFirstConnection'>,
   inFlight: ReadonlySet<string>,
   hasReader: boolean,
 ): Recovery {
   if (command.kind === 'logs' && !hasReader) return 'abandon';
   if (link.instanceId === null || inFlight.has(command.id)) return 'keep';
   if (command.kind === 'deploy' || command.sentInstanceId === link.instanceId) return 'send-again';
-  return command.sentInstanceId === null && !link.isFirstConnection ? 'send-again' : 'lose';
+  if (command.sentInstanceId === null) return link.isFirstConnection ? 'lose' : 'send-again';
+  const sameJournal = command.sentOutboxId !== null && command.sentOutboxId === link.outboxId;
+  return sameJournal && command.acknowledgedAt === null ? 'send-again' : 'lose';
 }

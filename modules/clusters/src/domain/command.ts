@@ -26,6 +26,7 @@ export interface Command {
   timeoutMs: number;
   sentAt: string | null;
   sentInstanceId: string | null;
+  sentOutboxId: string | null;
   sentCount: number;
   acknowledgedAt: string | null;
   cancelRequestedAt: string | null;
@@ -92,6 +93,12 @@ export interface CommandOutcome {
   error: MessageError | null;
 }
 
+/** The process that a command goes to, and the memory on disk that it shares with those before and after it. */
+export interface CommandReceiver {
+  instanceId: string | null;
+  outboxId: string | null;
+}
+
 /** Commands are rows before they are messages: what is not here was never asked. */
 export interface CommandStore {
   /**
@@ -109,9 +116,9 @@ export interface CommandStore {
   /** Clusters with a queued command. */
   waitingClusters(limit: number): Promise<string[]>;
   /** queued -> dispatched. False when it is not queued any more. */
-  claim(id: string, instanceId: string | null, at: string, deadlineAt: string): Promise<boolean>;
+  claim(id: string, receiver: CommandReceiver, at: string, deadlineAt: string): Promise<boolean>;
   /** The same command again to an instance that may not have it. False when it finished meanwhile. */
-  reclaim(id: string, instanceId: string | null, at: string, deadlineAt: string): Promise<boolean>;
+  reclaim(id: string, receiver: CommandReceiver, at: string, deadlineAt: string): Promise<boolean>;
   acknowledge(clusterId: string, id: string, running: boolean, at: string): Promise<boolean>;
   /** Appends within the bounds; false when there is no such open command, or the note came before or is too much. */
   note(clusterId: string, id: string, draft: NoteDraft, at: string, limits: NoteLimits): Promise<boolean>;

@@ -3,6 +3,7 @@ import {
   isFinished,
   type Command,
   type CommandOutcome,
+  type CommandReceiver,
   type CommandState,
   type CommandStore,
 } from '../domain/command.ts';
@@ -46,8 +47,8 @@ export function createCommandStore(database: ClusterDatabase): CommandStore {
         .execute();
       return rows.map((row) => row.cluster_id);
     },
-    claim: (id, instanceId, at, deadlineAt) => claim(database, id, instanceId, at, deadlineAt),
-    reclaim: (id, instanceId, at, deadlineAt) => reclaim(database, id, instanceId, at, deadlineAt),
+    claim: (id, receiver, at, deadlineAt) => claim(database, id, receiver, at, deadlineAt),
+    reclaim: (id, receiver, at, deadlineAt) => reclaim(database, id, receiver, at, deadlineAt),
     acknowledge: (clusterId, id, running, at) => acknowledge(database, clusterId, id, running, at),
     note: (clusterId, id, draft, at, limits) => addNote(database, clusterId, id, draft, at, limits),
     finish: (clusterId, id, outcome, at) => finish(database, clusterId, id, outcome, at),
@@ -91,7 +92,7 @@ async function openCommands(
 async function reclaim(
   database: ClusterDatabase,
   id: string,
-  instanceId: string | null,
+  receiver: CommandReceiver,
   at: string,
   deadlineAt: string,
 ): Promise<boolean> {
@@ -99,7 +100,8 @@ async function reclaim(
     .updateTable('cluster_command')
     .set((columns) => ({
       sent_at: at,
-      sent_instance_id: instanceId,
+      sent_instance_id: receiver.instanceId,
+      sent_outbox_id: receiver.outboxId,
       deadline_at: deadlineAt,
       sent_count: columns('sent_count', '+', 1),
     }))
@@ -128,14 +130,15 @@ async function listCommands(database: ClusterDatabase, clusterId: string, page: 
   return pageOf(rows.map(toCommand), page.limit, (last) => [last.createdAt, last.id]);
 }
 
-function claim(database: ClusterDatabase, id: string, instanceId: string | null, at: string, deadlineAt: string) {
+function claim(database: ClusterDatabase, id: string, receiver: CommandReceiver, at: string, deadlineAt: string) {
   return database.transaction().execute(async (transaction) => {
     const { numUpdatedRows } = await transaction
       .updateTable('cluster_command')
       .set({
         state: 'dispatched',
         sent_at: at,
-        sent_instance_id: instanceId,
+        sent_instance_id: receiver.instanceId,
+        sent_outbox_id: receiver.outboxId,
         sent_count: 1,
         deadline_at: deadlineAt,
       })

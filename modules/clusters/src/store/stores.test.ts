@@ -8,6 +8,7 @@ import type { ClusterTables } from './tables.ts';
 
 const NOW = '2026-11-21T10:00:00.000Z';
 const LATER = '2026-11-21T10:05:00.000Z';
+const RECEIVER = { instanceId: 'instance-1', outboxId: 'outbox-1' };
 const LIMITS = { notes: 5, outputBytes: 10 };
 const FIRST_PAGE = { limit: 100, after: null };
 const EVERYTHING = { eventType: null, namespace: null };
@@ -127,15 +128,17 @@ describeDialects<ClusterTables>('the stores of clusters', migrations, (database)
   it('lets one of many claim a command, and one outcome end it', async () => {
     const { commands } = await withCluster();
     await commands.submit(submission('cmd-1'));
-    const claims = await Promise.all([1, 2, 3].map(() => commands.claim('cmd-1', 'instance-1', NOW, LATER)));
+    const claims = await Promise.all([1, 2, 3].map(() => commands.claim('cmd-1', RECEIVER, NOW, LATER)));
     expect(claims.filter(Boolean)).toHaveLength(1);
     const outcome = { status: 'succeeded', result: { ok: true }, error: null } as const;
     const ends = await Promise.all([1, 2, 3].map(() => commands.finish('cls-1', 'cmd-1', outcome, LATER)));
     expect(ends.filter(Boolean)).toHaveLength(1);
     expect(await commands.finish('cls-2', 'cmd-1', outcome, LATER)).toBe(false);
-    expect(await commands.reclaim('cmd-1', 'instance-2', LATER, LATER)).toBe(false);
+    expect(await commands.reclaim('cmd-1', RECEIVER, LATER, LATER)).toBe(false);
     expect(await commands.find('cls-1', 'cmd-1')).toMatchObject({
       state: 'succeeded',
+      sentInstanceId: 'instance-1',
+      sentOutboxId: 'outbox-1',
       result: { ok: true },
       finishedAt: LATER,
       createdBy: { name: 'Ada' },

@@ -108,6 +108,7 @@ export interface CommandRow {
   timeout_ms: number;
   sent_at: string | null;
   sent_instance_id: string | null;
+  sent_outbox_id: string | null;
   sent_count: number;
   acknowledged_at: string | null;
   cancel_requested_at: string | null;

@@ -46,11 +46,17 @@ export class PlayedAgent {
     return id;
   }
 
-  hello(instanceId: string, inFlight: readonly string[] = [], capabilities = ['deploy', 'exec', 'logs']): void {
+  hello(
+    instanceId: string,
+    inFlight: readonly string[] = [],
+    capabilities = ['deploy', 'exec', 'logs'],
+    outboxId = instanceId,
+  ): void {
     this.say('hello', {
       protocol: 1,
       agent_version: '9.9.9',
       instance_id: instanceId,
+      outbox_id: outboxId,
       epoch: 1,
       started_at: new Date().toISOString(),
       kubernetes_version: 'v1.33.0',
