@@ -11,6 +11,8 @@ export interface LivenessOptions {
 }
 
 const REMEMBERED_ROUND_TRIPS = 8;
+/** Pauses before the second to fourth question: the first answer tells of two processes that are still busy with their start. */
+const FIRST_PAUSES_MS: readonly number[] = [250, 1000, 4000];
 
 /**
  * Asks regularly whether the other side is there, and measures the round trip. Anything that arrives after a question
@@ -44,7 +46,9 @@ export class Liveness {
       REMEMBERED_ROUND_TRIPS,
     );
     this.#asked = null;
-    this.#after(this.#options.intervalMs, () => this.#ask());
+    const { intervalMs } = this.#options;
+    const pauseMs = Math.min(intervalMs, FIRST_PAUSES_MS[Number(this.#count) - 1] ?? intervalMs);
+    this.#after(pauseMs, () => this.#ask());
   }
 
   stop(): void {

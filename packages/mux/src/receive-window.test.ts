@@ -41,6 +41,16 @@ describe('ReceiveWindow', () => {
     expect(window.sizeBytes).toBe(MIB);
   });
 
+  it('does not grow where bytes always wait for the reader: the window is not what slows it', () => {
+    const window = new ReceiveWindow(new GrowthBudget(64 * MIB), 16 * MIB, 0);
+    window.spend(MIB);
+    for (let round = 0; round < 3; round += 1) window.spend(window.taken(MIB / 2, round, 50));
+    expect(window.sizeBytes).toBe(MIB);
+    window.taken(MIB / 2, 4, 50); // one half is left in the queue
+    window.taken(MIB / 2, 5, 50); // and now nothing
+    expect(window.sizeBytes).toBe(2 * MIB);
+  });
+
   it('shares its growth with the other windows of the session, and gives it back', () => {
     const budget = new GrowthBudget(MIB);
     const [first, second] = [new ReceiveWindow(budget, 16 * MIB, 0), new ReceiveWindow(budget, 16 * MIB, 0)];

@@ -27,6 +27,8 @@ export class ReceiveWindow {
   #sizeBytes = INITIAL_WINDOW_BYTES;
   #creditBytes = INITIAL_WINDOW_BYTES;
   #takenBytes = 0;
+  /** Since the last grant the reader had taken all that had come, at least once. */
+  #wasEmpty = false;
   #grantedAtMs: number;
 
   constructor(budget: GrowthBudget, maxBytes: number, nowMs: number) {
@@ -48,17 +50,20 @@ export class ReceiveWindow {
 
   /**
    * The reader has taken bytes; answers the credit to give for it, mostly 0. Where half a window was used up within two
-   * round trips, it was the window that held the sender back, and it doubles.
+   * round trips, it was the window that held the sender back, and it doubles; unless bytes always waited here: then it is
+   * the reader who is slow, and more of them would only fill memory.
    */
   taken(bytes: number, nowMs: number, roundTripMs: number | null): number {
     this.#takenBytes += bytes;
+    if (this.#creditBytes + this.#takenBytes === this.#sizeBytes) this.#wasEmpty = true;
     if (this.#takenBytes * 2 < this.#sizeBytes) return 0;
-    const isTooSmall = roundTripMs !== null && nowMs - this.#grantedAtMs < 2 * roundTripMs;
+    const isTooSmall = this.#wasEmpty && roundTripMs !== null && nowMs - this.#grantedAtMs < 2 * roundTripMs;
     const growth = isTooSmall ? this.#budget.take(Math.min(this.#sizeBytes, this.#maxBytes - this.#sizeBytes)) : 0;
     const grant = this.#takenBytes + growth;
     this.#sizeBytes += growth;
     this.#creditBytes += grant;
     this.#takenBytes = 0;
+    this.#wasEmpty = false;
     this.#grantedAtMs = nowMs;
     return grant;
   }

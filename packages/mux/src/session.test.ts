@@ -291,12 +291,23 @@ describe('liveness', () => {
     expect(client.roundTripMs).toBe(0);
   });
 
+  it('asks again soon at the beginning, then every 15 seconds', async () => {
+    await waitFor(() => client.roundTripMs !== null);
+    for (const pauseMs of [250, 1000, 4000, 15_000, 15_000]) {
+      const { sentBytes, receivedBytes } = client.traffic;
+      await clock.advance(pauseMs - 1);
+      expect(client.traffic.sentBytes).toBe(sentBytes);
+      await clock.advance(1);
+      await waitFor(() => client.traffic.receivedBytes > receivedBytes);
+    }
+  });
+
   it('closes a session from which nothing comes within ten seconds of a PING', async () => {
     const [own] = await openPair();
     await waitFor(() => client.roundTripMs !== null);
     ends[1].removeAllListeners('data'); // the other side hears nothing any more, and so answers nothing
     ends[1].resume();
-    await clock.advance(14_999);
+    await clock.advance(249);
     expect(own.destroyed).toBe(false);
     await clock.advance(1 + 10_000);
     expect(await client.closed).toMatchObject({ resetCode: MUX_CODES.TIMEOUT });
@@ -309,7 +320,7 @@ describe('liveness', () => {
     await waitFor(() => client.roundTripMs !== null);
     ends[1].removeAllListeners('data');
     ends[1].resume();
-    await clock.advance(15_000);
+    await clock.advance(250);
     for (let count = 0; count < 5; count += 1) {
       const received = client.traffic.receivedBytes;
       other.write('still here');
