@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { AgentConnection } from '@svc/sandboxes/testing/agent-connection';
 import type { EscapeCase } from './escape-case.ts';
 import type { Outcome } from './ground.ts';
@@ -99,9 +100,14 @@ function signalCase(): EscapeCase {
   };
 }
 
+/** What was killed ends a moment later. */
 async function isGone(pid: number): Promise<boolean> {
-  const status = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => ') Z');
-  return /\) [ZX]/.test(status);
+  for (let looks = 0; looks < 60; looks += 1) {
+    const status = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => ') Z');
+    if (/\) [ZX]/.test(status)) return true;
+    await delay(50);
+  }
+  return false;
 }
 
 /** A terminal of the host, whose line shows what was typed into it. */
