@@ -88,7 +88,7 @@ export class Boots {
       signal.throwIfAborted();
       return; // deleted meanwhile; whoever did that cleans up
     }
-    live.adopt(sandbox.id, connection);
+    live.adopt(sandbox.id, connection, Date.parse(now));
     watch.announce(sandbox.id, running);
   }
 

@@ -37,8 +37,9 @@ export class LiveSandboxes {
     this.#nowMs = nowMs;
   }
 
-  adopt(id: string, connection: AgentConnection): void {
-    const entry: LiveSandbox = { connection, activities: 0, activeAtMs: 0, touchedAtMs: 0, paused: false };
+  /** `writtenAtMs`: when its record was written last, which counts as activity that is written down. */
+  adopt(id: string, connection: AgentConnection, writtenAtMs = 0): void {
+    const entry: LiveSandbox = { connection, activities: 0, activeAtMs: 0, touchedAtMs: writtenAtMs, paused: false };
     this.#live.set(id, entry);
     void connection.closed.then(() => {
       if (this.#live.get(id) !== entry) return;

@@ -57,7 +57,7 @@ export class WarmClaims {
       this.#boots.begin(sandbox, warm?.connection ?? null);
       return;
     }
-    this.#context.live.adopt(sandbox.id, warm.connection);
+    this.#context.live.adopt(sandbox.id, warm.connection, Date.parse(sandbox.lastActivityAt));
     this.#context.watch.announce(sandbox.id, sandbox);
   }
 }
