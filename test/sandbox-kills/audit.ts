@@ -240,6 +240,9 @@ function strayMounts(
   const ahead = all.filter(({ sandboxId }) => halves.has(sandboxId ?? ''));
   const launchers = new Set([...launchersIn(all, runFolder), ...ahead].map(({ pid }) => pid));
   return mountsNaming([runFolder, dataFolder], all)
-    .filter(({ pid, place }) => !(launchers.has(pid) && place.startsWith(`${runFolder}/cgroups/`)))
+    .filter(({ pid, place }) => {
+      const ofLauncher = place.startsWith(`${runFolder}/cgroups/`) || place === `${runFolder}/roots`;
+      return !(launchers.has(pid) && ofLauncher);
+    })
     .map(({ pid, place, type }) => `mount ${place} (${type}) is left over, as process ${pid} sees it`);
 }

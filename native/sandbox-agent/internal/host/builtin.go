@@ -40,14 +40,14 @@ func (h *host) runBuiltin(s *state, p *plan, base uint32) error {
 		return err
 	}
 	defer started.close()
-	folder := h.folder(s.Sandbox)
-	if err := h.mountRoot(folder, p, int(started.spaces.user.Fd()), base); err != nil {
+	place := h.place(s.Sandbox, p.RuntimeKind)
+	if err := h.mountRoot(place, p, int(started.spaces.user.Fd()), base); err != nil {
 		return err
 	}
 	if err := h.connect(&p.Network, s.Slot, started.spaces.network); err != nil {
 		return err
 	}
-	if err := h.finish(started, folder, p); err != nil {
+	if err := h.finish(started, place, p); err != nil {
 		return err
 	}
 	s.Pid = started.pid
@@ -172,12 +172,12 @@ func namespacesOf(pid int) (*namespaces, error) {
 }
 
 // finish hands the root over and waits until the inside is made and everything is given up.
-func (h *host) finish(started *builtinStart, folder string, p *plan) error {
-	content, err := h.bootPlan(folder, p)
+func (h *host) finish(started *builtinStart, place string, p *plan) error {
+	content, err := h.bootPlan(place, p)
 	if err != nil {
 		return err
 	}
-	root, err := openTree(folder + "/rootfs")
+	root, err := openTree(place + "/rootfs")
 	if err != nil {
 		return step("open the root", err)
 	}
@@ -225,7 +225,7 @@ type ociConfig struct {
 	} `json:"linux"`
 }
 
-func (h *host) bootPlan(folder string, p *plan) ([]byte, error) {
+func (h *host) bootPlan(place string, p *plan) ([]byte, error) {
 	config, err := decode[ociConfig](p.Config)
 	if err != nil {
 		return nil, step("read the configuration", err)
@@ -241,7 +241,7 @@ func (h *host) bootPlan(folder string, p *plan) ([]byte, error) {
 		}
 	}
 	content, err := json.Marshal(boot.Plan{
-		Staging: folder + "/rootfs", Hostname: config.Hostname, Cwd: config.Process.Cwd, Env: config.Process.Env,
+		Staging: place + "/rootfs", Hostname: config.Hostname, Cwd: config.Process.Cwd, Env: config.Process.Env,
 		Mounts: mounts, Masked: config.Linux.MaskedPaths, ReadOnly: config.Linux.ReadonlyPaths,
 		Capabilities: config.Process.Capabilities.Bounding, Filter: filter,
 	})

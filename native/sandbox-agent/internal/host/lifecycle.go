@@ -12,7 +12,7 @@ import (
 	"unsafe"
 )
 
-// mountPoints of a run folder, the upper ones first; those of the layers lie in /layers.
+// mountPoints of a place, the upper ones first; those of the layers lie in /layers.
 var mountPoints = [...]string{"/rootfs", "/disk"}
 
 const (
@@ -23,6 +23,15 @@ const (
 )
 
 func (h *host) folder(sandbox string) string { return h.path("sandboxes") + "/" + sandbox }
+
+// place is where a sandbox's root is put together: in memory that only this process sees, or for a runtime that wants to find it
+// again in the run folder.
+func (h *host) place(sandbox, runtimeKind string) string {
+	if runtimeKind == "builtin" {
+		return h.path("roots") + "/" + sandbox
+	}
+	return h.folder(sandbox)
+}
 
 func (h *host) socket(sandbox string) string { return h.folder(sandbox) + "/agent.sock" }
 
@@ -181,9 +190,15 @@ func (h *host) clean(sandbox string) (any, error) {
 	if s != nil && (s.Kind == "runc" || s.Kind == "runsc") {
 		h.deleteWithRuntime(s)
 	}
-	if err := unmountRoot(folder); err != nil {
-		return nil, err
+	for _, place := range [...]string{h.place(sandbox, "builtin"), folder} {
+		if err := unmountRoot(place); err != nil {
+			return nil, err
+		}
+		if err := emptyPlace(place); err != nil {
+			return nil, err
+		}
 	}
+	_ = syscall.Rmdir(h.place(sandbox, "builtin")) // the other is removed at the end
 	if err := h.cgroups.remove(sandbox); err != nil {
 		return nil, err
 	}
@@ -207,12 +222,9 @@ func (h *host) clean(sandbox string) (any, error) {
 	return map[string]any{}, removeFolder(folder)
 }
 
-// removeFolder never recurses: were something still mounted below, it would be emptied.
-func removeFolder(folder string) error {
-	if _, err := os.Lstat(folder); errors.Is(err, os.ErrNotExist) {
-		return nil
-	}
-	entries, err := os.ReadDir(folder + "/layers")
+// emptyPlace never recurses: were something still mounted below, it would be emptied.
+func emptyPlace(place string) error {
+	entries, err := os.ReadDir(place + "/layers")
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return step("list the layers", err)
 	}
@@ -221,9 +233,16 @@ func removeFolder(folder string) error {
 		directories = append(directories, "layers/"+entry.Name())
 	}
 	for _, directory := range append(directories, "layers") {
-		if err := syscall.Rmdir(folder + "/" + directory); err != nil && err != syscall.ENOENT {
+		if err := syscall.Rmdir(place + "/" + directory); err != nil && err != syscall.ENOENT {
 			return step("remove "+directory, err)
 		}
+	}
+	return nil
+}
+
+func removeFolder(folder string) error {
+	if _, err := os.Lstat(folder); errors.Is(err, os.ErrNotExist) {
+		return nil
 	}
 	for _, file := range []string{"agent.sock", "config.json", "pid", "log", "state.json", "state.json.new"} {
 		if err := syscall.Unlink(folder + "/" + file); err != nil && err != syscall.ENOENT {

@@ -150,14 +150,14 @@ func (h *host) startPrepared(r *preparedStart, p *plan) (*state, error) {
 			return nil, err
 		}
 	}
-	folder, base := h.folder(s.Sandbox), h.baseOf(s, p)
-	if err := r.mountRoot(folder, p, base); err != nil {
+	place, base := h.place(s.Sandbox, p.RuntimeKind), h.baseOf(s, p)
+	if err := r.mountRoot(place, p, base); err != nil {
 		return nil, err
 	}
-	if err := h.finish(r.started, folder, p); err != nil {
+	if err := h.finish(r.started, place, p); err != nil {
 		return nil, err
 	}
-	if err := unmountRoot(folder); err != nil {
+	if err := unmountRoot(place); err != nil {
 		return nil, err
 	}
 	s.PreparedDisk = ""
@@ -172,9 +172,9 @@ func (r *preparedStart) serves(p *plan) bool {
 		p.UidBase == made.UidBase && p.UidCount == made.UidCount && p.Network == made.Network
 }
 
-func (r *preparedStart) mountRoot(folder string, p *plan, base uint32) error {
+func (r *preparedStart) mountRoot(place string, p *plan, base uint32) error {
 	userns := int(r.started.spaces.user.Fd())
-	lower, err := mountLayers(p.Layers, userns, folder)
+	lower, err := mountLayers(p.Layers, userns, place)
 	if err != nil {
 		return err
 	}
@@ -184,10 +184,10 @@ func (r *preparedStart) mountRoot(folder string, p *plan, base uint32) error {
 	if err := os.Rename(r.plan.Disk, p.Disk); err != nil {
 		return rootfsStep("put the disk in its place", err)
 	}
-	if err := mountMapped(r.mount, userns, mountAttrNodev, folder+"/disk"); err != nil {
+	if err := mountMapped(r.mount, userns, mountAttrNodev, place+"/disk"); err != nil {
 		return rootfsStep("map the disk's ids", err)
 	}
-	return mountOverlay(lower, folder, base)
+	return mountOverlay(lower, place, base)
 }
 
 // dropPrepared takes away what nobody has asked for yet.

@@ -59,8 +59,8 @@ func (h *host) start(sandbox string, p *plan) (*state, error) {
 // claimFolder makes the run folder and gives the sandbox its slot. The disk is that of a prepared start, or empty: from the
 // first state on it tells that this is no sandbox yet.
 func (h *host) claimFolder(sandbox string, p *plan, preparedDisk string) (*state, error) {
-	folder := h.folder(sandbox)
-	for _, directory := range []string{folder, folder + "/layers", folder + "/disk", folder + "/rootfs"} {
+	folder, place := h.folder(sandbox), h.place(sandbox, p.RuntimeKind)
+	for _, directory := range []string{folder, place, place + "/layers", place + "/disk", place + "/rootfs"} {
 		if err := os.MkdirAll(directory, 0o711); err != nil {
 			return nil, step("make "+directory, err)
 		}
@@ -98,7 +98,7 @@ func (h *host) tryStart(sandbox string, p *plan) (*state, error) {
 		return nil, step("find the sandbox's first process", err)
 	}
 	// The sandbox holds its own copies now; here they would only make every later namespace dearer.
-	if err := unmountRoot(h.folder(sandbox)); err != nil {
+	if err := unmountRoot(h.place(sandbox, p.RuntimeKind)); err != nil {
 		return nil, err
 	}
 	return s, h.writeState(s)
@@ -111,7 +111,7 @@ func (h *host) runWithRuntime(s *state, p *plan, base uint32) error {
 		return err
 	}
 	defer spaces.close()
-	if err := h.mountRoot(folder, p, int(spaces.user.Fd()), base); err != nil {
+	if err := h.mountRoot(h.place(s.Sandbox, p.RuntimeKind), p, int(spaces.user.Fd()), base); err != nil {
 		return err
 	}
 	if err := h.connect(&p.Network, s.Slot, spaces.network); err != nil {
@@ -128,8 +128,8 @@ func (h *host) runWithRuntime(s *state, p *plan, base uint32) error {
 }
 
 // mountRoot: image (read-only, ids mapped) below, the sandbox's own disk (limited by its size) above.
-func (h *host) mountRoot(folder string, p *plan, userns int, base uint32) error {
-	lower, err := mountLayers(p.Layers, userns, folder)
+func (h *host) mountRoot(place string, p *plan, userns int, base uint32) error {
+	lower, err := mountLayers(p.Layers, userns, place)
 	if err != nil {
 		return err
 	}
@@ -144,7 +144,7 @@ func (h *host) mountRoot(folder string, p *plan, userns int, base uint32) error 
 	if err != nil {
 		return err
 	}
-	err = mountDisk(device, userns, folder+"/disk", func(root string) error {
+	err = mountDisk(device, userns, place+"/disk", func(root string) error {
 		if isFilled(root) {
 			return nil
 		}
@@ -157,7 +157,7 @@ func (h *host) mountRoot(folder string, p *plan, userns int, base uint32) error 
 		}
 		return err
 	}
-	return mountOverlay(lower, folder, base)
+	return mountOverlay(lower, place, base)
 }
 
 // launch calls the runtime from a thread that stands in the sandbox's cgroup, and reads the pid that it leaves behind.
