@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { kubeErrors, KubernetesStatusError, type StatusCause } from './errors.ts';
-import { isRecord } from './objects.ts';
+import { isRecord } from './fields.ts';
 
 /** One page of a list of large objects stays below this; more is a fault of the other side. */
 export const MAX_ANSWER_SIZE_BYTES = 64 * 1024 * 1024;

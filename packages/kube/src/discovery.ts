@@ -1,6 +1,7 @@
 import { readJson } from './answers.ts';
 import { isStatusError, kubeErrors } from './errors.ts';
-import { isRecord, type KindReference } from './objects.ts';
+import { isRecord } from './fields.ts';
+import type { KindReference } from './objects.ts';
 import type { Transport } from './transport.ts';
 
 export interface ResourceKind extends KindReference {

@@ -13,14 +13,13 @@ export {
 } from './client.ts';
 export type { Discovery, ResourceKind } from './discovery.ts';
 export { KubernetesStatusError, isStatusError, kubeErrors, type StatusCause } from './errors.ts';
+export { fieldAt, isRecord } from './fields.ts';
 export { inClusterAccess, type InClusterEnvironment } from './in-cluster.ts';
 export { kubeconfigAccess } from './kubeconfig.ts';
 export { readLines } from './lines.ts';
 export type { ListOptions, ListPage } from './list.ts';
 export {
-  fieldAt,
   identityOf,
-  isRecord,
   referenceOf,
   type KindReference,
   type KubeObject,

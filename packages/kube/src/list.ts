@@ -1,7 +1,8 @@
 import { readJson } from './answers.ts';
 import type { Discovery } from './discovery.ts';
 import { isStatusError } from './errors.ts';
-import { isRecord, type KindReference, type KubeObject } from './objects.ts';
+import { isRecord } from './fields.ts';
+import type { KindReference, KubeObject } from './objects.ts';
 import { resourcePath } from './paths.ts';
 import type { Transport } from './transport.ts';
 

@@ -61,18 +61,3 @@ export function identityOf(reference: ObjectReference): string {
   const group = reference.apiVersion.includes('/') ? reference.apiVersion.split('/')[0] : '';
   return `${group}/${reference.kind}/${reference.namespace ?? ''}/${reference.name}`;
 }
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/** The value at a path of field names; undefined as soon as one is missing. */
-export function fieldAt(value: unknown, ...path: readonly (string | number)[]): unknown {
-  let current: unknown = value;
-  for (const step of path) {
-    if (Array.isArray(current) && typeof step === 'number') current = current[step];
-    else if (isRecord(current)) current = current[String(step)];
-    else return undefined;
-  }
-  return current;
-}

@@ -2,7 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import { assertAccepted, statusErrorOf } from './answers.ts';
 import { kubeErrors } from './errors.ts';
 import { readLines } from './lines.ts';
-import { isRecord, type KubeObject } from './objects.ts';
+import { isRecord } from './fields.ts';
+import type { KubeObject } from './objects.ts';
 import type { KubeRequest, Transport } from './transport.ts';
 
 export type WatchEvent =

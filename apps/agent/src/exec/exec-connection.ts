@@ -1,9 +1,7 @@
 import { assertAccepted, isStatusError, segment, type KubeClient } from '@svc/kube';
+import { EXEC_CHANNELS, EXEC_PROTOCOLS, canEndInput, encodeResize } from '@svc/kube/values';
 import { WebSocket, type RawData } from 'ws';
 import { agentErrors } from '../errors.ts';
-
-/** Newest first. Version 5 can close the input; an API server before 1.30 speaks version 4. */
-export const EXEC_PROTOCOLS: readonly string[] = ['v5.channel.k8s.io', 'v4.channel.k8s.io'];
 
 export interface ExecTarget {
   namespace: string;
@@ -18,7 +16,6 @@ export interface ExecListener {
   output(stream: 'stdout' | 'stderr', data: Buffer): void;
 }
 
-const CHANNEL = { stdin: 0, stdout: 1, stderr: 2, status: 3, resize: 4, close: 255 } as const;
 const HANDSHAKE_TIMEOUT_MS = 30_000;
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 const MAX_STATUS_BYTES = 64 * 1024;
@@ -74,18 +71,18 @@ export class ExecConnection {
   }
 
   write(data: Buffer): void {
-    this.#send(CHANNEL.stdin, data);
+    this.#send(EXEC_CHANNELS.stdin, data);
   }
 
   /** False when the protocol has no way to say it: the process then never sees the end of its input. */
   endInput(): boolean {
-    if (this.protocol !== 'v5.channel.k8s.io') return false;
-    this.#send(CHANNEL.close, Buffer.of(CHANNEL.stdin));
+    if (!canEndInput(this.protocol)) return false;
+    this.#send(EXEC_CHANNELS.close, Buffer.of(EXEC_CHANNELS.stdin));
     return true;
   }
 
   resize(rows: number, cols: number): void {
-    this.#send(CHANNEL.resize, Buffer.from(JSON.stringify({ Width: cols, Height: rows })));
+    this.#send(EXEC_CHANNELS.resize, Buffer.from(encodeResize(rows, cols)));
   }
 
   /** Stops reading: the process is held back when its pipe is full. */
@@ -114,13 +111,13 @@ export class ExecConnection {
     const message = data as Buffer; // one Buffer, with the default binaryType
     const body = message.subarray(1);
     switch (message[0]) {
-      case CHANNEL.stdout:
+      case EXEC_CHANNELS.stdout:
         if (body.length > 0) listener.output('stdout', body);
         return;
-      case CHANNEL.stderr:
+      case EXEC_CHANNELS.stderr:
         if (body.length > 0) listener.output('stderr', body);
         return;
-      case CHANNEL.status:
+      case EXEC_CHANNELS.status:
         if (this.#statusBytes + body.length > MAX_STATUS_BYTES) return;
         this.#status.push(body);
         this.#statusBytes += body.length;

@@ -1,12 +1,13 @@
 import type { KubeClient } from '@svc/kube';
+import { EXEC_PROTOCOLS } from '@svc/kube/values';
 import type { ExecCommand, ExecResult } from '@svc/protocol';
 import type { Clock } from '../clock.ts';
 import { messageErrorOf } from '../commands/error-of.ts';
 import type { CommandContext, CommandHandler, CommandInput, CommandOutcome } from '../commands/handler.ts';
 import { agentErrors } from '../errors.ts';
 import { chooseContainer, findPod } from '../pods/container-choice.ts';
-import { EXEC_PROTOCOLS, ExecConnection } from './exec-connection.ts';
-import { readExecEnd, type ExecEnd } from './exec-status.ts';
+import { ExecConnection } from './exec-connection.ts';
+import { execEndOf, type ExecEnd } from './exec-end.ts';
 import { OutputCapture, type CapturedOutput } from './output-capture.ts';
 
 export interface ExecHandlerOptions {
@@ -63,7 +64,7 @@ async function runExec(
   context.signal.addEventListener('abort', cancel, { once: true });
   if (context.signal.aborted) cancel();
   try {
-    const first = await Promise.race([connection.ended.then(readExecEnd), stopped.promise]);
+    const first = await Promise.race([connection.ended.then(execEndOf), stopped.promise]);
     if ('status' in first) connection.close();
     const output = await capture.end();
     return 'status' in first ? stoppedOutcome(first, container, output) : endedOutcome(first, container, output);

@@ -7,9 +7,9 @@ import {
   type KubeClient,
   type KubeObject,
 } from '@svc/kube';
+import { parseQuantity } from '@svc/kube/values';
 import type { ClusterStatus, Heartbeat } from '@svc/protocol';
 import type { Limitations } from './limitations.ts';
-import { parseQuantity } from './quantity.ts';
 
 export interface ClusterNumbers {
   heartbeat(signal: AbortSignal): Promise<Heartbeat>;

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { EXEC_PROTOCOLS } from '@svc/kube/values';
 import { KUBERNETES_SERVICE } from '@svc/protocol';
 import { WebSocket } from 'ws';
 import { clusterErrors } from '../errors.ts';
@@ -10,8 +11,6 @@ import { tunnelRequestOf, type KubernetesCaller } from './kubernetes-api.ts';
 import { kubernetesErrorOf } from './kubernetes-errors.ts';
 import type { ShellRequest } from './shell-request.ts';
 
-/** Newest first. Version 5 can close the input; an API server before 1.30 speaks version 4. */
-const PROTOCOLS = ['v5.channel.k8s.io', 'v4.channel.k8s.io'];
 const HANDSHAKE_TIMEOUT_MS = 30_000;
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 const MAX_REFUSAL_BYTES = 64 * 1024;
@@ -38,7 +37,7 @@ export async function openExec(
 }
 
 function shakeHands(stream: Duplex, path: string, cluster: string, signal: AbortSignal): Promise<WebSocket> {
-  const socket = new WebSocket(`ws://${KUBERNETES_SERVICE}${path}`, PROTOCOLS, {
+  const socket = new WebSocket(`ws://${KUBERNETES_SERVICE}${path}`, [...EXEC_PROTOCOLS], {
     // A stream of the tunnel is what a socket is here; `ws` asks for no more than a duplex.
     createConnection: () => stream as Socket,
     maxPayload: MAX_MESSAGE_BYTES,

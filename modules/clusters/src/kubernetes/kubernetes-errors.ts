@@ -1,6 +1,6 @@
 import type { AppError } from '@svc/errors';
+import { textAt } from '@svc/kube/values';
 import { clusterErrors } from '../errors.ts';
-import { textAt } from './fields.ts';
 
 /** A refusal of the API server, or of the agent before it, in our own words: its `Status` says why. */
 export function kubernetesErrorOf(status: number, body: unknown, cluster: string): AppError {

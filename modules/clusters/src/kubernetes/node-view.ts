@@ -1,6 +1,5 @@
+import { fieldAt, hasCondition, isRecord, parseQuantity, recordsAt, textAt } from '@svc/kube/values';
 import { Type, type Static } from 'typebox';
-import { fieldAt, hasCondition, isRecord, recordsAt, textAt } from './fields.ts';
-import { parseQuantity } from './quantity.ts';
 import type { UsageByName } from './usage.ts';
 
 export const nullableText = Type.Union([Type.String(), Type.Null()]);

@@ -1,5 +1,5 @@
+import { fieldAt, recordsAt, textAt } from '@svc/kube/values';
 import { clusterErrors } from '../errors.ts';
-import { fieldAt, recordsAt, textAt } from './fields.ts';
 
 /** One kind of object in a listing that may join several. */
 export interface ObjectSource<Item> {

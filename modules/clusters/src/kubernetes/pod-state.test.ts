@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { podStateOf } from './pod-state.ts';
-import { parseQuantity } from './quantity.ts';
 
 const running = { name: 'a', ready: true, state: { running: {} } };
 const crashed = { name: 'b', ready: false, state: { waiting: { reason: 'CrashLoopBackOff' } } };
@@ -48,22 +47,5 @@ describe('the state of a pod', () => {
     ['Unknown', null],
   ])('is %s', (state, pod) => {
     expect(podStateOf(pod)).toBe(state);
-  });
-});
-
-describe('a quantity', () => {
-  it.each([
-    ['250m', 0.25],
-    ['1Gi', 2 ** 30],
-    ['1e3', 1000],
-    ['1500000n', 0.0015],
-    [2, 2],
-    ['nonsense', null],
-    ['1Xi', null],
-    [undefined, null],
-  ])('%s is %s', (text, value) => {
-    const found = parseQuantity(text);
-    if (value === null) expect(found).toBeNull();
-    else expect(found).toBeCloseTo(value, 9);
   });
 });

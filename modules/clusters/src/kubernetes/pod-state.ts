@@ -1,4 +1,4 @@
-import { countAt, fieldAt, hasCondition, isRecord, recordsAt, textAt } from './fields.ts';
+import { countAt, fieldAt, hasCondition, isRecord, recordsAt, textAt } from '@svc/kube/values';
 
 /** One word for the state of a pod, the one that kubectl shows: `Running`, `CrashLoopBackOff`, `Init:1/2`, `Terminating`. */
 export function podStateOf(pod: unknown): string {

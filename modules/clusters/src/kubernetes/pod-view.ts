@@ -1,5 +1,5 @@
+import { countAt, fieldAt, hasCondition, isRecord, recordsAt, textAt } from '@svc/kube/values';
 import { Type, type Static } from 'typebox';
-import { countAt, fieldAt, hasCondition, isRecord, recordsAt, textAt } from './fields.ts';
 import { nullableText, usageFields } from './node-view.ts';
 import { containerReasonOf, podStateOf } from './pod-state.ts';
 import type { UsageByName } from './usage.ts';

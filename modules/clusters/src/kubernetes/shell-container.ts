@@ -1,5 +1,5 @@
+import { recordsAt, textAt } from '@svc/kube/values';
 import { clusterErrors } from '../errors.ts';
-import { recordsAt, textAt } from './fields.ts';
 import type { KubernetesApi, KubernetesCaller } from './kubernetes-api.ts';
 import type { ShellRequest } from './shell-request.ts';
 

@@ -1,10 +1,7 @@
 import type { AppError } from '@svc/errors';
+import { EXEC_CHANNELS, canEndInput, countAt, encodeResize, fieldAt, readExecEnd } from '@svc/kube/values';
 import { WebSocket, type RawData } from 'ws';
-import { countAt, fieldAt } from './fields.ts';
-import { readExecEnd } from './exec-status.ts';
 
-/** Of a frame in both directions; the same numbers as those of the API server. */
-const CHANNEL = { stdin: 0, stdout: 1, stderr: 2, status: 3, resize: 4, close: 255 } as const;
 /** What the other side has not taken yet: beyond it we do not read on. */
 const MAX_WAITING_BYTES = 1024 * 1024;
 const MAX_STATUS_BYTES = 64 * 1024;
@@ -93,11 +90,11 @@ export class ShellSession {
 
   #fromProcess(data: Buffer): void {
     switch (data[0]) {
-      case CHANNEL.stdout:
-      case CHANNEL.stderr:
+      case EXEC_CHANNELS.stdout:
+      case EXEC_CHANNELS.stderr:
         if (data.length > 1) this.#show(data);
         return;
-      case CHANNEL.status:
+      case EXEC_CHANNELS.status:
         if (this.#statusBytes + data.length > MAX_STATUS_BYTES) return;
         this.#status.push(data.subarray(1));
         this.#statusBytes += data.length;
@@ -107,7 +104,7 @@ export class ShellSession {
   }
 
   #fromClient(data: Buffer, isBinary: boolean): void {
-    if (isBinary && data[0] === CHANNEL.stdin) return pass(this.#client, this.#process, data);
+    if (isBinary && data[0] === EXEC_CHANNELS.stdin) return pass(this.#client, this.#process, data);
     const control = isBinary ? null : parsed(data);
     switch (fieldAt(control, 'type')) {
       case 'resize': {
@@ -117,7 +114,7 @@ export class ShellSession {
         break;
       }
       case 'eof':
-        if (this.#process.protocol === 'v5.channel.k8s.io') this.#tell(CHANNEL.close, Buffer.of(CHANNEL.stdin));
+        if (canEndInput(this.#process.protocol)) this.#tell(EXEC_CHANNELS.close, Buffer.of(EXEC_CHANNELS.stdin));
         else this.#say({ type: 'notice', message: 'this API server cannot tell the process that its input ended' });
         break;
       case 'ack':
@@ -150,7 +147,7 @@ export class ShellSession {
   }
 
   #resize(cols: number, rows: number): void {
-    this.#tell(CHANNEL.resize, Buffer.from(JSON.stringify({ Width: cols, Height: rows })));
+    this.#tell(EXEC_CHANNELS.resize, Buffer.from(encodeResize(rows, cols)));
   }
 
   #tell(channel: number, data: Buffer): void {

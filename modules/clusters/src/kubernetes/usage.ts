@@ -1,5 +1,4 @@
-import { isRecord, recordsAt, textAt } from './fields.ts';
-import { parseQuantity } from './quantity.ts';
+import { isRecord, parseQuantity, recordsAt, textAt } from '@svc/kube/values';
 
 export interface Usage {
   cpuCores: number;

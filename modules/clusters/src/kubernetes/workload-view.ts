@@ -1,5 +1,5 @@
+import { countAt, fieldAt, hasCondition, isRecord, recordsAt, textAt } from '@svc/kube/values';
 import { Type, type Static } from 'typebox';
-import { countAt, fieldAt, hasCondition, isRecord, recordsAt, textAt } from './fields.ts';
 import { nullableText } from './node-view.ts';
 
 export const workloadKindSchema = Type.Union(

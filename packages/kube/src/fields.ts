@@ -3,12 +3,13 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The value at a path of field names; undefined as soon as one is missing. */
-export function fieldAt(value: unknown, ...path: readonly string[]): unknown {
-  let current = value;
+/** The value at a path of field names and places in lists; undefined as soon as one is missing. */
+export function fieldAt(value: unknown, ...path: readonly (string | number)[]): unknown {
+  let current: unknown = value;
   for (const step of path) {
-    if (!isRecord(current)) return undefined;
-    current = current[step];
+    if (Array.isArray(current) && typeof step === 'number') current = current[step];
+    else if (isRecord(current)) current = current[String(step)];
+    else return undefined;
   }
   return current;
 }

@@ -4,6 +4,7 @@ import { parseQuantity } from './quantity.ts';
 describe('a quantity', () => {
   it.each([
     ['1', 1],
+    ['1Gi', 2 ** 30],
     ['250m', 0.25],
     ['1500n', 1.5e-6],
     ['2Ki', 2048],
@@ -16,7 +17,11 @@ describe('a quantity', () => {
     expect(parseQuantity(text)).toBeCloseTo(value, 12);
   });
 
-  it.each(['', 'x', '1 Gi', '1KB', null, undefined, {}])('%j is none', (text) => {
+  it('of a fraction is divided, so that nothing is beside it', () => {
+    expect(parseQuantity('1900m')).toBe(1.9);
+  });
+
+  it.each(['', 'x', '1 Gi', '1KB', '1Xi', null, undefined, {}])('%j is none', (text) => {
     expect(parseQuantity(text)).toBeNull();
   });
 });
