@@ -1,140 +1,154 @@
 /**
- * `node bench/agents/connections.ts [--agents 10000] [--restart 1000] [--settle 60] [--workers 2]`: agents connected to one
- * platform process with a heartbeat every 30 s each. First so many that a restart of the platform is watched: how soon
- * each is back. Then all of them: what the process weighs more, for each.
+ * `node bench/agents/connections.ts [--agents 10000] [--restart 1000] [--settle 70] [--workers 2] [--tls] [--tunnel]`: agents
+ * connected to one platform process, `svc up` on SQLite; each with its own cluster, token, heartbeats and, with `--tunnel`,
+ * a tunnel. First all of them: what the process weighs more and how its event loop does. Then so many that restarts of the
+ * platform are watched, in order and by SIGKILL, with an absence of `--away` seconds: how soon each agent is back.
  */
-import { fork, type ChildProcess } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { availableParallelism, cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { startPlatform, type RunningPlatform } from '@svc/test/running-platform';
-import { waitFor } from '@svc/testing';
+import { startPlatform, type ReadyLine, type RunningPlatform } from '@svc/test/running-platform';
 import { markdownTable } from '../markdown-table.ts';
-import type { WorkerOrder, WorkerReport } from './agents-worker.ts';
+import { AgentWorkers } from './agent-workers.ts';
+import { platformFacts, socketBufferBytes } from './platform-facts.ts';
 
 const { values } = parseArgs({
   options: {
     agents: { type: 'string', default: '10000' },
     restart: { type: 'string', default: '1000' },
-    settle: { type: 'string', default: '60' },
+    settle: { type: 'string', default: '70' },
+    away: { type: 'string', default: '0' },
     workers: { type: 'string', default: '2' },
+    tls: { type: 'boolean', default: false },
+    tunnel: { type: 'boolean', default: false },
   },
 });
 const total = Number(values.agents);
 const restartCount = Math.min(Number(values.restart), total);
 const settleMs = Number(values.settle) * 1000;
-const WAIT_MS = 30 * 60_000;
+const IDLE_MS = 15_000;
+/** An agent whose connection lasted so long counts its attempts from the start again. */
+const STABLE_MS = 61_000;
 const MADE_AT_ONCE = 8;
 
-const say = (line: string): void => void process.stderr.write(`${line}\n`);
 const root = await mkdtemp(join(tmpdir(), 'svc-bench-connections-'));
-const workers: { child: ChildProcess; connected: number; backMs: number[] }[] = [];
+const workers = new AgentWorkers(Number(values.workers));
+const rows: string[][] = [];
 let platform: RunningPlatform | undefined;
 try {
-  const configuration = join(root, 'config.yaml');
-  const clusters = { max_clusters_per_workspace: 1_000_000, connects_per_minute: 1000 };
-  await writeFile(configuration, JSON.stringify({ clusters })); // JSON is YAML
-  const start = (port: string): Promise<RunningPlatform> =>
-    startPlatform({
-      dataFolder: join(root, 'data'),
-      flags: ['--config', configuration, '--port', port],
-      environment: { SVC_SERVICES: 'clusters', SVC_LOG_LEVEL: 'warn' },
-    });
-  platform = await start('0');
-  const { url, token } = platform.ready;
-  const agents = await makeClusters(url, token, total);
-  startWorkers();
+  await writeFile(join(root, 'config.yaml'), JSON.stringify({ clusters: { max_clusters_per_workspace: 1_000_000 } })); // JSON is YAML
+  platform = await start();
+  const { ready } = platform;
+  const agents = await makeClusters(ready, total);
+  await platform.stop(); // a process that made no clusters is what carries them
+  platform = await start(ready);
+  await measureAll(platform, agents);
+  workers.keep(restartCount);
+  await workers.untilConnected(restartCount);
+  platform = await measureReturn('SIGTERM', platform);
+  await delay(STABLE_MS);
+  platform = await measureReturn('SIGKILL', platform);
   const load = loadavg().map((each) => each.toFixed(2));
-
-  orderAgents(url, agents.slice(0, restartCount));
-  await untilConnected(restartCount);
-  say(`${restartCount} agents are connected; the platform restarts`);
-  for (const worker of workers) worker.backMs.length = 0;
-  await platform.stop();
-  platform = await start(new URL(url).port);
-  await untilConnected(restartCount);
-  const back = workers.flatMap(({ backMs }) => backMs).toSorted((a, b) => a - b);
-  const startMs = platform.startMs;
-
-  await delay(settleMs);
-  const before = await residentBytes(platform.ready.pid);
-  orderAgents(url, agents.slice(restartCount));
-  await untilConnected(total);
-  await delay(settleMs);
-  const after = await residentBytes(platform.ready.pid);
-  const each = total > restartCount ? (after - before) / (total - restartCount) : Number.NaN;
-  const at = (share: number): string => ((back[Math.floor((back.length - 1) * share)] ?? Number.NaN) / 1000).toFixed(1);
-  process.stdout.write(
-    `${availableParallelism()} cores, ${cpus()[0]?.model ?? ''}; Node.js ${process.version}; load ${load.join(', ')}\n\n`,
-  );
-  process.stdout.write(
-    `${markdownTable(
-      ['figure', 'value'],
-      [
-        [`connected to one process`, String(total)],
-        [`resident memory with all, MiB`, (after / 2 ** 20).toFixed(0)],
-        [`for each of ${total - restartCount} more, KB`, (each / 1000).toFixed(1)],
-        [`${restartCount} agents back after a restart, p50 s`, at(0.5)],
-        [`the last of them, s`, at(1)],
-        [`of that the platform's own start, s`, (startMs / 1000).toFixed(1)],
-      ],
-    )}\n`,
-  );
+  const machine = `${availableParallelism()} cores, ${cpus()[0]?.model ?? ''}; Node.js ${process.version}`;
+  const kind = `${values.tls ? 'TLS' : 'plain'}, ${values.tunnel ? 'with' : 'without'} tunnels`;
+  process.stdout.write(`${machine}; load ${load.join(', ')}; ${kind}\n\n${markdownTable(['figure', 'value'], rows)}\n`);
 } finally {
-  for (const { child } of workers) child.kill();
+  workers.stop();
   await platform?.stop();
   await rm(root, { recursive: true, force: true });
 }
 
-async function makeClusters(url: string, token: string, count: number): Promise<WorkerOrder['agents']> {
-  const made: WorkerOrder['agents'] = [];
+function start(before?: ReadyLine): Promise<RunningPlatform> {
+  const portOf = (url: string | undefined): string => (url === undefined ? '0' : new URL(url).port);
+  const ports = [
+    ['--port', portOf(before?.url)],
+    ['--https-port', portOf(before?.https_url)],
+  ];
+  return startPlatform({
+    dataFolder: join(root, 'data'),
+    flags: ['--config', join(root, 'config.yaml'), ...ports.flat()],
+    environment: { SVC_SERVICES: 'clusters' },
+  });
+}
+
+async function makeClusters(ready: ReadyLine, count: number): Promise<Record<string, string>[]> {
+  const made: Record<string, string>[] = [];
   let next = 0;
   const work = async (): Promise<void> => {
     for (let index = next++; index < count; index = next++) {
-      const response = await fetch(`${url}/v1/clusters`, {
+      const response = await fetch(`${ready.url}/v1/clusters`, {
         method: 'POST',
-        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+        headers: { authorization: `Bearer ${ready.token}`, 'content-type': 'application/json' },
         body: JSON.stringify({ name: `bench-${index}` }),
       });
       const body = (await response.json()) as { id: string; token: string }; // the documented answer
       if (response.status !== 201) throw new Error(`a cluster was answered with ${response.status}`);
-      made.push({ id: body.id, token: body.token });
+      made.push({
+        CLUSTER_NAME: `bench-${index}`,
+        SVC_CLUSTER_ID: body.id,
+        SVC_TOKEN: body.token,
+        SVC_API_URL: values.tls ? ready.https_url : ready.url,
+        SVC_TLS_INSECURE_SKIP_VERIFY: String(values.tls), // whom an agent trusts is no matter of the platform's
+        TUNNEL_ENABLED: String(values.tunnel),
+      });
     }
   };
   await Promise.all(Array.from({ length: MADE_AT_ONCE }, work));
   return made;
 }
 
-function startWorkers(): void {
-  for (let index = 0; index < Number(values.workers); index += 1) {
-    const worker = { child: fork(join(import.meta.dirname, 'agents-worker.ts')), connected: 0, backMs: [] as number[] };
-    worker.child.on('message', (report: WorkerReport) => {
-      worker.connected = report.connected;
-      worker.backMs.push(...report.backMs);
-    });
-    workers.push(worker);
-  }
+async function measureAll({ ready }: RunningPlatform, agents: Record<string, string>[]): Promise<void> {
+  await delay(IDLE_MS);
+  const idle = await platformFacts(ready);
+  const buffersBefore = await socketBufferBytes();
+  const startedMs = performance.now();
+  workers.start(agents);
+  await workers.untilConnected(agents.length);
+  const connectMs = performance.now() - startedMs;
+  await delay(IDLE_MS); // the first status of each is written
+  const before = await platformFacts(ready);
+  const beganMs = performance.now();
+  await delay(settleMs);
+  const after = await platformFacts(ready);
+  const seconds = (performance.now() - beganMs) / 1000;
+  const each = (bytes: number): string => (bytes / agents.length / 1000).toFixed(1);
+  rows.push(
+    ['agents connected to one process', String(workers.connected)],
+    ['all connected for the first time after, s', (connectMs / 1000).toFixed(1)],
+    ['resident memory without any, MiB', (idle.residentBytes / 2 ** 20).toFixed(0)],
+    ['resident memory with all, MiB', (after.residentBytes / 2 ** 20).toFixed(0)],
+    ['for each, KB', each(after.residentBytes - idle.residentBytes)],
+    ['buffers of sockets in the kernel for each, both ends, KB', each((await socketBufferBytes()) - buffersBefore)],
+    ['event loop late with all, p99 ms', after.loopDelayP99Ms.toFixed(1)],
+    ['event loop late with all, most ms', after.loopDelayMaxMs.toFixed(1)],
+    ['of one core with all, %', (((after.processorSeconds - before.processorSeconds) / seconds) * 100).toFixed(1)],
+  );
 }
 
-function orderAgents(url: string, agents: WorkerOrder['agents']): void {
-  for (const [index, { child }] of workers.entries()) {
-    const order: WorkerOrder = { url, agents: agents.filter((_, at) => at % workers.length === index) };
-    child.send(order);
-  }
+/** All are there before and after; who came back before the new platform was ready is one of the old one's last. */
+async function measureReturn(signal: 'SIGTERM' | 'SIGKILL', running: RunningPlatform): Promise<RunningPlatform> {
+  workers.takeBack();
+  await (signal === 'SIGTERM' ? running.stop() : running.kill());
+  await delay(Number(values.away) * 1000);
+  const next = await start(running.ready);
+  const readyMs = Date.now();
+  await workers.untilConnected(restartCount);
+  const back = workers.takeBack().filter(({ atMs }) => atMs > readyMs - next.startMs);
+  const afterReady = back.map(({ atMs }) => Math.max(0, atMs - readyMs));
+  const afterLoss = back.map(({ afterMs }) => afterMs);
+  rows.push(
+    [`${back.length} agents back after ${signal}: from the platform's ready line, p50 / last s`, spread(afterReady)],
+    [`from the loss of each connection, p50 / last s`, spread(afterLoss)],
+    [`the platform's own start, s`, (next.startMs / 1000).toFixed(1)],
+  );
+  return next;
 }
 
-async function untilConnected(count: number): Promise<void> {
-  const connected = (): number => workers.reduce((sum, worker) => sum + worker.connected, 0);
-  await waitFor(() => connected() === count, {
-    timeoutMs: WAIT_MS,
-    intervalMs: 100,
-    description: () => `${count} agents; ${connected()} are there`,
-  });
-}
-
-async function residentBytes(pid: number): Promise<number> {
-  const status = await readFile(`/proc/${pid}/status`, 'utf8');
-  return Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1]) * 1024;
+function spread(values: number[]): string {
+  const sorted = values.toSorted((a, b) => a - b);
+  const at = (share: number): string =>
+    ((sorted[Math.floor((sorted.length - 1) * share)] ?? Number.NaN) / 1000).toFixed(1);
+  return `${at(0.5)} / ${at(1)}`;
 }

@@ -8,7 +8,12 @@ describe('the status of an exec', () => {
       {
         status: 'Failure',
         reason: 'NonZeroExitCode',
-        details: { causes: [{ reason: 'Other', message: '3' }, { reason: 'ExitCode', message: '137' }] },
+        details: {
+          causes: [
+            { reason: 'Other', message: '3' },
+            { reason: 'ExitCode', message: '137' },
+          ],
+        },
       },
       { exitCode: 137 },
     ],

@@ -2,4 +2,4 @@ export { systemClock } from '../clock.ts';
 export { createExecHandler } from '../exec/exec-handler.ts';
 export { startTestAgent, type TestAgent, type TestAgentOptions } from './test-agent.ts';
 export { TestPlatform, type TestConnection, type TestPlatformOptions } from './test-platform.ts';
-export { delayAfterClose } from '../channel/backoff.ts';
+export { createAgentCrowd } from './agent-crowd.ts';

@@ -1,0 +1,83 @@
+import { randomUUID } from 'node:crypto';
+import { createKubeClient, staticToken } from '@svc/kube';
+import { PROTOCOL_VERSION, createPlatformMessageDecoder } from '@svc/protocol';
+import { createLogger } from '@svc/telemetry';
+import { PlatformChannel } from '../channel/channel.ts';
+import { createDial } from '../channel/dial.ts';
+import { systemClock as clock } from '../clock.ts';
+import { LiveConfig } from '../config/live-config.ts';
+import { loadAgentConfig } from '../config/load.ts';
+import { createPlatformToken } from '../config/platform-token.ts';
+import { createAgentMetrics } from '../metrics.ts';
+import { Limitations } from '../status/limitations.ts';
+import { StatusReporter } from '../status/reporter.ts';
+import { createTunnelDial } from '../tunnel/dial-tunnel.ts';
+import { createKubernetesService } from '../tunnel/kubernetes-service.ts';
+import { AgentTunnel } from '../tunnel/tunnel.ts';
+
+/** What many agents of one process have in common. */
+export interface AgentCrowd {
+  /** `onChange` hears of each connection that is known to the platform and of its end. */
+  start(environment: Record<string, string>, onChange: (connected: boolean) => void): { stop(): Promise<void> };
+}
+
+const READING = { status: 'healthy', metrics: { cpu_usage: 0.25, memory_usage: 0.35, active_pods: 12 } };
+const STATUS = { nodes: 3, pods: 12, services: 4, health: 'healthy', kubernetes_version: 'v1.34.0' };
+
+/**
+ * Agents as a platform sees them, thousands in one process: their own channel with its dial, reconnects, heartbeats and
+ * status, and their tunnel where the configuration has one; no cluster, endpoints or disk behind them.
+ */
+export function createAgentCrowd(): AgentCrowd {
+  const startedAt = clock.now();
+  const metrics = createAgentMetrics(startedAt);
+  const log = createLogger({ level: 'silent', name: 'svc-agent', destination: { write: () => undefined } });
+  const decoder = createPlatformMessageDecoder();
+  const nowhere = { server: new URL('http://127.0.0.1:1'), insecureSkipVerify: false, namespace: 'default' };
+  const client = createKubeClient({ ...nowhere, token: staticToken(null) }, { nowMs: () => clock.nowMs() });
+  const shared = { clock, random: Math.random, log, metrics };
+  return {
+    start: (environment, onChange) => {
+      const load = () => loadAgentConfig({ file: null, environment });
+      const config = new LiveConfig(load().config, load, log);
+      const token = createPlatformToken(config);
+      const instanceId = randomUUID();
+      const channel = new PlatformChannel({
+        ...shared,
+        config,
+        decoder,
+        dial: createDial(config, token),
+        hello: () => ({
+          protocol: PROTOCOL_VERSION,
+          agent_version: '0.1.0',
+          instance_id: instanceId,
+          outbox_id: instanceId,
+          started_at: startedAt.toISOString(),
+          in_flight: [],
+          capabilities: ['deploy', 'exec', 'logs', 'events'],
+        }),
+        handlers: {
+          connected: (session) => {
+            onChange(true);
+            void session.ended.then(() => onChange(false));
+            reporter.connected();
+          },
+          message: () => undefined,
+          refused: () => undefined,
+        },
+      });
+      const numbers = { heartbeat: () => Promise.resolve(READING), clusterStatus: () => Promise.resolve(STATUS) };
+      const reporter = new StatusReporter({ channel, numbers, clock, log, limitations: new Limitations() });
+      const kubernetes = createKubernetesService({ client, config, metrics });
+      const tunnel = new AgentTunnel({ ...shared, config, kubernetes, dial: createTunnelDial(config, token) });
+      const abort = new AbortController();
+      const loops = [channel, reporter, tunnel].map((each) => each.run(abort.signal));
+      return {
+        stop: async () => {
+          abort.abort(new Error('the agent stops'));
+          await Promise.all(loops);
+        },
+      };
+    },
+  };
+}
