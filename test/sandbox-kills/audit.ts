@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { dirname, join } from 'node:path';
 import { readRecords, type Api, type Records, type SandboxRecord } from './api.ts';
 import { strayFiles } from './audit-files.ts';
+import { strayImages } from './audit-images.ts';
 import { namesIn, textOf } from './ground.ts';
 import type { Journal } from './journal.ts';
 import { surely } from './client.ts';
@@ -13,6 +14,7 @@ import {
   controlGroups,
   firewallTables,
   groupFile,
+  halfTransfers,
   isFrozen,
   launchersIn,
   links,
@@ -96,6 +98,7 @@ function compare(audited: Audited, { sandboxes, snapshots, waiting, prepared }: 
       ? []
       : [`${prepared} starts are prepared, and these are there: ${[...halves].join(', ')}`]),
     ...[...running].flatMap((id) => runs(id, recorded.get(id), runFolder, all)),
+    ...halfTransfers(firstProcesses(running, halves, runFolder, all)),
     ...strayProcesses(audited, all, running, halves.size),
     ...strayGroups(running),
     ...differences('run folder', here, running),
@@ -107,6 +110,7 @@ function compare(audited: Audited, { sandboxes, snapshots, waiting, prepared }: 
     ),
     ...strayLinks(audited, running, recorded),
     ...strayMounts(audited, all, halves),
+    ...strayImages(dataFolder),
     ...strayFiles(
       audited,
       kept,
@@ -179,6 +183,17 @@ function runs(
   const host = textOf(`/proc/${pid}/root/etc/hostname`).trim();
   if (record !== undefined && host !== record.name) findings.push(`${id} is called ${host}, expected ${record.name}`);
   return findings;
+}
+
+/** Those that see the files of their sandbox; a prepared start still sees the machine's. */
+function firstProcesses(
+  running: ReadonlySet<string>,
+  halves: ReadonlySet<string>,
+  runFolder: string,
+  all: readonly ProcessFacts[],
+): number[] {
+  const own = all.filter(({ sandboxId }) => sandboxId !== null && running.has(sandboxId) && !halves.has(sandboxId));
+  return own.flatMap(({ pid, sandboxId }) => (stateOf(runFolder, sandboxId ?? '').pid === pid ? [pid] : []));
 }
 
 function strayProcesses(

@@ -21,6 +21,8 @@ export interface CampaignOptions {
   readonly dataFolder: string;
   readonly configFile: string;
   readonly seed: number;
+  /** Of the configuration, each to be prepared when it is asked for. */
+  readonly furtherImages: readonly string[];
 }
 
 /** A platform that is killed while clients work on it, and what they know. */
@@ -37,7 +39,7 @@ export class Campaign implements AsyncDisposable {
   constructor(options: CampaignOptions) {
     this.#options = options;
     this.#random = randomSource(options.seed);
-    this.journal = new Journal(options.seed);
+    this.journal = new Journal(options.seed, options.furtherImages);
     const { journal } = this;
     this.#clients = Array.from({ length: CLIENTS }, (_, index) => {
       const random = randomSource(options.seed + 1 + index);

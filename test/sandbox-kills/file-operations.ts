@@ -1,3 +1,4 @@
+import { tarArchive } from '@svc/sandboxes/testing/tar-archive';
 import { ask, is, mayBe, pathOf, pick, type Client } from './client.ts';
 import type { KnownSandbox } from './journal.ts';
 
@@ -21,6 +22,26 @@ export async function writeFile(client: Client, sandbox: KnownSandbox): Promise<
   });
   if (!isGood) return false; // it may have happened before the connection to the sandbox broke
   sandbox.files = new Map(sandbox.files).set(path, [content]);
+  is(sandbox, 'running');
+  return true;
+}
+
+/** All files at once; each of them is what it was or what was sent, whatever ends it on its way. */
+export async function unpackArchive(client: Client, sandbox: KnownSandbox): Promise<boolean> {
+  const { journal } = client;
+  const sent = FILES.map((path) => ({ path, content: journal.nextNumber() }));
+  const before = sandbox.files;
+  sandbox.files = new Map([
+    ...before,
+    ...sent.map(({ path, content }) => [path, [...(before.get(path) ?? [null]), content]] as const),
+  ]);
+  used(sandbox);
+  const bytes = tarArchive(
+    sent.map(({ path, content }) => ({ name: path.slice(1), content: journal.bytesOf(content) })),
+  );
+  const { isGood } = await ask(client, sandbox, 'PUT', pathOf(sandbox, '/files/archive?path=/'), { bytes });
+  if (!isGood) return false;
+  sandbox.files = new Map([...before, ...sent.map(({ path, content }) => [path, [content]] as const)]);
   is(sandbox, 'running');
   return true;
 }

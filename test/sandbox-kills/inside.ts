@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { Campaign } from './campaign.ts';
 import { proveControls } from './controls.ts';
 import { finish } from './finish.ts';
+import { furtherImages } from './further-images.ts';
 import { configFileOf, dataFolderOf, runFolderFileOf, type Wanted } from './outside.ts';
 
 const TELL_EVERY = 25;
@@ -13,7 +14,12 @@ export async function runInside(wanted: Wanted): Promise<number> {
   const stop = new AbortController();
   // Whoever started us says so by the end of our input, also when it was killed.
   process.stdin.once('end', () => stop.abort()).resume();
-  await using campaign = new Campaign({ dataFolder: dataFolderOf(folder), configFile: configFileOf(folder), seed });
+  await using campaign = new Campaign({
+    dataFolder: dataFolderOf(folder),
+    configFile: configFileOf(folder),
+    seed,
+    furtherImages: wanted.controls ? [] : furtherImages(wanted.kills),
+  });
   await campaign.audited();
   writeFileSync(runFolderFileOf(folder), campaign.runFolder);
   const findings = wanted.controls ? await prove(campaign, say) : await kill(campaign, wanted, stop.signal);

@@ -35,7 +35,7 @@ export async function create(client: Client): Promise<boolean> {
   const known = journal.beginSandbox(label, wish, snapshot?.files);
   client.sandboxes.push(known);
   const json = {
-    ...(snapshot === undefined ? { image: 'busybox' } : { snapshot_id: snapshot.id }),
+    ...(snapshot === undefined ? { image: imageFor(client) } : { snapshot_id: snapshot.id }),
     ...(wish.name === null ? {} : { name: wish.name }),
     ...(egressAllow === null ? {} : { egress_allow: egressAllow }),
     labels: { campaign: label },
@@ -45,6 +45,11 @@ export async function create(client: Client): Promise<boolean> {
   const { answer, isGood } = await ask(client, null, 'POST', `/api/containers?${WAIT}`, { json });
   if (isGood) noteMade(client, known, answer.body as unknown as SandboxRecord); // as the API documents it
   return isGood;
+}
+
+/** The one that is ready, or one that nobody has asked for. */
+function imageFor({ random, journal }: Client): string {
+  return (random() < 0.3 ? journal.furtherImages.pop() : undefined) ?? 'busybox';
 }
 
 /** A start that failed for no reason that we gave it is wrong. */

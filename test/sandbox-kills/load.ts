@@ -1,5 +1,5 @@
 import { Cut, surely, pick, type Client } from './client.ts';
-import { execute, readFile, writeFile } from './file-operations.ts';
+import { execute, readFile, unpackArchive, writeFile } from './file-operations.ts';
 import type { KnownSandbox, State } from './journal.ts';
 import { create, pause, remove, start, stop } from './lifecycle-operations.ts';
 import { draw } from './random-source.ts';
@@ -23,14 +23,15 @@ const SNAPSHOT: Operation = { share: 6, name: 'snapshot', perform: snapshot };
 const FORK: Operation = { share: 5, name: 'fork', perform: fork };
 const REMOVE_SNAPSHOT: Operation = { share: 4, name: 'delete snapshot', perform: removeSnapshot };
 const WRITE: Operation = { share: 20, name: 'write', perform: writeFile };
+const UNPACK: Operation = { share: 8, name: 'unpack', perform: unpackArchive };
 const READ: Operation = { share: 10, name: 'read', perform: readFile };
 const EXECUTE: Operation = { share: 15, name: 'exec', perform: execute };
 const PAUSE: Operation = { share: 8, name: 'pause', perform: pause };
 
 /** How often each operation is drawn for a sandbox in that state. */
 const MIX: Readonly<Record<State | 'doubtful', readonly Operation[]>> = {
-  running: [WRITE, READ, EXECUTE, PAUSE, STOP, REMOVE, SNAPSHOT, FORK],
-  paused: [START, WRITE, EXECUTE, STOP, REMOVE, SNAPSHOT, FORK],
+  running: [WRITE, UNPACK, READ, EXECUTE, PAUSE, STOP, REMOVE, SNAPSHOT, FORK],
+  paused: [START, WRITE, UNPACK, EXECUTE, STOP, REMOVE, SNAPSHOT, FORK],
   stopped: [START, REMOVE, SNAPSHOT, FORK],
   error: [START, REMOVE],
   doubtful: [START, STOP, REMOVE, EXECUTE],

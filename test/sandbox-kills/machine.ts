@@ -147,3 +147,12 @@ function linkTarget(path: string): string | null {
     return null; // it ended meanwhile
   }
 }
+
+/** What a transfer has beside its place, in the files that these first processes see; but for file systems that end with them. */
+export function halfTransfers(pids: readonly number[]): string[] {
+  if (pids.length === 0) return []; // find would look where we are
+  const roots = pids.map((pid) => `/proc/${pid}/root/`);
+  const names = ['-name', '.svc-write-*', '-o', '-name', '.svc-tar-*'];
+  const { stdout } = spawnSync('find', [...roots, '-xdev', ...names], { encoding: 'utf8' });
+  return stdout.split('\n').flatMap((path) => (path === '' ? [] : [`${path} is left over`]));
+}

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startPlatform } from '../system/running-platform.ts';
+import { archiveOf, furtherImages, makeArchives } from './further-images.ts';
 import { clearTraces, runOnOwnGround } from './ground.ts';
 import { DEFAULT_RESOURCES } from './lifecycle-operations.ts';
 
@@ -26,6 +27,11 @@ const CONFIGURATION = {
   },
 };
 
+function configurationWith(folder: string, images: readonly string[]): unknown {
+  const further = images.map((name) => ({ name, sources: [{ kind: 'rootfs_tar', path: archiveOf(folder, name) }] }));
+  return { ...CONFIGURATION, sandboxes: { ...CONFIGURATION.sandboxes, images: further } };
+}
+
 export function dataFolderOf(folder: string): string {
   return join(folder, 'data');
 }
@@ -42,11 +48,13 @@ export function runFolderFileOf(folder: string): string {
 /** Prepares a folder, runs the campaign on ground of its own, and leaves nothing. Answers its exit code. */
 export async function runOutside(wanted: Wanted & { readonly stop: AbortSignal }): Promise<number> {
   const { folder, say, stop } = wanted;
-  writeFileSync(configFileOf(folder), JSON.stringify(CONFIGURATION)); // JSON is YAML
+  const images = wanted.controls ? [] : furtherImages(wanted.kills);
+  writeFileSync(configFileOf(folder), JSON.stringify(configurationWith(folder, images))); // JSON is YAML
   const dataFolder = dataFolderOf(folder);
   mkdirSync(dataFolder, { mode: 0o700 });
   // Programs that the machine lacks are installed, and the data is made, while there is still a network.
   await using first = await startPlatform({ dataFolder, flags: ['--config', configFileOf(folder)] });
+  await makeArchives(folder, dataFolder, images);
   await first.stop();
   const main = fileURLToPath(new URL('main.ts', import.meta.url));
   const flags = ['--inside', folder, '--kills', String(wanted.kills), '--seed', String(wanted.seed)];

@@ -1,11 +1,11 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { waitFor } from '@svc/testing';
 import type { Audited } from './audit.ts';
 import { answered } from './api.ts';
-import { controllerMounts } from './ground.ts';
+import { controllerMounts, namesIn } from './ground.ts';
 import type { KnownSandbox } from './journal.ts';
 import { isFrozen, launchersIn, PARENT_GROUP, processes } from './machine.ts';
 
@@ -163,6 +163,40 @@ export const CONTROLS: readonly Control[] = [
       const holds = join(dataFolder, 'sandboxes/images/holds');
       const [group = ''] = run('ls', holds).split('\n');
       return file(join(holds, group, 'sbx_planted'));
+    },
+  },
+  {
+    name: 'an image that nothing stands for',
+    expected: /image sha256-0 is left over/,
+    plant: async ({ dataFolder }) => folder(join(dataFolder, 'sandboxes/images/images/sha256-0')),
+  },
+  {
+    name: 'a layer that no image has',
+    expected: /layer planted is left over/,
+    plant: async ({ dataFolder }) => folder(join(dataFolder, 'sandboxes/images/layers/planted')),
+  },
+  {
+    name: 'an image of which a layer is gone',
+    expected: /layer sha256-\w+ is missing/,
+    plant: async ({ dataFolder }) => {
+      const layers = join(dataFolder, 'sandboxes/images/layers');
+      const [layer = ''] = namesIn(layers);
+      renameSync(join(layers, layer), join(dataFolder, 'away'));
+      return () => renameSync(join(dataFolder, 'away'), join(layers, layer));
+    },
+  },
+  {
+    name: 'the work folder of an image that nobody prepares',
+    expected: /images\/work\/planted is left over/,
+    plant: async ({ dataFolder }) => folder(join(dataFolder, 'sandboxes/images/work/planted')),
+  },
+  {
+    name: 'half of a file in a sandbox',
+    expected: /root\/root\/\.svc-write-planted is left over/,
+    plant: async ({ api, running }) => {
+      const json = { command: 'touch /root/.svc-write-planted' };
+      await answered(api('POST', `/api/containers/${running}/exec`, { json }));
+      return () => undefined;
     },
   },
   {
