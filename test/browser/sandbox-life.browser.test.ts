@@ -106,6 +106,32 @@ describeRequiring(SANDBOX_REQUIREMENTS, 'the life of a sandbox in the console', 
     await opened.expectNoFault();
   });
 
+  it('lists the snapshots of all sandboxes, also of one that is gone', async () => {
+    const gone = await platform.svc.sandboxes.create({ image: 'busybox', name: 'gone-box' });
+    await gone.snapshot({ name: 'left-over' });
+    await gone.delete();
+    await sandbox.snapshot({ name: 'of-today' });
+    await using opened = await openConsole(browser, platform);
+    const { page } = opened;
+    await signIn(page, platform, `/w/${platform.workspaceUuid}/sandboxes`);
+    await page.getByRole('navigation', { name: 'Sandboxes and snapshots' }).getByText('Snapshots').click();
+    await page.getByRole('heading', { level: 1, name: 'Snapshots' }).waitFor();
+    const row = page.getByRole('row').filter({ hasText: 'left-over' });
+    await row.getByText('of a deleted sandbox').waitFor();
+    await page.getByText(/Together they take/).waitFor();
+    await page.getByRole('row').filter({ hasText: 'of-today' }).getByRole('link', { name: 'life-box' }).waitFor();
+    await row.getByRole('button', { name: 'New sandbox' }).click();
+    await page.getByRole('dialog').getByLabel('Name').fill('back-again');
+    await page.getByRole('button', { name: 'Create sandbox' }).click();
+    await page.getByRole('heading', { level: 1, name: 'back-again' }).waitFor();
+    await focusTerminal(page); // one that is left while it is opened makes the browser warn
+    await page.goBack();
+    await row.getByRole('button', { name: 'Delete left-over' }).click();
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Delete snapshot' }).click();
+    await row.waitFor({ state: 'detached' });
+    await opened.expectNoFault();
+  });
+
   for (const look of LOOKS.filter(({ name }) => name === 'dark' || name === 'phone-light')) {
     it(`has pages that stand in the window and can be read: ${look.name}`, async () => {
       await using opened = await openConsole(browser, platform, look.options);
@@ -113,9 +139,15 @@ describeRequiring(SANDBOX_REQUIREMENTS, 'the life of a sandbox in the console', 
       await signIn(page, platform, path);
       const list = `/w/${platform.workspaceUuid}/sandboxes`;
       await visit(page, `${look.name}-sandboxes`, list, 'Sandboxes');
+      await visit(page, `${look.name}-snapshots`, `${list}/snapshots`, 'Snapshots');
       for (const tab of ['', '/files', '/metrics', '/snapshots', '/ports', '/events', '/settings']) {
         await visit(page, `${look.name}-sandbox${tab.replace('/', '-')}`, `${path}${tab}`, 'life-box');
       }
+      // The row of tabs is scrolled to the one that is open.
+      const current = page.getByRole('navigation', { name: 'Sandbox', exact: true }).locator('[aria-current]');
+      const window = page.viewportSize()?.width ?? 0;
+      const box = await current.boundingBox();
+      expect((box?.x ?? window) + (box?.width ?? 0)).toBeLessThanOrEqual(window);
       await page.goto(`${list}?create=true`);
       const dialog = page.getByRole('dialog', { name: 'New sandbox' });
       await dialog.getByRole('radio').first().waitFor();

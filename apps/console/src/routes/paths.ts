@@ -19,6 +19,7 @@ export const paths = {
   bucketSettings: '/w/$workspace/buckets/$bucket/settings',
   accessKeys: '/w/$workspace/keys',
   sandboxes: '/w/$workspace/sandboxes',
+  snapshots: '/w/$workspace/sandboxes/snapshots',
   sandbox: '/w/$workspace/sandboxes/$sandbox',
   sandboxFiles: '/w/$workspace/sandboxes/$sandbox/files',
   sandboxMetrics: '/w/$workspace/sandboxes/$sandbox/metrics',

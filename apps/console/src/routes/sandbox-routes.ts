@@ -21,6 +21,14 @@ const sandboxes = createRoute({
   component: lazyRouteComponent(pages, 'SandboxesPage'),
 });
 
+const snapshots = createRoute({
+  getParentRoute: () => shell,
+  path: paths.snapshots,
+  loader: ({ context, params }) => requireWorkspace(context, params.workspace),
+  notFoundComponent: NotFoundPage,
+  component: lazyRouteComponent(pages, 'AllSnapshotsPage'),
+});
+
 const sandbox = createRoute({
   getParentRoute: () => shell,
   path: paths.sandbox,
@@ -82,6 +90,7 @@ const sandboxSettings = createRoute({
 
 export const sandboxRoutes = [
   sandboxes,
+  snapshots,
   sandbox,
   sandboxFiles,
   sandboxMetrics,

@@ -13,7 +13,7 @@ const BUILT_IN: readonly BuiltInImage[] = [
     hub: 'debian:stable',
     name: 'debian',
     displayName: 'Debian',
-    description: 'Debian stable with apt; where no registry is reached, a minimal one of the suite that the host runs',
+    description: 'Debian stable with apt; without a registry, a minimal one of the host’s suite',
     category: 'os',
     tags: ['apt', 'glibc', 'bash'],
     popular: true,

@@ -1,3 +1,4 @@
+export { AllSnapshotsPage } from './snapshots/all-snapshots-page.tsx';
 export { EventsPage } from './events/events-page.tsx';
 export { FilesPage } from './files/files-page.tsx';
 export { SandboxesPage } from './list/sandboxes-page.tsx';

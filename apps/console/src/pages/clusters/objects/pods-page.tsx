@@ -70,7 +70,7 @@ function Pods({ cluster }: { cluster: ClusterInfo }) {
   );
 }
 
-const figure = { align: 'end', width: '5.5rem', wideOnly: true } as const;
+const figure = { align: 'end', width: '5rem', wideOnly: true } as const;
 
 function podColumns(workspace: Workspace, cluster: ClusterInfo): Column<Pod>[] {
   return [
@@ -86,22 +86,22 @@ function podColumns(workspace: Workspace, cluster: ClusterInfo): Column<Pod>[] {
         </span>
       ),
     },
-    { id: 'state', header: 'State', width: '11rem', narrowWidth: '9rem', cell: (pod) => <PodStatus pod={pod} /> },
+    { id: 'state', header: 'State', width: '10rem', narrowWidth: '9rem', cell: (pod) => <PodStatus pod={pod} /> },
     { ...figure, id: 'ready', header: 'Ready', cell: (pod) => `${pod.ready_containers} / ${pod.total_containers}` },
     { ...figure, id: 'restarts', header: 'Restarts', cell: ({ restarts }) => formatCount(restarts) },
     { ...figure, id: 'cpu', header: 'CPU', cell: (pod) => formatCores(pod.cpu_usage_cores) },
-    { ...figure, id: 'memory', header: 'Memory', width: '6.5rem', cell: (pod) => formatMemory(pod.memory_usage_bytes) },
+    { ...figure, id: 'memory', header: 'Memory', width: '6rem', cell: (pod) => formatMemory(pod.memory_usage_bytes) },
     {
       id: 'node',
       header: 'Node',
-      width: '9rem',
+      width: '8rem',
       wideOnly: true,
       cell: ({ node }) => <span title={node ?? ''}>{node ?? '–'}</span>,
     },
     {
       id: 'age',
       header: 'Made',
-      width: '7rem',
+      width: '6.5rem',
       wideOnly: true,
       cell: ({ created_at: at }) => <span className="muted">{at === null ? '–' : <RelativeTime at={at} />}</span>,
     },

@@ -16,7 +16,7 @@ import { TimePlot } from '../../../ui/time-plot.tsx';
 import type { TimeSpan } from '../../../ui/time-plot-scale.ts';
 import { spanOf, stepsOf, valuesOf, type HeartbeatStep } from './heartbeat-steps.ts';
 import { isSpan, SPANS, type HistorySpan } from './history-search.ts';
-import styles from './overview.module.css';
+import styles from '../../../ui/plot-page.module.css';
 
 const route = getRouteApi('/shell/w/$workspace/clusters/$cluster');
 
@@ -31,7 +31,7 @@ export function HeartbeatHistory({ cluster }: { cluster: ClusterInfo }) {
   const [asTable, setAsTable] = useState(false);
   const drawn = spanOf(span, heartbeats.dataUpdatedAt);
   return (
-    <section className={styles['history']} aria-label="Heartbeats over time" aria-busy={heartbeats.isPending}>
+    <section className={styles['page']} aria-label="Heartbeats over time" aria-busy={heartbeats.isPending}>
       <div className={styles['bar']}>
         <Select
           label="Period"
@@ -75,7 +75,7 @@ function Shown({ steps, drawn, span, asTable }: ShownProps) {
   if (asTable) return <HeartbeatTable steps={steps} formatTime={formatTime} />;
   const shared = { kind: 'level', unit: 'count', span: drawn, formatTime } as const;
   return (
-    <div className={styles['plots']}>
+    <div className={styles['three']}>
       <TimePlot {...shared} title="CPU" format={formatPercent} values={valuesOf(steps, 'cpuUsage', 100)} />
       <TimePlot {...shared} title="Memory" format={formatPercent} values={valuesOf(steps, 'memoryUsage', 100)} />
       <TimePlot {...shared} title="Pods" format={formatCount} values={valuesOf(steps, 'activePods')} />
@@ -115,7 +115,7 @@ function HeartbeatTable({ steps, formatTime }: HeartbeatTableProps) {
 
 function Skeletons() {
   return (
-    <div className={styles['plots']}>
+    <div className={styles['three']}>
       {['cpu', 'memory', 'pods'].map((each) => (
         <Skeleton key={each} width="100%" height="15.5rem" />
       ))}

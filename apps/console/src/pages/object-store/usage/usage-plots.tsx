@@ -17,7 +17,7 @@ import { QuotaMeters } from './quota-meters.tsx';
 import { beginningOf, DEFAULT_SPAN, isSpan, SPANS, type UsageSpan } from './usage-search.ts';
 import { UsageTable } from './usage-table.tsx';
 import { formatPeriod, spanOf, valuesOf, type UsageField } from './usage-words.ts';
-import styles from './usage.module.css';
+import styles from '../../../ui/plot-page.module.css';
 
 export interface UsagePlotsProps {
   /** Absent: all buckets together. */
@@ -36,7 +36,7 @@ export function UsagePlots({ bucket, span = DEFAULT_SPAN, onSpan }: UsagePlotsPr
   );
   const [asTable, setAsTable] = useState(false);
   return (
-    <section className={styles['usage']} aria-label="Usage over time" aria-busy={usage.isPending}>
+    <section className={styles['page']} aria-label="Usage over time" aria-busy={usage.isPending}>
       <div className={styles['bar']}>
         <Select
           label="Period"
@@ -89,11 +89,11 @@ function Plots({ usage }: { usage: Usage }) {
   const { max_bytes: maxBytes = null, max_objects: maxObjects = null } = usage.quota ?? {};
   return (
     <>
-      <div className={styles['levels']}>
+      <div className={styles['two']}>
         <TimePlot title="Stored" kind="level" {...bytes} {...of('size_bytes')} limit={maxBytes} />
         <TimePlot title="Objects" kind="level" {...count} {...of('object_count')} limit={maxObjects} />
       </div>
-      <div className={styles['amounts']}>
+      <div className={styles['three']}>
         <TimePlot title="Requests" kind="amount" {...count} {...of('request_count')} />
         <TimePlot title="Received" kind="amount" {...bytes} {...of('bytes_in')} />
         <TimePlot title="Sent" kind="amount" {...bytes} {...of('bytes_out')} />
@@ -105,11 +105,11 @@ function Plots({ usage }: { usage: Usage }) {
 function Skeletons() {
   return (
     <>
-      <div className={styles['levels']}>
+      <div className={styles['two']}>
         <Skeleton width="100%" height="15.5rem" />
         <Skeleton width="100%" height="15.5rem" />
       </div>
-      <div className={styles['amounts']}>
+      <div className={styles['three']}>
         <Skeleton width="100%" height="15.5rem" />
         <Skeleton width="100%" height="15.5rem" />
         <Skeleton width="100%" height="15.5rem" />

@@ -1,5 +1,6 @@
 import type { SandboxEvent } from '@svc/sdk';
 import type { Tone } from '../../../ui/badge.tsx';
+import { formatBytes } from '../../../ui/format-bytes.ts';
 import { reasonWords } from '../detail/sandbox-words.ts';
 
 const WORDS: Readonly<Record<string, readonly [words: string, tone: Tone]>> = {
@@ -30,6 +31,19 @@ export function detailWords({ details }: Pick<SandboxEvent, 'details'>): string 
   if (typeof reason === 'string') return reasonWords(reason) ?? reason;
   return Object.entries(details)
     .filter(([, value]) => value !== null && value !== '' && value !== false && typeof value !== 'object')
-    .map(([key, value]) => `${key.replaceAll('_', ' ')} ${String(value)}`)
+    .toSorted(([one], [other]) => Number(isId(one)) - Number(isId(other)))
+    .map(([key, value]) => wordsOf(key, value))
     .join(', ');
+}
+
+/** Ids stand last: the end of a long line is what is cut. */
+function isId(key: string): boolean {
+  return key.endsWith('_id');
+}
+
+function wordsOf(key: string, value: unknown): string {
+  if (key.endsWith('_bytes') && typeof value === 'number') {
+    return `${key.slice(0, -'_bytes'.length).replaceAll('_', ' ')} ${formatBytes(value)}`;
+  }
+  return `${key.replaceAll('_', ' ')} ${String(value)}`;
 }

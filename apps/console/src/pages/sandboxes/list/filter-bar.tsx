@@ -60,7 +60,7 @@ export function FilterBar({ search, onChange }: FilterBarProps) {
         label="Label"
         labelHidden
         type="search"
-        placeholder="Label, such as team=web"
+        placeholder="Label: team=web"
         autoComplete="off"
         spellCheck={false}
         leading={<Tag size={14} />}

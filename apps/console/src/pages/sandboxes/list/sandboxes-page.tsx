@@ -20,6 +20,7 @@ import { FilterBar } from './filter-bar.tsx';
 import styles from './list.module.css';
 import { ChosenBar, sandboxColumns } from './sandbox-columns.tsx';
 import type { SandboxesSearch } from './sandboxes-search.ts';
+import { SandboxesTabs } from './sandboxes-tabs.tsx';
 import { useChosen } from './use-chosen.ts';
 
 const route = getRouteApi('/shell/w/$workspace/sandboxes');
@@ -46,6 +47,7 @@ export function SandboxesPage() {
       title="Sandboxes"
       description="Isolated machines that start in milliseconds: with a shell, files and limits of their own."
       actions={newSandbox}
+      navigation={<SandboxesTabs current="sandboxes" />}
     >
       {state?.enabled === false ? (
         <Panel padded={false}>

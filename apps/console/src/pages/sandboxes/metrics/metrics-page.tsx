@@ -14,7 +14,7 @@ import { EmptyState, ErrorState, Skeleton } from '../../../ui/states.tsx';
 import { TimePlot } from '../../../ui/time-plot.tsx';
 import { SandboxPage } from '../detail/sandbox-page.tsx';
 import { isSpan, SPANS, spanOf, valuesOf, type MetricsSpan } from './metrics-words.ts';
-import styles from './metrics.module.css';
+import styles from '../../../ui/plot-page.module.css';
 
 const route = getRouteApi('/shell/w/$workspace/sandboxes/$sandbox/metrics');
 
@@ -30,7 +30,7 @@ function Metrics({ sandbox }: { sandbox: Sandbox }) {
   const since = (): Date => new Date(Date.now() - SPANS[span].lengthMs);
   const metrics = useQuery(metricsQuery(api, workspace, sandbox.id, span, since));
   return (
-    <section className={styles['metrics']} aria-label="Use over time" aria-busy={metrics.isPending}>
+    <section className={styles['page']} aria-label="Use over time" aria-busy={metrics.isPending}>
       <Select
         label="Period"
         labelHidden
@@ -72,7 +72,7 @@ function Plots({ sandbox, metrics, span, nowMs }: PlotsProps) {
   const bytes = { unit: 'bytes', format: formatBytes } as const;
   const { cpu, memory_mb: memoryMb, disk_mb: diskMb, pids } = sandbox.resources;
   return (
-    <div className={styles['plots']}>
+    <div className={styles['two']}>
       <TimePlot
         {...shared}
         title="CPU"
@@ -103,7 +103,7 @@ function Plots({ sandbox, metrics, span, nowMs }: PlotsProps) {
 
 function Skeletons() {
   return (
-    <div className={styles['plots']}>
+    <div className={styles['two']}>
       {['cpu', 'memory', 'processes', 'disk'].map((each) => (
         <Skeleton key={each} width="100%" height="15.5rem" />
       ))}

@@ -1,5 +1,6 @@
 import type { Snapshot } from '@svc/sdk';
 import { Trash2 } from 'lucide-react';
+import type { ReactNode } from 'react';
 import { Button, IconButton } from '../../../ui/button.tsx';
 import { formatBytes } from '../../../ui/format-bytes.ts';
 import type { Column } from '../../../ui/table.tsx';
@@ -11,10 +12,22 @@ export interface SnapshotActions {
   remove: (snapshot: Snapshot) => void;
 }
 
+/** The sandbox that it was made of. */
+export type SnapshotOrigin = (snapshot: Snapshot) => ReactNode;
+
 /** `actions` is null for who may only read. */
-export function snapshotColumns(actions: SnapshotActions | null): Column<Snapshot>[] {
+export function snapshotColumns(actions: SnapshotActions | null, origin?: SnapshotOrigin): Column<Snapshot>[] {
   const columns: Column<Snapshot>[] = [
-    { id: 'name', header: 'Name', cell: (snapshot) => nameOf(snapshot) },
+    {
+      id: 'name',
+      header: 'Name',
+      cell: (snapshot) => (
+        <span className={styles['name']}>
+          <span title={snapshot.id}>{nameOf(snapshot)}</span>
+          {origin !== undefined && <span className={styles['origin']}>of {origin(snapshot)}</span>}
+        </span>
+      ),
+    },
     { id: 'image', header: 'Image', width: '8rem', wideOnly: true, cell: ({ image }) => image },
     {
       id: 'size',

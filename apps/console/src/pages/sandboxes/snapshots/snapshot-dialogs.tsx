@@ -1,13 +1,11 @@
-import type { Snapshot } from '@svc/sdk';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { useNavigate } from '@tanstack/react-router';
 import { sandboxesKey, useSandboxes } from '../../../api/sandboxes.ts';
 import type { Sandbox } from '../../../api/sandbox-types.ts';
-import { paths } from '../../../routes/paths.ts';
 import { useWorkspace } from '../../../session/use-session.ts';
 import { useToasts } from '../../../ui/toast.tsx';
 import { NameDialog } from './name-dialog.tsx';
 import { nameOf } from './snapshot-columns.tsx';
+import { useOpened } from './use-opened.ts';
 
 interface SandboxDialogProps {
   open: boolean;
@@ -62,39 +60,4 @@ export function ForkDialog({ open, sandbox, onClose }: SandboxDialogProps) {
       onSubmit={forking.mutate}
     />
   );
-}
-
-export function NewFromSnapshotDialog({ snapshot, onClose }: { snapshot: Snapshot | null; onClose: () => void }) {
-  const api = useSandboxes();
-  const opened = useOpened(onClose);
-  const creation = useMutation({
-    mutationFn: async (name: string) => {
-      const request = { snapshot_id: snapshot?.id ?? '', ...(name !== '' && { name }) };
-      return (await api.create(request, { waitMs: 0 })).id;
-    },
-    onSuccess: opened,
-  });
-  return (
-    <NameDialog
-      open={snapshot !== null}
-      onClose={onClose}
-      title="New sandbox"
-      description={snapshot === null ? '' : `With the files of ${nameOf(snapshot)}.`}
-      action="Create sandbox"
-      state={creation}
-      onSubmit={creation.mutate}
-    />
-  );
-}
-
-/** Goes to what was made. */
-function useOpened(onClose: () => void): (id: string | null) => Promise<void> {
-  const workspace = useWorkspace();
-  const queryClient = useQueryClient();
-  const navigate = useNavigate();
-  return async (id) => {
-    await queryClient.invalidateQueries({ queryKey: sandboxesKey(workspace) });
-    onClose();
-    if (id !== null) await navigate({ to: paths.sandbox, params: { workspace: workspace.uuid, sandbox: id } });
-  };
 }

@@ -1,4 +1,3 @@
-import type { Snapshot } from '@svc/sdk';
 import { useQuery } from '@tanstack/react-query';
 import { Camera, GitFork } from 'lucide-react';
 import { useState } from 'react';
@@ -8,11 +7,9 @@ import { mayWrite } from '../../../session/administers.ts';
 import { useWorkspace } from '../../../session/use-session.ts';
 import { Button } from '../../../ui/button.tsx';
 import { EmptyState, ErrorState } from '../../../ui/states.tsx';
-import { Table } from '../../../ui/table.tsx';
 import { SandboxPage } from '../detail/sandbox-page.tsx';
-import { DeleteSnapshotDialog } from './delete-snapshot-dialog.tsx';
-import { ForkDialog, NewFromSnapshotDialog, TakeSnapshotDialog } from './snapshot-dialogs.tsx';
-import { snapshotColumns } from './snapshot-columns.tsx';
+import { ForkDialog, TakeSnapshotDialog } from './snapshot-dialogs.tsx';
+import { SnapshotTable } from './snapshot-table.tsx';
 
 type Asked = 'take' | 'fork' | null;
 
@@ -50,24 +47,16 @@ function Snapshots({ sandbox }: { sandbox: Sandbox }) {
   const api = useSandboxes();
   const workspace = useWorkspace();
   const snapshots = useQuery(snapshotsQuery(api, workspace));
-  const [using, setUsing] = useState<Snapshot | null>(null);
-  const [deleting, setDeleting] = useState<Snapshot | null>(null);
   if (snapshots.isError) return <ErrorState error={snapshots.error} onRetry={() => void snapshots.refetch()} />;
   return (
-    <>
-      <Table
-        caption="Snapshots of this sandbox"
-        columns={snapshotColumns(mayWrite(workspace) ? { use: setUsing, remove: setDeleting } : null)}
-        rows={snapshots.data?.filter((each) => each.sandbox_id === sandbox.id)}
-        rowKey={({ id }) => id}
-        empty={
-          <EmptyState icon={<Camera size={18} />} title="No snapshots yet">
-            A snapshot keeps the files as they are now. Any number of sandboxes can be made of it, in a moment.
-          </EmptyState>
-        }
-      />
-      <NewFromSnapshotDialog snapshot={using} onClose={() => setUsing(null)} />
-      <DeleteSnapshotDialog snapshot={deleting} onClose={() => setDeleting(null)} />
-    </>
+    <SnapshotTable
+      caption="Snapshots of this sandbox"
+      snapshots={snapshots.data?.filter((each) => each.sandbox_id === sandbox.id)}
+      empty={
+        <EmptyState icon={<Camera size={18} />} title="No snapshots yet">
+          A snapshot keeps the files as they are now. Any number of sandboxes can be made of it, in a moment.
+        </EmptyState>
+      }
+    />
   );
 }

@@ -1,0 +1,17 @@
+import { paths } from '../../../routes/paths.ts';
+import { useWorkspace } from '../../../session/use-session.ts';
+import { TabLinks } from '../../../ui/tab-links.tsx';
+
+/** Between the pages about all sandboxes of the workspace. */
+export function SandboxesTabs({ current }: { current: 'sandboxes' | 'snapshots' }) {
+  const params = { workspace: useWorkspace().uuid };
+  return (
+    <TabLinks
+      label="Sandboxes and snapshots"
+      tabs={[
+        { label: 'Sandboxes', link: { to: paths.sandboxes, params }, current: current === 'sandboxes' },
+        { label: 'Snapshots', link: { to: paths.snapshots, params }, current: current === 'snapshots' },
+      ]}
+    />
+  );
+}

@@ -1,0 +1,67 @@
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { Camera } from 'lucide-react';
+import { sandboxListQuery, snapshotsQuery, useSandboxes } from '../../../api/sandboxes.ts';
+import { paths } from '../../../routes/paths.ts';
+import { useWorkspace } from '../../../session/use-session.ts';
+import { formatBytes } from '../../../ui/format-bytes.ts';
+import { Page } from '../../../ui/page.tsx';
+import { EmptyState, ErrorState } from '../../../ui/states.tsx';
+import { useLiveSandboxes } from '../detail/use-live-sandboxes.ts';
+import { SandboxesTabs } from '../list/sandboxes-tabs.tsx';
+import type { SnapshotOrigin } from './snapshot-columns.tsx';
+import { SnapshotTable } from './snapshot-table.tsx';
+
+/** The snapshots of all sandboxes, also of those that are gone: they take room on the disk until they are deleted. */
+export function AllSnapshotsPage() {
+  const api = useSandboxes();
+  const workspace = useWorkspace();
+  const snapshots = useQuery(snapshotsQuery(api, workspace));
+  const origin = useOrigin();
+  useLiveSandboxes(null);
+  const sizeBytes = snapshots.data?.reduce((sum, { size_bytes: size }) => sum + size, 0) ?? 0;
+  return (
+    <Page
+      title="Snapshots"
+      description={
+        sizeBytes === 0
+          ? 'The files of sandboxes at one moment, to make others of.'
+          : `The files of sandboxes at one moment, to make others of. Together they take ${formatBytes(sizeBytes)}.`
+      }
+      navigation={<SandboxesTabs current="snapshots" />}
+    >
+      {snapshots.isError ? (
+        <ErrorState error={snapshots.error} onRetry={() => void snapshots.refetch()} />
+      ) : (
+        <SnapshotTable
+          caption="Snapshots of all sandboxes"
+          snapshots={snapshots.data}
+          origin={origin}
+          empty={
+            <EmptyState icon={<Camera size={18} />} title="No snapshots yet">
+              A sandbox’s page takes one. It stays when the sandbox is deleted, and any number can be made of it.
+            </EmptyState>
+          }
+        />
+      )}
+    </Page>
+  );
+}
+
+/** The name of the sandbox that a snapshot was made of, as far as it is there and known. */
+function useOrigin(): SnapshotOrigin {
+  const api = useSandboxes();
+  const workspace = useWorkspace();
+  const sandboxes = useInfiniteQuery(sandboxListQuery(api, workspace, { status: undefined, label: undefined }));
+  const names = new Map(sandboxes.data?.pages.flatMap(({ items }) => items).map(({ id, name }) => [id, name]));
+  const isWhole = sandboxes.data !== undefined && !sandboxes.hasNextPage;
+  return ({ sandbox_id: id }) => {
+    const name = names.get(id);
+    if (name === undefined) return isWhole ? 'a deleted sandbox' : id;
+    return (
+      <Link to={paths.sandboxSnapshots} params={{ workspace: workspace.uuid, sandbox: id }}>
+        {name}
+      </Link>
+    );
+  };
+}
