@@ -8,7 +8,7 @@ export {
 } from './decode.ts';
 export { decodeEnvelope, encodeEnvelope, type Envelope } from './envelope.ts';
 export { MESSAGE_ERROR_CODES, protocolErrors, type MessageErrorCode } from './errors.ts';
-export { PROTOCOL_LIMITS, PROTOCOL_TIMES, PROTOCOL_VERSION } from './limits.ts';
+export { PROTOCOL_HEADER, PROTOCOL_LIMITS, PROTOCOL_TIMES, PROTOCOL_VERSION } from './limits.ts';
 export {
   CONTROL_TYPES,
   agentPayloadSchemas,

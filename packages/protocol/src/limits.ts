@@ -31,8 +31,10 @@ export const PROTOCOL_TIMES = {
   heartbeatIntervalMs: 30_000,
   pingIntervalMs: 15_000,
   pongTimeoutMs: 10_000,
-  /** No `welcome` after so long: the platform knows only the contract's types. */
+  /** No `hello` or `welcome` after so long, from a peer that did not announce one: it knows only the contract's types. */
   welcomeTimeoutMs: 5000,
+  /** From a peer that announced one: the connection is given up. */
+  announcedTimeoutMs: 30_000,
   /** A command is acknowledged within this time. */
   acknowledgeTimeoutMs: 1000,
   /** Missed heartbeats after which a cluster counts as offline. */
@@ -40,3 +42,9 @@ export const PROTOCOL_TIMES = {
 } as const;
 
 export const PROTOCOL_VERSION = 1;
+
+/**
+ * Header of the handshake, in both directions, with the version: its sender will say `hello` or `welcome`, however slow it
+ * or the network is. Without it, silence would look like a peer of the contract, which never acknowledges anything.
+ */
+export const PROTOCOL_HEADER = 'x-svc-protocol';

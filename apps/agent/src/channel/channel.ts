@@ -136,10 +136,11 @@ export class PlatformChannel {
 
   async #open(signal: AbortSignal): Promise<Session> {
     const { dial, clock, decoder, handlers, metrics, hello, log } = this.#options;
-    const socket = await dial(signal);
+    const { socket, announced } = await dial(signal);
     this.#epoch += 1;
     const session: Session = new Session({
       socket,
+      announced,
       clock,
       decoder,
       newMessageId: () => `msg-${randomUUID()}`,

@@ -2,16 +2,16 @@ import { readFile } from 'node:fs/promises';
 import type { Agent } from 'node:http';
 import { getCACertificates, type ConnectionOptions } from 'node:tls';
 import { parseDurationMs } from '@svc/config';
-import { PROTOCOL_LIMITS } from '@svc/protocol';
-import type { ClientOptions, WebSocket } from 'ws';
+import { PROTOCOL_HEADER, PROTOCOL_LIMITS, PROTOCOL_VERSION } from '@svc/protocol';
+import type { ClientOptions } from 'ws';
 import type { LiveConfig } from '../config/live-config.ts';
 import type { PlatformToken } from '../config/platform-token.ts';
 import type { AgentConfig } from '../config/schema.ts';
-import { shakeHands } from './handshake.ts';
+import { shakeHands, type Handshake } from './handshake.ts';
 import { bypassesProxy, proxyAgent } from './proxy.ts';
 
 /** Opens one connection to the platform with the configuration and the token of now. */
-export type Dial = (signal: AbortSignal) => Promise<WebSocket>;
+export type Dial = (signal: AbortSignal) => Promise<Handshake>;
 
 export const CHANNEL_PATH = '/v1/agent/connect';
 
@@ -27,6 +27,7 @@ export function createDial(config: LiveConfig, token: PlatformToken, path: strin
         authorization: `Bearer ${await token.read()}`,
         'x-cluster-id': svc.cluster_id ?? agent.cluster_name,
         'user-agent': 'svc-agent',
+        [PROTOCOL_HEADER]: String(PROTOCOL_VERSION),
       },
       client: await clientOptions(current, url, timeoutMs),
       timeoutMs,

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { PROTOCOL_HEADER } from '@svc/protocol';
 import { redactText } from '@svc/telemetry';
 import { WebSocket, type ClientOptions } from 'ws';
 
@@ -8,6 +9,12 @@ export interface HandshakeOptions {
   client: ClientOptions;
   timeoutMs: number;
   signal: AbortSignal;
+}
+
+export interface Handshake {
+  socket: WebSocket;
+  /** The platform said that it will say welcome. */
+  announced: boolean;
 }
 
 /** Why no connection came to be: the HTTP answer when there was one, else the network's or the certificate's fault. */
@@ -28,8 +35,8 @@ export class HandshakeError extends Error {
 
 const MAX_BODY_BYTES = 2048;
 
-/** An open WebSocket, or a `HandshakeError` with the status and the words of whoever refused. */
-export function shakeHands(options: HandshakeOptions): Promise<WebSocket> {
+/** An open connection, or a `HandshakeError` with the status and the words of whoever refused. */
+export function shakeHands(options: HandshakeOptions): Promise<Handshake> {
   const { url, headers, client, timeoutMs, signal } = options;
   return new Promise((resolve, reject) => {
     const socket = new WebSocket(url, { ...client, headers, handshakeTimeout: timeoutMs, perMessageDeflate: false });
@@ -39,7 +46,11 @@ export function shakeHands(options: HandshakeOptions): Promise<WebSocket> {
       action();
     };
     signal.addEventListener('abort', abort, { once: true });
-    socket.once('open', () => settle(() => resolve(socket)));
+    let announced = false;
+    socket.once('upgrade', ({ headers: answered }: IncomingMessage) => {
+      announced = answered[PROTOCOL_HEADER] !== undefined;
+    });
+    socket.once('open', () => settle(() => resolve({ socket, announced })));
     socket.once('unexpected-response', (_request, response: IncomingMessage) => {
       refusalOf(response).then(
         (error) => settle(() => reject(error)),

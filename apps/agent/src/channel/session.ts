@@ -24,6 +24,8 @@ import { SendQueue } from './send-queue.ts';
 
 export interface SessionOptions {
   socket: WebSocket;
+  /** The platform will say welcome: until then it is neither of one mode nor of the other. */
+  announced: boolean;
   hello: Hello;
   clock: Clock;
   decoder: MessageDecoder<PlatformMessage>;
@@ -80,7 +82,7 @@ export class Session {
   #malformed = 0;
 
   constructor(options: SessionOptions) {
-    const { socket, clock } = options;
+    const { socket, announced, clock } = options;
     this.#options = options;
     this.#sendBudget = new MessageBudget(RATE, () => clock.nowMs());
     this.#receiveBudget = new MessageBudget({ ...RATE, controlShare: 0 }, () => clock.nowMs());
@@ -107,7 +109,9 @@ export class Session {
     });
     this.#listen();
     this.#sendQuietly('hello', options.hello);
-    this.#cancelWelcomeWait = clock.setTimer(() => this.#introduce('contract'), PROTOCOL_TIMES.welcomeTimeoutMs);
+    this.#cancelWelcomeWait = announced
+      ? clock.setTimer(() => this.close(CLOSE_CODES.tryAgainLater, 'no welcome'), PROTOCOL_TIMES.announcedTimeoutMs)
+      : clock.setTimer(() => this.#introduce('contract'), PROTOCOL_TIMES.welcomeTimeoutMs);
   }
 
   get mode(): SessionMode {
@@ -241,6 +245,7 @@ export class Session {
 
   #introduce(mode: 'svc' | 'contract'): void {
     if (this.#mode === 'svc' || this.#closing) return; // a late welcome still counts
+    this.#cancelWelcomeWait();
     this.#mode = mode;
     this.#introduced.resolve();
   }

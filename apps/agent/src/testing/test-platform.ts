@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import {
+  PROTOCOL_HEADER,
   createAgentMessageDecoder,
   decodeEnvelope,
   type AgentMessage,
@@ -16,6 +17,8 @@ import { WebSocketServer, type WebSocket } from 'ws';
 export interface TestPlatformOptions {
   /** `contract` = knows the contract's types only: no welcome, no acknowledgement. */
   mode?: 'svc' | 'contract';
+  /** In the handshake it says that it will say welcome. */
+  announces?: boolean;
   token?: string;
   acknowledgeResults?: boolean;
   acknowledgeEvents?: boolean;
@@ -52,6 +55,7 @@ export class TestPlatform {
   private constructor(server: Server, options: TestPlatformOptions) {
     this.#server = server;
     this.#options = options;
+    if (options.announces === true) this.#sockets.on('headers', (headers) => headers.push(`${PROTOCOL_HEADER}: 1`));
     server.on('upgrade', (request, socket, head) => {
       this.handshakes.push(request.headers);
       const refusal = this.#refusalOf(request);

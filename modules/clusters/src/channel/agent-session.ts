@@ -19,6 +19,8 @@ import { ReceiveQueue } from './receive-queue.ts';
 
 export interface AgentSessionOptions {
   socket: WebSocket;
+  /** The agent will say hello: until then nothing is known of it. */
+  announced: boolean;
   clusterId: string;
   epoch: number;
   tokenHash: string;
@@ -54,7 +56,7 @@ export class AgentSession {
   #introduced: 'no' | 'contract' | 'svc' = 'no';
 
   constructor(options: AgentSessionOptions) {
-    const { clock } = options;
+    const { clock, announced } = options;
     this.#options = options;
     this.#received = new ReceiveQueue({
       budget: new MessageBudget(CONTRACT_RATE, () => clock.nowMs()),
@@ -82,9 +84,13 @@ export class AgentSession {
     this.#outputs = new OutputAcks(clock, (ack) => {
       if (this.connection.instanceId !== null) this.#sendQuietly('output_ack', ack);
     });
-    this.#cancelHelloWait = clock.setTimer(() => {
-      this.#introduce(null).catch((error: unknown) => this.#fail(error));
-    }, PROTOCOL_TIMES.welcomeTimeoutMs);
+    this.#cancelHelloWait = announced
+      ? clock.setTimer(() => {
+          void this.connection.close(CLOSE_CODES.tryAgainLater, 'no hello');
+        }, PROTOCOL_TIMES.announcedTimeoutMs)
+      : clock.setTimer(() => {
+          this.#introduce(null).catch((error: unknown) => this.#fail(error));
+        }, PROTOCOL_TIMES.welcomeTimeoutMs);
   }
 
   /** Acknowledged in a moment, together with what else arrives until then. */

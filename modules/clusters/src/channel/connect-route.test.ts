@@ -127,6 +127,21 @@ describe('time on the agent channel', () => {
     expect((await rig.call('GET', `/v1/clusters/${cluster.id}`)).body['status']).toBe('offline');
   });
 
+  it('takes no agent that announced its hello for one of the contract', async () => {
+    const slow = await connectAgent({ port: rig.port, token: cluster.token, clusterId: cluster.id, announces: true });
+    const body = { pod: 'web-1', namespace: 'default', command: ['date'] };
+    await rig.call('POST', `/v1/clusters/${cluster.id}/exec`, { body });
+    await clock.advance(10_000);
+    slow.hello('instance-1');
+    await slow.next('welcome');
+    await slow.next('exec');
+    const { protocol } = (await rig.call('GET', `/v1/clusters/${cluster.id}`)).body;
+    expect({ protocol, types: slow.received.map(({ type }) => type) }).toEqual({
+      protocol: 'svc',
+      types: ['welcome', 'exec'],
+    });
+  });
+
   it('works with an agent that says no hello: it gets its commands after five seconds', async () => {
     const agent = await connectAgent({ port: rig.port, token: cluster.token, clusterId: cluster.id });
     const manifest = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n';

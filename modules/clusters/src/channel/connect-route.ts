@@ -1,4 +1,4 @@
-import { createAgentMessageDecoder, PROTOCOL_LIMITS } from '@svc/protocol';
+import { createAgentMessageDecoder, PROTOCOL_HEADER, PROTOCOL_LIMITS, PROTOCOL_VERSION } from '@svc/protocol';
 import { renderNestedError, type UpgradeRequest, type UpgradeRoute } from '@svc/http';
 import { WebSocketServer, type WebSocket } from 'ws';
 import type { Clock } from '../domain/clock.ts';
@@ -32,6 +32,7 @@ export function createConnectRoute(options: ConnectRouteOptions): UpgradeRoute {
     maxPayload: PROTOCOL_LIMITS.frameSizeBytes,
     perMessageDeflate: false, // costs 300 KB for each connection
   });
+  server.on('headers', (headers) => headers.push(`${PROTOCOL_HEADER}: ${PROTOCOL_VERSION}`));
   const decoder = createAgentMessageDecoder();
   const authenticate = createAgentAuthentication(options);
 
@@ -52,9 +53,9 @@ export function createConnectRoute(options: ConnectRouteOptions): UpgradeRoute {
         return;
       }
       const { clock, handlers, newMessageId } = options;
-      options.connections.add(
-        new AgentSession({ socket, clusterId: cluster.id, epoch, tokenHash, clock, decoder, newMessageId, handlers }),
-      );
+      const announced = upgrade.request.headers[PROTOCOL_HEADER] !== undefined;
+      const peer = { socket, announced, clusterId: cluster.id, epoch, tokenHash };
+      options.connections.add(new AgentSession({ ...peer, clock, decoder, newMessageId, handlers }));
       options.onConnected(cluster.id, epoch);
     },
   };

@@ -14,6 +14,8 @@ export interface PlayedAgentOptions {
   token?: string;
   clusterId?: string;
   autoPong?: boolean;
+  /** It says in the handshake that it will say hello. */
+  announces?: boolean;
 }
 
 /** A test that plays the agent: a plain WebSocket, which can say right and wrong things. */
@@ -138,10 +140,11 @@ export function refusedConnect(options: PlayedAgentOptions): Promise<Refusal> {
   });
 }
 
-function openSocket({ port, token, clusterId, autoPong }: PlayedAgentOptions): WebSocket {
+function openSocket({ port, token, clusterId, autoPong, announces }: PlayedAgentOptions): WebSocket {
   return new WebSocket(`ws://127.0.0.1:${port}/v1/agent/connect`, {
     headers: {
       ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      ...(announces === true ? { 'x-svc-protocol': '1' } : {}),
       ...(clusterId === undefined ? {} : { 'x-cluster-id': clusterId }),
     },
     ...(autoPong === undefined ? {} : { autoPong }),
