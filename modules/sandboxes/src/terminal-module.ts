@@ -6,16 +6,29 @@ import type { Tickets } from './domain/tickets.ts';
 import type { EventRecorder } from './events/event-recorder.ts';
 import type { CommandService } from './exec/command-service.ts';
 import { perMinute } from './per-minute.ts';
+import { SessionScreens } from './terminal/screens/session-screens.ts';
 import { TerminalHub } from './terminal/terminal-hub.ts';
 
 export function hubOf(
-  { access, audit, config }: SandboxesDependencies,
+  { access, audit, config, log, metrics }: SandboxesDependencies,
   { live, effects }: SandboxContext,
   service: SandboxService,
   tickets: Tickets,
   recorder: EventRecorder,
 ): TerminalHub {
+  const failures = metrics.counter('svc_sandbox_screen_failures_total', 'Screens of sessions that are kept no more', [
+    'reason',
+  ]);
+  const screens = new SessionScreens({
+    nowMs: () => effects.now().getTime(),
+    setTimer: effects.setTimer,
+    failed: (reason, detail) => {
+      failures.inc({ reason });
+      log.warn({ reason, ...detail }, 'screens of terminal sessions are lost; who comes late is replayed what is kept');
+    },
+  });
   return new TerminalHub({
+    screens,
     access,
     audit,
     service,
@@ -38,8 +51,13 @@ export function observeTerminals(
 ): void {
   const running = metrics.gauge('svc_sandboxes_running', 'Sandboxes that run on this node');
   const terminals = metrics.gauge('svc_sandbox_terminals_open', 'Terminals and commands that are open');
+  const screens = metrics.gauge(
+    'svc_sandbox_session_screens',
+    'Screens of sessions that are kept for those who come late',
+  );
   const commandsRunning = metrics.gauge('svc_sandbox_commands_running', 'Commands that run by the exec route');
   Object.assign(commandsRunning, { collect: () => commandsRunning.set(commands.running) });
   Object.assign(running, { collect: () => running.set(live.size) });
+  Object.assign(screens, { collect: () => screens.set(hub.keptScreens) });
   Object.assign(terminals, { collect: () => terminals.set(hub.openTerminals) });
 }

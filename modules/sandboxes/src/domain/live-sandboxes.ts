@@ -115,6 +115,11 @@ export class LiveSandboxes {
     await Promise.all([...this.#live.keys()].map((id) => this.release(id)));
   }
 
+  /** For those who only look: no paused sandbox goes on for it. */
+  get connections(): readonly AgentConnection[] {
+    return [...this.#live.values()].map(({ connection }) => connection);
+  }
+
   get ids(): readonly string[] {
     return [...this.#live.keys()];
   }

@@ -9,16 +9,18 @@ import type { SendBuffers } from './send-buffers.ts';
 export function defaultFraming(encoding: 'text' | 'binary', buffers: SendBuffers): Framing {
   // Each channel has its own: half a character of one must not meet half of the other.
   const decoders = { 1: new TextDecoder(), 2: new TextDecoder() };
+  const output = (bytes: Uint8Array, channel: 1 | 2): Message[] => {
+    if (encoding === 'binary') {
+      const made = buffers.take(bytes.length);
+      made.set(bytes);
+      return [made];
+    }
+    return present(decoders[channel].decode(bytes, { stream: true }));
+  };
   return {
-    started: () => [],
-    output(bytes, channel) {
-      if (encoding === 'binary') {
-        const made = buffers.take(bytes.length);
-        made.set(bytes);
-        return [made];
-      }
-      return present(decoders[channel].decode(bytes, { stream: true }));
-    },
+    // A screen is bytes like any others: it begins with a reset.
+    started: ({ screen }) => (screen === null ? [] : output(screen.bytes, 1)),
+    output,
     exit: () => (encoding === 'binary' ? [] : [...present(decoders[1].decode()), ...present(decoders[2].decode())]),
     taken: () => [],
     lagged: () => null,

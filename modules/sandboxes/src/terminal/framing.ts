@@ -1,4 +1,5 @@
 import type { ExitStatus } from '../agent/exit-status.ts';
+import type { Snapshot } from './screens/session-screen.ts';
 
 /** What a client may ask of a terminal besides typing. */
 export type ClientControl =
@@ -24,6 +25,8 @@ export interface StartedProcess {
   /** Where the output that follows begins, and where it was when the client came: what is between is a replay. */
   readonly offset: number;
   readonly end: number;
+  /** What is to be shown before the output, when that begins in the middle. */
+  readonly screen: Snapshot | null;
 }
 
 /** Text or bytes for one WebSocket frame; none when nothing is ready to be shown yet. */

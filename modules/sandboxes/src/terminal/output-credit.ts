@@ -6,10 +6,17 @@ export class OutputCredit {
   readonly #acknowledges: boolean;
   readonly #consumed: (bytes: number) => void;
   #outstandingBytes = 0;
+  /** Acknowledged like output, first of all, and no output of the process. */
+  #screenBytes = 0;
 
   constructor(acknowledges: boolean, consumed: (bytes: number) => void) {
     this.#acknowledges = acknowledges;
     this.#consumed = consumed;
+  }
+
+  /** A screen of so many bytes goes before all output. */
+  shown(bytes: number): void {
+    if (this.#acknowledges) this.#screenBytes = bytes;
   }
 
   /** The socket has taken so much. */
@@ -20,7 +27,9 @@ export class OutputCredit {
 
   /** The client has shown so much; more than it was sent is not believed. */
   acknowledged(bytes: number): void {
-    const shown = Math.min(bytes, this.#outstandingBytes);
+    const ofScreen = Math.min(bytes, this.#screenBytes);
+    this.#screenBytes -= ofScreen;
+    const shown = Math.min(bytes - ofScreen, this.#outstandingBytes);
     this.#outstandingBytes -= shown;
     if (shown > 0) this.#consumed(shown);
   }

@@ -1,9 +1,12 @@
 import type { WebSocket } from 'ws';
-import type { Outcome, StreamListener } from '../agent/agent-stream.ts';
+import type { Outcome } from '../agent/agent-stream.ts';
 import { exitStatusOf, type ExitStatus } from '../agent/exit-status.ts';
+import { countOf } from './count-of.ts';
 import type { ClientInput, Framing, Message } from './framing.ts';
+import type { TerminalListener } from './late-viewer.ts';
 import { OutputCredit } from './output-credit.ts';
 import type { ProcessStream } from './process-stream.ts';
+import type { Snapshot } from './screens/session-screen.ts';
 import type { SendBuffers } from './send-buffers.ts';
 
 /** Input beyond this waits at the client: its socket is not read any further. */
@@ -16,7 +19,7 @@ export interface TerminalConnectionOptions {
   readonly framing: Framing;
   /** Those that the framing takes. */
   readonly buffers: SendBuffers;
-  readonly open: (listener: StreamListener) => ProcessStream;
+  readonly open: (listener: TerminalListener) => ProcessStream;
   /** The name of the shell that outlives this client, or null. */
   readonly session: string | null;
   readonly readOnly: boolean;
@@ -40,6 +43,7 @@ export class TerminalConnection {
   readonly #options: TerminalConnectionOptions;
   readonly #stream: ProcessStream;
   readonly #credit: OutputCredit;
+  #screen: Snapshot | null = null;
   #input: Promise<unknown> = Promise.resolve();
   #pendingInputBytes = 0;
   #untoldInputBytes = 0;
@@ -50,6 +54,7 @@ export class TerminalConnection {
     const { socket, framing, acknowledges } = options;
     this.#credit = new OutputCredit(acknowledges, (bytes) => this.#stream.consumed(bytes));
     this.#stream = options.open({
+      screen: (snapshot) => (this.#screen = snapshot),
       event: (event) => this.#heed(event),
       data: (bytes, channel) => this.#send(framing.output(bytes, channel), bytes.length),
     });
@@ -96,7 +101,10 @@ export class TerminalConnection {
     const { framing, cols, rows, session } = this.#options;
     const from = countOf(offset);
     const process = { pid: countOf(pid), path: typeof path === 'string' ? path.slice(0, 4096) : '', cols, rows };
-    this.#send(framing.started({ ...process, session, offset: from, end: Math.max(from, countOf(end)) }), 0);
+    const screen = this.#screen;
+    this.#screen = null;
+    if (screen !== null) this.#credit.shown(screen.bytes.length);
+    this.#send(framing.started({ ...process, session, offset: from, end: Math.max(from, countOf(end)), screen }), 0);
   }
 
   /** The bytes count as sent when the last frame made of them has left this process. */
@@ -206,9 +214,4 @@ function closeReason({ exitCode, signal, error }: ExitStatus): string {
 function toBuffer(data: Buffer | ArrayBuffer | Buffer[]): Buffer {
   if (Buffer.isBuffer(data)) return data;
   return Array.isArray(data) ? Buffer.concat(data) : Buffer.from(data);
-}
-
-/** A number that the helper named; whatever else it says counts as nothing. */
-function countOf(value: unknown): number {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : 0;
 }

@@ -11,7 +11,6 @@ import {
 } from '@svc/http';
 import { WebSocketServer, type WebSocket } from 'ws';
 import type { AgentConnection } from '../agent/agent-connection.ts';
-import type { StreamListener } from '../agent/agent-stream.ts';
 import type { LiveSandboxes } from '../domain/live-sandboxes.ts';
 import type { Effects } from '../domain/ports.ts';
 import type { Sandbox } from '../domain/sandbox.ts';
@@ -22,8 +21,10 @@ import { sandboxErrors } from '../errors.ts';
 import { credentialHeaders, isAllowedOrigin, selectProtocol } from './credentials.ts';
 import { defaultFraming } from './default-framing.ts';
 import { findSession, sessionRequests } from './find-session.ts';
+import { LateViewer, type TerminalListener } from './late-viewer.ts';
 import { isTerminalPath, parseTerminalRequest, type TerminalRequest } from './terminal-request.ts';
 import type { ProcessStream } from './process-stream.ts';
+import type { SessionScreens } from './screens/session-screens.ts';
 import { SendBuffers } from './send-buffers.ts';
 import { SessionStream } from './session-stream.ts';
 import { tellTerminal } from './terminal-events.ts';
@@ -44,6 +45,7 @@ export interface TerminalHubOptions {
   readonly tickets: Tickets;
   readonly recorder: EventRecorder;
   readonly effects: Effects;
+  readonly screens: SessionScreens;
   readonly limiter: RateLimiter;
   readonly allowedOrigins: readonly string[];
   readonly maxTerminals: number;
@@ -97,9 +99,15 @@ export class TerminalHub implements UpgradeRoute {
   }
 
   start(): void {
+    const { live, screens } = this.#options;
+    for (const connection of live.connections) void screens.followAll(connection);
+    this.#beat();
+  }
+
+  #beat(): void {
     this.#cancelHeartbeat = this.#options.effects.setTimer(() => {
       for (const terminal of this.#open.keys()) terminal.heartbeat();
-      if (!this.#closing) this.start();
+      if (!this.#closing) this.#beat();
     }, HEARTBEAT_EVERY_MS);
   }
 
@@ -115,10 +123,15 @@ export class TerminalHub implements UpgradeRoute {
     await Promise.all(terminals.map((terminal) => terminal.closed));
     cancel();
     this.#server.close();
+    await this.#options.screens.close();
   }
 
   get openTerminals(): number {
     return this.#open.size;
+  }
+
+  get keptScreens(): number {
+    return this.#options.screens.size;
   }
 
   /** Answers the sandbox that the caller may use, or throws 401, 403, 404 or 429. */
@@ -190,7 +203,7 @@ export class TerminalHub implements UpgradeRoute {
   }
 
   #join(socket: WebSocket, sandbox: Sandbox, wanted: TerminalRequest, session: string | null): void {
-    const { live, effects } = this.#options;
+    const { live, effects, screens } = this.#options;
     const connection = live.connectionOf(sandbox.id);
     if (connection === null) {
       void this.#closeOf(sandbox.id).then(({ code, reason }) => socket.close(code, reason));
@@ -203,7 +216,7 @@ export class TerminalHub implements UpgradeRoute {
     const isV1 = socket.protocol === SANDBOX_V1;
     const terminal = new TerminalConnection({
       socket,
-      open: (listener) => openProcess(connection, sandbox, wanted, session, listener),
+      open: (listener) => openProcess(connection, screens, sandbox, wanted, session, listener),
       framing: isV1 ? v1Framing(this.#buffers) : defaultFraming(wanted.encoding, this.#buffers),
       buffers: this.#buffers,
       session,
@@ -242,13 +255,21 @@ export class TerminalHub implements UpgradeRoute {
 
 function openProcess(
   connection: AgentConnection,
+  screens: SessionScreens,
   { environment }: Sandbox,
   { argv, cols, rows, session: wish }: TerminalRequest,
   session: string | null,
-  listener: StreamListener,
+  listener: TerminalListener,
 ): ProcessStream {
   if (argv !== null) return connection.start({ op: 'process.start', env: environment, argv }, listener);
   const shell = { env: environment, tty: { cols, rows } };
   if (session === null || wish === null) return connection.start({ op: 'process.start', ...shell }, listener);
-  return new SessionStream(connection, sessionRequests(session, wish, shell), listener);
+  return new LateViewer({
+    open: (each) => new SessionStream(connection, sessionRequests(session, wish, shell), each),
+    listener,
+    since: wish.since ?? 0,
+    joined: () => void screens.follow(connection, session),
+    snapshot: (atLeast) =>
+      wish.replay === 'screen' ? screens.snapshot(connection, session, atLeast) : Promise.resolve(null),
+  });
 }

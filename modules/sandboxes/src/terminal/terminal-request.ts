@@ -22,6 +22,8 @@ export interface SessionWish {
   readonly name: string | null;
   /** From where output is sent again; null: from as far back as it is kept. */
   readonly since: number | null;
+  /** Whether one who comes late is given the screen, or only what is kept of the output. */
+  readonly replay: 'screen' | 'output';
   readonly readOnly: boolean;
   /** Other clients of the session are sent away. */
   readonly takeover: boolean;
@@ -65,17 +67,20 @@ export function parseTerminalRequest(url: URL): TerminalRequest {
 function parseSession(query: URLSearchParams): SessionWish | null {
   const name = query.get('session');
   if (name === null) {
-    const alone = ['since', 'mode', 'takeover', 'linger'].find((field) => query.has(field));
+    const alone = ['since', 'replay', 'mode', 'takeover', 'linger'].find((field) => query.has(field));
     if (alone === undefined) return null;
     throw invalid(alone, 'needs a session');
   }
   if (!SESSION_NAME.test(name)) throw invalid('session', 'has 1 to 64 letters, digits, _, . and -');
   const mode = query.get('mode') ?? 'rw';
   if (mode !== 'rw' && mode !== 'ro') throw invalid('mode', 'is neither rw nor ro');
+  const replay = query.get('replay') ?? 'screen';
+  if (replay !== 'screen' && replay !== 'output') throw invalid('replay', 'is neither screen nor output');
   const linger = integer(query, 'linger', MAX_LINGER_SECONDS);
   return {
     name: name === NEW_SESSION ? null : name,
     since: integer(query, 'since', Number.MAX_SAFE_INTEGER),
+    replay,
     readOnly: mode === 'ro',
     takeover: flag(query, 'takeover'),
     lingerMs: linger === null ? null : Math.max(1, linger) * 1000,

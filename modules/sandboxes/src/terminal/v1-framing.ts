@@ -1,4 +1,5 @@
 import { type ClientInput, type Framing, parseControl } from './framing.ts';
+import type { Snapshot } from './screens/session-screen.ts';
 import type { SendBuffers } from './send-buffers.ts';
 
 /** The subprotocol of our own SDK and console. */
@@ -6,6 +7,8 @@ export const SANDBOX_V1 = 'sandbox.v1';
 
 const STDIN = 0x00;
 const REPLAY = 0x03;
+const SCREEN = 0x04;
+const SCREEN_PIECE_BYTES = 48 * 1024;
 const OUTPUT_HEADER_BYTES = 9;
 /** What a client may have typed and not yet heard of; less than what makes the platform stop to read it. */
 const INPUT_WINDOW_BYTES = 512 * 1024;
@@ -14,26 +17,34 @@ const INPUT_WINDOW_BYTES = 512 * 1024;
  * `sandbox.v1`: text frames are JSON controls and nothing else; binary frames are a type byte and bytes. From the client:
  * 0x00 stdin. To the client: 0x01 output (of a terminal, or stdout of a command), 0x02 stderr, each with the absolute offset
  * of its first byte in that channel (u64, big-endian) before the bytes; 0x03 is output that was sent before this client came
- * (what it asks of a terminal was answered then). Controls to the client: `ready`, `taken`, `lagged`, `exit`, `error`, `pong`.
+ * (what it asks of a terminal was answered then); 0x04 draws the screen as it was at that offset, from a full reset on, when
+ * `ready` announces one. Controls to the client: `ready`, `taken`, `lagged`, `exit`, `error`, `pong`.
  */
 export function v1Framing(buffers: SendBuffers): Framing {
   const offsets = { 1: 0, 2: 0 };
   let liveFrom = 0;
-  const frame = (kind: number, channel: 1 | 2, bytes: Uint8Array): Buffer => {
+  const headed = (kind: number, offset: number, bytes: Uint8Array): Buffer => {
     const made = buffers.take(OUTPUT_HEADER_BYTES + bytes.length);
     made.writeUInt8(kind, 0);
-    made.writeBigUInt64BE(BigInt(offsets[channel]), 1);
+    made.writeBigUInt64BE(BigInt(offset), 1);
     made.set(bytes, OUTPUT_HEADER_BYTES);
+    return made;
+  };
+  const frame = (kind: number, channel: 1 | 2, bytes: Uint8Array): Buffer => {
+    const made = headed(kind, offsets[channel], bytes);
     offsets[channel] += bytes.length;
     return made;
   };
   return {
-    started: ({ pid, path, cols, rows, session, offset, end }) => {
+    started: ({ pid, path, cols, rows, session, offset, end, screen }) => {
       offsets[1] = offset;
       liveFrom = end;
       const replayed = end - offset;
       const process = { session_id: session, pid, path, cols, rows, offset, replayed };
-      return [JSON.stringify({ type: 'ready', ...process, input_window: INPUT_WINDOW_BYTES })];
+      const drawn = screen === null ? null : announced(screen);
+      const ready = { type: 'ready', ...process, screen: drawn, input_window: INPUT_WINDOW_BYTES };
+      const pieces = screen === null ? [] : piecesOf(screen.bytes);
+      return [JSON.stringify(ready), ...pieces.map((piece) => headed(SCREEN, offset, piece))];
     },
     output(bytes, channel) {
       const replayed = channel === 1 ? Math.min(bytes.length, Math.max(0, liveFrom - offsets[1])) : 0;
@@ -70,4 +81,15 @@ function parseText(data: Buffer): ClientInput {
     // answered like a control that nobody knows
   }
   return { kind: 'violation', reason: 'a text frame is a JSON control of a known type' };
+}
+
+function announced({ bytes, cols, rows, exact }: Snapshot): unknown {
+  return { bytes: bytes.length, cols, rows, exact };
+}
+
+function piecesOf(bytes: Uint8Array): Uint8Array[] {
+  const count = Math.ceil(bytes.length / SCREEN_PIECE_BYTES);
+  return Array.from({ length: count }, (_, index) =>
+    bytes.subarray(index * SCREEN_PIECE_BYTES, (index + 1) * SCREEN_PIECE_BYTES),
+  );
 }

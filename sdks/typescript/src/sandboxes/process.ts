@@ -93,7 +93,7 @@ export class SandboxProcess {
       failed: (_code, message) => {
         this.#error = message;
         const bytes = new TextEncoder().encode(`${message}\n`);
-        this.#queue.push({ bytes, channel: 'stderr', replayed: false, offset: 0 });
+        this.#queue.push({ bytes, channel: 'stderr', replayed: false, screen: false, offset: 0 });
       },
       exited: (exit) => {
         this.#exit = exit;

@@ -29,7 +29,7 @@ export class RawConnection implements TerminalConnection {
       {
         message(data) {
           const bytes = typeof data === 'string' ? new TextEncoder().encode(outputOf(data)) : data;
-          listener.output({ bytes, channel: 'stdout', replayed: false, offset });
+          listener.output({ bytes, channel: 'stdout', replayed: false, screen: false, offset });
           offset += bytes.length;
         },
         close(code, reason) {

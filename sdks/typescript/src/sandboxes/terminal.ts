@@ -14,6 +14,11 @@ export interface TerminalOptions {
   session?: string | undefined;
   /** Only what follows this offset; nothing is made then, and a session that has ended is refused. */
   since?: number | undefined;
+  /**
+   * What comes first when the session has more behind it than it keeps (1 MiB): its screen, drawn from a full reset on (the
+   * default), or what is kept of the output, which may begin in the middle of anything.
+   */
+  replay?: 'screen' | 'output' | undefined;
   /** How long the session lives without a client. */
   lingerSeconds?: number | undefined;
   readOnly?: boolean | undefined;
@@ -171,7 +176,7 @@ export class Terminal {
         ready.resolve();
       },
       output: (chunk) => {
-        this.#offset = chunk.offset + chunk.bytes.length;
+        this.#offset = chunk.offset + (chunk.screen ? 0 : chunk.bytes.length);
         this.#queue.push(chunk);
       },
       taken: (bytes) => this.#input.taken(bytes),
@@ -202,7 +207,7 @@ export class Terminal {
     else void this.#reconnect(session, code, reason);
   }
 
-  /** Goes on at the offset where it broke: nothing is shown twice, and nothing is left out that the session still has. */
+  /** Goes on at the offset where it broke, or with the screen when the session no longer has what follows that. */
   async #reconnect(session: string, code: number, reason: string): Promise<void> {
     this.#tell('reconnecting');
     for (let attempt = 0; attempt < MAX_ATTEMPTS && !this.#wasClosed; attempt += 1) {
@@ -237,11 +242,11 @@ export class Terminal {
 function sessionQuery(
   session: string | undefined,
   since: number | undefined,
-  { lingerSeconds, readOnly, takeover }: TerminalOptions,
+  { replay, lingerSeconds, readOnly, takeover }: TerminalOptions,
 ): Record<string, QueryValue> {
   if (session === undefined) return {};
   const mode = readOnly === true ? 'ro' : undefined;
-  return { session, since, linger: lingerSeconds, mode, takeover: takeover === true ? 1 : undefined };
+  return { session, since, replay, linger: lingerSeconds, mode, takeover: takeover === true ? 1 : undefined };
 }
 
 /** The platform has answered, and would answer the same again. */

@@ -8,6 +8,7 @@ export const SANDBOX_V1 = 'sandbox.v1';
 const STDIN = 0x00;
 const STDERR = 0x02;
 const REPLAY = 0x03;
+const SCREEN = 0x04;
 const HEADER_BYTES = 9;
 
 /** The first word of a connection. */
@@ -37,6 +38,11 @@ export interface OutputChunk {
   channel: 'stdout' | 'stderr';
   /** Sent before this client came: what it asks of a terminal was answered then. */
   replayed: boolean;
+  /**
+   * No output, but what draws the screen as the session's output before `offset` has left it, from a full reset on: that output
+   * is no longer kept. It comes first after a connect, also in pieces. Nothing of it is to be answered.
+   */
+  screen: boolean;
   /** Of its first byte in that channel. */
   offset: number;
 }
@@ -124,7 +130,14 @@ function receiveOutput(frame: Uint8Array, listener: V1Listener): void {
   const offset = Number(new DataView(frame.buffer, frame.byteOffset).getBigUint64(1));
   const kind = frame[0];
   const channel = kind === STDERR ? 'stderr' : 'stdout';
-  listener.output({ bytes: frame.subarray(HEADER_BYTES), channel, replayed: kind === REPLAY, offset });
+  const screen = kind === SCREEN;
+  listener.output({
+    bytes: frame.subarray(HEADER_BYTES),
+    channel,
+    replayed: screen || kind === REPLAY,
+    screen,
+    offset,
+  });
 }
 
 function receiveControl(text: string, listener: V1Listener): void {

@@ -51,7 +51,14 @@ function noSession(message: string, sandbox: string): CommandFailure {
 
 /** Joins as one who only looks on, which changes nothing of it. */
 async function showSession(sandbox: Sandbox, session: string, follow: boolean, signal: AbortSignal): Promise<void> {
-  const terminal = await sandbox.terminal({ session, since: 0, readOnly: true, reconnect: follow, signal });
+  const terminal = await sandbox.terminal({
+    session,
+    since: 0,
+    replay: 'output',
+    readOnly: true,
+    reconnect: follow,
+    signal,
+  });
   const all = Promise.withResolvers<void>();
   let leftBytes = terminal.replayedBytes;
   if (leftBytes === 0) all.resolve();

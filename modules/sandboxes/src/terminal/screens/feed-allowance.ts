@@ -1,0 +1,25 @@
+const BURST_BYTES = 16 * 1024 * 1024;
+const BYTES_IN_A_SECOND = 2 * 1024 * 1024;
+
+/** How much of a session's output is worth parsing: a burst, and what a flood gets of a processor in each second. */
+export class FeedAllowance {
+  readonly #nowMs: () => number;
+  #left = BURST_BYTES;
+  #atMs: number;
+
+  constructor(nowMs: () => number) {
+    this.#nowMs = nowMs;
+    this.#atMs = nowMs();
+  }
+
+  /** Answers how much of it is granted now. */
+  take(bytes: number): number {
+    const nowMs = this.#nowMs();
+    const gained = (Math.max(0, nowMs - this.#atMs) / 1000) * BYTES_IN_A_SECOND;
+    this.#left = Math.min(BURST_BYTES, this.#left + gained);
+    this.#atMs = nowMs;
+    const granted = Math.min(bytes, Math.floor(this.#left));
+    this.#left -= granted;
+    return granted;
+  }
+}
