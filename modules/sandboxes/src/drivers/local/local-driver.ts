@@ -4,7 +4,7 @@ import { type AppError, isAppError } from '@svc/errors';
 import type { Logger } from '@svc/telemetry';
 import { AgentConnection } from '../../agent/agent-connection.ts';
 import { isCauseCode, sandboxErrors } from '../../errors.ts';
-import type { ImageStore } from '../../images/image-store.ts';
+import type { ImageStore, PreparedImage } from '../../images/image-store.ts';
 import { assertSandboxId } from '../driver.ts';
 import type {
   DriverStatus,
@@ -48,6 +48,15 @@ export interface LocalDriverOptions {
   readonly log: Logger;
 }
 
+/** What a create leaves to the start that follows it. */
+interface CreatedSandbox {
+  readonly kept: KeptSandbox;
+  /** The sandbox holds it, so it stays. */
+  readonly image: PreparedImage;
+  /** The record is on disk; a start answers after it, and goes on meanwhile. */
+  readonly written: Promise<void>;
+}
+
 /** Sandboxes on this machine, made by the launcher: by our own helper, or as OCI bundles by crun or runc. */
 export class LocalDriver implements SandboxDriver {
   readonly name = 'local';
@@ -57,6 +66,7 @@ export class LocalDriver implements SandboxDriver {
   #machine: Machine | null = null;
   #egress: LocalEgress | null = null;
   #prepared: LocalPreparedStarts | null = null;
+  readonly #created = new Map<string, CreatedSandbox>();
   #status: DriverStatus = { available: false, reason: 'not started', install: null };
 
   constructor(options: LocalDriverOptions) {
@@ -94,28 +104,32 @@ export class LocalDriver implements SandboxDriver {
   async create(spec: SandboxSpec, signal: AbortSignal): Promise<void> {
     const { templates, nameservers } = this.#need();
     signal.throwIfAborted();
-    if ((await this.#kept(spec.id)) !== null) return;
+    if (this.#created.has(spec.id) || (await this.#kept(spec.id)) !== null) return;
     const folder = this.#folder(spec.id);
-    let digest: string;
+    const keptOf = (digest: string): KeptSandbox => ({
+      digest,
+      egressAllow: spec.egressAllow ?? null,
+      isolation: spec.isolation,
+    });
     if (typeof spec.snapshotId === 'string') {
       await mkdir(folder, { recursive: true, mode: 0o700 });
       const disk = join(folder, 'disk.img');
-      digest = await this.snapshots.provide(
+      const digest = await this.snapshots.provide(
         spec.id,
         spec.snapshotId,
         disk,
         firstFiles(spec, nameservers, this.#options.addressPrefix),
       );
-    } else {
-      digest = (await this.#options.images.claim(spec.id, spec.image, signal)).digest;
-      await templates.ofSize(spec.resources.diskMb);
-      await mkdir(folder, { recursive: true, mode: 0o700 });
+      await writeRecord(join(folder, 'sandbox.json'), keptOf(digest));
+      return;
     }
-    await writeRecord(join(folder, 'sandbox.json'), {
-      digest,
-      egressAllow: spec.egressAllow ?? null,
-      isolation: spec.isolation,
-    });
+    const image = await this.#options.images.claim(spec.id, spec.image, signal);
+    await templates.ofSize(spec.resources.diskMb);
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    const kept = keptOf(image.digest);
+    const written = writeRecord(join(folder, 'sandbox.json'), kept);
+    written.catch(() => undefined); // the start tells
+    this.#created.set(spec.id, { kept, image, written });
   }
 
   async isCreated(id: string): Promise<boolean> {
@@ -129,9 +143,10 @@ export class LocalDriver implements SandboxDriver {
   }
 
   async #start(machine: Machine, spec: SandboxSpec, signal: AbortSignal): Promise<void> {
-    const kept = await this.#kept(spec.id);
+    const created = this.#created.get(spec.id);
+    const kept = created?.kept ?? (await this.#kept(spec.id));
     if (kept === null) throw sandboxErrors.ROOTFS_FAILED({ details: { reason: 'its files are gone' } });
-    const image = await this.#options.images.byDigest(kept.digest);
+    const image = created?.image ?? (await this.#options.images.byDigest(kept.digest));
     if (image === null) throw sandboxErrors.ROOTFS_FAILED({ details: { reason: 'its image is gone' } });
     const template = await machine.templates.ofSize(spec.resources.diskMb);
     signal.throwIfAborted();
@@ -139,7 +154,15 @@ export class LocalDriver implements SandboxDriver {
     const { addressPrefix } = this.#options;
     const plan = startPlan(spec, { machine, image, disk, diskTemplate: template, addressPrefix });
     const state = fields(await this.#call('start', spec.id, { plan }));
+    await this.#settleCreated(spec.id);
     await this.#egress?.admit(spec.id, state['slot'], spec.egressAllow);
+  }
+
+  /** Rejects when its record could not be written. */
+  async #settleCreated(id: string): Promise<void> {
+    const created = this.#created.get(id);
+    this.#created.delete(id);
+    await created?.written;
   }
 
   async adjust(spec: SandboxSpec): Promise<void> {
@@ -200,6 +223,7 @@ export class LocalDriver implements SandboxDriver {
   async remove(id: string): Promise<void> {
     this.#egress?.release(id);
     this.#prepared?.forget(id);
+    await this.#settleCreated(id).catch(() => undefined); // it is removed, whether it was written or not
     await this.#call('clean', id);
     await rm(this.#folder(id), { recursive: true, force: true });
     await this.#options.images.release(id);

@@ -39,7 +39,9 @@ timer_gettime64 timer_settime timer_settime64 timerfd_create timerfd_gettime tim
 timerfd_settime64 times tkill truncate truncate64 ugetrlimit umask uname unlink unlinkat uretprobe utime utimensat
 utimensat_time64 utimes vfork vmsplice wait4 waitid waitpid write writev
 arch_prctl modify_ldt chroot ptrace
-`;
+`
+  .trim()
+  .split(/\s+/);
 
 /** Values of personality(2) that change nothing but what `uname` says and where memory starts. */
 const PERSONALITIES = [0x0, 0x8, 0x2_0000, 0x2_0008, 0xffff_ffff];
@@ -48,7 +50,6 @@ type Architecture = 'x64' | 'arm64';
 
 /** The `linux.seccomp` part of an OCI configuration. */
 export function seccompProfile(architecture: Architecture): Readonly<Record<string, unknown>> {
-  const names = ALLOWED.trim().split(/\s+/);
   return {
     defaultAction: 'SCMP_ACT_ERRNO',
     defaultErrnoRet: EPERM,
@@ -57,7 +58,7 @@ export function seccompProfile(architecture: Architecture): Readonly<Record<stri
         ? ['SCMP_ARCH_X86_64', 'SCMP_ARCH_X86', 'SCMP_ARCH_X32']
         : ['SCMP_ARCH_AARCH64', 'SCMP_ARCH_ARM'],
     syscalls: [
-      { names, action: 'SCMP_ACT_ALLOW' },
+      { names: ALLOWED, action: 'SCMP_ACT_ALLOW' },
       {
         names: ['clone'],
         action: 'SCMP_ACT_ALLOW',
