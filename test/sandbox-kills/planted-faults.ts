@@ -1,11 +1,11 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readFileSync, renameSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { waitFor } from '@svc/testing';
 import type { Audited } from './audit.ts';
 import { answered } from './api.ts';
-import { controllerMounts, namesIn } from './ground.ts';
+import { controllerMounts } from './ground.ts';
 import type { KnownSandbox } from './journal.ts';
 import { isFrozen, launchersIn, PARENT_GROUP, processes } from './machine.ts';
 
@@ -177,12 +177,13 @@ export const CONTROLS: readonly Control[] = [
   },
   {
     name: 'an image of which a layer is gone',
-    expected: /layer sha256-\w+ is missing/,
+    expected: /layer planted is missing/,
     plant: async ({ dataFolder }) => {
-      const layers = join(dataFolder, 'sandboxes/images/layers');
-      const [layer = ''] = namesIn(layers);
-      renameSync(join(layers, layer), join(dataFolder, 'away'));
-      return () => renameSync(join(dataFolder, 'away'), join(layers, layer));
+      // One that nobody uses: a sandbox that waits may be made at any moment.
+      const image = join(dataFolder, 'sandboxes/images/images/sha256-0');
+      const undo = folder(image);
+      writeFileSync(join(image, 'image.json'), JSON.stringify({ layers: [{ name: 'planted' }], settings: {} }));
+      return undo;
     },
   },
   {
@@ -309,7 +310,7 @@ function file(name: string, content = ''): () => void {
 
 function folder(name: string): () => void {
   mkdirSync(name, { recursive: true });
-  return () => rmdirSync(name);
+  return () => rmSync(name, { recursive: true, force: true });
 }
 
 function exists(name: string): boolean {
