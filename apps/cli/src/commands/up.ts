@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { startFromCommandLine } from '../start/start.ts';
+import { leaveOutWebSockets } from '../start/leave-out-web-sockets.ts';
 
 export interface UpFlags {
   data?: string;
@@ -15,14 +15,21 @@ export interface UpFlags {
 export function registerUpCommand(program: Command): void {
   addStartOptions(program.command('up'))
     .description('prepare this machine if needed and start the platform')
-    .action((flags: UpFlags) => startFromCommandLine(flags, { prepare: true }));
+    .action((flags: UpFlags) => start(flags, { prepare: true }));
 }
 
 /** `svc platform`: only starts it. */
 export function registerPlatformCommand(program: Command): void {
   addStartOptions(program.command('platform'))
     .description('start the platform without installing anything')
-    .action((flags: UpFlags) => startFromCommandLine(flags, { prepare: false }));
+    .action((flags: UpFlags) => start(flags, { prepare: false }));
+}
+
+/** Loads the platform only here, after what must come before any of it. */
+async function start(flags: UpFlags, options: { prepare: boolean }): Promise<void> {
+  leaveOutWebSockets();
+  const { startFromCommandLine } = await import('../start/start.ts');
+  await startFromCommandLine(flags, options);
 }
 
 function addStartOptions(command: Command): Command {

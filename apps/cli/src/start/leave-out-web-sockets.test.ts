@@ -1,0 +1,20 @@
+import { execFileSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+
+const MODULE = fileURLToPath(new URL('leave-out-web-sockets.ts', import.meta.url));
+
+/** Whether a process that ran the code has loaded Node's undici. */
+function loadsUndici(code: string): boolean {
+  const list = 'process.stdout.write(process.moduleLoadList.join())';
+  const script = `${code} await import('node:http'); ${list};`;
+  const output = execFileSync(process.execPath, ['--input-type=module', '--eval', script], { encoding: 'utf8' });
+  return output.includes('internal/deps/undici/undici');
+}
+
+describe('an import of node:http', () => {
+  it('loads no client that nobody asked for, which it else would', () => {
+    expect(loadsUndici('')).toBe(true);
+    expect(loadsUndici(`(await import(${JSON.stringify(MODULE)})).leaveOutWebSockets();`)).toBe(false);
+  });
+});
