@@ -6,14 +6,17 @@ import type { ClusterNumbers } from './cluster-numbers.ts';
 import type { Limitations } from './limitations.ts';
 
 export interface ReporterOptions {
-  channel: PlatformChannel;
+  channel: Pick<PlatformChannel, 'session' | 'send'>;
   numbers: ClusterNumbers;
   limitations: Limitations;
   clock: Clock;
   log: Logger;
 }
 
-/** A status is sent with every tenth heartbeat, with the first of each connection, and when a limitation came or went. */
+/**
+ * A status is sent with every tenth heartbeat, with the first of each connection, when a limitation came or went, and when
+ * the heartbeat's number of pods has changed: who reads both must not find pods in one and none in the other for minutes.
+ */
 const HEARTBEATS_PER_STATUS = 10;
 
 /** Heartbeats and cluster status while a connection is there. */
@@ -22,6 +25,7 @@ export class StatusReporter {
   #wake = new AbortController();
   #sinceStatus = HEARTBEATS_PER_STATUS;
   #toldLimitations = 0;
+  #toldActivePods = 0;
 
   constructor(options: ReporterOptions) {
     this.#options = options;
@@ -47,14 +51,18 @@ export class StatusReporter {
   async #report(signal: AbortSignal): Promise<void> {
     const { channel, numbers, limitations, log } = this.#options;
     try {
-      await channel.send('heartbeat', await numbers.heartbeat(signal));
+      const heartbeat = await numbers.heartbeat(signal);
+      await channel.send('heartbeat', heartbeat);
       this.#sinceStatus += 1;
-      if (this.#sinceStatus <= HEARTBEATS_PER_STATUS && limitations.version === this.#toldLimitations) return;
+      const { active_pods: activePods } = heartbeat.metrics;
+      const isSame = limitations.version === this.#toldLimitations && activePods === this.#toldActivePods;
+      if (this.#sinceStatus <= HEARTBEATS_PER_STATUS && isSame) return;
       const status = await numbers.clusterStatus(signal);
       const { version } = limitations;
       const told = limitations.list();
       await channel.send('cluster_status', { ...status, ...(told.length === 0 ? {} : { limitations: told }) });
       this.#toldLimitations = version;
+      this.#toldActivePods = activePods;
       this.#sinceStatus = 0;
     } catch (error) {
       if (!signal.aborted) log.debug({ err: error }, 'a report was not sent');
