@@ -68,7 +68,8 @@ const platformSection = Type.Object({
       default: '500ms',
       env: 'SVC_RECONNECT_INTERVAL',
     }),
-    max_interval: durationSchema({ description: 'Longest pause', default: '30s', env: 'SVC_RECONNECT_MAX_INTERVAL' }),
+    // Less than 30 s, in which all agents are to be back after a restart of the platform: a pause may just have begun.
+    max_interval: durationSchema({ description: 'Longest pause', default: '20s', env: 'SVC_RECONNECT_MAX_INTERVAL' }),
   }),
   tls: Type.Object({
     ca_cert: path('File of authorities that are trusted besides those of the machine', 'SVC_TLS_CA_CERT'),
