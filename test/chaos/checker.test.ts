@@ -50,6 +50,7 @@ describe('the checker of the campaign', () => {
     ['a result that is not there', { commands: [exec('a', null)] }, /its result is lost/],
     ['a success without an effect', { commands: [exec('a', seen('succeeded'))] }, /nothing was done/],
     ['a loss without a kill', { commands: [exec('a', seen('lost'))] }, /no agent was killed/],
+    ['a loss before the kill', { commands: [exec('a', seen('lost'))], agentKilledAtMs: [AT + 5000] }, /no agent was/],
     ['a failure', { commands: [exec('a', seen('failed'))] }, /failed/],
     ['an end before its time', { commands: [exec('a', seen('timed_out', 3))] }, /timed out after 3 s/],
     ['a second run', { journal: new Map([['a', 2]]) }, /came 2 times/],

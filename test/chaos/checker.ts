@@ -22,7 +22,7 @@ function commandFindings(command: CommandRecord, records: Records): string[] {
     case 'succeeded':
       return done === 0 ? [`${kind} ${name} (${id}): succeeded, but nothing was done`] : [];
     case 'lost':
-      return wasCutShort(command, records) ? [] : [`${kind} ${name} (${id}): lost, though no agent was killed`];
+      return wasCutShort(command, seen, records) ? [] : [`${kind} ${name} (${id}): lost, though no agent was killed`];
     case 'timed_out':
       // A result all the same, and stored: a machine with too much to do gives it late. Not before its time, though.
       return secondsOf(seen) < COMMAND_SECONDS ? [`${kind} ${name} (${id}): timed out after ${secondsOf(seen)} s`] : [];
@@ -36,8 +36,9 @@ function secondsOf({ created_at: createdAt, finished_at: finishedAt }: SeenComma
 }
 
 /** A process that was killed in the middle of a command may not know how far it came; saying so is right. */
-function wasCutShort({ submittedAtMs }: CommandRecord, { agentKilledAtMs }: Records): boolean {
-  return agentKilledAtMs.some((atMs) => atMs >= submittedAtMs);
+function wasCutShort({ submittedAtMs }: CommandRecord, seen: SeenCommand, { agentKilledAtMs }: Records): boolean {
+  const finishedAtMs = seen.finished_at === null ? Number.POSITIVE_INFINITY : Date.parse(seen.finished_at);
+  return agentKilledAtMs.some((atMs) => atMs >= submittedAtMs && atMs <= finishedAtMs);
 }
 
 function repeated(what: string, counts: ReadonlyMap<string, number>): string[] {

@@ -85,6 +85,10 @@ try {
   await note({ control });
   findings += control.missed.length + control.others.length;
   await note({ faults: done, findings });
+} catch (error) {
+  // What never came back is a finding too, and what was found before it still counts.
+  findings += 1;
+  await note({ broke: String(error), agent_log: world.agent.log.slice(-20_000) });
 } finally {
   await world.close();
 }

@@ -46,7 +46,9 @@ export async function startObserver({ client }: World): Promise<Observer> {
         if (event.type !== 'BOOKMARK') await see(event.type, event.object);
       }
     };
-    return { ended: follow() };
+    const ended = follow();
+    ended.catch(() => undefined); // the end of the round awaits it and says why
+    return { ended };
   }
 
   return {

@@ -37,8 +37,10 @@ export function startWorkload(world: World, round: string, random: () => number,
     every(POD_PAUSE_MS, some, signal, (index) => podComesAndGoes(world, `event-${round}-${index}`)),
     followLogs(world, logs, signal),
   ];
+  const done = Promise.all(work);
+  done.catch(() => undefined); // the end of the round awaits it and says why
   const inFlight = (): number => commands.filter(({ answered }) => !answered).length;
-  return { commands, logs, inFlight, done: Promise.all(work) };
+  return { commands, logs, inFlight, done };
 }
 
 export function isDeployed(name: string): boolean {
