@@ -68,6 +68,8 @@ export class CommandRunner {
       this.#acknowledge({ command_id: commandId, command, state: 'duplicate' });
       return;
     }
+    // Somebody follows logs over this process: without a word, the next one is asked for them.
+    if (this.#stopped && 'follow' in payload && payload.follow) return;
     const { clock, channel } = this.#options;
     const running = new RunningCommand({
       commandId,

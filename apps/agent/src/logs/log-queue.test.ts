@@ -23,12 +23,12 @@ describe('log lines on their way', () => {
   it('are sent together after a quarter of a second', async () => {
     const { clock, sent, queue } = queueWith(() => Promise.resolve());
     queue.add('one\n');
-    queue.add('two\n');
+    queue.add('two\n', { newestTime: 'newest', time: 'time', hash: 1, count: 2 });
     await clock.advance(249);
     expect(sent).toEqual([]);
     await clock.advance(1);
     await waitFor(() => sent.length === 1);
-    expect(sent).toEqual([{ stream: 'log', encoding: 'utf8', data: 'one\ntwo\n' }]);
+    expect(sent).toEqual([{ stream: 'log', encoding: 'utf8', data: 'one\ntwo\n', position: 'newest time 1 2' }]);
   });
 
   it('lose the oldest while the platform does not read, and the next piece says how many', async () => {

@@ -1,5 +1,6 @@
 import { PROTOCOL_LIMITS, type CommandOutput } from '@svc/protocol';
 import type { Clock } from '../clock.ts';
+import { encodePlace, type LogPlace } from './log-place.ts';
 
 export interface LogQueueOptions {
   clock: Clock;
@@ -9,10 +10,15 @@ export interface LogQueueOptions {
   maxWaiting: number;
 }
 
+interface Waiting {
+  text: string;
+  place: LogPlace | null;
+}
+
 /** Lines on their way to the platform, coalesced. A platform that is slow or away costs the oldest lines, counted. */
 export class LogQueue {
   readonly #options: LogQueueOptions;
-  #lines: string[] = [];
+  #lines: Waiting[] = [];
   #head = 0;
   #waiting = 0;
   #droppedHere = 0;
@@ -30,8 +36,9 @@ export class LogQueue {
     return this.#dropped;
   }
 
-  add(text: string): void {
-    this.#lines.push(text);
+  /** The place goes with the piece that ends with this line: whoever has that can go on behind it. */
+  add(text: string, place: LogPlace | null = null): void {
+    this.#lines.push({ text, place });
     this.#waiting += text.length;
     while (this.#waiting > this.#options.maxWaiting && this.#lines.length - this.#head > 1) this.#dropOldest();
     if (this.#waiting >= PROTOCOL_LIMITS.outputChunkSizeBytes) this.#flush();
@@ -55,13 +62,13 @@ export class LogQueue {
   }
 
   #dropOldest(): void {
-    this.#waiting -= this.#take().length;
+    this.#waiting -= this.#take().text.length;
     this.#droppedHere += 1;
     this.#dropped += 1;
   }
 
-  #take(): string {
-    const line = this.#lines[this.#head] ?? '';
+  #take(): Waiting {
+    const line = this.#lines[this.#head] ?? { text: '', place: null };
     this.#head += 1;
     if (this.#head > 1024 && this.#head * 2 > this.#lines.length) {
       this.#lines = this.#lines.slice(this.#head);
@@ -88,10 +95,12 @@ export class LogQueue {
     while (this.#head < this.#lines.length) {
       const taken: string[] = [];
       let length = 0;
+      let place: LogPlace | null = null;
       while (this.#head < this.#lines.length && length < PROTOCOL_LIMITS.outputChunkSizeBytes) {
         const line = this.#take();
-        taken.push(line);
-        length += line.length;
+        taken.push(line.text);
+        length += line.text.length;
+        ({ place } = line);
       }
       this.#waiting -= length;
       const dropped = this.#droppedHere;
@@ -102,6 +111,7 @@ export class LogQueue {
         encoding: 'utf8',
         data,
         ...(dropped === 0 ? {} : { dropped_lines: dropped }),
+        ...(place === null ? {} : { position: encodePlace(place) }),
       });
       this.#wake();
     }

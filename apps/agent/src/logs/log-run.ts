@@ -5,6 +5,7 @@ import { pause, type Clock } from '../clock.ts';
 import { afterEnd, containerStatus, hasStableName } from './after-end.ts';
 import { readLogLines, type LogLine } from './log-lines.ts';
 import type { LogQueue } from './log-queue.ts';
+import { ReadBefore, decodePlace } from './log-place.ts';
 import { SeenLines } from './seen-lines.ts';
 
 export interface LogRunOptions {
@@ -31,6 +32,8 @@ type EndReason = LogsResult['reason'];
 export class LogRun {
   readonly #options: LogRunOptions;
   readonly #seen = new SeenLines();
+  /** What the caller has from an agent before this one. */
+  readonly #before: ReadBefore | null;
   readonly #tailLines: number;
   readonly #openedAt: string;
   #pod: KubeObject;
@@ -45,7 +48,9 @@ export class LogRun {
     this.#pod = options.pod;
     this.#restarts = restartsOf(options.pod, options.container);
     this.#openedAt = options.clock.now().toISOString();
-    const { tail_lines: wanted, since_time: time, since_seconds: seconds } = options.payload;
+    const { tail_lines: wanted, since_time: time, since_seconds: seconds, resume_after: place } = options.payload;
+    const decoded = place === undefined ? null : decodePlace(place);
+    this.#before = decoded === null ? null : new ReadBefore(decoded);
     const since = time !== undefined || seconds !== undefined;
     this.#tailLines = Math.min(wanted ?? (since ? MAX_TAIL_LINES : DEFAULT_TAIL_LINES), MAX_TAIL_LINES);
     this.#tailCapped = wanted !== undefined && wanted > MAX_TAIL_LINES;
@@ -90,7 +95,7 @@ export class LogRun {
       pauseMs = this.#lines > before ? FIRST_PAUSE_MS : Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
       await pause(this.#options.clock, pauseMs, this.#options.signal);
       this.#options.signal.throwIfAborted();
-      options = { sinceTime: this.#seen.lastTime === '' ? this.#openedAt : this.#seen.lastTime };
+      options = { sinceTime: this.#seen.lastTime || (this.#before?.sinceTime ?? this.#openedAt) };
       this.#seen.beginReplay();
     }
   }
@@ -154,6 +159,7 @@ export class LogRun {
   }
 
   #beginning(): LogOptions {
+    if (this.#before !== null) return { sinceTime: this.#before.sinceTime };
     const { since_time: sinceTime, since_seconds: sinceSeconds } = this.#options.payload;
     return {
       tailLines: this.#tailLines,
@@ -171,7 +177,7 @@ export class LogRun {
   /** False when the caller's limit is reached. */
   #take(line: LogLine): boolean {
     const { payload, queue } = this.#options;
-    if (this.#seen.isRepeated(line)) return true;
+    if (this.#seen.isRepeated(line) || this.#before?.includes(line) === true) return true;
     const text =
       payload.timestamps === true && line.begins && line.time !== '' ? `${line.time} ${line.text}` : line.text;
     const sizeBytes = Buffer.byteLength(text);
@@ -181,7 +187,7 @@ export class LogRun {
     }
     this.#bytes += sizeBytes;
     if (line.begins) this.#lines += 1;
-    queue.add(text);
+    queue.add(text, payload.follow === true ? this.#seen.place : null);
     return true;
   }
 }

@@ -1,4 +1,5 @@
 import type { LogLine } from './log-lines.ts';
+import type { LogPlace } from './log-place.ts';
 
 const REMEMBERED = 4096;
 
@@ -13,12 +14,18 @@ export class SeenLines {
   readonly #counts = new Map<number, number>();
   #next = 0;
   #lastTime = '';
+  #place: LogPlace | null = null;
   #replay: Map<number, number> | null = null;
   #dropping = false;
 
   /** Time of the newest line; empty before the first. */
   get lastTime(): string {
     return this.#lastTime;
+  }
+
+  /** After the last line; null before the first. */
+  get place(): LogPlace | null {
+    return this.#place;
   }
 
   /** The next lines may be repetitions. */
@@ -59,14 +66,16 @@ export class SeenLines {
     }
     this.#hashes[this.#next] = hash;
     this.#times[this.#next] = line.time;
-    this.#counts.set(hash, (this.#counts.get(hash) ?? 0) + 1);
+    const count = (this.#counts.get(hash) ?? 0) + 1;
+    this.#counts.set(hash, count);
     this.#next = (this.#next + 1) % REMEMBERED;
     if (line.time > this.#lastTime) this.#lastTime = line.time;
+    this.#place = { newestTime: this.#lastTime, time: line.time, hash, count };
   }
 }
 
 /** 53 bits of a line and its time (two FNV-like halves): a chance hit hides one line in 10^15. */
-function hashOf({ time, text }: LogLine): number {
+export function hashOf({ time, text }: Pick<LogLine, 'time' | 'text'>): number {
   const whole = `${time} ${text}`;
   let high = 0xdeadbeef;
   let low = 0x41c6ce57;

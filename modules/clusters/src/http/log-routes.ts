@@ -4,14 +4,13 @@ import { logsSchema, type LogsCommand } from '@svc/protocol';
 import type { HttpApp } from '@svc/http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type, type Static } from 'typebox';
-import type { Cluster } from '../domain/cluster.ts';
 import type { CommandOutcome } from '../domain/command.ts';
-import { LogBuffer, type LogPiece } from '../domain/log-buffer.ts';
+import type { LogBuffer, LogPiece } from '../domain/log-buffer.ts';
+import { LogSource } from '../domain/log-source.ts';
 import { actorOf, clusterOf, originOf, type RouteContext } from './context.ts';
 import { sendEvents, streamSignal, wantsEvents, type ServerEvents } from './event-stream.ts';
 import { clusterParams, scopeQuery } from './parameters.ts';
 
-const MAX_BUFFER_BYTES = 1024 * 1024;
 const { pod, namespace, container, tail_lines, follow, since_time, since_seconds, previous, timestamps, limit_bytes } =
   logsSchema.properties;
 
@@ -67,7 +66,18 @@ async function answerLogs(
   const cluster = await clusterOf(context, request);
   const payload: LogsCommand = { ...fields, actor: actorOf(request) };
   const signal = streamSignal(reply, context.stopping);
-  const buffer = await openLogs(context, request, cluster, payload, signal);
+  const { relays, dispatcher, requests } = context;
+  const source = new LogSource({
+    relays,
+    dispatcher,
+    requests,
+    origin: { ...originOf(request, cluster, false), idempotencyKey: null },
+    payload,
+    signal,
+    onError: (error, command) => request.log.error({ err: error, command }, 'logs could not be resumed or cancelled'),
+  });
+  await source.open();
+  const { buffer } = source;
   // The first answer decides: a pod that is not there is a 404 and not an empty stream.
   const first = await buffer.next(signal);
   if (first === null && buffer.outcome?.status === 'failed') throw refusalOf(buffer.outcome);
@@ -76,40 +86,6 @@ async function answerLogs(
     .header('content-type', 'text/plain; charset=utf-8')
     .header('cache-control', 'no-store')
     .send(Readable.from(logText(buffer, first, signal, reply), { objectMode: false }));
-}
-
-/** Asks the agent; the command is cancelled when the signal aborts, and with it the reading in the cluster. */
-async function openLogs(
-  context: RouteContext,
-  request: FastifyRequest,
-  cluster: Cluster,
-  payload: LogsCommand,
-  signal: AbortSignal,
-): Promise<LogBuffer> {
-  const { relays, dispatcher, requests } = context;
-  const buffer = new LogBuffer(MAX_BUFFER_BYTES);
-  let commandId: string | undefined;
-  const leave = (): void => {
-    if (commandId === undefined) return;
-    relays.remove(commandId);
-    if (buffer.outcome !== undefined) return;
-    dispatcher.cancel(cluster.id, commandId).catch((error: unknown) => {
-      request.log.error({ err: error, command: commandId }, 'logs could not be cancelled');
-    });
-  };
-  signal.addEventListener('abort', leave, { once: true });
-  const origin = { ...originOf(request, cluster, false), idempotencyKey: null };
-  try {
-    await requests.logs(origin, payload, (id) => {
-      commandId = id;
-      relays.add(cluster.id, id, buffer); // before the command exists, so that nothing is missed
-    });
-  } catch (error) {
-    if (commandId !== undefined) relays.remove(commandId);
-    throw error;
-  }
-  if (signal.aborted) leave();
-  return buffer;
 }
 
 async function* logText(

@@ -176,6 +176,54 @@ describe('streams of a cluster', () => {
     await waitFor(() => reader.ended);
   });
 
+  it('goes on behind the last line when the process of the agent ended, until the reader goes', async () => {
+    const abort = new AbortController();
+    const query = 'pod=web-1&namespace=default&follow=true&tail_lines=5&limit_bytes=100';
+    const calling = fetch(`${base}/logs?${query}`, { headers: rig.owner.headers, signal: abort.signal });
+    const first = await agent.next('logs');
+    const say = (commandId: string, seq: number, data: string, position: string): string =>
+      agent.say('command_output', { command_id: commandId, seq, stream: 'log', encoding: 'utf8', data, position });
+    say(first.id, 1, 'one\n', 'behind one');
+    const reader = (await calling).body?.getReader();
+    let text = '';
+    const read = async (until: string): Promise<void> => {
+      while (!text.includes(until)) text += Buffer.from((await reader?.read())?.value ?? []).toString();
+    };
+    await read('one\n');
+    agent.cut();
+    agent = await connectAgent({ port: rig.port, token: cluster.token, clusterId: cluster.id });
+    agent.hello('instance-2', [first.id]);
+    agent.result(first.id, 'lost', { command: 'logs', error: { code: 'LOST', message: 'The agent restarted' } });
+    const second = await agent.next('logs');
+    expect(second.payload).toMatchObject({ pod: 'web-1', follow: true, resume_after: 'behind one', limit_bytes: 96 });
+    expect(second.payload).not.toHaveProperty('tail_lines');
+    say(second.id, 1, 'two\n', 'behind two');
+    await read('two\n');
+    agent.result(second.id, 'cancelled', { command: 'logs', error: { code: 'CANCELLED', message: 'it stops' } });
+    await waitFor(() => agent.of('logs').length === 2);
+    const third = agent.of('logs')[1];
+    expect(third?.payload).toMatchObject({ resume_after: 'behind two' });
+    say(String(third?.id), 1, 'three\n', 'behind three');
+    await read('three\n');
+    expect(text).toBe('one\ntwo\nthree\n');
+    abort.abort();
+    expect(await agent.next('cancel')).toMatchObject({ payload: { command_id: third?.id } });
+  });
+
+  it('asks an agent that ends each time it is asked no more', async () => {
+    const answer = fetch(`${base}/logs?pod=web-1&namespace=default&follow=true`, { headers: rig.owner.headers });
+    let asked = 0;
+    await waitFor(async () => {
+      const commands = agent.of('logs');
+      for (const { id } of commands.slice(asked)) {
+        agent.result(id, 'lost', { command: 'logs', error: { code: 'LOST', message: 'The agent restarted' } });
+      }
+      asked = commands.length;
+      return asked === 6;
+    });
+    expect(await (await answer).text()).toBe('[the logs ended: The agent restarted]\n');
+  });
+
   it('gives logs as text while they come, and cancels when the reader goes', async () => {
     const abort = new AbortController();
     const calling = fetch(`${base}/logs?pod=web-1&namespace=default&follow=true&tail_lines=5`, {

@@ -36,6 +36,8 @@ export const commandOutputSchema = Type.Object({
   data: Type.String(),
   dropped_bytes: Type.Optional(count),
   dropped_lines: Type.Optional(count),
+  /** Of logs that are followed: where its last line stands, for `resume_after`; only an agent can read it. */
+  position: Type.Optional(Type.String({ maxLength: 256 })),
 });
 export type CommandOutput = Static<typeof commandOutputSchema>;
 

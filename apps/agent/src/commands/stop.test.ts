@@ -1,0 +1,19 @@
+import { describe, expect, it } from 'vitest';
+import { startTestAgent, TestPlatform } from '../testing/index.ts';
+
+describe('an agent that stops', () => {
+  it('refuses what comes, but leaves logs that are followed to the next process', async () => {
+    const platform = await TestPlatform.start({ acknowledgeEvents: false }); // so it waits a moment for that
+    const test = await startTestAgent({ platformUrl: platform.url });
+    await platform.waitForMessage('heartbeat');
+    const stopped = test.stop();
+    await platform.waitForMessage('event', ({ event_type: type }) => type === 'agent_stopping');
+    platform.send('logs', { pod: 'web', namespace: 'default', container: 'web', follow: true }, 'cmd-logs');
+    platform.send('exec', { pod: 'web', namespace: 'default', container: 'web', command: ['ls'] }, 'cmd-exec');
+    await platform.waitForMessage('command_ack', ({ command_id: id }) => id === 'cmd-exec');
+    await stopped;
+    const acks = platform.messages('command_ack').map(({ command_id: id, state }) => ({ id, state }));
+    expect(acks).toEqual([{ id: 'cmd-exec', state: 'rejected' }]);
+    await platform.close();
+  });
+});
