@@ -14,6 +14,12 @@ export const WORKER = 'worker';
 /** Its log counts; commands write into its journal. */
 const WORKER_SCRIPT = 'touch /tmp/journal; i=0; while true; do echo n-$i; i=$((i+1)); sleep 0.1; done';
 
+/** Nothing is refused because it comes often, and nothing forgotten before it was looked at. */
+const CLUSTERS = {
+  connects_per_minute: 10_000,
+  retention: { commands_per_cluster: 1_000_000, events_per_cluster: 1_000_000 },
+};
+
 /** A real cluster, a platform and an agent as processes of their own, and the link between the two. */
 export interface World {
   readonly kubernetes: Kubernetes;
@@ -91,7 +97,7 @@ async function prepareNamespace({ kubectl }: Kubernetes, client: KubeClient): Pr
 /** A platform whose data outlive it. */
 async function managedPlatform(folder: string, link: FaultyLink) {
   const config = join(folder, 'platform.yaml');
-  await writeFile(config, JSON.stringify({ clusters: { connects_per_minute: 10_000 } })); // JSON is YAML
+  await writeFile(config, JSON.stringify({ clusters: CLUSTERS })); // JSON is YAML
   const api = new PlatformApi();
   let running: RunningPlatform | null = null;
   const start = async (): Promise<void> => {
