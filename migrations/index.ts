@@ -25,6 +25,7 @@ import { sandboxEgress } from './0059-sandbox-egress.ts';
 import { clusterTunnels } from './0067-cluster-tunnels.ts';
 import { clusterOutbox } from './0068-cluster-outbox.ts';
 import { sentOutbox } from './0069-sent-outbox.ts';
+import { clusterWarnings } from './0070-cluster-warnings.ts';
 
 /** Every migration, imported by name so that a bundle carries them all. Each file exports one `Migration`. */
 export const migrations: readonly Migration[] = [
@@ -54,4 +55,5 @@ export const migrations: readonly Migration[] = [
   clusterTunnels,
   clusterOutbox,
   sentOutbox,
+  clusterWarnings,
 ];

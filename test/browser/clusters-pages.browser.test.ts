@@ -110,6 +110,26 @@ describeRequiring(['chromium'], 'clusters in the console', () => {
     await opened.expectNoFault();
   });
 
+  it('warns of a clock that differs and of rights that the agent lacks, until neither is so', async () => {
+    await using opened = await openConsole(browser, platform);
+    const { page } = opened;
+    await signIn(page, platform, clusterPath());
+    const status = { nodes: 3, pods: 41, services: 12, health: 'healthy' };
+    agent.clockSkewMs = 3_600_000;
+    agent.heartbeat(0.42);
+    const reason = 'nodes is forbidden: User "agent" cannot list resource "nodes"';
+    agent.say('cluster_status', { ...status, limitations: [{ feature: 'events of nodes', reason }] });
+    const warnings = page.getByRole('region', { name: 'Warnings' });
+    await warnings.getByText(/The clock of the agent is 3[56]\d\d s ahead/).waitFor();
+    await warnings.getByText(`The agent leaves out events of nodes: ${reason}`).waitFor();
+    await screenshot(page, 'light-cluster-warnings');
+    await opened.expectNoFault();
+    agent.clockSkewMs = 0;
+    agent.heartbeat(0.42);
+    agent.say('cluster_status', status);
+    await warnings.waitFor({ state: 'detached' });
+  });
+
   async function fillForm(page: Page, project: string, manifest = MANIFEST): Promise<void> {
     await page.getByRole('heading', { name: 'Deploy a manifest' }).waitFor();
     await page.getByLabel('Project').fill(project);

@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { connectAgent } from '@svc/clusters/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startCommandStore, type CommandStore } from './command-store.ts';
 
@@ -42,6 +43,23 @@ describe('svc cluster and svc deploy, before an agent has come', () => {
       stderr: expect.stringContaining('svc cluster ls shows') as string,
     });
     expect(await fails(['cluster', 'add', 'first'])).toMatchObject({ exitCode: 1 });
+  });
+
+  it('shows what is wrong with an agent', async () => {
+    const added = JSON.parse(await store.svc.answer(['cluster', 'add', 'late', '--json'])) as {
+      id: string;
+      token: string;
+    };
+    const port = Number(new URL(store.platform.ready.url).port);
+    const agent = await connectAgent({ port, token: added.token, clusterId: added.id });
+    agent.clockSkewMs = -3_600_000;
+    agent.hello('instance-late');
+    agent.heartbeat();
+    await expect
+      .poll(() => store.svc.answer(['cluster', 'status', 'late']), { timeout: 60_000 })
+      .toMatch(/^Warning +The clock of the agent is 3[56]\d\d s behind the platform's/m);
+    await agent.close();
+    await store.svc.answer(['cluster', 'rm', 'late']);
   });
 
   it('says that the agent is away, or leaves the deployment for it', async () => {

@@ -8,6 +8,7 @@ import {
   type Hello,
 } from '@svc/protocol';
 import { boundedDetails, timeOf } from '../domain/bounded-report.ts';
+import { clockSkewOf } from '../domain/cluster-warnings.ts';
 import { eventsKey, type Changes } from '../domain/changes.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { ConnectionStore } from '../domain/cluster.ts';
@@ -84,11 +85,13 @@ export class AgentMessages implements SessionHandlers {
           clusterId,
           at,
           reading: { status, cpuUsage, memoryUsage, activePods },
+          clockSkewSeconds: clockSkewOf(message.timestamp, clock.nowMs()),
         });
       }
       case 'cluster_status': {
-        const { kubernetes_version: kubernetesVersion = null, ...inventory } = message.payload;
-        return reports.write({ kind: 'inventory', clusterId, inventory: { ...inventory, at }, kubernetesVersion });
+        const { kubernetes_version: kubernetesVersion = null, limitations = [], ...counts } = message.payload;
+        const inventory = { ...counts, limitations, at };
+        return reports.write({ kind: 'inventory', clusterId, inventory, kubernetesVersion });
       }
       case 'event':
         return this.#event(session, message.id, message.timestamp, message.payload);

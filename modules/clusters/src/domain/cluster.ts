@@ -1,3 +1,4 @@
+import type { Limitation } from '@svc/protocol';
 import type { Page, PageRequest } from './paging.ts';
 
 /** `svc` = said hello and knows the additive messages; `contract` = only the contract's six types. */
@@ -16,6 +17,8 @@ export interface Inventory {
   nodes: number;
   pods: number;
   services: number;
+  /** What the agent leaves out, and why. */
+  limitations: readonly Limitation[];
   at: string;
 }
 
@@ -40,6 +43,8 @@ export interface Cluster {
   capabilities: string[];
   heartbeat: HeartbeatReading | null;
   inventory: Inventory | null;
+  /** By how much the agent's clock is ahead of ours, at its last heartbeat. */
+  clockSkewSeconds: number | null;
 }
 
 export type ClusterStatus = 'pending' | 'online' | 'offline';

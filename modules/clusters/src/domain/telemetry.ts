@@ -13,7 +13,7 @@ export interface ClusterEvent {
 
 /** What an agent reported, to be written. Reports of one batch are committed together, in their order. */
 export type Report =
-  | { kind: 'heartbeat'; clusterId: string; at: string; reading: HeartbeatReading }
+  | { kind: 'heartbeat'; clusterId: string; at: string; reading: HeartbeatReading; clockSkewSeconds: number }
   | { kind: 'inventory'; clusterId: string; inventory: Inventory; kubernetesVersion: string | null }
   | {
       kind: 'event';

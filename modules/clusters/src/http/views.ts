@@ -1,5 +1,6 @@
 import { Type, type Static } from 'typebox';
 import { clusterStatusAt, isConnectedAt, type Cluster } from '../domain/cluster.ts';
+import { warningsOf } from '../domain/cluster-warnings.ts';
 import type { Command, Deployment } from '../domain/command.ts';
 import type { ClusterEvent, HeartbeatPoint } from '../domain/telemetry.ts';
 
@@ -37,6 +38,17 @@ export const clusterSchema = Type.Object({
       active_pods: Type.Integer(),
     }),
   ),
+  clock_skew_seconds: nullable(
+    Type.Integer({ description: 'By how much the clock of the agent is ahead of that of the platform' }),
+  ),
+  warnings: Type.Array(
+    Type.Object({
+      code: Type.Union([Type.Literal('CLOCK_SKEW'), Type.Literal('LIMITED')], {
+        description: 'CLOCK_SKEW: the clocks differ by a minute or more; LIMITED: the agent lacks a right',
+      }),
+      message: Type.String(),
+    }),
+  ),
 });
 
 export function viewCluster(cluster: Cluster, now: Date, offlineAfterMs: number): Static<typeof clusterSchema> {
@@ -68,6 +80,8 @@ export function viewCluster(cluster: Cluster, now: Date, offlineAfterMs: number)
             memory_usage: heartbeat.memoryUsage,
             active_pods: heartbeat.activePods,
           },
+    clock_skew_seconds: cluster.clockSkewSeconds,
+    warnings: warningsOf(cluster),
   };
 }
 

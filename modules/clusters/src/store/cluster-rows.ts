@@ -1,3 +1,4 @@
+import type { Limitation } from '@svc/protocol';
 import type { AgentProtocol, Cluster } from '../domain/cluster.ts';
 import type { ClusterRow } from './tables.ts';
 
@@ -36,7 +37,9 @@ export function toCluster(row: ClusterRow): Cluster {
             nodes: row.nodes ?? 0,
             pods: row.pods ?? 0,
             services: row.services ?? 0,
+            limitations: row.limitations === null ? [] : (JSON.parse(row.limitations) as Limitation[]), // a report's own
             at: row.status_at,
           },
+    clockSkewSeconds: row.clock_skew_seconds,
   };
 }

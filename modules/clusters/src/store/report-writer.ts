@@ -25,12 +25,12 @@ type Of<Kind extends Report['kind']> = Extract<Report, { kind: Kind }>;
 
 async function writeHeartbeat(
   transaction: Transaction<ClusterTables>,
-  { clusterId, at, reading }: Of<'heartbeat'>,
+  { clusterId, at, reading, clockSkewSeconds }: Of<'heartbeat'>,
 ): Promise<void> {
   const numbers = { cpu_usage: reading.cpuUsage, memory_usage: reading.memoryUsage, active_pods: reading.activePods };
   const { numUpdatedRows } = await transaction
     .updateTable('cluster')
-    .set({ last_seen_at: at, heartbeat_status: reading.status, ...numbers })
+    .set({ last_seen_at: at, heartbeat_status: reading.status, clock_skew_seconds: clockSkewSeconds, ...numbers })
     .where('id', '=', clusterId)
     .executeTakeFirst();
   if (numUpdatedRows === 0n) return;
@@ -52,6 +52,7 @@ async function writeInventory(
       nodes: inventory.nodes,
       pods: inventory.pods,
       services: inventory.services,
+      limitations: inventory.limitations.length === 0 ? null : JSON.stringify(inventory.limitations),
       status_at: inventory.at,
       last_seen_at: inventory.at,
       ...(kubernetesVersion === null ? {} : { kubernetes_version: kubernetesVersion }),

@@ -50,7 +50,7 @@ function event(messageId: string, sequence: number | null, outboxId = 'outbox-1'
 
 function heartbeat(at: string, cpuUsage: number): Report {
   const reading = { status: 'healthy', cpuUsage, memoryUsage: 0.5, activePods: 10 };
-  return { kind: 'heartbeat', clusterId: 'cls-1', at, reading };
+  return { kind: 'heartbeat', clusterId: 'cls-1', at, reading, clockSkewSeconds: 0 };
 }
 
 async function addCluster(stores: Stores, id = 'cls-1', workspaceUuid = 'workspace-1'): Promise<void> {

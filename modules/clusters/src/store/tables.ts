@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
 
-/** Rows as the migrations 0030 to 0032 and 0067 make them. Times are ISO 8601 UTC text, flags are 0 and 1, JSON is text. */
+/** Rows as the migrations 0030 to 0032 and 0067 to 0070 make them. Times are ISO 8601 UTC text, flags are 0 and 1, JSON is text. */
 export interface ClusterTables {
   cluster: ClusterRow;
   cluster_token: { hash: string; cluster_id: string; created_at: string; expires_at: string | null };
@@ -92,6 +92,8 @@ export interface ClusterRow {
   pods: number | null;
   services: number | null;
   status_at: string | null;
+  limitations: string | null;
+  clock_skew_seconds: number | null;
   event_sequence: number;
   outbox_id: string | null;
   outbox_sequence: number;

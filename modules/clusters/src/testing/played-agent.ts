@@ -25,6 +25,8 @@ export class PlayedAgent {
   closeCode: number | undefined;
   closeReason = '';
   pings = 0;
+  /** By how much its clock is ahead. */
+  clockSkewMs = 0;
   #ids = 0;
 
   constructor(socket: WebSocket) {
@@ -44,7 +46,7 @@ export class PlayedAgent {
 
   /** Sends one envelope and answers its id. */
   say(type: string, payload: object, id = `msg-${(this.#ids += 1)}`): string {
-    this.socket.send(JSON.stringify({ type, id, timestamp: new Date().toISOString(), payload }));
+    this.socket.send(JSON.stringify({ type, id, timestamp: this.#now(), payload }));
     return id;
   }
 
@@ -75,7 +77,7 @@ export class PlayedAgent {
   }
 
   result(commandId: string, status = 'succeeded', extra: object = {}): string {
-    const at = new Date().toISOString();
+    const at = this.#now();
     return this.say('command_result', {
       command_id: commandId,
       command: 'deploy',
@@ -85,6 +87,10 @@ export class PlayedAgent {
       duration_ms: 5,
       ...extra,
     });
+  }
+
+  #now(): string {
+    return new Date(Date.now() + this.clockSkewMs).toISOString();
   }
 
   of(type: string): Received[] {

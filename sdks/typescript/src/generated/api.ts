@@ -2644,6 +2644,12 @@ export interface ClusterOperations {
           "memory_usage": number;
           "active_pods": number;
         } | null;
+        "clock_skew_seconds": number | null;
+        "warnings": ({
+          /** CLOCK_SKEW: the clocks differ by a minute or more; LIMITED: the agent lacks a right */
+          "code": "CLOCK_SKEW" | "LIMITED";
+          "message": string;
+        })[];
       })[];
       "next_cursor": string | null;
     };
@@ -2683,6 +2689,12 @@ export interface ClusterOperations {
         "memory_usage": number;
         "active_pods": number;
       } | null;
+      "clock_skew_seconds": number | null;
+      "warnings": ({
+        /** CLOCK_SKEW: the clocks differ by a minute or more; LIMITED: the agent lacks a right */
+        "code": "CLOCK_SKEW" | "LIMITED";
+        "message": string;
+      })[];
       /** The token of the agent; shown this once */
       "token": string;
       "install": {
@@ -2724,6 +2736,12 @@ export interface ClusterOperations {
         "memory_usage": number;
         "active_pods": number;
       } | null;
+      "clock_skew_seconds": number | null;
+      "warnings": ({
+        /** CLOCK_SKEW: the clocks differ by a minute or more; LIMITED: the agent lacks a right */
+        "code": "CLOCK_SKEW" | "LIMITED";
+        "message": string;
+      })[];
     };
   };
   /** Remove a cluster with its history and end its agent */
@@ -3233,6 +3251,12 @@ export interface ClusterOperations {
           "memory_usage": number;
           "active_pods": number;
         } | null;
+        "clock_skew_seconds": number | null;
+        "warnings": ({
+          /** CLOCK_SKEW: the clocks differ by a minute or more; LIMITED: the agent lacks a right */
+          "code": "CLOCK_SKEW" | "LIMITED";
+          "message": string;
+        })[];
       };
       "heartbeats": ({
         "at": string;

@@ -34,7 +34,10 @@ function linesOf({ cluster }: ClusterStatus, nowMs: number): string[] {
     ['CPU', heartbeat === null ? null : percent(heartbeat.cpu_usage)],
     ['Memory', heartbeat === null ? null : percent(heartbeat.memory_usage)],
   ];
-  return fields.map(([label, value]) => `${label.padEnd(12)}${value === null ? '-' : printable(String(value))}`);
+  return [
+    ...fields.map(([label, value]) => `${label.padEnd(12)}${value === null ? '-' : printable(String(value))}`),
+    ...cluster.warnings.map(({ message }) => `Warning     ${printable(message)}`),
+  ];
 }
 
 function percent(fraction: number): string {

@@ -10,6 +10,7 @@ import { formatCount } from '../../../ui/format-number.ts';
 import { Definitions, Panel, Section } from '../../../ui/page.tsx';
 import { AbsoluteTime, RelativeTime } from '../../../ui/time.tsx';
 import { ClusterPage } from '../detail/cluster-page.tsx';
+import { ClusterWarnings } from '../detail/cluster-warnings.tsx';
 import { HeartbeatHistory } from './heartbeat-history.tsx';
 
 export function ClusterOverviewPage() {
@@ -17,6 +18,7 @@ export function ClusterOverviewPage() {
     <ClusterPage current="overview" actions={(cluster) => <DeployLink cluster={cluster} />}>
       {(cluster) => (
         <>
+          <ClusterWarnings cluster={cluster} />
           {cluster.status !== 'pending' && <HeartbeatHistory cluster={cluster} />}
           <Section title="Facts">
             <Panel>
