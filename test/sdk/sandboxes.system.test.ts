@@ -149,7 +149,11 @@ describeRequiring(['linux', 'root'], 'the SDK’s client of sandboxes', () => {
     const stranger = createClient({ baseUrl: platform.ready.url, credential: { kind: 'token', token: 'wrong' } });
     await expect(stranger.sandboxes.of(sandbox.id).terminal()).rejects.toMatchObject({ status: 401 });
     await expect(svc.sandboxes.of('sbx_aaaaaaaaaaaaaaaaaaaaaaaaaa').terminal()).rejects.toMatchObject({ status: 404 });
-    await expect(sandbox.terminal({ session: 'gone', since: 7 })).rejects.toMatchObject({ code: 'SESSION_NOT_FOUND' });
+    for (const wish of [{ since: 7 }, { readOnly: true }]) {
+      const joining = sandbox.terminal({ session: 'gone', ...wish });
+      await expect(joining).rejects.toMatchObject({ status: 404, code: 'SESSION_NOT_FOUND' });
+    }
+    await expect(sandbox.terminal({ session: 'two words' })).rejects.toMatchObject({ status: 400 });
     expect(await (await sandbox.spawn(['no-such-program'])).ended).toMatchObject({ exitCode: 127 });
   });
 

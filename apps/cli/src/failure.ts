@@ -45,8 +45,7 @@ export function describeExpected(error: unknown): string | null {
     const request = error.status >= 500 && error.requestId !== null ? ` [request ${error.requestId}]` : '';
     return printable(`${error.message.replace(/\.$/, '')}${issues}${hint === undefined ? '' : ` (${hint})`}${request}`);
   }
-  if (error instanceof NetworkError)
-    return `${error.message}: ${causeOf(error)} (is it running, and is SVC_URL right?)`;
+  if (error instanceof NetworkError) return `${describeNetwork(error)} (is it running, and is SVC_URL right?)`;
   if (error instanceof SvcError) return printable(error.message);
   if (error instanceof Error && 'code' in error && typeof error.code === 'string')
     return printable(describeSystem(error));
@@ -77,6 +76,11 @@ function issuesOf({ details, message }: ApiError): string {
     return said ? [] : [`${String(field)}: ${String(issue)}`];
   });
   return texts.length === 0 ? '' : `: ${texts.join('; ')}`;
+}
+
+function describeNetwork(error: NetworkError): string {
+  const cause = causeOf(error);
+  return cause === error.message ? cause : `${error.message}: ${cause}`;
 }
 
 /** The innermost reason, such as `connect ECONNREFUSED 127.0.0.1:4000`. */

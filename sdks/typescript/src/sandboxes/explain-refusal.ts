@@ -2,6 +2,15 @@ import { apiErrorOf, NetworkError } from '../errors.ts';
 import { pathOf, type SandboxTransport } from './sandbox-transport.ts';
 import type { SandboxInfo, TerminalSession } from './sandbox-types.ts';
 
+export interface ExplainOptions {
+  session: string | undefined;
+  /** Only a session that is there was wanted, as by those who look on and those who come back. */
+  joins: boolean;
+  signal: AbortSignal | undefined;
+}
+
+const SESSION_NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/;
+
 /**
  * The error of a WebSocket that did not open: its owner is not told the status of the answer, so the same is asked of the
  * API. 401, 403 and 404 come as from any other call.
@@ -10,11 +19,7 @@ export async function explainRefusal(
   transport: SandboxTransport,
   id: string,
   error: unknown,
-  {
-    session,
-    since,
-    signal,
-  }: { session: string | undefined; since: number | undefined; signal: AbortSignal | undefined },
+  { session, joins, signal }: ExplainOptions,
 ): Promise<unknown> {
   if (!(error instanceof NetworkError)) return error;
   try {
@@ -22,7 +27,11 @@ export async function explainRefusal(
     if (status !== 'running') {
       return refusal(409, 'SANDBOX_NOT_RUNNING', `The sandbox is not running: its status is ${status}`);
     }
-    if (session === undefined || since === undefined) return error;
+    if (session === undefined) return error;
+    if (!SESSION_NAME.test(session)) {
+      return refusal(400, 'INVALID_FIELD', 'Invalid session: has 1 to 64 letters, digits, _, . and -');
+    }
+    if (!joins) return error;
     const { terminals } = await transport.call<{ terminals: TerminalSession[] }>('GET', `${pathOf(id)}/terminals`);
     if (terminals.some((each) => each.session === session)) return error;
     return refusal(404, 'SESSION_NOT_FOUND', `There is no terminal session ${session}`);

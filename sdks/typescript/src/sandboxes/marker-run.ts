@@ -33,7 +33,7 @@ export async function markerRun(
   const startedAtMs = performance.now();
   const { signal } = options;
   const shell = await RawShell.open(transport, id, signal).catch(async (error: unknown) => {
-    throw await explainRefusal(transport, id, error, { session: undefined, since: undefined, signal });
+    throw await explainRefusal(transport, id, error, { session: undefined, joins: false, signal });
   });
   try {
     await prepare(shell, nonce, base, command, options);

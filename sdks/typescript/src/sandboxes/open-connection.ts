@@ -23,9 +23,11 @@ export async function openConnection(
   try {
     return await V1Connection.open(transport, id, request, listener);
   } catch (error) {
-    const reason = await explainRefusal(transport, id, error, request);
+    const { session, since, signal, query } = request;
+    const joins = since !== undefined || query['mode'] === 'ro';
+    const reason = await explainRefusal(transport, id, error, { session, joins, signal });
     // The sandbox runs, and the caller may: then it is the subprotocol that was not taken.
-    if (reason !== error || !(error instanceof NetworkError) || request.session !== undefined) throw reason;
+    if (reason !== error || !(error instanceof NetworkError) || session !== undefined) throw reason;
     const connection = await RawConnection.open(transport, id, request, listener);
     transport.contractOnly = true;
     return connection;

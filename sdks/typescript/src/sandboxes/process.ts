@@ -42,7 +42,7 @@ export class SandboxProcess {
     try {
       process.#connection = await V1Connection.open(transport, id, { query, signal }, process.#listener(signal));
     } catch (error) {
-      throw await explainRefusal(transport, id, error, { session: undefined, since: undefined, signal });
+      throw await explainRefusal(transport, id, error, { session: undefined, joins: false, signal });
     }
     const abort = (): void => process.kill();
     signal?.addEventListener('abort', abort, { once: true });
