@@ -111,7 +111,7 @@ function Under({ sandbox: { status, error, image_progress: progress } }: { sandb
     const { title, remedy } = faultWords(error);
     return (
       <span className={classNames(styles['under'], styles['underDanger'])} title={`${error.message}. ${remedy}`}>
-        {title}. {remedy}
+        {title}
       </span>
     );
   }

@@ -1,3 +1,4 @@
+import type { TerminalSession } from '@svc/sdk';
 import { describeError } from '../../../ui/form-error.tsx';
 import type { TerminalState } from './use-terminal.ts';
 
@@ -31,7 +32,11 @@ export function endingOf(state: TerminalState): Ending | null {
   }
 }
 
-/** Such as `bash 42`: a shell and its process. */
-export function sessionLabel({ shell, pid }: { shell: string; pid: number }): string {
+/** What the platform calls a session that nobody gave a name. */
+const MADE_NAME = /^s[0-9a-f]{8,}$/;
+
+/** Its name where somebody gave it one, else such as `bash 42`: a shell and its process. */
+export function sessionLabel({ session, shell, pid }: Pick<TerminalSession, 'session' | 'shell' | 'pid'>): string {
+  if (!MADE_NAME.test(session)) return session;
   return `${shell.slice(shell.lastIndexOf('/') + 1)} ${pid}`;
 }
