@@ -30,6 +30,18 @@ export async function openConsole(
 ): Promise<ConsolePage> {
   const { expectedStatuses = [], ...contextOptions } = options;
   const context = await browser.newContext({ baseURL: platform.url, ...contextOptions });
+  // Chromium gives up what it is loading when an interface of the machine comes or goes, as sandboxes' do, and a page
+  // without a style sheet asks for none again. Loaded from here, the console's own files do not know of that.
+  await context.route(
+    (url) => url.origin === platform.url && url.pathname.startsWith('/assets/'),
+    async (route) => {
+      try {
+        await route.fulfill({ response: await route.fetch() });
+      } catch {
+        await route.abort().catch(() => undefined); // the page or the platform is gone
+      }
+    },
+  );
   const page = await context.newPage();
   const faults: string[] = [];
   page.on('pageerror', (error) => faults.push(`thrown: ${error.message}`));
