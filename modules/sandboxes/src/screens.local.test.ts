@@ -1,7 +1,7 @@
 import type { Worker } from 'node:worker_threads';
 import { createMetrics, type Metrics } from '@svc/telemetry';
 import { skippedTitle, waitFor } from '@svc/testing';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { localDriverReason } from './testing/local-subject.ts';
 import { startPlatform, type TestPlatform } from './testing/platform.ts';
 import { TerminalClient } from './testing/terminal-client.ts';
@@ -78,6 +78,10 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     const created = await platform.call('POST', '/api/sandboxes?wait_ms=30000', { body: { image: 'debian' } });
     id = created.body['id'];
     await run(`cat > /tmp/frame <<'END'\n${FRAME}\nEND`);
+  });
+  afterEach(async () => {
+    const { body } = await platform.call('GET', `/api/sandboxes/${id}/terminals`);
+    await Promise.all((body['terminals'] as { session: string }[]).map(({ session }) => end(session)));
   });
   afterAll(async () => {
     process.off('worker', seen);
@@ -166,6 +170,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     const viewers = [await open('?session=hostile&mode=ro'), await open('?session=good&mode=ro')] as const;
     await waitFor(() => viewers[0].text().includes('last'), { timeoutMs: 120_000 });
     await waitFor(() => viewers[1].offset() === good.offset());
+    expect(viewers[1].ready()).toMatchObject({ screen: { exact: true } });
     expect(viewers[1].state()).toEqual(good.state());
     await Promise.all(['hostile', 'good'].map(end));
     await Promise.all([...viewers, hostile, good].map(({ client }) => client.closed));

@@ -1,4 +1,4 @@
-/** To the thread that keeps screens; obeyed in order. */
+/** To the thread that keeps screens; those of one screen are obeyed in order, screens in turn. */
 export type ScreenOrder =
   | { readonly kind: 'size'; readonly screen: number; readonly cols: number; readonly rows: number }
   | { readonly kind: 'feed'; readonly screen: number; readonly bytes: Uint8Array }
@@ -6,7 +6,7 @@ export type ScreenOrder =
   | { readonly kind: 'draw'; readonly screen: number }
   | { readonly kind: 'forget'; readonly screen: number };
 
-/** From it; every order but `forget` is answered by one of them, in order. */
+/** From it; every order but `forget` is answered by one of them. */
 export type ScreenAnswer =
   | { readonly kind: 'done'; readonly screen: number; readonly fedBytes: number }
   | { readonly kind: 'drawn'; readonly screen: number; readonly bytes: Uint8Array }

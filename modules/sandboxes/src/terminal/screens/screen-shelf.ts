@@ -2,7 +2,7 @@ import type { ScreenAnswer, ScreenOrder, ScreenRefusal } from './screen-messages
 import { Screen } from './screen.ts';
 
 /** Of processor time for one piece of output, which usually takes some milliseconds. */
-const MAX_FEED_MS = 2_000;
+const MAX_FEED_MS = 500;
 
 /** The screens of one thread. What is refused once is forgotten, and refused from then on. */
 export class ScreenShelf {

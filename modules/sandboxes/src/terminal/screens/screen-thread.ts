@@ -1,8 +1,8 @@
 import { Worker } from 'node:worker_threads';
 import type { ScreenAnswer, ScreenOrder } from './screen-messages.ts';
 
-/** An order that is not answered for so long never will be: the thread is ended. */
-const MAX_ANSWER_MS = 20_000;
+/** A thread that answers nothing for so long never will: it is ended. */
+const MAX_ANSWER_MS = 60_000;
 const LIMITS = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 16 } as const;
 
 export interface ScreenThreadOptions {
@@ -16,8 +16,10 @@ export interface ScreenThreadOptions {
 export class ScreenThread {
   readonly #options: ScreenThreadOptions;
   #worker: Worker | null = null;
-  /** Whose orders are not answered yet, oldest first. */
-  #pending: number[] = [];
+  /** Orders that are not answered yet. */
+  #pending = 0;
+  /** The number of the screen that the thread is at work on, 0 when it waits. */
+  #current = new Int32Array(new SharedArrayBuffer(4));
   #cancelWatch: () => void = () => undefined;
 
   constructor(options: ScreenThreadOptions) {
@@ -28,8 +30,8 @@ export class ScreenThread {
     if (order.kind === 'forget' && this.#worker === null) return;
     const worker = (this.#worker ??= this.#start());
     if (order.kind !== 'forget') {
-      this.#pending.push(order.screen);
-      if (this.#pending.length === 1) this.#watch();
+      this.#pending += 1;
+      if (this.#pending === 1) this.#watch();
     }
     if (order.kind === 'feed') worker.postMessage(order, [order.bytes.buffer as ArrayBuffer]);
     else worker.postMessage(order);
@@ -43,7 +45,9 @@ export class ScreenThread {
   }
 
   #start(): Worker {
+    this.#current = new Int32Array(new SharedArrayBuffer(4));
     const worker = new Worker(new URL('./screen-worker.ts', import.meta.url), {
+      workerData: this.#current.buffer,
       resourceLimits: LIMITS,
       env: {},
       execArgv: [],
@@ -53,7 +57,7 @@ export class ScreenThread {
     let reason = 'the thread ended';
     worker.on('message', (answer: ScreenAnswer) => {
       if (this.#worker !== worker) return;
-      this.#pending.shift();
+      this.#pending -= 1;
       this.#watch();
       this.#options.answered(answer);
     });
@@ -65,21 +69,21 @@ export class ScreenThread {
   #watch(): void {
     this.#cancelWatch();
     this.#cancelWatch = () => undefined;
-    if (this.#pending.length === 0) return;
+    if (this.#pending === 0) return;
     const worker = this.#worker;
     this.#cancelWatch = this.#options.setTimer(() => void worker?.terminate(), MAX_ANSWER_MS);
   }
 
   #died(worker: Worker, reason: string): void {
     if (this.#worker !== worker) return;
-    const culprit = this.#pending[0] ?? null;
+    const culprit = this.#current[0] || null;
     this.#forget();
     this.#options.died(reason, culprit);
   }
 
   #forget(): void {
     this.#worker = null;
-    this.#pending = [];
+    this.#pending = 0;
     this.#cancelWatch();
     this.#cancelWatch = () => undefined;
   }

@@ -1,4 +1,5 @@
-import { parentPort } from 'node:worker_threads';
+import { parentPort, workerData } from 'node:worker_threads';
+import { OrderTurns } from './order-turns.ts';
 import type { ScreenOrder } from './screen-messages.ts';
 import { ScreenShelf } from './screen-shelf.ts';
 
@@ -7,7 +8,12 @@ const shelf = new ScreenShelf(() => {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1000;
 });
-parentPort?.on('message', (order: ScreenOrder) => {
+/** Whose order is obeyed, for the platform to know when this thread dies of it. */
+const current = new Int32Array(workerData as SharedArrayBuffer); // what `ScreenThread` gave it
+const turns = new OrderTurns((order) => {
+  current[0] = order.screen;
   const answer = shelf.obey(order);
+  current[0] = 0;
   if (answer !== null) parentPort?.postMessage(answer);
-});
+}, setImmediate);
+parentPort?.on('message', (order: ScreenOrder) => turns.add(order));

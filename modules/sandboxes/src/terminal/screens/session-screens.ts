@@ -8,7 +8,7 @@ import { SessionScreen, type Snapshot } from './session-screen.ts';
 const MAX_SCREENS = 64;
 /** What waits for the thread, of all sessions. */
 const MAX_WAITING_BYTES = 32 * 1024 * 1024;
-const MAX_DRAWING_MS = 10_000;
+const MAX_DRAWING_MS = 20_000;
 
 export interface SessionScreensOptions {
   readonly nowMs: () => number;
