@@ -82,10 +82,11 @@ export class ShellSession {
     cutLater(this.#client, graceMs);
   }
 
-  /** The caller may not any more: the process loses its input, and the client is told why. */
+  /** The caller may not any more: nothing passes from here on, also while the client takes its time to close. */
   take(refusal: AppError): void {
     this.#say({ type: 'error', ...describe(refusal) });
     this.close(SHELL_CLOSE_CODES.taken, 'the right to this shell was taken');
+    this.#leave();
   }
 
   #fromProcess(data: Buffer): void {
