@@ -134,7 +134,11 @@ export class Journal {
         : named.get(wish.name);
     for (const sandbox of this.sandboxes) {
       const record = find(sandbox);
-      if (record !== undefined) taken.add(record.id);
+      if (record !== undefined) {
+        taken.add(record.id);
+        // Killed before anybody was told its id.
+        if (sandbox.id === null && this.#killed.has(record.id)) sandbox.isDoubtful = true;
+      }
       findings.push(...judgeSandbox(sandbox, record));
     }
     for (const { id, name } of records) if (!taken.has(id)) findings.push(`nobody asked for sandbox ${id} (${name})`);
