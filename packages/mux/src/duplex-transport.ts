@@ -1,6 +1,7 @@
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { MuxTransport } from './transport.ts';
+import { YoungMemory } from './young-memory.ts';
 
 /** A session on a socket. `head` are bytes that were read from it already, such as those of an HTTP upgrade. */
 export function duplexTransport(duplex: Duplex, head?: Buffer): MuxTransport {
@@ -22,16 +23,17 @@ export function duplexTransport(duplex: Duplex, head?: Buffer): MuxTransport {
       duplex.on('close', over);
       duplex.on('drain', () => events.drain());
       if (head !== undefined && head.length > 0) duplex.unshift(head);
-      duplex.on('data', (chunk: Buffer) => events.data(chunk));
+      const memory = new YoungMemory();
+      duplex.on('data', (chunk: Buffer) => {
+        memory.took(chunk.length);
+        events.data(chunk);
+      });
       if (duplex.destroyed || duplex.readableEnded) queueMicrotask(over);
     },
-    write: (chunks) => {
+    write: (bytes, done) => {
       if (!duplex.writable) return false;
-      // All of one turn goes out in one vectored write.
-      duplex.cork();
-      for (const chunk of chunks) duplex.write(chunk);
-      duplex.uncork();
-      return !duplex.writableNeedDrain;
+      // Any other Duplex may hand the memory itself on to whoever reads.
+      return duplex instanceof Socket ? duplex.write(bytes, done) : duplex.write(bytes);
     },
     end: () => void duplex.end(),
     destroy: () => void duplex.destroy(),

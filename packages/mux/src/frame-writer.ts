@@ -1,4 +1,6 @@
+import { gather } from './batch-memory.ts';
 import { MUX_CODES, ProtocolViolation } from './errors.ts';
+import { appendData } from './frames.ts';
 import type { SessionStream } from './stream.ts';
 import type { MuxTransport } from './transport.ts';
 
@@ -20,8 +22,12 @@ export class FrameWriter {
   #controlBytes = 0;
   /** Streams with something to send, in the order of their turns. */
   readonly #ready = new Set<SessionStream>();
+  /** Streams that hold back without having anything here. */
+  readonly #waiting = new Set<SessionStream>();
   #isScheduled = false;
   #isFull = false;
+  /** While a batch is put together, whose streams may call whoever writes next. */
+  #isGathering = false;
   #isClosed = false;
 
   constructor(transport: MuxTransport, onWritten: (bytes: number) => void) {
@@ -45,13 +51,35 @@ export class FrameWriter {
     this.#schedule();
   }
 
+  /** Sends a copy of the bytes in this very moment; false, and nothing happens, where others would have to wait for it. */
+  sendNow(streamId: number, bytes: Buffer): boolean {
+    if (this.#isFull || this.#isClosed || this.#isGathering || this.#ready.size > 0) return false;
+    const chunks = this.#control;
+    appendData(chunks, streamId, [bytes], bytes.length);
+    this.#control = [];
+    this.#controlBytes = 0;
+    this.#send(chunks);
+    return true;
+  }
+
+  /** True while the transport takes more; else the stream hears of it as soon as it does. */
+  hasRoom(stream: SessionStream): boolean {
+    if (this.#isFull) this.#waiting.add(stream);
+    return !this.#isFull;
+  }
+
   forget(stream: SessionStream): void {
     this.#ready.delete(stream);
+    this.#waiting.delete(stream);
   }
 
   drained(): void {
     this.#isFull = false;
     this.#flush();
+    if (this.#isFull) return;
+    const waiting = [...this.#waiting];
+    this.#waiting.clear();
+    for (const stream of waiting) stream.emit('drain');
   }
 
   /** The last frame, in front of everything that waits; then nothing more is taken. */
@@ -68,6 +96,7 @@ export class FrameWriter {
     this.#control = [];
     this.#controlBytes = 0;
     this.#ready.clear();
+    this.#waiting.clear();
   }
 
   #schedule(): void {
@@ -85,25 +114,28 @@ export class FrameWriter {
       let bytes = this.#controlBytes;
       this.#control = [];
       this.#controlBytes = 0;
+      this.#isGathering = true;
       for (const stream of this.#ready) {
         if (bytes >= BATCH_BYTES) break;
         this.#ready.delete(stream);
         bytes += stream.emitFrames(chunks, TURN_BYTES);
         if (stream.canSend()) this.#ready.add(stream); // at the end: the others have their turn before
       }
-      this.#send(chunks, bytes);
+      this.#isGathering = false;
+      this.#send(chunks);
     }
   }
 
   #flushControl(): void {
-    if (this.#control.length > 0) this.#send(this.#control, this.#controlBytes);
+    if (this.#control.length > 0) this.#send(this.#control);
     this.#control = [];
     this.#controlBytes = 0;
   }
 
-  #send(chunks: Buffer[], bytes: number): void {
+  #send(chunks: readonly Buffer[]): void {
     if (chunks.length === 0) return;
-    this.#onWritten(bytes);
-    if (!this.#transport.write(chunks)) this.#isFull = true;
+    const { bytes, release } = gather(chunks);
+    this.#onWritten(bytes.length);
+    if (!this.#transport.write(bytes, release)) this.#isFull = true;
   }
 }

@@ -12,8 +12,7 @@ export interface MessageSocket {
 
 /** What may wait in the socket before the session is asked to hold back. */
 const HIGH_WATER_BYTES = 256 * 1024;
-const LARGE_BYTES = 8 * 1024;
-/** Few messages are larger, none by more than one chunk: a `maxPayload` of 1 MiB on the other side is enough. */
+/** A `maxPayload` of 1 MiB on the other side is enough. */
 const MESSAGE_BYTES = 256 * 1024;
 const NORMAL_CLOSURE = 1000;
 
@@ -47,11 +46,13 @@ export function messageTransport(socket: MessageSocket): MuxTransport {
         if (!isOver) events.drain();
       };
     },
-    write: (chunks) => {
+    write: (bytes, done) => {
       if (isOver) return false;
-      for (const message of messagesOf(chunks)) {
+      for (let offset = 0; offset < bytes.length; offset += MESSAGE_BYTES) {
+        const message = bytes.subarray(offset, offset + MESSAGE_BYTES);
         waitingBytes += message.length;
         socket.send(message, { binary: true, compress: false }, () => {
+          if (offset + MESSAGE_BYTES >= bytes.length) done();
           const wasFull = waitingBytes >= HIGH_WATER_BYTES;
           waitingBytes -= message.length;
           if (wasFull && waitingBytes < HIGH_WATER_BYTES) drained();
@@ -62,34 +63,6 @@ export function messageTransport(socket: MessageSocket): MuxTransport {
     end: () => socket.close(NORMAL_CLOSURE),
     destroy: () => socket.terminate(),
   };
-}
-
-/**
- * Small chunks go together in one message, large ones each in a message of its own: a message costs less than the copy
- * that would join them.
- */
-function messagesOf(chunks: readonly Buffer[]): Buffer[] {
-  const messages: Buffer[] = [];
-  let small: Buffer[] = [];
-  let smallBytes = 0;
-  const flush = (): void => {
-    const [only] = small;
-    if (only !== undefined) messages.push(small.length === 1 ? only : Buffer.concat(small, smallBytes));
-    small = [];
-    smallBytes = 0;
-  };
-  for (const chunk of chunks) {
-    if (chunk.length < LARGE_BYTES) {
-      small.push(chunk);
-      smallBytes += chunk.length;
-      if (smallBytes >= MESSAGE_BYTES) flush();
-    } else {
-      flush();
-      messages.push(chunk);
-    }
-  }
-  flush();
-  return messages;
 }
 
 /** `ws` gives a buffer by default; an array buffer or fragments where its owner chose so. */

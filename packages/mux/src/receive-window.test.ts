@@ -41,13 +41,22 @@ describe('ReceiveWindow', () => {
     expect(window.sizeBytes).toBe(MIB);
   });
 
+  it('does not grow for a burst: what lay in the memory of the kernel tells nothing of the link', () => {
+    const window = new ReceiveWindow(new GrowthBudget(64 * MIB), 16 * MIB, 0);
+    window.spend(MIB / 2);
+    window.taken(MIB / 2, 1, 5);
+    window.spend(MIB / 2);
+    window.taken(MIB / 2, 101, 5); // half a window in 50 ms, which is ten round trips
+    expect(window.sizeBytes).toBe(MIB);
+  });
+
   it('does not grow where bytes always wait for the reader: the window is not what slows it', () => {
     const window = new ReceiveWindow(new GrowthBudget(64 * MIB), 16 * MIB, 0);
     window.spend(MIB);
-    for (let round = 0; round < 3; round += 1) window.spend(window.taken(MIB / 2, round, 50));
+    for (let round = 1; round < 4; round += 1) window.spend(window.taken(MIB / 2, round * 60, 50));
     expect(window.sizeBytes).toBe(MIB);
-    window.taken(MIB / 2, 4, 50); // one half is left in the queue
-    window.taken(MIB / 2, 5, 50); // and now nothing
+    window.taken(MIB / 2, 240, 50); // one half is left in the queue
+    window.taken(MIB / 2, 300, 50); // and now nothing
     expect(window.sizeBytes).toBe(2 * MIB);
   });
 
@@ -56,12 +65,12 @@ describe('ReceiveWindow', () => {
     const [first, second] = [new ReceiveWindow(budget, 16 * MIB, 0), new ReceiveWindow(budget, 16 * MIB, 0)];
     for (const window of [first, second]) {
       window.spend(MIB / 2);
-      window.taken(MIB / 2, 1, 50);
+      window.taken(MIB / 2, 60, 50);
     }
     expect([first.sizeBytes, second.sizeBytes]).toEqual([2 * MIB, MIB]);
     first.release();
     second.spend(MIB / 2);
-    second.taken(MIB / 2, 2, 50);
+    second.taken(MIB / 2, 120, 50);
     expect(second.sizeBytes).toBe(2 * MIB);
   });
 });

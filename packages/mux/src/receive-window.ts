@@ -20,6 +20,9 @@ export class GrowthBudget {
   }
 }
 
+/** Over so long, since what arrives in one burst from the memory of the kernel tells nothing of the link. */
+const MEASURED_MS = 40;
+
 /** How much one stream may still be sent, and when to give it more. */
 export class ReceiveWindow {
   readonly #budget: GrowthBudget;
@@ -27,14 +30,15 @@ export class ReceiveWindow {
   #sizeBytes = INITIAL_WINDOW_BYTES;
   #creditBytes = INITIAL_WINDOW_BYTES;
   #takenBytes = 0;
-  /** Since the last grant the reader had taken all that had come, at least once. */
+  /** What was taken since then, and whether the reader had all that had come at least once. */
+  #measuredBytes = 0;
+  #measuredSinceMs: number;
   #wasEmpty = false;
-  #grantedAtMs: number;
 
   constructor(budget: GrowthBudget, maxBytes: number, nowMs: number) {
     this.#budget = budget;
     this.#maxBytes = maxBytes;
-    this.#grantedAtMs = nowMs;
+    this.#measuredSinceMs = nowMs;
   }
 
   get sizeBytes(): number {
@@ -49,23 +53,32 @@ export class ReceiveWindow {
   }
 
   /**
-   * The reader has taken bytes; answers the credit to give for it, mostly 0. Where half a window was used up within two
-   * round trips, it was the window that held the sender back, and it doubles; unless bytes always waited here: then it is
+   * The reader has taken bytes; answers the credit to give for it, mostly 0. Where half a window is used up within two
+   * round trips, it is the window that holds the sender back, and it doubles; unless bytes always waited here: then it is
    * the reader who is slow, and more of them would only fill memory.
    */
   taken(bytes: number, nowMs: number, roundTripMs: number | null): number {
     this.#takenBytes += bytes;
     if (this.#creditBytes + this.#takenBytes === this.#sizeBytes) this.#wasEmpty = true;
     if (this.#takenBytes * 2 < this.#sizeBytes) return 0;
-    const isTooSmall = this.#wasEmpty && roundTripMs !== null && nowMs - this.#grantedAtMs < 2 * roundTripMs;
-    const growth = isTooSmall ? this.#budget.take(Math.min(this.#sizeBytes, this.#maxBytes - this.#sizeBytes)) : 0;
-    const grant = this.#takenBytes + growth;
-    this.#sizeBytes += growth;
+    this.#measuredBytes += this.#takenBytes;
+    const grant = this.#takenBytes + this.#growth(nowMs, roundTripMs);
     this.#creditBytes += grant;
     this.#takenBytes = 0;
-    this.#wasEmpty = false;
-    this.#grantedAtMs = nowMs;
     return grant;
+  }
+
+  #growth(nowMs: number, roundTripMs: number | null): number {
+    const elapsedMs = nowMs - this.#measuredSinceMs;
+    if (elapsedMs < MEASURED_MS) return 0;
+    const isTooSmall =
+      this.#wasEmpty && roundTripMs !== null && this.#measuredBytes * 4 * roundTripMs > this.#sizeBytes * elapsedMs;
+    const growth = isTooSmall ? this.#budget.take(Math.min(this.#sizeBytes, this.#maxBytes - this.#sizeBytes)) : 0;
+    this.#sizeBytes += growth;
+    this.#measuredBytes = 0;
+    this.#measuredSinceMs = nowMs;
+    this.#wasEmpty = false;
+    return growth;
   }
 
   release(): void {

@@ -160,6 +160,8 @@ export class MuxSession {
       roundTripMs: () => this.#liveness.roundTripMs,
       wantsToSend: (stream) => this.#writer.ready(stream),
       grant: (stream, creditBytes) => this.#control(encodeWindow(stream.id, creditBytes)),
+      sendNow: (stream, bytes) => this.#writer.sendNow(stream.id, bytes),
+      hasRoom: (stream) => this.#writer.hasRoom(stream),
       left: (stream, code, reason) => {
         this.#writer.forget(stream);
         this.#table.remove(stream);

@@ -1,6 +1,7 @@
 import { Duplex } from 'node:stream';
+import { gather } from './batch-memory.ts';
 import { MUX_CODES, MuxError, ProtocolViolation } from './errors.ts';
-import { appendData, encodeFrame, FRAME, INITIAL_WINDOW_BYTES, MAX_CREDIT_BYTES } from './frames.ts';
+import { appendData, encodeFrame, FRAME, INITIAL_WINDOW_BYTES, MAX_CREDIT_BYTES, MAX_DATA_BYTES } from './frames.ts';
 import { detached, ReceiveQueue } from './receive-queue.ts';
 import type { ReceiveWindow } from './receive-window.ts';
 
@@ -9,6 +10,11 @@ export interface MuxStream extends Duplex {
   readonly id: number;
   /** What the side that opened the stream said it is for. */
   readonly metadata: Buffer;
+  /**
+   * Writes a copy of the bytes, so that their memory is free when it returns: for buffers that are read into again and
+   * again. Bulk is sent at once, past the queues of the Duplex. False asks to wait for `drain`, as with `write`.
+   */
+  writeCopy(bytes: Uint8Array): boolean;
   /** Ends both directions at once and tells the other side why; codes from 256 on are the application's. */
   reset(code: number, reason?: string): void;
 }
@@ -21,9 +27,18 @@ export interface StreamOwner {
   /** Something waits to be sent: `emitFrames` is called when there is room. */
   wantsToSend(stream: SessionStream): void;
   grant(stream: SessionStream, creditBytes: number): void;
+  /** False, and nothing is sent, where something waits in front of it. */
+  sendNow(stream: SessionStream, bytes: Buffer): boolean;
+  /** False: `drain` follows when there is. */
+  hasRoom(stream: SessionStream): boolean;
   /** The stream is over on this side; `code` is null when both directions ended in order. */
   left(stream: SessionStream, code: number | null, reason: string): void;
 }
+
+/** Less than this waits for what else is sent in the same turn. */
+const BULK_BYTES = 8 * 1024;
+/** Less than this would keep a block that is mostly empty, for as long as the other side does not read. */
+const BLOCK_WORTHY_BYTES = 64 * 1024;
 
 type Callback = (error?: Error | null) => void;
 
@@ -63,6 +78,22 @@ export class SessionStream extends Duplex implements MuxStream {
 
   reset(code: number, reason = ''): void {
     this.destroy(new MuxError(code, reason));
+  }
+
+  writeCopy(bytes: Uint8Array): boolean {
+    if (this.destroyed || this.writableEnded) return false;
+    const directBytes = Math.min(bytes.length, this.#creditBytes, MAX_DATA_BYTES);
+    const isDirect =
+      directBytes >= BULK_BYTES &&
+      this.writableLength === 0 &&
+      this.#owner.sendNow(this, Buffer.from(bytes.buffer, bytes.byteOffset, directBytes)); // a view
+    if (isDirect) this.#creditBytes -= directBytes;
+    if (isDirect && directBytes === bytes.length) return this.#owner.hasRoom(this);
+    const rest = isDirect ? bytes.subarray(directBytes) : bytes;
+    if (rest.length < BLOCK_WORTHY_BYTES) return this.write(Buffer.from(rest));
+    const copy = gather([rest]);
+    // Not at once: the callback comes while the bytes are only about to be put into their batch.
+    return this.write(copy.bytes, () => process.nextTick(copy.release));
   }
 
   // From the other side

@@ -102,6 +102,28 @@ describe.each<[string, Dial]>([
     await waitFor(() => client.streamCount === 0);
   }, 120_000);
 
+  it('32 MiB arrive as they were read into one buffer, beside a stream whose reader rests', async () => {
+    const [client] = await start(dial, (stream) => {
+      if (stream.metadata.toString() === 'rests') setTimeout(() => stream.pipe(stream), 50);
+      else stream.pipe(stream);
+    });
+    const buffer = Buffer.alloc(128 * 1024);
+    const copyOver = async (name: string): Promise<void> => {
+      const seed = randomBytes(997);
+      const stream = client.open(Buffer.from(name));
+      const seen = md5(stream as AsyncIterable<Buffer>);
+      for (const block of body(16, seed)) {
+        for (let offset = 0; offset < block.length; offset += buffer.length) {
+          block.copy(buffer, 0, offset);
+          if (!stream.writeCopy(buffer)) await once(stream, 'drain');
+        }
+      }
+      stream.end();
+      expect(await seen).toBe(await md5(body(16, seed)));
+    };
+    await Promise.all([copyOver('runs'), copyOver('rests')]);
+  }, 120_000);
+
   it('a stream that nobody reads takes one window, and the bulk beside it passes with flat memory', async () => {
     let stalled: MuxStream | undefined;
     const sums: Promise<string>[] = [];

@@ -10,8 +10,11 @@ export interface TransportEvents {
 export interface MuxTransport {
   /** Once, before anything else. */
   start(events: TransportEvents): void;
-  /** Takes all chunks in any case; false asks to wait for `drain`. */
-  write(chunks: readonly Buffer[]): boolean;
+  /**
+   * Takes the bytes in any case; false asks to wait for `drain`. Calls `done` once their memory is free for something
+   * else, or never where that cannot be known.
+   */
+  write(bytes: Buffer, done: () => void): boolean;
   /** Sends what was written, then closes. */
   end(): void;
   /** Closes at once. */

@@ -7,11 +7,22 @@ const DIAL_TIMEOUT_MS = 10_000;
 
 /**
  * Connects the stream with the address that the configuration names. What the caller sent before waits in the stream's
- * own window; a dial that fails resets the stream with its reason.
+ * own window; a dial that fails resets the stream with its reason. `readBuffer` may give the same memory to all streams:
+ * what is read is sent or copied before anything else is read.
  */
-export function forwardStream(stream: MuxStream, address: string, dialTimeoutMs = DIAL_TIMEOUT_MS): void {
+export function forwardStream(
+  stream: MuxStream,
+  address: string,
+  readBuffer: () => Buffer,
+  dialTimeoutMs = DIAL_TIMEOUT_MS,
+): void {
   const { host, port } = splitAddress(address);
-  const socket = connect({ host, port, allowHalfOpen: true, noDelay: true, keepAlive: true });
+  const onread = {
+    buffer: readBuffer,
+    callback: (lengthBytes: number, bytes: Uint8Array) => stream.writeCopy(bytes.subarray(0, lengthBytes)),
+  };
+  const socket = connect({ host, port, allowHalfOpen: true, noDelay: true, keepAlive: true, onread });
+  stream.on('drain', () => socket.resume());
   const timer = setTimeout(() => {
     stream.reset(TUNNEL_STREAM_CODES.timedOut, `${address} did not answer in ${dialTimeoutMs} ms`);
   }, dialTimeoutMs);

@@ -34,6 +34,7 @@ const TRAFFIC_EVERY_MS = 1000;
 /** What the platform may have open at once; a stalled one holds its window and nothing else. */
 const LIMITS = { maxIncomingStreams: 1024, maxOutgoingStreams: 0 };
 const STOP_GRACE_MS = 2000;
+const READ_BYTES = 128 * 1024;
 
 /** The second connection to the platform: it carries what callers send to services of this cluster. */
 export class AgentTunnel {
@@ -42,6 +43,8 @@ export class AgentTunnel {
   readonly #sessions = new Set<MuxSession>();
   #current: MuxSession | null = null;
   #attempt = 0;
+  /** For all forwards; made by the first of them. */
+  #readBuffer: Buffer | undefined;
   #wake = new AbortController();
 
   constructor(options: AgentTunnelOptions) {
@@ -151,7 +154,7 @@ export class AgentTunnel {
     }
     const forward = forwards.find(({ name }) => name === request.service);
     if (forward === undefined) stream.reset(TUNNEL_STREAM_CODES.unknownService, 'no such forward is configured');
-    else forwardStream(stream, forward.local_addr);
+    else forwardStream(stream, forward.local_addr, () => (this.#readBuffer ??= Buffer.allocUnsafeSlow(READ_BYTES)));
   }
 
   #countTraffic(session: MuxSession): () => void {
