@@ -83,6 +83,17 @@ describe('the warm pool', () => {
     expect(driver.sandboxes.get(created.body['id'])?.agent).not.toBeNull();
   });
 
+  it('names one that was started anew, whose files have the name that it waited with', async () => {
+    await open();
+    await filled(2);
+    driver.adjust = async () => {
+      driver.adjust = async (spec) => void adjusted.push(spec);
+      throw new Error('the launcher was killed');
+    };
+    expect((await create({ name: 'mine' })).body).toMatchObject({ status: 'running', name: 'mine' });
+    expect(adjusted).toMatchObject([{ hostname: 'mine' }]);
+  });
+
   it.each([
     ['another disk', { resources: { disk_mb: 64 } }],
     ['no network', { network: 'none' }],

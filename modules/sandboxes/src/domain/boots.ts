@@ -11,6 +11,8 @@ export const BOOT_LIMIT_MS = 100_000;
 /** More at once would only make each of them slower. */
 const PARALLEL_BOOTS = 16;
 
+type BootSpec = SandboxSpec & Pick<Sandbox, 'startedAt'>;
+
 interface Boot {
   readonly controller: AbortController;
   readonly done: Promise<void>;
@@ -92,26 +94,33 @@ export class Boots {
     watch.announce(sandbox.id, running);
   }
 
-  async #start(spec: SandboxSpec, signal: AbortSignal): Promise<AgentConnection> {
+  async #start(spec: BootSpec, signal: AbortSignal): Promise<AgentConnection> {
     const { driver } = this.#context;
+    const wasCreated = spec.startedAt === null && spec.snapshotId === null && (await driver.isCreated(spec.id));
     await driver.create(spec, signal);
     signal.throwIfAborted();
     await driver.start(spec, signal);
+    // One that waited for somebody has files with the name that it had then.
+    if (wasCreated) await driver.adjust?.(spec).catch(this.#tellUnadjusted(spec.id));
     return driver.connect(spec.id, signal);
   }
 
   /** Null when it has to be started anew, with the disk that is there. */
   async #adjust(spec: SandboxSpec, warm: AgentConnection): Promise<AgentConnection | null> {
-    const { driver, log } = this.#context;
+    const { driver } = this.#context;
     try {
       await driver.adjust?.(spec);
       return warm;
     } catch (error) {
-      log.warn({ err: error, sandbox: spec.id }, 'a warm sandbox could not be adjusted');
+      this.#tellUnadjusted(spec.id)(error);
       await warm.close();
       await driver.stop(spec.id, 0);
       return null;
     }
+  }
+
+  #tellUnadjusted(id: string): (error: unknown) => void {
+    return (error) => this.#context.log.warn({ err: error, sandbox: id }, 'a warm sandbox could not be adjusted');
   }
 
   async #fail(sandbox: Sandbox, error: unknown): Promise<void> {
