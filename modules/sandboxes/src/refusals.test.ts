@@ -132,6 +132,19 @@ describe('who may not', () => {
       await terminal.close();
     });
 
+    it('takes it as the clients send it that speak this API already, and names no token in its answer', async () => {
+      const token = `rexec.token.${platform.owner.token}`;
+      for (const protocols of [
+        ['rexec.v1', token],
+        [token, 'rexec.v1'],
+      ]) {
+        const terminal = await open({ protocols });
+        expect(terminal.socket.protocol).toBe('rexec.v1');
+        await terminal.close();
+      }
+      await expect(open({ protocols: ['rexec.v1', 'rexec.token.nobody'] })).rejects.toMatchObject({ status: 401 });
+    });
+
     it('refuses a page of another site', async () => {
       const bearer = `bearer.${Buffer.from(platform.owner.token).toString('base64url')}`;
       const from = (origin: string) => open({ protocols: ['sandbox.v1', bearer], headers: { origin } });

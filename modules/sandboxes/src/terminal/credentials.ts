@@ -1,6 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
 const BEARER_PREFIX = 'bearer.';
+/** `rexec.token.TOKEN` beside `rexec.v1`: what clients that speak this API already send, with the token as it is. */
+const TOKEN_SUBPROTOCOL = /^[a-z\d]+\.token\.(?<token>.+)$/;
 
 /** The subprotocols that a client offers, in its order. */
 export function offeredProtocols(headers: IncomingHttpHeaders): string[] {
@@ -12,14 +14,20 @@ export function offeredProtocols(headers: IncomingHttpHeaders): string[] {
 
 /**
  * The headers to authenticate by. Browsers can set no header on a WebSocket, so a token may stand among the subprotocols as
- * `bearer.` and the base64url of the token.
+ * `bearer.` and the base64url of the token, or as it is behind `NAME.token.`.
  */
 export function credentialHeaders(headers: IncomingHttpHeaders): IncomingHttpHeaders {
   if (headers.authorization !== undefined) return headers;
-  const offered = offeredProtocols(headers).find((name) => name.startsWith(BEARER_PREFIX));
-  if (offered === undefined) return headers;
-  const token = Buffer.from(offered.slice(BEARER_PREFIX.length), 'base64url').toString('utf8');
-  return { ...headers, authorization: `Bearer ${token}` };
+  const token = offeredProtocols(headers)
+    .map(tokenIn)
+    .find((found) => found !== null);
+  return token === undefined ? headers : { ...headers, authorization: `Bearer ${token}` };
+}
+
+function tokenIn(name: string): string | null {
+  if (name.startsWith(BEARER_PREFIX))
+    return Buffer.from(name.slice(BEARER_PREFIX.length), 'base64url').toString('utf8');
+  return TOKEN_SUBPROTOCOL.exec(name)?.groups?.['token'] ?? null;
 }
 
 /**
@@ -34,7 +42,11 @@ export function isAllowedOrigin(headers: IncomingHttpHeaders, allowed: readonly 
   return url !== null && (url.protocol === 'http:' || url.protocol === 'https:') && url.host === host;
 }
 
-/** The one to answer with: ours if offered; else the first, since browsers insist on one of those they offered. */
+/**
+ * The one to answer with: ours if offered; else the first that is no token, since browsers insist on one of those they
+ * offered; a token only where there is nothing else.
+ */
 export function selectProtocol(offered: readonly string[], known: readonly string[]): string | null {
-  return known.find((name) => offered.includes(name)) ?? offered[0] ?? null;
+  const ours = known.find((name) => offered.includes(name));
+  return ours ?? offered.find((name) => tokenIn(name) === null) ?? offered[0] ?? null;
 }
