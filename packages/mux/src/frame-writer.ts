@@ -1,4 +1,4 @@
-import { gather } from './batch-memory.ts';
+import type { BatchMemory } from './batch-memory.ts';
 import { MUX_CODES, ProtocolViolation } from './errors.ts';
 import { appendData } from './frames.ts';
 import type { SessionStream } from './stream.ts';
@@ -17,6 +17,7 @@ const MAX_CONTROL_BYTES = 2 * 1024 * 1024;
  */
 export class FrameWriter {
   readonly #transport: MuxTransport;
+  readonly #memory: BatchMemory;
   readonly #onWritten: (bytes: number) => void;
   #control: Buffer[] = [];
   #controlBytes = 0;
@@ -30,8 +31,9 @@ export class FrameWriter {
   #isGathering = false;
   #isClosed = false;
 
-  constructor(transport: MuxTransport, onWritten: (bytes: number) => void) {
+  constructor(transport: MuxTransport, memory: BatchMemory, onWritten: (bytes: number) => void) {
     this.#transport = transport;
+    this.#memory = memory;
     this.#onWritten = onWritten;
   }
 
@@ -134,7 +136,7 @@ export class FrameWriter {
 
   #send(chunks: readonly Buffer[]): void {
     if (chunks.length === 0) return;
-    const { bytes, release } = gather(chunks);
+    const { bytes, release } = this.#memory.gather(chunks);
     this.#onWritten(bytes.length);
     if (!this.#transport.write(bytes, release)) this.#isFull = true;
   }

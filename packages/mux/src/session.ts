@@ -1,3 +1,4 @@
+import { BatchMemory } from './batch-memory.ts';
 import { systemClock, type MuxClock } from './clock.ts';
 import { MUX_CODES, MuxError, ProtocolViolation } from './errors.ts';
 import { FrameDecoder } from './frame-decoder.ts';
@@ -18,6 +19,8 @@ export interface MuxSessionOptions {
   /** The other side said GOAWAY: it accepts no more streams, and closes when those that are open have ended. */
   onDraining?: () => void;
   limits?: Partial<MuxLimits>;
+  /** To be shared with other sessions of the process; its own when absent. */
+  memory?: BatchMemory;
   clock?: MuxClock;
 }
 
@@ -30,6 +33,7 @@ export class MuxSession {
   readonly #limits: MuxLimits;
   readonly #clock: MuxClock;
   readonly #table: StreamTable;
+  readonly #memory: BatchMemory;
   readonly #writer: FrameWriter;
   readonly #liveness: Liveness;
   readonly #growth: GrowthBudget;
@@ -51,7 +55,8 @@ export class MuxSession {
     this.#clock = options.clock ?? systemClock;
     this.#table = new StreamTable(options.role);
     this.#growth = new GrowthBudget(this.#limits.windowGrowthBytes);
-    this.#writer = new FrameWriter(transport, (bytes) => (this.#sentBytes += bytes));
+    this.#memory = options.memory ?? new BatchMemory();
+    this.#writer = new FrameWriter(transport, this.#memory, (bytes) => (this.#sentBytes += bytes));
     this.closed = new Promise((resolve) => (this.#settleClosed = resolve));
     this.#liveness = new Liveness({
       clock: this.#clock,
@@ -156,6 +161,7 @@ export class MuxSession {
 
   #createOwner(): StreamOwner {
     return {
+      memory: this.#memory,
       nowMs: () => this.#clock.nowMs(),
       roundTripMs: () => this.#liveness.roundTripMs,
       wantsToSend: (stream) => this.#writer.ready(stream),

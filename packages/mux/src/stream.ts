@@ -1,5 +1,5 @@
 import { Duplex } from 'node:stream';
-import { gather } from './batch-memory.ts';
+import type { BatchMemory } from './batch-memory.ts';
 import { MUX_CODES, MuxError, ProtocolViolation } from './errors.ts';
 import { appendData, encodeFrame, FRAME, INITIAL_WINDOW_BYTES, MAX_CREDIT_BYTES, MAX_DATA_BYTES } from './frames.ts';
 import { detached, ReceiveQueue } from './receive-queue.ts';
@@ -21,6 +21,7 @@ export interface MuxStream extends Duplex {
 
 /** What a stream needs of its session. */
 export interface StreamOwner {
+  readonly memory: BatchMemory;
   nowMs(): number;
   /** Null before it was measured. */
   roundTripMs(): number | null;
@@ -91,7 +92,7 @@ export class SessionStream extends Duplex implements MuxStream {
     if (isDirect && directBytes === bytes.length) return this.#owner.hasRoom(this);
     const rest = isDirect ? bytes.subarray(directBytes) : bytes;
     if (rest.length < BLOCK_WORTHY_BYTES) return this.write(Buffer.from(rest));
-    const copy = gather([rest]);
+    const copy = this.#owner.memory.gather([rest]);
     // Not at once: the callback comes while the bytes are only about to be put into their batch.
     return this.write(copy.bytes, () => process.nextTick(copy.release));
   }

@@ -1,4 +1,5 @@
 import type { HeldRights, UpgradeRouter } from '@svc/http';
+import { BatchMemory } from '@svc/mux';
 import { createAgentAuthentication } from '../channel/agent-authentication.ts';
 import type { ClusterStore } from '../domain/cluster.ts';
 import type { ClustersModuleDependencies } from '../assembly.ts';
@@ -29,6 +30,7 @@ export function createTunnelParts(options: TunnelPartsOptions): TunnelParts {
   const { access: port, audit, clock, config, log, endpoints, replicaId } = dependencies;
   const { domain, max_streams: maxStreams, answer_timeout_seconds: answerSeconds } = config.tunnel;
   const access = new TunnelAccess({ access: port, clusters, store, clock });
+  const memory = new BatchMemory();
   const front = new TunnelFront({
     tunnels,
     access,
@@ -55,11 +57,12 @@ export function createTunnelParts(options: TunnelPartsOptions): TunnelParts {
           replicaId,
           leaseMs,
           maxStreams,
+          memory,
           onConnected: (cluster, epoch) => log.info({ cluster, epoch }, 'clusters: a tunnel stands'),
           onError,
         }),
       );
-      router.add(createForwardRoute({ tunnels, access, rights, store, clock, maxStreams }));
+      router.add(createForwardRoute({ tunnels, access, rights, store, clock, maxStreams, memory }));
     },
   };
 }

@@ -2,7 +2,15 @@ import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { toAppError } from '@svc/errors';
 import { renderNestedError, type HeldRights, type UpgradeRequest, type UpgradeRoute } from '@svc/http';
-import { createMuxAcceptor, joinStreams, MUX_CODES, MuxError, MuxSession, type MuxStream } from '@svc/mux';
+import {
+  createMuxAcceptor,
+  joinStreams,
+  MUX_CODES,
+  MuxError,
+  MuxSession,
+  type BatchMemory,
+  type MuxStream,
+} from '@svc/mux';
 import { isServiceName, TUNNEL_CLOSE_CODES, TUNNEL_STREAM_CODES } from '@svc/protocol';
 import type { Clock } from '../domain/clock.ts';
 import { clusterErrors } from '../errors.ts';
@@ -18,6 +26,7 @@ export interface ForwardRouteOptions {
   store: TunnelStore;
   clock: Clock;
   maxStreams: number;
+  memory: BatchMemory;
 }
 
 const PATH = /^\/v1\/clusters\/([^/;]{1,128})(?:;team=([0-9a-f-]{36}))?\/forward\/([^/]+)$/i;
@@ -50,6 +59,7 @@ export function createForwardRoute(options: ForwardRouteOptions): UpgradeRoute {
       if (upgrade.socket instanceof Socket) upgrade.socket.setTimeout(0); // the session has its own liveness
       const session = new MuxSession(transport, {
         role: 'server',
+        memory: options.memory,
         limits: { maxIncomingStreams: maxStreams, maxOutgoingStreams: 0 },
         onStream: (stream) => {
           // Asked again for each connection: a session may outlive the right to it.

@@ -1,6 +1,6 @@
 import { Socket } from 'node:net';
 import { renderNestedError, type UpgradeRequest, type UpgradeRoute } from '@svc/http';
-import { createMuxAcceptor, MuxSession } from '@svc/mux';
+import { createMuxAcceptor, MuxSession, type BatchMemory } from '@svc/mux';
 import { TUNNEL_PATH } from '@svc/protocol';
 import type { AuthenticatedAgent } from '../channel/agent-authentication.ts';
 import { timestampAfter, type Clock } from '../domain/clock.ts';
@@ -17,6 +17,7 @@ export interface TunnelRouteOptions {
   replicaId: string;
   leaseMs: number;
   maxStreams: number;
+  memory: BatchMemory;
   onConnected: (clusterId: string, epoch: number) => void;
   onError: (error: unknown, context: Record<string, unknown>) => void;
 }
@@ -45,6 +46,7 @@ export function createTunnelRoute(options: TunnelRouteOptions): UpgradeRoute {
       if (upgrade.socket instanceof Socket) upgrade.socket.setTimeout(0); // the session has its own liveness
       const session = new MuxSession(transport, {
         role: 'server',
+        memory: options.memory,
         limits: { maxIncomingStreams: 0, maxOutgoingStreams: maxStreams },
       });
       const tunnel = new AgentTunnel({ session, clusterId: cluster.id, epoch, tokenHash });
