@@ -38,14 +38,23 @@ export function openDecompressed(file: string, compression: Compression): Readab
     case 'none':
       return source;
     case 'gzip':
-      // The callback is where pipeline tells; whoever reads the last stream is told as well.
-      return pipeline(source, createGunzip({ chunkSize: OUTPUT_BYTES }), () => undefined);
+      return gunzipped(source);
     case 'zstd':
       return Readable.from(zstdFrames(source as AsyncIterable<Buffer>), { objectMode: false });
     case 'xz':
     case 'bzip2':
       return Readable.from(throughProgram(compression, source), { objectMode: false });
   }
+}
+
+/**
+ * Whoever reads is told of damage. The listener is for the moment when nobody reads any more: an error that comes from
+ * zlib's thread then would end the process.
+ */
+function gunzipped(source: Readable): Readable {
+  const gunzip = createGunzip({ chunkSize: OUTPUT_BYTES });
+  gunzip.on('error', () => undefined);
+  return pipeline(source, gunzip, () => undefined);
 }
 
 /** Forms that only archives of operators have and that Node does not know. */
