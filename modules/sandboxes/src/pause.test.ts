@@ -51,7 +51,31 @@ describe('a paused sandbox', () => {
     await post(id, 'pause');
     await use(id);
     await waitFor(async () => (await get(id))['paused_at'] === null);
-    expect(isPaused(id)).toBe(false);
+    await waitFor(() => isPaused(id) === false);
+  });
+
+  it('is on record as going on before it does, since what then answers may be the last before a crash', async () => {
+    const id = await create();
+    await post(id, 'pause');
+    const seen: unknown[] = [];
+    const resume = driver.resume.bind(driver);
+    driver.resume = async (each) => {
+      seen.push((await get(each))['paused_at']);
+      await resume(each);
+    };
+    expect((await post(id, 'exec', { command: 'exit 0' })).status).toBe(200);
+    expect(seen).toEqual([null]);
+  });
+
+  it('stays paused, on record as well, when the machine cannot let it go on', async () => {
+    const id = await create();
+    const paused = (await post(id, 'pause')).body['paused_at'];
+    const resume = driver.resume.bind(driver);
+    driver.resume = () => Promise.reject(new Error('frozen hard'));
+    expect((await post(id, 'resume')).status).toBe(500);
+    expect((await get(id))['paused_at']).toBe(paused);
+    driver.resume = resume;
+    expect((await post(id, 'resume')).body['paused_at']).toBeNull();
   });
 
   it('goes on when somebody types into a terminal that was open before', async () => {

@@ -27,18 +27,26 @@ export function pause(context: SandboxContext, sandbox: Sandbox): Promise<Sandbo
   });
 }
 
-/** Its processes go on where they stood. Throws SANDBOX_NOT_RUNNING. */
+/**
+ * Its processes go on where they stood, after that is written down: a use that waits for it is answered at once, and the
+ * next platform must not find a record by which it stands still. Throws SANDBOX_NOT_RUNNING.
+ */
 export function resume(context: SandboxContext, sandbox: Sandbox): Promise<Sandbox> {
   const { mutex, repository, driver, live, watch, effects } = context;
   const { id } = sandbox;
   return mutex.run(id, async () => {
     const current = await running(context, id);
     if (current.pausedAt === null) return current;
-    await driver.resume(id);
-    live.setPaused(id, false);
     const change = { pausedAt: null, lastActivityAt: effects.now().toISOString() };
     const resumed = await repository.change(id, ['running'], change);
     if (resumed === null) throw sandboxErrors.SANDBOX_NOT_FOUND();
+    try {
+      await driver.resume(id);
+    } catch (error) {
+      await repository.change(id, ['running'], { pausedAt: current.pausedAt });
+      throw error;
+    }
+    live.setPaused(id, false);
     watch.announce(id, resumed);
     return resumed;
   });
