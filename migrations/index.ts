@@ -26,6 +26,7 @@ import { clusterTunnels } from './0067-cluster-tunnels.ts';
 import { clusterOutbox } from './0068-cluster-outbox.ts';
 import { sentOutbox } from './0069-sent-outbox.ts';
 import { clusterWarnings } from './0070-cluster-warnings.ts';
+import { ticketCallers } from './0071-ticket-callers.ts';
 
 /** Every migration, imported by name so that a bundle carries them all. Each file exports one `Migration`. */
 export const migrations: readonly Migration[] = [
@@ -56,4 +57,5 @@ export const migrations: readonly Migration[] = [
   clusterOutbox,
   sentOutbox,
   clusterWarnings,
+  ticketCallers,
 ];

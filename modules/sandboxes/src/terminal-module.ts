@@ -1,3 +1,4 @@
+import { HeldRights } from '@svc/http';
 import type { Metrics } from '@svc/telemetry';
 import type { SandboxesDependencies } from './dependencies.ts';
 import type { SandboxContext } from './domain/context.ts';
@@ -7,6 +8,7 @@ import type { EventRecorder } from './events/event-recorder.ts';
 import type { CommandService } from './exec/command-service.ts';
 import { perMinute } from './per-minute.ts';
 import { SessionScreens } from './terminal/screens/session-screens.ts';
+import { TerminalAdmission } from './terminal/terminal-admission.ts';
 import { TerminalHub } from './terminal/terminal-hub.ts';
 
 export function hubOf(
@@ -27,17 +29,20 @@ export function hubOf(
       log.warn({ reason, ...detail }, 'screens of terminal sessions are lost; who comes late is replayed what is kept');
     },
   });
+  const limiter = perMinute(config.max_terminals_per_minute, effects);
+  const allowedOrigins = config.allowed_origins;
+  const rights = new HeldRights({
+    setTimer: effects.setTimer,
+    onError: (err) => log.warn({ err }, 'rights to open terminals could not be asked for; they are asked for again'),
+  });
   return new TerminalHub({
-    screens,
-    access,
-    audit,
+    admission: new TerminalAdmission({ access, audit, service, tickets, limiter, allowedOrigins }),
     service,
     live,
-    tickets,
     recorder,
     effects,
-    limiter: perMinute(config.max_terminals_per_minute, effects),
-    allowedOrigins: config.allowed_origins,
+    screens,
+    rights,
     maxTerminals: config.max_terminals,
   });
 }

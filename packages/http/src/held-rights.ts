@@ -97,6 +97,11 @@ export async function assertStillGranted(access: Access, { source, request, gran
   } catch (error) {
     if (!isOnlyExpired(error, principal)) throw error;
   }
+  await assertSameRole(access, { request, grant });
+}
+
+/** Throws the refusal when the principal would not be granted the same now, whatever became of the credential. */
+export async function assertSameRole(access: Access, { request, grant }: Omit<GrantedBefore, 'source'>): Promise<void> {
   const now = await access.authorize({ ...request, workspaceUuid: grant.workspaceUuid });
   if (now.role !== grant.role) throw httpErrors.FORBIDDEN({ details: { reason: 'the role has changed' } });
 }

@@ -17,7 +17,7 @@ export { continueOnFirstRead } from './expect-continue.ts';
 export { readForm, type FormFile, type FormOptions, type FormReader } from './form-reader.ts';
 export { fromFrameworkError, type FailedRequest } from './framework-errors.ts';
 export { grantOf, principalOf } from './guard.ts';
-export { assertStillGranted, HeldRights, isOnlyExpired } from './held-rights.ts';
+export { assertSameRole, assertStillGranted, HeldRights, isOnlyExpired } from './held-rights.ts';
 export { registerHealthRoutes, type HealthOptions, type ReadinessCheck } from './health.ts';
 export type { HttpApp } from './http-app.ts';
 export { createListener, type Listener, type ListenerOptions } from './listener.ts';

@@ -20,6 +20,7 @@ const HELP = '~.  end    ~d  leave the session as it is    ~~  a ~    ~?  this';
 const LOST: Readonly<Record<number, string>> = {
   4001: 'another client took the session over',
   4002: 'this terminal was too slow',
+  4003: 'your right to this terminal was taken',
   4004: 'the sandbox was stopped',
   4005: 'the sandbox was deleted',
   4006: 'the session has ended',

@@ -1,3 +1,4 @@
+import type { Grant, Principal } from '@svc/http';
 import type { Sandbox, SandboxChange, SandboxStatus } from './sandbox.ts';
 
 /** Time and chance, so that a test can move the one and name the other. */
@@ -53,9 +54,15 @@ export interface SandboxRepository {
   purgeRepeated(before: string): Promise<void>;
 }
 
+/** Who made a ticket, and as what. */
+export interface TicketCaller {
+  readonly principal: Principal;
+  readonly grant: Grant;
+}
+
 export interface TicketRepository {
-  insert(ticket: { hash: string; sandboxId: string; ownerId: string; expiresAt: string }): Promise<void>;
+  insert(ticket: { hash: string; sandboxId: string; caller: TicketCaller; expiresAt: string }): Promise<void>;
   /** Answers the ticket and makes it worthless, once. */
-  take(hash: string, now: string): Promise<{ sandboxId: string; ownerId: string } | null>;
+  take(hash: string, now: string): Promise<{ sandboxId: string; caller: TicketCaller } | null>;
   purge(before: string): Promise<void>;
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Effects, TicketRepository } from './ports.ts';
+import type { Effects, TicketCaller, TicketRepository } from './ports.ts';
 
 const LIFETIME_MS = 30_000;
 const PREFIX = 'svc_tkt_';
@@ -19,17 +19,17 @@ export class Tickets {
     this.#effects = effects;
   }
 
-  async issue(sandboxId: string, ownerId: string): Promise<IssuedTicket> {
+  async issue(sandboxId: string, caller: TicketCaller): Promise<IssuedTicket> {
     const ticket = `${PREFIX}${this.#effects.randomBytes(32).toString('base64url')}`;
     const expiresAt = new Date(this.#effects.now().getTime() + LIFETIME_MS).toISOString();
-    await this.#repository.insert({ hash: hashOf(ticket), sandboxId, ownerId, expiresAt });
+    await this.#repository.insert({ hash: hashOf(ticket), sandboxId, caller, expiresAt });
     return { ticket, expiresAt };
   }
 
-  /** Whether it is good for this sandbox; it is worth nothing afterwards, whatever the answer. */
-  async redeem(ticket: string, sandboxId: string): Promise<boolean> {
+  /** Who made it, if it is good for this sandbox; it is worth nothing afterwards, whatever the answer. */
+  async redeem(ticket: string, sandboxId: string): Promise<TicketCaller | null> {
     const found = await this.#repository.take(hashOf(ticket), this.#effects.now().toISOString());
-    return found?.sandboxId === sandboxId;
+    return found?.sandboxId === sandboxId ? found.caller : null;
   }
 }
 

@@ -24,8 +24,9 @@ export function registerTicketRoutes(app: HttpApp, { prefix, service, tickets }:
       },
     },
     async (request, reply) => {
-      const sandbox = await service.get(grantOf(request).workspaceUuid, request.params.id);
-      const { ticket, expiresAt } = await tickets.issue(sandbox.id, principalOf(request).id);
+      const grant = grantOf(request);
+      const sandbox = await service.get(grant.workspaceUuid, request.params.id);
+      const { ticket, expiresAt } = await tickets.issue(sandbox.id, { principal: principalOf(request), grant });
       return reply.status(201).send({ ticket, expires_at: expiresAt });
     },
   );

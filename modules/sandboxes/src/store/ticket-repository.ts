@@ -1,19 +1,26 @@
 import type { Kysely } from 'kysely';
-import type { TicketRepository } from '../domain/ports.ts';
+import type { TicketCaller, TicketRepository } from '../domain/ports.ts';
 import type { SandboxTables } from './tables.ts';
 
 export function createTicketRepository(kysely: Kysely<SandboxTables>): TicketRepository {
   return {
-    async insert({ hash, sandboxId, ownerId, expiresAt }) {
+    async insert({ hash, sandboxId, caller, expiresAt }) {
       await kysely
         .insertInto('sandbox_ticket')
-        .values({ hash, sandbox_id: sandboxId, owner_id: ownerId, expires_at: expiresAt })
+        .values({
+          hash,
+          sandbox_id: sandboxId,
+          owner_id: caller.principal.id,
+          caller: JSON.stringify(caller),
+          expires_at: expiresAt,
+        })
         .execute();
     },
     async take(hash, now) {
       const row = await kysely.deleteFrom('sandbox_ticket').where('hash', '=', hash).returningAll().executeTakeFirst();
       if (row === undefined || row.expires_at <= now) return null;
-      return { sandboxId: row.sandbox_id, ownerId: row.owner_id };
+      const caller = JSON.parse(row.caller) as TicketCaller | null; // written by insert
+      return caller === null ? null : { sandboxId: row.sandbox_id, caller };
     },
     async purge(before) {
       await kysely.deleteFrom('sandbox_ticket').where('expires_at', '<=', before).execute();

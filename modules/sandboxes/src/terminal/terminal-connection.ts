@@ -125,6 +125,7 @@ export class TerminalConnection {
 
   #receive(data: Buffer, isBinary: boolean): void {
     const { framing, socket, readOnly } = this.#options;
+    if (socket.readyState !== socket.OPEN) return; // closed by this side: nothing of it counts any more
     this.#options.active();
     const input = framing.input(data, isBinary);
     switch (input.kind) {

@@ -1,14 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import {
-  rateLimitHeaders,
-  type Access,
-  type AuditLog,
-  type Principal,
-  type RateLimiter,
-  type UpgradeRequest,
-  type UpgradeRoute,
-} from '@svc/http';
+import type { HeldRights, UpgradeRequest, UpgradeRoute } from '@svc/http';
 import { WebSocketServer, type WebSocket } from 'ws';
 import type { AgentConnection } from '../agent/agent-connection.ts';
 import type { LiveSandboxes } from '../domain/live-sandboxes.ts';
@@ -16,9 +8,8 @@ import type { Effects } from '../domain/ports.ts';
 import type { Sandbox } from '../domain/sandbox.ts';
 import type { EventRecorder } from '../events/event-recorder.ts';
 import type { SandboxService } from '../domain/sandbox-service.ts';
-import type { Tickets } from '../domain/tickets.ts';
 import { sandboxErrors } from '../errors.ts';
-import { credentialHeaders, isAllowedOrigin, selectProtocol } from './credentials.ts';
+import { selectProtocol } from './credentials.ts';
 import { defaultFraming } from './default-framing.ts';
 import { findSession, sessionRequests } from './find-session.ts';
 import { LateViewer, type TerminalListener } from './late-viewer.ts';
@@ -28,6 +19,7 @@ import type { SessionScreens } from './screens/session-screens.ts';
 import { SendBuffers } from './send-buffers.ts';
 import { SessionStream } from './session-stream.ts';
 import { tellTerminal } from './terminal-events.ts';
+import type { Admitted, TerminalAdmission } from './terminal-admission.ts';
 import { TerminalConnection } from './terminal-connection.ts';
 import { SANDBOX_V1, v1Framing } from './v1-framing.ts';
 
@@ -38,16 +30,14 @@ const CLOSE_GRACE_MS = 2_000;
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 
 export interface TerminalHubOptions {
-  readonly access: Access;
-  readonly audit: AuditLog;
+  readonly admission: TerminalAdmission;
   readonly service: SandboxService;
   readonly live: LiveSandboxes;
-  readonly tickets: Tickets;
   readonly recorder: EventRecorder;
   readonly effects: Effects;
   readonly screens: SessionScreens;
-  readonly limiter: RateLimiter;
-  readonly allowedOrigins: readonly string[];
+  /** Ends terminals whose right was taken. */
+  readonly rights: HeldRights;
   readonly maxTerminals: number;
 }
 
@@ -57,7 +47,7 @@ interface Place {
   readonly session: string | null;
 }
 
-/** `/ws/terminal/:id`: decides who may, waits for a sandbox that is being made, and owns every open terminal. */
+/** `/ws/terminal/:id`: waits for a sandbox that is being made, and owns every open terminal. */
 export class TerminalHub implements UpgradeRoute {
   readonly #options: TerminalHubOptions;
   readonly #server = new WebSocketServer({
@@ -83,7 +73,7 @@ export class TerminalHub implements UpgradeRoute {
   async handle(upgrade: UpgradeRequest): Promise<void> {
     const { request, socket, url } = upgrade;
     const wanted = parseTerminalRequest(url);
-    const sandbox = await this.#admit(upgrade, wanted);
+    const { sandbox, check } = await this.#options.admission.admit(upgrade, wanted);
     const ready = await this.#waitUntilRunning(sandbox, socket);
     const connection = this.#options.live.connectionOf(ready.id);
     if (ready.status !== 'running' || connection === null || this.#closing) {
@@ -94,7 +84,7 @@ export class TerminalHub implements UpgradeRoute {
     const session = wanted.session === null ? null : await findSession(connection, wanted.session, random);
     if (socket.destroyed) return;
     this.#server.handleUpgrade(request, socket, upgrade.head, (webSocket) => {
-      this.#join(webSocket, ready, wanted, session);
+      this.#join(webSocket, { sandbox: ready, check }, wanted, session);
     });
   }
 
@@ -115,6 +105,7 @@ export class TerminalHub implements UpgradeRoute {
   async close(): Promise<void> {
     this.#closing = true;
     this.#cancelHeartbeat();
+    this.#options.rights.stop();
     const terminals = [...this.#open.keys()];
     for (const terminal of terminals) terminal.close(1012, 'the platform restarts');
     const cancel = this.#options.effects.setTimer(() => {
@@ -132,54 +123,6 @@ export class TerminalHub implements UpgradeRoute {
 
   get keptScreens(): number {
     return this.#options.screens.size;
-  }
-
-  /** Answers the sandbox that the caller may use, or throws 401, 403, 404 or 429. */
-  async #admit({ request, requestId }: UpgradeRequest, wanted: TerminalRequest): Promise<Sandbox> {
-    const { access, service, tickets, allowedOrigins } = this.#options;
-    if (!isAllowedOrigin(request.headers, allowedOrigins)) {
-      throw sandboxErrors.ORIGIN_REFUSED({ details: { origin: request.headers.origin } });
-    }
-    const remoteAddress = request.socket.remoteAddress ?? '';
-    if (wanted.ticket !== null && (await tickets.redeem(wanted.ticket, wanted.sandboxId))) {
-      const sandbox = await service.byId(wanted.sandboxId);
-      this.#limit(sandbox.ownerId);
-      await this.#record(null, sandbox, remoteAddress, requestId);
-      return sandbox;
-    }
-    const headers = credentialHeaders(request.headers);
-    const principal = await access.authenticate({ headers, method: 'GET', remoteAddress });
-    const { workspaceUuid, teamUuid } = wanted;
-    const grant = await access.authorize({ principal, action: 'sandbox:exec', workspaceUuid, teamUuid });
-    const sandbox = await service.get(grant.workspaceUuid, wanted.sandboxId);
-    this.#limit(principal.id);
-    await this.#record(principal, sandbox, remoteAddress, requestId);
-    return sandbox;
-  }
-
-  #limit(callerId: string): void {
-    const decision = this.#options.limiter.take(callerId);
-    if (decision.allowed) return;
-    const details = { retry_after_seconds: decision.retryAfterSeconds };
-    throw sandboxErrors.RATE_LIMITED({ details, headers: rateLimitHeaders(decision) });
-  }
-
-  async #record(
-    principal: Principal | null,
-    sandbox: Sandbox,
-    remoteAddress: string,
-    requestId: string,
-  ): Promise<void> {
-    await this.#options.audit.record({
-      principal,
-      action: 'sandbox:exec',
-      resource: `sandbox/${sandbox.id}`,
-      workspaceUuid: sandbox.workspaceUuid,
-      outcome: 'success',
-      status: 101,
-      remoteAddress,
-      requestId,
-    });
   }
 
   /** A client that connects right after its create is held, so that it need not poll. */
@@ -202,8 +145,8 @@ export class TerminalHub implements UpgradeRoute {
     if (open >= this.#options.maxTerminals) throw sandboxErrors.TOO_MANY_TERMINALS();
   }
 
-  #join(socket: WebSocket, sandbox: Sandbox, wanted: TerminalRequest, session: string | null): void {
-    const { live, effects, screens } = this.#options;
+  #join(socket: WebSocket, { sandbox, check }: Admitted, wanted: TerminalRequest, session: string | null): void {
+    const { live, effects, rights, screens } = this.#options;
     const connection = live.connectionOf(sandbox.id);
     if (connection === null) {
       void this.#closeOf(sandbox.id).then(({ code, reason }) => socket.close(code, reason));
@@ -229,9 +172,11 @@ export class TerminalHub implements UpgradeRoute {
       lostClose: () => this.#closeOf(sandbox.id),
     });
     this.#open.set(terminal, place);
+    const letGo = rights.hold({ check, taken: () => terminal.close(4003, 'the right to this terminal was taken') });
     const tellEnd = tellTerminal(this.#options.recorder, sandbox, wanted, session);
     void terminal.over.finally(() => {
       this.#open.delete(terminal);
+      letGo();
       endActivity();
       tellEnd();
     });

@@ -41,7 +41,7 @@ export interface TerminalEnd {
 export type ConnectionState = 'connected' | 'reconnecting' | 'closed';
 
 /** For good, whoever tries again; every other end is a broken connection. */
-const FINAL_CODES: ReadonlySet<number> = new Set([1000, 1008, 4001, 4004, 4005, 4006, 4008, 4009]);
+const FINAL_CODES: ReadonlySet<number> = new Set([1000, 1008, 4001, 4003, 4004, 4005, 4006, 4008, 4009]);
 const MAX_ATTEMPTS = 8;
 const FIRST_PAUSE_MS = 200;
 const MAX_PAUSE_MS = 5_000;

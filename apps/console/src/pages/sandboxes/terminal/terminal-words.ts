@@ -21,6 +21,8 @@ export function endingOf(state: TerminalState): Ending | null {
   switch (code) {
     case 4001:
       return { words: 'Another client took this terminal over.', remedy: 'takeBack' };
+    case 4003:
+      return { words: 'You may not use this terminal any more.', remedy: null };
     case 4004:
       return { words: 'The sandbox is not running any more.', remedy: null };
     case 4005:
