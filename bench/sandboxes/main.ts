@@ -14,6 +14,7 @@ import type { Subject } from './subject.ts';
 import { startSvc, type SvcSubject } from './svc-subject.ts';
 import { createsTable, echoTable, filesTable, memoryTable, throughputTable } from './tables.ts';
 import { echoes, rawThroughput, terminalThroughput } from './terminals.ts';
+import { ttydThroughput } from './ttyd.ts';
 
 const { values } = parseArgs({
   options: {
@@ -56,9 +57,11 @@ async function alone(svc: SvcSubject): Promise<string[]> {
   if (wants('throughput')) {
     const rounds = [];
     const imageRoot = await rootOf(values.image);
+    const ttyd = process.env['SVC_BENCH_TTYD'];
     for (let round = 0; round < Number(values.rounds); round += 1) {
       rounds.push({
         raw: await rawThroughput(imageRoot, durationMs),
+        ttyd: ttyd === undefined ? null : await ttydThroughput(ttyd, imageRoot, durationMs),
         terminal: await terminalThroughput(svc, durationMs),
       });
     }

@@ -33,19 +33,22 @@ export function memoryTable(figures: MemoryFigures): string {
   return markdownTable([heading, ''], [...rows, ['so many fit in 8 GiB', String(fittingIn(8, figures))]]);
 }
 
-export function throughputTable(rounds: readonly { raw: number; terminal: number }[]): string {
-  const [raw, terminal] = [median(rounds.map((each) => each.raw)), median(rounds.map((each) => each.terminal))];
+export function throughputTable(rounds: readonly { raw: number; ttyd: number | null; terminal: number }[]): string {
+  const raw = rounds.map((each) => each.raw);
+  const ttyd = rounds.flatMap((each) => each.ttyd ?? []);
+  const row = (name: string, figures: readonly number[]): string[] => [
+    name,
+    rounded(median(figures)),
+    figures.map(rounded).join(' '),
+    `${rounded((median(figures) / median(raw)) * 100)} %`,
+  ];
+  const terminal = row(
+    'sandbox, WebSocket',
+    rounds.map((each) => each.terminal),
+  );
   return markdownTable(
     ['terminal, MB/s', 'median', 'rounds', 'of a bare PTY'],
-    [
-      ['a bare PTY', rounded(raw), rounds.map((each) => rounded(each.raw)).join(' '), ''],
-      [
-        'sandbox, WebSocket',
-        rounded(terminal),
-        rounds.map((each) => rounded(each.terminal)).join(' '),
-        `${rounded((terminal / raw) * 100)} %`,
-      ],
-    ],
+    [row('a bare PTY', raw), ...(ttyd.length === 0 ? [] : [row('ttyd, WebSocket', ttyd)]), terminal],
   );
 }
 

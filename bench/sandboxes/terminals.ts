@@ -7,7 +7,7 @@ import { closed, untilPrompt } from './svc-client.ts';
 import type { SvcSubject } from './svc-subject.ts';
 
 const MB = 1_000_000;
-const FLOOD = 'yes 0123456789012345678901234567890123456789012345678901234567890123456789012345';
+export const FLOOD = 'yes 0123456789012345678901234567890123456789012345678901234567890123456789012345';
 
 /** MB/s of endless lines through a terminal of a sandbox, as a client receives them. */
 export async function terminalThroughput(svc: SvcSubject, durationMs: number): Promise<number> {
@@ -62,7 +62,7 @@ async function nextMessage(socket: WebSocket): Promise<void> {
 }
 
 /** After a second in which it gets going. */
-async function rateOf(count: () => number, durationMs: number): Promise<number> {
+export async function rateOf(count: () => number, durationMs: number): Promise<number> {
   await delay(1000);
   const [before, begunMs] = [count(), performance.now()];
   await delay(durationMs);
