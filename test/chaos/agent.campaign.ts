@@ -28,9 +28,8 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     const succeeded = records.commands.filter(({ seen }) => seen?.status === 'succeeded');
     expect(new Set(succeeded.map(({ kind }) => kind))).toEqual(new Set(['deploy', 'exec']));
     expect(records.agentKilledAtMs.length).toBeGreaterThan(0);
-    // That there was work at all; how much of it a round has depends on how quickly its faults follow one another.
-    expect(records.podsDeleted.size).toBeGreaterThan(0);
-    expect(Math.max(...records.logs.map(({ numbers }) => numbers.length))).toBeGreaterThan(0);
+    expect(records.podsDeleted.size).toBeGreaterThan(FAULTS);
+    expect(Math.max(...records.logs.map(({ numbers }) => numbers.length))).toBeGreaterThan(5);
   });
 
   it('and the checker finds a lost result, a lost event, and what was done twice', async () => {

@@ -59,6 +59,8 @@ export async function runCampaign(world: World, options: CampaignOptions): Promi
       if (random() < 0.7)
         await waitFor(() => world.api.isConnected(), { timeoutMs: SETTLE_MS, description: 'the agent' });
     }
+    stage('enough work');
+    await untilEnoughWork(observer, inflicted);
     stage('peace');
     await interfere?.(workload.commands);
     await waitFor(() => world.api.isConnected(), { timeoutMs: SETTLE_MS, description: 'the agent to come back' });
@@ -85,6 +87,11 @@ async function untilAllWorks({ api }: World, { commands, logs }: Workload): Prom
     const succeeded = async (): Promise<boolean> => id !== null && (await api.command(id))?.status === 'succeeded';
     await waitFor(succeeded, { timeoutMs: SETTLE_MS, description: `the first ${kind}` });
   }
+}
+
+/** Pods keep to a pace of their own; on a quick machine faults follow one another sooner. */
+async function untilEnoughWork({ podsDeleted }: Observer, faults: number): Promise<void> {
+  await waitFor(() => podsDeleted.size > faults, { timeoutMs: SETTLE_MS, description: 'more pods than faults' });
 }
 
 /** What is still open after this is a finding, not an error. */
