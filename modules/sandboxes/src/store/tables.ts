@@ -37,7 +37,7 @@ export interface SandboxTables {
     created_at: string;
     expires_at: string;
   };
-  sandbox_ticket: { hash: string; sandbox_id: string; owner_id: string; caller: string; expires_at: string };
+  sandbox_ticket: { hash: string; sandbox_id: string; caller: string; expires_at: string };
 }
 
 export interface SandboxRow {

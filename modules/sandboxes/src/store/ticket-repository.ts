@@ -10,7 +10,6 @@ export function createTicketRepository(kysely: Kysely<SandboxTables>): TicketRep
         .values({
           hash,
           sandbox_id: sandboxId,
-          owner_id: caller.principal.id,
           caller: JSON.stringify(caller),
           expires_at: expiresAt,
         })
@@ -19,8 +18,8 @@ export function createTicketRepository(kysely: Kysely<SandboxTables>): TicketRep
     async take(hash, now) {
       const row = await kysely.deleteFrom('sandbox_ticket').where('hash', '=', hash).returningAll().executeTakeFirst();
       if (row === undefined || row.expires_at <= now) return null;
-      const caller = JSON.parse(row.caller) as TicketCaller | null; // written by insert
-      return caller === null ? null : { sandboxId: row.sandbox_id, caller };
+      const caller = JSON.parse(row.caller) as TicketCaller; // written by insert
+      return { sandboxId: row.sandbox_id, caller };
     },
     async purge(before) {
       await kysely.deleteFrom('sandbox_ticket').where('expires_at', '<=', before).execute();
