@@ -32,7 +32,9 @@ import { KubernetesWatch } from './health/kubernetes-watch.ts';
 import { startAgentHttp, type AgentHttp } from './http/agent-http.ts';
 import { createLogsHandler } from './logs/logs-handler.ts';
 import { createAgentMetrics, type AgentMetrics } from './metrics.ts';
+import type { Outbox } from './channel/outbox.ts';
 import { openEventState, type EventState } from './state/event-state.ts';
+import { claimStateFolder } from './state/state-folder.ts';
 import { createClusterNumbers } from './status/cluster-numbers.ts';
 import { Limitations } from './status/limitations.ts';
 import { StatusReporter } from './status/reporter.ts';
@@ -67,14 +69,7 @@ export async function startAgent(dependencies: AgentDependencies): Promise<Agent
   const { config, clock, log, pod } = dependencies;
   const startedAt = clock.now();
   const metrics = createAgentMetrics(startedAt);
-  const journal = await openJournal(config.current.agent.state_dir, clock);
-  const state = await openEventState({
-    folder: config.current.agent.state_dir,
-    clock,
-    log,
-    changed: ({ length, sizeBytes }) => metrics.setOutbox(length, sizeBytes),
-  });
-  const expectations = await Expectations.open(config.current.agent.state_dir);
+  const { journal, state, expectations } = await openState(dependencies, metrics);
   const access = await openClusterAccess(config.current.kubernetes, pod, () => clock.nowMs(), log);
   const client = createKubeClient(access, { nowMs: () => clock.nowMs(), observe: () => metrics.kubernetesRequest() });
   const watch = new KubernetesWatch(client, clock, log);
@@ -135,6 +130,20 @@ function createTunnel(
   const kubernetes = createKubernetesService({ client, config, metrics });
   const dial = createTunnelDial(config, createPlatformToken(config));
   return new AgentTunnel({ dial, kubernetes, config, clock, random, log, metrics });
+}
+
+/** What earlier processes of this cluster's agent left. */
+async function openState(
+  { config, clock, log }: AgentDependencies,
+  metrics: AgentMetrics,
+): Promise<Pick<Resources, 'journal' | 'state' | 'expectations'>> {
+  const { agent, svc } = config.current;
+  const folder = agent.state_dir;
+  await claimStateFolder(folder, { clusterId: svc.cluster_id ?? null, clusterName: agent.cluster_name }, log);
+  const journal = await openJournal(folder, clock);
+  const changed = ({ length, sizeBytes }: Outbox): void => metrics.setOutbox(length, sizeBytes);
+  const state = await openEventState({ folder, clock, log, changed });
+  return { journal, state, expectations: await Expectations.open(folder) };
 }
 
 interface Resources {

@@ -1,0 +1,61 @@
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Logger } from '@svc/telemetry';
+import { agentErrors } from '../errors.ts';
+
+/** Whose state a folder holds: as the agent was configured, so the id may not be known. */
+export interface StateOwner {
+  clusterId: string | null;
+  clusterName: string;
+}
+
+const OWNER_FILE = 'cluster.json';
+/** What another cluster's agent left; the last one is kept. */
+const ASIDE = 'of-another-cluster';
+
+/**
+ * Makes the folder this cluster's own. Known objects, expectations and commands of another cluster would be told, applied
+ * and answered here: they are moved to `of-another-cluster` in it. A folder that says nothing is taken as ours.
+ */
+export async function claimStateFolder(folder: string, owner: StateOwner, log: Logger): Promise<void> {
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    const before = await ownerOf(folder);
+    if (before !== null && !isSame(before, owner)) {
+      log.warn({ folder, of: before }, 'the state folder is of another cluster: what it holds is set aside');
+      await setAside(folder);
+    }
+    const file = join(folder, OWNER_FILE);
+    await writeFile(`${file}.new`, `${JSON.stringify(owner)}\n`, { mode: 0o600, flush: true });
+    await rename(`${file}.new`, file);
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw agentErrors.STATE_DIR_UNUSABLE({ details: { path: folder, reason, key: 'agent.state_dir' }, cause });
+  }
+}
+
+/** By the id, which is never given twice; by the name where one of them does not know it. */
+function isSame(one: StateOwner, other: StateOwner): boolean {
+  return one.clusterId === null || other.clusterId === null
+    ? one.clusterName === other.clusterName
+    : one.clusterId === other.clusterId;
+}
+
+async function ownerOf(folder: string): Promise<StateOwner | null> {
+  const text = await readFile(join(folder, OWNER_FILE), 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return null;
+    throw error;
+  });
+  return text === null ? null : (JSON.parse(text) as StateOwner); // written whole by claimStateFolder
+}
+
+/** The file that names the owner goes last: cut off before that, the next start moves what is left. */
+async function setAside(folder: string): Promise<void> {
+  const aside = join(folder, ASIDE);
+  const names = (await readdir(folder)).filter((name) => name !== ASIDE && name !== OWNER_FILE);
+  await mkdir(aside, { recursive: true, mode: 0o700 });
+  for (const name of [...names, OWNER_FILE]) {
+    await rm(join(aside, name), { recursive: true, force: true });
+    await rename(join(folder, name), join(aside, name));
+  }
+}
