@@ -36,11 +36,12 @@ export class Changes {
       next: async (maxWaitMs, signal) => {
         if (!changed && !signal.aborted) {
           await new Promise<void>((resolve) => {
-            const cancel = this.#clock.setTimer(resolve, Math.min(maxWaitMs, this.#pollMs));
             const done = (): void => {
               cancel();
+              signal.removeEventListener('abort', done); // the signal outlives many waits
               resolve();
             };
+            const cancel = this.#clock.setTimer(done, Math.min(maxWaitMs, this.#pollMs));
             wake = done;
             signal.addEventListener('abort', done, { once: true });
           });
