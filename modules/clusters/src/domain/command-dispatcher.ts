@@ -151,21 +151,25 @@ export class CommandDispatcher {
     }
     const started = { again: true, done: Promise.resolve() };
     this.#runs.set(clusterId, started);
-    started.done = this.#sendQueued(clusterId, started)
-      .catch((error: unknown) => this.#options.onError(error, { cluster: clusterId }))
-      .finally(() => this.#runs.delete(clusterId));
+    started.done = this.#sendQueued(clusterId, started).catch((error: unknown) => {
+      this.#options.onError(error, { cluster: clusterId });
+    });
   }
 
   async #sendQueued(clusterId: string, run: { again: boolean }): Promise<void> {
-    while (run.again) {
-      run.again = false;
-      for (;;) {
-        const link = this.#links.get(clusterId);
-        if (link === undefined || link.closed) return;
-        const [command] = await this.#options.commands.open(clusterId, ['queued'], 1);
-        if (command === undefined) break;
-        await this.#dispatch(link, command);
+    try {
+      while (run.again) {
+        run.again = false;
+        for (;;) {
+          const link = this.#links.get(clusterId);
+          if (link === undefined || link.closed) return;
+          const [command] = await this.#options.commands.open(clusterId, ['queued'], 1);
+          if (command === undefined) break;
+          await this.#dispatch(link, command);
+        }
       }
+    } finally {
+      this.#runs.delete(clusterId); // in the same turn as the last look: whoever asks after it starts anew
     }
   }
 
