@@ -74,6 +74,14 @@ describe('payloads', () => {
     }
   });
 
+  it.each([
+    ['event', { ...contractFrames.agent.event, resource: 'pod/a\u0000' }, 'payload.resource'],
+    ['heartbeat', { ...contractFrames.agent.heartbeat, status: '\u0000' }, 'payload.status'],
+    ['cluster_status', { ...contractFrames.agent.cluster_status, health: 'a\u0000b' }, 'payload.health'],
+  ])('with a NUL where no column takes one are refused with the path: %s', (type, payload, field) => {
+    expect(() => fromAgent.decode(frame(type, payload))).toThrow(field);
+  });
+
   it('of any shape give a message or a catalogue error, never another failure', () => {
     const types = [...Object.keys(agentPayloadSchemas), ...Object.keys(platformPayloadSchemas)];
     const bodies = Object.values({ ...contractFrames.agent, ...contractFrames.platform });

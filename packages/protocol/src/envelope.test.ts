@@ -61,6 +61,16 @@ describe('an envelope', () => {
     }
   });
 
+  it.each([
+    ['2026-11-21T09:30:00', '2026-11-21T09:30:00Z'],
+    ['2026-11-21T09:30:00.123456', '2026-11-21T09:30:00.123456Z'],
+    ['2026-11-21T09:30:00,5+0100', '2026-11-21T09:30:00.5+01:00'],
+    ['2026-11-21T09:30-03', '2026-11-21T09:30:00-03:00'],
+    ['2026-11-21T09:30:00.000Z', '2026-11-21T09:30:00.000Z'],
+  ])('may write its time in any way of the extended format: %s', (timestamp, read) => {
+    expect(decodeEnvelope(JSON.stringify({ ...heartbeat, timestamp })).timestamp).toBe(read);
+  });
+
   it('is refused above the frame limit, counted in bytes and not in characters', () => {
     const text = JSON.stringify({ ...heartbeat, payload: { text: 'é'.repeat(PROTOCOL_LIMITS.frameSizeBytes / 2) } });
     expect(text.length).toBeLessThan(PROTOCOL_LIMITS.frameSizeBytes);

@@ -7,14 +7,16 @@ export interface Envelope<Type extends string = string, Payload = Record<string,
   type: Type;
   /** Unique per sender. A command's id is what its answers name as `command_id`. */
   id: string;
-  /** ISO 8601 with a zone. */
+  /** ISO 8601. A decoded one always has seconds and a zone. */
   timestamp: string;
   payload: Payload;
 }
 
 const FIELDS: ReadonlySet<string> = new Set(['type', 'id', 'timestamp', 'payload']);
 const PRINTABLE = /^[\x21-\x7e]+$/;
-const ISO_8601 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$/;
+/** The extended format; seconds and zone may be left out, as many languages write it. */
+const ISO_8601 =
+  /^(?<minute>\d{4}-\d{2}-\d{2}T\d{2}:\d{2})(?::(?<second>\d{2})(?:[.,](?<fraction>\d{1,9}))?)?(?<zone>Z|[+-]\d{2}(?::?\d{2})?)?$/;
 
 /**
  * Text frame -> envelope with an unchecked payload object. Throws `FRAME_TOO_LARGE` or `MALFORMED_ENVELOPE` with
@@ -72,9 +74,13 @@ function textOf(fields: Record<string, unknown>, name: string, limit: number, sh
 }
 
 function timestampOf(fields: Record<string, unknown>): string {
-  const value = textOf(fields, 'timestamp', 64, ISO_8601, 'must be ISO 8601 with a zone');
-  if (Number.isNaN(Date.parse(value))) throw malformed('timestamp', 'is not a date of the calendar');
-  return value;
+  const value = textOf(fields, 'timestamp', 64, ISO_8601, 'must be a date and time in ISO 8601');
+  const { minute = '', second = '00', fraction, zone = 'Z' } = ISO_8601.exec(value)?.groups ?? {};
+  // Without a zone it is read as UTC: what the contract's times are, and the same on every machine.
+  const offset = zone === 'Z' ? zone : `${zone.slice(0, 3)}:${zone.slice(3).replace(':', '') || '00'}`;
+  const timestamp = `${minute}:${second}${fraction === undefined ? '' : `.${fraction}`}${offset}`;
+  if (Number.isNaN(Date.parse(timestamp))) throw malformed('timestamp', 'is not a date of the calendar');
+  return timestamp;
 }
 
 function payloadOf(fields: Record<string, unknown>): Record<string, unknown> {

@@ -41,6 +41,7 @@ export interface Accepted {
 }
 
 const DEFAULT_SECONDS = { deploy: 300, exec: 60, logs: 60 } as const;
+const DEFAULT_TAIL_LINES = 100;
 /** For what ends by itself or by its reader: an interactive exec, followed logs. */
 const UNLIMITED_SECONDS = 86_400;
 
@@ -66,12 +67,13 @@ export class CommandRequests {
 
   exec(origin: CommandOrigin, payload: ExecCommand): Promise<Accepted> {
     const seconds = payload.timeout_seconds ?? DEFAULT_SECONDS.exec;
-    return this.#submit(origin, 'exec', payload, seconds === 0 ? UNLIMITED_SECONDS : seconds, null);
+    const complete = { container: '', ...payload };
+    return this.#submit(origin, 'exec', complete, seconds === 0 ? UNLIMITED_SECONDS : seconds, null);
   }
 
   logs(origin: CommandOrigin, payload: LogsCommand, onAccepted: (commandId: string) => void): Promise<Accepted> {
     const seconds = payload.follow === true ? UNLIMITED_SECONDS : DEFAULT_SECONDS.logs;
-    return this.#submit(origin, 'logs', payload, seconds, null, onAccepted);
+    return this.#submit(origin, 'logs', completeLogs(payload), seconds, null, onAccepted);
   }
 
   async #submit(
@@ -123,6 +125,13 @@ export class CommandRequests {
       details: { cluster: cluster.name, field: 'capabilities', reason: `the agent does not offer ${kind}` },
     });
   }
+}
+
+/** An agent of the contract is given all of its fields, with the values that ours takes for absent ones. */
+function completeLogs(payload: LogsCommand): LogsCommand {
+  const { since_time: time, since_seconds: seconds, resume_after: place } = payload;
+  const begun = time !== undefined || seconds !== undefined || place !== undefined;
+  return { container: '', ...(begun ? {} : { tail_lines: DEFAULT_TAIL_LINES }), follow: false, ...payload };
 }
 
 /** A manifest below its limit can still grow beyond a frame by its escapes in JSON. */

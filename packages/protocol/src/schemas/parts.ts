@@ -6,6 +6,10 @@ export const identifierSchema = Type.String({ minLength: 1, maxLength: 128, patt
 /** A Kubernetes name or namespace; the API server judges the exact grammar of each kind. */
 export const nameSchema = Type.String({ minLength: 1, maxLength: 253 });
 
+/** Text that ends up in a column: PostgreSQL takes no NUL, and JSON can write one. */
+export const textSchema = (limits: { minLength?: number; maxLength: number }) =>
+  Type.String({ ...limits, pattern: '^[^\\u0000]*$' });
+
 /** ISO 8601 with a zone, such as `2026-11-21T09:30:00.000Z`. */
 export const timestampSchema = Type.String({
   maxLength: 64,

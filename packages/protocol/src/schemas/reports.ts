@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox';
-import { identifierSchema, sequenceSchema, timestampSchema } from './parts.ts';
+import { identifierSchema, sequenceSchema, textSchema, timestampSchema } from './parts.ts';
 
 const count = Type.Integer({ minimum: 0, maximum: 1_000_000_000 });
 
@@ -8,7 +8,7 @@ const usage = Type.Number({ minimum: 0, maximum: 1_000_000 });
 
 /** Contract. Fractions 0..1 of what the nodes can give; a peer that counts percent is accepted as it is. */
 export const heartbeatSchema = Type.Object({
-  status: Type.String({ minLength: 1, maxLength: 64 }),
+  status: textSchema({ minLength: 1, maxLength: 64 }),
   metrics: Type.Object({
     cpu_usage: usage,
     memory_usage: usage,
@@ -29,8 +29,8 @@ export const clusterStatusSchema = Type.Object({
   nodes: count,
   pods: count,
   services: count,
-  health: Type.String({ minLength: 1, maxLength: 64 }),
-  kubernetes_version: Type.Optional(Type.String({ maxLength: 128 })),
+  health: textSchema({ minLength: 1, maxLength: 64 }),
+  kubernetes_version: Type.Optional(textSchema({ maxLength: 128 })),
   limitations: Type.Optional(Type.Array(limitationSchema, { maxItems: 64 })),
 });
 export type ClusterStatus = Static<typeof clusterStatusSchema>;
@@ -40,9 +40,9 @@ export type ClusterStatus = Static<typeof clusterStatusSchema>;
  * Additive: `seq` is the place in the agent's outbox, acknowledged by `event_ack`; `occurred_at` is the cluster's time.
  */
 export const eventSchema = Type.Object({
-  event_type: Type.String({ minLength: 1, maxLength: 128 }),
-  namespace: Type.String({ maxLength: 253 }),
-  resource: Type.String({ maxLength: 512 }),
+  event_type: textSchema({ minLength: 1, maxLength: 128 }),
+  namespace: textSchema({ maxLength: 253 }),
+  resource: textSchema({ maxLength: 512 }),
   details: Type.Record(Type.String(), Type.Unknown()),
   seq: Type.Optional(sequenceSchema),
   occurred_at: Type.Optional(timestampSchema),

@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox';
 import { PROTOCOL_LIMITS } from '../limits.ts';
-import { identifierSchema, messageErrorSchema, sequenceSchema, timestampSchema } from './parts.ts';
+import { identifierSchema, messageErrorSchema, sequenceSchema, textSchema, timestampSchema } from './parts.ts';
 
 const positive = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
 
@@ -11,13 +11,13 @@ const positive = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
  */
 export const helloSchema = Type.Object({
   protocol: positive,
-  agent_version: Type.String({ maxLength: 128 }),
+  agent_version: textSchema({ maxLength: 128 }),
   instance_id: identifierSchema,
   epoch: positive,
   started_at: timestampSchema,
   session_id: Type.Optional(identifierSchema),
   cluster_name: Type.Optional(Type.String({ maxLength: 253 })),
-  kubernetes_version: Type.Optional(Type.String({ maxLength: 128 })),
+  kubernetes_version: Type.Optional(textSchema({ maxLength: 128 })),
   /** Outbox numbers count within it, over restarts of the agent; absent = within `instance_id`. */
   outbox_id: Type.Optional(identifierSchema),
   /** Numbers of the oldest and newest event still kept; absent when none is. */
