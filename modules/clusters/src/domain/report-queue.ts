@@ -7,6 +7,7 @@ interface Waiting {
 }
 
 const MAX_BATCH = 500;
+const FAILURES_OF_A_DATABASE = 3;
 
 /**
  * Group commit: while one transaction runs, the reports of all agents gather for the next. A report's promise settles
@@ -41,9 +42,31 @@ export class ReportQueue {
         await this.#store.write(batch.map(({ report }) => report));
         for (const { resolve } of batch) resolve();
       } catch (error) {
-        for (const { reject } of batch) reject(error);
+        if (batch.length === 1) batch[0]?.reject(error);
+        else await this.#writeEach(batch);
       }
     }
     this.#running = undefined;
+  }
+
+  /** What one agent says must not cost another one its report. When nothing can be written, it is not what they say. */
+  async #writeEach(batch: Waiting[]): Promise<void> {
+    let failuresInARow = 0;
+    let lastError: unknown;
+    for (const { report, resolve, reject } of batch) {
+      if (failuresInARow >= FAILURES_OF_A_DATABASE) {
+        reject(lastError);
+        continue;
+      }
+      try {
+        await this.#store.write([report]);
+        failuresInARow = 0;
+        resolve();
+      } catch (error) {
+        failuresInARow += 1;
+        lastError = error;
+        reject(error);
+      }
+    }
   }
 }

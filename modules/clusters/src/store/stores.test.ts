@@ -2,6 +2,7 @@ import { migrations } from '@svc/migrations';
 import { describeDialects } from '@svc/testing';
 import { expect, it } from 'vitest';
 import type { CommandSubmission, NewCommand } from '../domain/command.ts';
+import { ReportQueue } from '../domain/report-queue.ts';
 import type { Report } from '../domain/telemetry.ts';
 import { createStores, type Stores } from './stores.ts';
 import type { ClusterTables } from './tables.ts';
@@ -237,6 +238,21 @@ describeDialects<ClusterTables>('the stores of clusters', migrations, (database)
     ]);
     expect(points[0]?.cpuUsage).toBeCloseTo(0.3);
     expect(await telemetry.heartbeats('cls-1', NOW, 1)).toMatchObject([{ samples: 1, cpuUsage: 0.8 }]);
+  });
+
+  it('keeps what an agent cannot store from costing others their reports', async () => {
+    const { telemetry } = await withCluster();
+    const reports = new ReportQueue(telemetry);
+    const broken = structuredClone(event('broken', null));
+    if (broken.kind === 'event') Object.assign(broken.event, { resource: null }); // no schema lets that through
+    const settled = await Promise.allSettled([
+      reports.write(event('before', null)),
+      reports.write(broken),
+      reports.write(event('after', null)),
+    ]);
+    expect(settled.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+    const { items } = await telemetry.events('cls-1', EVERYTHING, FIRST_PAGE);
+    expect(items.map(({ resource }) => resource)).toEqual(['pod/after', 'pod/before']);
   });
 
   it('bounds the events of a cluster by number and by age', async () => {
