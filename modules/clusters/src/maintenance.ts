@@ -55,14 +55,12 @@ export class Maintenance {
   }
 
   #tasks(): Task[] {
-    const { store, clusters, connections, tunnels, dispatcher, deadlines, clock, replicaId, leaseMs } = this.#options;
+    const { clusters, connections, tunnels, dispatcher, deadlines, clock, leaseMs } = this.#options;
     return [
       {
         name: 'leases',
         everyMs: leaseMs / 3,
-        run: async () => {
-          if (connections.count > 0) await store.renewLeases(replicaId, timestampAfter(clock.now(), leaseMs));
-        },
+        run: () => this.#renewConnections(),
       },
       { name: 'tunnel leases', everyMs: leaseMs / 3, run: () => this.#renewTunnels() },
       { name: 'deadlines', everyMs: 5000, run: () => deadlines.sweep() },
@@ -94,6 +92,14 @@ export class Maintenance {
       this.#running.add(run);
     }, task.everyMs);
     this.#timers.set(task.name, cancel);
+  }
+
+  /** Those that are there before the question are known to the database: one that is not in its answer is an older one. */
+  async #renewConnections(): Promise<void> {
+    const { connections, store, clock, replicaId, leaseMs } = this.#options;
+    const held = connections.newest();
+    if (held.length === 0) return;
+    connections.keepOnly(held, await store.renewLeases(replicaId, timestampAfter(clock.now(), leaseMs)));
   }
 
   /** An agent may have come to another replica while its old connection here is not known to be dead yet. */

@@ -56,6 +56,19 @@ export class AgentConnections {
     if (this.#sessions.get(clusterId) === session) this.#sessions.delete(clusterId);
   }
 
+  /** The one of each cluster that counts here. */
+  newest(): AgentSession[] {
+    return [...this.#sessions.values()];
+  }
+
+  /** Ends those of `held` whose cluster has a newer connection at another replica. */
+  keepOnly(held: readonly AgentSession[], epochs: ReadonlyMap<string, number>): void {
+    for (const { connection } of held) {
+      if (epochs.get(connection.clusterId) === connection.epoch) continue;
+      void connection.close(CLOSE_CODES.replaced, 'a newer connection of this cluster took over');
+    }
+  }
+
   /** What a closed session still has to write. */
   track(ending: Promise<void>): void {
     this.#endings.add(ending);

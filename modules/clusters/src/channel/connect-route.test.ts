@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { request, type IncomingMessage } from 'node:http';
+import { json } from 'node:stream/consumers';
 import { fakeClock, waitFor, type FakeClock } from '@svc/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { connectAgent, refusedConnect } from '../testing/played-agent.ts';
@@ -55,6 +58,31 @@ describe('who may connect as an agent', () => {
     expect(Number(refusal.headers['retry-after'])).toBeGreaterThan(0);
     const other = await rig.addCluster('staging');
     await (await connectAgent({ port: rig.port, token: other.token, clusterId: other.id })).close();
+  });
+
+  it.each([
+    ['Sec-WebSocket-Key', 'short', '13'],
+    ['Sec-WebSocket-Version', 'dGhlIHNhbXBsZSBub25jZQ==', '99'],
+  ])('refuses a handshake with a wrong %s, and the agent that is there stays', async (field, key, version) => {
+    const agent = await connectAgent({ port: rig.port, token: cluster.token, clusterId: cluster.id });
+    const wrong = request({
+      port: rig.port,
+      path: '/v1/agent/connect',
+      headers: {
+        authorization: `Bearer ${cluster.token}`,
+        'x-cluster-id': cluster.id,
+        connection: 'Upgrade',
+        upgrade: 'websocket',
+        'sec-websocket-key': key,
+        'sec-websocket-version': version,
+      },
+    });
+    wrong.end();
+    const [response] = (await once(wrong, 'response')) as [IncomingMessage];
+    expect(response.statusCode).toBe(400);
+    expect(await json(response)).toMatchObject({ error: { code: 'INVALID_REQUEST', details: { field } } });
+    expect((await rig.call('GET', '/v1/clusters/production')).body['connected']).toBe(true);
+    await agent.close();
   });
 
   it('ends the connection of a rotated token and lets the new one in', async () => {
@@ -170,6 +198,34 @@ describe('time on the agent channel', () => {
       return agent.closeCode;
     });
     expect(agent.closeCode).toBe(4401);
+  });
+
+  it('ends a connection whose agent has a newer one at another replica', async () => {
+    const other = await rig.addCluster('other');
+    const older = await connectAgent({ port: rig.port, token: cluster.token, clusterId: cluster.id });
+    const bystander = await connectAgent({ port: rig.port, token: other.token, clusterId: other.id });
+    const at = clock.now().toISOString();
+    await rig.stores.connectionStore.open(cluster.id, 'replica-2', at, at);
+    await clock.advance(10_000);
+    expect(await older.closed()).toBe(4409);
+    expect(bystander.closeCode).toBeUndefined();
+    const row = await rig.stores.clusters.find(rig.owner.workspaceUuid, cluster.id);
+    expect(row).toMatchObject({ connected: true, connectionEpoch: 2 });
+  });
+
+  it('gives an agent of the contract every field of the contract', async () => {
+    const agent = await connectAgent({ port: rig.port, token: cluster.token, clusterId: cluster.id });
+    agent.heartbeat();
+    const target = { pod: 'web-1', namespace: 'default' };
+    await rig.call('POST', `/v1/clusters/${cluster.id}/exec`, { body: { ...target, command: ['date'] } });
+    expect((await agent.next('exec')).payload).toMatchObject({ ...target, container: '', command: ['date'] });
+    const reading = new AbortController();
+    const path = `/v1/clusters/${cluster.id}/logs?pod=web-1&namespace=default`;
+    const read = rig.call('GET', path, { signal: reading.signal }).catch(() => undefined);
+    const { payload } = await agent.next('logs');
+    expect(payload).toMatchObject({ ...target, container: '', tail_lines: 100, follow: false });
+    reading.abort();
+    await read;
   });
 
   it('leaves no timer behind when everything is closed', async () => {

@@ -1,4 +1,10 @@
-import { createAgentMessageDecoder, PROTOCOL_HEADER, PROTOCOL_LIMITS, PROTOCOL_VERSION } from '@svc/protocol';
+import {
+  CLOSE_CODES,
+  createAgentMessageDecoder,
+  PROTOCOL_HEADER,
+  PROTOCOL_LIMITS,
+  PROTOCOL_VERSION,
+} from '@svc/protocol';
 import { renderNestedError, type UpgradeRequest, type UpgradeRoute } from '@svc/http';
 import { WebSocketServer, type WebSocket } from 'ws';
 import type { Clock } from '../domain/clock.ts';
@@ -8,6 +14,8 @@ import { clusterErrors } from '../errors.ts';
 import { createAgentAuthentication } from './agent-authentication.ts';
 import type { AgentConnections } from './agent-connections.ts';
 import { AgentSession, type SessionHandlers } from './agent-session.ts';
+
+const VERSIONS: ReadonlySet<string> = new Set(['13', '8']);
 
 export const CONNECT_PATH = '/v1/agent/connect';
 
@@ -50,6 +58,12 @@ export function createConnectRoute(options: ConnectRouteOptions): UpgradeRoute {
       const socket = shakeHands(server, upgrade);
       if (socket === undefined) {
         await options.store.close(cluster.id, epoch, options.clock.now().toISOString());
+        // Its epoch is over as well: it is to come with a newer one, or the row would say that nobody is there.
+        options.connections.closeCluster(
+          cluster.id,
+          CLOSE_CODES.serviceRestart,
+          'a newer connection did not come to be',
+        );
         return;
       }
       const { clock, handlers, newMessageId } = options;
@@ -61,10 +75,20 @@ export function createConnectRoute(options: ConnectRouteOptions): UpgradeRoute {
   };
 }
 
+/** All that `ws` looks at (RFC 6455, 4.2.1): what it would refuse must not take an epoch before. */
 function requireWebSocket({ request }: UpgradeRequest): void {
-  const { upgrade, 'sec-websocket-key': key } = request.headers;
-  if (request.method === 'GET' && upgrade?.toLowerCase() === 'websocket' && key !== undefined) return;
-  throw clusterErrors.INVALID_REQUEST({ details: { field: 'Upgrade', reason: 'a WebSocket handshake is needed' } });
+  const { upgrade, 'sec-websocket-key': key = '', 'sec-websocket-version': version = '' } = request.headers;
+  if (request.method !== 'GET' || upgrade?.toLowerCase() !== 'websocket') {
+    throw clusterErrors.INVALID_REQUEST({ details: { field: 'Upgrade', reason: 'a WebSocket handshake is needed' } });
+  }
+  if (!/^[+/0-9A-Za-z]{22}==$/.test(key)) {
+    const details = { field: 'Sec-WebSocket-Key', reason: 'Sec-WebSocket-Key must be 16 bytes in base64' };
+    throw clusterErrors.INVALID_REQUEST({ details });
+  }
+  if (!VERSIONS.has(version)) {
+    const details = { field: 'Sec-WebSocket-Version', reason: 'Sec-WebSocket-Version must be 13' };
+    throw clusterErrors.INVALID_REQUEST({ details, headers: { 'sec-websocket-version': '13' } });
+  }
 }
 
 /** `ws` calls back in the same turn or, when the socket is gone or the handshake is wrong, answers it and never does. */

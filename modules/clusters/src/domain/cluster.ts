@@ -111,7 +111,8 @@ export interface ConnectionStore {
     introduction: Introduction,
   ): Promise<{ resumed: boolean; lastReceivedSequence: number }>;
   close(clusterId: string, epoch: number, at: string): Promise<void>;
-  renewLeases(replicaId: string, leaseUntil: string): Promise<void>;
+  /** Answers the epoch of each connection that this replica still holds. */
+  renewLeases(replicaId: string, leaseUntil: string): Promise<ReadonlyMap<string, number>>;
   /** A replica that starts holds no connection, whatever its last run left. */
   forget(replicaId: string, at: string): Promise<void>;
 }

@@ -29,12 +29,14 @@ export function createConnectionStore(database: ClusterDatabase): ConnectionStor
         .execute();
     },
     renewLeases: async (replicaId, leaseUntil) => {
-      await database
+      const rows = await database
         .updateTable('cluster')
         .set({ lease_until: leaseUntil })
         .where('replica_id', '=', replicaId)
         .where('connected', '=', 1)
+        .returning(['id', 'connection_epoch'])
         .execute();
+      return new Map(rows.map((row) => [row.id, row.connection_epoch]));
     },
     forget: async (replicaId, at) => {
       await database
