@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { describeRequiring, skippedTitle, waitFor } from '@svc/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { kubernetesRequirement, startKubernetes, type Kubernetes } from '../kubernetes/index.ts';
+import { startCutProxy } from '../sdk/cut-proxy.ts';
 import { startAgent, type RunningAgent } from '../system/cluster-walk.ts';
 import { runProgram } from '../system/run-program.ts';
 import { PROJECT_ROOT } from '../system/running-platform.ts';
@@ -176,6 +177,30 @@ describe.skipIf(reason !== null)(reason === null ? TITLE : skippedTitle(TITLE, r
       const { exitCode, stdout } = await ended;
       expect(exitCode).toBe(130);
       expect(stdout.toString()).toMatch(/^\d{4}-\S+ hello from the box\n$/);
+    });
+
+    it('follows logs over a lost connection, each line once, and says so', async () => {
+      await using proxy = await startCutProxy(store.platform.ready.url);
+      const count = 'i=0; while true; do i=$((i+1)); echo tick-$i; sleep 0.2; done';
+      await writeFile(join(store.folder, 'ticks.yaml'), manifestOf('ticks', count));
+      await store.svc.answer(['deploy', 'home', '-f', 'ticks.yaml', '--project', 'ticks', '--wait']);
+      const { child, ended } = store.svc.start(['logs', '-f', 'home', 'deployment/ticks', '--tail', '10000'], {
+        environment: { SVC_URL: proxy.url },
+      });
+      let seen = '';
+      child.stdout?.on('data', (chunk: Buffer) => (seen += chunk.toString()));
+      const lines = (): string[] => seen.split('\n').slice(0, -1);
+      for (const more of [5, 5]) {
+        const goal = lines().length + more;
+        await waitFor(() => lines().length >= goal, { timeoutMs: 120_000, description: 'lines' });
+        proxy.cut();
+      }
+      const goal = lines().length + 5;
+      await waitFor(() => lines().length >= goal, { timeoutMs: 120_000, description: 'lines after the cuts' });
+      child.kill('SIGINT');
+      const { stderr } = await ended;
+      expect(lines()).toEqual(lines().map((_line, index) => `tick-${index + 1}`));
+      expect(stderr).toContain('going on behind the last line');
     });
 
     it('tells what has happened, and goes on with what happens', async () => {

@@ -103,6 +103,34 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     });
   });
 
+  it('go on for a reader that comes back, also with what a container wrote that ended meanwhile', async () => {
+    const script =
+      'n=0; while ! mkdir /keep/$n 2>/dev/null; do n=$((n+1)); done; echo start-$n; ' +
+      'while [ ! -e /keep/go-$n ]; do sleep 0.2; done; echo end-$n; exit 1';
+    const container = { ...shell(script), volumeMounts: [{ name: 'keep', mountPath: '/keep' }] };
+    await fixture.pod('keeps', [container], { volumes: [{ name: 'keep', emptyDir: {} }] });
+    await fixture.inNamespace('wait', '--for=condition=Ready', 'pod/keeps', '--timeout=60s');
+    const positionOf = (id: string): string | undefined =>
+      fixture.platform.messages('command_output').findLast((each) => each.command_id === id)?.position;
+    const first = send({ pod: 'keeps', follow: true });
+    await waitFor(() => textOf(first) === 'start-0\n' || undefined, { description: 'its first line' });
+    const position = positionOf(first) ?? '';
+    fixture.platform.send('cancel', { command_id: first });
+    await fixture.platform.result(first, 60_000);
+    await fixture.inNamespace('exec', 'keeps', '--', 'touch', '/keep/go-0');
+    await waitFor(async () => (await fixture.inNamespace('logs', 'keeps').catch(() => '')).includes('start-1'), {
+      timeoutMs: 60_000,
+      description: 'its second start',
+    });
+    const second = send({ pod: 'keeps', follow: true, resume_after: position });
+    await waitFor(() => textOf(second).includes('start-1') || undefined, {
+      description: 'the line of its second start',
+    });
+    expect(textOf(second)).toBe('end-0\nstart-1\n');
+    fixture.platform.send('cancel', { command_id: second });
+    await fixture.platform.result(second, 60_000);
+  });
+
   it('end with the container, and with the pod', async () => {
     await fixture.pod('short', [shell('echo one; sleep 2; echo two')], { restartPolicy: 'Never' });
     await fixture.inNamespace('wait', '--for=jsonpath={.status.phase}=Running', 'pod/short', '--timeout=60s');

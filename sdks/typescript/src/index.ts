@@ -46,7 +46,7 @@ export {
 export { ClustersClient } from './clusters/clusters.ts';
 export type { ExecOptions, ExecRequest, ExecResult } from './clusters/exec.ts';
 export type { Kubeconfig, KubeconfigOptions } from './clusters/kubeconfig.ts';
-export type { LogPiece, LogRequest } from './clusters/logs.ts';
+export type { LogOptions, LogPiece, LogRequest } from './clusters/logs.ts';
 export { ClusterShell, type ShellListener, type ShellOutput, type ShellRequest } from './clusters/shell.ts';
 export {
   ApiError,

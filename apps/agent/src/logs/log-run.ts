@@ -85,6 +85,9 @@ export class LogRun {
   async follow(): Promise<EndReason> {
     let pauseMs = FIRST_PAUSE_MS;
     let options: LogOptions = this.#beginning();
+    if (this.#before !== null && this.#restartedSince(this.#before.sinceTime)) {
+      await this.#copy({ previous: true, sinceTime: this.#before.sinceTime });
+    }
     for (;;) {
       const before = this.#lines;
       const broken = await this.#copy({ ...options, follow: true });
@@ -156,6 +159,14 @@ export class LogRun {
       return null;
     }
     return 'pod_deleted' as const;
+  }
+
+  /** Whether the container that runs now began after that line: its reader was away meanwhile. */
+  #restartedSince(time: string): boolean {
+    const status = containerStatus(this.#pod, this.#options.container);
+    const ended = fieldAt(status, 'lastState', 'terminated', 'finishedAt');
+    // Kubernetes gives whole seconds, rounded down: the line may have been written just before in the same one.
+    return this.#restarts > 0 && typeof ended === 'string' && Date.parse(ended) + 1000 > Date.parse(time);
   }
 
   #beginning(): LogOptions {

@@ -45,7 +45,8 @@ export function registerLogsCommand(program: Command): void {
           sinceSeconds:
             flags.since === undefined ? undefined : Math.max(1, Math.ceil(readDurationMs(flags.since) / 1000)),
         };
-        for await (const { text, droppedBytes, droppedLines } of cluster.logs(request, { signal })) {
+        const onReconnect = (): void => output.warn('the connection was lost; going on behind the last line');
+        for await (const { text, droppedBytes, droppedLines } of cluster.logs(request, { signal, onReconnect })) {
           if (output.json) {
             output.entry({ text, dropped_bytes: droppedBytes, dropped_lines: droppedLines }, '');
             continue;

@@ -8,6 +8,8 @@ export interface LogPiece {
   droppedBytes: number;
   /** Lines that the agent lost just before this piece, because we did not read. */
   droppedLines: number;
+  /** Where its last line stands, for `resume_after`; absent where the agent did not say. */
+  position?: string;
 }
 
 /**
@@ -33,7 +35,12 @@ export class LogBuffer implements OutputReader {
 
   output(output: CommandOutput): void {
     const text = output.encoding === 'base64' ? Buffer.from(output.data, 'base64').toString() : output.data;
-    this.#pieces.push({ text, droppedBytes: output.dropped_bytes ?? 0, droppedLines: output.dropped_lines ?? 0 });
+    this.#pieces.push({
+      text,
+      droppedBytes: output.dropped_bytes ?? 0,
+      droppedLines: output.dropped_lines ?? 0,
+      ...(output.position === undefined ? {} : { position: output.position }),
+    });
     this.#sizeBytes += text.length;
     while (this.#sizeBytes > this.#maxSizeBytes && this.#pieces.length > 1) this.#dropOldest();
     this.#wake?.();
@@ -54,7 +61,7 @@ export class LogBuffer implements OutputReader {
         const droppedLines = piece.droppedLines + this.#lostLines;
         this.#lostBytes = 0;
         this.#lostLines = 0;
-        return { text: piece.text, droppedBytes, droppedLines };
+        return { ...piece, droppedBytes, droppedLines };
       }
       if (this.#outcome !== undefined) return null;
       await this.#changed(signal);

@@ -37,6 +37,7 @@ export class LogSource {
 
   constructor(options: LogSourceOptions) {
     this.#options = options;
+    this.#position = options.payload.resume_after; // a reader that goes on, whose agent may end before it said more
     options.signal.addEventListener('abort', () => this.#leave(), { once: true });
   }
 

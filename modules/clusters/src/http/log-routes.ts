@@ -11,8 +11,19 @@ import { actorOf, clusterOf, originOf, type RouteContext } from './context.ts';
 import { sendEvents, streamSignal, wantsEvents, type ServerEvents } from './event-stream.ts';
 import { clusterParams, scopeQuery } from './parameters.ts';
 
-const { pod, namespace, container, tail_lines, follow, since_time, since_seconds, previous, timestamps, limit_bytes } =
-  logsSchema.properties;
+const {
+  pod,
+  namespace,
+  container,
+  tail_lines,
+  follow,
+  since_time,
+  since_seconds,
+  previous,
+  timestamps,
+  limit_bytes,
+  resume_after,
+} = logsSchema.properties;
 
 const logsQuerySchema = Type.Object({
   ...scopeQuery,
@@ -26,6 +37,7 @@ const logsQuerySchema = Type.Object({
   previous,
   timestamps,
   limit_bytes,
+  resume_after,
 });
 type LogsQuery = Static<typeof logsQuerySchema>;
 
@@ -40,7 +52,10 @@ const STATUS_OF_CODE: Readonly<Record<string, number>> = {
   TIMEOUT: 504,
 };
 
-/** `GET …/logs`: lines as text, or as server-sent events; with `follow` until the reader goes. */
+/**
+ * `GET …/logs`: lines as text, or as server-sent events; with `follow` until the reader goes. An event says where its last
+ * line stands: whoever loses the connection, or this process, goes on behind it with `resume_after`.
+ */
 export function registerLogRoutes(app: HttpApp, context: RouteContext): void {
   app.get(
     '/v1/clusters/:cluster/logs',
@@ -115,11 +130,12 @@ async function* logEvents(buffer: LogBuffer, first: LogPiece | null | undefined,
       yield { id, event: 'end', data: buffer.outcome };
       return;
     }
-    const { text, droppedBytes, droppedLines } = piece;
+    const { text, droppedBytes, droppedLines, position } = piece;
     const data = {
       text,
       ...(droppedBytes > 0 ? { dropped_bytes: droppedBytes } : {}),
       ...(droppedLines > 0 ? { dropped_lines: droppedLines } : {}),
+      ...(position === undefined ? {} : { position }),
     };
     yield { id, event: 'log', data };
   }

@@ -210,6 +210,18 @@ describe('streams of a cluster', () => {
     expect(await agent.next('cancel')).toMatchObject({ payload: { command_id: third?.id } });
   });
 
+  it('tells with each piece where it ends, and goes on behind that for a reader that comes back', async () => {
+    const reader = open('/logs?pod=web-1&namespace=default&follow=true&resume_after=behind%20one');
+    const { id, payload } = await agent.next('logs');
+    expect(payload).toMatchObject({ follow: true, resume_after: 'behind one' });
+    const output = { command_id: id, stream: 'log', encoding: 'utf8' };
+    agent.say('command_output', { ...output, seq: 1, data: 'two\n', position: 'behind two' });
+    agent.say('command_output', { ...output, seq: 2, data: 'three\n' });
+    const { events } = await reader;
+    await waitFor(() => events.length === 2);
+    expect(events.map(({ data }) => data)).toEqual([{ text: 'two\n', position: 'behind two' }, { text: 'three\n' }]);
+  });
+
   it('asks an agent that ends each time it is asked no more', async () => {
     const answer = fetch(`${base}/logs?pod=web-1&namespace=default&follow=true`, { headers: rig.owner.headers });
     let asked = 0;

@@ -55,7 +55,7 @@ export const logsSchema = Type.Object({
   previous: Type.Optional(Type.Boolean()),
   timestamps: Type.Optional(Type.Boolean()),
   limit_bytes: Type.Optional(Type.Integer({ minimum: 1, maximum: 1024 * 1024 * 1024 })),
-  /** `position` of the last output that arrived, of an agent that ended since: goes on behind it. */
+  /** `position` of the last output that arrived, of an agent, a platform or a connection that ended since: goes on behind it. */
   resume_after: Type.Optional(Type.String({ maxLength: 256 })),
   actor: Type.Optional(actorSchema),
 });

@@ -20,7 +20,7 @@ import { followCommand, resultOfCommand, type CommandEvent } from './command-eve
 import { execInContainer, type ExecOptions, type ExecRequest, type ExecResult } from './exec.ts';
 import { followServerEvents } from './follow-events.ts';
 import { kubeconfigOf, type Kubeconfig, type KubeconfigOptions } from './kubeconfig.ts';
-import { readLogs, type LogPiece, type LogRequest } from './logs.ts';
+import { readLogs, type LogOptions, type LogPiece, type LogRequest } from './logs.ts';
 import { ClusterShell, type ShellRequest } from './shell.ts';
 
 export interface DeployOptions extends CallOptions {
@@ -122,8 +122,8 @@ export class Cluster {
     return ClusterShell.open(this.#scope, this.#path, request, options);
   }
 
-  /** The log of a container, as it is or as it comes. */
-  logs(request: LogRequest, options: CallOptions = {}): AsyncGenerator<LogPiece, void> {
+  /** The log of a container, as it is or as it comes; what is followed goes on over lost connections, each line once. */
+  logs(request: LogRequest, options: LogOptions = {}): AsyncGenerator<LogPiece, void> {
     return readLogs(this.#scope, this.#path, request, options);
   }
 

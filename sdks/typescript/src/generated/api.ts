@@ -3125,6 +3125,7 @@ export interface ClusterOperations {
       "previous"?: undefined | boolean;
       "timestamps"?: undefined | boolean;
       "limit_bytes"?: undefined | number;
+      "resume_after"?: undefined | string;
     };
     body: undefined;
     answer: undefined;
