@@ -1,4 +1,4 @@
-import { open, rename, type FileHandle } from 'node:fs/promises';
+import { open, rename, rm, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 /** Where a line stands in the file, to read it again without keeping it. */
@@ -12,6 +12,8 @@ export class JournalFile {
   readonly #path: string;
   #handle: FileHandle;
   #sizeBytes: number;
+  /** An append failed: behind the last line stands an unknown part of the one that was refused. */
+  #torn = false;
   /** Appends one after the other: two at once would not know where they stand. */
   #last: Promise<unknown> = Promise.resolve();
 
@@ -43,8 +45,11 @@ export class JournalFile {
     return this.#inOrder(async () => {
       const bytes = Buffer.from(`${line}\n`);
       const place = { offset: this.#sizeBytes, sizeBytes: bytes.length - 1 };
+      if (this.#torn) await this.#handle.truncate(this.#sizeBytes); // or the next line would be the end of that part
+      this.#torn = true;
       await this.#handle.appendFile(bytes);
       await this.#handle.datasync();
+      this.#torn = false;
       this.#sizeBytes += bytes.length;
       return place;
     });
@@ -72,14 +77,19 @@ export class JournalFile {
           offset += bytes.length + 1;
         }
         await next.sync();
+      } catch (error) {
+        await rm(draft, { force: true }); // half a copy would keep a full disk full
+        throw error;
       } finally {
         await next.close();
       }
       await rename(draft, this.#path);
       await syncFolder(dirname(this.#path));
+      const renewed = await open(this.#path, 'a+', 0o600);
       await this.#handle.close();
-      this.#handle = await open(this.#path, 'a+', 0o600);
+      this.#handle = renewed;
       this.#sizeBytes = offset;
+      this.#torn = false;
       return places;
     });
   }

@@ -1,7 +1,9 @@
-import { appendFile, readFile, truncate } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { appendFile, mkdir, readFile, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
+import { inspect } from 'node:util';
 import type { CommandResult } from '@svc/protocol';
-import { fakeClock, temporaryFolder, type TemporaryFolder } from '@svc/testing';
+import { describeRequiring, fakeClock, temporaryFolder, type TemporaryFolder } from '@svc/testing';
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openJournal, type CommandJournal } from './journal.ts';
@@ -71,9 +73,17 @@ describe('the command journal', () => {
     });
   });
 
-  it('says which file is damaged when a whole line is', async () => {
-    await appendFile(join(folder.path, 'commands.jsonl'), 'not json\n');
-    await expect(openJournal(folder.path, clock)).rejects.toMatchObject({ code: 'STATE_DIR_UNUSABLE' });
+  it('says which line of which file is damaged, and nothing of what stands there', async () => {
+    const journal = await openJournal(folder.path, clock);
+    await journal.begin('one', 'exec');
+    await journal.close();
+    await appendFile(join(folder.path, 'commands.jsonl'), 'password of somebody\n');
+    const refusal = await openJournal(folder.path, clock).catch((error: unknown) => error);
+    expect(refusal).toMatchObject({
+      code: 'STATE_DIR_UNUSABLE',
+      details: { reason: expect.stringMatching(/^line 2 of commands\.jsonl is damaged; move the file away/) },
+    });
+    expect(inspect(refusal, { depth: 5 })).not.toContain('password');
   });
 
   it('stays small: it rewrites itself and keeps what nobody has confirmed', async () => {
@@ -127,5 +137,28 @@ describe('the command journal', () => {
       }),
       { numRuns: 40 },
     );
+  });
+});
+
+describeRequiring(['root', 'linux'], 'a command journal on a full disk', () => {
+  it('refuses what does not fit, and loses nothing of what comes after it', async () => {
+    const disk = join(folder.path, 'disk');
+    await mkdir(disk);
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', disk]);
+    try {
+      let journal = await openJournal(disk, clock);
+      await journal.begin('one', 'deploy');
+      await expect(journal.finish(result('one', 'x'.repeat(100_000)))).rejects.toMatchObject({ code: 'ENOSPC' });
+      await journal.begin('two', 'deploy');
+      await journal.finish(result('two'));
+      expect(await journal.unacknowledged()).toEqual([result('two')]);
+      await journal.close();
+      journal = await openJournal(disk, clock);
+      expect(await journal.find('two')).toEqual({ state: 'finished', result: result('two') });
+      expect(journal.interrupted().map(({ commandId }) => commandId)).toEqual(['one']);
+      await journal.close();
+    } finally {
+      execFileSync('umount', [disk]);
+    }
   });
 });

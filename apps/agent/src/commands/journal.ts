@@ -49,6 +49,7 @@ interface Entry {
   acknowledged: boolean;
 }
 
+const FILE = 'commands.jsonl';
 const MAX_RESULTS = 1000;
 const MAX_AGE_MS = 24 * 3_600_000;
 const REWRITE_ABOVE_BYTES = 32 * 1024 * 1024;
@@ -59,9 +60,14 @@ export async function openJournal(folder: string, clock: Clock): Promise<Command
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const entries = new Map<string, Entry>();
     let lines = 0;
-    const file = await JournalFile.open(join(folder, 'commands.jsonl'), (text, place) => {
+    const file = await JournalFile.open(join(folder, FILE), (text, place) => {
       lines += 1;
-      apply(entries, text, place);
+      try {
+        apply(entries, text, place);
+      } catch {
+        // Without the parser's words: they quote the line, which may be the output of a command.
+        throw new Error(`line ${lines} of ${FILE} is damaged; move the file away, then what ran before is not known`);
+      }
     });
     const journal = new FileJournal(file, entries, lines, clock);
     await journal.tidy();
