@@ -4,7 +4,7 @@ import { defineErrors } from '@svc/errors';
 export const agentErrors = defineErrors({
   INVALID_REQUEST: [400, '{reason}'],
   NOT_FOUND: [404, '{what} was not found'],
-  METHOD_NOT_ALLOWED: [405, 'Only {allowed} is possible here'],
+  METHOD_NOT_ALLOWED: [405, 'Only these are possible here: {allowed}'],
   RATE_LIMITED: [429, 'Too many requests; try again in {retry_after_seconds} s'],
   INTERNAL: [500, 'The agent could not answer'],
   TOKEN_MISSING: [500, 'The platform token cannot be read: {reason}'],

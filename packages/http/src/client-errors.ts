@@ -22,7 +22,7 @@ export function isAboutHttp(error: Error): boolean {
   return 'code' in error && /^(HPE_|ERR_HTTP_)/.test(String(error.code));
 }
 
-/** Writes an ordinary HTTP error on a socket that no response object stands for, and closes it. */
+/** Writes an ordinary HTTP error on a socket that no response object stands for, and closes it. An empty id is not told. */
 export function refuseSocket(socket: Duplex, raw: unknown, requestId: string, render: ErrorRenderer): void {
   if (socket.destroyed || !socket.writable) {
     socket.destroy();
@@ -34,7 +34,7 @@ export function refuseSocket(socket: Duplex, raw: unknown, requestId: string, re
     ...error.headers,
     'content-type': 'application/json; charset=utf-8',
     'content-length': String(Buffer.byteLength(body)),
-    'x-request-id': requestId,
+    ...(requestId === '' ? {} : { 'x-request-id': requestId }),
     'x-content-type-options': 'nosniff',
     'cache-control': 'no-store',
     date: new Date().toUTCString(),

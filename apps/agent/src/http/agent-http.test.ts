@@ -1,4 +1,5 @@
-import { request } from 'node:http';
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { fakeClock, waitFor } from '@svc/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startTestAgent, TestPlatform, type TestAgent } from '../testing/index.ts';
@@ -25,6 +26,13 @@ afterEach(async () => {
 
 async function json(path: string): Promise<Record<string, unknown>> {
   return (await (await test.get(path)).json()) as Record<string, unknown>;
+}
+
+/** What the server says to bytes that no client of HTTP would send, until it closes. */
+function exchange(sent: string): Promise<string> {
+  const socket = connect({ port: test.agent.httpPort, host: '127.0.0.1' });
+  socket.write(sent);
+  return text(socket);
 }
 
 describe('the HTTP endpoints of the agent', () => {
@@ -100,6 +108,27 @@ describe('the HTTP endpoints of the agent', () => {
   });
 
   it.each([
+    ['garbage', 400, 'INVALID_REQUEST', 'GARBAGE\r\n\r\n'],
+    ['no host', 400, 'INVALID_REQUEST', 'GET /healthz HTTP/1.1\r\nConnection: close\r\n\r\n'],
+    ['a large head', 431, 'HEADERS_TOO_LARGE', `GET /healthz HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`],
+  ])('refuses %s with %i in the body of the contract', async (_what, status, code, sent) => {
+    const answer = await exchange(sent);
+    expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+    expect(JSON.parse(answer.slice(answer.indexOf('\r\n\r\n')))).toMatchObject({ error: { code } });
+  });
+
+  it('understands a whole URL as the target', async () => {
+    expect(await exchange('GET http://a/healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')).toContain('"ok"');
+  });
+
+  it('says what is left of a limit with a refused method as well, which costs as much', async () => {
+    const posted = await test.get('/config', { method: 'POST' });
+    expect(posted.status).toBe(405);
+    expect(posted.headers.get('x-ratelimit-remaining')).toBe('4');
+    expect((await test.get('/config')).headers.get('x-ratelimit-remaining')).toBe('3');
+  });
+
+  it.each([
     ['/metrics', 60, 10],
     ['/info', 60, 10],
     ['/config', 10, 5],
@@ -155,17 +184,6 @@ describe('the HTTP endpoints of the agent', () => {
       expect(text).toMatch(/^svc_agent_memory_bytes \d{6,}$/m);
     }
     expect((await fetch(`http://127.0.0.1:${String(test.agent.metricsPort)}/healthz`)).status).toBe(404);
-  });
-
-  it('closes a connection that sends no request, and a request without end cannot hold it', async () => {
-    const status = await new Promise<number | undefined>((resolve, reject) => {
-      const outgoing = request({ port: test.agent.httpPort, host: '127.0.0.1', path: '/healthz', method: 'GET' });
-      outgoing.setHeader('x-large', 'x'.repeat(20_000));
-      outgoing.once('response', (response) => resolve(response.statusCode));
-      outgoing.once('error', reject);
-      outgoing.end();
-    });
-    expect(status).toBe(431);
   });
 });
 

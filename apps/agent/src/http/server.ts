@@ -1,5 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { clientErrorOf, isAboutHttp, refuseSocket } from '@svc/http/client-errors';
 import type { Logger } from '@svc/telemetry';
 import { agentErrors } from '../errors.ts';
 import { errorAnswer } from './error-body.ts';
@@ -31,7 +33,13 @@ const ALLOWED = 'GET, HEAD';
 /** A small HTTP server: GET and HEAD, no bodies, bounded in connections, time and headers. */
 export async function startAgentServer(options: AgentServerOptions): Promise<AgentServer> {
   const server = createServer(
-    { headersTimeout: 10_000, requestTimeout: 15_000, keepAliveTimeout: 5000, maxHeaderSize: 16_384 },
+    {
+      headersTimeout: 10_000,
+      requestTimeout: 15_000,
+      keepAliveTimeout: 5000,
+      maxHeaderSize: 16_384,
+      requireHostHeader: false, // refused in `respond`, where the refusal has a body
+    },
     (request, response) => {
       respond(options, request, response).catch((error: unknown) => {
         options.log.error({ err: error }, 'an answer could not be sent');
@@ -41,6 +49,10 @@ export async function startAgentServer(options: AgentServerOptions): Promise<Age
   );
   server.maxConnections = MAX_CONNECTIONS;
   server.on('upgrade', (_request, socket) => socket.destroy());
+  server.on('clientError', (error: Error, socket: Duplex) => {
+    if (isAboutHttp(error)) refuseSocket(socket, clientErrorOf(error), '', (refusal) => errorAnswer(refusal).body);
+    else socket.destroy();
+  });
   await listen(server, options);
   server.on('error', (error) => options.log.error({ err: error }, 'the listener failed'));
   return {
@@ -60,20 +72,18 @@ async function respond(options: AgentServerOptions, request: IncomingMessage, re
   let answer: Answer;
   let headers: Record<string, string> = {};
   try {
-    const path = (request.url ?? '/').split('?', 1)[0] ?? '/';
-    const route = options.find(path);
-    if (route === null)
-      throw agentErrors.NOT_FOUND({ details: { field: 'path', reason: 'no such path', what: 'The path' } });
+    const { path, route } = routeOf(options, request);
+    // Before anything else is looked at: every answer of a limited route says what is left.
+    headers = options.limits.take(options.limitedAs?.(path) ?? path, request.socket.remoteAddress ?? '');
     if (request.method !== 'GET' && request.method !== 'HEAD') {
       const details = { field: 'method', reason: `only ${ALLOWED}`, allowed: ALLOWED };
       throw agentErrors.METHOD_NOT_ALLOWED({ details, headers: { allow: ALLOWED } });
     }
-    headers = options.limits.take(options.limitedAs?.(path) ?? path, request.socket.remoteAddress ?? '');
     answer = await route();
   } catch (error) {
     const refusal = errorAnswer(error);
     if (refusal.status >= 500) options.log.error({ err: error }, 'a request failed');
-    headers = refusal.headers;
+    headers = { ...headers, ...refusal.headers };
     answer = {
       status: refusal.status,
       contentType: 'application/json; charset=utf-8',
@@ -87,6 +97,19 @@ async function respond(options: AgentServerOptions, request: IncomingMessage, re
     'cache-control': 'no-store',
   });
   response.end(request.method === 'HEAD' ? undefined : answer.body);
+}
+
+/** The target may also be a whole URL, as a client behind a proxy sends it (RFC 9112, 3.2.2). */
+function routeOf(options: AgentServerOptions, request: IncomingMessage): { path: string; route: Route } {
+  const target = (request.url ?? '/').replace(/^https?:\/\/[^/?]*/i, '');
+  const path = target.split('?', 1)[0] ?? '';
+  const route = options.find(path);
+  if (request.httpVersion !== '1.0' && request.headers.host === undefined) {
+    // RFC 9112, 3.2: such a request must be refused.
+    throw agentErrors.INVALID_REQUEST({ details: { field: 'host', reason: 'The header Host is missing' } });
+  }
+  if (route !== null) return { path, route };
+  throw agentErrors.NOT_FOUND({ details: { field: 'path', reason: 'no such path', what: 'The path' } });
 }
 
 function listen(server: Server, { host, port, portKey }: AgentServerOptions): Promise<void> {
