@@ -1,6 +1,8 @@
+import { isAppError } from '@svc/errors';
 import type { CommandResult, EventAck, ResultAck } from '@svc/protocol';
 import type { Logger } from '@svc/telemetry';
 import type { Clock } from '../clock.ts';
+import { fitIntoFrame } from '../commands/fit-into-frame.ts';
 import type { CommandJournal } from '../commands/journal.ts';
 import type { EventState } from '../state/event-state.ts';
 import type { Session } from './session.ts';
@@ -22,6 +24,7 @@ export class Delivery {
   #session: Session | null = null;
   #sendingEvents = false;
   #eventsAsked = false;
+  #toldOfUnsent = false;
   #cancelResend: (() => void) | undefined;
 
   constructor(options: DeliveryOptions) {
@@ -62,8 +65,16 @@ export class Delivery {
     await this.#options.journal.acknowledge(ack.command_ids);
   }
 
+  /** What was never given to the platform, it cannot have stored: such numbers delete nothing. */
   eventsStored(ack: EventAck): void {
-    if (ack.instance_id === this.#options.instanceId) this.#options.events.acknowledge(ack.seq);
+    const { instanceId, events, log } = this.#options;
+    if (ack.instance_id !== instanceId) return;
+    const { givenSeq } = events.outbox;
+    if (ack.seq > givenSeq && !this.#toldOfUnsent) {
+      this.#toldOfUnsent = true; // a platform that does it once does it always
+      log.warn({ seq: ack.seq, sent: givenSeq }, 'the platform confirms events that were never sent');
+    }
+    events.acknowledge(Math.min(ack.seq, givenSeq));
   }
 
   #sendResults(): void {
@@ -81,7 +92,7 @@ export class Delivery {
     const session = this.#session;
     if (session === null) return;
     try {
-      await session.send('command_result', result);
+      await session.send('command_result', fitIntoFrame(result, session.frameSizeBytes));
       // A platform that knows only the contract never acknowledges: what left for it counts as delivered.
       if (session.mode === 'contract') await this.#options.journal.acknowledge([result.command_id]);
     } catch (error) {
@@ -106,15 +117,21 @@ export class Delivery {
   }
 
   async #sendWaiting(): Promise<void> {
-    const { events } = this.#options;
+    const { events, log } = this.#options;
     const { outbox } = events;
     for (let event = outbox.next(); event !== null; event = outbox.next()) {
       const session = this.#session;
       if (session === null || session.mode === 'waiting') return;
       try {
         await session.send('event', event);
-      } catch {
-        return; // the connection ended: the next one begins where the platform's numbers end
+      } catch (error) {
+        if (!isAppError(error) || error.code !== 'FRAME_TOO_LARGE') return; // the connection ended: the next one goes on
+        // All that comes after it would wait for ever. That it happened arrives in any case: it fits into any frame.
+        log.warn(
+          { event_type: event.event_type, resource: event.resource },
+          'an event is larger than the platform takes',
+        );
+        await session.send('event', { ...event, details: { truncated: true } }).catch(() => undefined);
       }
       if (this.#session !== session) continue; // a newer connection sends it again, from its own place
       outbox.markSent(event);

@@ -45,6 +45,8 @@ export class Outbox {
   #id = '';
   #nextSeq = 1;
   #sentSeq = 0;
+  /** Newest number that was given out over this connection, or that its platform had before. */
+  #givenSeq = 0;
   #storedSeq = 0;
   #sizeBytes = 0;
   #dropped: Dropped | null = null;
@@ -119,8 +121,19 @@ export class Outbox {
     this.#storedSeq = Math.max(this.#storedSeq, seq);
   }
 
+  /** Newest number that the platform can know of. */
+  get givenSeq(): number {
+    return this.#givenSeq;
+  }
+
   /** The next event that this connection has not sent and that is on disk; null when there is none. */
   next(): EventReport | null {
+    const event = this.#next();
+    this.#givenSeq = Math.max(this.#givenSeq, event?.seq ?? 0);
+    return event;
+  }
+
+  #next(): EventReport | null {
     const { toSeq = 0 } = this.#dropped ?? {};
     if (this.#dropped !== null && toSeq > this.#sentSeq)
       return toSeq > this.#storedSeq ? null : markerOf(this.#dropped);
@@ -145,6 +158,7 @@ export class Outbox {
     if (behind) this.#renumber(receivedSeq + 1);
     this.acknowledge(receivedSeq);
     this.#sentSeq = receivedSeq;
+    this.#givenSeq = receivedSeq;
     return behind;
   }
 

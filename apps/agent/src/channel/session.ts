@@ -61,6 +61,8 @@ const RATE = {
 const SEND_QUEUE_MESSAGES = 1024;
 const MAX_MALFORMED = 50;
 const CLOSE_GRACE_MS = 2000;
+/** Whoever takes less cannot be spoken to. */
+const SMALLEST_FRAME_BYTES = 64 * 1024;
 
 /** One connection from its handshake to its end: frames, rate, liveness, hello and welcome. */
 export class Session {
@@ -126,6 +128,12 @@ export class Session {
     return this.#closing;
   }
 
+  /** Largest frame that may be sent, in UTF-8 bytes. */
+  get frameSizeBytes(): number {
+    const told = this.#welcome?.limits.frame_size_bytes ?? PROTOCOL_LIMITS.frameSizeBytes;
+    return Math.max(SMALLEST_FRAME_BYTES, Math.min(told, PROTOCOL_LIMITS.frameSizeBytes));
+  }
+
   /** Frames that wait for the rate or the network. */
   get waiting(): number {
     return this.#queue.length;
@@ -144,8 +152,7 @@ export class Session {
   async send<Type extends AgentMessageType>(type: Type, payload: AgentPayloads[Type]): Promise<void> {
     const { clock, newMessageId, handlers } = this.#options;
     const timestamp = clock.now().toISOString();
-    const limit = this.#welcome?.limits.frame_size_bytes ?? PROTOCOL_LIMITS.frameSizeBytes;
-    const text = encodeEnvelope({ type, id: newMessageId(), timestamp, payload }, limit);
+    const text = encodeEnvelope({ type, id: newMessageId(), timestamp, payload }, this.frameSizeBytes);
     await this.#queue.send(text, CONTROL_TYPES.has(type));
     handlers.sent(type);
   }

@@ -1,19 +1,42 @@
 import { PROTOCOL_LIMITS, type CommandResult } from '@svc/protocol';
 
 /** Room for the envelope and for what JSON adds. */
-const LIMIT_BYTES = PROTOCOL_LIMITS.frameSizeBytes - 16_384;
+const ROOM_BYTES = 16_384;
 
 /** A result must fit into one frame, or it could never arrive: the least important goes first, and it says so. */
-export function fitIntoFrame(result: CommandResult): CommandResult {
-  if (sizeOf(result) <= LIMIT_BYTES) return result;
+export function fitIntoFrame(
+  result: CommandResult,
+  frameSizeBytes: number = PROTOCOL_LIMITS.frameSizeBytes,
+): CommandResult {
+  const limitBytes = frameSizeBytes - ROOM_BYTES;
+  if (sizeOf(result) <= limitBytes) return result;
   const withoutDiffs = withResources(result, ({ diff: _diff, ...resource }) => resource);
-  if (sizeOf(withoutDiffs) <= LIMIT_BYTES)
+  if (sizeOf(withoutDiffs) <= limitBytes)
     return warned(withoutDiffs, 'differences were left out: the result was too large');
   const withoutWords = withResources(withoutDiffs, ({ message: _message, error, ...resource }) => ({
     ...resource,
     ...(error === undefined ? {} : { error: { code: error.code, message: error.message.slice(0, 200) } }),
   }));
-  return warned(withoutWords, 'messages were shortened: the result was too large');
+  if (sizeOf(withoutWords) <= limitBytes)
+    return warned(withoutWords, 'messages were shortened: the result was too large');
+  return outlineOf(withoutWords, limitBytes);
+}
+
+/** What failed is named before what did not, as much of it as there is room for. */
+function outlineOf({ exec, deploy, ...result }: CommandResult, limitBytes: number): CommandResult {
+  if (exec !== undefined) {
+    const { stdout: _stdout, stderr: _stderr, encoding: _encoding, ...numbers } = exec;
+    return { ...result, exec: { ...numbers, truncated: true } };
+  }
+  if (deploy === undefined) return result;
+  const resources = deploy.resources.toSorted((a, b) => Number(b.action === 'failed') - Number(a.action === 'failed'));
+  let leftBytes = limitBytes - ROOM_BYTES;
+  const fitting = resources.findIndex((resource) => (leftBytes -= Buffer.byteLength(JSON.stringify(resource))) < 0);
+  const kept = fitting === -1 ? resources : resources.slice(0, fitting);
+  return warned(
+    { ...result, deploy: { ...deploy, resources: kept } },
+    `${resources.length - kept.length} resources were left out: the result was too large`,
+  );
 }
 
 type Resources = NonNullable<CommandResult['deploy']>['resources'];

@@ -32,6 +32,8 @@ const REWRITE_ABOVE_BYTES = 1024 * 1024;
 /** More waiting lines than this are not worth keeping: a rewrite says the same. */
 const MAX_PENDING_LINES = 20_000;
 const LINES_IN_A_PIECE = 500;
+/** A thousand events a second for a thousand years: numbers stay exact far above it. */
+const MOST_PLAUSIBLE_SEQ = 2 ** 45;
 const FIRST_RETRY_MS = 1000;
 const LONGEST_RETRY_MS = 30_000;
 
@@ -119,7 +121,9 @@ export class EventState {
   }
 
   /** A new connection to a platform that has stored everything up to this number. */
-  rewind(receivedSeq: number): void {
+  rewind(saidSeq: number): void {
+    // Beyond that nobody can count on: it is no number of ours, and no reason to renumber what waits.
+    const receivedSeq = saidSeq > MOST_PLAUSIBLE_SEQ ? 0 : saidSeq;
     if (this.outbox.rewind(receivedSeq)) this.#rewriteNeeded = true;
     if (receivedSeq > 0) this.#append({ acknowledged: receivedSeq });
   }
