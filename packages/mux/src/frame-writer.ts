@@ -1,4 +1,4 @@
-import type { BatchMemory } from './batch-memory.ts';
+import type { BlockMemory } from '@svc/bytes';
 import { MUX_CODES, ProtocolViolation } from './errors.ts';
 import { appendData } from './frames.ts';
 import type { SessionStream } from './stream.ts';
@@ -17,7 +17,7 @@ const MAX_CONTROL_BYTES = 2 * 1024 * 1024;
  */
 export class FrameWriter {
   readonly #transport: MuxTransport;
-  readonly #memory: BatchMemory;
+  readonly #memory: BlockMemory;
   readonly #onWritten: (bytes: number) => void;
   #control: Buffer[] = [];
   #controlBytes = 0;
@@ -31,7 +31,7 @@ export class FrameWriter {
   #isGathering = false;
   #isClosed = false;
 
-  constructor(transport: MuxTransport, memory: BatchMemory, onWritten: (bytes: number) => void) {
+  constructor(transport: MuxTransport, memory: BlockMemory, onWritten: (bytes: number) => void) {
     this.#transport = transport;
     this.#memory = memory;
     this.#onWritten = onWritten;

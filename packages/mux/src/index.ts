@@ -1,5 +1,4 @@
 export { createMuxAcceptor, type MuxAcceptor, type MuxUpgrade } from './accept.ts';
-export { BatchMemory } from './batch-memory.ts';
 export { systemClock, type MuxClock } from './clock.ts';
 export { dialMux, MuxDialError, type MuxDialOptions } from './dial.ts';
 export { duplexTransport } from './duplex-transport.ts';

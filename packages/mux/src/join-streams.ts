@@ -1,4 +1,5 @@
 import type { Duplex } from 'node:stream';
+import { BlockWriter, isLending, type LendingStream } from '@svc/bytes';
 
 /**
  * Passes the bytes of each to the other with backpressure until both directions have ended. An end of one direction is
@@ -15,7 +16,8 @@ export function joinStreams(
     const watch = (from: Duplex, to: Duplex): void => {
       let failure: Error | null = null;
       from.on('error', (error: Error) => (failure = error));
-      from.pipe(to);
+      if (isLending(from)) passLent(from, to);
+      else from.pipe(to);
       from.once('close', () => {
         closed += 1;
         const isComplete = from.readableEnded && from.writableFinished;
@@ -27,4 +29,17 @@ export function joinStreams(
     watch(left, right);
     watch(right, left);
   });
+}
+
+/** `pipe` for what is lent: copied into blocks that are used again, or by the other stream in its own way. */
+function passLent(from: LendingStream, to: Duplex): void {
+  if ('writeCopy' in to && typeof to.writeCopy === 'function') {
+    const { writeCopy } = to;
+    to.on('drain', () => from.lendMore());
+    from.once('end', () => to.end());
+    return from.lend((bytes) => Boolean(writeCopy.call(to, bytes)));
+  }
+  const writer = new BlockWriter(to, from.memory, () => from.lendMore());
+  from.once('end', () => writer.flush(() => to.end()));
+  from.lend((bytes) => writer.write(bytes));
 }

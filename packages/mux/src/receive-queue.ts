@@ -1,39 +1,49 @@
-/** A slice that is this much smaller than the memory it keeps alive is copied. */
-const KEPT_SHARE = 4;
-/** Small pieces are gathered in blocks of this size: a queue of a million bytes is never a million objects. */
-const BLOCK_BYTES = 16 * 1024;
+import { BLOCK_BYTES, type BlockMemory } from '@svc/bytes';
+
+/** Small pieces are gathered in memory of this size: a queue of a million bytes is never a million objects. */
+const GATHERED_BYTES = 16 * 1024;
 const SMALL_BYTES = 2 * 1024;
+/** What fills less of its memory than this is copied out of it. */
+const KEPT_SHARE = 4;
+/** With so much before it, a block adds little to what the queue holds. */
+const BLOCK_WORTHY_BYTES = BLOCK_BYTES / 2;
 
 /**
- * Bytes that have arrived and that nobody has asked for. What it holds in memory is near what it holds in bytes, however
- * the other side cuts its frames.
+ * Copies of bytes that have arrived and that nobody has asked for. What it holds in memory is near what it holds in bytes,
+ * however the other side cuts its frames.
  */
 export class ReceiveQueue {
   #chunks: Buffer[] = [];
   #first = 0;
-  /** The last chunk, when it is a block with room: `#used` bytes of it are taken. */
-  #block: Buffer | null = null;
+  /** Where the next bytes go: `#used` of them are taken. */
+  #tail: Buffer | null = null;
   #used = 0;
   #sizeBytes = 0;
+  #memory: BlockMemory | null = null;
 
   get sizeBytes(): number {
     return this.#sizeBytes;
   }
 
+  /** From now on every chunk comes back by `release`, so that bulk can wait in blocks that are used again. */
+  borrowFrom(memory: BlockMemory): void {
+    this.#memory = memory;
+  }
+
   push(slice: Buffer): void {
-    this.#sizeBytes += slice.length;
-    if (slice.length > SMALL_BYTES) {
-      this.#closeBlock();
-      this.#chunks.push(detached(slice));
-      return;
+    let rest = slice;
+    while (rest.length > 0) {
+      if (this.#tail === null && !this.#openTail(rest.length)) {
+        this.#chunks.push(Buffer.from(rest));
+        break;
+      }
+      rest = this.#fillTail(rest);
     }
-    if (this.#block !== null && this.#used + slice.length > this.#block.length) this.#closeBlock();
-    this.#block ??= Buffer.allocUnsafeSlow(BLOCK_BYTES);
-    this.#used += slice.copy(this.#block, this.#used);
+    this.#sizeBytes += slice.length;
   }
 
   shift(): Buffer | undefined {
-    if (this.#first === this.#chunks.length) this.#closeBlock();
+    if (this.#first === this.#chunks.length) this.#closeTail();
     const chunk = this.#chunks[this.#first];
     if (chunk === undefined) return undefined;
     this.#first += 1;
@@ -45,22 +55,49 @@ export class ReceiveQueue {
     return chunk;
   }
 
+  /** Nobody reads the chunk any more. */
+  release(chunk: Buffer): void {
+    if (chunk.buffer.byteLength === BLOCK_BYTES) this.#memory?.give(Buffer.from(chunk.buffer));
+  }
+
   clear(): void {
     this.#chunks = [];
     this.#first = 0;
-    this.#block = null;
+    this.#tail = null;
     this.#used = 0;
     this.#sizeBytes = 0;
   }
 
-  #closeBlock(): void {
-    if (this.#block !== null && this.#used > 0) this.#chunks.push(detached(this.#block.subarray(0, this.#used)));
-    this.#block = null;
+  /** False where so many bytes are best kept by themselves. */
+  #openTail(lengthBytes: number): boolean {
+    if (lengthBytes <= SMALL_BYTES && this.#sizeBytes < BLOCK_WORTHY_BYTES) {
+      this.#tail = Buffer.allocUnsafeSlow(GATHERED_BYTES);
+    } else if (this.#memory !== null) {
+      // A block that lies about costs nothing more; a new one only where it adds little.
+      this.#tail = this.#sizeBytes < BLOCK_WORTHY_BYTES ? this.#memory.takeFree() : this.#memory.take();
+    }
+    return this.#tail !== null;
+  }
+
+  #fillTail(bytes: Buffer): Buffer {
+    const tail = this.#tail;
+    if (tail === null) return bytes;
+    // Whatever does not fit into memory for small pieces is large: it gets memory of its own.
+    const fits = bytes.length <= tail.length - this.#used;
+    const copied = fits || tail.length === BLOCK_BYTES ? bytes.copy(tail, this.#used) : 0;
+    this.#used += copied;
+    if (!fits || this.#used === tail.length) this.#closeTail();
+    return bytes.subarray(copied);
+  }
+
+  #closeTail(): void {
+    const tail = this.#tail;
+    if (tail !== null && this.#used > 0) {
+      const bytes = tail.subarray(0, this.#used);
+      const isWorthIt = tail.length === BLOCK_BYTES || bytes.length * KEPT_SHARE >= tail.length;
+      this.#chunks.push(isWorthIt ? bytes : Buffer.from(bytes));
+    }
+    this.#tail = null;
     this.#used = 0;
   }
-}
-
-/** The slice itself where it is most of its memory, else a copy: a byte must not keep a whole network chunk alive. */
-export function detached(slice: Buffer): Buffer {
-  return slice.length * KEPT_SHARE < slice.buffer.byteLength ? Buffer.from(slice) : slice;
 }

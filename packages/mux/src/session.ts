@@ -1,4 +1,4 @@
-import { BatchMemory } from './batch-memory.ts';
+import { BlockMemory } from '@svc/bytes';
 import { systemClock, type MuxClock } from './clock.ts';
 import { MUX_CODES, MuxError, ProtocolViolation } from './errors.ts';
 import { FrameDecoder } from './frame-decoder.ts';
@@ -20,7 +20,7 @@ export interface MuxSessionOptions {
   onDraining?: () => void;
   limits?: Partial<MuxLimits>;
   /** To be shared with other sessions of the process; its own when absent. */
-  memory?: BatchMemory;
+  memory?: BlockMemory;
   clock?: MuxClock;
 }
 
@@ -33,7 +33,7 @@ export class MuxSession {
   readonly #limits: MuxLimits;
   readonly #clock: MuxClock;
   readonly #table: StreamTable;
-  readonly #memory: BatchMemory;
+  readonly #memory: BlockMemory;
   readonly #writer: FrameWriter;
   readonly #liveness: Liveness;
   readonly #growth: GrowthBudget;
@@ -55,7 +55,7 @@ export class MuxSession {
     this.#clock = options.clock ?? systemClock;
     this.#table = new StreamTable(options.role);
     this.#growth = new GrowthBudget(this.#limits.windowGrowthBytes);
-    this.#memory = options.memory ?? new BatchMemory();
+    this.#memory = options.memory ?? new BlockMemory();
     this.#writer = new FrameWriter(transport, this.#memory, (bytes) => (this.#sentBytes += bytes));
     this.closed = new Promise((resolve) => (this.#settleClosed = resolve));
     this.#liveness = new Liveness({

@@ -1,12 +1,12 @@
 import { Duplex } from 'node:stream';
-import type { BatchMemory } from './batch-memory.ts';
+import type { BlockMemory, LendingStream } from '@svc/bytes';
 import { MUX_CODES, MuxError, ProtocolViolation } from './errors.ts';
 import { appendData, encodeFrame, FRAME, INITIAL_WINDOW_BYTES, MAX_CREDIT_BYTES, MAX_DATA_BYTES } from './frames.ts';
-import { detached, ReceiveQueue } from './receive-queue.ts';
+import { ReceiveQueue } from './receive-queue.ts';
 import type { ReceiveWindow } from './receive-window.ts';
 
 /** One stream of a session. Its two directions end by themselves (`allowHalfOpen`). */
-export interface MuxStream extends Duplex {
+export interface MuxStream extends LendingStream {
   readonly id: number;
   /** What the side that opened the stream said it is for. */
   readonly metadata: Buffer;
@@ -21,7 +21,7 @@ export interface MuxStream extends Duplex {
 
 /** What a stream needs of its session. */
 export interface StreamOwner {
-  readonly memory: BatchMemory;
+  readonly memory: BlockMemory;
   nowMs(): number;
   /** Null before it was measured. */
   roundTripMs(): number | null;
@@ -51,6 +51,8 @@ export class SessionStream extends Duplex implements MuxStream {
   readonly #owner: StreamOwner;
   readonly #window: ReceiveWindow;
   readonly #received = new ReceiveQueue();
+  /** Who is lent what arrives; null where it is read. */
+  #take: ((bytes: Buffer) => boolean) | null = null;
   #isWanted = false;
   #finReceived = false;
   #creditBytes = INITIAL_WINDOW_BYTES;
@@ -75,6 +77,25 @@ export class SessionStream extends Duplex implements MuxStream {
   /** Bytes that have arrived and that nobody has read. */
   get unreadBytes(): number {
     return this.#received.sizeBytes + this.readableLength;
+  }
+
+  get memory(): BlockMemory {
+    return this.#owner.memory;
+  }
+
+  lend(take: (bytes: Buffer) => boolean): void {
+    const early: Buffer[] = [];
+    for (let chunk: unknown = this.read(); chunk instanceof Buffer; chunk = this.read()) early.push(chunk);
+    this.#take = take;
+    this.#received.borrowFrom(this.#owner.memory);
+    this.resume(); // so that the end is told
+    const wantsMore = early.length === 0 || take(Buffer.concat(early));
+    if (wantsMore) this.lendMore();
+    else this.#isWanted = false;
+  }
+
+  lendMore(): void {
+    if (!this.destroyed) this.#passQueued();
   }
 
   reset(code: number, reason = ''): void {
@@ -105,8 +126,9 @@ export class SessionStream extends Duplex implements MuxStream {
     this.#window.spend(lengthBytes);
   }
 
+  /** The slice is free for something else when it returns. */
   receive(slice: Buffer): void {
-    if (this.#isWanted && this.#received.sizeBytes === 0) this.#pass(detached(slice));
+    if (this.#isWanted && this.#received.sizeBytes === 0) this.#pass(this.#take === null ? Buffer.from(slice) : slice);
     else this.#received.push(slice);
   }
 
@@ -175,11 +197,17 @@ export class SessionStream extends Duplex implements MuxStream {
   // The Duplex
 
   override _read(): void {
+    this.#passQueued();
+  }
+
+  #passQueued(): void {
     this.#isWanted = true;
     while (this.#isWanted) {
       const chunk = this.#received.shift();
       if (chunk === undefined) break;
+      const isLent = this.#take !== null;
       this.#pass(chunk);
+      if (isLent) this.#received.release(chunk);
     }
     if (this.#finReceived && this.#received.sizeBytes === 0 && !this.readableEnded) this.push(null);
   }
@@ -204,6 +232,7 @@ export class SessionStream extends Duplex implements MuxStream {
 
   override _destroy(error: Error | null, done: Callback): void {
     const isComplete = this.#finSent && this.#finReceived;
+    this.#take = null;
     this.#received.clear();
     this.#outgoing = [];
     this.#outgoingBytes = 0;
@@ -225,8 +254,8 @@ export class SessionStream extends Duplex implements MuxStream {
   }
 
   #pass(chunk: Buffer): void {
-    this.#isWanted = this.push(chunk);
-    if (this.#finReceived) return;
+    this.#isWanted = this.#take === null ? this.push(chunk) : this.#take(chunk);
+    if (this.#finReceived || this.destroyed) return;
     const credit = this.#window.taken(chunk.length, this.#owner.nowMs(), this.#owner.roundTripMs());
     if (credit > 0) this.#owner.grant(this, credit);
   }

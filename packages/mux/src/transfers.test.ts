@@ -8,6 +8,7 @@ import { selfSignedCertificate, waitFor } from '@svc/testing';
 import { afterEach, describe, expect, it } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
 import { duplexTransport } from './duplex-transport.ts';
+import { joinStreams } from './join-streams.ts';
 import { messageTransport } from './message-transport.ts';
 import { MuxSession } from './session.ts';
 import type { MuxStream } from './stream.ts';
@@ -99,6 +100,29 @@ describe.each<[string, Dial]>([
     };
     await echo(64);
     await Promise.all([echo(16), echo(16), echo(16), echo(16)]);
+    await waitFor(() => client.streamCount === 0);
+  }, 120_000);
+
+  it('64 MiB arrive as they were sent where both sides lend what comes, and so does the end', async () => {
+    const [client] = await start(dial, (stream) => {
+      // A second session behind the first, as behind a platform: what it is lent goes on, and comes back.
+      void joinStreams(stream, relay.open());
+    });
+    const [relay] = await start(dial, (stream) => {
+      stream.lend((bytes) => stream.writeCopy(bytes));
+      stream.on('drain', () => stream.lendMore());
+      stream.on('end', () => stream.end());
+    });
+    const seed = randomBytes(997);
+    const stream = client.open();
+    const sending = pipeline(Readable.from(body(64, seed)), stream, { end: true }).catch(() => undefined);
+    const seen = createHash('md5');
+    stream.lend((bytes) => {
+      seen.update(bytes);
+      return true;
+    });
+    await Promise.all([once(stream, 'end'), sending]);
+    expect(seen.digest('hex')).toBe(await md5(body(64, seed)));
     await waitFor(() => client.streamCount === 0);
   }, 120_000);
 

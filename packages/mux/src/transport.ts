@@ -1,4 +1,5 @@
 export interface TransportEvents {
+  /** The memory of the chunk is free for something else when it returns. */
   data(chunk: Buffer): void;
   /** There is room again after `write` said there was none. */
   drain(): void;

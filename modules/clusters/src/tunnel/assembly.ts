@@ -1,5 +1,5 @@
 import type { HeldRights, UpgradeRouter } from '@svc/http';
-import { BatchMemory } from '@svc/mux';
+import { BlockMemory } from '@svc/bytes';
 import { createAgentAuthentication } from '../channel/agent-authentication.ts';
 import type { ClusterStore } from '../domain/cluster.ts';
 import type { ClustersModuleDependencies } from '../assembly.ts';
@@ -30,7 +30,7 @@ export function createTunnelParts(options: TunnelPartsOptions): TunnelParts {
   const { access: port, audit, clock, config, log, endpoints, replicaId } = dependencies;
   const { domain, max_streams: maxStreams, answer_timeout_seconds: answerSeconds } = config.tunnel;
   const access = new TunnelAccess({ access: port, clusters, store, clock });
-  const memory = new BatchMemory();
+  const memory = new BlockMemory();
   const front = new TunnelFront({
     tunnels,
     access,

@@ -1,16 +1,9 @@
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import type { BlockMemory } from '@svc/bytes';
 import { toAppError } from '@svc/errors';
 import { renderNestedError, type HeldRights, type UpgradeRequest, type UpgradeRoute } from '@svc/http';
-import {
-  createMuxAcceptor,
-  joinStreams,
-  MUX_CODES,
-  MuxError,
-  MuxSession,
-  type BatchMemory,
-  type MuxStream,
-} from '@svc/mux';
+import { createMuxAcceptor, joinStreams, MUX_CODES, MuxError, MuxSession, type MuxStream } from '@svc/mux';
 import { isServiceName, TUNNEL_CLOSE_CODES, TUNNEL_STREAM_CODES } from '@svc/protocol';
 import type { Clock } from '../domain/clock.ts';
 import { clusterErrors } from '../errors.ts';
@@ -26,7 +19,7 @@ export interface ForwardRouteOptions {
   store: TunnelStore;
   clock: Clock;
   maxStreams: number;
-  memory: BatchMemory;
+  memory: BlockMemory;
 }
 
 const PATH = /^\/v1\/clusters\/([^/;]{1,128})(?:;team=([0-9a-f-]{36}))?\/forward\/([^/]+)$/i;

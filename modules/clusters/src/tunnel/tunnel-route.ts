@@ -1,6 +1,7 @@
 import { Socket } from 'node:net';
+import type { BlockMemory } from '@svc/bytes';
 import { renderNestedError, type UpgradeRequest, type UpgradeRoute } from '@svc/http';
-import { createMuxAcceptor, MuxSession, type BatchMemory } from '@svc/mux';
+import { createMuxAcceptor, MuxSession } from '@svc/mux';
 import { TUNNEL_PATH } from '@svc/protocol';
 import type { AuthenticatedAgent } from '../channel/agent-authentication.ts';
 import { timestampAfter, type Clock } from '../domain/clock.ts';
@@ -17,7 +18,7 @@ export interface TunnelRouteOptions {
   replicaId: string;
   leaseMs: number;
   maxStreams: number;
-  memory: BatchMemory;
+  memory: BlockMemory;
   onConnected: (clusterId: string, epoch: number) => void;
   onError: (error: unknown, context: Record<string, unknown>) => void;
 }

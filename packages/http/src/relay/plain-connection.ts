@@ -1,11 +1,12 @@
 import type { Duplex } from 'node:stream';
+import { isLending, type BlockMemory } from '@svc/bytes';
 import { answerBody, type AnswerBody } from './answer-body.ts';
 import { MalformedAnswer, MAX_HEAD_BYTES, readAnswerHead, type AnswerHead } from './answer-head.ts';
 
 /** Hears of one exchange. After `whole` or `failed` nothing more is said. */
 export interface ExchangeEvents {
   head(head: AnswerHead): void;
-  /** A piece of the body; false asks for a pause, until `resume` is called. */
+  /** A piece of the body, lent for the moment of the call; false asks for a pause, until `resume` is called. */
   piece(bytes: Buffer): boolean;
   whole(trailers: readonly string[]): void;
   /** `atOnce`: not one byte of an answer came, so that a kept connection may just have been closed. */
@@ -44,7 +45,8 @@ export class PlainConnection {
     this.#onFree = onFree;
     this.#onOver = onOver;
     let failure: Error | null = null;
-    stream.on('data', (bytes: Buffer) => this.#receive(bytes));
+    if (isLending(stream)) stream.lend((bytes) => this.#receive(bytes));
+    else stream.on('data', (bytes: Buffer) => !this.#receive(bytes) && stream.pause());
     stream.on('error', (error: Error) => (failure = error));
     stream.on('end', () => this.#ended());
     stream.on('close', () => this.#over(failure ?? new Error('the connection was closed')));
@@ -60,8 +62,14 @@ export class PlainConnection {
     this.#stream.write(head, 'latin1');
   }
 
+  /** Of the stream, to pass bulk on in; null where the stream has none. */
+  get memory(): BlockMemory | null {
+    return isLending(this.#stream) ? this.#stream.memory : null;
+  }
+
   resume(): void {
-    this.#stream.resume();
+    if (isLending(this.#stream)) this.#stream.lendMore();
+    else this.#stream.resume();
   }
 
   /** Whoever asked has gone, or the answer is of no use. */
@@ -72,15 +80,20 @@ export class PlainConnection {
     this.#stream.destroy();
   }
 
-  #receive(bytes: Buffer): void {
+  /** False asks for a pause. */
+  #receive(bytes: Buffer): boolean {
     const exchange = this.#exchange;
-    if (exchange === null) return this.destroy(); // nobody asked: what would come of it is no answer to the next request
+    if (exchange === null) {
+      this.destroy(); // nobody asked: what would come of it is no answer to the next request
+      return true;
+    }
     try {
       let rest: Buffer | null = bytes;
       if (exchange.body === null) rest = this.#receiveHead(exchange, bytes);
-      if (rest !== null && exchange.body !== null) this.#receiveBody(exchange, exchange.body, rest);
+      return rest === null || exchange.body === null || this.#receiveBody(exchange, exchange.body, rest);
     } catch (error) {
       this.#fail(error instanceof Error ? error : new Error(String(error)));
+      return true;
     }
   }
 
@@ -105,14 +118,15 @@ export class PlainConnection {
     }
   }
 
-  #receiveBody(exchange: Exchange, body: AnswerBody, bytes: Buffer): void {
+  #receiveBody(exchange: Exchange, body: AnswerBody, bytes: Buffer): boolean {
     let wantsMore = true;
     const rest = body.push(bytes, (piece) => {
       if (!exchange.events.piece(piece)) wantsMore = false;
     });
-    if (this.#exchange !== exchange) return; // whoever asked went away in the middle
-    if (body.isWhole) return this.#finish(exchange, body, rest.length === 0);
-    if (!wantsMore) this.#stream.pause();
+    if (this.#exchange !== exchange) return true; // whoever asked went away in the middle
+    if (!body.isWhole) return wantsMore;
+    this.#finish(exchange, body, rest.length === 0);
+    return true;
   }
 
   #finish(exchange: Exchange, body: AnswerBody, isClean: boolean): void {

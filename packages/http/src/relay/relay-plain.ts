@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { AnswerHead } from './answer-head.ts';
+import { AnswerWriter } from './answer-writer.ts';
 import type { ExchangeEvents, PlainConnection } from './plain-connection.ts';
 import type { PlainConnections } from './plain-connections.ts';
-import { hasBody, keptHeaders, type HeaderList } from './relay-headers.ts';
+import { hasBody } from './relay-headers.ts';
 import { RelayTimeout, type RelayTarget } from './relay-request.ts';
 
 export type PlainTarget = Omit<RelayTarget, 'agent' | 'connection'> & { connections: PlainConnections };
@@ -71,7 +71,7 @@ function exchange(
     };
     response.on('close', left);
     response.on('drain', resume);
-    const answer = new Answer(response, target);
+    const answer = new AnswerWriter(response, target, connection);
     const events: ExchangeEvents = {
       head: (received) => {
         clearTimeout(deadline);
@@ -94,55 +94,4 @@ function exchange(
     };
     connection.ask(head, request.method ?? 'GET', events);
   });
-}
-
-/** Writes head and first piece of the body together when they arrived together: one write for most answers. */
-class Answer {
-  readonly #response: ServerResponse;
-  readonly #target: PlainTarget;
-  #hasFlushed = false;
-  #held: Buffer | null = null;
-
-  constructor(response: ServerResponse, target: PlainTarget) {
-    this.#response = response;
-    this.#target = target;
-  }
-
-  begin(head: AnswerHead): void {
-    const { onAnswer, answerHeaders } = this.#target;
-    const headers: HeaderList = keptHeaders(head.headers, head.connection);
-    onAnswer?.(head.status);
-    this.#response.writeHead(head.status, head.reason, answerHeaders?.(headers) ?? headers);
-    // After what arrived with it: a watch or a stream of events may send its first byte much later than its head.
-    queueMicrotask(() => this.#flush());
-  }
-
-  write(bytes: Buffer): boolean {
-    if (!this.#hasFlushed && this.#held === null) {
-      this.#held = bytes;
-      return true;
-    }
-    this.#flush();
-    return this.#response.write(bytes);
-  }
-
-  end(trailers: readonly string[]): void {
-    for (let index = 0; index + 1 < trailers.length; index += 2) {
-      this.#response.addTrailers([[trailers[index] ?? '', trailers[index + 1] ?? '']]);
-    }
-    this.#hasFlushed = true;
-    const held = this.#held;
-    this.#held = null;
-    if (held === null) this.#response.end();
-    else this.#response.end(held);
-  }
-
-  #flush(): void {
-    if (this.#hasFlushed || this.#response.destroyed) return;
-    this.#hasFlushed = true;
-    const held = this.#held;
-    this.#held = null;
-    if (held === null) this.#response.flushHeaders();
-    else this.#response.write(held);
-  }
 }

@@ -1,0 +1,109 @@
+import type { Writable } from 'node:stream';
+import { BLOCK_BYTES, type BlockMemory } from './block-memory.ts';
+
+/** Not worth a block, nor a wait for more. */
+const SMALL_BYTES = 4 * 1024;
+/** Full blocks that wait behind the one that is being written; with so many the writer asks to wait. */
+const MAX_WAITING = 2;
+
+/**
+ * Writes bytes that are only lent for the moment of the call: copies them into blocks that are used again, and hands these
+ * on one at a time. Several at once would be put together by TLS, in memory that it allocates for each write. A block goes
+ * when it is full, or when the event loop has read what there was and the block before has gone.
+ */
+export class BlockWriter {
+  readonly #target: Writable;
+  readonly #memory: BlockMemory;
+  readonly #onRoom: () => void;
+  #block: Buffer | null = null;
+  #usedBytes = 0;
+  #waiting: Buffer[] = [];
+  #isWriting = false;
+  #isScheduled = false;
+  #isHeldBack = false;
+  #onFlushed: (() => void) | null = null;
+
+  /** `onRoom` is called after `write` asked to wait, when it may go on. */
+  constructor(target: Writable, memory: BlockMemory, onRoom: () => void) {
+    this.#target = target;
+    this.#memory = memory;
+    this.#onRoom = onRoom;
+  }
+
+  /** Takes the bytes in any case; false asks to wait for `onRoom`. */
+  write(bytes: Uint8Array): boolean {
+    if (this.#target.destroyed) return true; // nobody waits for it
+    if (this.#block === null && !this.#isWriting && bytes.length <= SMALL_BYTES) {
+      this.#send(Buffer.from(bytes), null);
+      return true;
+    }
+    let offset = 0;
+    while (offset < bytes.length) {
+      this.#block ??= this.#memory.take();
+      const part = bytes.subarray(offset, offset + BLOCK_BYTES - this.#usedBytes);
+      this.#block.set(part, this.#usedBytes);
+      this.#usedBytes += part.length;
+      offset += part.length;
+      if (this.#usedBytes === BLOCK_BYTES) this.#blockIsFull(this.#block);
+    }
+    this.#schedule();
+    this.#isHeldBack = this.#waiting.length >= MAX_WAITING;
+    return !this.#isHeldBack;
+  }
+
+  /** `done` is called once everything has been handed on, so that what the target is told next comes after it. */
+  flush(done: () => void): void {
+    this.#onFlushed = done;
+    if (!this.#isWriting) this.#next();
+  }
+
+  #blockIsFull(block: Buffer): void {
+    this.#block = null;
+    this.#usedBytes = 0;
+    if (this.#isWriting) this.#waiting.push(block);
+    else this.#send(block, block);
+  }
+
+  #send(bytes: Buffer, block: Buffer | null): void {
+    this.#isWriting = true;
+    this.#target.write(bytes, (error) => {
+      this.#isWriting = false;
+      if (error !== null && error !== undefined) return; // the target is over, and may still hold the block
+      if (block !== null) this.#memory.give(block);
+      this.#next();
+    });
+  }
+
+  #next(): void {
+    const full = this.#waiting.shift();
+    if (full !== undefined) this.#send(full, full);
+    else this.#sendGathered();
+    if (this.#onFlushed !== null && this.#waiting.length === 0 && this.#block === null) {
+      const done = this.#onFlushed;
+      this.#onFlushed = null;
+      done();
+    }
+    if (!this.#isHeldBack || this.#waiting.length >= MAX_WAITING) return;
+    this.#isHeldBack = false;
+    this.#onRoom();
+  }
+
+  #sendGathered(): void {
+    const block = this.#block;
+    if (block === null) return;
+    const bytes = block.subarray(0, this.#usedBytes);
+    this.#block = null;
+    this.#usedBytes = 0;
+    this.#send(bytes, block);
+  }
+
+  /** Later than everything that this turn of the event loop reads; sooner only where a block is full. */
+  #schedule(): void {
+    if (this.#isScheduled || this.#isWriting || this.#block === null) return;
+    this.#isScheduled = true;
+    setImmediate(() => {
+      this.#isScheduled = false;
+      if (!this.#isWriting) this.#sendGathered();
+    });
+  }
+}

@@ -1,0 +1,4 @@
+export { BLOCK_BYTES, BlockMemory } from './block-memory.ts';
+export { BlockWriter } from './block-writer.ts';
+export { isLending, type LendingStream } from './lending-stream.ts';
+export { lendReads } from './lent-reads.ts';

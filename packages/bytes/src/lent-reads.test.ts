@@ -1,0 +1,93 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { connect, createServer, Socket, type AddressInfo, type Server } from 'node:net';
+import { connect as connectTls, createServer as createTlsServer } from 'node:tls';
+import { selfSignedCertificate } from '@svc/testing';
+import { afterEach, describe, expect, it } from 'vitest';
+import { lendReads } from './lent-reads.ts';
+
+const servers: Server[] = [];
+const sockets: Socket[] = [];
+afterEach(async () => {
+  for (const socket of sockets.splice(0)) socket.destroy();
+  await Promise.all(servers.splice(0).map((server) => new Promise((done) => server.close(done))));
+});
+
+/** A socket of a server, and the other end of it. */
+type Dial = () => Promise<{ served: Socket; other: Socket }>;
+
+async function overTcp(): Promise<{ served: Socket; other: Socket }> {
+  const server = createServer().listen(0, '127.0.0.1');
+  return dialled(server, 'connection', (port) => connect(port, '127.0.0.1'));
+}
+
+async function overTls(): Promise<{ served: Socket; other: Socket }> {
+  const certificate = await selfSignedCertificate();
+  const server = createTlsServer(certificate).listen(0, '127.0.0.1');
+  const options = { host: '127.0.0.1', servername: 'localhost', ca: certificate.cert };
+  return dialled(server, 'secureConnection', (port) => connectTls({ ...options, port }));
+}
+
+async function dialled(server: Server, event: string, dial: (port: number) => Socket): ReturnType<Dial> {
+  servers.push(server);
+  await once(server, 'listening');
+  const accepted = once(server, event);
+  const other = dial((server.address() as AddressInfo).port); // a TCP listener
+  const [served] = (await accepted) as [Socket]; // that is what both events carry
+  sockets.push(served, other);
+  return { served, other };
+}
+
+describe.each<[string, Dial]>([
+  ['TCP', overTcp],
+  ['TLS', overTls],
+])('lendReads over %s', (_name, dial) => {
+  it('reads all bytes into the one buffer, and tells the end', async () => {
+    const { served, other } = await dial();
+    const buffer = Buffer.alloc(64 * 1024);
+    const seen = createHash('md5');
+    const memories = new Set<unknown>();
+    const canLend = lendReads(served, buffer, (bytes) => {
+      memories.add(bytes.buffer);
+      seen.update(bytes);
+      bytes.fill(0);
+    });
+    expect(canLend).toBe(true);
+    const ended = once(served, 'end');
+    const sent = createHash('md5');
+    for (let count = 0; count < 40; count += 1) {
+      const part = randomBytes(100_003);
+      sent.update(part);
+      if (!other.write(part)) await once(other, 'drain');
+    }
+    other.end();
+    await ended;
+    expect(seen.digest('hex')).toBe(sent.digest('hex'));
+    expect([...memories]).toEqual([buffer.buffer]);
+  });
+
+  it('gives first what was read before', async () => {
+    const { served, other } = await dial();
+    served.unshift(Buffer.from('first '));
+    let seen = '';
+    const whole = new Promise<void>((resolve) => {
+      lendReads(served, Buffer.alloc(1024), (bytes) => {
+        seen += bytes.toString();
+        if (seen.length >= 12) resolve();
+      });
+    });
+    other.write('second');
+    await whole;
+    expect(seen).toBe('first second');
+  });
+
+  it('lends to one only', async () => {
+    const { served } = await dial();
+    expect(lendReads(served, Buffer.alloc(1024), () => undefined)).toBe(true);
+    expect(lendReads(served, Buffer.alloc(1024), () => undefined)).toBe(false);
+  });
+});
+
+it('leaves a socket alone that is connected with nothing', () => {
+  expect(lendReads(new Socket(), Buffer.alloc(1024), () => undefined)).toBe(false);
+});

@@ -1,0 +1,75 @@
+import type { ServerResponse } from 'node:http';
+import { BlockWriter } from '@svc/bytes';
+import type { AnswerHead } from './answer-head.ts';
+import type { PlainConnection } from './plain-connection.ts';
+import { keptHeaders, type HeaderList } from './relay-headers.ts';
+import type { RelayTarget } from './relay-request.ts';
+
+/** A whole answer of at most this goes out as text together with its head: one write, and no memory outside of the heap. */
+const SMALL_BYTES = 16 * 1024;
+
+/** Writes the answer of one exchange, from bytes that are only lent for the moment of each call. */
+export class AnswerWriter {
+  readonly #response: ServerResponse;
+  readonly #target: Pick<RelayTarget, 'answerHeaders' | 'onAnswer'>;
+  readonly #connection: PlainConnection;
+  #hasFlushed = false;
+  /** The first piece of the body, until it is known whether more comes with it. One character for each byte. */
+  #held = '';
+  #bulk: BlockWriter | null = null;
+  #isWhole = false;
+
+  constructor(
+    response: ServerResponse,
+    target: Pick<RelayTarget, 'answerHeaders' | 'onAnswer'>,
+    connection: PlainConnection,
+  ) {
+    this.#response = response;
+    this.#target = target;
+    this.#connection = connection;
+  }
+
+  begin(head: AnswerHead): void {
+    const { onAnswer, answerHeaders } = this.#target;
+    const headers: HeaderList = keptHeaders(head.headers, head.connection);
+    onAnswer?.(head.status);
+    this.#response.writeHead(head.status, head.reason, answerHeaders?.(headers) ?? headers);
+    // After what arrived with it: a watch or a stream of events may send its first byte much later than its head.
+    queueMicrotask(() => this.#flushHead());
+  }
+
+  /** False asks to wait until the connection is told to `resume`. */
+  write(bytes: Buffer): boolean {
+    if (!this.#hasFlushed && this.#held === '' && bytes.length <= SMALL_BYTES) {
+      this.#held = bytes.toString('latin1');
+      return true;
+    }
+    this.#flushHead();
+    const { memory } = this.#connection;
+    if (memory === null) return this.#response.write(bytes);
+    this.#bulk ??= new BlockWriter(this.#response, memory, () => {
+      if (!this.#isWhole) this.#connection.resume(); // else it belongs to the next exchange already
+    });
+    return this.#bulk.write(bytes);
+  }
+
+  end(trailers: readonly string[]): void {
+    for (let index = 0; index + 1 < trailers.length; index += 2) {
+      this.#response.addTrailers([[trailers[index] ?? '', trailers[index + 1] ?? '']]);
+    }
+    this.#isWhole = true;
+    this.#hasFlushed = true;
+    if (this.#bulk !== null) this.#bulk.flush(() => this.#response.end());
+    else if (this.#held === '') this.#response.end();
+    else this.#response.end(this.#held, 'latin1');
+    this.#held = '';
+  }
+
+  #flushHead(): void {
+    if (this.#hasFlushed || this.#response.destroyed) return;
+    this.#hasFlushed = true;
+    if (this.#held === '') this.#response.flushHeaders();
+    else this.#response.write(this.#held, 'latin1');
+    this.#held = '';
+  }
+}
