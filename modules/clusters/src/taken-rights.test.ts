@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { EXEC_CHANNELS } from '@svc/kube/values';
 import { dialMux, MuxSession } from '@svc/mux';
 import { TUNNEL_CLOSE_CODES } from '@svc/protocol';
 import { waitFor, type FakeCaller } from '@svc/testing';
@@ -18,6 +19,8 @@ let teamUuid: string;
 let member: FakeCaller;
 /** The sides of the API server. */
 let processes: WebSocket[] = [];
+/** What arrived there. */
+let typed: string[] = [];
 
 beforeAll(async () => {
   rig = await startRig({ config: { connects_per_minute: 1000 } });
@@ -25,13 +28,16 @@ beforeAll(async () => {
 });
 afterAll(() => rig.close());
 beforeEach(async () => {
-  processes = [];
+  [processes, typed] = [[], []];
   member = rig.access.user('member');
   rig.access.join(teamUuid, member, 'member');
   cluster = await rig.addCluster(`cluster-${Math.random().toString(36).slice(2, 10)}`);
   kubernetes = await PlayedKubernetes.connect(rig, cluster, {
     answer: ({ pathname }) => ({ body: POD, endless: pathname === '/endless' }),
-    exec: (socket) => void processes.push(socket),
+    exec: (socket) => {
+      processes.push(socket);
+      socket.on('message', (data: Buffer) => typed.push(data.subarray(1).toString()));
+    },
   });
   return async () => {
     await kubernetes.close();
@@ -150,6 +156,27 @@ describe.each(TAKINGS)('when $how', ({ status, take }) => {
       code: status === 401 ? TUNNEL_CLOSE_CODES.unauthorized : TUNNEL_CLOSE_CODES.forbidden,
       reason: expect.stringContaining('the right to this forward was taken') as string,
     });
+  });
+});
+
+describe('a client that does not close', () => {
+  it('passes nothing more into its shell', async () => {
+    const path = `/v1/clusters/${cluster.id}/shell?namespace=shop&pod=web-1&${scope()}`;
+    const socket = new WebSocket(`ws://127.0.0.1:${rig.port}${path}`, { headers: member.headers });
+    socket.close = () => undefined; // nor does it answer when it is asked to
+    const type = (text: string): void =>
+      socket.send(Buffer.concat([Buffer.of(EXEC_CHANNELS.stdin), Buffer.from(text)]));
+    socket.on('message', (data: Buffer, isBinary) => {
+      const control = isBinary ? {} : (JSON.parse(data.toString()) as Record<string, unknown>); // each control is an object
+      if (control['type'] === 'ready') type('before');
+      if (control['type'] === 'error') type('after');
+    });
+    const closed = once(socket, 'close');
+    await waitFor(() => typed.includes('before'));
+    rig.access.leave(teamUuid, member);
+    await closed; // the platform's patience is over: what it still took from this client it has passed on by now
+    await waitFor(() => processes[0]?.readyState === WebSocket.CLOSED);
+    expect(typed).not.toContain('after');
   });
 });
 
