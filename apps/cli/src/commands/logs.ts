@@ -45,8 +45,13 @@ export function registerLogsCommand(program: Command): void {
           sinceSeconds:
             flags.since === undefined ? undefined : Math.max(1, Math.ceil(readDurationMs(flags.since) / 1000)),
         };
-        const onReconnect = (): void => output.warn('the connection was lost; going on behind the last line');
+        let isLost = false;
+        const onReconnect = (): void => {
+          if (!isLost) output.warn('the connection was lost; going on behind the last line');
+          isLost = true;
+        };
         for await (const { text, droppedBytes, droppedLines } of cluster.logs(request, { signal, onReconnect })) {
+          isLost = false;
           if (output.json) {
             output.entry({ text, dropped_bytes: droppedBytes, dropped_lines: droppedLines }, '');
             continue;
