@@ -160,13 +160,19 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
       platform.connection.socket.terminate(); // the first report of a connection has its status
       await waitFor(() => platform.messages('cluster_status').length > before || undefined, { timeoutMs: BUSY_MS });
       const status = platform.messages('cluster_status').at(-1);
-      return { pods: status?.pods, features: (status?.limitations ?? []).map(({ feature }) => feature) };
+      return {
+        pods: status?.pods,
+        health: status?.health,
+        features: (status?.limitations ?? []).map(({ feature }) => feature),
+      };
     };
     // Watches of a kind that was refused are tried again within two minutes; numbers are asked for each time.
     await expect.poll(async () => (await latest()).pods, { timeout: BUSY_MS, interval: 1000 }).toBeGreaterThan(0);
-    const { features } = await latest();
+    const { features, health } = await latest();
+    expect(health).toBe('healthy');
     expect(features).toEqual(expect.arrayContaining(['events of nodes', 'numbers of nodes']));
     expect(features).not.toContain('numbers of pods');
+    expect(features).toContain('usage of pods'); // this cluster has nobody who measures
     expect(platform.messages('heartbeat').at(-1)).toMatchObject({ status: 'degraded', metrics: { cpu_usage: 0 } });
   });
 

@@ -10,15 +10,12 @@ import {
 import { parseQuantity } from '@svc/kube/values';
 import type { ClusterStatus, Heartbeat } from '@svc/protocol';
 import type { Limitations } from './limitations.ts';
+import { usageOfNamespaces } from './namespace-usage.ts';
+import type { Usage, UsageOf } from './usage.ts';
 
 export interface ClusterNumbers {
   heartbeat(signal: AbortSignal): Promise<Heartbeat>;
   clusterStatus(signal: AbortSignal): Promise<ClusterStatus>;
-}
-
-interface Usage {
-  cpu: number;
-  memory: number;
 }
 
 interface NodeCounts {
@@ -41,27 +38,24 @@ export interface ClusterNumbersOptions {
 
 /** Numbers read from the cluster when they are asked for, as far as the agent's rights go; nothing is kept in between. */
 export function createClusterNumbers(options: ClusterNumbersOptions): ClusterNumbers {
-  const { client, kubernetesVersion, limitations } = options;
+  const { client, kubernetesVersion, limitations, namespaces } = options;
   const nodeCounts = (signal: AbortSignal) =>
     permitted(limitations, 'numbers of nodes', () => countNodes(client, signal));
   return {
     heartbeat: async (signal) => {
       try {
         const nodes = await nodeCounts(signal);
-        const usage =
-          nodes === null
-            ? null
-            : ((await usageFromMetrics(client, signal)) ?? (await usageFromKubelets(client, nodes.names, signal)));
-        if (usage !== null || nodes === null) limitations.clear('usage of nodes');
-        else limitations.set('usage of nodes', 'neither metrics.k8s.io nor the summaries of the kubelets tell it');
-        const activePods = await permitted(limitations, 'numbers of pods', () => countRunningPods(options, signal));
-        const healthy = nodes !== null && usage !== null && activePods !== null && nodes.readyNodes === nodes.nodes;
+        const isScoped = nodes === null && namespaces.length > 0;
+        const { usage, pods } = await (isScoped
+          ? scopedNumbers(options, signal)
+          : wholeNumbers(options, nodes, signal));
+        const inOrder = isScoped || (nodes !== null && nodes.readyNodes === nodes.nodes);
         return {
-          status: healthy ? 'healthy' : 'degraded',
+          status: inOrder && usage !== null && pods !== null ? 'healthy' : 'degraded',
           metrics: {
-            cpu_usage: fraction(usage?.cpu, nodes?.allocatable.cpu ?? 0),
-            memory_usage: fraction(usage?.memory, nodes?.allocatable.memory ?? 0),
-            active_pods: activePods ?? 0,
+            cpu_usage: fraction(usage?.used.cpu, usage?.available.cpu ?? 0),
+            memory_usage: fraction(usage?.used.memory, usage?.available.memory ?? 0),
+            active_pods: pods ?? 0,
           },
         };
       } catch {
@@ -78,7 +72,8 @@ export function createClusterNumbers(options: ClusterNumbersOptions): ClusterNum
           count(options, { apiVersion: 'v1', kind: 'Service' }, signal),
         ),
       ]);
-      const isHealthy = nodes !== null && nodes.nodes > 0 && nodes.readyNodes === nodes.nodes;
+      const sees = pods !== null && services !== null && namespaces.length > 0;
+      const isHealthy = nodes === null ? sees : nodes.nodes > 0 && nodes.readyNodes === nodes.nodes;
       return {
         nodes: nodes?.nodes ?? 0,
         pods: pods ?? 0,
@@ -88,6 +83,42 @@ export function createClusterNumbers(options: ClusterNumbersOptions): ClusterNum
       };
     },
   };
+}
+
+interface HeartbeatNumbers {
+  usage: UsageOf | null;
+  /** That run; null when the agent may not see them. */
+  pods: number | null;
+}
+
+/** Of the whole cluster: what its nodes use of what they have. */
+async function wholeNumbers(
+  options: ClusterNumbersOptions,
+  nodes: NodeCounts | null,
+  signal: AbortSignal,
+): Promise<HeartbeatNumbers> {
+  const { client, limitations } = options;
+  limitations.clear('usage of pods');
+  const used =
+    nodes === null
+      ? null
+      : ((await usageFromMetrics(client, signal)) ?? (await usageFromKubelets(client, nodes.names, signal)));
+  if (used !== null || nodes === null) limitations.clear('usage of nodes');
+  else limitations.set('usage of nodes', 'neither metrics.k8s.io nor the summaries of the kubelets tell it');
+  const pods = await permitted(limitations, 'numbers of pods', () => countRunningPods(options, signal));
+  return { usage: used === null || nodes === null ? null : { used, available: nodes.allocatable }, pods };
+}
+
+/** Of the namespaces that are this agent's whole world: the nodes below them are somebody else's. */
+async function scopedNumbers(options: ClusterNumbersOptions, signal: AbortSignal): Promise<HeartbeatNumbers> {
+  const { client, limitations, namespaces } = options;
+  limitations.clear('usage of nodes');
+  const numbers = await permitted(limitations, 'numbers of pods', () => usageOfNamespaces(client, namespaces, signal));
+  if (numbers === null) return { usage: null, pods: null };
+  const { usage, runningPods } = numbers;
+  if (usage !== null) limitations.clear('usage of pods');
+  else limitations.set('usage of pods', 'metrics.k8s.io does not tell it in every namespace');
+  return { usage, pods: runningPods };
 }
 
 /** Null when the API server refuses the right to it, which is then told. */
