@@ -70,6 +70,11 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     return { heartbeat: platform.messages('heartbeat').at(-1), health };
   }
 
+  async function ready(): Promise<unknown> {
+    await waitFor(() => platform.connections.some(({ closeCode }) => closeCode === null));
+    return (await agent.get('/readyz')).json();
+  }
+
   it('are what its pods use of their limits, and it is healthy while it may see and is told all of that', async () => {
     await expect
       .poll(async () => (await latest()).heartbeat?.metrics.cpu_usage, { timeout: BUSY_MS, interval: 1000 })
@@ -79,9 +84,11 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     expect(heartbeat?.metrics.memory_usage).toBeGreaterThan(0);
     expect(heartbeat?.metrics.memory_usage).toBeLessThan(1);
     expect(health).toBe('healthy');
+    expect(await ready()).toMatchObject({ status: 'ready', checks: { kubernetes: 'ok' } });
     await kubernetes.kubectl('-n', namespace, 'delete', 'rolebinding', 'measured');
     await expect
       .poll(async () => (await latest()).heartbeat, { timeout: BUSY_MS, interval: 1000 })
       .toMatchObject({ status: 'degraded', metrics: { cpu_usage: 0, memory_usage: 0, active_pods: 1 } });
+    expect(await ready()).toMatchObject({ status: 'ready', checks: { kubernetes: 'degraded' } });
   });
 });

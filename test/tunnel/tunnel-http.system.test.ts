@@ -230,6 +230,10 @@ describe('what is refused', () => {
       code: 'TUNNEL_BACKEND_UNREACHABLE',
       details: { reason: expect.stringContaining('ECONNREFUSED') as string },
     });
+    const ready = (await (await fixture.agent.get('/readyz')).json()) as { checks: { tunnel: string } };
+    expect(ready.checks.tunnel).toBe('degraded');
+    const info = (await (await fixture.agent.get('/info')).json()) as { limitations: { feature: string }[] };
+    expect(info.limitations.map(({ feature }) => feature)).toContain('forward nobody');
   });
 
   it('while the agent is away: 503, until it is back', async () => {

@@ -76,13 +76,12 @@ export async function startAgent(dependencies: AgentDependencies): Promise<Agent
   const limitations = new Limitations();
   const resources = { startedAt, metrics, journal, state, expectations, client, watch, limitations };
   const parts = connectParts(dependencies, resources);
-  const tunnel = createTunnel(dependencies, metrics, client);
+  const tunnel = createTunnel(dependencies, metrics, client, limitations);
   const eventLoop = watchEventLoop(clock, (lagSeconds) => metrics.setEventLoopLag(lagSeconds));
   const health = healthOf(
     dependencies,
     startedAt,
-    { ...parts, tunnel },
-    watch,
+    { ...parts, tunnel, limitations, watch },
     eventLoop,
     () => http?.listening() ?? true,
   );
@@ -92,6 +91,7 @@ export async function startAgent(dependencies: AgentDependencies): Promise<Agent
       ...dependencies,
       health,
       metrics,
+      clusterId: () => parts.channel.clusterId,
       kubernetesVersion: () => watch.health.version,
       autoScaling: () => watch.autoScaling,
       limitations,
@@ -126,10 +126,11 @@ function createTunnel(
   { config, clock, log, random }: AgentDependencies,
   metrics: AgentMetrics,
   client: KubeClient,
+  limitations: Limitations,
 ): AgentTunnel {
   const kubernetes = createKubernetesService({ client, config, metrics });
   const dial = createTunnelDial(config, createPlatformToken(config));
-  return new AgentTunnel({ dial, kubernetes, config, clock, random, log, metrics });
+  return new AgentTunnel({ dial, kubernetes, config, clock, random, log, metrics, limitations });
 }
 
 /** What earlier processes of this cluster's agent left. */
@@ -231,11 +232,11 @@ function connectParts(dependencies: AgentDependencies, resources: Resources): Pa
 function healthOf(
   { clock }: AgentDependencies,
   startedAt: Date,
-  { channel, tunnel }: Pick<Parts, 'channel'> & { tunnel: AgentTunnel },
-  watch: KubernetesWatch,
+  parts: Pick<Parts, 'channel'> & Pick<Resources, 'limitations' | 'watch'> & { tunnel: AgentTunnel },
   eventLoop: EventLoopWatch,
   listening: () => boolean,
 ): Health {
+  const { channel, tunnel, limitations, watch } = parts;
   return new Health({
     clock,
     startedAt,
@@ -244,6 +245,7 @@ function healthOf(
       channel: () => channel.health,
       kubernetes: () => watch.health,
       tunnel: () => tunnel.health,
+      degraded: (part) => limitations.degrades(part),
       processFaults: () => [
         ...(eventLoop.blocked() ? ['event_loop_blocked'] : []),
         ...(listening() ? [] : ['listener_failed']),

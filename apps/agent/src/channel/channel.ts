@@ -56,6 +56,7 @@ export class PlatformChannel {
   #attempt = 0;
   #toldSkewSeconds = 0;
   #sessionId: string | undefined;
+  #clusterId: string | undefined;
   #stopped: AbortSignal = AbortSignal.abort();
   #wake = new AbortController();
   #arrival = Promise.withResolvers<void>();
@@ -79,6 +80,11 @@ export class PlatformChannel {
   /** The connection of now; null while there is none. */
   get session(): Session | null {
     return this.#current;
+  }
+
+  /** As the platform calls this cluster; undefined while it has not said so. */
+  get clusterId(): string | undefined {
+    return this.#clusterId;
   }
 
   /** Rejects with UNAVAILABLE while there is no connection. */
@@ -175,6 +181,7 @@ export class PlatformChannel {
       await session.introduced;
       if (!session.closed) {
         this.#sessionId = session.welcome?.session_id;
+        this.#clusterId = session.welcome?.cluster_id ?? this.#clusterId;
         this.#compareClocks(session);
         log.info({ mode: session.mode, session_id: this.#sessionId }, 'connected to the platform');
         handlers.connected(session);

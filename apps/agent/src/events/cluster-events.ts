@@ -110,9 +110,10 @@ export class ClusterEvents {
   /** What is known before anything was asked. */
   #tellLimits(): void {
     const { rules, namespaces, limitations } = this.#options;
-    if (!rules.enabled) return limitations.set('events', 'they are turned off (events.enabled)');
+    if (!rules.enabled) return limitations.set('events', 'they are turned off (events.enabled)', 'none');
     if (namespaces.length === 0) return;
-    limitations.set('events of nodes', 'the agent looks only into the namespaces of kubernetes.namespaces');
+    const chosen = 'the agent looks only into the namespaces of kubernetes.namespaces';
+    limitations.set('events of nodes', chosen, 'none');
     if (namespaces.length <= MAX_NAMESPACES) return;
     const more = `${namespaces.length - MAX_NAMESPACES} of ${namespaces.length} namespaces`;
     limitations.set(`events of ${more}`, `the first ${MAX_NAMESPACES} of kubernetes.namespaces are watched`);
@@ -150,7 +151,7 @@ export class ClusterEvents {
       },
       pause: (delayMs, signal) => pause(clock, delayMs, signal),
       onError: (error, retryMs) => {
-        if (isStatusError(error, 403)) limitations.set(feature, error.message);
+        if (isStatusError(error)) limitations.set(feature, error.message);
         const first = !this.#failing.has(name);
         this.#failing.add(name);
         const retryInMs = Math.round(retryMs);

@@ -11,14 +11,17 @@ export type CheckState =
   | 'degraded'
   | 'shutting_down';
 
-export type ComponentStatus = 'healthy' | 'degraded' | 'unhealthy' | 'disabled';
+export type ComponentStatus = 'healthy' | 'degraded' | 'unhealthy';
 
-/** The channel's state as it is now, without any grace. */
-export interface ChannelHealth {
+/** A connection to the platform as it is now, without any grace. */
+export interface ConnectionHealth {
   state: 'connected' | 'connecting' | 'disconnected' | 'unauthorized' | 'forbidden';
-  lastPingAt: Date | null;
   /** When it was last connected, in milliseconds since the Unix epoch; null before the first time. */
   connectedUntilMs: number | null;
+}
+
+export interface ChannelHealth extends ConnectionHealth {
+  lastPingAt: Date | null;
   reconnects: number;
   lastError: { code: string; message: string; at: string } | null;
 }
@@ -28,9 +31,8 @@ export interface KubernetesHealth {
   version: string;
 }
 
-export interface TunnelHealth {
+export interface TunnelHealth extends ConnectionHealth {
   enabled: boolean;
-  connected: boolean;
   activeTunnels: number;
 }
 
@@ -38,6 +40,8 @@ export interface HealthSources {
   channel: () => ChannelHealth;
   kubernetes: () => KubernetesHealth;
   tunnel: () => TunnelHealth;
+  /** Whether a part that is well does less than it should. */
+  degraded: (part: 'kubernetes' | 'tunnel') => boolean;
   /** Faults of the process itself, such as `event_loop_blocked`; empty when it is well. */
   processFaults: () => readonly string[];
 }
@@ -82,7 +86,8 @@ export class Health {
       kubernetes: this.#checkKubernetes(),
       tunnel: this.#checkTunnel(),
     };
-    const ok = Object.values(checks).every((state) => state === 'ok');
+    // What is degraded does its work: an agent that lacks a right on purpose would else never be ready.
+    const ok = Object.values(checks).every((state) => state === 'ok' || state === 'degraded');
     return { ok, body: { status: ok ? 'ready' : 'not_ready', checks, timestamp: this.#timestamp() } };
   }
 
@@ -105,37 +110,48 @@ export class Health {
     const kubernetes = sources.kubernetes();
     return {
       api_client: {
-        status: channelStatus(channel),
+        status: connectionStatus(channel),
         last_ping: channel.lastPingAt?.toISOString() ?? null,
         state: channel.state,
         reconnects: channel.reconnects,
         ...(channel.lastError === null ? {} : { last_error: channel.lastError }),
       },
-      tunnel_manager: { status: tunnelStatus(tunnel), active_tunnels: tunnel.activeTunnels },
+      tunnel_manager: {
+        status: tunnelStatus(tunnel, sources.degraded('tunnel')),
+        active_tunnels: tunnel.activeTunnels,
+        state: tunnel.enabled ? tunnel.state : 'disabled',
+      },
       kubernetes_client: {
-        status: kubernetes.state === 'ok' ? 'healthy' : kubernetes.state === 'connecting' ? 'degraded' : 'unhealthy',
+        status: kubernetesStatus(kubernetes, sources.degraded('kubernetes')),
         cluster_reachable: kubernetes.state === 'ok' || kubernetes.state === 'forbidden',
       },
     };
   }
 
   #checkChannel(): CheckState {
-    if (this.#shuttingDown) return 'shutting_down';
-    const { state, connectedUntilMs } = this.#options.sources.channel();
-    if (state === 'connected') return 'ok';
-    const away = connectedUntilMs === null ? Infinity : this.#options.clock.nowMs() - connectedUntilMs;
-    const retrying = state === 'connecting' || state === 'disconnected';
-    return retrying && away < this.#options.reconnectGraceMs ? 'ok' : state;
+    return this.#shuttingDown ? 'shutting_down' : this.#checkConnection(this.#options.sources.channel());
   }
 
   #checkKubernetes(): CheckState {
-    return this.#shuttingDown ? 'shutting_down' : this.#options.sources.kubernetes().state;
+    if (this.#shuttingDown) return 'shutting_down';
+    const { sources } = this.#options;
+    const { state } = sources.kubernetes();
+    return state === 'ok' && sources.degraded('kubernetes') ? 'degraded' : state;
   }
 
   #checkTunnel(): CheckState {
     if (this.#shuttingDown) return 'shutting_down';
-    const { enabled, connected } = this.#options.sources.tunnel();
-    return !enabled || connected ? 'ok' : 'disconnected';
+    const { sources } = this.#options;
+    const tunnel = sources.tunnel();
+    if (!tunnel.enabled) return 'ok';
+    return tunnel.state === 'connected' && sources.degraded('tunnel') ? 'degraded' : this.#checkConnection(tunnel);
+  }
+
+  #checkConnection({ state, connectedUntilMs }: ConnectionHealth): CheckState {
+    if (state === 'connected') return 'ok';
+    const away = connectedUntilMs === null ? Infinity : this.#options.clock.nowMs() - connectedUntilMs;
+    const retrying = state === 'connecting' || state === 'disconnected';
+    return retrying && away < this.#options.reconnectGraceMs ? 'ok' : state;
   }
 
   #timestamp(): string {
@@ -143,12 +159,17 @@ export class Health {
   }
 }
 
-function channelStatus(channel: ChannelHealth): ComponentStatus {
-  if (channel.state === 'connected') return 'healthy';
-  return channel.state === 'connecting' ? 'degraded' : 'unhealthy';
+function connectionStatus({ state }: ConnectionHealth): ComponentStatus {
+  if (state === 'connected') return 'healthy';
+  return state === 'connecting' ? 'degraded' : 'unhealthy';
 }
 
-function tunnelStatus(tunnel: TunnelHealth): ComponentStatus {
+function tunnelStatus(tunnel: TunnelHealth, degraded: boolean): ComponentStatus {
   if (!tunnel.enabled) return 'healthy'; // off by choice is no fault
-  return tunnel.connected ? 'healthy' : 'unhealthy';
+  return tunnel.state === 'connected' && degraded ? 'degraded' : connectionStatus(tunnel);
+}
+
+function kubernetesStatus({ state }: KubernetesHealth, degraded: boolean): ComponentStatus {
+  if (state === 'ok') return degraded ? 'degraded' : 'healthy';
+  return state === 'connecting' ? 'degraded' : 'unhealthy';
 }

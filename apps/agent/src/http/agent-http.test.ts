@@ -85,6 +85,15 @@ describe('the HTTP endpoints of the agent', () => {
     });
   });
 
+  it('has on /info the id that the platform tells, also when only the name was configured', async () => {
+    const named = await startTestAgent({ platformUrl: platform.url, environment: { SVC_CLUSTER_ID: '' } });
+    await waitFor(async () => (await (await named.get('/info')).text()).includes('"cluster_id":"cls-123abc"'), {
+      timeoutMs: 30_000,
+      intervalMs: 1500, // within the limit of the route
+    });
+    await named.stop();
+  });
+
   it('shows its configuration with every secret redacted', async () => {
     const text = await (await test.get('/config')).text();
     expect(text).not.toContain('svc_agt_token_of_the_test');

@@ -18,6 +18,8 @@ export interface AgentHttpOptions {
   log: Logger;
   health: Health;
   metrics: AgentMetrics;
+  /** As the platform says it; undefined before that. */
+  clusterId: () => string | undefined;
   kubernetesVersion: () => string;
   autoScaling: () => boolean;
   limitations: Limitations;
@@ -82,7 +84,7 @@ export async function startAgentHttp(options: AgentHttpOptions): Promise<AgentHt
 }
 
 function infoBody(options: AgentHttpOptions): Record<string, unknown> {
-  const { config, build, kubernetesVersion, autoScaling, limitations } = options;
+  const { config, build, clusterId, kubernetesVersion, autoScaling, limitations } = options;
   const { agent, svc, monitoring, tunnel } = config.current;
   const limited = limitations.list();
   return {
@@ -91,7 +93,7 @@ function infoBody(options: AgentHttpOptions): Record<string, unknown> {
     build_date: build.buildDate,
     go_version: `node ${process.version}`, // the contract's name for the version of the runtime
     cluster_name: agent.cluster_name,
-    cluster_id: svc.cluster_id ?? '',
+    cluster_id: clusterId() ?? svc.cluster_id ?? '',
     kubernetes_version: kubernetesVersion(),
     features: { monitoring: monitoring.enabled, tunneling: tunnel.enabled, auto_scaling: autoScaling() },
     ...(limited.length === 0 ? {} : { limitations: limited }), // beyond the contract: only when there is one

@@ -9,7 +9,7 @@ import {
 } from '@svc/kube';
 import { parseQuantity } from '@svc/kube/values';
 import type { ClusterStatus, Heartbeat } from '@svc/protocol';
-import type { Limitations } from './limitations.ts';
+import type { LimitedPart, Limitations } from './limitations.ts';
 import { usageOfNamespaces } from './namespace-usage.ts';
 import type { Usage, UsageOf } from './usage.ts';
 
@@ -39,8 +39,10 @@ export interface ClusterNumbersOptions {
 /** Numbers read from the cluster when they are asked for, as far as the agent's rights go; nothing is kept in between. */
 export function createClusterNumbers(options: ClusterNumbersOptions): ClusterNumbers {
   const { client, kubernetesVersion, limitations, namespaces } = options;
+  // An agent of some namespaces was not meant to see them.
+  const part: LimitedPart = namespaces.length > 0 ? 'none' : 'kubernetes';
   const nodeCounts = (signal: AbortSignal) =>
-    permitted(limitations, 'numbers of nodes', () => countNodes(client, signal));
+    permitted(limitations, 'numbers of nodes', () => countNodes(client, signal), part);
   return {
     heartbeat: async (signal) => {
       try {
@@ -126,6 +128,7 @@ async function permitted<Value>(
   limitations: Limitations,
   feature: string,
   read: () => Promise<Value>,
+  part?: LimitedPart,
 ): Promise<Value | null> {
   try {
     const value = await read();
@@ -133,7 +136,7 @@ async function permitted<Value>(
     return value;
   } catch (error) {
     if (!isStatusError(error, 403)) throw error;
-    limitations.set(feature, error.message);
+    limitations.set(feature, error.message, part);
     return null;
   }
 }

@@ -5,9 +5,12 @@ const MAX_TOLD = 32;
 const MAX_FEATURE_CHARACTERS = 200;
 const MAX_REASON_CHARACTERS = 500;
 
+/** Which part of the agent does less than it should; `none` where the configuration asked for no more. */
+export type LimitedPart = 'kubernetes' | 'tunnel' | 'none';
+
 /** What the agent leaves out and why: a right that it lacks, or a bound of its own. Told with the cluster's status. */
 export class Limitations {
-  readonly #reasons = new Map<string, string>();
+  readonly #reasons = new Map<string, { reason: string; part: LimitedPart }>();
   #version = 0;
 
   /** Grows with each change, so that whoever told them knows whether to tell them again. */
@@ -15,11 +18,16 @@ export class Limitations {
     return this.#version;
   }
 
-  set(feature: string, reason: string): void {
+  set(feature: string, reason: string, part: LimitedPart = 'kubernetes'): void {
     const short = reason.slice(0, MAX_REASON_CHARACTERS);
-    if (this.#reasons.get(feature) === short) return;
-    this.#reasons.set(feature, short);
+    if (this.#reasons.get(feature)?.reason === short) return;
+    this.#reasons.set(feature, { reason: short, part });
     this.#version += 1;
+  }
+
+  /** Whether this part works, but not as it should. */
+  degrades(part: LimitedPart): boolean {
+    return this.#reasons.values().some((each) => each.part === part);
   }
 
   clear(feature: string): void {
@@ -27,7 +35,7 @@ export class Limitations {
   }
 
   list(): Limitation[] {
-    const all = [...this.#reasons].map(([feature, reason]) => ({
+    const all = [...this.#reasons].map(([feature, { reason }]) => ({
       feature: feature.slice(0, MAX_FEATURE_CHARACTERS),
       reason,
     }));

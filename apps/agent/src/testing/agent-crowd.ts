@@ -67,9 +67,11 @@ export function createAgentCrowd(): AgentCrowd {
         },
       });
       const numbers = { heartbeat: () => Promise.resolve(READING), clusterStatus: () => Promise.resolve(STATUS) };
-      const reporter = new StatusReporter({ channel, numbers, clock, log, limitations: new Limitations() });
+      const limitations = new Limitations();
+      const reporter = new StatusReporter({ channel, numbers, clock, log, limitations });
       const kubernetes = createKubernetesService({ client, config, metrics });
-      const tunnel = new AgentTunnel({ ...shared, config, kubernetes, dial: createTunnelDial(config, token) });
+      const dial = createTunnelDial(config, token);
+      const tunnel = new AgentTunnel({ ...shared, config, kubernetes, dial, limitations });
       const abort = new AbortController();
       const loops = [channel, reporter, tunnel].map((each) => each.run(abort.signal));
       return {

@@ -167,6 +167,7 @@ export class TestPlatform {
       reply('welcome', {
         protocol: 1,
         session_id: `session-${this.connections.length}`,
+        cluster_id: 'cls-123abc',
         resumed: this.#storedSeq.has(outboxId),
         last_received_seq: this.#storedSeq.get(outboxId) ?? 0,
         server_time: new Date().toISOString(),

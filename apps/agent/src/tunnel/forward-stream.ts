@@ -8,12 +8,13 @@ const DIAL_TIMEOUT_MS = 10_000;
 /**
  * Connects the stream with the address that the configuration names. What the caller sent before waits in the stream's
  * own window; a dial that fails resets the stream with its reason. `readBuffer` may give the same memory to all streams:
- * what is read is sent or copied before anything else is read.
+ * what is read is sent or copied before anything else is read. `dialled` hears why it could not be reached, or null.
  */
 export function forwardStream(
   stream: MuxStream,
   address: string,
   readBuffer: () => Buffer,
+  dialled: (reason: string | null) => void,
   dialTimeoutMs = DIAL_TIMEOUT_MS,
 ): void {
   const { host, port } = splitAddress(address);
@@ -24,18 +25,24 @@ export function forwardStream(
   const socket = connect({ host, port, allowHalfOpen: true, noDelay: true, keepAlive: true, onread });
   stream.on('drain', () => socket.resume());
   const timer = setTimeout(() => {
-    stream.reset(TUNNEL_STREAM_CODES.timedOut, `${address} did not answer in ${dialTimeoutMs} ms`);
+    const reason = `${address} did not answer in ${dialTimeoutMs} ms`;
+    dialled(reason);
+    stream.reset(TUNNEL_STREAM_CODES.timedOut, reason);
   }, dialTimeoutMs);
   const left = (): void => {
     clearTimeout(timer);
     socket.destroy();
   };
   stream.once('close', left);
+  let connected = false;
   socket.on('error', (error) => {
+    if (!connected) dialled(reasonOf(error, address));
     // After the connection stands, the join sees the socket close.
     if (socket.connecting || !stream.destroyed) stream.reset(TUNNEL_STREAM_CODES.unreachable, reasonOf(error, address));
   });
   socket.once('connect', () => {
+    connected = true;
+    dialled(null);
     clearTimeout(timer);
     stream.off('close', left);
     void joinStreams(stream, socket, cut);

@@ -13,8 +13,9 @@ import { redactText, type Logger } from '@svc/telemetry';
 import { delayAfterClose } from '../channel/backoff.ts';
 import { pause, type Clock } from '../clock.ts';
 import type { LiveConfig } from '../config/live-config.ts';
-import type { TunnelHealth } from '../health/health.ts';
+import type { ConnectionHealth, TunnelHealth } from '../health/health.ts';
 import type { AgentMetrics } from '../metrics.ts';
+import type { Limitations } from '../status/limitations.ts';
 import type { TunnelDial } from './dial-tunnel.ts';
 import { forwardStream } from './forward-stream.ts';
 import type { KubernetesService } from './kubernetes-service.ts';
@@ -27,10 +28,13 @@ export interface AgentTunnelOptions {
   random: () => number;
   log: Logger;
   metrics: AgentMetrics;
+  limitations: Limitations;
 }
 
 const STABLE_MS = 60_000;
 const TRAFFIC_EVERY_MS = 1000;
+/** How long a service that was not reached is told of. */
+const UNREACHED_MS = 60_000;
 /** What the platform may have open at once; a stalled one holds its window and nothing else. */
 const LIMITS = { maxIncomingStreams: 1024, maxOutgoingStreams: 0 };
 const STOP_GRACE_MS = 2000;
@@ -43,9 +47,12 @@ export class AgentTunnel {
   readonly #sessions = new Set<MuxSession>();
   #current: MuxSession | null = null;
   #attempt = 0;
+  #away: ConnectionHealth = { state: 'connecting', connectedUntilMs: null };
   /** For all forwards; made by the first of them. */
   #readBuffer: Buffer | undefined;
   #wake = new AbortController();
+  /** Names of forwards that could not be reached, each with what ends its timer. */
+  readonly #forgetting = new Map<string, () => void>();
 
   constructor(options: AgentTunnelOptions) {
     this.#options = options;
@@ -53,8 +60,9 @@ export class AgentTunnel {
 
   get health(): TunnelHealth {
     const { enabled } = this.#options.config.current.tunnel;
-    const connected = this.#current !== null;
-    return { enabled, connected, activeTunnels: connected ? this.#serviceCount : 0 };
+    if (this.#current === null) return { ...this.#away, enabled, activeTunnels: 0 };
+    const connectedUntilMs = this.#options.clock.nowMs();
+    return { enabled, state: 'connected', connectedUntilMs, activeTunnels: this.#serviceCount };
   }
 
   retryNow(): void {
@@ -76,6 +84,7 @@ export class AgentTunnel {
       await pause(clock, delayMs, AbortSignal.any([signal, this.#wake.signal]));
     }
     await Promise.all([...this.#sessions].map((session) => session.drain(STOP_GRACE_MS)));
+    for (const end of this.#forgetting.values()) end();
     this.#options.kubernetes.close();
   }
 
@@ -97,7 +106,10 @@ export class AgentTunnel {
       if (signal.aborted) return { advice: 'soon', atLeastMs: 0 };
       const refusal = error instanceof MuxDialError ? error : null;
       metrics.platformRequest('GET', TUNNEL_PATH, String(refusal?.status ?? 0), tookSeconds());
-      metrics.platformError(kindOf(error));
+      const kind = kindOf(error);
+      metrics.platformError(kind);
+      const refused = kind === 'unauthorized' || kind === 'forbidden';
+      this.#away = { ...this.#away, state: refused ? kind : 'disconnected' };
       const words = redactText(refusal?.body ?? '')
         .replaceAll(/\s+/g, ' ')
         .slice(0, 512);
@@ -133,6 +145,7 @@ export class AgentTunnel {
     const end = await Promise.race([closed, draining.promise, stopped.promise]);
     signal.removeEventListener('abort', stop);
     if (this.#current === session) this.#current = null;
+    this.#away = { state: stateAfterEnd(end), connectedUntilMs: clock.nowMs() };
     metrics.setTunnels(0);
     if (clock.nowMs() - connectedAtMs >= STABLE_MS) this.#attempt = 0;
     if (end === 'draining' || end === 'stopped') return { advice: 'immediately', atLeastMs: 0 };
@@ -154,7 +167,24 @@ export class AgentTunnel {
     }
     const forward = forwards.find(({ name }) => name === request.service);
     if (forward === undefined) stream.reset(TUNNEL_STREAM_CODES.unknownService, 'no such forward is configured');
-    else forwardStream(stream, forward.local_addr, () => (this.#readBuffer ??= Buffer.allocUnsafeSlow(READ_BYTES)));
+    else {
+      const readBuffer = (): Buffer => (this.#readBuffer ??= Buffer.allocUnsafeSlow(READ_BYTES));
+      forwardStream(stream, forward.local_addr, readBuffer, (reason) => this.#dialled(forward.name, reason));
+    }
+  }
+
+  /** A service that could not be reached limits the tunnel until it is, or until nobody asked for it for a while. */
+  #dialled(name: string, reason: string | null): void {
+    const { limitations, clock } = this.#options;
+    const feature = `forward ${name}`;
+    this.#forgetting.get(name)?.();
+    this.#forgetting.delete(name);
+    if (reason === null) return limitations.clear(feature);
+    limitations.set(feature, reason, 'tunnel');
+    this.#forgetting.set(
+      name,
+      clock.setTimer(() => this.#dialled(name, null), UNREACHED_MS),
+    );
   }
 
   #countTraffic(session: MuxSession): () => void {
@@ -195,6 +225,12 @@ function kindOf(error: unknown): string {
 function adviceOfStatus(status: number): ReconnectAdvice {
   if (status === 401) return 'after-token-change';
   return status === 403 || status === 404 ? 'slowly' : 'soon';
+}
+
+function stateAfterEnd(end: MuxError | null | string): ConnectionHealth['state'] {
+  const code = typeof end === 'string' ? undefined : end?.resetCode;
+  if (code === TUNNEL_CLOSE_CODES.unauthorized) return 'unauthorized';
+  return code === TUNNEL_CLOSE_CODES.forbidden ? 'forbidden' : 'disconnected';
 }
 
 function adviceOfEnd(end: MuxError | null): ReconnectAdvice {

@@ -49,6 +49,7 @@ export class AgentMessages implements SessionHandlers {
       await connection.send('welcome', {
         protocol: PROTOCOL_VERSION,
         session_id: newSessionId(),
+        cluster_id: clusterId,
         resumed,
         last_received_seq: lastReceivedSequence,
         server_time: clock.now().toISOString(),

@@ -119,7 +119,9 @@ describe('what an agent may say', () => {
 
   it('says which output has arrived, whether anybody reads it or not', async () => {
     agent.hello('instance-1');
-    expect(await agent.next('welcome')).toMatchObject({ payload: { acknowledges_output: true } });
+    expect(await agent.next('welcome')).toMatchObject({
+      payload: { acknowledges_output: true, cluster_id: cluster.id },
+    });
     const output = { command_id: 'cmd-unknown00000', stream: 'log', encoding: 'utf8', data: 'x' };
     for (const seq of [1, 2, 3]) agent.say('command_output', { ...output, seq });
     await waitFor(() => agent.of('output_ack').some(({ payload }) => JSON.stringify(payload).includes('"seq":3')));

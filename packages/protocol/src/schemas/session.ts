@@ -33,6 +33,8 @@ export type Hello = Static<typeof helloSchema>;
 export const welcomeSchema = Type.Object({
   protocol: positive,
   session_id: identifierSchema,
+  /** For an agent that was given only the cluster's name. */
+  cluster_id: Type.Optional(identifierSchema),
   /** True when the platform still knows this outbox: events up to `last_received_seq` need not be sent again. */
   resumed: Type.Boolean(),
   last_received_seq: sequenceSchema,
