@@ -4,6 +4,7 @@ import { createServer as createTlsServer, type Server } from 'node:https';
 import { connect, type AddressInfo } from 'node:net';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Duplex } from 'node:stream';
 import { describeRequiring, temporaryFolder, waitFor, type TemporaryFolder } from '@svc/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { WebSocketServer } from 'ws';
@@ -51,6 +52,32 @@ describe('a proxy on the way', () => {
     await test.stop();
     await platform.close();
     proxy.closeAllConnections();
+    await new Promise((resolve) => proxy.close(resolve));
+  });
+
+  it('may open the tunnel to a platform that never shakes hands: the attempt ends and the next one begins', async () => {
+    const tunnels: Duplex[] = [];
+    const proxy: HttpServer = createServer();
+    proxy.on('connect', (_request, socket) => {
+      tunnels.push(socket);
+      socket.on('error', () => undefined);
+      socket.write('HTTP/1.1 200 OK\r\n\r\n');
+    });
+    await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+    const { port } = proxy.address() as AddressInfo;
+    const test = await startTestAgent({
+      platformUrl: 'https://platform.example',
+      environment: {
+        HTTPS_PROXY: `http://127.0.0.1:${port}`,
+        SVC_TIMEOUT: '100ms',
+        SVC_RECONNECT_INTERVAL: '50ms',
+        SVC_RECONNECT_MAX_INTERVAL: '100ms',
+      },
+    });
+    await waitFor(() => tunnels.length >= 2);
+    expect(test.logLines.join('')).toContain('"kind":"timeout"');
+    await test.stop();
+    for (const each of tunnels) each.destroy();
     await new Promise((resolve) => proxy.close(resolve));
   });
 });

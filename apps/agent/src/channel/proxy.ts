@@ -55,7 +55,12 @@ class ConnectAgent extends Agent {
       }
       const name = /^[\d.]+$|:/.test(host) ? {} : { servername: host };
       const secured = connectTls({ ...this.#tls, ...name, socket, host });
-      secured.once('secureConnect', () => callback?.(null, secured));
+      // Nobody else watches it: the request's own time begins when it gets the socket.
+      secured.setTimeout(this.#timeoutMs, () => secured.destroy(new Error('the TLS handshake timed out')));
+      secured.once('secureConnect', () => {
+        secured.setTimeout(0);
+        callback?.(null, secured);
+      });
       secured.once('error', (failure) => callback?.(failure, secured));
     });
     return undefined;
@@ -79,7 +84,7 @@ function openTunnel(
     timeout: timeoutMs,
     headers: { host: target, ...credentialsOf(proxy) },
   });
-  outgoing.once('timeout', () => outgoing.destroy(new Error('the proxy did not answer in time')));
+  outgoing.once('timeout', () => outgoing.destroy(new Error('the proxy timed out')));
   outgoing.once('error', (error) => done(error, new Socket()));
   outgoing.once('connect', (response, socket) => {
     if (response.statusCode === 200) {
