@@ -350,23 +350,7 @@ describe('a refusal of the platform', () => {
   });
 });
 
-describe('an ordered change of the connection', () => {
-  it('connects anew before it closes, when the platform drains', async () => {
-    const test = await start();
-    await platform.waitForMessage('heartbeat');
-    const [first] = platform.connections;
-    platform.send('drain', { reason: 'restart', reconnect_within_ms: 1000 });
-    await waitFor(() => test.logLines.some((line) => line.includes('asks for a new connection')));
-    await clock.advance(1000);
-    await waitFor(() => platform.connections.length === 2);
-    await waitFor(() => first?.closeCode !== null);
-    expect(first?.closeCode).toBe(CLOSE_CODES.normal);
-    platform.send('exec', { pod: 'a', namespace: 'b', command: ['c'] }, 'cmd-1');
-    await platform.result('cmd-1');
-    expect(platform.connections[1]?.received.map(({ type }) => type)).toContain('command_result');
-    expect(platform.connections).toHaveLength(2);
-  });
-
+describe('the end of a connection', () => {
   it('stays ready during a reconnect shorter than three heartbeats', async () => {
     const test = await start();
     await platform.waitForMessage('heartbeat');

@@ -164,6 +164,11 @@ export class PlatformChannel {
         received: (type) => metrics.messageReceived(type),
       },
     });
+    // Here and not where it is served: a successor is there before its predecessor is gone.
+    const stop = (): void => session.close(CLOSE_CODES.goingAway, 'the agent stops');
+    signal.addEventListener('abort', stop, { once: true });
+    void session.ended.then(() => signal.removeEventListener('abort', stop));
+    if (signal.aborted) stop();
     return session;
   }
 
@@ -176,8 +181,6 @@ export class PlatformChannel {
       const connectedAtMs = clock.nowMs();
       this.#health = { ...this.#health, state: 'connected', lastPingAt: clock.now(), lastError: null };
       metrics.setConnected(true);
-      const stop = (): void => session.close(CLOSE_CODES.goingAway, 'the agent stops');
-      signal.addEventListener('abort', stop, { once: true });
       await session.introduced;
       if (!session.closed) {
         this.#sessionId = session.welcome?.session_id;
@@ -189,7 +192,6 @@ export class PlatformChannel {
         this.#arrival = Promise.withResolvers<void>();
       }
       const end = await session.ended;
-      signal.removeEventListener('abort', stop);
       if (clock.nowMs() - connectedAtMs >= STABLE_MS) this.#attempt = 0;
       const successor = this.#current;
       if (successor !== session && successor !== null && !successor.closed) {

@@ -1,0 +1,59 @@
+import { CLOSE_CODES } from '@svc/protocol';
+import { fakeClock, waitFor } from '@svc/testing';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { startTestAgent, TestPlatform, type TestAgent } from '../testing/index.ts';
+
+let clock: ReturnType<typeof fakeClock>;
+let platform: TestPlatform;
+let test: TestAgent;
+let stopped: boolean;
+
+beforeEach(async () => {
+  clock = fakeClock();
+  platform = await TestPlatform.start();
+  test = await startTestAgent({ platformUrl: platform.url, clock, random: () => 0.5 });
+  stopped = false;
+  await platform.waitForMessage('heartbeat');
+});
+afterEach(async () => {
+  if (!stopped) await test.stop();
+  await platform.close();
+});
+
+/** Waits for the agent to hear of it, then lets the time pass in which it spreads its new attempt. */
+async function drain(withinMs: number): Promise<void> {
+  platform.send('drain', { reason: 'restart', reconnect_within_ms: withinMs });
+  await waitFor(() => test.logLines.some((line) => line.includes('asks for a new connection')));
+  await clock.advance(withinMs);
+  await waitFor(() => platform.connections.length === 2);
+}
+
+describe('an ordered change of the connection', () => {
+  it('connects anew before it closes, when the platform drains', async () => {
+    const [first] = platform.connections;
+    await drain(1000);
+    await waitFor(() => first?.closeCode !== null);
+    expect(first?.closeCode).toBe(CLOSE_CODES.normal);
+    platform.send('exec', { pod: 'a', namespace: 'b', command: ['c'] }, 'cmd-1');
+    await platform.result('cmd-1');
+    expect(platform.connections[1]?.received.map(({ type }) => type)).toContain('command_result');
+    expect(platform.connections).toHaveLength(2);
+  });
+
+  it('ends both when the agent stops between the one and the other', async () => {
+    const [first] = platform.connections;
+    first?.socket.pause(); // it never answers that it is closed
+    await drain(1);
+    // An acknowledgement over it says that the second one is the one of now.
+    await waitFor(() => {
+      platform.send('exec', { pod: 'a', namespace: 'b', command: ['c'] });
+      return platform.connections[1]?.received.some(({ type }) => type === 'command_ack');
+    });
+    void test.stop().then(() => (stopped = true));
+    await waitFor(() => platform.connections[1]?.closeCode === CLOSE_CODES.goingAway);
+    await waitFor(async () => {
+      await clock.advance(500);
+      return stopped;
+    });
+  });
+});
