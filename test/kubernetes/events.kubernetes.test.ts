@@ -102,6 +102,13 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     });
     await fixture.inNamespace('patch', 'pod', 'moved', '--subresource=status', '--type=merge', '-p', evicted);
     expect(await event('pod_evicted', 'pod/moved')).toMatchObject({ details: { reason: 'Evicted', node: ghost } });
+    await managed('drained', { command: ['sleep', '3600'] });
+    await event('pod_ready', 'pod/drained');
+    const { namespace } = fixture;
+    const path = `/api/v1/namespaces/${namespace}/pods/drained/eviction`;
+    const eviction = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: 'drained', namespace } };
+    await fixture.kubectl.withInput(JSON.stringify(eviction), 'create', '--raw', path, '-f', '-');
+    expect(await event('pod_evicted', 'pod/drained')).toMatchObject({ details: { reason: 'EvictionByEvictionAPI' } });
     await fixture.kubectl('delete', 'node', ghost);
     await event('node_removed', `node/${ghost}`);
   });

@@ -35,6 +35,21 @@ describe('looks at a pod', () => {
     expect(story([{ phase: 'Pending' }, ready])).toEqual([['pod_created'], ['pod_ready']]);
   });
 
+  it('tell an eviction once, whoever is behind it, and no failure besides', () => {
+    const target = (reason: string, status = 'True') => [{ type: 'DisruptionTarget', status, reason, message: 'm' }];
+    const running = { phase: 'Running' };
+    const drained = { phase: 'Running', conditions: target('EvictionByEvictionAPI') };
+    const ended = { phase: 'Failed', conditions: target('EvictionByEvictionAPI') };
+    expect(story([running, drained, drained, ended])).toEqual([['pod_created'], ['pod_evicted'], [], []]);
+    const byKubelet = { phase: 'Failed', reason: 'Evicted', conditions: target('TerminationByKubelet') };
+    expect(story([running, byKubelet])[1]).toEqual(['pod_evicted']);
+    // Its node is gone or it is deleted for another reason: that is no eviction.
+    expect(story([running, { phase: 'Failed', conditions: target('DeletionByPodGC') }])[1]).toEqual(['pod_failed']);
+    expect(story([running, { phase: 'Failed', conditions: target('PreemptionByScheduler', 'False') }])[1]).toEqual([
+      'pod_failed',
+    ]);
+  });
+
   it('tell a crash loop when it begins and when its restarts have doubled', () => {
     const loop = [3, 4, 5, 6, 7].map((restarts) => waiting('CrashLoopBackOff', restarts));
     expect(story([{}, ...loop]).slice(1)).toEqual([['pod_crash_loop'], [], [], ['pod_crash_loop'], []]);

@@ -13,6 +13,8 @@ export interface KeptPod {
   pullTold: string;
   /** End of the last container that ran out of memory. */
   outOfMemoryAt: string;
+  /** Its eviction was told; absent in what agents before this one kept. */
+  evicted?: boolean;
 }
 
 const PULL_FAILURES: ReadonlySet<string> = new Set([
@@ -21,6 +23,14 @@ const PULL_FAILURES: ReadonlySet<string> = new Set([
   'InvalidImageName',
   'ErrImageNeverPull',
   'RegistryUnavailable',
+]);
+
+/** Reasons of the condition DisruptionTarget by which a pod has to leave its node although it did nothing wrong. */
+const EVICTIONS: ReadonlySet<string> = new Set([
+  'EvictionByEvictionAPI',
+  'PreemptionByScheduler',
+  'DeletionByTaintManager',
+  'TerminationByKubelet',
 ]);
 
 interface ContainerLook {
@@ -50,11 +60,12 @@ export function lookAtPod(
   const ready = conditionIs(pod, 'Ready');
   if (before === null) tell('pod_created', { image: containers[0]?.image ?? firstImage(pod) });
   if (ready && before?.ready !== true) tell('pod_ready', {});
-  if (phase === 'Failed' && before?.phase !== 'Failed') {
+  const eviction = evictionOf(pod);
+  const exitCode = containers.find((each) => (each.exitCode ?? 0) !== 0)?.exitCode;
+  if (eviction !== null && before?.evicted !== true) tell('pod_evicted', { ...eviction, exit_code: exitCode });
+  if (phase === 'Failed' && before?.phase !== 'Failed' && eviction === null) {
     const reason = text(fieldAt(pod, 'status', 'reason'));
-    const message = text(fieldAt(pod, 'status', 'message'));
-    const exitCode = containers.find((each) => (each.exitCode ?? 0) !== 0)?.exitCode;
-    tell(reason === 'Evicted' ? 'pod_evicted' : 'pod_failed', { reason, message, exit_code: exitCode });
+    tell('pod_failed', { reason, message: text(fieldAt(pod, 'status', 'message')), exit_code: exitCode });
   }
   const kept: KeptPod = {
     namespace: pod.metadata.namespace ?? '',
@@ -64,12 +75,23 @@ export function lookAtPod(
     crashTold: crashTold(containers, before?.crashTold ?? 0, tell),
     pullTold: pullTold(containers, before?.pullTold ?? '', tell),
     outOfMemoryAt: memoryTold(containers, before?.outOfMemoryAt ?? '', tell),
+    ...(eviction === null ? {} : { evicted: true }),
   };
   return { kept, events };
 }
 
 export function podGone({ namespace, name, phase }: KeptPod): ClusterEvent {
   return { type: 'pod_deleted', namespace, resource: `pod/${name}`, details: detailsOf({ phase }) };
+}
+
+/** By the kubelet, which says so at its end, or by whoever drains, preempts or taints, while it still runs. */
+function evictionOf(pod: KubeObject): { reason: string; message: string } | null {
+  const reason = text(fieldAt(pod, 'status', 'reason'));
+  if (reason === 'Evicted') return { reason, message: text(fieldAt(pod, 'status', 'message')) };
+  const condition = conditionOf(pod, 'DisruptionTarget');
+  const by = text(condition?.['reason']);
+  if (condition?.['status'] !== 'True' || !EVICTIONS.has(by)) return null;
+  return { reason: by, message: text(condition['message']) };
 }
 
 type Tell = (type: ClusterEvent['type'], details: Record<string, string | number | undefined>) => void;
@@ -144,9 +166,13 @@ function firstImage(pod: KubeObject): string {
 }
 
 function conditionIs(object: KubeObject, type: string): boolean {
+  return conditionOf(object, type)?.['status'] === 'True';
+}
+
+function conditionOf(object: KubeObject, type: string): Record<string, unknown> | undefined {
   const conditions = fieldAt(object, 'status', 'conditions');
-  if (!Array.isArray(conditions)) return false;
-  return conditions.filter(isRecord).some((each) => each['type'] === type && each['status'] === 'True');
+  if (!Array.isArray(conditions)) return undefined;
+  return conditions.filter(isRecord).find((each) => each['type'] === type);
 }
 
 function text(value: unknown): string {
