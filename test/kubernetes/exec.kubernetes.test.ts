@@ -68,6 +68,21 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     });
   });
 
+  it('says why there is nothing to run it in', async () => {
+    await fixture.pod('over', [{ name: 'main', image: TEST_IMAGE, command: ['sh', '-c', 'exit 4'] }], {
+      restartPolicy: 'Never',
+    });
+    await fixture.inNamespace('wait', '--for=jsonpath={.status.phase}=Failed', 'pod/over', '--timeout=60s');
+    expect(await exec({ command: ['true'], pod: 'over' })).toMatchObject({
+      status: 'failed',
+      error: {
+        code: 'CONFLICT',
+        message: 'container main of pod over does not run: it exited with code 4 (Error)',
+        details: { field: 'container' },
+      },
+    });
+  });
+
   it('asks for the container by name when there are several', async () => {
     expect(await exec({ command: ['true'], pod: 'two' })).toMatchObject({
       status: 'failed',

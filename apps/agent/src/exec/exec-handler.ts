@@ -1,4 +1,4 @@
-import type { KubeClient } from '@svc/kube';
+import type { KubeClient, KubeObject } from '@svc/kube';
 import { EXEC_PROTOCOLS } from '@svc/kube/values';
 import type { ExecCommand, ExecResult } from '@svc/protocol';
 import type { Clock } from '../clock.ts';
@@ -6,6 +6,7 @@ import { messageErrorOf } from '../commands/error-of.ts';
 import type { CommandContext, CommandHandler, CommandInput, CommandOutcome } from '../commands/handler.ts';
 import { agentErrors } from '../errors.ts';
 import { chooseContainer, findPod } from '../pods/container-choice.ts';
+import { containerStatus, whyNotRunning } from '../pods/container-status.ts';
 import { ExecConnection } from './exec-connection.ts';
 import { execEndOf, type ExecEnd } from './exec-end.ts';
 import { OutputCapture, type CapturedOutput } from './output-capture.ts';
@@ -29,9 +30,20 @@ export function createExecHandler(options: ExecHandlerOptions): CommandHandler<'
     run: async (payload, context) => {
       const pod = await findPod(options.client, payload, context.signal);
       const container = chooseContainer(pod, payload.container);
-      return runExec(options, payload, container, context);
+      const outcome = await runExec(options, payload, container, context);
+      if (outcome.error?.code !== 'KUBERNETES_ERROR') return outcome;
+      const refusal = notRunning(pod, container);
+      return refusal === null ? outcome : { ...outcome, error: messageErrorOf(refusal) };
     },
   };
+}
+
+/** The kubelet only says that it finds no such container. Looked at afterwards, since what the pod said is a moment old. */
+function notRunning(pod: KubeObject, container: string): Error | null {
+  const why = whyNotRunning(containerStatus(pod, container));
+  if (why === null) return null;
+  const reason = `container ${container} of pod ${pod.metadata.name} does not run: it ${why}`;
+  return agentErrors.CONFLICT({ details: { field: 'container', reason: reason.slice(0, 1000) } });
 }
 
 async function runExec(

@@ -1,5 +1,6 @@
 import { fieldAt, isRecord, type KubeObject } from '@svc/kube';
 import type { LogsResult } from '@svc/protocol';
+import { containerStatus, named } from '../pods/container-status.ts';
 
 /** What a follower does when a stream ended: open it again, wait for the pod to come back, or end with a reason. */
 export type AfterEnd =
@@ -36,24 +37,10 @@ export function hasStableName(pod: KubeObject): boolean {
   );
 }
 
-/** Status of one container, whichever list it stands in. */
-export function containerStatus(pod: KubeObject, container: string): Record<string, unknown> | null {
-  for (const list of ['containerStatuses', 'initContainerStatuses', 'ephemeralContainerStatuses']) {
-    const found = named(fieldAt(pod, 'status', list), container);
-    if (found !== null) return found;
-  }
-  return null;
-}
-
 function runsAgain(pod: KubeObject, container: string, succeeded: boolean): boolean {
   if (named(fieldAt(pod, 'spec', 'ephemeralContainers'), container) !== null) return false;
   const init = named(fieldAt(pod, 'spec', 'initContainers'), container);
   if (init !== null && succeeded && init['restartPolicy'] !== 'Always') return false;
   const policy = fieldAt(pod, 'spec', 'restartPolicy');
   return policy === 'Never' ? false : policy !== 'OnFailure' || !succeeded;
-}
-
-function named(list: unknown, name: string): Record<string, unknown> | null {
-  if (!Array.isArray(list)) return null;
-  return list.filter(isRecord).find((each) => each['name'] === name) ?? null;
 }
