@@ -2,7 +2,7 @@ import { fieldAt } from '@svc/kube';
 import type { CommandResult } from '@svc/protocol';
 import { skippedTitle, waitFor } from '@svc/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { AgentFixture, configMap, deployment, service } from './agent-fixture.ts';
+import { AgentFixture, configMap, deployment, service, TEST_IMAGE } from './agent-fixture.ts';
 import { kubernetesRequirement } from './index.ts';
 
 const reason = await kubernetesRequirement();
@@ -187,6 +187,89 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
       wait: false,
     });
     expect(quick.status).toBe('succeeded');
+  });
+
+  const container = (fields: object): object => ({ name: 'main', image: TEST_IMAGE, ...fields });
+  it.each([
+    [
+      'a crash',
+      { containers: [container({ command: ['sh', '-c', 'exit 3'] })] },
+      /container main .*exited with code 3/,
+    ],
+    [
+      'an init container that fails',
+      { initContainers: [{ name: 'setup', image: TEST_IMAGE, command: ['false'] }], containers: [container({})] },
+      /container setup .*exited with code 1/,
+    ],
+    [
+      'a probe that fails',
+      {
+        containers: [
+          container({
+            command: ['sleep', '3600'],
+            readinessProbe: { exec: { command: ['sh', '-c', 'echo no luck; exit 1'] }, periodSeconds: 1 },
+          }),
+        ],
+      },
+      /Readiness probe failed: no luck/,
+    ],
+    [
+      'more than any node has',
+      { containers: [container({ resources: { requests: { cpu: '1000' } } })] },
+      /Insufficient cpu/,
+    ],
+    [
+      'a service account that is not there',
+      { serviceAccountName: 'nobody', containers: [container({})] },
+      /serviceaccount "nobody" not found/,
+    ],
+  ])('names %s as the reason why it is not ready', async (what, podSpec, words) => {
+    const name = `not-${what.replaceAll(' ', '-')}`;
+    const object = deployment(name) as { spec: { template: { spec: object } } };
+    object.spec.template.spec = { terminationGracePeriodSeconds: 0, ...podSpec };
+    // Until the cluster has come to it: a pod of a busy machine may not even have begun after the first of these.
+    await waitFor(
+      async () => {
+        const result = await fixture.deploy(object, { project_id: name, timeout_seconds: 3 });
+        return result.status === 'timed_out' && words.test(result.error?.message ?? '') ? true : undefined;
+      },
+      { timeoutMs: 120_000, description: `a result that names ${what}` },
+    );
+    await fixture.inNamespace('delete', 'deployment', name, '--wait=false');
+  });
+
+  it('says what may not change, and not with what stands in the object', async () => {
+    const job = (value: string): object => {
+      const env = [{ name: 'PASSWORD', value }];
+      const spec = { restartPolicy: 'Never', containers: [container({ command: ['true'], env })] };
+      return { apiVersion: 'batch/v1', kind: 'Job', metadata: { name: 'fixed' }, spec: { template: { spec } } };
+    };
+    expect(await fixture.deploy(job('one'), { project_id: 'fixed' })).toMatchObject({ status: 'succeeded' });
+    const { error } = await fixture.deploy(job('hunter2'), { project_id: 'fixed' });
+    expect(error).toMatchObject({
+      code: 'INVALID_REQUEST',
+      message: 'Job.batch "fixed" is invalid: spec.template: field is immutable',
+    });
+    await fixture.inNamespace('delete', 'job', 'fixed', '--wait=false');
+  });
+
+  it('tells all that is wrong with a manifest at once', async () => {
+    const manifest = [
+      { apiVersion: 'v1', kind: 'Unicorn', metadata: { name: 'x' } },
+      configMap('x', {}, { namespace: 'kube-system' }),
+      configMap('No Name'),
+      configMap('fine'),
+      { ...deployment('web'), metadata: { name: 'web', annotations: { 'svc.dev/auto-scale': 'perhaps' } } },
+    ];
+    const result = await fixture.deploy(manifest, { project_id: 'refused' });
+    expect(result).toMatchObject({ status: 'failed', error: { code: 'INVALID_REQUEST' } });
+    const issues = result.error?.details?.['issues'] as { field: string }[];
+    expect(issues.map(({ field }) => field).toSorted()).toEqual([
+      'manifest[0].kind',
+      'manifest[1].metadata.namespace',
+      'manifest[2].metadata.name',
+      'manifest[4].metadata.annotations["svc.dev/auto-scale"]',
+    ]);
   });
 
   it('stops waiting when it is cancelled, and tells what it had done', async () => {

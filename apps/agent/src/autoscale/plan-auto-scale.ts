@@ -1,4 +1,5 @@
 import { fieldAt, isStatusError, referenceOf, type KubeClient, type KubeObject } from '@svc/kube';
+import type { Faults } from '../deploy/faults.ts';
 import type { PlannedObject } from '../deploy/plan.ts';
 import { markForProject } from '../deploy/project-marks.ts';
 import { autoScaleWish, containersWithoutRequests, type AutoScaleWish } from './annotations.ts';
@@ -10,6 +11,8 @@ export interface AutoScaleRequest {
   projectId: string;
   keyPrefix: string;
   fieldManager: string;
+  /** Of the manifest so far; with those of the annotations they end it before the cluster is asked. */
+  faults: Faults;
   signal: AbortSignal;
 }
 
@@ -32,12 +35,13 @@ export const AUTOSCALER = { apiVersion: 'autoscaling/v2', kind: 'HorizontalPodAu
  * asked whether it can: metrics are served, processor time is requested, nobody else scales the workload.
  */
 export async function planAutoScale(request: AutoScaleRequest): Promise<AutoScalePlan> {
-  const { planned, keyPrefix } = request;
+  const { planned, keyPrefix, faults } = request;
   const wishes = new Map<PlannedObject, AutoScaleWish>();
   for (const each of planned) {
-    const wish = autoScaleWish(each.object, each.field, keyPrefix);
-    if (wish !== null) wishes.set(each, wish);
+    const wish = faults.try(() => autoScaleWish(each.object, each.field, keyPrefix));
+    if (wish !== null && wish !== undefined) wishes.set(each, wish);
   }
+  faults.assertNone();
   const plan: AutoScalePlan = { planned: [], skipped: [] };
   for (const each of planned) {
     const wish = wishes.get(each);

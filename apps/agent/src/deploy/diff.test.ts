@@ -45,6 +45,10 @@ describe('a difference', () => {
     expect(text).toContain('.data.password');
     expect(text).not.toMatch(/b2xk|bmV3/);
     expect(JSON.stringify(differencesBetween(null, after))).not.toContain('bmV3');
+    const annotations = { 'kubectl.kubernetes.io/last-applied-configuration': '{"data":{"password":"bmV3"}}' };
+    const annotated = { ...after, metadata: { ...after.metadata, annotations } };
+    expect(JSON.stringify(differencesBetween(before, annotated))).not.toContain('bmV3');
+    expect(JSON.stringify(differencesBetween(null, annotated))).not.toContain('bmV3');
   });
 
   it('is bounded', () => {

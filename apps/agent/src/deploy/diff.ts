@@ -42,7 +42,8 @@ function compare(before: unknown, after: unknown, path: string, out: Difference[
     for (const name of Object.keys(after)) compare(undefined, after[name], `${path}.${name}`, out, secret);
     return;
   }
-  const hidden = secret && /^\.(data|stringData)\b/.test(path);
+  // Annotations too: kubectl keeps the whole object in one of them, as it was applied.
+  const hidden = secret && /^\.(data|stringData|metadata\.annotations)\b/.test(path);
   out.push({
     path: path.slice(0, MAX_SHOWN_CHARACTERS),
     ...(before === undefined ? {} : { before: shown(before, hidden) }),

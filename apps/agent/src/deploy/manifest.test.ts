@@ -1,14 +1,22 @@
 import { isAppError } from '@svc/errors';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseManifest } from './manifest.ts';
+import { Faults } from './faults.ts';
+import { parseManifest, type ManifestObject } from './manifest.ts';
 
 const limits = { maxDocuments: 10, maxObjects: 20 };
 const head = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n';
 
+function parse(text: string): ManifestObject[] {
+  const faults = new Faults();
+  const objects = parseManifest(text, limits, faults);
+  faults.assertNone();
+  return objects;
+}
+
 function refusal(text: string): Record<string, unknown> {
   try {
-    parseManifest(text, limits);
+    parse(text);
   } catch (error) {
     if (isAppError(error)) return { code: error.code, ...error.details };
     throw error;
@@ -19,7 +27,7 @@ function refusal(text: string): Record<string, unknown> {
 describe('a manifest', () => {
   it('gives the objects of all documents and lists, with their places', () => {
     const text = `${head}---\n# nothing\n---\napiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: Secret, metadata: {name: b}}\n---\n{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"c"}}`;
-    const objects = parseManifest(text, limits).map(({ object, field }) => [object.kind, object.metadata.name, field]);
+    const objects = parse(text).map(({ object, field }) => [object.kind, object.metadata.name, field]);
     expect(objects).toEqual([
       ['ConfigMap', 'a', 'manifest[0]'],
       ['Secret', 'b', 'manifest[2].items[0]'],
@@ -29,7 +37,7 @@ describe('a manifest', () => {
 
   it('reads numbers, modes and booleans as Kubernetes does', () => {
     const text = `${head}data:\n  mode: 0644\n  yes: yes\n  off: off\n  text: "0644"\n  time: 12:30\n  date: 2020-01-01\n  big: 1e3\n  hex: 0x10\n  none: ~\n`;
-    expect(parseManifest(text, limits)[0]?.object['data']).toEqual({
+    expect(parse(text)[0]?.object['data']).toEqual({
       mode: 420,
       true: true,
       false: false,
@@ -44,7 +52,7 @@ describe('a manifest', () => {
 
   it('follows anchors and merges', () => {
     const text = `${head}x: &base {a: 1, b: 2}\ny: {<<: *base, b: 3}\n`;
-    expect(parseManifest(text, limits)[0]?.object['y']).toEqual({ a: 1, b: 3 });
+    expect(parse(text)[0]?.object['y']).toEqual({ a: 1, b: 3 });
   });
 
   it.each([
@@ -67,6 +75,39 @@ describe('a manifest', () => {
     expect(refusal(text)).toMatchObject({ code: 'INVALID_REQUEST', field });
   });
 
+  it('takes lists of one kind apart, whose items need not say what they are', () => {
+    const text =
+      'apiVersion: v1\nkind: ConfigMapList\nitems:\n- {metadata: {name: a}}\n- {kind: Secret, metadata: {name: b}}\n';
+    expect(parse(text).map(({ object }) => [object.apiVersion, object.kind, object.metadata.name])).toEqual([
+      ['v1', 'ConfigMap', 'a'],
+      ['v1', 'Secret', 'b'],
+    ]);
+    const named = 'apiVersion: a.example/v1\nkind: AllowList\nmetadata: {name: a}\nitems: [b]\n';
+    expect(parse(named)[0]?.object.kind).toBe('AllowList');
+  });
+
+  it('is refused with all that is wrong with it at once', () => {
+    const text = `kind: A\nmetadata: {name: "A B", labels: {a: 1, b: 2}}\n---\n${head}---\n{\n---\n- a\n`;
+    const { code, field, reason, issues } = refusal(text);
+    expect({ code, field }).toEqual({ code: 'INVALID_REQUEST', field: 'manifest[0].apiVersion' });
+    expect((issues as { field: string }[]).map((issue) => issue.field)).toEqual([
+      'manifest[0].apiVersion',
+      'manifest[0].metadata.name',
+      'manifest[0].metadata.labels.a',
+      'manifest[0].metadata.labels.b',
+      'manifest[2]',
+      'manifest[3]',
+    ]);
+    expect(reason).toMatch(/^6 faults: manifest\[0\].apiVersion must be a text; manifest\[0\].metadata.name must/);
+  });
+
+  it('says how many more there are than it names', () => {
+    const labels = Array.from({ length: 60 }, (_, index) => `l${index}: 1`).join(', ');
+    const { reason, issues } = refusal(`apiVersion: v1\nkind: A\nmetadata: {name: a, labels: {${labels}}}\n`);
+    expect(issues).toHaveLength(50);
+    expect(reason).toMatch(/^60 faults: .*; and 10 more$/);
+  });
+
   it('refuses aliases that multiply, at once', () => {
     const levels = Array.from({ length: 12 }, (_, level) => {
       const previous = level === 0 ? 'x' : `*l${level - 1}`;
@@ -86,7 +127,7 @@ describe('a manifest', () => {
 
   it('does not take quadratic time for many keys', () => {
     const keys = Array.from({ length: 60_000 }, (_, index) => `  k${index}: v`).join('\n');
-    expect(parseManifest(`${head}data:\n${keys}\n`, limits)).toHaveLength(1);
+    expect(parse(`${head}data:\n${keys}\n`)).toHaveLength(1);
   });
 
   it('survives any text: objects or INVALID_REQUEST', () => {
@@ -103,7 +144,7 @@ describe('a manifest', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), mangled), (text) => {
         try {
-          expect(parseManifest(text, limits).length).toBeGreaterThan(0);
+          expect(parse(text).length).toBeGreaterThan(0);
         } catch (error) {
           expect(error).toMatchObject({ code: 'INVALID_REQUEST' });
         }

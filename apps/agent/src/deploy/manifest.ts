@@ -1,6 +1,8 @@
+import type { AppError } from '@svc/errors';
 import type { KubeObject } from '@svc/kube';
 import { parseAllDocuments, visit, type Document, type ScalarTag } from 'yaml';
 import { agentErrors } from '../errors.ts';
+import type { Faults } from './faults.ts';
 
 /** One object of a manifest and where it stands in it: `manifest[2]`. */
 export interface ManifestObject {
@@ -33,16 +35,29 @@ const OLD_BOOLEAN: ScalarTag = {
   resolve: (text) => /^(yes|on)$/i.test(text),
 };
 
-/** All objects of all documents, or INVALID_REQUEST with the first document that is wrong and why. */
-export function parseManifest(text: string, limits: ManifestLimits): ManifestObject[] {
+/** All objects of all documents; what is wrong with the others is added to the faults. */
+export function parseManifest(text: string, limits: ManifestLimits, faults: Faults): ManifestObject[] {
   const documents = readDocuments(text, limits.maxDocuments);
-  const objects = documents.flatMap(({ value, field }) => objectsOf(value, field));
-  if (objects.length === 0) throw invalid('manifest', 'holds no object');
+  const objects: ManifestObject[] = [];
+  for (const [index, document] of documents.entries()) {
+    const field = `manifest[${index}]`;
+    // An empty document, as between two separators, is none.
+    collectObjects(
+      faults.try(() => valueOf(document, field)),
+      field,
+      objects,
+      faults,
+    );
+  }
+  if (objects.length === 0) {
+    faults.assertNone();
+    throw invalid('manifest', 'holds no object');
+  }
   if (objects.length > limits.maxObjects) throw invalid('manifest', `holds more than ${limits.maxObjects} objects`);
   return objects;
 }
 
-function readDocuments(text: string, maxDocuments: number): { value: unknown; field: string }[] {
+function readDocuments(text: string, maxDocuments: number): Document[] {
   let documents: Document[];
   try {
     const parsed = parseAllDocuments(text, {
@@ -59,13 +74,7 @@ function readDocuments(text: string, maxDocuments: number): { value: unknown; fi
     });
   }
   if (documents.length > maxDocuments) throw invalid('manifest', `has more than ${maxDocuments} documents`);
-  return documents.map((document, index) => {
-    const field = `manifest[${index}]`;
-    const fault = document.errors[0];
-    if (fault !== undefined) throw invalid(field, `is not valid YAML: ${fault.message}`);
-    assertHarmless(document, field);
-    return { value: valueOf(document, field), field };
-  });
+  return documents;
 }
 
 /** Bounds that a small text can break: aliases that multiply, depth, and a key given twice, of which one would be lost. */
@@ -92,46 +101,72 @@ function assertHarmless(document: Document, field: string): void {
 }
 
 function valueOf(document: Document, field: string): unknown {
+  const fault = document.errors[0];
+  if (fault !== undefined) throw invalid(field, `is not valid YAML: ${fault.message}`);
+  assertHarmless(document, field);
   try {
-    return document.toJS({ maxAliasCount: MAX_ALIASES });
+    return document.toJS({ maxAliasCount: MAX_ALIASES }) as unknown;
   } catch (error) {
     throw invalid(field, `cannot be read: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
 
-function objectsOf(value: unknown, field: string): ManifestObject[] {
-  if (value === null || value === undefined) return []; // an empty document, as between two separators
-  if (!isFields(value)) throw invalid(field, 'is not an object');
-  if (value['kind'] === 'List' && Array.isArray(value['items'])) {
-    return value['items'].flatMap((item: unknown, index) => objectsOf(item, `${field}.items[${index}]`));
+function collectObjects(value: unknown, field: string, objects: ManifestObject[], faults: Faults): void {
+  if (value === null || value === undefined) return;
+  if (!isFields(value)) return faults.add(invalid(field, 'is not an object'));
+  const items = itemsOf(value);
+  if (items === null) {
+    const object = checkedObject(value, field, faults);
+    if (object !== null) objects.push({ object, field });
+    return;
   }
-  return [{ object: checkedObject(value, field), field }];
+  for (const [index, item] of items.entries()) collectObjects(item, `${field}.items[${index}]`, objects, faults);
 }
 
-function checkedObject(value: Record<string, unknown>, field: string): KubeObject {
+/** Of a `List`, or of a list of one kind such as `ConfigMapList`, whose items need not say what they are; else null. */
+function itemsOf({ apiVersion, kind, items, metadata }: Record<string, unknown>): unknown[] | null {
+  if (typeof kind !== 'string' || !kind.endsWith('List') || !Array.isArray(items)) return null;
+  if (kind === 'List') return items;
+  if (isFields(metadata) && metadata['name'] !== undefined) return null; // an object of a kind that is called so
+  const missing = { apiVersion, kind: kind.slice(0, -'List'.length) };
+  return items.map((item: unknown) => (isFields(item) ? { ...missing, ...item } : item));
+}
+
+/** Null after its faults were added. */
+function checkedObject(value: Record<string, unknown>, field: string, faults: Faults): KubeObject | null {
+  let isSound = true;
+  const refuse = (path: string, reason: string): void => {
+    isSound = false;
+    faults.add(invalid(`${field}.${path}`, reason));
+  };
   const { apiVersion, kind, metadata } = value;
-  if (typeof apiVersion !== 'string' || apiVersion === '') throw invalid(`${field}.apiVersion`, 'must be a text');
-  if (typeof kind !== 'string' || kind === '') throw invalid(`${field}.kind`, 'must be a text');
-  if (!isFields(metadata)) throw invalid(`${field}.metadata`, 'must be a map');
+  if (typeof apiVersion !== 'string' || apiVersion === '') refuse('apiVersion', 'must be a text');
+  if (typeof kind !== 'string' || kind === '') refuse('kind', 'must be a text');
+  if (isFields(metadata)) checkMetadata(metadata, refuse);
+  else refuse('metadata', 'must be a map');
+  return isSound ? (value as KubeObject) : null; // the fields that the type names were looked at above
+}
+
+type Refuse = (path: string, reason: string) => void;
+
+function checkMetadata(metadata: Record<string, unknown>, refuse: Refuse): void {
   const { name, namespace } = metadata;
   if (metadata['generateName'] !== undefined) {
-    throw invalid(`${field}.metadata.generateName`, 'has no place here: a deploy must find its objects again');
-  }
-  if (typeof name !== 'string' || name.length > 253 || !NAME.test(name)) {
-    throw invalid(`${field}.metadata.name`, 'must be a name of an object');
+    refuse('metadata.generateName', 'has no place here: a deploy must find its objects again');
+  } else if (typeof name !== 'string' || name.length > 253 || !NAME.test(name)) {
+    refuse('metadata.name', 'must be a name of an object');
   }
   if (namespace !== undefined && (typeof namespace !== 'string' || !NAME.test(namespace))) {
-    throw invalid(`${field}.metadata.namespace`, 'must be a name of a namespace');
+    refuse('metadata.namespace', 'must be a name of a namespace');
   }
-  for (const map of ['labels', 'annotations']) assertTexts(metadata[map], `${field}.metadata.${map}`);
-  return value as KubeObject; // the fields that the type names were looked at above
+  for (const map of ['labels', 'annotations']) checkTexts(metadata[map], `metadata.${map}`, refuse);
 }
 
-function assertTexts(value: unknown, field: string): void {
+function checkTexts(value: unknown, path: string, refuse: Refuse): void {
   if (value === undefined || value === null) return;
-  if (!isFields(value)) throw invalid(field, 'must be a map');
+  if (!isFields(value)) return refuse(path, 'must be a map');
   for (const [name, each] of Object.entries(value)) {
-    if (typeof each !== 'string') throw invalid(`${field}.${name}`, 'must be a text; put it in quotes');
+    if (typeof each !== 'string') refuse(`${path}.${name.slice(0, 200)}`, 'must be a text; put it in quotes');
   }
 }
 
@@ -139,6 +174,6 @@ function isFields(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function invalid(field: string, reason: string): Error {
+function invalid(field: string, reason: string): AppError {
   return agentErrors.INVALID_REQUEST({ details: { field, reason: `${field} ${reason}` } });
 }

@@ -65,9 +65,19 @@ describe('the health of an object', () => {
   it('is explained by the first container that cannot run', () => {
     const waiting = { state: { waiting: { reason: 'ImagePullBackOff', message: 'no such image' } }, name: 'web' };
     const creating = { state: { waiting: { reason: 'ContainerCreating' } }, name: 'a' };
-    expect(waitingReason(object('v1', 'Pod', { status: { containerStatuses: [creating, waiting] } }))).toBe(
-      'container web: ImagePullBackOff no such image',
+    const running = { state: { running: {} }, name: 'b' };
+    const ended = (exitCode: number) => ({ terminated: { exitCode, reason: 'Error', message: 'no disk' } });
+    const reasonOf = (containerStatuses: object[], initContainerStatuses: object[] = []) =>
+      waitingReason(object('v1', 'Pod', { status: { containerStatuses, initContainerStatuses } }));
+    expect(reasonOf([creating, running, waiting])).toBe('container web waits: ImagePullBackOff no such image');
+    expect(reasonOf([{ name: 'web', state: ended(3) }])).toBe('container web exited with code 3 (Error): no disk');
+    const loop = { name: 'web', state: { waiting: { reason: 'CrashLoopBackOff' } }, lastState: ended(3) };
+    expect(reasonOf([loop])).toBe(
+      'container web waits: CrashLoopBackOff; before that it exited with code 3 (Error): no disk',
     );
+    // An init container that did its work is none that stops it.
+    expect(reasonOf([creating], [{ name: 'setup', state: ended(0) }])).toBeNull();
+    expect(reasonOf([creating], [{ name: 'setup', state: ended(1) }])).toMatch(/^container setup exited with code 1/);
     expect(waitingReason(object('v1', 'Pod', { status: {} }))).toBeNull();
   });
 });

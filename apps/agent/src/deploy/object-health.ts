@@ -1,10 +1,14 @@
 import { fieldAt, isRecord, type KubeObject } from '@svc/kube';
 import type { ResourceResult } from '@svc/protocol';
+import { whyNotRunning } from '../pods/container-status.ts';
 
 export interface ObjectHealth {
   health: ResourceResult['health'];
   message: string;
 }
+
+/** A container that is on its way. */
+const STARTING: ReadonlySet<string> = new Set(['ContainerCreating', 'PodInitializing']);
 
 interface Numbers {
   (...path: string[]): number;
@@ -123,22 +127,29 @@ function otherHealth(object: KubeObject): ObjectHealth {
   return progressing(textOf(condition['message']) || 'is not ready');
 }
 
-/** The first reason of a container that cannot run, in the kubelet's words. */
+/** The first reason of a container that cannot run, or of a pod that finds no node; null when nothing stops it. */
 export function waitingReason(pod: KubeObject): string | null {
-  const statuses = [
-    fieldAt(pod, 'status', 'initContainerStatuses'),
-    fieldAt(pod, 'status', 'containerStatuses'),
-  ].flat();
-  for (const status of statuses) {
-    const waiting = fieldAt(status, 'state', 'waiting');
-    const reason = fieldAt(waiting, 'reason');
-    if (typeof reason === 'string' && !['ContainerCreating', 'PodInitializing'].includes(reason)) {
-      const name = textOf(fieldAt(status, 'name'));
-      return `container ${name}: ${reason} ${textOf(fieldAt(waiting, 'message'))}`.trim().slice(0, 500);
-    }
+  const initial = statusesOf(pod, 'initContainerStatuses').filter(
+    (status) => fieldAt(status, 'state', 'terminated', 'exitCode') !== 0,
+  );
+  for (const status of [...initial, ...statusesOf(pod, 'containerStatuses')]) {
+    const why = whyNotRunning(status);
+    if (why === null || STARTING.has(textOf(fieldAt(status, 'state', 'waiting', 'reason')))) continue;
+    return `container ${textOf(status['name'])} ${why}`.slice(0, 500);
   }
   const scheduled = conditionOf(pod, 'PodScheduled');
   return scheduled?.['status'] === 'False' ? textOf(scheduled['message']).slice(0, 500) || 'is not scheduled' : null;
+}
+
+/** What a controller says that cannot make its pods: a quota, an admission, a service account that is not there. */
+export function controllerReason(object: KubeObject): string | null {
+  const failure = conditionOf(object, 'ReplicaFailure');
+  return failure?.['status'] === 'True' ? textOf(failure['message']).slice(0, 500) : null;
+}
+
+function statusesOf(pod: KubeObject, list: string): Record<string, unknown>[] {
+  const statuses = fieldAt(pod, 'status', list);
+  return Array.isArray(statuses) ? statuses.filter(isRecord) : [];
 }
 
 function wantedReplicas(object: KubeObject): number {

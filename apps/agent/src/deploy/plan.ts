@@ -1,6 +1,8 @@
+import type { AppError } from '@svc/errors';
 import { fieldAt, identityOf, referenceOf, type Discovery, type KubeObject } from '@svc/kube';
 import type { AgentConfig } from '../config/schema.ts';
 import { agentErrors } from '../errors.ts';
+import type { Faults } from './faults.ts';
 import type { ManifestObject } from './manifest.ts';
 import { markForProject } from './project-marks.ts';
 
@@ -26,10 +28,11 @@ export interface PlanRequest {
   keyPrefix: string;
   rules: AgentConfig['deploy'];
   discovery: Discovery;
+  faults: Faults;
   signal: AbortSignal;
 }
 
-/** Where each object goes and whether it may: kinds are looked up, namespaces filled in and guarded, marks added. */
+/** Where each object goes and whether it may, or a fault of the manifest: kinds are looked up, namespaces filled in and guarded, marks added. */
 export async function planDeploy(request: PlanRequest): Promise<PlannedObject[]> {
   const definedKinds = kindsOfManifest(request.objects);
   const ownNamespaces = new Set(
@@ -38,13 +41,15 @@ export async function planDeploy(request: PlanRequest): Promise<PlannedObject[]>
   const planned: PlannedObject[] = [];
   const seen = new Map<string, string>();
   for (const { object, field } of request.objects) {
-    const scope = await scopeOf(request, definedKinds, object, field);
-    const namespace = guardedNamespace(request, object, field, scope.namespaced);
+    const scope = await request.faults.tryLater(() => scopeOf(request, definedKinds, object, field));
+    if (scope === undefined) continue;
+    const namespace = request.faults.try(() => guardedNamespace(request, object, field, scope.namespaced));
+    if (namespace === undefined && scope.namespaced) continue;
     const clean = withoutServerFields(object, namespace);
     const marked = markForProject(clean, request.projectId, request.keyPrefix);
     const identity = identityOf(referenceOf(marked));
     const earlier = seen.get(identity);
-    if (earlier !== undefined) throw invalid(field, `is the same object as ${earlier}`);
+    if (earlier !== undefined) request.faults.add(invalid(field, `is the same object as ${earlier}`));
     seen.set(identity, field);
     const inOwnNamespace = namespace !== undefined && ownNamespaces.has(namespace);
     planned.push({
@@ -136,6 +141,6 @@ function withoutServerFields(object: KubeObject, namespace: string | undefined):
   };
 }
 
-function invalid(field: string, reason: string, cause?: unknown): Error {
+function invalid(field: string, reason: string, cause?: unknown): AppError {
   return agentErrors.INVALID_REQUEST({ details: { field, reason: `${field}: ${reason}` }, cause });
 }

@@ -1,8 +1,9 @@
-import { fieldAt, isStatusError, referenceOf, type KubeClient, type KubeObject } from '@svc/kube';
+import { isStatusError, referenceOf, type KubeClient } from '@svc/kube';
 import type { Logger } from '@svc/telemetry';
 import { pause, type Clock } from '../clock.ts';
 import type { AppliedObject } from './apply.ts';
-import { healthOf, waitingReason, type ObjectHealth } from './object-health.ts';
+import { notReadyReason } from './not-ready-reason.ts';
+import { healthOf, type ObjectHealth } from './object-health.ts';
 
 export interface ReadinessRequest {
   client: KubeClient;
@@ -72,28 +73,10 @@ async function explained(
 ): Promise<ReadinessEnd> {
   for (const each of waiting) {
     if (each.result.health === 'progressing' && end === 'timed_out') each.result.health = 'degraded';
-    const reason = await podReason(request, each.object).catch(() => null); // an explanation is worth no failure
+    const reason = await notReadyReason(request, each.object).catch(() => null); // an explanation is worth no failure
     if (reason !== null) each.result.message = `${each.result.message ?? 'is not ready'}; ${reason}`.slice(0, 4096);
   }
   return end;
-}
-
-async function podReason({ client, signal }: ReadinessRequest, object: KubeObject): Promise<string | null> {
-  const selector = fieldAt(object, 'spec', 'selector', 'matchLabels');
-  const { namespace } = object.metadata;
-  if (typeof selector !== 'object' || selector === null || namespace === undefined) return null;
-  const labelSelector = Object.entries(selector)
-    .map(([name, value]) => `${name}=${String(value)}`)
-    .join(',');
-  const pods = client.list({ apiVersion: 'v1', kind: 'Pod' }, { namespace, labelSelector, pageSize: 20, signal });
-  for await (const page of pods) {
-    for (const pod of page.items) {
-      const reason = waitingReason(pod);
-      if (reason !== null) return `pod ${pod.metadata.name}: ${reason}`;
-    }
-    return null;
-  }
-  return null;
 }
 
 function describe(each: AppliedObject): string {

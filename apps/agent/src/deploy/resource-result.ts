@@ -30,7 +30,7 @@ export function applyError(error: unknown, field: string, resource: string): Mes
     .filter((cause) => cause.reason === 'FieldManagerConflict')
     .map((cause) => ({ field: cause.field, manager: managerIn(cause.message) }));
   const [first] = conflicts;
-  if (first === undefined) return messageErrorOf(unparsable(error) ? asInvalid(error) : error, field);
+  if (first === undefined) return messageErrorOf(readable(error), field);
   return {
     code: 'CONFLICT',
     message: `${resource}: ${first.field} is owned by ${first.manager}`,
@@ -49,12 +49,24 @@ function managerIn(message: string): string {
   return /"((?:[^"\\]|\\.)*)"/.exec(message)?.[1] ?? message.slice(0, 200);
 }
 
-/** An API server calls a field that its schema does not have a failure of its own (500) in a server-side apply. */
-function unparsable(error: KubernetesStatusError): boolean {
-  return error.status === 500 && error.message.includes('failed to create typed patch object');
+const MAX_CAUSE_CHARACTERS = 300;
+
+/** The API server's refusal, said so that its reader sees what to change. */
+function readable(error: KubernetesStatusError): KubernetesStatusError {
+  const { status, reason, message, causes } = error;
+  // It calls a field that its schema does not have a failure of its own (500) in a server-side apply.
+  if (status === 500 && message.includes('failed to create typed patch object')) {
+    return new KubernetesStatusError({ status: 422, reason: 'Invalid', message, causes });
+  }
+  const [first] = causes;
+  if (first === undefined || causes.every((cause) => cause.message.length <= MAX_CAUSE_CHARACTERS)) return error;
+  // It repeats the value that it refuses, such as a whole pod template with what stands in its environment.
+  const whose = message.slice(0, Math.max(0, message.indexOf(first.field)));
+  const told = causes.map((cause) => `${cause.field}: ${withoutLongValue(cause.message)}`).join(', ');
+  return new KubernetesStatusError({ status, reason, message: whose + told, causes });
 }
 
-function asInvalid(error: KubernetesStatusError): KubernetesStatusError {
-  const { message, causes } = error;
-  return new KubernetesStatusError({ status: 422, reason: 'Invalid', message, causes });
+/** `Invalid value: {…}: field is immutable` -> `field is immutable`. */
+function withoutLongValue(message: string): string {
+  return message.length <= MAX_CAUSE_CHARACTERS ? message : message.slice(message.lastIndexOf(': ') + 2);
 }

@@ -20,6 +20,7 @@ import {
   type DryRunOutcome,
 } from './apply.ts';
 import { differencesBetween } from './diff.ts';
+import { Faults } from './faults.ts';
 import {
   inventoryStore,
   unionOf,
@@ -61,7 +62,9 @@ export async function runDeploy(run: DeployRun): Promise<CommandOutcome> {
   const { client, context, payload, rules } = run;
   const { signal } = context;
   context.progress('validating', 'reading the manifest');
-  const objects = parseManifest(payload.manifest, { maxDocuments: rules.max_documents, maxObjects: MAX_OBJECTS });
+  const faults = new Faults();
+  const limits = { maxDocuments: rules.max_documents, maxObjects: MAX_OBJECTS };
+  const objects = parseManifest(payload.manifest, limits, faults);
   const objectsPlanned = await planDeploy({
     objects,
     projectId: payload.project_id,
@@ -69,6 +72,7 @@ export async function runDeploy(run: DeployRun): Promise<CommandOutcome> {
     keyPrefix: run.keyPrefix,
     rules,
     discovery: client.discovery,
+    faults,
     signal,
   });
   const { planned, skipped: unscaled } = await planAutoScale({
@@ -77,6 +81,7 @@ export async function runDeploy(run: DeployRun): Promise<CommandOutcome> {
     projectId: payload.project_id,
     keyPrefix: run.keyPrefix,
     fieldManager: rules.field_manager,
+    faults,
     signal,
   });
   const request = applyRequestOf(run);

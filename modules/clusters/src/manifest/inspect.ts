@@ -4,7 +4,9 @@ import {
   isMap,
   isPair,
   isScalar,
+  isSeq,
   parseAllDocuments,
+  type Document,
   type Node,
   type YAMLMap,
   type YAMLParseError,
@@ -16,6 +18,8 @@ export const MANIFEST_LIMITS = {
   depth: 64,
   /** Nodes after aliases are followed: what `&a [*b, *b]` ten times over would become. */
   nodes: 200_000,
+  /** Named in a refusal; the rest is counted. */
+  toldFaults: 20,
 } as const;
 
 export type ManifestFinding =
@@ -37,18 +41,35 @@ export function inspectManifest(text: string): ManifestFinding {
   if (documents.length > MANIFEST_LIMITS.documents) {
     return tooLarge(`has more than ${MANIFEST_LIMITS.documents} documents`);
   }
+  const faults: string[] = [];
   let objects = 0;
   for (const [index, document] of documents.entries()) {
-    const syntax = document.errors[0];
-    if (syntax !== undefined) return invalid(`document ${index + 1} is not YAML ${placeOf(syntax, text)}`);
-    if (document.contents === null || (isScalar(document.contents) && document.contents.value === null)) continue;
-    const oversize = measure(document.contents, index + 1);
-    if (oversize !== null) return oversize;
-    const reason = inspectObject(document.contents);
-    if (reason !== null) return invalid(`document ${index + 1}: ${reason}`);
-    objects += 1;
+    const finding = inspectDocument(document, index + 1, text);
+    if (finding === null) continue;
+    if (finding.ok) objects += 1;
+    else if (finding.code === 'MANIFEST_TOO_LARGE') return finding;
+    else faults.push(finding.reason);
   }
+  if (faults.length > 0) return invalid(allOf(faults));
   return objects === 0 ? invalid('has no document') : { ok: true, documents: objects };
+}
+
+/** Null for an empty one. */
+function inspectDocument({ errors, contents }: Document, number: number, text: string): ManifestFinding | null {
+  const syntax = errors[0];
+  if (syntax !== undefined) return invalid(`document ${number} is not YAML ${placeOf(syntax, text)}`);
+  if (contents === null || (isScalar(contents) && contents.value === null)) return null;
+  const oversize = measure(contents, number);
+  if (oversize !== null) return oversize;
+  const reason = inspectObject(contents);
+  return reason === null ? { ok: true, documents: 1 } : invalid(`document ${number}: ${reason}`);
+}
+
+/** All at once: each round trip to the writer costs more than a look. */
+function allOf(faults: readonly string[]): string {
+  const told = faults.slice(0, MANIFEST_LIMITS.toldFaults).join('; ');
+  const more = faults.length - MANIFEST_LIMITS.toldFaults;
+  return more > 0 ? `${told}; and ${more} more` : told;
 }
 
 /** Where and why, with nothing quoted: what stands there may be a secret, and errors are kept. */
@@ -56,7 +77,8 @@ function placeOf({ pos, message }: YAMLParseError, text: string): string {
   const before = text.slice(0, pos[0]);
   const line = before.split('\n').length;
   const column = before.length - before.lastIndexOf('\n');
-  const why = /^[^:]*/.exec(message)?.[0].trim();
+  // What the parser's own stack is too small for, our readers need not see in its words.
+  const why = message.includes('call stack') ? 'it nests too deeply' : /^[^:]*/.exec(message)?.[0].trim();
   return `at line ${line}, column ${column}: ${why ?? 'it cannot be read'}`;
 }
 
@@ -109,7 +131,8 @@ function inspectObject(contents: Node | null): string | null {
   const kind = contents.get('kind');
   if (typeof apiVersion !== 'string' || apiVersion === '') return 'apiVersion is missing';
   if (typeof kind !== 'string' || kind === '') return 'kind is missing';
-  if (kind === 'List') return null; // the agent takes it apart and judges its items
+  // The agent takes lists apart and judges their items.
+  if (kind === 'List' || (kind.endsWith('List') && isSeq(contents.get('items')))) return null;
   const metadata = contents.get('metadata');
   if (!isMap(metadata)) return 'metadata is missing';
   const name = metadata.get('name');

@@ -32,6 +32,25 @@ describe('inspectManifest', () => {
     expect(inspectManifest(text)).toEqual({ ok: false, code: 'INVALID_REQUEST', reason });
   });
 
+  it('names what is wrong with each document, as many as a reader takes in', () => {
+    const text = `${OBJECT}---\nkind: A\n---\n- a\n---\n{\n`;
+    expect(inspectManifest(text)).toMatchObject({
+      code: 'INVALID_REQUEST',
+      reason: expect.stringMatching(
+        /^document 2: apiVersion is missing; document 3: must be a mapping; document 4 is not YAML/,
+      ) as string,
+    });
+    expect(inspectManifest('---\nkind: A\n'.repeat(30))).toMatchObject({
+      reason: expect.stringMatching(/document 20: apiVersion is missing; and 10 more$/) as string,
+    });
+  });
+
+  it('leaves lists of one kind to the agent', () => {
+    const list = 'apiVersion: v1\nkind: ConfigMapList\nitems: [{metadata: {name: a}}]\n';
+    expect(inspectManifest(list)).toEqual({ ok: true, documents: 1 });
+    expect(inspectManifest('apiVersion: v1\nkind: ConfigMapList\n')).toMatchObject({ ok: false });
+  });
+
   it('refuses a bomb of aliases by its size without building it', () => {
     const lines = Array.from({ length: 9 }, (_, level) => {
       const inner = level === 0 ? 'x' : `*a${level - 1}`;
