@@ -10,24 +10,26 @@ interface ReadHandle {
   useUserBuffer(bytes: Uint8Array): void;
 }
 
+/** For all sockets: whatever is read is used or copied before anything else is. Pages that nothing fills cost nothing. */
+const memory = Buffer.allocUnsafeSlow(64 * 1024);
+
 /**
- * Reads the socket into `buffer` from now on, again and again: `take` may use the bytes until it returns. Nothing else may
- * read the socket; `end`, `close` and `error` are told as ever. False, and nothing has happened, where this Node.js cannot:
- * then listen to `data`.
+ * Reads the socket into the same memory from now on, again and again: `take` may use the bytes until it returns; false
+ * stops the reading until `socket.resume()`. Nothing else may read the socket; `end`, `close` and `error` are told as
+ * ever. Answers false, and nothing has happened, where this Node.js cannot: then listen to `data`.
  */
-export function lendReads(socket: Socket, buffer: Buffer, take: (bytes: Buffer) => void): boolean {
+export function lendReads(socket: Socket, take: (bytes: Buffer) => boolean): boolean {
   const handle: unknown = Reflect.get(socket, '_handle');
   if (BUFFER === undefined || CALLBACK === undefined || GENERATOR === undefined) return false;
   if (!isReadHandle(handle) || Reflect.get(socket, CALLBACK) !== null) return false;
-  for (let early: unknown = socket.read(); early instanceof Buffer; early = socket.read()) take(early);
-  Reflect.set(socket, BUFFER, buffer);
+  let wantsMore = true;
+  for (let early: unknown = socket.read(); early instanceof Buffer; early = socket.read()) wantsMore = take(early);
+  Reflect.set(socket, BUFFER, memory);
   Reflect.set(socket, GENERATOR, null);
-  Reflect.set(socket, CALLBACK, (lengthBytes: number) => {
-    take(buffer.subarray(0, lengthBytes));
-    return true;
-  });
-  handle.useUserBuffer(buffer);
-  socket.resume();
+  Reflect.set(socket, CALLBACK, (lengthBytes: number) => take(memory.subarray(0, lengthBytes)));
+  handle.useUserBuffer(memory);
+  if (wantsMore) socket.resume();
+  else socket.pause();
   return true;
 }
 

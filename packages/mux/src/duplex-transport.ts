@@ -3,9 +3,6 @@ import type { Duplex } from 'node:stream';
 import { lendReads } from '@svc/bytes';
 import type { MuxTransport } from './transport.ts';
 
-/** What all sockets are read into: whatever is read is used or copied before anything else is. Pages that nothing fills cost nothing. */
-const readBuffer = Buffer.allocUnsafeSlow(64 * 1024);
-
 /** A session on a socket. `head` are bytes that were read from it already, such as those of an HTTP upgrade. */
 export function duplexTransport(duplex: Duplex, head?: Buffer): MuxTransport {
   return {
@@ -26,8 +23,12 @@ export function duplexTransport(duplex: Duplex, head?: Buffer): MuxTransport {
       duplex.on('close', over);
       duplex.on('drain', () => events.drain());
       if (head !== undefined && head.length > 0) duplex.unshift(head);
-      const isLent = duplex instanceof Socket && lendReads(duplex, readBuffer, events.data);
-      if (!isLent) duplex.on('data', (chunk: Buffer) => events.data(chunk));
+      const passOn = (chunk: Buffer): boolean => {
+        events.data(chunk);
+        return true; // the windows of the streams hold the other side back
+      };
+      const isLent = duplex instanceof Socket && lendReads(duplex, passOn);
+      if (!isLent) duplex.on('data', passOn);
       if (duplex.destroyed || duplex.readableEnded) queueMicrotask(over);
     },
     write: (bytes, done) => {

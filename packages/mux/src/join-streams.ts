@@ -1,5 +1,7 @@
+import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { BlockWriter, isLending, type LendingStream } from '@svc/bytes';
+import { BlockWriter, isLending, lendReads, type LendingStream } from '@svc/bytes';
+import type { MuxStream } from './stream.ts';
 
 /**
  * Passes the bytes of each to the other with backpressure until both directions have ended. An end of one direction is
@@ -17,7 +19,7 @@ export function joinStreams(
       let failure: Error | null = null;
       from.on('error', (error: Error) => (failure = error));
       if (isLending(from)) passLent(from, to);
-      else from.pipe(to);
+      else if (!passReads(from, to)) from.pipe(to);
       from.once('close', () => {
         closed += 1;
         const isComplete = from.readableEnded && from.writableFinished;
@@ -33,13 +35,25 @@ export function joinStreams(
 
 /** `pipe` for what is lent: copied into blocks that are used again, or by the other stream in its own way. */
 function passLent(from: LendingStream, to: Duplex): void {
-  if ('writeCopy' in to && typeof to.writeCopy === 'function') {
-    const { writeCopy } = to;
+  if (isMux(to)) {
     to.on('drain', () => from.lendMore());
     from.once('end', () => to.end());
-    return from.lend((bytes) => Boolean(writeCopy.call(to, bytes)));
+    return from.lend((bytes) => to.writeCopy(bytes));
   }
   const writer = new BlockWriter(to, from.memory, () => from.lendMore());
   from.once('end', () => writer.flush(() => to.end()));
   from.lend((bytes) => writer.write(bytes));
+}
+
+/** `pipe` from a socket whose reads can be lent; false, and nothing has happened, from any other. */
+function passReads(from: Duplex, to: Duplex): boolean {
+  if (!(from instanceof Socket) || !isMux(to)) return false;
+  if (!lendReads(from, (bytes) => to.writeCopy(bytes))) return false;
+  to.on('drain', () => from.resume());
+  from.once('end', () => to.end());
+  return true;
+}
+
+function isMux(stream: Duplex): stream is MuxStream {
+  return 'writeCopy' in stream;
 }

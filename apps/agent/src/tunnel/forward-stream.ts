@@ -7,23 +7,16 @@ const DIAL_TIMEOUT_MS = 10_000;
 
 /**
  * Connects the stream with the address that the configuration names. What the caller sent before waits in the stream's
- * own window; a dial that fails resets the stream with its reason. `readBuffer` may give the same memory to all streams:
- * what is read is sent or copied before anything else is read. `dialled` hears why it could not be reached, or null.
+ * own window; a dial that fails resets the stream with its reason. `dialled` hears why it could not be reached, or null.
  */
 export function forwardStream(
   stream: MuxStream,
   address: string,
-  readBuffer: () => Buffer,
   dialled: (reason: string | null) => void,
   dialTimeoutMs = DIAL_TIMEOUT_MS,
 ): void {
   const { host, port } = splitAddress(address);
-  const onread = {
-    buffer: readBuffer,
-    callback: (lengthBytes: number, bytes: Uint8Array) => stream.writeCopy(bytes.subarray(0, lengthBytes)),
-  };
-  const socket = connect({ host, port, allowHalfOpen: true, noDelay: true, keepAlive: true, onread });
-  stream.on('drain', () => socket.resume());
+  const socket = connect({ host, port, allowHalfOpen: true, noDelay: true, keepAlive: true });
   const timer = setTimeout(() => {
     const reason = `${address} did not answer in ${dialTimeoutMs} ms`;
     dialled(reason);

@@ -38,7 +38,6 @@ const UNREACHED_MS = 60_000;
 /** What the platform may have open at once; a stalled one holds its window and nothing else. */
 const LIMITS = { maxIncomingStreams: 1024, maxOutgoingStreams: 0 };
 const STOP_GRACE_MS = 2000;
-const READ_BYTES = 128 * 1024;
 
 /** The second connection to the platform: it carries what callers send to services of this cluster. */
 export class AgentTunnel {
@@ -48,8 +47,6 @@ export class AgentTunnel {
   #current: MuxSession | null = null;
   #attempt = 0;
   #away: ConnectionHealth = { state: 'connecting', connectedUntilMs: null };
-  /** For all forwards; made by the first of them. */
-  #readBuffer: Buffer | undefined;
   #wake = new AbortController();
   /** Names of forwards that could not be reached, each with what ends its timer. */
   readonly #forgetting = new Map<string, () => void>();
@@ -167,10 +164,7 @@ export class AgentTunnel {
     }
     const forward = forwards.find(({ name }) => name === request.service);
     if (forward === undefined) stream.reset(TUNNEL_STREAM_CODES.unknownService, 'no such forward is configured');
-    else {
-      const readBuffer = (): Buffer => (this.#readBuffer ??= Buffer.allocUnsafeSlow(READ_BYTES));
-      forwardStream(stream, forward.local_addr, readBuffer, (reason) => this.#dialled(forward.name, reason));
-    }
+    else forwardStream(stream, forward.local_addr, (reason) => this.#dialled(forward.name, reason));
   }
 
   /** A service that could not be reached limits the tunnel until it is, or until nobody asked for it for a while. */
