@@ -200,6 +200,7 @@ function connectParts(dependencies: AgentDependencies, resources: Resources): Pa
         delivery.begin(session);
         reporter.connected();
       },
+      welcomed: () => delivery.welcomed(),
       message: (_session, message) => routeMessage({ runner, delivery, log }, message),
       refused: (_session, envelope, error) => routeRefusal(runner, envelope, error),
     },

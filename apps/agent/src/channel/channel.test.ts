@@ -89,7 +89,8 @@ describe('the channel', () => {
     platform.send('exec', { pod: 'web', namespace: 'default', container: 'web', command: ['ls'] }, 'cmd-1');
     expect(await platform.result('cmd-1')).toMatchObject({ status: 'failed', command: 'exec' });
     expect(test.logLines.join('')).toContain('"mode":"contract"');
-    // What left for such a platform counts as delivered, as soon as that is written down: it never confirms anything.
+    // What left for such a platform counts as delivered once its silence is proof: it never confirms anything.
+    await sooner(async () => (await (await test.get('/metrics')).text()).includes('svc_agent_outbox_messages 0'));
     await sooner(() => {
       const [last] = platform.messages('hello').slice(-1);
       if ((last?.epoch ?? 0) >= 2 && last?.in_flight.length === 0) return true;

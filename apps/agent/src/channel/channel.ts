@@ -11,6 +11,7 @@ import {
   type Hello,
   type MessageDecoder,
   type PlatformMessage,
+  type Welcome,
 } from '@svc/protocol';
 import type { Logger } from '@svc/telemetry';
 import { pause, type Clock } from '../clock.ts';
@@ -39,12 +40,16 @@ export interface ChannelOptions {
 export interface ChannelHandlers {
   /** A connection is there and it is known whom we speak to. */
   connected(session: Session): void;
+  /** The platform is one of ours: it introduced itself, in time or late. */
+  welcomed(): void;
   message(session: Session, message: PlatformMessage): void;
   refused(session: Session, envelope: Envelope, error: AppError): void;
 }
 
 /** After so long a connection counts as stable: the next failure starts with a short pause again. */
 const STABLE_MS = 60_000;
+/** After so many without a welcome, the platform may be an older one now, which knows only the contract. */
+const MOST_UNWELCOMED = 2;
 /** A difference of clocks that is worth a word; a slow handshake makes some seconds. */
 const TOLD_SKEW_SECONDS = 60;
 
@@ -57,6 +62,10 @@ export class PlatformChannel {
   #toldSkewSeconds = 0;
   #sessionId: string | undefined;
   #clusterId: string | undefined;
+  /** The attempt to have another connection before this one ends. */
+  #replacement: Promise<void> = Promise.resolve();
+  /** Connections in a row that ended without a welcome. */
+  #unwelcomed = 0;
   #stopped: AbortSignal = AbortSignal.abort();
   #wake = new AbortController();
   #arrival = Promise.withResolvers<void>();
@@ -146,7 +155,8 @@ export class PlatformChannel {
     this.#epoch += 1;
     const session: Session = new Session({
       socket,
-      announced,
+      // Who has once said welcome will say it again, also behind a proxy that drops what was announced.
+      announced: announced || (this.#sessionId !== undefined && this.#unwelcomed < MOST_UNWELCOMED),
       clock,
       decoder,
       newMessageId: () => `msg-${randomUUID()}`,
@@ -157,6 +167,7 @@ export class PlatformChannel {
       },
       handlers: {
         message: (message) => this.#message(session, message),
+        welcomed: (welcome) => this.#welcomed(welcome),
         refused: (envelope, error) => handlers.refused(session, envelope, error),
         peerError: (code, message) => log.warn({ code, reason: message }, 'the platform could not use a message'),
         pong: () => (this.#health = { ...this.#health, lastPingAt: clock.now() }),
@@ -183,15 +194,14 @@ export class PlatformChannel {
       metrics.setConnected(true);
       await session.introduced;
       if (!session.closed) {
-        this.#sessionId = session.welcome?.session_id;
-        this.#clusterId = session.welcome?.cluster_id ?? this.#clusterId;
-        this.#compareClocks(session);
         log.info({ mode: session.mode, session_id: this.#sessionId }, 'connected to the platform');
         handlers.connected(session);
         this.#arrival.resolve();
         this.#arrival = Promise.withResolvers<void>();
       }
       const end = await session.ended;
+      await this.#replacement; // the platform may end the old one as soon as it sees the new one
+      if (session.welcome === null) this.#unwelcomed += 1;
       if (clock.nowMs() - connectedAtMs >= STABLE_MS) this.#attempt = 0;
       const successor = this.#current;
       if (successor !== session && successor !== null && !successor.closed) {
@@ -203,10 +213,17 @@ export class PlatformChannel {
     }
   }
 
+  #welcomed(welcome: Welcome): void {
+    this.#sessionId = welcome.session_id;
+    this.#clusterId = welcome.cluster_id ?? this.#clusterId;
+    this.#unwelcomed = 0;
+    this.#compareClocks(welcome);
+    this.#options.handlers.welcomed();
+  }
+
   /** Nothing depends on the two being equal; but whoever compares times of both must know. */
-  #compareClocks({ welcome }: Session): void {
+  #compareClocks(welcome: Welcome): void {
     const { clock, metrics, log } = this.#options;
-    if (welcome === null) return;
     const skewSeconds = Math.round((Date.parse(welcome.server_time) - clock.nowMs()) / 1000);
     if (Number.isNaN(skewSeconds)) return; // the schema leaves room for a 99th month
     metrics.setClockSkew(skewSeconds);
@@ -276,7 +293,7 @@ export class PlatformChannel {
     log.info({ reason, within_ms: withinMs }, 'the platform asks for a new connection');
     const cancel = clock.setTimer(
       () => {
-        this.#replace(session).catch((error: unknown) => {
+        this.#replacement = this.#replace(session).catch((error: unknown) => {
           log.warn({ err: error }, 'no second connection; the first one goes on');
         });
       },
@@ -289,11 +306,11 @@ export class PlatformChannel {
     if (session.closed) return;
     const successor = await this.#open(this.#stopped);
     await successor.introduced;
-    if (this.#current !== session || session.closed || this.#stopped.aborted) {
+    if (successor.closed) return;
+    if (this.#current !== session || this.#stopped.aborted) {
       successor.close(CLOSE_CODES.normal, 'not needed any more');
       return;
     }
-    if (successor.closed) return;
     this.#current = successor;
     session.close(CLOSE_CODES.normal, 'drained');
   }

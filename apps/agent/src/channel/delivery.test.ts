@@ -84,3 +84,34 @@ describe('a platform that says what cannot be', () => {
     expect(await platform.waitForMessage('event')).toMatchObject({ seq: 1, event_type: 'agent_started' });
   });
 });
+
+describe('a platform that is silent', () => {
+  const EXEC = { pod: 'web', namespace: 'default', command: ['ls'] };
+
+  it('gets again what it did not confirm, when it was only slow', async () => {
+    const options: TestPlatformOptions = { mode: 'contract' };
+    await start(options);
+    await platform.waitForMessage('hello');
+    await clock.advance(5000);
+    await platform.waitForMessage('event', ({ event_type: type }) => type === 'agent_started');
+    platform.send('exec', EXEC, 'cmd-1');
+    const result = await platform.result('cmd-1');
+    options.mode = 'svc';
+    platform.connection.socket.terminate();
+    await sooner(() => platform.messages('event').length === 2);
+    expect(platform.messages('event').map(({ seq }) => seq)).toEqual([1, 1]);
+    expect(platform.messages('hello').at(-1)?.in_flight).toEqual(['cmd-1']);
+    await waitFor(() => platform.messages('command_result').length === 2);
+    expect(platform.messages('command_result')[1]).toEqual(result);
+  });
+
+  it('is waited for when it has introduced itself before, until it is known to be another one', async () => {
+    const options: TestPlatformOptions = {};
+    const test = await start(options);
+    await platform.waitForMessage('heartbeat');
+    options.mode = 'contract';
+    platform.connection.socket.terminate();
+    await sooner(() => test.logLines.some((line) => line.includes('"mode":"contract"')));
+    expect(platform.connections.length).toBeGreaterThanOrEqual(4); // one with a welcome, two that waited for it
+  });
+});

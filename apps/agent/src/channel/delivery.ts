@@ -5,6 +5,7 @@ import type { Clock } from '../clock.ts';
 import { fitIntoFrame } from '../commands/fit-into-frame.ts';
 import type { CommandJournal } from '../commands/journal.ts';
 import type { EventState } from '../state/event-state.ts';
+import { ContractProof } from './contract-proof.ts';
 import type { Session } from './session.ts';
 
 export interface DeliveryOptions {
@@ -25,21 +26,32 @@ export class Delivery {
   #sendingEvents = false;
   #eventsAsked = false;
   #toldOfUnsent = false;
+  readonly #proof: ContractProof;
+  /** What left over this connection for a platform that may or may not be one of the contract. */
+  #presumed = { seq: 0, commandIds: new Set<string>() };
   #cancelResend: (() => void) | undefined;
 
   constructor(options: DeliveryOptions) {
     this.#options = options;
+    this.#proof = new ContractProof(options.clock);
   }
 
   /** A connection came to be: everything unacknowledged goes over it. */
   begin(session: Session): void {
     this.#session = session;
+    this.#presumed = { seq: 0, commandIds: new Set() };
+    this.#proof.watch(session, () => this.#settlePresumed());
     this.#options.events.rewind(session.welcome?.resumed === true ? session.welcome.last_received_seq : 0);
     this.#sendResults();
     this.eventsWaiting();
     void session.ended.then(() => {
       if (this.#session === session) this.#session = null;
     });
+  }
+
+  /** The platform introduced itself: what it has is what it acknowledges. */
+  welcomed(): void {
+    this.#proof.refute();
   }
 
   stop(): void {
@@ -93,8 +105,9 @@ export class Delivery {
     if (session === null) return;
     try {
       await session.send('command_result', fitIntoFrame(result, session.frameSizeBytes));
-      // A platform that knows only the contract never acknowledges: what left for it counts as delivered.
-      if (session.mode === 'contract') await this.#options.journal.acknowledge([result.command_id]);
+      if (session.mode !== 'contract' || this.#session !== session) return;
+      this.#presumed.commandIds.add(result.command_id);
+      if (this.#proof.holds) this.#settlePresumed();
     } catch (error) {
       if (!session.closed) this.#options.log.error({ err: error }, 'a result could not be sent');
     }
@@ -103,7 +116,7 @@ export class Delivery {
   #scheduleResend(): void {
     this.#cancelResend?.();
     this.#cancelResend = this.#options.clock.setTimer(() => {
-      if (this.#session !== null && this.#options.journal.unacknowledgedIds().length > 0) this.#sendResults();
+      if (this.#session?.mode === 'svc' && this.#options.journal.unacknowledgedIds().length > 0) this.#sendResults();
     }, RESEND_MS);
   }
 
@@ -135,7 +148,21 @@ export class Delivery {
       }
       if (this.#session !== session) continue; // a newer connection sends it again, from its own place
       outbox.markSent(event);
-      if (session.mode === 'contract' && event.seq !== undefined) events.acknowledge(event.seq);
+      if (session.mode !== 'contract') continue;
+      this.#presumed.seq = event.seq ?? 0;
+      if (this.#proof.holds) this.#settlePresumed();
     }
+  }
+
+  /** A platform that knows only the contract never acknowledges: what left for it counts as delivered. */
+  #settlePresumed(): void {
+    const { journal, events, log } = this.#options;
+    const { seq, commandIds } = this.#presumed;
+    this.#presumed = { seq: 0, commandIds: new Set() };
+    if (seq > 0) events.acknowledge(seq);
+    if (commandIds.size === 0) return;
+    journal.acknowledge([...commandIds]).catch((error: unknown) => {
+      log.error({ err: error }, 'that results were delivered could not be written down');
+    });
   }
 }

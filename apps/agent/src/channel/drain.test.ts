@@ -1,16 +1,18 @@
 import { CLOSE_CODES } from '@svc/protocol';
 import { fakeClock, waitFor } from '@svc/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { startTestAgent, TestPlatform, type TestAgent } from '../testing/index.ts';
+import { startTestAgent, TestPlatform, type TestAgent, type TestPlatformOptions } from '../testing/index.ts';
 
 let clock: ReturnType<typeof fakeClock>;
+let options: TestPlatformOptions;
 let platform: TestPlatform;
 let test: TestAgent;
 let stopped: boolean;
 
 beforeEach(async () => {
   clock = fakeClock();
-  platform = await TestPlatform.start();
+  options = {};
+  platform = await TestPlatform.start(options);
   test = await startTestAgent({ platformUrl: platform.url, clock, random: () => 0.5 });
   stopped = false;
   await platform.waitForMessage('heartbeat');
@@ -55,5 +57,31 @@ describe('an ordered change of the connection', () => {
       await clock.advance(500);
       return stopped;
     });
+  });
+
+  it('goes on over its new connection when the platform ends the old one as soon as it sees the new one', async () => {
+    const welcome = {
+      protocol: 1,
+      session_id: 'slow',
+      resumed: true,
+      last_received_seq: 1,
+      server_time: '2026-01-01T00:00:00.000Z',
+      heartbeat_interval_seconds: 30,
+      limits: { messages_per_minute: 1000, messages_burst: 100, frame_size_bytes: 1_048_576 },
+    };
+    options.mode = 'contract'; // slow: it says welcome when the test does
+    platform.send('drain', { reason: 'restart', reconnect_within_ms: 0 });
+    await waitFor(async () => {
+      await clock.advance(0);
+      return platform.messages('hello').length === 2;
+    });
+    const [first, second] = platform.connections;
+    first?.socket.close(CLOSE_CODES.replaced, 'a newer connection of this cluster took over');
+    await waitFor(() => first?.closeCode !== null);
+    platform.send('welcome', welcome);
+    platform.send('exec', { pod: 'web', namespace: 'default', command: ['ls'] }, 'cmd-1');
+    await platform.result('cmd-1');
+    expect(second?.received.map(({ type }) => type)).toContain('command_result');
+    expect(platform.connections).toHaveLength(2);
   });
 });

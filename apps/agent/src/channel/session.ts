@@ -38,6 +38,8 @@ export interface SessionHandlers {
   message(message: PlatformMessage): void;
   /** A known type whose payload breaks its schema. */
   refused(envelope: Envelope, error: AppError): void;
+  /** The platform introduced itself, in time or late. */
+  welcomed(welcome: Welcome): void;
   /** The platform could not use one of ours. */
   peerError(code: string, message: string): void;
   pong(): void;
@@ -208,9 +210,11 @@ export class Session {
     const { handlers } = this.#options;
     handlers.received(message.type);
     if (message.type === 'welcome') {
+      if (this.#welcome !== null) return; // it has said everything
       this.#welcome = message.payload;
       const { messages_per_minute: perMinute, messages_burst: burst } = message.payload.limits;
       this.#sendBudget.setRate(Math.min(perMinute, RATE.perMinute), Math.min(burst, RATE.burst));
+      handlers.welcomed(message.payload);
       this.#introduce('svc');
     } else if (message.type === 'error') {
       handlers.peerError(message.payload.code, message.payload.message);

@@ -63,6 +63,7 @@ export function createAgentCrowd(): AgentCrowd {
             reporter.connected();
           },
           message: () => undefined,
+          welcomed: () => undefined,
           refused: () => undefined,
         },
       });

@@ -44,7 +44,7 @@ describe('what becomes of a command that was sent over an earlier connection', (
   ];
   it.each(CASES)('%s', (_name, command, instanceId, isInFlight, hasReader, recovery, isFirstConnection = true) => {
     const inFlight = new Set(isInFlight ? ['cmd-1'] : []);
-    const link = { instanceId, outboxId: null, isFirstConnection };
+    const link = { instanceId, outboxId: null, isFirstConnection, connectedAtMs: Date.parse(SENT.deadlineAt) };
     expect(recoveryOf({ ...SENT, ...command }, link, inFlight, hasReader)).toBe(recovery);
   });
 
@@ -57,7 +57,15 @@ describe('what becomes of a command that was sent over an earlier connection', (
   ];
   it.each(SAME_FOLDER)('%s, when the next process has a folder', (_name, command, outboxId, isInFlight, recovery) => {
     const inFlight = new Set(isInFlight ? ['cmd-1'] : []);
-    const link = { instanceId: 'instance-2', outboxId, isFirstConnection: true };
+    const connectedAtMs = Date.parse(SENT.deadlineAt);
+    const link = { instanceId: 'instance-2', outboxId, isFirstConnection: true, connectedAtMs };
     expect(recoveryOf({ ...SENT, ...command }, link, inFlight, false)).toBe(recovery);
+  });
+
+  it.each(['exec', 'deploy'] as const)('%s on its way over the very connection whose hello came late', (kind) => {
+    const connectedAtMs = Date.parse(SENT.createdAt);
+    const link = { instanceId: 'instance-1', outboxId: 'outbox-1', isFirstConnection: true, connectedAtMs };
+    const command = { ...SENT, kind, sentInstanceId: null, sentOutboxId: null };
+    expect(recoveryOf(command, link, new Set(), false)).toBe('keep');
   });
 });

@@ -5,7 +5,8 @@ import type { Command } from './command.ts';
 export type Recovery = 'keep' | 'send-again' | 'lose' | 'abandon';
 
 /**
- * - `keep`: the agent says it has it, or it is one of the contract and says nothing.
+ * - `keep`: the agent says it has it, or it is one of the contract and says nothing, or its hello came late and it was
+ *   sent over this connection meanwhile.
  * - `send-again`: the same process may never have received it and knows its ids, so twice is safe. A deploy is also safe
  *   for another process: the agent keeps the ids of deploys in the cluster, and applying is idempotent. What was sent
  *   before a late hello went to the process that connects now again; a process that connects for the first time is another.
@@ -16,14 +17,20 @@ export type Recovery = 'keep' | 'send-again' | 'lose' | 'abandon';
  */
 export function recoveryOf(
   command: Command,
-  link: Pick<AgentLink, 'instanceId' | 'outboxId' | 'isFirstConnection'>,
+  link: Pick<AgentLink, 'instanceId' | 'outboxId' | 'isFirstConnection' | 'connectedAtMs'>,
   inFlight: ReadonlySet<string>,
   hasReader: boolean,
 ): Recovery {
   if (command.kind === 'logs' && !hasReader) return 'abandon';
   if (link.instanceId === null || inFlight.has(command.id)) return 'keep';
+  if (command.sentInstanceId === null && wasSentOver(link, command)) return 'keep';
   if (command.kind === 'deploy' || command.sentInstanceId === link.instanceId) return 'send-again';
   if (command.sentInstanceId === null) return link.isFirstConnection ? 'lose' : 'send-again';
   const sameJournal = command.sentOutboxId !== null && command.sentOutboxId === link.outboxId;
   return sameJournal && command.acknowledgedAt === null ? 'send-again' : 'lose';
+}
+
+/** Its own connection is alive: what was sent over it arrives behind the hello. */
+function wasSentOver({ connectedAtMs }: Pick<AgentLink, 'connectedAtMs'>, { sentAt }: Command): boolean {
+  return sentAt !== null && Date.parse(sentAt) >= connectedAtMs;
 }
