@@ -71,12 +71,12 @@ export async function createClustersModule(dependencies: ClustersModuleDependenc
   const links: LinkRouteOptions = { context, store, randomBytes, endpoints, domain: config.tunnel.domain };
 
   const close = async (): Promise<void> => {
-    await maintenance.stop();
     stopping.abort();
     rights.stop();
     await shells.drain();
     const graceMs = config.drain_seconds * 1000;
     await Promise.all([tunnels.drain(graceMs), connections.drain(connections.count === 0 ? 0 : graceMs)]);
+    await maintenance.stop(); // until now there were leases to renew
     await parts.dispatcher.idle();
     await reports.idle();
     await parts.inspector.close();

@@ -96,6 +96,11 @@ export class AgentConnection implements AgentLink {
     return this.#closed;
   }
 
+  /** Resolves when the socket is gone, whoever ended it. */
+  get ended(): Promise<void> {
+    return this.#ended;
+  }
+
   async send<Type extends PlatformMessageType>(
     type: Type,
     payload: PlatformPayloads[Type],

@@ -96,26 +96,30 @@ export class AgentConnections {
   }
 
   /**
-   * Tells every agent to connect elsewhere first, then closes them in waves over `overMs`, then cuts what is left. When
-   * it resolves, no socket is open and everything that was in hand is written.
+   * In waves over the first half of `overMs` every agent is told to connect elsewhere, and leaves by itself when it has;
+   * over the second half those that are still here are closed, in waves again, then what is left is cut. When it
+   * resolves, no socket is open and everything that was in hand is written.
    */
   async drain(overMs: number): Promise<void> {
     this.#draining = true;
     const sessions = [...this.#alive];
-    for (const { connection } of sessions) {
-      if (connection.instanceId === null) continue; // knows nothing of it
-      const advice = { reason: 'the platform stops', reconnect_within_ms: Math.min(overMs, 600_000) };
-      connection.send('drain', advice).catch(() => undefined); // it is closed below in any case
-    }
-    const size = Math.max(SMALLEST_WAVE, Math.ceil(sessions.length / WAVES));
-    const closing: Promise<void>[] = [];
-    for (let start = 0; start < sessions.length; start += size) {
-      await this.#sleep(overMs / WAVES);
-      for (const { connection } of sessions.slice(start, start + size)) {
-        closing.push(connection.close(CLOSE_CODES.draining, 'the platform stops'));
+    const waves = wavesOf(sessions);
+    const allGone = Promise.all(sessions.map(({ connection }) => connection.ended));
+    const stepMs = overMs / 2 / waves.length;
+    for (const wave of waves) {
+      for (const { connection } of wave) {
+        if (connection.instanceId === null) continue; // knows nothing of it
+        // Everybody has at least a quarter for the new connection before this one is closed.
+        const advice = { reason: 'the platform stops', reconnect_within_ms: Math.min(overMs / 4, 600_000) };
+        connection.send('drain', advice).catch(() => undefined); // it is closed below in any case
       }
+      await this.#atMost(allGone, stepMs);
     }
-    await this.#atMost(Promise.all(closing), Math.max(overMs / 2, 500));
+    for (const wave of waves) {
+      for (const { connection } of wave) void connection.close(CLOSE_CODES.draining, 'the platform stops');
+      if (wave !== waves.at(-1)) await this.#atMost(allGone, stepMs);
+    }
+    await this.#atMost(allGone, Math.max(overMs / 2, 500));
     await Promise.all([...this.#alive].map(({ connection }) => connection.terminate()));
     while (this.#endings.size > 0) await Promise.all(this.#endings);
   }
@@ -128,8 +132,11 @@ export class AgentConnections {
     await Promise.race([done, tooLong]);
     cancel();
   }
+}
 
-  #sleep(delayMs: number): Promise<void> {
-    return new Promise((resolve) => void this.#clock.setTimer(resolve, delayMs));
-  }
+function wavesOf(sessions: readonly AgentSession[]): (readonly AgentSession[])[] {
+  const size = Math.max(SMALLEST_WAVE, Math.ceil(sessions.length / WAVES));
+  const waves: (readonly AgentSession[])[] = [];
+  for (let start = 0; start < sessions.length; start += size) waves.push(sessions.slice(start, start + size));
+  return waves;
 }

@@ -3,7 +3,7 @@ import { request, type IncomingMessage } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { fakeClock, waitFor, type FakeClock } from '@svc/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { connectAgent, refusedConnect } from '../testing/played-agent.ts';
+import { connectAgent, refusedConnect, type PlayedAgent } from '../testing/played-agent.ts';
 import { closeWithClock, startRig, type Rig } from '../testing/rig.ts';
 
 describe('who may connect as an agent', () => {
@@ -211,6 +211,41 @@ describe('time on the agent channel', () => {
     expect(bystander.closeCode).toBeUndefined();
     const row = await rig.stores.clusters.find(rig.owner.workspaceUuid, cluster.id);
     expect(row).toMatchObject({ connected: true, connectionEpoch: 2 });
+  });
+
+  it('tells agents to go elsewhere, and closes only later those that are still there', async () => {
+    await rig.close();
+    rig = await startRig({ clock, config: { drain_seconds: 4 } });
+    const agents: PlayedAgent[] = [];
+    for (const name of ['one', 'two']) {
+      const { id, token } = await rig.addCluster(name);
+      const agent = await connectAgent({ port: rig.port, token, clusterId: id });
+      agent.hello(name);
+      await agent.next('welcome');
+      agents.push(agent);
+    }
+    const [leaves, stays] = agents;
+    const closing = rig.module.close();
+    for (const agent of agents) expect((await agent.next('drain')).payload['reconnect_within_ms']).toBe(1000);
+    await leaves?.close(); // its new connection is there
+    await clock.advance(1999);
+    expect(stays?.closeCode).toBeUndefined();
+    await clock.advance(1);
+    expect(await stays?.closed()).toBe(4503);
+    await closing;
+  });
+
+  it('waits for nobody at its end when all agents have left', async () => {
+    await rig.close();
+    rig = await startRig({ clock, config: { drain_seconds: 4 } });
+    const { id, token } = await rig.addCluster('one');
+    const agent = await connectAgent({ port: rig.port, token, clusterId: id });
+    agent.hello('one');
+    await agent.next('welcome');
+    const closing = rig.module.close();
+    await agent.next('drain');
+    await agent.close();
+    await closing; // though the clock stands still
   });
 
   it('gives an agent of the contract every field of the contract', async () => {
