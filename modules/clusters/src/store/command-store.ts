@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import {
   OPEN_STATES,
   isFinished,
@@ -82,7 +83,8 @@ async function openCommands(
     .select(COMMAND_COLUMNS)
     .where('cluster_id', '=', clusterId)
     .where('state', 'in', states)
-    .orderBy('created_at')
+    // Few are open. By the column itself SQLite would read all the finished ones in its order.
+    .orderBy(sql`created_at || ''`)
     .orderBy('id')
     .limit(limit)
     .execute();
