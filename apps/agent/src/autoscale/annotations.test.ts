@@ -68,4 +68,11 @@ describe('auto-scale annotations', () => {
     const object = { ...workload({}), spec: { template: { spec: { containers } } } };
     expect(containersWithoutRequests(object)).toEqual(['c', 'd']);
   });
+
+  it('need one in every init container that runs beside the others, and in no other', () => {
+    const initContainers = [{ name: 'setup' }, { name: 'proxy', restartPolicy: 'Always' }];
+    const containers = [{ name: 'a', resources: { requests: { cpu: '100m' } } }];
+    const object = { ...workload({}), spec: { template: { spec: { containers, initContainers } } } };
+    expect(containersWithoutRequests(object)).toEqual(['proxy']);
+  });
 });

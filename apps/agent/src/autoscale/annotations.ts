@@ -39,11 +39,15 @@ export function autoScaleWish(object: KubeObject, field: string, keyPrefix: stri
   throw invalid(maximum, `is ${wish.maxReplicas}, less than min-replicas ${wish.minReplicas}`);
 }
 
-/** Names of the containers that request no processor time: without it a share of it means nothing. */
+/**
+ * Names of the containers that request no processor time: without it a share of it means nothing. An autoscaler counts
+ * init containers that run beside the others, as it does in Kubernetes since 1.29.
+ */
 export function containersWithoutRequests(object: KubeObject): string[] {
-  const containers = fieldAt(object, 'spec', 'template', 'spec', 'containers');
-  if (!Array.isArray(containers)) return [];
-  return containers
+  const spec = fieldAt(object, 'spec', 'template', 'spec');
+  const [containers, initial] = [fieldAt(spec, 'containers'), fieldAt(spec, 'initContainers')];
+  const beside = Array.isArray(initial) ? initial.filter((each) => fieldAt(each, 'restartPolicy') === 'Always') : [];
+  return [...(Array.isArray(containers) ? containers : []), ...beside]
     .filter((each) => fieldAt(each, 'resources', 'requests', 'cpu') === undefined)
     .filter((each) => fieldAt(each, 'resources', 'limits', 'cpu') === undefined) // a limit is a request too
     .map((each) => String(fieldAt(each, 'name')));
