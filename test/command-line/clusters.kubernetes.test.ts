@@ -89,6 +89,11 @@ describe.skipIf(reason !== null)(reason === null ? TITLE : skippedTitle(TITLE, r
       const failed = await store.svc.run(['deploy', 'home', '-f', '-', '--wait'], { input });
       expect(failed.exitCode).toBe(1);
       expect(failed.stderr).toContain('Nonsense');
+      const two = await store.svc.run(['deploy', 'home', '-f', '-', '--wait'], {
+        input: `${input}---\n${input.replaceAll('Nonsense', 'Rubbish')}`,
+      });
+      expect(two.stderr).toMatch(/^svc: manifest\[0\].*Nonsense$/m);
+      expect(two.stderr).toMatch(/^svc: manifest\[1\].*Rubbish$/m);
       const json = await store.svc.run(['deploy', 'home', '-f', '-', '--wait', '--json'], { input });
       expect(json.exitCode).toBe(1);
       expect(JSON.parse(json.stdout.toString())).toMatchObject({ status: 'failed' });

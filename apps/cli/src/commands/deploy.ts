@@ -101,7 +101,19 @@ async function deploy(
   const finished = await follow(cluster, accepted, output, signal);
   output.answer(finished, resultLines(finished));
   if (finished.status === 'succeeded') return;
+  for (const fault of faultsOf(finished)) output.warn(printable(fault));
   throw new CommandFailure(finished.error?.message ?? `the deployment is ${finished.status}`);
+}
+
+/** Each fault of a manifest that has several: its message has no room for all of them. */
+function faultsOf({ error }: Deployment): string[] {
+  const issues = error?.details?.['issues'];
+  if (!Array.isArray(issues)) return [];
+  return issues.map((each: unknown) => {
+    const { field, issue } = (each ?? {}) as { field?: unknown; issue?: unknown }; // only shown
+    const text = String(issue);
+    return text.includes(String(field)) ? text : `${String(field)}: ${text}`;
+  });
 }
 
 /** Ctrl-C leaves it to go on: it was accepted. */
