@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { cp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { startTestAgent, TestPlatform } from '@svc/agent/testing';
 import { skippedTitle, temporaryFolder, waitFor, type TemporaryFolder } from '@svc/testing';
@@ -107,8 +107,10 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     };
     platform.send('deploy', payload, 'cmd-killed');
     await platform.waitForMessage('command_progress', ({ phase }) => phase === 'waiting');
-    // A second process on the same folder sees what the first one would have left if it were killed now.
-    const second = await secondAgent(platform, state.path);
+    // What the first one would have left if it were killed now; its own folder it keeps locked.
+    await using left = await temporaryFolder();
+    await cp(state.path, left.path, { recursive: true });
+    const second = await secondAgent(platform, left.path);
     expect(await platform.result('cmd-killed')).toMatchObject({ status: 'lost', error: { code: 'LOST' } });
     await second.stop();
     await first.stop();
@@ -142,7 +144,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     await writeFile(tokenFile, `${token}\n`);
     const send = (manifest: object, id: string) =>
       platform.send('deploy', { project_id: 'limited', namespace, manifest: textOf(manifest) }, id);
-    await waitFor(async () => (await (await second.get('/readyz')).text()).includes('"kubernetes":"ok"'));
+    await waitFor(async () => (await (await second.get('/readyz')).text()).includes('"kubernetes":"degraded"'));
     send(configMap('allowed'), 'cmd-allowed');
     expect(await platform.result('cmd-allowed')).toMatchObject({ status: 'succeeded' });
     send(deployment('refused'), 'cmd-refused');

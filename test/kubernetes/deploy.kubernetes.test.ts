@@ -364,10 +364,9 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
   });
 
   it('reports the numbers of the cluster, and is ready', async () => {
-    expect(await (await fixture.test.get('/readyz')).json()).toMatchObject({
-      status: 'ready',
-      checks: { api_connection: 'ok', kubernetes: 'ok', tunnel: 'ok' },
-    });
+    await expect
+      .poll(async () => (await fixture.test.get('/readyz')).json(), { timeout: 60_000 })
+      .toMatchObject({ status: 'ready', checks: { api_connection: 'ok', kubernetes: 'ok', tunnel: 'ok' } });
     const status = await fixture.platform.waitForMessage('cluster_status');
     expect(status).toMatchObject({
       health: 'healthy',

@@ -69,12 +69,12 @@ export async function startAgent(dependencies: AgentDependencies): Promise<Agent
   const { config, clock, log, pod } = dependencies;
   const startedAt = clock.now();
   const metrics = createAgentMetrics(startedAt);
-  const { journal, state, expectations } = await openState(dependencies, metrics);
+  const { close: closeState, ...opened } = await openState(dependencies, metrics);
   const access = await openClusterAccess(config.current.kubernetes, pod, () => clock.nowMs(), log);
   const client = createKubeClient(access, { nowMs: () => clock.nowMs(), observe: () => metrics.kubernetesRequest() });
   const watch = new KubernetesWatch(client, clock, log);
   const limitations = new Limitations();
-  const resources = { startedAt, metrics, journal, state, expectations, client, watch, limitations };
+  const resources = { startedAt, metrics, ...opened, client, watch, limitations };
   const parts = connectParts(dependencies, resources);
   const tunnel = createTunnel(dependencies, metrics, client, limitations);
   const eventLoop = watchEventLoop(clock, (lagSeconds) => metrics.setEventLoopLag(lagSeconds));
@@ -100,8 +100,7 @@ export async function startAgent(dependencies: AgentDependencies): Promise<Agent
   } catch (error) {
     eventLoop.stop();
     client.close();
-    await journal.close();
-    await state.close();
+    await closeState();
     await http?.close();
     throw error;
   }
@@ -118,7 +117,8 @@ export async function startAgent(dependencies: AgentDependencies): Promise<Agent
       parts.channel.retryNow();
       tunnel.retryNow();
     },
-    stop: () => stopAgent({ tellOfUs, parts, loops, http, journal, state, client, metrics, health, eventLoop, log }),
+    stop: () =>
+      stopAgent({ ...opened, closeState, tellOfUs, parts, loops, http, client, metrics, health, eventLoop, log }),
   };
 }
 
@@ -133,18 +133,29 @@ function createTunnel(
   return new AgentTunnel({ dial, kubernetes, config, clock, random, log, metrics, limitations });
 }
 
-/** What earlier processes of this cluster's agent left. */
+/** What earlier processes of this cluster's agent left, in a folder that is ours alone until `close`. */
 async function openState(
   { config, clock, log }: AgentDependencies,
   metrics: AgentMetrics,
-): Promise<Pick<Resources, 'journal' | 'state' | 'expectations'>> {
+): Promise<Pick<Resources, 'journal' | 'state' | 'expectations'> & { close: () => Promise<void> }> {
   const { agent, svc } = config.current;
   const folder = agent.state_dir;
-  await claimStateFolder(folder, { clusterId: svc.cluster_id ?? null, clusterName: agent.cluster_name }, log);
-  const journal = await openJournal(folder, clock);
-  const changed = ({ length, sizeBytes }: Outbox): void => metrics.setOutbox(length, sizeBytes);
-  const state = await openEventState({ folder, clock, log, changed });
-  return { journal, state, expectations: await Expectations.open(folder) };
+  const owner = { clusterId: svc.cluster_id ?? null, clusterName: agent.cluster_name };
+  const lock = await claimStateFolder({ folder, owner, clock, log });
+  try {
+    const journal = await openJournal(folder, clock);
+    const changed = ({ length, sizeBytes }: Outbox): void => metrics.setOutbox(length, sizeBytes);
+    const state = await openEventState({ folder, clock, log, changed });
+    const close = async (): Promise<void> => {
+      await journal.close();
+      await state.close();
+      lock.release();
+    };
+    return { journal, state, expectations: await Expectations.open(folder), close };
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
 }
 
 interface Resources {
@@ -280,6 +291,7 @@ interface StopRequest {
   http: AgentHttp;
   journal: CommandJournal;
   state: EventState;
+  closeState: () => Promise<void>;
   client: KubeClient;
   metrics: AgentMetrics;
   health: Health;
@@ -294,6 +306,7 @@ async function stopAgent({
   http,
   journal,
   state,
+  closeState,
   client,
   metrics,
   health,
@@ -315,7 +328,6 @@ async function stopAgent({
   eventLoop.stop();
   await http.close();
   client.close();
-  await journal.close();
-  await state.close();
+  await closeState();
   log.info('the agent stopped');
 }

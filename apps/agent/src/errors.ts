@@ -9,6 +9,10 @@ export const agentErrors = defineErrors({
   INTERNAL: [500, 'The agent could not answer'],
   TOKEN_MISSING: [500, 'The platform token cannot be read: {reason}'],
   STATE_DIR_UNUSABLE: [500, 'The state folder {path} cannot be used: {reason}'],
+  STATE_DIR_IN_USE: [
+    500,
+    'The state folder {path} is used by another agent ({holder}); stop that one, or give this one a folder of its own by {key}',
+  ],
   PORT_IN_USE: [500, 'Port {port} of {host} is in use; choose another by {key}'],
   FORBIDDEN: [403, '{reason}'],
   CONFLICT: [409, '{reason}'],

@@ -163,7 +163,7 @@ export class DriftWatch {
       },
       pause: (delayMs, signal) => pause(clock, delayMs, signal),
       onError: (error, retryMs) => {
-        if (isStatusError(error) && !abort.signal.aborted) limitations.set(feature, error.message);
+        if (isStatusError(error, 403) && !abort.signal.aborted) limitations.set(feature, error.message);
         const words = { err: error, kind, namespace, retry_in_ms: Math.round(retryMs) };
         log[failed ? 'debug' : 'warn'](words, 'drift of a kind is not watched');
         failed = true;

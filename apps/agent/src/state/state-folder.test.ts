@@ -3,10 +3,13 @@ import { join } from 'node:path';
 import { createLogger } from '@svc/telemetry';
 import { temporaryFolder, type TemporaryFolder } from '@svc/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { claimStateFolder } from './state-folder.ts';
+import { systemClock } from '../clock.ts';
+import { claimStateFolder, type StateOwner } from './state-folder.ts';
 
 const OURS = { clusterId: 'cls-one', clusterName: 'production' };
-const log = createLogger({ level: 'silent', name: 'test' });
+const options = { clock: systemClock, log: createLogger({ level: 'silent', name: 'test' }) };
+/** Files that lock it are there as well and stay. */
+const LOCK = ['agent.lock', 'agent.pid'];
 
 describe('the state folder', () => {
   let folder: TemporaryFolder;
@@ -17,32 +20,40 @@ describe('the state folder', () => {
   });
   afterEach(() => folder.remove());
 
+  /** As a process does from its start to its end. */
+  async function claim(owner: StateOwner): Promise<void> {
+    const lock = await claimStateFolder({ ...options, folder: folder.path, owner });
+    lock.release();
+  }
+
   it.each([
     ['the same cluster', OURS],
     ['one that was renamed', { ...OURS, clusterName: 'prod' }],
     ['one of that name whose id is not configured', { ...OURS, clusterId: null }],
   ])('keeps what it holds for %s, also when it did not say whose it is', async (_what, owner) => {
-    await claimStateFolder(folder.path, OURS, log);
-    await claimStateFolder(folder.path, owner, log);
-    expect((await readdir(folder.path)).toSorted()).toEqual(['cluster.json', 'events.jsonl', 'expected']);
+    await claim(OURS);
+    await claim(owner);
+    expect((await readdir(folder.path)).toSorted()).toEqual([...LOCK, 'cluster.json', 'events.jsonl', 'expected']);
   });
 
   it.each([
     ['another id', { ...OURS, clusterId: 'cls-two' }],
     ['another name and no id', { clusterId: null, clusterName: 'staging' }],
   ])('sets what it holds aside for a cluster of %s, each time', async (_what, owner) => {
-    await claimStateFolder(folder.path, OURS, log);
-    await claimStateFolder(folder.path, owner, log);
-    expect((await readdir(folder.path)).toSorted()).toEqual(['cluster.json', 'of-another-cluster']);
+    await claim(OURS);
+    await claim(owner);
+    expect((await readdir(folder.path)).toSorted()).toEqual([...LOCK, 'cluster.json', 'of-another-cluster']);
     const aside = join(folder.path, 'of-another-cluster');
     expect((await readdir(aside)).toSorted()).toEqual(['cluster.json', 'events.jsonl', 'expected']);
     expect(JSON.parse(await readFile(join(aside, 'cluster.json'), 'utf8'))).toEqual(OURS);
-    await claimStateFolder(folder.path, OURS, log);
-    expect((await readdir(folder.path)).toSorted()).toEqual(['cluster.json', 'of-another-cluster']);
+    await claim(OURS);
+    expect((await readdir(folder.path)).toSorted()).toEqual([...LOCK, 'cluster.json', 'of-another-cluster']);
   });
 
   it('is refused with the key to change when it cannot be used', async () => {
-    await expect(claimStateFolder(join(folder.path, 'events.jsonl'), OURS, log)).rejects.toMatchObject({
+    await expect(
+      claimStateFolder({ ...options, owner: OURS, folder: join(folder.path, 'events.jsonl') }),
+    ).rejects.toMatchObject({
       code: 'STATE_DIR_UNUSABLE',
       details: { key: 'agent.state_dir' },
     });

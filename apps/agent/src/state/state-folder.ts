@@ -1,7 +1,10 @@
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isAppError } from '@svc/errors';
 import type { Logger } from '@svc/telemetry';
+import type { Clock } from '../clock.ts';
 import { agentErrors } from '../errors.ts';
+import { LOCK_FILES, lockStateFolder, type StateLock } from './state-lock.ts';
 
 /** Whose state a folder holds: as the agent was configured, so the id may not be known. */
 export interface StateOwner {
@@ -12,14 +15,25 @@ export interface StateOwner {
 const OWNER_FILE = 'cluster.json';
 /** What another cluster's agent left; the last one is kept. */
 const ASIDE = 'of-another-cluster';
+/** What stays when the rest is set aside; the owner's file goes last and by itself. */
+const KEPT: ReadonlySet<string> = new Set([ASIDE, OWNER_FILE, ...LOCK_FILES]);
+
+export interface StateFolderOptions {
+  folder: string;
+  owner: StateOwner;
+  clock: Clock;
+  log: Logger;
+}
 
 /**
- * Makes the folder this cluster's own. Known objects, expectations and commands of another cluster would be told, applied
+ * Makes the folder this process's own, and this cluster's. Known objects, expectations and commands of another cluster would be told, applied
  * and answered here: they are moved to `of-another-cluster` in it. A folder that says nothing is taken as ours.
  */
-export async function claimStateFolder(folder: string, owner: StateOwner, log: Logger): Promise<void> {
+export async function claimStateFolder({ folder, owner, clock, log }: StateFolderOptions): Promise<StateLock> {
+  let lock: StateLock | undefined;
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 });
+    lock = await lockStateFolder({ folder, clock, log });
     const before = await ownerOf(folder);
     if (before !== null && !isSame(before, owner)) {
       log.warn({ folder, of: before }, 'the state folder is of another cluster: what it holds is set aside');
@@ -28,7 +42,10 @@ export async function claimStateFolder(folder: string, owner: StateOwner, log: L
     const file = join(folder, OWNER_FILE);
     await writeFile(`${file}.new`, `${JSON.stringify(owner)}\n`, { mode: 0o600, flush: true });
     await rename(`${file}.new`, file);
+    return lock;
   } catch (cause) {
+    lock?.release();
+    if (isAppError(cause)) throw cause;
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw agentErrors.STATE_DIR_UNUSABLE({ details: { path: folder, reason, key: 'agent.state_dir' }, cause });
   }
@@ -52,7 +69,7 @@ async function ownerOf(folder: string): Promise<StateOwner | null> {
 /** The file that names the owner goes last: cut off before that, the next start moves what is left. */
 async function setAside(folder: string): Promise<void> {
   const aside = join(folder, ASIDE);
-  const names = (await readdir(folder)).filter((name) => name !== ASIDE && name !== OWNER_FILE);
+  const names = (await readdir(folder)).filter((name) => !KEPT.has(name));
   await mkdir(aside, { recursive: true, mode: 0o700 });
   for (const name of [...names, OWNER_FILE]) {
     await rm(join(aside, name), { recursive: true, force: true });
