@@ -16,7 +16,14 @@ import {
   commandResultSchema,
 } from './schemas/replies.ts';
 import { clusterStatusSchema, eventAckSchema, eventSchema, heartbeatSchema } from './schemas/reports.ts';
-import { drainSchema, errorMessageSchema, helloSchema, welcomeSchema } from './schemas/session.ts';
+import {
+  drainSchema,
+  errorMessageSchema,
+  helloSchema,
+  pingSchema,
+  pongSchema,
+  welcomeSchema,
+} from './schemas/session.ts';
 import type { Envelope } from './envelope.ts';
 
 /** What an agent sends. The first three are the contract's, the others are additive. */
@@ -29,6 +36,8 @@ export const agentPayloadSchemas = {
   command_progress: commandProgressSchema,
   command_output: commandOutputSchema,
   command_result: commandResultSchema,
+  ping: pingSchema,
+  pong: pongSchema,
   error: errorMessageSchema,
 } as const satisfies Record<string, TSchema>;
 
@@ -45,6 +54,8 @@ export const platformPayloadSchemas = {
   stdin: stdinSchema,
   resize: resizeSchema,
   drain: drainSchema,
+  ping: pingSchema,
+  pong: pongSchema,
   error: errorMessageSchema,
 } as const satisfies Record<string, TSchema>;
 
@@ -74,4 +85,6 @@ export const CONTROL_TYPES: ReadonlySet<string> = new Set([
   'event_ack',
   'cancel',
   'drain',
+  'ping',
+  'pong',
 ]);

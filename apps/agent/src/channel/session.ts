@@ -105,6 +105,9 @@ export class Session {
       ping: () => {
         if (socket.readyState === socket.OPEN) socket.ping();
       },
+      ask: () => {
+        if (this.#mode === 'svc') this.#sendQuietly('ping', {});
+      },
       deaf: () => this.#paused,
       dead: () => {
         this.close(CLOSE_CODES.timedOut, 'no answer to a ping');
@@ -216,6 +219,8 @@ export class Session {
       this.#sendBudget.setRate(Math.min(perMinute, RATE.perMinute), Math.min(burst, RATE.burst));
       handlers.welcomed(message.payload);
       this.#introduce('svc');
+    } else if (message.type === 'ping') {
+      this.#sendQuietly('pong', {});
     } else if (message.type === 'error') {
       handlers.peerError(message.payload.code, message.payload.message);
     } else {

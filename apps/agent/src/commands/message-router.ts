@@ -46,6 +46,8 @@ export function routeMessage({ runner, delivery, log }: MessageRouterOptions, me
       return;
     case 'welcome':
     case 'drain':
+    case 'ping':
+    case 'pong':
     case 'error':
       return; // the session and the channel have used them
   }

@@ -19,6 +19,8 @@ export interface TestPlatformOptions {
   mode?: 'svc' | 'contract';
   /** In the handshake it says that it will say welcome. */
   announces?: boolean;
+  /** False: as behind a proxy that lets no pings through. */
+  autoPong?: boolean;
   token?: string;
   acknowledgeResults?: boolean;
   acknowledgeEvents?: boolean;
@@ -46,7 +48,7 @@ export class TestPlatform {
   refusal: Refusal | null = null;
   readonly #options: TestPlatformOptions;
   readonly #server: Server;
-  readonly #sockets = new WebSocketServer({ noServer: true });
+  readonly #sockets: WebSocketServer;
   readonly #decoder = createAgentMessageDecoder();
   #nextId = 1;
   /** Last event number stored of each outbox, as a platform keeps it over connections. */
@@ -55,6 +57,7 @@ export class TestPlatform {
   private constructor(server: Server, options: TestPlatformOptions) {
     this.#server = server;
     this.#options = options;
+    this.#sockets = new WebSocketServer({ noServer: true, autoPong: options.autoPong ?? true });
     if (options.announces === true) this.#sockets.on('headers', (headers) => headers.push(`${PROTOCOL_HEADER}: 1`));
     server.on('upgrade', (request, socket, head) => {
       this.handshakes.push(request.headers);
@@ -175,6 +178,8 @@ export class TestPlatform {
         heartbeat_interval_seconds: 30,
         limits: { messages_per_minute: 1000, messages_burst: 100, frame_size_bytes: 1_048_576 },
       });
+    } else if (message.type === 'ping') {
+      reply('pong', {});
     } else if (message.type === 'command_output') {
       reply('output_ack', { outputs: [{ command_id: message.payload.command_id, seq: message.payload.seq }] });
     } else if (message.type === 'command_result' && this.#options.acknowledgeResults !== false) {

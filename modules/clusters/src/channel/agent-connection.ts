@@ -75,6 +75,9 @@ export class AgentConnection implements AgentLink {
       ping: () => {
         if (socket.readyState === socket.OPEN) socket.ping();
       },
+      ask: () => {
+        if (this.instanceId !== null) this.send('ping', {}).catch(() => undefined); // it ended, which is told once
+      },
       deaf: options.deaf,
       onDead: () => void this.close(CLOSE_CODES.timedOut, 'no answer to a ping'),
     });

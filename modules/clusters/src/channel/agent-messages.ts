@@ -109,6 +109,10 @@ export class AgentMessages implements SessionHandlers {
       case 'error':
         onPeerError(clusterId, message.payload.code, message.payload.message);
         return;
+      case 'ping':
+        return connection.send('pong', {});
+      case 'pong':
+        return; // that it came was its meaning
       case 'hello':
         return; // the session has used it
     }

@@ -42,7 +42,7 @@ export interface SessionHandlers {
 /** A frame that makes no sense counts like one that does: nonsense must not be cheaper than sense. */
 type Received = { message: AgentMessage } | { tell: () => void };
 
-const OVERTAKING: ReadonlySet<string> = new Set(['hello', 'heartbeat', 'command_ack', 'error']);
+const OVERTAKING: ReadonlySet<string> = new Set(['hello', 'heartbeat', 'command_ack', 'ping', 'pong', 'error']);
 const RECEIVE_QUEUE = { maxMessages: 512, maxSizeBytes: 4 * 1024 * 1024 } as const;
 
 /** From the handshake to the close of one connection: who the peer is, and its messages in their order. */

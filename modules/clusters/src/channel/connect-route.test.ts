@@ -145,6 +145,25 @@ describe('time on the agent channel', () => {
     expect(alive.closeCode).toBeUndefined();
   });
 
+  it('keeps a link on which no pings get through, as long as messages do', async () => {
+    const agent = await connectAgent({ port: rig.port, token: cluster.token, clusterId: cluster.id, autoPong: false });
+    agent.hello('instance-1');
+    await agent.next('welcome');
+    await clock.advance(10_000);
+    for (let round = 1; round <= 3; round += 1) {
+      await clock.advance(5000);
+      await clock.advance(5000);
+      await agent.next('ping', round);
+      agent.say('pong', {});
+      agent.say('ping', {});
+      await agent.next('pong', round); // so the platform has read both
+      await clock.advance(5000);
+    }
+    expect(agent.closeCode).toBeUndefined();
+    expect(agent.pings).toBeGreaterThan(0);
+    await agent.close();
+  });
+
   it('shows a cluster as offline after three missed heartbeats, and not before', async () => {
     const agent = await connectAgent({ port: rig.port, token: cluster.token, clusterId: cluster.id });
     await agent.close();

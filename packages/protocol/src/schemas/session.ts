@@ -59,6 +59,10 @@ export const drainSchema = Type.Object({
 });
 export type Drain = Static<typeof drainSchema>;
 
+/** Either side: answer with `pong`. For paths on which the frames of the same names (RFC 6455, 5.5.2) get no answer. */
+export const pingSchema = Type.Object({});
+export const pongSchema = Type.Object({});
+
 /** Either side: a message could not be used. Never closes the connection by itself. */
 export const errorMessageSchema = Type.Intersect([
   messageErrorSchema,
