@@ -132,6 +132,31 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     expect(await fixture.inNamespace('get', 'hpa', '-o', 'name')).not.toContain('/taken');
   });
 
+  it('get their autoscaler back with themselves, where drift is corrected', async () => {
+    const other = await fixture.beside({ SVC_DEPLOY_DRIFT: 'correct' });
+    try {
+      const shape = { annotations: scaled(1, 3) };
+      expect(await other.deploy(workload('back', shape), { project_id: 'back' })).toMatchObject({
+        status: 'succeeded',
+      });
+      const before = String(fieldAt(await other.json('deployment', 'back'), 'metadata', 'uid'));
+      await other.inNamespace('delete', 'deployment', 'back', '--wait=false'); // its autoscaler goes with it
+      await waitFor(
+        async () => {
+          const names = ['deployment', 'hpa'].map((kind) => other.json(kind, 'back').catch(() => undefined));
+          const [again, autoscaler] = await Promise.all(names);
+          const uid = fieldAt(again, 'metadata', 'uid');
+          return (
+            uid !== undefined && uid !== before && fieldAt(autoscaler, 'metadata', 'ownerReferences', 0, 'uid') === uid
+          );
+        },
+        { timeoutMs: 180_000, description: 'both, the one owned by the other' },
+      );
+    } finally {
+      await other.stop();
+    }
+  });
+
   it('are left alone without metrics, but what is there stays', async () => {
     await fixture.kubectl(
       'patch',

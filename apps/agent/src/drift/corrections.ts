@@ -1,13 +1,14 @@
 import { identityOf, type KubeClient } from '@svc/kube';
 import type { Logger } from '@svc/telemetry';
 import { pause, type Clock } from '../clock.ts';
+import { withLiveOwner } from '../autoscale/live-owner.ts';
 import type { LiveConfig } from '../config/live-config.ts';
 import type { ClusterEvent } from '../events/cluster-event.ts';
 import { ownedFields } from './owned-fields.ts';
 import type { Expectations, ExpectedObject, ExpectedProject } from './expectations.ts';
 
 export interface CorrectionsOptions {
-  client: Pick<KubeClient, 'apply'>;
+  client: Pick<KubeClient, 'apply' | 'get'>;
   config: LiveConfig;
   clock: Clock;
   log: Logger;
@@ -69,10 +70,13 @@ export class Corrections {
 
   async #attempt({ project, object, details, superseded }: Drift, signal: AbortSignal): Promise<void> {
     const { client, config, clock, expectations, report } = this.#options;
-    const { field_manager: fieldManager } = config.current.deploy;
+    const { deploy, agent } = config.current;
+    const { field_manager: fieldManager } = deploy;
     for (let attempt = 1; object.intent !== null && !signal.aborted && !superseded(); attempt += 1) {
       try {
-        const { object: live } = await client.apply(object.intent, { fieldManager, force: true, signal });
+        // Anew at each attempt: the workload of an autoscaler may be put back just before it.
+        const intent = await withLiveOwner(client, object.intent, agent.key_prefix, signal);
+        const { object: live } = await client.apply(intent, { fieldManager, force: true, signal });
         object.owned = ownedFields(live.metadata, fieldManager);
         object.resourceVersion = live.metadata.resourceVersion ?? '';
         object.told = '';

@@ -103,12 +103,7 @@ export class DriftWatch {
     const project = { namespace, projectId };
     const { drift, field_manager: manager } = config.current.deploy;
     const expected = objects.map(({ object, intent }) =>
-      // An autoscaler's owner is known only after its workload: it is watched, and left to the next deploy.
-      expectedObject(
-        object,
-        ownedFields(object.metadata, manager),
-        drift === 'correct' && intent.kind !== 'HorizontalPodAutoscaler' ? intent : null,
-      ),
+      expectedObject(object, ownedFields(object.metadata, manager), drift === 'correct' ? intent : null),
     );
     const applied = new Set(expected.map(identityOf));
     const others = whole ? [] : expectations.of(project).filter((each) => !applied.has(identityOf(each)));
