@@ -51,6 +51,9 @@ describeRequiring(['chromium'], 'clusters in the console', () => {
     };
     const token = await copied('Copy token of the agent');
     expect(token).toMatch(/^svc_agt_/);
+    const image = await copied('Copy the agent’s image, first on each node');
+    expect(image).toContain('svc agent image --data'); // the platform of this test has none yet
+    expect(image).toMatch(/\| ctr -n k8s\.io images import -$/);
     expect(await copied('Copy commands for Helm')).toMatch(/helm upgrade --install svc-agent/);
     await connecting.getByRole('combobox', { name: 'Install with' }).click();
     await page.getByRole('option', { name: /kubectl/ }).click();

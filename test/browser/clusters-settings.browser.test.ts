@@ -81,6 +81,9 @@ describeRequiring(['chromium'], 'a cluster of a team in the console', () => {
     const shown = page.getByRole('dialog', { name: 'The new token' });
     const token = await shown.getByText(/^svc_agt_/).innerText();
     expect(token).not.toBe(created.token);
+    const command = await shown.getByLabel('command for its Secret', { exact: true }).innerText();
+    expect(command).toContain(`stringData: {SVC_TOKEN: "${token}"}`);
+    expect(command).not.toContain('helm'); // installed again, the chart would lose its values
     await screenshot(page, 'light-cluster-rotated');
     await shown.getByRole('button', { name: 'Done' }).click();
     const port = Number(new URL(platform.url).port);

@@ -27,7 +27,16 @@ describe('svc cluster and svc deploy, before an agent has come', () => {
     });
     const added = await store.svc.answer(['cluster', 'add', 'first']);
     expect(added).toMatch(/^Registered first \(cls-\S+\)\nToken of its agent, shown this once: svc_agt_\S+\n/);
-    expect(added).toContain('helm');
+    expect(added).toContain('helm upgrade --install');
+    expect(added).toContain('| ctr -n k8s.io images import -');
+    expect(added).toContain('svc agent image --data FOLDER');
+    // Run again, the installation would set the chart's values back: a new token is handed over alone.
+    const renewed = await store.svc.answer(['cluster', 'token', 'first', '--overlap', '1h']);
+    expect(renewed).toMatch(/stringData: \{SVC_TOKEN: "svc_agt_/);
+    expect(renewed).not.toContain('helm upgrade');
+    expect(await store.svc.answer(['cluster', 'token', 'first', '--overlap', '1h', '--install'])).toContain(
+      'helm upgrade',
+    );
     const token = JSON.parse(await store.svc.answer(['cluster', 'token', 'first', '--overlap', '1h', '--json'])) as {
       token: string;
     };
@@ -43,6 +52,17 @@ describe('svc cluster and svc deploy, before an agent has come', () => {
       stderr: expect.stringContaining('svc cluster ls shows') as string,
     });
     expect(await fails(['cluster', 'add', 'first'])).toMatchObject({ exitCode: 1 });
+  });
+
+  it('wants to know where the agent’s image goes, and one place only', async () => {
+    expect(await fails(['agent', 'image'])).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('--output FILE or --data FOLDER') as string,
+    });
+    expect(await fails(['agent', 'image', '--output', 'a.tar', '--data', 'data'])).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('cannot be used with') as string,
+    });
   });
 
   it('shows what is wrong with an agent', async () => {

@@ -86,7 +86,25 @@ describe.skipIf(reason !== null)(reason === null ? TITLE : skippedTitle(TITLE, r
     }
   });
 
-  it('comes up by the Helm command that the platform prints, and deploys', async () => {
+  it('is pulled by the runtime of a node from the platform itself, and runs from there', async () => {
+    const repository = `${new URL(delivery.platform.ready.url).host}/svc-agent`;
+    // Without TLS, which a runtime takes only where it was told to: the registry is what is tried here.
+    const pulled = await delivery.onNode(`ctr -n k8s.io images pull --plain-http ${repository}:0.1.0`);
+    expect(pulled).toMatchObject({ exitCode: 0 });
+    const { exitCode, stderr } = await delivery.shell(
+      `${cluster.install.helm.trimEnd()} --set image.repository=${repository}`,
+    );
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+    await delivery.untilOnline(cluster);
+    const { stdout } = await delivery.tryKubectl('get', 'pods', '-o', 'jsonpath={.items[*].spec.containers[0].image}');
+    expect(stdout).toContain(`${repository}:0.1.0`);
+    await delivery.helm('uninstall', 'svc-agent', '--namespace', delivery.namespace, '--wait');
+  });
+
+  it('comes up by the commands that the platform prints, for the node and for Helm, and deploys', async () => {
+    expect(cluster.install.image).toMatchObject({ available: true });
+    const imported = await delivery.onNode(cluster.install.image?.command ?? '');
+    expect(imported).toMatchObject({ exitCode: 0 });
     const { exitCode, stderr } = await delivery.shell(cluster.install.helm);
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
     await delivery.untilOnline(cluster);

@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { buildImage } from '@svc/agent/build';
+import { archiveNameOf, buildImage } from '@svc/agent/build';
 import { temporaryFolder, waitFor, type TemporaryFolder } from '@svc/testing';
 import { apiClient, type ApiClient } from '../system/api-client.ts';
 import { PROJECT_ROOT, startPlatform, type RunningPlatform } from '../system/running-platform.ts';
@@ -14,7 +14,7 @@ export interface RegisteredCluster {
   id: string;
   name: string;
   token: string;
-  install: { helm: string; kubectl: string };
+  install: { helm: string; kubectl: string; image: { command: string; available: boolean } | null };
 }
 
 export interface Outcome {
@@ -25,7 +25,7 @@ export interface Outcome {
 
 const run = promisify(execFile);
 
-/** A real cluster that knows the agent's image, a platform that its pods reach, and what a user has: helm and kubectl. */
+/** A real cluster, a platform that its pods reach and that holds the agent's image, and what a user has: helm and kubectl. */
 export class AgentDelivery {
   readonly kubernetes: Kubernetes;
   readonly platform: RunningPlatform;
@@ -60,12 +60,14 @@ export class AgentDelivery {
     const namespace = `delivery-${randomUUID().slice(0, 8)}`;
     let platform: RunningPlatform | undefined;
     try {
-      const output = join(folder.path, 'image.tar');
+      const dataFolder = join(folder.path, 'data');
       const architecture = process.arch === 'arm64' ? 'arm64' : 'x64';
+      const images = join(dataFolder, 'agent-images');
+      await mkdir(images, { recursive: true });
+      const output = join(images, archiveNameOf(architecture));
       await buildImage({ root: PROJECT_ROOT, architecture, output, cacheFolder: join(PROJECT_ROOT, '.cache') });
-      await kubernetes.importArchive(output);
       platform = await startPlatform({
-        dataFolder: join(folder.path, 'data'),
+        dataFolder,
         flags: ['--host', kubernetes.hostAddress ?? '127.0.0.1'],
         environment: { SVC_SERVICES: '["clusters"]', SVC_CLUSTERS_INSTALL_NAMESPACE: namespace },
       });
@@ -86,6 +88,15 @@ export class AgentDelivery {
   /** Runs lines in a shell, in the checkout, as somebody who copied them from the console. */
   shell(lines: string): Promise<Outcome> {
     return this.#run('sh', ['-ec', lines]);
+  }
+
+  /** Runs lines in a shell of the node, as its root, who has `ctr`. */
+  onNode(lines: string): Promise<Outcome> {
+    const { shared } = this.kubernetes;
+    if (shared === null) throw new Error('the cluster has no node here');
+    const enter = ['--target', String(shared.nodeProcess), '--net', '--mount', '--pid', '--ipc', '--uts', '--'];
+    const environment = `CONTAINERD_ADDRESS=${shared.containerdSocket}`;
+    return this.#run('nsenter', [...enter, 'env', environment, 'sh', '-ec', lines]);
   }
 
   async helm(...args: string[]): Promise<string> {

@@ -6,6 +6,7 @@ import { runCommand } from './commands.ts';
 const API_PACKAGES = { etcd: 'etcd-server', openssl: 'openssl' };
 const NODE_PACKAGES = {
   containerd: 'containerd',
+  curl: 'curl',
   runc: 'runc',
   '/usr/lib/cni/bridge': 'containernetworking-plugins',
   iptables: 'iptables',

@@ -21,3 +21,8 @@ const NAMES: Readonly<Record<Architecture, ArchitectureNames>> = {
 export function namesOf(architecture: Architecture): ArchitectureNames {
   return NAMES[architecture];
 }
+
+/** Under which a platform looks for the image. */
+export function archiveNameOf(architecture: Architecture): string {
+  return `svc-agent-${namesOf(architecture).oci}.tar`;
+}

@@ -1,4 +1,4 @@
-export { ARCHITECTURES, type Architecture } from './architecture.ts';
+export { ARCHITECTURES, archiveNameOf, type Architecture } from './architecture.ts';
 export { bundleAgent } from './bundle.ts';
 export { readBuildStamp } from './build-stamp.ts';
 export { AGENT_NODE_FLAGS } from './node-flags.ts';

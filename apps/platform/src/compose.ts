@@ -5,6 +5,7 @@ import {
   registerHealthRoutes,
   renderEnvelopeError,
   renderNestedError,
+  renderRegistryError,
   UpgradeRouter,
   type HttpApp,
 } from '@svc/http';
@@ -107,6 +108,7 @@ async function composeInto(options: ComposeOptions, lifecycle: Lifecycle): Promi
 /** Where a contract wants another error body than the flat one of accounts and sandboxes. */
 const errorFamilies = [
   { prefix: '/v1', render: renderNestedError },
+  { prefix: '/v2', render: renderRegistryError },
   { prefix: '/api/v1/workspace', render: renderEnvelopeError },
   { prefix: '/api/v1/public', render: renderEnvelopeError },
 ] as const;

@@ -11,6 +11,8 @@ export interface DataFolderPaths {
   readonly sandboxesFolder: string;
   readonly keysFolder: string;
   readonly tlsFolder: string;
+  /** Made by `svc agent image --data`: not there before. */
+  readonly agentImagesFolder: string;
   readonly ownerFile: string;
 }
 
@@ -27,6 +29,7 @@ export function dataFolderPaths(path: string): DataFolderPaths {
     sandboxesFolder: join(folder, 'sandboxes'),
     keysFolder: join(folder, 'keys'),
     tlsFolder: join(folder, 'tls'),
+    agentImagesFolder: join(folder, 'agent-images'),
     ownerFile: join(folder, 'owner.json'),
   };
 }

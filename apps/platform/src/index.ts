@@ -1,5 +1,6 @@
 export { resetPassword, rotateKeys, setDomainBlocked } from './administration.ts';
 export { loadPlatformConfig, platformConfigSchema, type PlatformConfig } from './config.ts';
+export { dataFolderPaths } from './data-folder.ts';
 export { renderConfigurationReference } from './configuration-reference.ts';
 export { describeImageProgress, openImages, type ImageProgress, type ImageUpkeep } from './images.ts';
 export { backUp, type BackupReport } from './object-store/backup.ts';

@@ -105,7 +105,7 @@ async function openListeners(options: StartOptions, composition: Composition): P
   const { lifecycle, folder, upgrades, app, endpoints } = composition;
   const console = await createConsoleHandler({
     folder: options.consoleFolder,
-    apiPrefixes: ['/api', '/v1', '/ws', '/healthz', '/readyz', '/metrics', '/.well-known'],
+    apiPrefixes: ['/api', '/v1', '/v2', '/ws', '/healthz', '/readyz', '/metrics', '/.well-known'],
     onFault: (error) => log.error({ err: error }, 'a file of the console could not be served'),
   });
   const { tunnels } = composition.services.clusters;

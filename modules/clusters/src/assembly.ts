@@ -15,10 +15,8 @@ import { CommandReplies } from './domain/command-replies.ts';
 import { CommandRequests } from './domain/command-requests.ts';
 import { newId, type RandomBytes } from './domain/identifiers.ts';
 import { KubernetesApi } from './kubernetes/kubernetes-api.ts';
-import { installCommands } from './domain/install.ts';
 import { OutputRelays } from './domain/output-relays.ts';
-import { parseImage } from './delivery/agent-image.ts';
-import { CHART_PATH, MANIFEST_PATH } from './delivery/delivery-routes.ts';
+import type { AgentDelivery } from './delivery/agent-delivery.ts';
 import type { ReportQueue } from './domain/report-queue.ts';
 import type { RouteContext } from './http/context.ts';
 import { Maintenance } from './maintenance.ts';
@@ -42,6 +40,8 @@ export interface ClustersModuleDependencies {
   version: string;
   /** The project's folder `deploy`: chart and manifest of the agent. */
   deployFolder: string;
+  /** Where an operator puts the agent's image (`svc agent image --data`); need not exist. */
+  agentImagesFolder: string;
   /** For what comes through tunnels, which no route guards. */
   access: Access;
   audit: AuditLog;
@@ -195,10 +195,10 @@ export function createRouteContext(
   { dependencies, stores, changes, relays }: Foundation,
   { requests, dispatcher }: CommandParts,
   registry: ClusterRegistry,
+  delivery: AgentDelivery,
   stopping: AbortSignal,
 ): RouteContext {
-  const { clock, config, endpoints } = dependencies;
-  const { install } = config;
+  const { clock, config } = dependencies;
   return {
     registry,
     requests,
@@ -210,16 +210,6 @@ export function createRouteContext(
     offlineAfterMs: PROTOCOL_TIMES.heartbeatIntervalMs * PROTOCOL_TIMES.missedHeartbeats,
     maxStreams: config.max_streams,
     stopping,
-    install: (cluster, token) =>
-      installCommands({
-        clusterName: cluster.name,
-        clusterId: cluster.id,
-        token,
-        apiUrl: endpoints.publicUrl(),
-        namespace: install.namespace,
-        chart: install.chart === '' ? `${endpoints.publicUrl()}${CHART_PATH}` : install.chart,
-        manifest: install.manifest === '' ? `${endpoints.publicUrl()}${MANIFEST_PATH}` : install.manifest,
-        image: parseImage(install.image),
-      }),
+    install: (cluster, token) => delivery.commandsFor(cluster, token),
   };
 }

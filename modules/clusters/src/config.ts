@@ -64,7 +64,7 @@ export const clustersConfigSchema = Type.Object({
         default: '',
         pattern: IMAGE_PATTERN,
         description:
-          "The agent's image, `repository[:tag][@digest]`, in the install command and in the platform's manifest; the chart's when empty",
+          "The agent's image, `repository[:tag][@digest]`, in the install command and in the platform's manifest; when empty the platform's own, if nodes can pull that, else the chart's",
       }),
       namespace: Type.String({ default: 'svc-system', description: 'Namespace in the install commands' }),
     },

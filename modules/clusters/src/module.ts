@@ -14,7 +14,10 @@ import {
 } from './assembly.ts';
 import { createConnectRoute } from './channel/connect-route.ts';
 import type { SessionHandlers } from './channel/agent-session.ts';
+import { AgentDelivery } from './delivery/agent-delivery.ts';
 import { registerDeliveryRoutes } from './delivery/delivery-routes.ts';
+import { ImageSender } from './delivery/image-sender.ts';
+import { registerRegistryRoutes } from './delivery/registry-routes.ts';
 import { newId } from './domain/identifiers.ts';
 import { ReportQueue } from './domain/report-queue.ts';
 import { registerClusterRoutes } from './http/cluster-routes.ts';
@@ -58,14 +61,21 @@ export async function createClustersModule(dependencies: ClustersModuleDependenc
   const maintenance = createMaintenance(foundation, parts);
   const registry = createRegistry(foundation);
   const stopping = new AbortController();
-  const context = createRouteContext(foundation, parts, registry, stopping.signal);
+  const { agentImagesFolder: imagesFolder, endpoints, log } = dependencies;
+  const delivery = new AgentDelivery({
+    install: config.install,
+    imagesFolder,
+    publicUrl: endpoints.publicUrl,
+    log,
+  });
+  const context = createRouteContext(foundation, parts, registry, delivery, stopping.signal);
   const { clusters, tunnelStore: store } = stores;
   const rights = new HeldRights({
     setTimer: (callback, delayMs) => clock.setTimer(callback, delayMs),
     onError: (error) => onError(error, { part: 'held rights' }),
   });
   const tunnel = createTunnelParts({ dependencies, clusters, store, tunnels, rights, leaseMs: LEASE_MS, onError });
-  const { endpoints, randomBytes, access, audit } = dependencies;
+  const { randomBytes, access, audit } = dependencies;
   const api = createKubernetesApi(foundation);
   const shells = new ShellRoute({ access, audit, clusters, api, rights, clock, publicUrl: endpoints.publicUrl });
   const links: LinkRouteOptions = { context, store, randomBytes, endpoints, domain: config.tunnel.domain };
@@ -88,7 +98,7 @@ export async function createClustersModule(dependencies: ClustersModuleDependenc
     registerRoutes: async (app) => {
       await app.register(async (part) => {
         registerAll(part, { context, api }, links);
-        registerDeliveryRoutes(part, { folder: dependencies.deployFolder, image: config.install.image });
+        await registerDelivery(part, delivery, dependencies.deployFolder);
       });
     },
     registerUpgrades: (router) => {
@@ -128,6 +138,13 @@ function registerAll(app: HttpApp, kubernetes: KubernetesRouteOptions, links: Li
   registerLogRoutes(app, context);
   registerLinkRoutes(app, links);
   registerKubernetesRoutes(app, kubernetes);
+}
+
+async function registerDelivery(app: HttpApp, delivery: AgentDelivery, folder: string): Promise<void> {
+  const sender = new ImageSender();
+  registerDeliveryRoutes(app, { folder, delivery, sender });
+  // Apart, since clients of registries read errors in a form of their own.
+  await app.register(async (part) => registerRegistryRoutes(part, { images: delivery.images, sender }));
 }
 
 function addConnectRoute(

@@ -25,7 +25,13 @@ export { DEFAULT_LISTENER_LIMITS, type ListenerLimits } from './listener-limits.
 export { renderOpenApiDocument } from './openapi.ts';
 export { RateLimiter, rateLimitHeaders, type RateDecision, type RateLimit } from './rate-limit.ts';
 export type { RouteRateLimit } from './rate-limit-routes.ts';
-export { renderEnvelopeError, renderFlatError, renderNestedError, type ErrorRenderer } from './renderers.ts';
+export {
+  renderEnvelopeError,
+  renderFlatError,
+  renderNestedError,
+  renderRegistryError,
+  type ErrorRenderer,
+} from './renderers.ts';
 export { requestIdOf } from './request-id.ts';
 export { describeIssues, type ValidationFinding, type ValidationIssue } from './validation-issues.ts';
 export { refuseUpgrade, UpgradeRouter, type UpgradeRequest, type UpgradeRoute } from './upgrades.ts';

@@ -51,6 +51,22 @@ export const renderEnvelopeError: ErrorRenderer = (error, requestId) => {
   };
 };
 
+/** The codes that clients of registries know, for refusals that have names of their own here. */
+const REGISTRY_CODES: Readonly<Record<string, string>> = {
+  REPOSITORY_NOT_FOUND: 'NAME_UNKNOWN',
+  NOT_FOUND: 'NAME_UNKNOWN',
+  IMAGE_NOT_FOUND: 'MANIFEST_UNKNOWN',
+  BLOB_NOT_FOUND: 'BLOB_UNKNOWN',
+  INVALID_RANGE: 'SIZE_INVALID',
+  METHOD_NOT_ALLOWED: 'UNSUPPORTED',
+  TOO_MANY_DOWNLOADS: 'TOOMANYREQUESTS',
+};
+
+/** Registries of images (OCI distribution-spec 1.1, "Error Codes"); clients show `message`. */
+export const renderRegistryError: ErrorRenderer = ({ code, message, details }) => ({
+  errors: [{ code: Object.hasOwn(REGISTRY_CODES, code) ? REGISTRY_CODES[code] : code, message, detail: details }],
+});
+
 const text = { type: 'string' };
 const object = (properties: Record<string, unknown>, description: string): Record<string, unknown> => ({
   type: 'object',
@@ -80,6 +96,14 @@ export const ERROR_SHAPES: readonly { render: ErrorRenderer; name: string; schem
     schema: object(
       { error: object({ code: text, message: text, details }, 'What went wrong.') },
       'Errors of clusters and the agent.',
+    ),
+  },
+  {
+    render: renderRegistryError,
+    name: 'RegistryError',
+    schema: object(
+      { errors: { type: 'array', items: object({ code: text, message: text, detail: details }, 'What went wrong.') } },
+      "Errors of the registry that holds the agent's image.",
     ),
   },
   {

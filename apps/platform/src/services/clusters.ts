@@ -17,6 +17,7 @@ export async function createClustersService(context: ServiceContext): Promise<Cl
     replicaId: replicaIdOf(context.folder.path),
     version: VERSION,
     deployFolder: DEPLOY_FOLDER,
+    agentImagesFolder: context.folder.agentImagesFolder,
     access: context.access,
     audit: context.audit,
     endpoints: {

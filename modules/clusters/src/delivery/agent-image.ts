@@ -15,7 +15,16 @@ export function parseImage(reference: string): ImageReference | null {
   return repository === undefined ? null : { repository, tag, digest };
 }
 
-/** The plain manifest with another image than the one that it was rendered with. */
-export function withImage(manifest: string, reference: string): string {
-  return manifest.replaceAll(/^( *image: )"localhost\/svc-agent:[^"]*"$/gm, `$1"${reference}"`);
+/** What nodes pull from the platform itself; the version is the chart's own. */
+export function platformImage(publicUrl: string, repository: string): ImageReference {
+  return { repository: `${new URL(publicUrl).host}/${repository}`, tag: '', digest: '' };
+}
+
+/** The plain manifest with another image than the one that it was rendered with; with its own version where none is said. */
+export function withImage(manifest: string, { repository, tag, digest }: ImageReference): string {
+  const suffix = `${tag === '' ? '' : `:${tag}`}${digest === '' ? '' : `@${digest}`}`;
+  return manifest.replaceAll(
+    /^( *image: )"localhost\/svc-agent(:[^"]*)"$/gm,
+    (_line, before: string, version: string) => `${before}"${repository}${suffix === '' ? version : suffix}"`,
+  );
 }

@@ -1,27 +1,42 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { HttpApp } from '@svc/http';
+import { Type } from 'typebox';
+import { clusterErrors } from '../errors.ts';
 import { packChart } from './agent-chart.ts';
 import { withImage } from './agent-image.ts';
+import { CHART_PATH, IMAGES_PATH, MANIFEST_PATH, type AgentDelivery } from './agent-delivery.ts';
+import type { ImageArchitecture } from './agent-images.ts';
+import type { ImageSender } from './image-sender.ts';
 
 export interface DeliveryOptions {
   /** The project's folder `deploy`. */
   readonly folder: string;
-  /** The agent's image in the manifest, `repository[:tag][@digest]`; the manifest's own when empty. */
-  readonly image: string;
+  readonly delivery: AgentDelivery;
+  readonly sender: ImageSender;
 }
-
-export const CHART_PATH = '/v1/agent/svc-agent.tgz';
-export const MANIFEST_PATH = '/v1/agent/svc-agent.yaml';
 
 const tags = ['clusters'];
 const HAS_BYTES = { type: 'string', format: 'binary' };
+/** What `uname -m` says, and the names of OCI images. */
+const MACHINES: Readonly<Record<'amd64' | 'x86_64' | 'arm64' | 'aarch64', ImageArchitecture>> = {
+  amd64: 'amd64',
+  x86_64: 'amd64',
+  arm64: 'arm64',
+  aarch64: 'arm64',
+};
 
 /**
- * What installs an agent that fits this platform, for Helm and kubectl, which send no token. Nothing in it is secret or
+ * What installs an agent that fits this platform, for Helm, kubectl and nodes, which send no token. Nothing in it is secret or
  * of one workspace: the agent's own token goes another way.
  */
-export function registerDeliveryRoutes(app: HttpApp, { folder, image }: DeliveryOptions): void {
+export function registerDeliveryRoutes(app: HttpApp, options: DeliveryOptions): void {
+  addChartRoute(app, options);
+  addManifestRoute(app, options);
+  addImageRoute(app, options);
+}
+
+function addChartRoute(app: HttpApp, { folder }: DeliveryOptions): void {
   app.get(
     CHART_PATH,
     {
@@ -34,6 +49,9 @@ export function registerDeliveryRoutes(app: HttpApp, { folder, image }: Delivery
     },
     async (_request, reply) => reply.type('application/gzip').send(await packChart(join(folder, 'helm/svc-agent'))),
   );
+}
+
+function addManifestRoute(app: HttpApp, { folder, delivery }: DeliveryOptions): void {
   app.get(
     MANIFEST_PATH,
     {
@@ -46,7 +64,32 @@ export function registerDeliveryRoutes(app: HttpApp, { folder, image }: Delivery
     },
     async (_request, reply) => {
       const manifest = await readFile(join(folder, 'kubernetes/svc-agent.yaml'), 'utf8');
-      return reply.type('application/yaml').send(image === '' ? manifest : withImage(manifest, image));
+      const other = await delivery.image();
+      return reply.type('application/yaml').send(other === null ? manifest : withImage(manifest, other));
+    },
+  );
+}
+
+function addImageRoute(app: HttpApp, { delivery: { images }, sender }: DeliveryOptions): void {
+  app.get(
+    `${IMAGES_PATH}/:machine`,
+    {
+      config: { public: true },
+      schema: {
+        tags,
+        summary: "The agent's image as an archive for `ctr images import`; no credentials",
+        params: Type.Object({
+          machine: Type.Enum(['amd64', 'x86_64', 'arm64', 'aarch64'], { description: 'As uname -m says it' }),
+        }),
+        response: { 200: { description: 'The archive.', content: { 'application/x-tar': { schema: HAS_BYTES } } } },
+      },
+    },
+    async (request, reply) => {
+      const architecture = MACHINES[request.params.machine];
+      const archive = await images.archive(architecture);
+      if (archive !== null) return sender.send(request, reply, archive, 'application/x-tar');
+      const reason = 'svc agent image --data FOLDER on its machine makes one';
+      throw clusterErrors.IMAGE_NOT_FOUND({ details: { reference: architecture, reason } });
     },
   );
 }

@@ -6,7 +6,7 @@ import { temporaryFolder } from '@svc/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startRig, testConfig, type Rig } from '../testing/rig.ts';
 import { parseImage } from './agent-image.ts';
-import { CHART_PATH, MANIFEST_PATH } from './delivery-routes.ts';
+import { CHART_PATH, MANIFEST_PATH } from './agent-delivery.ts';
 
 const CHART = fileURLToPath(new URL('../../../../deploy/helm/svc-agent', import.meta.url));
 const IMAGE = 'registry.example:5000/team/svc-agent:1.2';

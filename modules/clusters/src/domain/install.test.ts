@@ -11,6 +11,7 @@ const OPTIONS: InstallOptions = {
   chart: 'deploy/helm/svc-agent',
   manifest: 'deploy/kubernetes/svc-agent.yaml',
   image: null,
+  imported: null,
 };
 
 /** What a shell makes of a command: one line for each word that Helm or kubectl is called with. */

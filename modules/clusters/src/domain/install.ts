@@ -13,11 +13,17 @@ export interface InstallOptions {
   manifest: string;
   /** Null: the chart's own. */
   image: ImageReference | null;
+  /** Where nodes take the image from beforehand, by what `uname -m` says; null: they pull it. */
+  imported: { url: string; available: boolean } | null;
 }
 
 export interface InstallCommands {
   helm: string;
   kubectl: string;
+  /** Gives the agent that runs already its new token. */
+  secret: string;
+  /** To be run on each node before; null where nodes pull the image. */
+  image: { command: string; available: boolean } | null;
 }
 
 const SECRET_NAME = 'svc-agent-config';
@@ -29,7 +35,7 @@ const MANIFEST_NAMESPACE = 'svc-system';
  * process list and in Helm's stored values.
  */
 export function installCommands(options: InstallOptions): InstallCommands {
-  const { clusterName, clusterId, apiUrl, namespace, chart, manifest, image } = options;
+  const { clusterName, clusterId, apiUrl, namespace, chart, manifest, image, imported } = options;
   const secret = `kubectl apply -f - <<'EOF'\n${documents(options)}EOF`;
   const helm = [
     `helm upgrade --install svc-agent ${shellWord(chart)}`,
@@ -46,12 +52,22 @@ export function installCommands(options: InstallOptions): InstallCommands {
       ? []
       : [`kubectl set subject clusterrolebinding svc-agent --serviceaccount=${namespace}:svc-agent`]),
   ].join('\n');
-  return { helm: `${secret}\n${helm}\n`, kubectl: `${secret}\n${kubectl}\n` };
+  return {
+    helm: `${secret}\n${helm}\n`,
+    kubectl: `${secret}\n${kubectl}\n`,
+    secret: `${secret}\n`,
+    image: imported === null ? null : { command: importCommand(imported.url), available: imported.available },
+  };
 }
 
 function imageValues(image: ImageReference | null): string[] {
   const given = Object.entries(image ?? {}).filter(([, value]) => value !== '');
   return given.map(([name, value]) => helmValue(`image.${name}`, String(value)));
+}
+
+/** Straight into the namespace of containerd that the kubelet uses. */
+function importCommand(url: string): string {
+  return `curl -fsSL ${shellWord(url)}/"$(uname -m)" | ctr -n k8s.io images import -\n`;
 }
 
 /** As text, whatever it looks like: `--set` makes a number of a cluster that is called 2026. Commas separate values. */

@@ -9,7 +9,15 @@ import { clusterParams, nextCursor, pageQuery, scopeQuery } from './parameters.t
 import { clusterSchema, heartbeatPointSchema, viewCluster, viewHeartbeat } from './views.ts';
 
 const tags = ['clusters'];
-const installSchema = Type.Object({ helm: Type.String(), kubectl: Type.String() });
+const installSchema = Type.Object({
+  helm: Type.String(),
+  kubectl: Type.String(),
+  secret: Type.String({ description: 'Only the token: what an agent that runs already needs of a new one' }),
+  image: Type.Union([Type.Object({ command: Type.String(), available: Type.Boolean() }), Type.Null()], {
+    description:
+      "For each node first, where nodes cannot pull the agent's image; available: whether the platform has one to give",
+  }),
+});
 const tokenFields = {
   token: Type.String({ description: 'The token of the agent; shown this once' }),
   install: installSchema,
@@ -48,7 +56,9 @@ function addCreateRoute(app: HttpApp, context: RouteContext): void {
         request.body.name,
         principalOf(request).name,
       );
-      return reply.status(201).send({ ...view(cluster, context), token, install: context.install(cluster, token) });
+      return reply
+        .status(201)
+        .send({ ...view(cluster, context), token, install: await context.install(cluster, token) });
     },
   );
 }
@@ -134,7 +144,7 @@ function addTokenRoute(app: HttpApp, context: RouteContext): void {
       // A call without a body arrives as null or undefined, depending on its content type.
       const overlapMs = (request.body?.overlap_seconds ?? 0) * 1000;
       const token = await context.registry.rotateToken(cluster, overlapMs);
-      return { id: cluster.id, name: cluster.name, token, install: context.install(cluster, token) };
+      return { id: cluster.id, name: cluster.name, token, install: await context.install(cluster, token) };
     },
   );
 }

@@ -30,7 +30,7 @@ export interface RouteContext {
   maxStreams: number;
   /** Aborts when the module stops: streams and waiting calls end. */
   stopping: AbortSignal;
-  install: (cluster: Cluster, token: string) => InstallCommands;
+  install: (cluster: Cluster, token: string) => Promise<InstallCommands>;
 }
 
 interface ClusterRequest extends FastifyRequest {

@@ -26,6 +26,8 @@ export interface RigOptions {
   clock?: Clock;
   config?: Partial<ClustersConfig>;
   publicUrl?: string;
+  /** Where images of the agent lie. */
+  agentImagesFolder?: string;
 }
 
 export interface Answer {
@@ -158,6 +160,7 @@ async function run(
     replicaId: 'replica-1',
     version: '1.2.3',
     deployFolder: fileURLToPath(new URL('../../../../deploy', import.meta.url)),
+    agentImagesFolder: options.agentImagesFolder ?? '/nonexistent',
     access,
     audit,
     endpoints: {

@@ -2700,6 +2700,13 @@ export interface ClusterOperations {
       "install": {
         "helm": string;
         "kubectl": string;
+        /** Only the token: what an agent that runs already needs of a new one */
+        "secret": string;
+        /** For each node first, where nodes cannot pull the agent's image; available: whether the platform has one to give */
+        "image": {
+          "command": string;
+          "available": boolean;
+        } | null;
       };
     };
   };
@@ -3287,6 +3294,13 @@ export interface ClusterOperations {
       "install": {
         "helm": string;
         "kubectl": string;
+        /** Only the token: what an agent that runs already needs of a new one */
+        "secret": string;
+        /** For each node first, where nodes cannot pull the agent's image; available: whether the platform has one to give */
+        "image": {
+          "command": string;
+          "available": boolean;
+        } | null;
       };
     };
   };

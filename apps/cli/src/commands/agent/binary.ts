@@ -1,17 +1,22 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { renderBytes } from '../../client/output.ts';
-import { buildCommand, built, CACHE_FOLDER, PROJECT_ROOT, type BuildFlags } from './build-options.ts';
+import { buildCommand, built, CACHE_FOLDER, OWN_ARCHITECTURE, PROJECT_ROOT, type BuildFlags } from './build-options.ts';
+
+interface BinaryFlags extends BuildFlags {
+  output: string;
+}
 
 /** `svc agent binary --output FILE`: the agent as one program for Linux. */
 export function registerAgentBinary(agent: Command): void {
-  buildCommand(agent, 'binary', 'write the agent as one program that needs no Node').action(
-    async (flags: BuildFlags) => {
+  buildCommand(agent, 'binary', 'write the agent as one program that needs no Node')
+    .requiredOption('--output <file>', 'file to write')
+    .action(async (flags: BinaryFlags) => {
       const { buildBinary } = await import('@svc/agent/build');
       const output = resolve(flags.output);
-      const options = { root: PROJECT_ROOT, architecture: flags.arch, output, cacheFolder: CACHE_FOLDER };
+      const architecture = flags.arch ?? OWN_ARCHITECTURE;
+      const options = { root: PROJECT_ROOT, architecture, output, cacheFolder: CACHE_FOLDER };
       const { sizeBytes } = await built(() => buildBinary(options));
-      process.stdout.write(`${output} (${flags.arch}, ${renderBytes(sizeBytes)})\n`);
-    },
-  );
+      process.stdout.write(`${output} (${architecture}, ${renderBytes(sizeBytes)})\n`);
+    });
 }

@@ -4,8 +4,7 @@ import { Option, type Command } from 'commander';
 import { CommandFailure } from '../../client/command-failure.ts';
 
 export interface BuildFlags {
-  arch: 'x64' | 'arm64';
-  output: string;
+  arch?: 'x64' | 'arm64';
 }
 
 /** The checkout that this command runs from: what is built. */
@@ -13,14 +12,15 @@ export const PROJECT_ROOT = fileURLToPath(new URL('../../../../../', import.meta
 /** Beside the launcher's own Node. */
 export const CACHE_FOLDER = resolve(PROJECT_ROOT, '.cache');
 
-/** `--arch` and `--output`, which both builds have. */
+/** The processor of this machine. */
+export const OWN_ARCHITECTURE = process.arch === 'arm64' ? 'arm64' : 'x64';
+
+/** `--arch`, which both builds have. */
 export function buildCommand(agent: Command, name: string, description: string): Command {
-  const own = process.arch === 'arm64' ? 'arm64' : 'x64';
   return agent
     .command(name)
     .description(description)
-    .addOption(new Option('--arch <architecture>', 'processor that it is for').choices(['x64', 'arm64']).default(own))
-    .requiredOption('--output <file>', 'file to write');
+    .addOption(new Option('--arch <architecture>', 'processor that it is for').choices(['x64', 'arm64']));
 }
 
 /** What a build lacks (a program, a package, the network) is the user's to give: one line with its cause, no stack. */

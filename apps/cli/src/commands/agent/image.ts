@@ -1,27 +1,53 @@
-import { resolve } from 'node:path';
-import type { Command } from 'commander';
+import { mkdir } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { Option, type Command } from 'commander';
+import { usageFailure } from '../../client/command-failure.ts';
 import { renderBytes } from '../../client/output.ts';
-import { buildCommand, built, CACHE_FOLDER, PROJECT_ROOT, type BuildFlags } from './build-options.ts';
+import { buildCommand, built, CACHE_FOLDER, OWN_ARCHITECTURE, PROJECT_ROOT, type BuildFlags } from './build-options.ts';
 
 interface ImageFlags extends BuildFlags {
+  output?: string;
+  data?: string;
   name?: string;
   packages?: string;
 }
 
-/** `svc agent image --output FILE`: an archive for `docker load`, `ctr images import` and `skopeo copy oci-archive:…`. */
+interface Target {
+  architecture: 'x64' | 'arm64';
+  output: string;
+}
+
+/**
+ * `svc agent image`: an archive for `docker load`, `ctr images import` and `skopeo copy oci-archive:…`; with `--data` there
+ * where the platform of that folder serves it from, for every processor.
+ */
 export function registerAgentImage(agent: Command): void {
   buildCommand(agent, 'image', "write the agent's container image as an archive; needs no engine")
+    .addOption(new Option('--output <file>', 'file to write').conflicts('data'))
+    .option('--data <folder>', 'of a platform on this machine: it serves the image from then on, running or not')
     .option('--name <name:tag>', 'name of the image (default localhost/svc-agent:VERSION)')
     .option('--packages <folder>', "take Debian's packages from here instead of its archive")
     .action(async (flags: ImageFlags) => {
       const { buildImage } = await import('@svc/agent/build');
-      const output = resolve(flags.output);
       const packagesFolder = flags.packages === undefined ? undefined : resolve(flags.packages);
-      const { arch: architecture, name } = flags;
-      const options = { root: PROJECT_ROOT, architecture, output, name, packagesFolder, cacheFolder: CACHE_FOLDER };
-      const image = await built(() => buildImage(options));
-      process.stdout.write(
-        `${image.name} ${image.digest}\n${output} (${architecture}, ${renderBytes(image.sizeBytes)})\n`,
-      );
+      const shared = { root: PROJECT_ROOT, name: flags.name, packagesFolder, cacheFolder: CACHE_FOLDER };
+      for (const target of await targetsOf(flags)) {
+        const image = await built(() => buildImage({ ...shared, ...target }));
+        const size = renderBytes(image.sizeBytes);
+        process.stdout.write(`${image.name} ${image.digest}\n${target.output} (${target.architecture}, ${size})\n`);
+      }
     });
+}
+
+async function targetsOf({ arch, output, data }: ImageFlags): Promise<Target[]> {
+  if (output !== undefined) return [{ architecture: arch ?? OWN_ARCHITECTURE, output: resolve(output) }];
+  if (data === undefined) throw usageFailure('--output FILE or --data FOLDER is wanted');
+  const [{ dataFolderPaths }, { ARCHITECTURES, archiveNameOf }] = await Promise.all([
+    import('@svc/platform'),
+    import('@svc/agent/build'),
+  ]);
+  const { agentImagesFolder } = dataFolderPaths(data);
+  await mkdir(agentImagesFolder, { recursive: true });
+  const architectures = arch === undefined ? ARCHITECTURES : [arch];
+  return architectures.map((each) => ({ architecture: each, output: join(agentImagesFolder, archiveNameOf(each)) }));
 }

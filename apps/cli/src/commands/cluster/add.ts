@@ -1,8 +1,11 @@
-import type { CreatedCluster, RotatedToken } from '@svc/sdk';
+import type { CreatedCluster } from '@svc/sdk';
 import type { Command } from 'commander';
 import type { ConnectionFlags } from '../../client/connection.ts';
 import { addConnectionOptions } from '../../client/session.ts';
 import { withClusters } from './with-clusters.ts';
+
+/** With the platform's own data folder. */
+const IMAGE_COMMAND = 'svc agent image --data FOLDER';
 
 export function registerClusterAdd(parent: Command): void {
   addConnectionOptions(parent.command('add'))
@@ -11,19 +14,31 @@ export function registerClusterAdd(parent: Command): void {
     .action((name: string, flags: ConnectionFlags) =>
       withClusters(flags, async ({ clusters, output, signal }) => {
         const created = await clusters.create(name, { signal });
-        output.answer(created, [`Registered ${created.name} (${created.id})`, ...tokenLines(created)]);
+        output.answer(created, [
+          `Registered ${created.name} (${created.id})`,
+          tokenLine(created.token),
+          '',
+          ...installLines(created.install),
+        ]);
       }),
     );
 }
 
-export function tokenLines({ token, install }: CreatedCluster | RotatedToken): string[] {
+export function tokenLine(token: string): string {
+  return `Token of its agent, shown this once: ${token}`;
+}
+
+export function installLines({ image, helm, kubectl }: CreatedCluster['install']): string[] {
+  return [...imageLines(image), 'With Helm:', helm, 'With kubectl:', kubectl];
+}
+
+function imageLines(image: CreatedCluster['install']['image']): string[] {
+  if (image === null) return [];
   return [
-    `Token of its agent, shown this once: ${token}`,
-    '',
-    'With Helm:',
-    install.helm,
-    '',
-    'With kubectl:',
-    install.kubectl,
+    ...(image.available
+      ? []
+      : ["The platform has no image of the agent to give; first, on the platform's machine:", IMAGE_COMMAND, '']),
+    "The agent's image, first on each node (with k3s: k3s ctr instead of ctr):",
+    image.command,
   ];
 }

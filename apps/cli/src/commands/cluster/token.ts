@@ -1,12 +1,19 @@
+import type { RotatedToken } from '@svc/sdk';
 import type { Command } from 'commander';
 import type { ConnectionFlags } from '../../client/connection.ts';
 import { readDurationMs } from '../../client/key-request.ts';
 import { addConnectionOptions } from '../../client/session.ts';
-import { tokenLines } from './add.ts';
+import { installLines, tokenLine } from './add.ts';
 import { withClusters } from './with-clusters.ts';
 
 interface TokenFlags extends ConnectionFlags {
   overlap: string;
+  install?: true;
+}
+
+/** Not the whole installation: run again, that would set the chart's values back to those of the first day. */
+function handOverLines({ install }: RotatedToken): string[] {
+  return ['To the agent that runs; it reads it within a minute or two, without a restart:', install.secret];
 }
 
 export function registerClusterToken(parent: Command): void {
@@ -14,11 +21,16 @@ export function registerClusterToken(parent: Command): void {
     .description('make a new token of the agent; the older one ends')
     .argument('<cluster>', 'name or id')
     .option('--overlap <time>', 'the older one lives on for so long, a day at most', '0')
+    .option('--install', 'print how to install the agent anew, not only what hands the token to one that runs')
     .action((name: string, flags: TokenFlags) =>
       withClusters(flags, async ({ clusters, output, signal }) => {
         const overlapSeconds = Math.ceil(readDurationMs(flags.overlap) / 1000);
         const rotated = await clusters.of(name).rotateToken({ overlapSeconds, signal });
-        output.answer(rotated, tokenLines(rotated));
+        output.answer(rotated, [
+          tokenLine(rotated.token),
+          '',
+          ...(flags.install === undefined ? handOverLines(rotated) : installLines(rotated.install)),
+        ]);
       }),
     );
 }

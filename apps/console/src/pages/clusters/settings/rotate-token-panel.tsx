@@ -5,10 +5,12 @@ import { useState } from 'react';
 import { useClusters } from '../../../api/clusters.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Dialog, DialogActions } from '../../../ui/dialog.tsx';
+import { CodeBlock } from '../../../ui/code-block.tsx';
+import { CopyField } from '../../../ui/copy-field.tsx';
+import { FieldStack } from '../../../ui/field.tsx';
 import { FormError } from '../../../ui/form-error.tsx';
 import { ActionPanel } from '../../../ui/page.tsx';
 import { Select } from '../../../ui/select.tsx';
-import { InstallSteps } from '../add/install-steps.tsx';
 
 export function RotateTokenPanel({ cluster }: { cluster: ClusterInfo }) {
   const [open, setOpen] = useState(false);
@@ -21,7 +23,7 @@ export function RotateTokenPanel({ cluster }: { cluster: ClusterInfo }) {
     <>
       <ActionPanel
         title="Token of the agent"
-        description="A new one, with new install commands. The older one ends at once or after a while."
+        description="A new one, with the command that hands it over. The older one ends at once or after a while."
         action={
           <Button icon={<KeyRound size={15} />} onClick={() => setOpen(true)}>
             Rotate the token
@@ -37,14 +39,17 @@ export function RotateTokenPanel({ cluster }: { cluster: ClusterInfo }) {
         description={
           issued === null
             ? 'An agent whose token has ended cannot connect until it is given the new one.'
-            : 'It is shown this once. Run the commands again, or change the Secret of the agent.'
+            : 'It is shown this once. The command changes the Secret; an agent that runs reads it without a restart.'
         }
       >
         {issued === null ? (
           <RotateForm cluster={cluster} onIssued={setIssued} onCancel={close} />
         ) : (
           <>
-            <InstallSteps issued={issued} />
+            <FieldStack>
+              <CopyField label="Token of the agent" value={issued.token} />
+              <CodeBlock label="command for its Secret" text={issued.install.secret.trimEnd()} />
+            </FieldStack>
             <DialogActions>
               <Button variant="primary" onClick={close}>
                 Done

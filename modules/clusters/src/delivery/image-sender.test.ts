@@ -1,0 +1,40 @@
+import { open, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { AddressInfo } from 'node:net';
+import { temporaryFolder } from '@svc/testing';
+import Fastify from 'fastify';
+import { expect, it } from 'vitest';
+import { ImageSender } from './image-sender.ts';
+
+/** More than sockets and buffers hold, so that a download that nobody reads stays open. */
+const SIZE_BYTES = 64 * 1024 * 1024;
+
+it('sends to no more callers at once than it may, and to the next when one has gone', async () => {
+  await using folder = await temporaryFolder();
+  const file = join(folder.path, 'layer');
+  await writeFile(file, Buffer.alloc(SIZE_BYTES));
+  const sender = new ImageSender(2);
+  const app = Fastify();
+  app.get('/', async (request, reply) => {
+    const handle = await open(file);
+    return sender.send(request, reply, { handle, offset: 0, sizeBytes: SIZE_BYTES }, 'application/octet-stream');
+  });
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  try {
+    const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}/`; // a TCP listener
+    const gone = new AbortController();
+    const held = new AbortController();
+    const statusOf = async (signal: AbortSignal): Promise<number> => (await fetch(url, { signal })).status;
+    expect([await statusOf(gone.signal), await statusOf(held.signal)]).toEqual([200, 200]);
+    const refused = await fetch(url);
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '5']);
+    await refused.body?.cancel();
+    expect((await fetch(url, { method: 'HEAD' })).status).toBe(200); // holds no place
+    gone.abort();
+    await expect.poll(() => statusOf(held.signal), { timeout: 60_000 }).toBe(200);
+    held.abort();
+  } finally {
+    app.server.closeAllConnections();
+    await app.close();
+  }
+});
