@@ -60,12 +60,14 @@ describe('a reflector', () => {
   let errors: unknown[];
   let abort: AbortController;
   let reached: string[];
+  let pauses: number[];
   let reflector: Reflector<string>;
   beforeEach(() => {
     server = new PlayedServer();
     told = [];
     errors = [];
     reached = [];
+    pauses = [];
     abort = new AbortController();
     reflector = reflect();
     server.lists = [[object('a', '1'), object('b', '2')]];
@@ -91,7 +93,10 @@ describe('a reflector', () => {
         synced: () => told.push('synced'),
       },
       random: () => 0.5,
-      pause: () => Promise.resolve(),
+      pause: (delayMs) => {
+        pauses.push(delayMs);
+        return Promise.resolve();
+      },
       onError: (error) => errors.push(error),
     });
   }
@@ -168,5 +173,23 @@ describe('a reflector', () => {
     await server.say(new KubernetesStatusError({ status: 410, reason: 'Expired', message: 'too old' }));
     await waitFor(() => reached.length === 4);
     expect(reached).toEqual(['10', '40', '', '10']);
+  });
+
+  it('pauses, longer and longer, before it lists for a version that expires each time', async () => {
+    const expired = new KubernetesStatusError({ status: 410, reason: 'Expired', message: 'too old' });
+    for (let round = 0; round < 4; round += 1) await server.say(expired);
+    expect(pauses).toEqual([375, 750, 1500]);
+    await server.say({ type: 'BOOKMARK', resourceVersion: '40' });
+    await server.say(expired);
+    expect(pauses).toHaveLength(3);
+    expect(errors).toEqual([]);
+  });
+
+  it('pauses before it watches again where each watch ends at once', async () => {
+    for (let round = 0; round < 9; round += 1) await server.say(null);
+    expect(pauses).toEqual([375, 750, 1500, 3000, 6000, 12_000, 22_500, 22_500]);
+    await server.say({ type: 'BOOKMARK', resourceVersion: '40' });
+    await server.say(null);
+    expect(pauses).toHaveLength(8);
   });
 });

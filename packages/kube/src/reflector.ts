@@ -68,6 +68,8 @@ export class Reflector<Kept> {
   /** Version of an earlier process that was not compared with the server's yet. */
   #resumed: string | null = null;
   #retryMs = FIRST_RETRY_MS;
+  /** Watches in a row that told nothing: they ended at once, or their version had expired already. */
+  #inVain = 0;
 
   constructor(options: ReflectorOptions<Kept>) {
     this.#options = options;
@@ -97,20 +99,35 @@ export class Reflector<Kept> {
     while (!signal.aborted) {
       try {
         await this.#resume(signal);
+        this.#inVain += 1;
         await this.#watch(this.#version ?? (await this.#list(signal)), signal);
+        await this.#pauseInVain(signal);
       } catch (error) {
         if (signal.aborted) return;
         if (isStatusError(error, 410)) {
           this.#version = null;
           this.#options.follower.reached?.('');
+          await this.#pauseInVain(signal);
           continue;
         }
+        this.#inVain = 0; // this has a pause of its own
         const retryMs = (isHopeless(error) ? HOPELESS_RETRY_MS : this.#retryMs) * (0.5 + random() / 2);
         this.#retryMs = Math.min(this.#retryMs * 2, LONGEST_RETRY_MS);
         onError(error, retryMs);
         await pause(retryMs, signal);
       }
     }
+  }
+
+  /**
+   * One watch in vain is ordinary. A cluster that changes faster than its list is read expires each version at once, and a
+   * proxy may end each answer: then every round costs the server a list or a connection, and must not follow the other.
+   */
+  async #pauseInVain(signal: AbortSignal): Promise<void> {
+    const { pause, random } = this.#options;
+    if (this.#inVain < 2) return;
+    const delayMs = Math.min(FIRST_RETRY_MS * 2 ** (this.#inVain - 2), LONGEST_RETRY_MS);
+    await pause(delayMs * (0.5 + random() / 2), signal);
   }
 
   /**
@@ -160,6 +177,7 @@ export class Reflector<Kept> {
     const watch = client.watch(kind, { ...this.#selection(), resourceVersion: from, timeoutSeconds, signal });
     for await (const event of watch) {
       this.#retryMs = FIRST_RETRY_MS;
+      this.#inVain = 0;
       if (event.type === 'BOOKMARK') {
         this.#version = event.resourceVersion;
         this.#options.follower.reached?.(event.resourceVersion);
