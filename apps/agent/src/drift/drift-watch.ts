@@ -153,7 +153,10 @@ export class DriftWatch {
       follower: {
         seen: (object) => this.#seen({ ...object, apiVersion, kind }),
         gone: ({ identity, resourceVersion }, sight) => this.#judge(identity, null, sight.version ?? resourceVersion),
-        reached: () => limitations.clear(feature),
+        reached: (version) => {
+          limitations.clear(feature);
+          if (version !== '') failed = false; // the next failure is news again
+        },
         synced: () => this.#judgeAll(),
       },
       pause: (delayMs, signal) => pause(clock, delayMs, signal),

@@ -146,6 +146,10 @@ export class ClusterEvents {
         reached: (version) => {
           limitations.clear(feature);
           state.reached(name, version);
+          // The next failure is news again.
+          if (version !== '' && this.#failing.delete(name)) {
+            log.info({ kind: kind.kind, namespace }, 'a kind is watched again');
+          }
         },
         synced: () => log.info({ kind: kind.kind, namespace }, 'a kind is watched'),
       },
