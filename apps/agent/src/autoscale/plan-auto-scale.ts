@@ -6,7 +6,7 @@ import { autoScaleWish, containersWithoutRequests, type AutoScaleWish } from './
 import { metricsAreServed } from './possibility.ts';
 
 export interface AutoScaleRequest {
-  client: KubeClient;
+  client: Pick<KubeClient, 'get' | 'list' | 'raw'>;
   planned: readonly PlannedObject[];
   projectId: string;
   keyPrefix: string;
@@ -43,9 +43,10 @@ export async function planAutoScale(request: AutoScaleRequest): Promise<AutoScal
   }
   faults.assertNone();
   const plan: AutoScalePlan = { planned: [], skipped: [] };
+  const known = autoscalersOf(request);
   for (const each of planned) {
     const wish = wishes.get(each);
-    const looked = wish === undefined ? await lookForOld(request, each) : await look(request, each);
+    const looked = wish === undefined ? await lookForOld(request, known, each) : await look(request, known, each);
     if (wish === undefined) {
       // Its autoscaler goes with this deploy: the replicas of the manifest count again.
       plan.planned.push(looked.own === null ? each : { ...each, takesReplicas: true });
@@ -76,10 +77,31 @@ interface Look {
 
 const NOTHING: Look = { live: null, own: null, foreign: null, ownsReplicas: false };
 
-async function lookForOld(request: AutoScaleRequest, { object }: PlannedObject): Promise<Look> {
+/** The autoscalers of a namespace, listed once for all workloads of a manifest. */
+type KnownAutoscalers = (namespace: string) => Promise<readonly KubeObject[]>;
+
+function autoscalersOf({ client, signal }: AutoScaleRequest): KnownAutoscalers {
+  const listed = new Map<string, Promise<readonly KubeObject[]>>();
+  const list = async (namespace: string): Promise<readonly KubeObject[]> => {
+    const found: KubeObject[] = [];
+    for await (const page of client.list(AUTOSCALER, { namespace, signal })) found.push(...page.items);
+    return found;
+  };
+  return (namespace) => {
+    const known = listed.get(namespace) ?? list(namespace);
+    listed.set(namespace, known);
+    return known;
+  };
+}
+
+async function lookForOld(
+  request: AutoScaleRequest,
+  known: KnownAutoscalers,
+  { object }: PlannedObject,
+): Promise<Look> {
   if (object.kind !== 'Deployment' && object.kind !== 'StatefulSet') return NOTHING;
   try {
-    return await lookAtAutoscalers(request, object, null);
+    return await lookAtAutoscalers(request, known, object, null);
   } catch (error) {
     request.signal.throwIfAborted();
     if (isStatusError(error)) return NOTHING; // an agent that may not read autoscalers never made one
@@ -87,27 +109,25 @@ async function lookForOld(request: AutoScaleRequest, { object }: PlannedObject):
   }
 }
 
-async function look(request: AutoScaleRequest, { object }: PlannedObject): Promise<Look> {
+async function look(request: AutoScaleRequest, known: KnownAutoscalers, { object }: PlannedObject): Promise<Look> {
   const live = await request.client.get(referenceOf(object), request.signal);
-  return lookAtAutoscalers(request, object, live);
+  return lookAtAutoscalers(request, known, object, live);
 }
 
 async function lookAtAutoscalers(
-  { client, keyPrefix, projectId, fieldManager, signal }: AutoScaleRequest,
+  { keyPrefix, projectId, fieldManager }: AutoScaleRequest,
+  known: KnownAutoscalers,
   object: KubeObject,
   live: KubeObject | null,
 ): Promise<Look> {
   const found: Look = { live, own: null, foreign: null, ownsReplicas: ownsReplicas(live, fieldManager) };
-  const { namespace = '' } = object.metadata;
-  for await (const page of client.list(AUTOSCALER, { namespace, signal })) {
-    for (const autoscaler of page.items) {
-      const target = fieldAt(autoscaler, 'spec', 'scaleTargetRef');
-      if (fieldAt(target, 'kind') !== object.kind || fieldAt(target, 'name') !== object.metadata.name) continue;
-      const { labels = {} } = autoscaler.metadata;
-      const ours = labels[`${keyPrefix}/auto-scale`] === 'true' && labels[`${keyPrefix}/project`] === projectId;
-      if (ours) found.own = autoscaler;
-      else found.foreign = autoscaler;
-    }
+  for (const autoscaler of await known(object.metadata.namespace ?? '')) {
+    const target = fieldAt(autoscaler, 'spec', 'scaleTargetRef');
+    if (fieldAt(target, 'kind') !== object.kind || fieldAt(target, 'name') !== object.metadata.name) continue;
+    const { labels = {} } = autoscaler.metadata;
+    const ours = labels[`${keyPrefix}/auto-scale`] === 'true' && labels[`${keyPrefix}/project`] === projectId;
+    if (ours) found.own = autoscaler;
+    else found.foreign = autoscaler;
   }
   return found;
 }
