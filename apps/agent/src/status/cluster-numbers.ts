@@ -9,6 +9,7 @@ import {
 } from '@svc/kube';
 import { parseQuantity } from '@svc/kube/values';
 import type { ClusterStatus, Heartbeat } from '@svc/protocol';
+import { usageFromKubelets } from './kubelet-usage.ts';
 import type { LimitedPart, Limitations } from './limitations.ts';
 import { usageOfNamespaces } from './namespace-usage.ts';
 import type { Usage, UsageOf } from './usage.ts';
@@ -172,34 +173,6 @@ async function usageFromMetrics(client: KubeClient, signal: AbortSignal): Promis
     signal.throwIfAborted();
     return null; // not installed, not ready or not permitted: the kubelets are asked instead
   }
-}
-
-/** Each kubelet's own summary, through the API server; null when none of them tells. */
-async function usageFromKubelets(
-  client: KubeClient,
-  names: readonly string[],
-  signal: AbortSignal,
-): Promise<Usage | null> {
-  const usage: Usage = { cpu: 0, memory: 0 };
-  let told = 0;
-  for (const name of names) {
-    try {
-      const summary = await client.raw(
-        `/api/v1/nodes/${encodeURIComponent(name)}/proxy/stats/summary?only_cpu_and_memory=true`,
-        signal,
-      );
-      const nanoCores = fieldAt(summary, 'node', 'cpu', 'usageNanoCores');
-      const bytes = fieldAt(summary, 'node', 'memory', 'workingSetBytes');
-      if (typeof nanoCores !== 'number' || typeof bytes !== 'number') continue;
-      told += 1;
-      usage.cpu += nanoCores / 1e9;
-      usage.memory += bytes;
-    } catch (error) {
-      signal.throwIfAborted();
-      if (isStatusError(error, 403)) return null; // the other nodes would say the same
-    }
-  }
-  return told === 0 ? null : usage;
 }
 
 async function countRunningPods({ client, namespaces }: ClusterNumbersOptions, signal: AbortSignal): Promise<number> {

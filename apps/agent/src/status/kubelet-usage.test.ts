@@ -1,0 +1,55 @@
+import { KubernetesStatusError } from '@svc/kube';
+import { describe, expect, it } from 'vitest';
+import { usageFromKubelets } from './kubelet-usage.ts';
+
+const SUMMARY = { node: { cpu: { usageNanoCores: 500_000_000 }, memory: { workingSetBytes: 1024 } } };
+
+/** As a proxied kubelet on a node that died: nothing comes until the caller gives up. */
+function silence(signal: AbortSignal | undefined): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    signal?.addEventListener('abort', () => reject(new Error('given up')), { once: true });
+    if (signal?.aborted === true) reject(new Error('given up'));
+  });
+}
+
+function nodeOf(path: string): string {
+  return path.split('/')[4] ?? '';
+}
+
+describe('usage by the kubelets', () => {
+  const { signal } = new AbortController();
+
+  it('is the sum of all nodes', async () => {
+    const client = { raw: () => Promise.resolve(SUMMARY) };
+    const names = Array.from({ length: 20 }, (_, index) => `node-${index}`);
+    expect(await usageFromKubelets(client, names, signal)).toEqual({ cpu: 10, memory: 20_480 });
+  });
+
+  it('is that of the nodes that live, though many do not answer', async () => {
+    const names = ['alive-1', ...Array.from({ length: 7 }, (_, index) => `dead-${index}`), 'alive-2', 'alive-3'];
+    const client = {
+      raw: (path: string, given?: AbortSignal) =>
+        nodeOf(path).startsWith('dead') ? silence(given) : Promise.resolve(SUMMARY),
+    };
+    expect(await usageFromKubelets(client, names, signal, 50)).toEqual({ cpu: 1.5, memory: 3072 });
+  });
+
+  it('is not known without the right to ask, and asks no further', async () => {
+    let asked = 0;
+    const refusal = new KubernetesStatusError({ status: 403, reason: 'Forbidden', message: 'no' });
+    const raw = (): Promise<never> => {
+      asked += 1;
+      return Promise.reject(refusal);
+    };
+    const names = Array.from({ length: 100 }, (_, index) => `node-${index}`);
+    expect(await usageFromKubelets({ raw }, names, signal)).toBeNull();
+    expect(asked).toBeLessThan(20);
+  });
+
+  it('ends with the agent', async () => {
+    const stop = new AbortController();
+    const asked = usageFromKubelets({ raw: (_path, given) => silence(given) }, ['node'], stop.signal);
+    stop.abort(new Error('the agent stops'));
+    await expect(asked).rejects.toThrow('the agent stops');
+  });
+});
