@@ -32,7 +32,12 @@ export function recordsAt(value: unknown, ...path: readonly string[]): Record<st
   return Array.isArray(found) ? found.filter(isRecord) : [];
 }
 
+/** The condition of this type in the object's status. */
+export function conditionOf(object: unknown, type: string): Record<string, unknown> | undefined {
+  return recordsAt(object, 'status', 'conditions').find((each) => each['type'] === type);
+}
+
 /** Whether the object's status has this condition, and it is true. */
 export function hasCondition(object: unknown, type: string): boolean {
-  return recordsAt(object, 'status', 'conditions').some((each) => each['type'] === type && each['status'] === 'True');
+  return conditionOf(object, type)?.['status'] === 'True';
 }

@@ -3,6 +3,7 @@ import { dirname, resolve } from 'node:path';
 import { parse } from 'yaml';
 import type { ClusterAccess, TokenSource } from './access.ts';
 import { kubeErrors } from './errors.ts';
+import { isRecord } from './fields.ts';
 import { fileToken, staticToken } from './token-source.ts';
 
 type Fields = Record<string, unknown>;
@@ -47,15 +48,15 @@ async function readConfig(path: string): Promise<Fields> {
   } catch (cause) {
     throw kubeErrors.KUBECONFIG_INVALID({ details: { reason: 'it cannot be read' }, cause });
   }
-  if (!isFields(content)) throw invalid('it is not a mapping');
+  if (!isRecord(content)) throw invalid('it is not a mapping');
   return content;
 }
 
 function entry(config: Fields, list: string, field: string, name: string): Fields {
   const entries = config[list];
-  const found = Array.isArray(entries) ? entries.find((item) => isFields(item) && item['name'] === name) : undefined;
-  const value: unknown = isFields(found) ? found[field] : undefined;
-  if (!isFields(value)) throw invalid(`${list} has no entry "${name}"`);
+  const found = Array.isArray(entries) ? entries.find((item) => isRecord(item) && item['name'] === name) : undefined;
+  const value: unknown = isRecord(found) ? found[field] : undefined;
+  if (!isRecord(value)) throw invalid(`${list} has no entry "${name}"`);
   return value;
 }
 
@@ -95,10 +96,6 @@ async function inlineOrFile(fields: Fields, name: string, folder: string): Promi
 function text(fields: Fields, name: string): string | undefined {
   const value = fields[name];
   return typeof value === 'string' && value !== '' ? value : undefined;
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function invalid(reason: string): Error {

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { fieldAt, isRecord, type KubeClient } from '@svc/kube';
+import type { KubeClient } from '@svc/kube';
+import { hasCondition } from '@svc/kube/values';
 import { agentErrors } from '../errors.ts';
 
 const TIMEOUT_MS = 30_000;
@@ -11,11 +12,7 @@ export async function waitEstablished(client: KubeClient, name: string, signal: 
   const reference = { apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition', name };
   for (;;) {
     const object = await client.get(reference, signal);
-    const conditions = fieldAt(object, 'status', 'conditions');
-    const established =
-      Array.isArray(conditions) &&
-      conditions.some((each) => isRecord(each) && each['type'] === 'Established' && each['status'] === 'True');
-    if (established) {
+    if (hasCondition(object, 'Established')) {
       client.discovery.forget();
       return;
     }

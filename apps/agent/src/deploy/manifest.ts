@@ -1,5 +1,5 @@
 import type { AppError } from '@svc/errors';
-import type { KubeObject } from '@svc/kube';
+import { isRecord, type KubeObject } from '@svc/kube';
 import { parseAllDocuments, visit, type Document, type ScalarTag } from 'yaml';
 import { agentErrors } from '../errors.ts';
 import type { Faults } from './faults.ts';
@@ -113,7 +113,7 @@ function valueOf(document: Document, field: string): unknown {
 
 function collectObjects(value: unknown, field: string, objects: ManifestObject[], faults: Faults): void {
   if (value === null || value === undefined) return;
-  if (!isFields(value)) return faults.add(invalid(field, 'is not an object'));
+  if (!isRecord(value)) return faults.add(invalid(field, 'is not an object'));
   const items = itemsOf(value);
   if (items === null) {
     const object = checkedObject(value, field, faults);
@@ -127,9 +127,9 @@ function collectObjects(value: unknown, field: string, objects: ManifestObject[]
 function itemsOf({ apiVersion, kind, items, metadata }: Record<string, unknown>): unknown[] | null {
   if (typeof kind !== 'string' || !kind.endsWith('List') || !Array.isArray(items)) return null;
   if (kind === 'List') return items;
-  if (isFields(metadata) && metadata['name'] !== undefined) return null; // an object of a kind that is called so
+  if (isRecord(metadata) && metadata['name'] !== undefined) return null; // an object of a kind that is called so
   const missing = { apiVersion, kind: kind.slice(0, -'List'.length) };
-  return items.map((item: unknown) => (isFields(item) ? { ...missing, ...item } : item));
+  return items.map((item: unknown) => (isRecord(item) ? { ...missing, ...item } : item));
 }
 
 /** Null after its faults were added. */
@@ -142,7 +142,7 @@ function checkedObject(value: Record<string, unknown>, field: string, faults: Fa
   const { apiVersion, kind, metadata } = value;
   if (typeof apiVersion !== 'string' || apiVersion === '') refuse('apiVersion', 'must be a text');
   if (typeof kind !== 'string' || kind === '') refuse('kind', 'must be a text');
-  if (isFields(metadata)) checkMetadata(metadata, refuse);
+  if (isRecord(metadata)) checkMetadata(metadata, refuse);
   else refuse('metadata', 'must be a map');
   return isSound ? (value as KubeObject) : null; // the fields that the type names were looked at above
 }
@@ -164,14 +164,10 @@ function checkMetadata(metadata: Record<string, unknown>, refuse: Refuse): void 
 
 function checkTexts(value: unknown, path: string, refuse: Refuse): void {
   if (value === undefined || value === null) return;
-  if (!isFields(value)) return refuse(path, 'must be a map');
+  if (!isRecord(value)) return refuse(path, 'must be a map');
   for (const [name, each] of Object.entries(value)) {
     if (typeof each !== 'string') refuse(`${path}.${name.slice(0, 200)}`, 'must be a text; put it in quotes');
   }
-}
-
-function isFields(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function invalid(field: string, reason: string): AppError {

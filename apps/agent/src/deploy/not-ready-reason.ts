@@ -1,4 +1,5 @@
 import { fieldAt, isRecord, type KubeClient, type KubeObject } from '@svc/kube';
+import { hasCondition } from '@svc/kube/values';
 import { controllerReason, waitingReason } from './object-health.ts';
 
 interface Asked {
@@ -19,7 +20,7 @@ export async function notReadyReason(asked: Asked, object: KubeObject): Promise<
     const reason = waitingReason(pod);
     if (reason !== null) return `pod ${pod.metadata.name}: ${reason}`;
   }
-  const [unready] = pods.filter((pod) => fieldAt(pod, 'status', 'phase') === 'Running' && !isReady(pod));
+  const [unready] = pods.filter((pod) => fieldAt(pod, 'status', 'phase') === 'Running' && !hasCondition(pod, 'Ready'));
   if (unready !== undefined) {
     return `pod ${unready.metadata.name}: ${(await lastWarning(asked, unready)) ?? 'runs and is not ready'}`;
   }
@@ -59,10 +60,4 @@ function timeOf(event: KubeObject): string {
   const times = [fieldAt(event, 'lastTimestamp'), fieldAt(event, 'eventTime'), event.metadata.creationTimestamp];
   const [time] = times.filter((each) => typeof each === 'string');
   return time ?? '';
-}
-
-function isReady(pod: KubeObject): boolean {
-  const conditions = fieldAt(pod, 'status', 'conditions');
-  if (!Array.isArray(conditions)) return false;
-  return conditions.filter(isRecord).some((each) => each['type'] === 'Ready' && each['status'] === 'True');
 }

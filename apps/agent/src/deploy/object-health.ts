@@ -1,4 +1,5 @@
-import { fieldAt, isRecord, type KubeObject } from '@svc/kube';
+import { fieldAt, type KubeObject } from '@svc/kube';
+import { conditionOf, hasCondition, recordsAt } from '@svc/kube/values';
 import type { ResourceResult } from '@svc/protocol';
 import { whyNotRunning } from '../pods/container-status.ts';
 
@@ -41,7 +42,7 @@ export function healthOf(object: KubeObject): ObjectHealth {
     case 'v1/Service':
       return serviceHealth(object);
     case 'apiextensions.k8s.io/CustomResourceDefinition':
-      return conditionIs(object, 'Established') ? ready() : progressing('is not served yet');
+      return hasCondition(object, 'Established') ? ready() : progressing('is not served yet');
     default:
       return otherHealth(object);
   }
@@ -88,7 +89,7 @@ function jobHealth(object: KubeObject, number: Numbers): ObjectHealth {
   if (failure?.['status'] === 'True') {
     return { health: 'failed', message: textOf(failure['message']) || 'failed' };
   }
-  if (conditionIs(object, 'Complete')) return { health: 'ready', message: 'completed' };
+  if (hasCondition(object, 'Complete')) return { health: 'ready', message: 'completed' };
   if (fieldAt(object, 'spec', 'suspend') === true) return { health: 'ready', message: 'is suspended' };
   return number('status', 'ready') > 0 ? { health: 'ready', message: 'runs' } : progressing('has no running pod yet');
 }
@@ -99,7 +100,7 @@ function podHealth(object: KubeObject): ObjectHealth {
   if (phase === 'Failed') {
     return { health: 'failed', message: textOf(fieldAt(object, 'status', 'message')) || 'failed' };
   }
-  return conditionIs(object, 'Ready')
+  return hasCondition(object, 'Ready')
     ? ready()
     : progressing(waitingReason(object) ?? `is ${textOf(phase) || 'Pending'}`);
 }
@@ -129,10 +130,10 @@ function otherHealth(object: KubeObject): ObjectHealth {
 
 /** The first reason of a container that cannot run, or of a pod that finds no node; null when nothing stops it. */
 export function waitingReason(pod: KubeObject): string | null {
-  const initial = statusesOf(pod, 'initContainerStatuses').filter(
+  const initial = recordsAt(pod, 'status', 'initContainerStatuses').filter(
     (status) => fieldAt(status, 'state', 'terminated', 'exitCode') !== 0,
   );
-  for (const status of [...initial, ...statusesOf(pod, 'containerStatuses')]) {
+  for (const status of [...initial, ...recordsAt(pod, 'status', 'containerStatuses')]) {
     const why = whyNotRunning(status);
     if (why === null || STARTING.has(textOf(fieldAt(status, 'state', 'waiting', 'reason')))) continue;
     return `container ${textOf(status['name'])} ${why}`.slice(0, 500);
@@ -147,23 +148,9 @@ export function controllerReason(object: KubeObject): string | null {
   return failure?.['status'] === 'True' ? textOf(failure['message']).slice(0, 500) : null;
 }
 
-function statusesOf(pod: KubeObject, list: string): Record<string, unknown>[] {
-  const statuses = fieldAt(pod, 'status', list);
-  return Array.isArray(statuses) ? statuses.filter(isRecord) : [];
-}
-
 function wantedReplicas(object: KubeObject): number {
   const replicas = fieldAt(object, 'spec', 'replicas');
   return typeof replicas === 'number' ? replicas : 1;
-}
-
-function conditionOf(object: KubeObject, type: string): Record<string, unknown> | undefined {
-  const conditions = fieldAt(object, 'status', 'conditions');
-  return Array.isArray(conditions) ? conditions.filter(isRecord).find((each) => each['type'] === type) : undefined;
-}
-
-function conditionIs(object: KubeObject, type: string): boolean {
-  return conditionOf(object, type)?.['status'] === 'True';
 }
 
 function numberAt(object: KubeObject, path: readonly string[]): number {

@@ -1,4 +1,5 @@
-import { fieldAt, isRecord, type KubeObject } from '@svc/kube';
+import { fieldAt, type KubeObject } from '@svc/kube';
+import { conditionOf } from '@svc/kube/values';
 import { detailsOf, type ClusterEvent } from './cluster-event.ts';
 
 /** What stays in memory of a node. */
@@ -13,8 +14,7 @@ export function lookAtNode(
   initial: boolean,
 ): { kept: KeptNode; events: ClusterEvent[] } {
   const { name } = node.metadata;
-  const conditions = fieldAt(node, 'status', 'conditions');
-  const condition = (Array.isArray(conditions) ? conditions : []).filter(isRecord).find(({ type }) => type === 'Ready');
+  const condition = conditionOf(node, 'Ready');
   const ready = condition?.['status'] === 'True';
   const events: ClusterEvent[] = [];
   const tell = (type: ClusterEvent['type'], details: Record<string, string | undefined>): void => {

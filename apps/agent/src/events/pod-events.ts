@@ -1,4 +1,5 @@
 import { fieldAt, isRecord, type KubeObject } from '@svc/kube';
+import { conditionOf, hasCondition } from '@svc/kube/values';
 import { detailsOf, type ClusterEvent } from './cluster-event.ts';
 
 /** What stays in memory of a pod: some hundred bytes instead of some thousand. */
@@ -57,7 +58,7 @@ export function lookAtPod(
     if (!initial)
       events.push({ type, ...placeOf(pod), details: detailsOf({ ...details, ...commonOf(pod, keyPrefix) }) });
   };
-  const ready = conditionIs(pod, 'Ready');
+  const ready = hasCondition(pod, 'Ready');
   if (before === null) tell('pod_created', { image: containers[0]?.image ?? firstImage(pod) });
   if (ready && before?.ready !== true) tell('pod_ready', {});
   const eviction = evictionOf(pod);
@@ -163,16 +164,6 @@ function placeOf({ metadata }: KubeObject): { namespace: string; resource: strin
 
 function firstImage(pod: KubeObject): string {
   return text(fieldAt(pod, 'spec', 'containers', 0, 'image'));
-}
-
-function conditionIs(object: KubeObject, type: string): boolean {
-  return conditionOf(object, type)?.['status'] === 'True';
-}
-
-function conditionOf(object: KubeObject, type: string): Record<string, unknown> | undefined {
-  const conditions = fieldAt(object, 'status', 'conditions');
-  if (!Array.isArray(conditions)) return undefined;
-  return conditions.filter(isRecord).find((each) => each['type'] === type);
 }
 
 function text(value: unknown): string {

@@ -1,13 +1,5 @@
-import {
-  fieldAt,
-  isRecord,
-  isStatusError,
-  resourcePath,
-  type KindReference,
-  type KubeClient,
-  type KubeObject,
-} from '@svc/kube';
-import { parseQuantity } from '@svc/kube/values';
+import { fieldAt, isStatusError, resourcePath, type KindReference, type KubeClient } from '@svc/kube';
+import { hasCondition, parseQuantity } from '@svc/kube/values';
 import type { ClusterStatus, Heartbeat } from '@svc/protocol';
 import { usageFromKubelets } from './kubelet-usage.ts';
 import type { LimitedPart, Limitations } from './limitations.ts';
@@ -147,7 +139,7 @@ async function countNodes(client: KubeClient, signal: AbortSignal): Promise<Node
   for await (const page of client.list({ apiVersion: 'v1', kind: 'Node' }, { signal, pageSize: 100 })) {
     for (const node of page.items) {
       counts.nodes += 1;
-      if (isReady(node)) counts.readyNodes += 1;
+      if (hasCondition(node, 'Ready')) counts.readyNodes += 1;
       if (counts.names.length < MAX_ASKED_NODES) counts.names.push(node.metadata.name);
       counts.allocatable.cpu += parseQuantity(fieldAt(node, 'status', 'allocatable', 'cpu')) ?? 0;
       counts.allocatable.memory += parseQuantity(fieldAt(node, 'status', 'allocatable', 'memory')) ?? 0;
@@ -203,14 +195,6 @@ async function count(
 
 function placesOf(namespaces: readonly string[]): { namespace?: string }[] {
   return namespaces.length === 0 ? [{}] : namespaces.map((namespace) => ({ namespace }));
-}
-
-function isReady(node: KubeObject): boolean {
-  const conditions = fieldAt(node, 'status', 'conditions');
-  return (
-    Array.isArray(conditions) &&
-    conditions.some((each) => isRecord(each) && each['type'] === 'Ready' && each['status'] === 'True')
-  );
 }
 
 function fraction(used: number | undefined, available: number): number {
