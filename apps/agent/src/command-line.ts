@@ -123,9 +123,7 @@ async function untilStopped(
   const intervalMs = line.fileCheckMs ?? 5000;
   const unwatch: (() => void)[] = [];
   if (source.file !== null) unwatch.push(watchFileForChange(source.file, intervalMs, () => reload('the file changed')));
-  const { token_file: tokenFile } = config.current.svc;
-  // The token itself is read at each attempt; this only ends the pause after a refusal.
-  if (tokenFile !== undefined) unwatch.push(watchFileForChange(tokenFile, intervalMs, () => agent.reconnectNow()));
+  unwatch.push(watchTokenFile(config, intervalMs, () => agent.reconnectNow()));
   const offSignal = line.onSignal((name) => {
     if (name === 'SIGHUP') reload('SIGHUP');
     else askStop();
@@ -135,6 +133,22 @@ async function untilStopped(
   await agent.stop();
   offSignal();
   return 0;
+}
+
+/** The token itself is read at each attempt; this only ends the pause after a refusal. Follows the key when it changes. */
+function watchTokenFile(config: LiveConfig, intervalMs: number, changed: () => void): () => void {
+  let watched: string | undefined;
+  let end = (): void => undefined;
+  const follow = (): void => {
+    const { token_file: file } = config.current.svc;
+    if (file === watched) return;
+    end();
+    watched = file;
+    end = file === undefined ? () => undefined : watchFileForChange(file, intervalMs, changed);
+  };
+  follow();
+  config.onChange(follow);
+  return () => end();
 }
 
 function reportFailure(line: CommandLine, error: unknown): number {

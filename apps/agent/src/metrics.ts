@@ -30,6 +30,7 @@ const ERROR_TYPES: readonly string[] = [
   'connection',
   'timeout',
   'tls',
+  'token',
 ];
 
 export function createAgentMetrics(startedAt: Date): AgentMetrics {

@@ -55,8 +55,9 @@ function withArticle(type: string): string {
   return word === 'text' ? word : `${/^[aeiou]/.test(word) ? 'an' : 'a'} ${word}`;
 }
 
+/** User and password of a URL (RFC 3986, 3.2.1) are not shown, whatever key it was meant for. */
 function shorten(value: unknown): string {
-  const text = JSON.stringify(value) ?? String(value);
+  const text = (JSON.stringify(value) ?? String(value)).replaceAll(/(:\/\/)[^\s/?#"]*@/g, '$1***@');
   return text.length > MAX_SHOWN_CHARACTERS ? `${text.slice(0, MAX_SHOWN_CHARACTERS)}…` : text;
 }
 

@@ -110,9 +110,14 @@ describeRequiring(['command:openssl'], 'TLS on the way', () => {
 
   it('is refused when nobody vouches for the platform, and the log says so', async () => {
     const { port } = server.address() as AddressInfo;
-    test = await startTestAgent({ platformUrl: `https://127.0.0.1:${port}` });
-    const lines = test.logLines;
+    const environment = { TUNNEL_ENABLED: 'true' };
+    test = await startTestAgent({ platformUrl: `https://127.0.0.1:${port}`, environment });
+    const { get, logLines: lines } = test;
     await waitFor(() => lines.some((line) => line.includes('"kind":"tls"') && line.includes('self-signed')));
+    await waitFor(() => lines.some((line) => line.includes('no tunnel to the platform')));
+    const metrics = await (await get('/metrics')).text(); // both connections count it as what it is
+    expect(metrics).toMatch(/^svc_api_errors_total\{type="connection"\} 0$/m);
+    expect(metrics).toMatch(/^svc_api_errors_total\{type="tls"\} [1-9]/m);
   });
 
   it('is accepted with the authority of the configuration', async () => {

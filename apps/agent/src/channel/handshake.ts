@@ -59,7 +59,7 @@ export function shakeHands(options: HandshakeOptions): Promise<Handshake> {
     });
     // Stays after the handshake as well: an `error` nobody hears would end the process; `close` follows it.
     socket.on('error', (cause) =>
-      settle(() => reject(new HandshakeError(cause.message, kindOf(cause), 0, null, cause))),
+      settle(() => reject(new HandshakeError(cause.message, kindOfFailure(cause), 0, null, cause))),
     );
     if (signal.aborted) abort();
   });
@@ -98,15 +98,17 @@ async function firstBytes(response: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString('utf8', 0, MAX_BODY_BYTES);
 }
 
-function kindOfStatus(status: number): string {
+/** A refusal in one word, as `svc_api_errors_total` counts it. */
+export function kindOfStatus(status: number): string {
   if (status === 401) return 'unauthorized';
   if (status === 403) return 'forbidden';
   if (status === 429) return 'rate_limited';
   return status >= 500 ? 'server' : 'connection';
 }
 
-function kindOf(error: Error): string {
+/** What kept an answer from coming, in one word. */
+export function kindOfFailure(error: Error): string {
   const code = 'code' in error ? String(error.code) : '';
   if (code.startsWith('ERR_TLS') || code.includes('CERT') || code.includes('SELF_SIGNED')) return 'tls';
-  return /timed out|timeout/i.test(error.message) ? 'timeout' : 'connection';
+  return /timed out|timeout|no answer in/i.test(error.message) ? 'timeout' : 'connection';
 }

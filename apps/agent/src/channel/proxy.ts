@@ -1,23 +1,43 @@
 import { Agent, request } from 'node:http';
 import { request as secureRequest } from 'node:https';
-import { Socket } from 'node:net';
+import { BlockList, isIP, Socket } from 'node:net';
 import { connect as connectTls, type ConnectionOptions } from 'node:tls';
 
-/** True when the host is reached without a proxy: `*`, `name`, `.suffix`, an address, each with or without a port. */
+/** True when the host is reached without a proxy: `*`, `name`, `.suffix`, an address or a block, each with or without a port. */
 export function bypassesProxy(host: string, port: string, noProxy: string): boolean {
+  const name = host.replace(/^\[|\]$/g, '').toLowerCase();
   return noProxy
     .split(/[\s,]+/)
     .filter((entry) => entry !== '')
     .some((entry) => {
       if (entry === '*') return true;
-      const [, name = entry, wantedPort] = /^(.*?)(?::(\d+))?$/.exec(entry) ?? [];
+      const { wanted, wantedPort } = splitEntry(entry.toLowerCase());
       if (wantedPort !== undefined && wantedPort !== port) return false;
-      const suffix = name.replace(/^\*?\./, '.').toLowerCase();
-      const lower = host.toLowerCase();
+      if (isIP(name) !== 0) return coversAddress(wanted, name);
+      const suffix = wanted.replace(/^\*?\./, '.');
       return suffix.startsWith('.')
-        ? lower.endsWith(suffix) || lower === suffix.slice(1)
-        : lower === suffix || lower.endsWith(`.${suffix}`);
+        ? name.endsWith(suffix) || name === suffix.slice(1)
+        : name === suffix || name.endsWith(`.${suffix}`);
     });
+}
+
+/** `name:port`, `[::1]:port`; an IPv6 address without brackets has no port. */
+function splitEntry(entry: string): { wanted: string; wantedPort: string | undefined } {
+  const [, bracketed, plain, port] = /^(?:\[([^\]]*)\]|([^:]*))(?::(\d+))?$/.exec(entry) ?? [];
+  return { wanted: bracketed ?? plain ?? entry, wantedPort: port };
+}
+
+/** An address, or a block such as `10.0.0.0/8` (RFC 4632). */
+function coversAddress(entry: string, address: string): boolean {
+  const [network = '', length] = entry.split('/', 2);
+  const family = isIP(network);
+  if (family === 0) return false;
+  const most = family === 4 ? 32 : 128;
+  const bits = length === undefined ? most : Number(length);
+  if (!Number.isInteger(bits) || bits < 0 || bits > most) return false;
+  const block = new BlockList();
+  block.addSubnet(network, bits, family === 4 ? 'ipv4' : 'ipv6');
+  return block.check(address, isIP(address) === 4 ? 'ipv4' : 'ipv6');
 }
 
 /** An agent whose connections go through an HTTP proxy by `CONNECT` (RFC 9110, 9.3.6), with TLS to the target inside. */

@@ -97,6 +97,11 @@ describe('the configuration of the agent', () => {
     ['svc: {api_url: "https://user:secret@x"}', 'svc.api_url'],
     ['svc: {tls: {client_cert: /x}}', 'svc.tls.client_cert'],
     ['metrics: {port: 8080}', 'metrics.port'],
+    ['svc: {timeout: 0s}', 'svc.timeout'],
+    ['svc: {timeout: 26d}', 'svc.timeout'],
+    ['svc: {reconnect: {interval: 10m, max_interval: 5s}}', 'svc.reconnect.max_interval'],
+    ['deploy: {timeout: 99d}', 'deploy.timeout'],
+    ['proxy: {https: "http://"}', 'proxy.https'],
     ['log: {level: loud}', 'log.level'],
     ['tunnel: {forwards: [{name: a, local_addr: nowhere}]}', 'tunnel.forwards.0.local_addr'],
     ['tunnel: {forwards: [{name: a, local_addr: "b:0"}]}', 'tunnel.forwards.0.local_addr'],
@@ -110,6 +115,19 @@ describe('the configuration of the agent', () => {
       ...(text.includes('api_url') ? {} : { SVC_API_URL: 'https://b' }),
     };
     expect(await faultsOf(text, environment)).toEqual([path]);
+  });
+
+  it('takes the token of the environment before a file that the YAML names, and a file of the environment before both', async () => {
+    const text = 'agent: {cluster_name: a}\nsvc: {api_url: "https://b", token_file: /from/yaml}\n';
+    const { svc } = await load(text, { SVC_TOKEN: 'x' });
+    expect([svc.token, svc.token_file]).toEqual(['x', undefined]);
+    expect((await load(text, { SVC_TOKEN_FILE: '/from/environment' })).svc.token_file).toBe('/from/environment');
+  });
+
+  it('never puts the password of a URL into a fault', async () => {
+    await expect(load('svc: {api_url: "https://user:hunter2@x"}')).rejects.toSatisfy(
+      (error: Error) => error.message.includes('svc.api_url') && !error.message.includes('hunter2'),
+    );
   });
 
   it('never puts the token into a fault', async () => {

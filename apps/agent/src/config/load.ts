@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { ConfigError, loadConfig, type ConfigFault, type Environment } from '@svc/config';
+import { ConfigError, loadConfig, type Environment } from '@svc/config';
 import { parse } from 'yaml';
+import { checkTogether, TOKEN_FAULT } from './check.ts';
 import { agentConfigSchema, type AgentConfig } from './schema.ts';
 
 /** Where a ConfigMap is mounted, then where a package installs. */
@@ -32,7 +33,7 @@ export function loadAgentConfig(source: AgentConfigSource): LoadedAgentConfig {
       environment,
       check: checkTogether,
     });
-    return { config: loaded.value, warnings: loaded.warnings };
+    return { config: withNearestToken(loaded.value, environment), warnings: loaded.warnings };
   } catch (error) {
     // Rules over several keys wait until each key is right; a missing token is told with the others all the same.
     if (!(error instanceof ConfigError) || error.faults.some(({ path }) => path.startsWith('svc.token'))) throw error;
@@ -41,10 +42,12 @@ export function loadAgentConfig(source: AgentConfigSource): LoadedAgentConfig {
   }
 }
 
-const TOKEN_FAULT: Omit<ConfigFault, 'origin'> = {
-  path: 'svc.token',
-  message: 'is required; set it in the file, by SVC_TOKEN or by svc.token_file',
-};
+/** A token in the environment goes before a file that the YAML names, as everything there does. */
+function withNearestToken(config: AgentConfig, environment: Environment): AgentConfig {
+  if ((environment['SVC_TOKEN'] ?? '') === '' || (environment['SVC_TOKEN_PATH'] ?? '') !== '') return config;
+  const { token_file: _unused, ...svc } = config.svc;
+  return { ...config, svc };
+}
 
 function hasToken(file: string | null, environment: Environment): boolean {
   if ((environment['SVC_TOKEN'] ?? '') !== '' || (environment['SVC_TOKEN_PATH'] ?? '') !== '') return true;
@@ -61,38 +64,4 @@ function hasToken(file: string | null, environment: Environment): boolean {
 function withTokenPath(environment: Environment): Environment {
   const { SVC_TOKEN_FILE: file, ...rest } = environment;
   return file === undefined || file === '' ? rest : { SVC_TOKEN_PATH: file, ...rest };
-}
-
-/** Rules over several keys. */
-function checkTogether(config: AgentConfig): { path: string; message: string }[] {
-  const faults: { path: string; message: string }[] = [];
-  const { token, token_file: tokenFile, tls, api_url: apiUrl } = config.svc;
-  if (token === undefined && tokenFile === undefined) {
-    faults.push(TOKEN_FAULT);
-  }
-  if ((tls.client_cert === undefined) !== (tls.client_key === undefined)) {
-    faults.push({ path: 'svc.tls.client_cert', message: 'and svc.tls.client_key belong together' });
-  }
-  if (URL.parse(apiUrl) === null) faults.push({ path: 'svc.api_url', message: 'must be a URL' });
-  if (config.metrics.enabled && config.metrics.port !== 0 && config.metrics.port === config.http.port) {
-    faults.push({ path: 'metrics.port', message: 'must differ from http.port, which serves metrics as well' });
-  }
-  faults.push(...forwardFaults(config));
-  return faults;
-}
-
-function forwardFaults(config: AgentConfig): { path: string; message: string }[] {
-  const faults: { path: string; message: string }[] = [];
-  const names = new Set<string>();
-  for (const [index, { name, local_addr: address }] of config.tunnel.forwards.entries()) {
-    const path = `tunnel.forwards.${index}`;
-    if (names.has(name)) faults.push({ path: `${path}.name`, message: `is there twice: ${name}` });
-    if (name === 'kubernetes') faults.push({ path: `${path}.name`, message: 'is taken by the Kubernetes API' });
-    names.add(name);
-    const portText = address.slice(address.lastIndexOf(':') + 1);
-    if (Number(portText) < 1 || Number(portText) > 65_535) {
-      faults.push({ path: `${path}.local_addr`, message: 'must end with a port from 1 to 65535' });
-    }
-  }
-  return faults;
 }

@@ -58,7 +58,7 @@ const platformSection = Type.Object({
   ),
   token: Type.Optional(Type.String({ description: 'Agent token', env: 'SVC_TOKEN', secret: true, minLength: 1 })),
   token_file: path(
-    'File with the token, or a folder with a file SVC_TOKEN or token, as a mounted Secret is; it is watched',
+    'File with the token, or a folder with a file SVC_TOKEN or token, as a mounted Secret is; it is watched, and goes before svc.token',
     'SVC_TOKEN_PATH',
   ),
   timeout: durationSchema({ description: 'Time for one request or handshake', default: '30s', env: 'SVC_TIMEOUT' }),
@@ -195,7 +195,7 @@ export const agentConfigSchema = Type.Object({
       }),
     ),
     no_proxy: Type.String({
-      description: 'Hosts reached without it: names, .suffixes, addresses, "*"',
+      description: 'Hosts reached without it: names, .suffixes, addresses, blocks such as 10.0.0.0/8, "*"',
       default: '',
       env: ['NO_PROXY', 'no_proxy'],
     }),
@@ -221,6 +221,8 @@ export const RELOADABLE_SECTIONS: readonly string[] = [
   'svc.token_file',
   'svc.timeout',
   'svc.reconnect',
+  'svc.tls',
+  'proxy',
   'tunnel.forwards',
   'tunnel.kubernetes',
   'log.level',

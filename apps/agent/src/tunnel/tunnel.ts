@@ -11,6 +11,7 @@ import {
 import { parseDurationMs } from '@svc/config';
 import { redactText, type Logger } from '@svc/telemetry';
 import { delayAfterClose } from '../channel/backoff.ts';
+import { kindOfFailure, kindOfStatus } from '../channel/handshake.ts';
 import { pause, type Clock } from '../clock.ts';
 import type { LiveConfig } from '../config/live-config.ts';
 import type { ConnectionHealth, TunnelHealth } from '../health/health.ts';
@@ -209,11 +210,9 @@ interface Pause {
 
 function kindOf(error: unknown): string {
   if (isAppError(error)) return 'token';
-  const status = error instanceof MuxDialError ? error.status : 0;
-  if (status === 401) return 'unauthorized';
-  if (status === 403) return 'forbidden';
-  if (status === 429) return 'rate_limited';
-  return status >= 500 ? 'server' : 'connection';
+  if (!(error instanceof MuxDialError)) return 'connection';
+  if (error.status !== 0) return kindOfStatus(error.status);
+  return kindOfFailure(error.cause instanceof Error ? error.cause : error);
 }
 
 function adviceOfStatus(status: number): ReconnectAdvice {
