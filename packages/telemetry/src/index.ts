@@ -1,3 +1,3 @@
 export { createLogger, type Logger, type LoggerOptions, type LogLevel } from './logger.ts';
 export { createMetrics, type Metrics } from './metrics.ts';
-export { redactText } from './redact.ts';
+export { REDACTED, redactText } from './redact.ts';

@@ -1,6 +1,6 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { PROTOCOL_HEADER } from '@svc/protocol';
-import { redactText } from '@svc/telemetry';
+import { REDACTED, redactText } from '@svc/telemetry';
 import { WebSocket, type ClientOptions } from 'ws';
 
 export interface HandshakeOptions {
@@ -34,6 +34,7 @@ export class HandshakeError extends Error {
 }
 
 const MAX_BODY_BYTES = 2048;
+const LONGEST_RETRY_AFTER_SECONDS = 3600;
 
 /** An open connection, or a `HandshakeError` with the status and the words of whoever refused. */
 export function shakeHands(options: HandshakeOptions): Promise<Handshake> {
@@ -52,7 +53,7 @@ export function shakeHands(options: HandshakeOptions): Promise<Handshake> {
     });
     socket.once('open', () => settle(() => resolve({ socket, announced })));
     socket.once('unexpected-response', (_request, response: IncomingMessage) => {
-      refusalOf(response).then(
+      refusalOf(response, headers['authorization']).then(
         (error) => settle(() => reject(error)),
         (error: unknown) => settle(() => reject(error instanceof Error ? error : new Error(String(error)))),
       );
@@ -65,20 +66,31 @@ export function shakeHands(options: HandshakeOptions): Promise<Handshake> {
   });
 }
 
-async function refusalOf(response: IncomingMessage): Promise<HandshakeError> {
+async function refusalOf(response: IncomingMessage, credentials = ''): Promise<HandshakeError> {
   const status = response.statusCode ?? 0;
-  const words = redactText(await firstBytes(response))
+  const words = redactText(withoutToken(await firstBytes(response), credentials))
     .replaceAll(/\s+/g, ' ')
     .trim()
     .slice(0, 512);
-  const retryAfter = Number(response.headers['retry-after'] ?? Number.NaN);
-  const retryAfterSeconds = Number.isFinite(retryAfter) && retryAfter >= 0 ? Math.min(retryAfter, 3600) : null;
   return new HandshakeError(
     `the platform answered ${status}: ${words}`,
     kindOfStatus(status),
     status,
-    retryAfterSeconds,
+    retryAfterOf(response.headers),
   );
+}
+
+/** Pages for faults like to show the request; the token of a platform that is not ours has no prefix to know it by. */
+function withoutToken(words: string, credentials: string): string {
+  const token = credentials.replace(/^Bearer /, '');
+  return token === '' ? words : words.replaceAll(token, REDACTED);
+}
+
+/** Seconds, or a date as proxies and maintenance pages write it (RFC 9110, 10.2.3), against the clock of whoever wrote it. */
+function retryAfterOf({ 'retry-after': told = '', date }: IncomingHttpHeaders): number | null {
+  const now = date === undefined ? Date.now() : Date.parse(date);
+  const seconds = /^\d+$/.test(told) ? Number(told) : Math.ceil((Date.parse(told) - now) / 1000);
+  return Number.isNaN(seconds) ? null : Math.min(Math.max(0, seconds), LONGEST_RETRY_AFTER_SECONDS);
 }
 
 async function firstBytes(response: IncomingMessage): Promise<string> {
