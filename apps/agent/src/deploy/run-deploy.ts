@@ -1,6 +1,5 @@
-import { createHash } from 'node:crypto';
 import { referenceOf, type KubeClient, type KubeObject } from '@svc/kube';
-import type { DeployCommand, DeployResult, MessageError, ResourceResult } from '@svc/protocol';
+import type { DeployCommand, ResourceResult } from '@svc/protocol';
 import type { Logger } from '@svc/telemetry';
 import type { Clock } from '../clock.ts';
 import type { AgentConfig } from '../config/schema.ts';
@@ -19,6 +18,7 @@ import {
   type ApplyRequest,
   type DryRunOutcome,
 } from './apply.ts';
+import { deployResult, failedOutcome, pruneError, readinessError, refusedOutcome } from './deploy-outcome.ts';
 import { differencesBetween } from './diff.ts';
 import { Faults } from './faults.ts';
 import {
@@ -51,9 +51,6 @@ export interface DeployRun {
 }
 
 const MAX_OBJECTS = 1000;
-/** Objects of this manifest and of the one before it. */
-const MAX_RESULTS = 2000;
-
 /**
  * Validate all, dry-run all, write down what will be ours, apply in order, prune, wait. Nothing is changed before every
  * document was accepted; nothing is deleted after any apply failed.
@@ -88,7 +85,7 @@ export async function runDeploy(run: DeployRun): Promise<CommandOutcome> {
   context.progress('dry_run', `asking the cluster about ${planned.length} objects`);
   const dryRun = await dryRunAll(request, planned);
   dryRun.warnings.push(...skipWarnings(unscaled));
-  if (dryRun.failures.length > 0) return refusedOutcome(run, planned, dryRun);
+  if (dryRun.failures.length > 0) return refusedOutcome(payload, planned, dryRun);
   if (payload.dry_run === true) return dryRunOutcome(run, planned, dryRun);
 
   const store = inventoryStore({ ...run, ...namesOf(run), fieldManager: rules.field_manager });
@@ -131,7 +128,7 @@ async function settle(
 
   const end = await readinessOf(run, applied);
   const resources = [...applied.map(({ result }) => result), ...pruned.results];
-  const deploy = deployResult(run, resources, [...earlierWarnings, ...warnings], false);
+  const deploy = deployResult(payload, resources, [...earlierWarnings, ...warnings], false);
   if (end === 'cancelled') return { status: 'cancelled', error: messageErrorOf(signal.reason), deploy };
   const error = readinessError(end, applied) ?? pruneError(pruned.results);
   if (error === null) return { status: 'succeeded', deploy };
@@ -212,15 +209,6 @@ function entryOf(object: KubeObject): InventoryEntry {
   return { ...referenceOf(object), ...(uid === undefined ? {} : { uid }) };
 }
 
-function refusedOutcome(run: DeployRun, planned: readonly PlannedObject[], dryRun: DryRunOutcome): CommandOutcome {
-  const failed = new Set(dryRun.failures.map((failure) => `${failure.kind}/${failure.namespace}/${failure.name}`));
-  const untouched = planned
-    .filter(({ object }) => !failed.has(`${object.kind}/${object.metadata.namespace ?? ''}/${object.metadata.name}`))
-    .map(({ object }) => resourceResult(object, { action: 'skipped', health: 'unknown' }));
-  const deploy = deployResult(run, [...dryRun.failures, ...untouched], dryRun.warnings, false);
-  return { status: 'failed', error: firstError(dryRun.failures, 'the cluster refused the manifest'), deploy };
-}
-
 async function dryRunOutcome(
   run: DeployRun,
   planned: readonly PlannedObject[],
@@ -247,62 +235,5 @@ async function dryRunOutcome(
       resources.push({ api_version: apiVersion, kind, name, namespace, action: 'pruned', health: 'unknown' });
     }
   }
-  return { status: 'succeeded', deploy: deployResult(run, resources, dryRun.warnings, false) };
-}
-
-function failedOutcome(run: DeployRun, outcome: ApplyOutcome, warnings: readonly string[]): CommandOutcome {
-  const { applied, failure, skipped } = outcome;
-  noteHealth(applied);
-  const failures = failure === null ? [] : [failure];
-  const resources = [...applied.map(({ result }) => result), ...failures, ...skipped];
-  const deploy = deployResult(run, resources, warnings, applied.length > 0);
-  if (run.context.signal.aborted) {
-    return { status: 'cancelled', error: messageErrorOf(run.context.signal.reason), deploy };
-  }
-  return { status: 'failed', error: firstError(failures, 'an object could not be applied'), deploy };
-}
-
-function readinessError(end: ReadinessEnd, applied: readonly AppliedObject[]): MessageError | null {
-  if (end === 'ready') return null;
-  const first = applied.find(({ result }) => result.health !== 'ready');
-  const resource = first === undefined ? '' : `${first.object.kind}/${first.object.metadata.name}`;
-  const reason = `${resource} is not ready: ${first?.result.message ?? 'no reason known'}`;
-  return messageErrorOf(agentErrors.NOT_READY({ details: { field: resource, reason } }));
-}
-
-function pruneError(results: readonly ResourceResult[]): MessageError | null {
-  const failures = results.filter(({ action }) => action === 'failed');
-  return failures.length === 0 ? null : firstError(failures, 'an object could not be deleted');
-}
-
-function firstError(failures: readonly ResourceResult[], otherwise: string): MessageError {
-  const error = failures.find((failure) => failure.error !== undefined)?.error;
-  return error ?? messageErrorOf(agentErrors.APPLY_FAILED({ details: { field: 'manifest', reason: otherwise } }));
-}
-
-function deployResult(
-  { payload }: DeployRun,
-  resources: ResourceResult[],
-  warnings: readonly string[],
-  partiallyApplied: boolean,
-): DeployResult {
-  const count = (action: ResourceResult['action']): number => resources.filter((each) => each.action === action).length;
-  return {
-    project_id: payload.project_id,
-    namespace: payload.namespace,
-    dry_run: payload.dry_run ?? false,
-    manifest_sha256: createHash('sha256').update(payload.manifest).digest('hex'),
-    ...(payload.revision === undefined ? {} : { revision: payload.revision }),
-    partially_applied: partiallyApplied,
-    summary: {
-      created: count('created'),
-      configured: count('configured'),
-      unchanged: count('unchanged'),
-      pruned: count('pruned'),
-      skipped: count('skipped'),
-      failed: count('failed'),
-    },
-    resources: resources.slice(0, MAX_RESULTS),
-    warnings: [...new Set(warnings)].slice(0, 256),
-  };
+  return { status: 'succeeded', deploy: deployResult(run.payload, resources, dryRun.warnings, false) };
 }
