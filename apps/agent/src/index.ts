@@ -1,4 +1,5 @@
-export { startAgent, type Agent, type AgentDependencies } from './agent.ts';
+export type { AgentDependencies } from './agent-parts.ts';
+export { startAgent, type Agent } from './agent.ts';
 export { readBuildInfo, type BuildInfo } from './build-info.ts';
 export { systemClock, type Clock } from './clock.ts';
 export { publishedSchema, runAgentCommand, type CommandLine } from './command-line.ts';
