@@ -15,7 +15,7 @@ export type Join = (client: Duplex, server: Duplex) => Promise<void>;
 
 /**
  * Passes an upgrade on and, when it is accepted, every byte after it, whatever the protocol is. An answer that refuses
- * is passed back as it is. Rejects only while nothing was written; `onSettled` tells when the answer is out.
+ * is passed back as it is. Rejects only while nothing was written: the caller answers then.
  */
 export async function relayUpgrade(upgrade: RelayedUpgrade, target: RelayTarget, join: Join): Promise<void> {
   const { request, socket, head } = upgrade;
