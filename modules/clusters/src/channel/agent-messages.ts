@@ -91,8 +91,8 @@ export class AgentMessages implements SessionHandlers {
       }
       case 'cluster_status': {
         const { kubernetes_version: kubernetesVersion = null, limitations = [], ...counts } = message.payload;
-        const inventory = { ...counts, limitations, at };
-        return reports.write({ kind: 'inventory', clusterId, inventory, kubernetesVersion });
+        const reportedStatus = { ...counts, limitations, at };
+        return reports.write({ kind: 'status', clusterId, reportedStatus, kubernetesVersion });
       }
       case 'event':
         return this.#event(session, message.id, message.timestamp, message.payload);

@@ -11,14 +11,14 @@ const WARNED_SKEW_SECONDS = 60;
 const MOST_SKEW_SECONDS = 1_000_000_000;
 
 /** What works otherwise than whoever looks at the cluster would think. */
-export function warningsOf({ clockSkewSeconds, inventory }: Cluster): ClusterWarning[] {
+export function warningsOf({ clockSkewSeconds, reportedStatus }: Cluster): ClusterWarning[] {
   const warnings: ClusterWarning[] = [];
   if (clockSkewSeconds !== null && Math.abs(clockSkewSeconds) >= WARNED_SKEW_SECONDS) {
     const side = clockSkewSeconds > 0 ? 'ahead of' : 'behind';
     const message = `The clock of the agent is ${Math.abs(clockSkewSeconds)} s ${side} the platform's: the times of its events are wrong by that`;
     warnings.push({ code: 'CLOCK_SKEW', message });
   }
-  for (const { feature, reason } of inventory?.limitations ?? []) {
+  for (const { feature, reason } of reportedStatus?.limitations ?? []) {
     warnings.push({ code: 'LIMITED', message: `The agent leaves out ${feature}: ${reason}` });
   }
   return warnings;

@@ -12,7 +12,8 @@ export interface HeartbeatReading {
   activePods: number;
 }
 
-export interface Inventory {
+/** What the agent counted in its last `cluster_status`. */
+export interface ReportedStatus {
   health: string;
   nodes: number;
   pods: number;
@@ -42,7 +43,7 @@ export interface Cluster {
   kubernetesVersion: string | null;
   capabilities: string[];
   heartbeat: HeartbeatReading | null;
-  inventory: Inventory | null;
+  reportedStatus: ReportedStatus | null;
   /** By how much the agent's clock is ahead of ours, at its last heartbeat. */
   clockSkewSeconds: number | null;
 }

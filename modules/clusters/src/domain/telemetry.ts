@@ -1,4 +1,4 @@
-import type { HeartbeatReading, Inventory } from './cluster.ts';
+import type { HeartbeatReading, ReportedStatus } from './cluster.ts';
 import type { Page, PageRequest } from './paging.ts';
 
 export interface ClusterEvent {
@@ -14,7 +14,7 @@ export interface ClusterEvent {
 /** What an agent reported, to be written. Reports of one batch are committed together, in their order. */
 export type Report =
   | { kind: 'heartbeat'; clusterId: string; at: string; reading: HeartbeatReading; clockSkewSeconds: number }
-  | { kind: 'inventory'; clusterId: string; inventory: Inventory; kubernetesVersion: string | null }
+  | { kind: 'status'; clusterId: string; reportedStatus: ReportedStatus; kubernetesVersion: string | null }
   | {
       kind: 'event';
       clusterId: string;

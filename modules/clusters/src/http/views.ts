@@ -52,7 +52,7 @@ export const clusterSchema = Type.Object({
 });
 
 export function viewCluster(cluster: Cluster, now: Date, offlineAfterMs: number): Static<typeof clusterSchema> {
-  const { heartbeat, inventory } = cluster;
+  const { heartbeat, reportedStatus } = cluster;
   return {
     id: cluster.id,
     name: cluster.name,
@@ -66,11 +66,11 @@ export function viewCluster(cluster: Cluster, now: Date, offlineAfterMs: number)
     kubernetes_version: cluster.kubernetesVersion,
     protocol: cluster.protocol,
     capabilities: cluster.capabilities,
-    health: inventory?.health ?? null,
-    nodes: inventory?.nodes ?? null,
-    pods: inventory?.pods ?? null,
-    services: inventory?.services ?? null,
-    status_at: inventory?.at ?? null,
+    health: reportedStatus?.health ?? null,
+    nodes: reportedStatus?.nodes ?? null,
+    pods: reportedStatus?.pods ?? null,
+    services: reportedStatus?.services ?? null,
+    status_at: reportedStatus?.at ?? null,
     heartbeat:
       heartbeat === null
         ? null

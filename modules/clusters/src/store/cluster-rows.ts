@@ -29,7 +29,7 @@ export function toCluster(row: ClusterRow): Cluster {
             memoryUsage: row.memory_usage ?? 0,
             activePods: row.active_pods ?? 0,
           },
-    inventory:
+    reportedStatus:
       row.status_at === null
         ? null
         : {

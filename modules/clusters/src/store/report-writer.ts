@@ -10,8 +10,8 @@ export async function writeReports(database: ClusterDatabase, reports: readonly 
         case 'heartbeat':
           await writeHeartbeat(transaction, report);
           break;
-        case 'inventory':
-          await writeInventory(transaction, report);
+        case 'status':
+          await writeStatus(transaction, report);
           break;
         case 'event':
           await writeEvent(transaction, report);
@@ -41,20 +41,20 @@ async function writeHeartbeat(
     .execute();
 }
 
-async function writeInventory(
+async function writeStatus(
   transaction: Transaction<ClusterTables>,
-  { clusterId, inventory, kubernetesVersion }: Of<'inventory'>,
+  { clusterId, reportedStatus, kubernetesVersion }: Of<'status'>,
 ): Promise<void> {
   await transaction
     .updateTable('cluster')
     .set({
-      health: inventory.health,
-      nodes: inventory.nodes,
-      pods: inventory.pods,
-      services: inventory.services,
-      limitations: inventory.limitations.length === 0 ? null : JSON.stringify(inventory.limitations),
-      status_at: inventory.at,
-      last_seen_at: inventory.at,
+      health: reportedStatus.health,
+      nodes: reportedStatus.nodes,
+      pods: reportedStatus.pods,
+      services: reportedStatus.services,
+      limitations: reportedStatus.limitations.length === 0 ? null : JSON.stringify(reportedStatus.limitations),
+      status_at: reportedStatus.at,
+      last_seen_at: reportedStatus.at,
       ...(kubernetesVersion === null ? {} : { kubernetes_version: kubernetesVersion }),
     })
     .where('id', '=', clusterId)
