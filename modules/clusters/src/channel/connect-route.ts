@@ -5,17 +5,16 @@ import {
   PROTOCOL_LIMITS,
   PROTOCOL_VERSION,
 } from '@svc/protocol';
-import { renderNestedError, type UpgradeRequest, type UpgradeRoute } from '@svc/http';
-import { WebSocketServer, type WebSocket } from 'ws';
+import { renderNestedError, type UpgradeRoute } from '@svc/http';
+import { WebSocketServer } from 'ws';
 import type { Clock } from '../domain/clock.ts';
 import { timestampAfter } from '../domain/clock.ts';
 import type { ClusterStore, ConnectionStore } from '../domain/cluster.ts';
 import { clusterErrors } from '../errors.ts';
+import { acceptWebSocket, requireWebSocket } from '../http/accept-websocket.ts';
 import { createAgentAuthentication } from './agent-authentication.ts';
 import type { AgentConnections } from './agent-connections.ts';
 import { AgentSession, type SessionHandlers } from './agent-session.ts';
-
-const VERSIONS: ReadonlySet<string> = new Set(['13', '8']);
 
 export const CONNECT_PATH = '/v1/agent/connect';
 
@@ -55,7 +54,7 @@ export function createConnectRoute(options: ConnectRouteOptions): UpgradeRoute {
       const leaseUntil = timestampAfter(now, options.leaseMs);
       // The epoch is taken before the handshake: an agent that is answered is one that the database knows.
       const epoch = await options.store.open(cluster.id, options.replicaId, now.toISOString(), leaseUntil);
-      const socket = shakeHands(server, upgrade);
+      const socket = acceptWebSocket(server, upgrade);
       if (socket === undefined) {
         await options.store.close(cluster.id, epoch, options.clock.now().toISOString());
         // Its epoch is over as well: it is to come with a newer one, or the row would say that nobody is there.
@@ -73,29 +72,4 @@ export function createConnectRoute(options: ConnectRouteOptions): UpgradeRoute {
       options.onConnected(cluster.id, epoch);
     },
   };
-}
-
-/** All that `ws` looks at (RFC 6455, 4.2.1): what it would refuse must not take an epoch before. */
-function requireWebSocket({ request }: UpgradeRequest): void {
-  const { upgrade, 'sec-websocket-key': key = '', 'sec-websocket-version': version = '' } = request.headers;
-  if (request.method !== 'GET' || upgrade?.toLowerCase() !== 'websocket') {
-    throw clusterErrors.INVALID_REQUEST({ details: { field: 'Upgrade', reason: 'a WebSocket handshake is needed' } });
-  }
-  if (!/^[+/0-9A-Za-z]{22}==$/.test(key)) {
-    const details = { field: 'Sec-WebSocket-Key', reason: 'Sec-WebSocket-Key must be 16 bytes in base64' };
-    throw clusterErrors.INVALID_REQUEST({ details });
-  }
-  if (!VERSIONS.has(version)) {
-    const details = { field: 'Sec-WebSocket-Version', reason: 'Sec-WebSocket-Version must be 13' };
-    throw clusterErrors.INVALID_REQUEST({ details, headers: { 'sec-websocket-version': '13' } });
-  }
-}
-
-/** `ws` calls back in the same turn or, when the socket is gone or the handshake is wrong, answers it and never does. */
-function shakeHands(server: WebSocketServer, { request, socket, head }: UpgradeRequest): WebSocket | undefined {
-  let accepted: WebSocket | undefined;
-  server.handleUpgrade(request, socket, head, (webSocket) => {
-    accepted = webSocket;
-  });
-  return accepted;
 }

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import type { IncomingMessage } from 'node:http';
+import { request, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { waitFor } from '@svc/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -235,6 +235,21 @@ describe('a shell is refused', () => {
     for (const origin of ['https://evil.example', 'null']) {
       expect(await refusal(PATH, { origin, cookie: 'svc_session=x' })).toMatchObject({ status: 403 });
     }
+  });
+
+  it('with 400 for a handshake that is none, and without a word in the audit log', async () => {
+    const before = rig.audit.entries.length;
+    const connection = { connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '13' };
+    const asked = request({
+      port: rig.port,
+      path: PATH,
+      headers: { ...rig.owner.headers, ...connection, 'sec-websocket-key': 'short' },
+    });
+    asked.end();
+    const [response] = (await once(asked, 'response')) as [IncomingMessage];
+    expect(response.statusCode).toBe(400);
+    expect(await text(response)).toContain('Sec-WebSocket-Key');
+    expect(rig.audit.entries).toHaveLength(before);
   });
 
   it('with 503 while there is no tunnel', async () => {

@@ -18,6 +18,7 @@ import { WebSocketServer, type WebSocket } from 'ws';
 import type { Clock } from '../domain/clock.ts';
 import type { Cluster, ClusterStore } from '../domain/cluster.ts';
 import { clusterErrors } from '../errors.ts';
+import { acceptWebSocket, requireWebSocket } from '../http/accept-websocket.ts';
 import { openExec } from './exec-connection.ts';
 import type { KubernetesApi, KubernetesCaller } from './kubernetes-api.ts';
 import { chooseContainer } from './shell-container.ts';
@@ -72,14 +73,14 @@ export class ShellRoute implements UpgradeRoute {
   async handle(upgrade: UpgradeRequest): Promise<void> {
     const { caller, principal, cluster, check } = await this.#admit(upgrade);
     const wanted = parseShellRequest(upgrade.url);
-    requireWebSocket(upgrade.request);
+    requireWebSocket(upgrade);
     await this.#options.api.tunnelOf(caller);
     if (this.#stopping.signal.aborted) throw clusterErrors.SHUTTING_DOWN({ headers: { 'retry-after': '1' } });
     const leave = this.#enter(cluster.id);
     try {
       await this.#record(upgrade, principal, cluster, wanted);
       if (upgrade.socket instanceof Socket) upgrade.socket.setTimeout(0); // the heartbeat tells who is gone
-      const client = shakeHands(this.#server, upgrade);
+      const client = acceptWebSocket(this.#server, upgrade);
       if (client === undefined) return leave();
       void this.#begin(client, caller, wanted, check).finally(leave);
     } catch (error) {
@@ -210,19 +211,4 @@ async function refusalOf(check: () => Promise<void>): Promise<AppError | null> {
   } catch (error) {
     return isAppError(error) && error.status < 500 ? error : null;
   }
-}
-
-function requireWebSocket({ method, headers }: IncomingMessage): void {
-  const isWebSocket = headers.upgrade?.toLowerCase() === 'websocket' && headers['sec-websocket-key'] !== undefined;
-  if (method === 'GET' && isWebSocket) return;
-  throw clusterErrors.INVALID_REQUEST({ details: { field: 'Upgrade', reason: 'a WebSocket handshake is needed' } });
-}
-
-/** `ws` calls back in the same turn or, when the socket is gone or the handshake is wrong, answers it and never does. */
-function shakeHands(server: WebSocketServer, { request, socket, head }: UpgradeRequest): WebSocket | undefined {
-  let accepted: WebSocket | undefined;
-  server.handleUpgrade(request, socket, head, (webSocket) => {
-    accepted = webSocket;
-  });
-  return accepted;
 }
