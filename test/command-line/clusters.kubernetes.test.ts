@@ -225,6 +225,7 @@ describe.skipIf(reason !== null)(reason === null ? TITLE : skippedTitle(TITLE, r
       child.kill('SIGINT');
       expect((await ended).exitCode).toBe(130);
       expect(await store.svc.answer(['cluster', 'events', 'home', '--type', 'scaled'])).toContain('scaled');
+      expect(await store.svc.answer(['cluster', 'events', 'home', '--limit', '0'])).toBe('');
     });
   });
 });

@@ -97,6 +97,11 @@ describe('svc cluster and svc deploy, before an agent has come', () => {
       exitCode: 1,
       stderr: expect.stringContaining('tunnel.enabled') as string,
     });
+    expect(await fails(['forward', 'first', 'kubernetes', '0'])).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining('its agent has no tunnel; tunnel.enabled') as string,
+    });
+    expect(await fails(['cluster', 'events', 'first', '--limit', '201'])).toMatchObject({ exitCode: 2 });
     const queued = await store.svc.answer(['deploy', 'first', '-f', 'settings.yaml', '--queue']);
     expect(queued).toMatch(/^Deployment dep-\S+ is queued; svc cluster deployments first/);
     expect(await store.svc.answer(['cluster', 'deployments', 'first', '--project', 'default'])).toMatch(/ queued /);

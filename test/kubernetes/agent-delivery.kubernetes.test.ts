@@ -28,6 +28,9 @@ const REFUSED_VALUES: readonly (readonly [value: string, named: string])[] = [
   ['rbac.profile=cluster-admin', '/rbac/profile'],
   ['rbac.namespaces={Upper}', '/rbac/namespaces/0'],
   ['config.svc.token=secret', '/config/svc/token'],
+  ['config.log.level=loud', '/config/log/level'],
+  ['config.tunel.enabled=true', 'tunel'],
+  ['image.repository=Not/A Repository', '/image/repository'],
   ['replicas=2', 'replicas'],
   ['image.digest=latest', '/image/digest'],
 ];

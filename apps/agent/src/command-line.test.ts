@@ -88,6 +88,20 @@ describe('svc-agent', () => {
     expect(JSON.parse(published)).toEqual(publishedSchema());
     expect(publishedSchema()).toMatchObject({ additionalProperties: false, required: ['agent', 'svc'] });
   });
+
+  it('is what the chart holds its value config to, all of it but what must be there', async () => {
+    const chart = join(import.meta.dirname, '../../../deploy/helm/svc-agent/values.schema.json');
+    const { definitions } = JSON.parse(await readFile(chart, 'utf8')) as { definitions: { agentConfig: unknown } };
+    const published = await readFile(join(import.meta.dirname, '..', 'config.schema.json'), 'utf8');
+    const { $schema, title, required, ...expected } = JSON.parse(published) as {
+      properties: Record<'agent' | 'svc', { required?: unknown }>;
+    } & Record<string, unknown>; // held to the schema above
+    expect([typeof $schema, title, required]).toEqual(['string', expect.any(String), ['agent', 'svc']]);
+    // Name and address are values of the chart's own.
+    delete expected.properties.agent.required;
+    delete expected.properties.svc.required;
+    expect(definitions.agentConfig).toEqual(expected);
+  });
 });
 
 /** A process on a machine that is busy with others. */

@@ -2,6 +2,7 @@ import { isAppError } from '@svc/errors';
 import { ApiError, NetworkError, SvcError } from '@svc/sdk/errors';
 import { CommandFailure } from './client/command-failure.ts';
 import { printable } from './client/output.ts';
+import { offlineHint } from './client/refusal-of.ts';
 import { S3Error } from './s3/s3-error.ts';
 
 /** What to do about errors that everybody meets one day. */
@@ -55,16 +56,10 @@ export function describeExpected(error: unknown): string | null {
 function hintOf(error: ApiError | S3Error): string | undefined {
   const known = HINTS.get(error.code);
   if (known !== undefined) return known;
-  if (error.code === 'AGENT_OFFLINE') return offlineHint(error);
+  if (error.code === 'AGENT_OFFLINE')
+    return offlineHint(error instanceof ApiError ? error.details['reason'] : undefined);
   if (error.status === 401) return 'the token is wrong, revoked or expired; run svc login again';
   return undefined;
-}
-
-/** An agent may be there and still offer no tunnel, which its configuration says. */
-function offlineHint(error: ApiError | S3Error): string {
-  const reason = error instanceof ApiError ? error.details['reason'] : undefined;
-  if (typeof reason !== 'string') return 'svc cluster status shows when its agent was last seen';
-  return `${reason}; tunnel.enabled in its configuration opens one`;
 }
 
 function issuesOf({ details, message }: ApiError): string {

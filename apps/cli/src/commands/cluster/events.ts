@@ -1,5 +1,6 @@
 import type { ClusterEvent } from '@svc/sdk';
 import type { Command } from 'commander';
+import { usageFailure } from '../../client/command-failure.ts';
 import type { ConnectionFlags } from '../../client/connection.ts';
 import { printable } from '../../client/output.ts';
 import { addConnectionOptions } from '../../client/session.ts';
@@ -21,7 +22,7 @@ export function registerClusterEvents(parent: Command): void {
     .option('-f, --follow', 'go on with what happens, until Ctrl-C')
     .option('--type <type>', 'only these, such as pod_crash_loop')
     .option('-n, --namespace <name>', 'of this namespace only')
-    .option('--limit <count>', 'of the past at most so many', '20')
+    .option('--limit <count>', 'of the past at most so many, up to 200', '20')
     .action((name: string, flags: EventFlags) =>
       withClusters(flags, async ({ clusters, output, signal }) => {
         const cluster = clusters.of(name);
@@ -29,11 +30,12 @@ export function registerClusterEvents(parent: Command): void {
           ...(flags.type === undefined ? {} : { eventType: flags.type }),
           ...(flags.namespace === undefined ? {} : { namespace: flags.namespace }),
         };
-        const pageSize = Math.min(MAX_PAGE_SIZE, Math.max(1, readCount(flags.limit, '--limit')));
+        const pageSize = readCount(flags.limit, '--limit');
+        if (pageSize > MAX_PAGE_SIZE) throw usageFailure(`--limit is at most ${MAX_PAGE_SIZE}`);
         // Before the page: what happens between the two comes with what follows.
         const { items: newest } =
           flags.follow === true ? await cluster.events({ pageSize: 1 }, { signal }) : { items: [] };
-        const { items } = await cluster.events({ ...filter, pageSize }, { signal });
+        const { items } = pageSize === 0 ? { items: [] } : await cluster.events({ ...filter, pageSize }, { signal });
         for (const event of items.toReversed()) output.entry(event, renderEvent(event));
         if (flags.follow !== true) return;
         const shown = items[0]?.sequence ?? 0;
