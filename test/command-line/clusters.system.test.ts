@@ -54,6 +54,18 @@ describe('svc cluster and svc deploy, before an agent has come', () => {
     expect(await fails(['cluster', 'add', 'first'])).toMatchObject({ exitCode: 1 });
   });
 
+  it('ends without a word when nobody reads its answer', async () => {
+    await store.svc.answer(['cluster', 'add', 'read-by-nobody']);
+    for (const args of [
+      ['cluster', 'ls'],
+      ['cluster', 'ls', '--json'],
+      ['cluster', 'status', 'read-by-nobody'],
+    ]) {
+      expect(await store.svc.runUnread(args)).toEqual({ exitCode: 0, stderr: '' });
+    }
+    await store.svc.answer(['cluster', 'rm', 'read-by-nobody']);
+  });
+
   it('wants to know where the agent’s image goes, and one place only', async () => {
     expect(await fails(['agent', 'image'])).toMatchObject({
       exitCode: 2,

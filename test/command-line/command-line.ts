@@ -56,6 +56,18 @@ export class CommandLine {
     return { child, ended };
   }
 
+  /** Whose output nobody reads; its exit code and what it says of that. */
+  async runUnread(args: readonly string[]): Promise<{ exitCode: number | null; stderr: string }> {
+    const child = spawn(join(PROJECT_ROOT, 'svc'), args, {
+      cwd: this.#folder,
+      env: { PATH: process.env['PATH'] ?? '', ...this.#environment },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    child.stdout.destroy();
+    const [stderr] = await Promise.all([text(child.stderr), once(child, 'close')]);
+    return { exitCode: child.exitCode, stderr };
+  }
+
   run(args: readonly string[], options: CommandOptions = {}): Promise<CommandResult> {
     return this.start(args, options).ended;
   }

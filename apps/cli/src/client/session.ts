@@ -30,10 +30,8 @@ export async function withSession(flags: ConnectionFlags, run: (session: Session
     if (ending.signal.aborted) process.exit(EXIT.interrupted);
     ending.abort(new CommandFailure('interrupted', { exitCode: EXIT.interrupted }));
   };
-  // Whoever reads our output may stop reading, as `head` does; that is no failure of ours.
-  const onOutputError = (error: NodeJS.ErrnoException): void => process.exit(error.code === 'EPIPE' ? 0 : EXIT.failed);
   process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
-  process.stdout.on('error', onOutputError);
+  process.stdout.on('error', endWithoutReader);
   const environment = readClientEnvironment();
   const output = new Output({ json: flags.json === true, stdout: process.stdout, stderr: process.stderr });
   let found: Promise<Target> | undefined;
@@ -49,6 +47,13 @@ export async function withSession(flags: ConnectionFlags, run: (session: Session
     });
   } finally {
     process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
-    process.stdout.off('error', onOutputError);
   }
+}
+
+/**
+ * Whoever reads our output may stop reading, as `head` does; that is no failure of ours. It is told after the command's last
+ * word as well, so this outlives the session.
+ */
+function endWithoutReader(error: NodeJS.ErrnoException): void {
+  process.exit(error.code === 'EPIPE' ? (process.exitCode ?? 0) : EXIT.failed);
 }
