@@ -1,4 +1,4 @@
-import { cp, writeFile } from 'node:fs/promises';
+import { cp, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { startTestAgent, TestPlatform } from '@svc/agent/testing';
 import { skippedTitle, temporaryFolder, waitFor, type TemporaryFolder } from '@svc/testing';
@@ -152,6 +152,22 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
       status: 'failed',
       error: { code: 'FORBIDDEN', details: { reason: 'Forbidden', kubernetes_status: 403 } },
     });
+    await second.stop();
+    await platform.close();
+  });
+
+  it('is not ready where the cluster does not know who it is', async () => {
+    const { kubectl, namespace } = fixture;
+    const kubeconfig = join(folder.path, 'nobody.json');
+    await makeServiceAccount({ kubectl, namespace, name: 'nobody', file: kubeconfig });
+    const known = JSON.parse(await readFile(kubeconfig, 'utf8')) as { users: { name: string }[] };
+    const users = known.users.map(({ name }) => ({ name, user: {} }));
+    await writeFile(kubeconfig, JSON.stringify({ ...known, users }));
+    const platform = await TestPlatform.start();
+    const second = await secondAgent(platform, undefined, kubeconfig);
+    await expect
+      .poll(async () => (await second.get('/readyz')).json(), { timeout: 60_000 })
+      .toMatchObject({ status: 'not_ready', checks: { api_connection: 'ok', kubernetes: 'forbidden' } });
     await second.stop();
     await platform.close();
   });

@@ -245,6 +245,12 @@ describe('what is refused', () => {
     await fixture.restartAgent();
     expect((await fixture.send({ path: '/echo/x' })).status).toBe(200);
     expect(await tunnelsOf(fixture.agent)).toBe(3);
+    fixture.agent.environment['TUNNEL_KUBERNETES_ENABLED'] = 'false';
+    fixture.agent.config.reload('a test');
+    expect(await tunnelsOf(fixture.agent)).toBe(2);
+    expect(await (await fixture.agent.get('/metrics')).text()).toMatch(/^svc_tunnel_active 2$/m);
+    fixture.agent.environment['TUNNEL_KUBERNETES_ENABLED'] = 'true';
+    fixture.agent.config.reload('a test');
   });
 });
 

@@ -1,5 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
+import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { temporaryFolder, waitFor, type TemporaryFolder } from '@svc/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -81,6 +82,22 @@ describe('svc-agent', () => {
     const { code, errors } = await run([], VALID, environment);
     expect(code).toBe(1);
     expect(errors.join('')).toContain('agent.state_dir');
+  });
+
+  it('does not start on a port that is taken, and names the key once', async () => {
+    const other = createServer();
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+    const { port } = other.address() as AddressInfo; // TCP: never a string
+    const environment = {
+      SVC_STATE_DIR: folder.path,
+      SVC_AGENT_HOST: '127.0.0.1',
+      SVC_AGENT_PORT: String(port),
+      LOG_LEVEL: 'fatal',
+    };
+    const { code, errors } = await run([], VALID, environment);
+    await new Promise((resolve) => other.close(resolve));
+    expect(code).toBe(1);
+    expect(errors.join('').match(/http\.port/g)).toHaveLength(1);
   });
 
   it('publishes the schema that validate uses', async () => {

@@ -157,7 +157,8 @@ function reportFailure(line: CommandLine, error: unknown): number {
     for (const fault of error.faults) line.printError(`  ${renderFault(fault)}`);
   } else if (isAppError(error)) {
     const key = error.details['key'];
-    line.printError(`svc-agent: ${error.message}${typeof key === 'string' ? ` (${key})` : ''}`);
+    const isNamed = typeof key !== 'string' || error.message.includes(key);
+    line.printError(`svc-agent: ${error.message}${isNamed ? '' : ` (${key})`}`);
   } else {
     throw error;
   }

@@ -108,6 +108,18 @@ describe('/healthz and /livez', () => {
     expect(blocked.livez().ok).toBe(false);
   });
 
+  it.each<[KubernetesHealth['state'], boolean]>([
+    ['connecting', false],
+    ['unreachable', false],
+    ['unauthorized', true],
+    ['forbidden', true],
+    ['ok', true],
+  ])('say of a cluster that is %s whether it can be reached: %s', (kubernetes, reachable) => {
+    expect(health({ kubernetes }).livez().body['components']).toMatchObject({
+      kubernetes_client: { cluster_reachable: reachable },
+    });
+  });
+
   it('tell the truth of each component without any grace', () => {
     const { body } = health({
       channel: { state: 'disconnected', ...justNow },

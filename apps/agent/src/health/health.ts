@@ -123,7 +123,7 @@ export class Health {
       },
       kubernetes_client: {
         status: kubernetesStatus(kubernetes, sources.degraded('kubernetes')),
-        cluster_reachable: kubernetes.state === 'ok' || kubernetes.state === 'forbidden',
+        cluster_reachable: kubernetes.state !== 'connecting' && kubernetes.state !== 'unreachable', // refusals are answers
       },
     };
   }

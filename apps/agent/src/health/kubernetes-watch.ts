@@ -8,7 +8,7 @@ import type { KubernetesHealth } from './health.ts';
 const INTERVAL_MS = 15_000;
 const RETRY_MS = 3000;
 
-/** Asks the API server for its version again and again: reachable, who it is, and whether it knows us. */
+/** Asks the API server again and again: reachable, which version it is, and whether it knows us. */
 export class KubernetesWatch {
   readonly #client: KubeClient;
   readonly #clock: Clock;
@@ -43,6 +43,8 @@ export class KubernetesWatch {
     const before = this.#health.state;
     try {
       const { gitVersion } = await this.#client.version(signal);
+      // Anybody may ask for the version; what kinds there are, only whom the cluster knows.
+      await this.#client.raw('/api', signal);
       this.#health = { state: 'ok', version: gitVersion };
       this.#autoScaling = await canAutoScale(this.#client, signal).catch(() => false);
       if (before !== 'ok') this.#log.info({ kubernetes_version: gitVersion }, 'the Kubernetes API answers');

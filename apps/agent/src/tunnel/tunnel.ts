@@ -54,6 +54,7 @@ export class AgentTunnel {
 
   constructor(options: AgentTunnelOptions) {
     this.#options = options;
+    options.config.onChange(() => options.metrics.setTunnels(this.health.activeTunnels));
   }
 
   get health(): TunnelHealth {
