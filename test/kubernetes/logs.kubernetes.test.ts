@@ -83,6 +83,11 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
       status: 'failed',
       error: { code: 'INVALID_REQUEST' },
     });
+    const misplaced = await logs({ follow: true, resume_after: 'behind the mirror' });
+    expect(misplaced).toMatchObject({
+      result: { status: 'failed', error: { code: 'INVALID_REQUEST', details: { field: 'resume_after' } } },
+      text: '',
+    });
   });
 
   it('are followed over restarts of the container, each line once, and the one before can be read', async () => {

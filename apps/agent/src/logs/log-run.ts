@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream';
 import { fieldAt, isStatusError, type KubeClient, type KubeObject, type LogOptions } from '@svc/kube';
 import type { LogsCommand, LogsResult } from '@svc/protocol';
 import { pause, type Clock } from '../clock.ts';
+import { agentErrors } from '../errors.ts';
 import { containerStatus } from '../pods/container-status.ts';
 import { afterEnd, hasStableName } from './after-end.ts';
 import { readLogLines, type LogLine } from './log-lines.ts';
@@ -51,6 +52,10 @@ export class LogRun {
     this.#openedAt = options.clock.now().toISOString();
     const { tail_lines: wanted, since_time: time, since_seconds: seconds, resume_after: place } = options.payload;
     const decoded = place === undefined ? null : decodePlace(place);
+    if (place !== undefined && decoded === null) {
+      const reason = 'resume_after is no position that an agent of this version gave';
+      throw agentErrors.INVALID_REQUEST({ details: { field: 'resume_after', reason } });
+    }
     this.#before = decoded === null ? null : new ReadBefore(decoded);
     const since = time !== undefined || seconds !== undefined;
     this.#tailLines = Math.min(wanted ?? (since ? MAX_TAIL_LINES : DEFAULT_TAIL_LINES), MAX_TAIL_LINES);

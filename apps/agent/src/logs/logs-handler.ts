@@ -21,10 +21,10 @@ export function createLogsHandler({ client, clock }: LogsHandlerOptions): Comman
     run: async (payload, context) => {
       const pod = await findPod(client, payload, context.signal);
       const container = chooseContainer(pod, payload.container);
-      // Tells a reader at once that there is such a pod: the first line of a quiet container may take hours.
-      if (payload.follow === true) await context.output({ stream: 'log', encoding: 'utf8', data: '' });
       const queue = new LogQueue({ clock, maxWaiting: MAX_WAITING, send: (piece) => context.output(piece) });
       const run = new LogRun({ client, clock, payload, container, pod, queue, signal: context.signal });
+      // Tells a reader at once that there is such a pod: the first line of a quiet container may take hours.
+      if (payload.follow === true) await context.output({ stream: 'log', encoding: 'utf8', data: '' });
       return runToEnd(run, queue, payload, context);
     },
   };

@@ -260,6 +260,20 @@ describe('streams of a cluster', () => {
     expect(await agent.next('cancel')).toMatchObject({ payload: { command_id: logs.id } });
   });
 
+  it.each([
+    ['pod', { pod: '../web', namespace: 'default' }],
+    ['namespace', { pod: 'web-1', namespace: 'Shop!' }],
+  ])('refuses a %s that can be none, before the agent hears of it', async (field, place) => {
+    const logs = await rig.call('GET', `/v1/clusters/production/logs?${new URLSearchParams(place).toString()}`);
+    const exec = await rig.call('POST', '/v1/clusters/production/exec', { body: { ...place, command: ['true'] } });
+    for (const { status, body } of [logs, exec]) {
+      expect({ status, body }).toMatchObject({
+        status: 400,
+        body: { error: { code: 'INVALID_REQUEST', details: { field } } },
+      });
+    }
+  });
+
   it('answers a refusal of the agent as an error of its own status', async () => {
     const calling = rig.call('GET', '/v1/clusters/production/logs?pod=ghost&namespace=default');
     const { id } = await agent.next('logs');

@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox';
 import { PROTOCOL_LIMITS } from '../limits.ts';
-import { actorSchema, identifierSchema, nameSchema, sequenceSchema, timestampSchema } from './parts.ts';
+import { actorSchema, identifierSchema, namespaceSchema, podSchema, sequenceSchema, timestampSchema } from './parts.ts';
 
 const timeoutSeconds = Type.Integer({ minimum: 1, maximum: 86_400 });
 
@@ -11,7 +11,7 @@ const timeoutSeconds = Type.Integer({ minimum: 1, maximum: 86_400 });
 export const deploySchema = Type.Object({
   project_id: Type.String({ minLength: 1, maxLength: 63, pattern: '^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$' }),
   manifest: Type.String({ maxLength: PROTOCOL_LIMITS.manifestSizeBytes }),
-  namespace: Type.String({ minLength: 1, maxLength: 63, pattern: '^[a-z0-9]([a-z0-9-]*[a-z0-9])?$' }),
+  namespace: namespaceSchema,
   dry_run: Type.Optional(Type.Boolean()),
   prune: Type.Optional(Type.Boolean()),
   wait: Type.Optional(Type.Boolean()),
@@ -28,8 +28,8 @@ export type DeployCommand = Static<typeof deploySchema>;
  * `stream` sends output as it comes also when it would fit into the result. `timeout_seconds` 0 = no end.
  */
 export const execSchema = Type.Object({
-  pod: nameSchema,
-  namespace: nameSchema,
+  pod: podSchema,
+  namespace: namespaceSchema,
   container: Type.Optional(Type.String({ maxLength: 253 })),
   command: Type.Array(Type.String({ maxLength: 65_536 }), { minItems: 1, maxItems: 1024 }),
   stdin: Type.Optional(Type.Boolean()),
@@ -45,8 +45,8 @@ export type ExecCommand = Static<typeof execSchema>;
 
 /** Contract: `pod`, `namespace`, `container`, `tail_lines` (absent 100, at most 10,000), `follow`. */
 export const logsSchema = Type.Object({
-  pod: nameSchema,
-  namespace: nameSchema,
+  pod: podSchema,
+  namespace: namespaceSchema,
   container: Type.Optional(Type.String({ maxLength: 253 })),
   tail_lines: Type.Optional(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })),
   follow: Type.Optional(Type.Boolean()),

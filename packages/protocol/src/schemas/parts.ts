@@ -3,8 +3,11 @@ import { Type, type Static } from 'typebox';
 /** Ids are opaque to the reader; the bound keeps a hostile peer from filling tables and logs with them. */
 export const identifierSchema = Type.String({ minLength: 1, maxLength: 128, pattern: '^[\\x21-\\x7e]+$' });
 
-/** A Kubernetes name or namespace; the API server judges the exact grammar of each kind. */
-export const nameSchema = Type.String({ minLength: 1, maxLength: 253 });
+/** A DNS label, as Kubernetes wants it of every namespace. */
+export const namespaceSchema = Type.String({ minLength: 1, maxLength: 63, pattern: '^[a-z0-9]([a-z0-9-]*[a-z0-9])?$' });
+
+/** A DNS subdomain, as Kubernetes wants it of every pod. */
+export const podSchema = Type.String({ minLength: 1, maxLength: 253, pattern: '^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$' });
 
 /** Text that ends up in a column: PostgreSQL takes no NUL, and JSON can write one. */
 export const textSchema = (limits: { minLength?: number; maxLength: number }) =>
