@@ -2,7 +2,7 @@ import { fieldAt } from '@svc/kube';
 import type { CommandResult, EventReport } from '@svc/protocol';
 import { skippedTitle, waitFor } from '@svc/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { AgentFixture, TEST_IMAGE } from './agent-fixture.ts';
+import { AgentFixture, configMap, TEST_IMAGE } from './agent-fixture.ts';
 import { kubernetesRequirement } from './index.ts';
 
 const reason = await kubernetesRequirement();
@@ -152,9 +152,32 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
         },
         { timeoutMs: 180_000, description: 'both, the one owned by the other' },
       );
+      // What a deploy takes away is not put back, also where it prunes nothing.
+      const options = { project_id: 'back', prune: false };
+      expect(await other.deploy(workload('back', {}), options)).toMatchObject({ deploy: { summary: { pruned: 1 } } });
+      await other.deploy(configMap('probe'), { ...options, project_id: 'probe' });
+      await other.inNamespace('delete', 'configmap', 'probe');
+      const corrected = other.platform.waitForMessage(
+        'event',
+        ({ event_type: type, resource }) => type === 'drift_corrected' && resource === 'configmap/probe',
+        180_000,
+      );
+      await corrected; // after everything that was to be put back before it
+      expect(await other.inNamespace('get', 'hpa', '-o', 'name')).toBe('');
     } finally {
       await other.stop();
     }
+  });
+
+  it('lose their autoscaler when it cannot work any more, also where nothing else is pruned', async () => {
+    await deploy('losing', { annotations: scaled(2, 3) });
+    await waitFor(async () => (await replicasOf('losing')) === 2, { timeoutMs: 120_000, description: 'two replicas' });
+    const without = { replicas: 1, annotations: scaled(2, 3), cpu: null };
+    expect(await deploy('losing', without, { prune: false })).toMatchObject({
+      status: 'succeeded',
+      deploy: { warnings: ['deployment/losing is not auto-scaled: no cpu is requested by main'] },
+    });
+    expect(await fixture.inNamespace('get', 'hpa', '-o', 'name')).not.toContain('/losing');
   });
 
   it('are left alone without metrics, but what is there stays', async () => {

@@ -135,6 +135,16 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     await driftOf(platform, 'put-back', 2, 'drift_corrected');
     expect(await fixture.json('configmap', 'put-back')).toMatchObject({ data: { a: '1' } });
     expect(drifts(platform, 'put-back')).toHaveLength(2);
+    // What was put back is another object, and still the project's: it goes when the project has it no more.
+    const id = platform.send('deploy', {
+      project_id: 'put-back',
+      namespace,
+      manifest: textOf(configMap('instead', { a: '1' })),
+    });
+    expect(await platform.result(id, BUSY_MS)).toMatchObject({ deploy: { summary: { created: 1, pruned: 1 } } });
+    const left = await fixture.inNamespace('get', 'configmap', '-o', 'name');
+    expect(left).toContain('configmap/instead');
+    expect(left).not.toContain('configmap/put-back');
     await agent.stop();
     await platform.close();
   });

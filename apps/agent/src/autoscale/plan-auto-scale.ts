@@ -47,15 +47,11 @@ export async function planAutoScale(request: AutoScaleRequest): Promise<AutoScal
   for (const each of planned) {
     const wish = wishes.get(each);
     const looked = wish === undefined ? await lookForOld(request, known, each) : await look(request, known, each);
-    if (wish === undefined) {
-      // Its autoscaler goes with this deploy: the replicas of the manifest count again.
+    const reason = wish === undefined ? null : await obstacle(request, each, looked);
+    if (wish === undefined || reason !== null) {
+      // If it has an autoscaler, that goes with this deploy: the replicas of the manifest count again.
       plan.planned.push(looked.own === null ? each : { ...each, takesReplicas: true });
-      continue;
-    }
-    const reason = await obstacle(request, each, looked);
-    if (reason !== null) {
-      plan.planned.push(each);
-      plan.skipped.push({ workload: each.object, reason });
+      if (reason !== null) plan.skipped.push({ workload: each.object, reason });
       continue;
     }
     const scaled = { ...each, object: withoutReplicas(each.object), keepsReplicas: looked.ownsReplicas };

@@ -19,7 +19,7 @@ export interface DeployHandlerOptions {
   clock: Clock;
   log: Logger;
   report(event: ClusterEvent): void;
-  drift: Pick<DriftWatch, 'deploying' | 'applied'>;
+  drift: Pick<DriftWatch, 'deploying' | 'applied' | 'putBackUid'>;
 }
 
 /** `deploy` commands: one at a time for each project and namespace. */
@@ -58,13 +58,14 @@ function deployOnce(
   if (Buffer.byteLength(payload.manifest) === 0) {
     throw agentErrors.INVALID_REQUEST({ details: { field: 'manifest', reason: 'the manifest is empty' } });
   }
-  const applied: DeployRun['applied'] = (objects, whole) =>
-    drift.applied({ ...projectOf(payload), objects, whole }).catch((error: unknown) => {
+  const applied: DeployRun['applied'] = (objects, whole, deleted) =>
+    drift.applied({ ...projectOf(payload), objects, whole, deleted }).catch((error: unknown) => {
       // The deploy went through: that its drift is not watched until the next one must not make it a failure.
       log.error({ err: error, command_id: context.commandId }, 'what is expected cannot be stored');
     });
   const keyPrefix = agent.key_prefix;
-  return runDeploy({ client, clock, log, rules, keyPrefix, timeoutMs, payload, context, report, applied });
+  const putBackUid: DeployRun['putBackUid'] = (object) => drift.putBackUid(projectOf(payload), object);
+  return runDeploy({ client, clock, log, rules, keyPrefix, timeoutMs, payload, context, report, applied, putBackUid });
 }
 
 function projectOf({ namespace, project_id: projectId }: DeployCommand): { namespace: string; projectId: string } {

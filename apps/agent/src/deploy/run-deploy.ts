@@ -1,4 +1,4 @@
-import { referenceOf, type KubeClient, type KubeObject } from '@svc/kube';
+import { referenceOf, type KubeClient, type KubeObject, type ObjectReference } from '@svc/kube';
 import type { DeployCommand, ResourceResult } from '@svc/protocol';
 import type { Logger } from '@svc/telemetry';
 import type { Clock } from '../clock.ts';
@@ -46,8 +46,10 @@ export interface DeployRun {
   payload: DeployCommand;
   context: CommandContext;
   report(event: ClusterEvent): void;
-  /** What was applied; `whole` = there is nothing else in the project now. */
-  applied(objects: readonly AppliedByDeploy[], whole: boolean): Promise<void>;
+  /** Of what we put back ourselves since the last deploy: it is as much the project's as what was there before. */
+  putBackUid(object: ObjectReference): string | undefined;
+  /** What was applied and what was deleted; `whole` = there is nothing else in the project now. */
+  applied(objects: readonly AppliedByDeploy[], whole: boolean, deleted: readonly ObjectReference[]): Promise<void>;
 }
 
 const MAX_OBJECTS = 1000;
@@ -89,7 +91,7 @@ export async function runDeploy(run: DeployRun): Promise<CommandOutcome> {
   if (payload.dry_run === true) return dryRunOutcome(run, planned, dryRun);
 
   const store = inventoryStore({ ...run, ...namesOf(run), fieldManager: rules.field_manager });
-  const inventory = await store.read(signal);
+  const inventory = withPutBack(await store.read(signal), run);
   assertNotSeen(inventory, context.commandId);
   await writeUnion(run, store, inventory, planned);
   const applied = await applyAll(request, planned, dryRun.results, (done) => {
@@ -97,7 +99,7 @@ export async function runDeploy(run: DeployRun): Promise<CommandOutcome> {
   });
   for (const event of autoScaleEvents(applied.applied, unscaled, payload.project_id)) run.report(event);
   if (applied.failure !== null) {
-    await run.applied(applied.applied.map(appliedOf), false);
+    await run.applied(applied.applied.map(appliedOf), false, []);
     return failedOutcome(run, applied, [...dryRun.warnings, ...applied.warnings]);
   }
   return settle(run, store, inventory, applied, dryRun.warnings);
@@ -124,7 +126,7 @@ async function settle(
     pruned.retained.push(...withoutThese(surplus, leaving));
   }
   await store.write({ ...inventoryOf(run, inventory), entries: [...wanted, ...pruned.retained] }, signal);
-  await run.applied(applied.map(appliedOf), payload.prune !== false);
+  await run.applied(applied.map(appliedOf), payload.prune !== false, withoutThese(surplus, pruned.retained));
 
   const end = await readinessOf(run, applied);
   const resources = [...applied.map(({ result }) => result), ...pruned.results];
@@ -176,6 +178,14 @@ function namesOf({ payload }: DeployRun): { namespace: string; projectId: string
 function assertNotSeen(inventory: Inventory, commandId: string): void {
   if (!inventory.commandIds.includes(commandId)) return;
   throw agentErrors.LOST({ details: { reason: 'this deploy ran before, and its result is not known any more' } });
+}
+
+function withPutBack(inventory: Inventory, { putBackUid }: DeployRun): Inventory {
+  const entries = inventory.entries.map((entry) => {
+    const uid = putBackUid(entry);
+    return uid === undefined ? entry : { ...entry, uid };
+  });
+  return { ...inventory, entries };
 }
 
 async function writeUnion(

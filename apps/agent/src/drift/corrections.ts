@@ -80,6 +80,8 @@ export class Corrections {
         object.owned = ownedFields(live.metadata, fieldManager);
         object.resourceVersion = live.metadata.resourceVersion ?? '';
         object.told = '';
+        const { uid } = live.metadata;
+        if (details['change'] === 'deleted' && uid !== undefined) object.putBackUid = uid;
         await expectations.save(project);
         const resource = `${object.kind.toLowerCase()}/${object.name}`;
         report({ type: 'drift_corrected', namespace: object.namespace ?? '', resource, details });

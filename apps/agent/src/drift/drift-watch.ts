@@ -1,4 +1,12 @@
-import { Reflector, identityOf, isStatusError, referenceOf, type KubeClient, type KubeObject } from '@svc/kube';
+import {
+  Reflector,
+  identityOf,
+  isStatusError,
+  referenceOf,
+  type KubeClient,
+  type KubeObject,
+  type ObjectReference,
+} from '@svc/kube';
 import type { Logger } from '@svc/telemetry';
 import { pause, type Clock } from '../clock.ts';
 import type { LiveConfig } from '../config/live-config.ts';
@@ -40,6 +48,8 @@ export interface AppliedProject {
   objects: readonly AppliedByDeploy[];
   /** False: what else was expected of the project still is, since the deploy failed in between or pruned nothing. */
   whole: boolean;
+  /** By the deploy itself: an autoscaler that is not wanted goes also when nothing else is pruned. */
+  deleted: readonly ObjectReference[];
 }
 
 /** One kind in one namespace. */
@@ -97,16 +107,22 @@ export class DriftWatch {
     };
   }
 
+  /** The uid of what was put back in place of an object that a deploy of the project made; undefined for all others. */
+  putBackUid(project: Pick<ExpectedProject, 'namespace' | 'projectId'>, object: ObjectReference): string | undefined {
+    const identity = identityOf(object);
+    return this.#options.expectations.of(project).find((each) => identityOf(each) === identity)?.putBackUid;
+  }
+
   /** What a deploy applied is what the project should be from now on. */
-  async applied({ namespace, projectId, objects, whole }: AppliedProject): Promise<void> {
+  async applied({ namespace, projectId, objects, whole, deleted }: AppliedProject): Promise<void> {
     const { config, expectations } = this.#options;
     const project = { namespace, projectId };
     const { drift, field_manager: manager } = config.current.deploy;
     const expected = objects.map(({ object, intent }) =>
       expectedObject(object, ownedFields(object.metadata, manager), drift === 'correct' ? intent : null),
     );
-    const applied = new Set(expected.map(identityOf));
-    const others = whole ? [] : expectations.of(project).filter((each) => !applied.has(identityOf(each)));
+    const settled = new Set([...expected, ...deleted].map(identityOf));
+    const others = whole ? [] : expectations.of(project).filter((each) => !settled.has(identityOf(each)));
     await expectations.set({ ...project, objects: [...others, ...expected] });
     this.#adjust();
   }

@@ -17,6 +17,8 @@ export interface ExpectedObject {
   intent: KubeObject | null;
   /** The drift that was told last; empty = none. */
   told: string;
+  /** Of what was put back in place of a deleted object: the inventory knows the deleted one. */
+  putBackUid?: string;
 }
 
 export interface ExpectedProject {
