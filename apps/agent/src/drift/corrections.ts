@@ -33,7 +33,7 @@ const FIRST_PAUSE_MS = 1000;
 /** Puts back what somebody changed: the object is applied again as its deploy applied it. */
 export class Corrections {
   readonly #options: CorrectionsOptions;
-  /** When each object was put back, the newest last. */
+  /** When each object was put back, the newest last; forgotten when it counts no more. */
   readonly #times = new Map<string, number[]>();
   /** One after the other: drift is rare, and a storm of it must not become one of writes. */
   #last: Promise<void> = Promise.resolve();
@@ -62,6 +62,7 @@ export class Corrections {
 
   #isAllowed(identity: string): boolean {
     const nowMs = this.#options.clock.nowMs();
+    for (const [each, times] of this.#times) if (nowMs - (times.at(-1) ?? 0) >= WITHIN_MS) this.#times.delete(each);
     const recent = (this.#times.get(identity) ?? []).filter((atMs) => nowMs - atMs < WITHIN_MS);
     if (recent.length >= MOST_CORRECTIONS) return false;
     this.#times.set(identity, [...recent, nowMs]);
