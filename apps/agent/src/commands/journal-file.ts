@@ -1,5 +1,6 @@
 import { open, rename, rm, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { syncFolder } from '../state/replace-file.ts';
 
 /** Where a line stands in the file, to read it again without keeping it. */
 export interface LinePlace {
@@ -126,14 +127,5 @@ async function visitLines(handle: FileHandle, visit: (line: string, place: LineP
       pending = pending.subarray(end + 1);
       pendingAt += end + 1;
     }
-  }
-}
-
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
   }
 }

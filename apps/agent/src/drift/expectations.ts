@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
-import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { identityOf, referenceOf, type KubeObject } from '@svc/kube';
+import { replaceFile } from '../state/replace-file.ts';
 import type { OwnedFields } from './owned-fields.ts';
 
 /** One object as a deploy left it. */
@@ -74,7 +75,9 @@ export class Expectations {
   save(project: ExpectedProject): Promise<void> {
     const path = join(this.#folder, `${hashOf(keyOf(project))}.json`);
     const text = JSON.stringify(project);
-    const next = this.#last.then(() => (project.objects.length === 0 ? rm(path, { force: true }) : write(path, text)));
+    const next = this.#last.then(() =>
+      project.objects.length === 0 ? rm(path, { force: true }) : replaceFile(path, text),
+    );
     this.#last = next.catch(() => undefined);
     return next;
   }
@@ -101,19 +104,6 @@ export function expectedObject(object: KubeObject, owned: OwnedFields, intent: K
 
 function hashOf(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 32);
-}
-
-/** Whole or not at all: the old file stays until the new one is on disk. */
-async function write(path: string, text: string): Promise<void> {
-  const draft = `${path}.new`;
-  const file = await open(draft, 'w', 0o600);
-  try {
-    await file.writeFile(text);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-  await rename(draft, path);
 }
 
 function parsed(text: string): ExpectedProject | null {

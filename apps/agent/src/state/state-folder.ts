@@ -1,9 +1,10 @@
-import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isAppError } from '@svc/errors';
 import type { Logger } from '@svc/telemetry';
 import type { Clock } from '../clock.ts';
 import { agentErrors } from '../errors.ts';
+import { replaceFile } from './replace-file.ts';
 import { LOCK_FILES, lockStateFolder, type StateLock } from './state-lock.ts';
 
 /** Whose state a folder holds: as the agent was configured, so the id may not be known. */
@@ -26,8 +27,9 @@ export interface StateFolderOptions {
 }
 
 /**
- * Makes the folder this process's own, and this cluster's. Known objects, expectations and commands of another cluster would be told, applied
- * and answered here: they are moved to `of-another-cluster` in it. A folder that says nothing is taken as ours.
+ * Makes the folder this process's own, and this cluster's. Known objects, expectations and commands of another cluster
+ * would be told, applied and answered here: they are moved to `of-another-cluster` in it. A folder that says nothing is
+ * taken as ours.
  */
 export async function claimStateFolder({ folder, owner, clock, log }: StateFolderOptions): Promise<StateLock> {
   let lock: StateLock | undefined;
@@ -39,9 +41,7 @@ export async function claimStateFolder({ folder, owner, clock, log }: StateFolde
       log.warn({ folder, of: before }, 'the state folder is of another cluster: what it holds is set aside');
       await setAside(folder);
     }
-    const file = join(folder, OWNER_FILE);
-    await writeFile(`${file}.new`, `${JSON.stringify(owner)}\n`, { mode: 0o600, flush: true });
-    await rename(`${file}.new`, file);
+    await replaceFile(join(folder, OWNER_FILE), `${JSON.stringify(owner)}\n`);
     return lock;
   } catch (cause) {
     lock?.release();
