@@ -1,3 +1,4 @@
+import { isAppError } from '@svc/errors';
 import { fieldAt, isStatusError, referenceOf, type Applied, type KubeClient, type KubeObject } from '@svc/kube';
 import type { ResourceResult } from '@svc/protocol';
 import { ownedBy } from '../autoscale/plan-auto-scale.ts';
@@ -59,6 +60,8 @@ export async function dryRunAll(request: ApplyRequest, objects: readonly Planned
       } catch (error) {
         request.signal.throwIfAborted();
         failures.push(failedResource(planned.object, error, planned.field));
+        // An API server that does not answer would be asked for each of the others until its time is up.
+        if (isAppError(error) && error.code === 'KUBERNETES_UNREACHABLE') waiting.length = 0;
       }
     }
   };
