@@ -27,6 +27,7 @@ import { clusterOutbox } from './0068-cluster-outbox.ts';
 import { sentOutbox } from './0069-sent-outbox.ts';
 import { clusterWarnings } from './0070-cluster-warnings.ts';
 import { ticketCallers } from './0071-ticket-callers.ts';
+import { twoAgents } from './0073-two-agents.ts';
 import { clusterIndexes } from './0089-cluster-indexes.ts';
 
 /** Every migration, imported by name so that a bundle carries them all. Each file exports one `Migration`. */
@@ -59,5 +60,6 @@ export const migrations: readonly Migration[] = [
   sentOutbox,
   clusterWarnings,
   ticketCallers,
+  twoAgents,
   clusterIndexes,
 ];

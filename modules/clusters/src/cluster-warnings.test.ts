@@ -87,6 +87,28 @@ describe('the clock of an agent', () => {
   });
 });
 
+describe('two agents with one token', () => {
+  it('are told by the one that comes back after the other, and a restarted one is not', async () => {
+    const { id, token } = await rig.addCluster(`shared-${name}`);
+    const path = `/v1/clusters/shared-${name}`;
+    const codes = async (): Promise<unknown> => {
+      const { warnings } = (await rig.call('GET', path)).body as unknown as Told; // the fields that the route declares
+      return warnings.map(({ code }) => code);
+    };
+    for (const instance of ['first', 'restarted', 'other', 'other']) {
+      const each = await connectAgent({ port: rig.port, token, clusterId: id });
+      each.hello(instance);
+      await each.next('welcome');
+      expect(await codes()).toEqual([]);
+    }
+    const back = await connectAgent({ port: rig.port, token, clusterId: id });
+    back.hello('restarted');
+    await back.next('welcome');
+    expect(await codes()).toEqual(['TWO_AGENTS']);
+    await back.close();
+  });
+});
+
 describe('what an agent leaves out', () => {
   it('is a warning for as long as it says so', async () => {
     const status = { nodes: 0, pods: 4, services: 2, health: 'degraded' };

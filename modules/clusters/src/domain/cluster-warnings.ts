@@ -1,18 +1,25 @@
 import type { Cluster } from './cluster.ts';
 
 export interface ClusterWarning {
-  code: 'CLOCK_SKEW' | 'LIMITED';
+  code: 'CLOCK_SKEW' | 'LIMITED' | 'TWO_AGENTS';
   message: string;
 }
 
 /** A slow network and a full queue make some seconds; this is a clock that nobody sets. */
 const WARNED_SKEW_SECONDS = 60;
+/** Each of two comes back at least once in this time, since a replaced agent waits for a minute at most. */
+const TWO_AGENTS_MS = 180_000;
 /** Thirty years, which fit into a column. */
 const MOST_SKEW_SECONDS = 1_000_000_000;
 
 /** What works otherwise than whoever looks at the cluster would think. */
-export function warningsOf({ clockSkewSeconds, reportedStatus }: Cluster): ClusterWarning[] {
+export function warningsOf({ clockSkewSeconds, reportedStatus, twoAgentsAt }: Cluster, now: Date): ClusterWarning[] {
   const warnings: ClusterWarning[] = [];
+  if (twoAgentsAt !== null && now.getTime() - Date.parse(twoAgentsAt) <= TWO_AGENTS_MS) {
+    const message =
+      'Two agents connect with the token of this cluster and replace each other: stop one of them, or rotate the token';
+    warnings.push({ code: 'TWO_AGENTS', message });
+  }
   if (clockSkewSeconds !== null && Math.abs(clockSkewSeconds) >= WARNED_SKEW_SECONDS) {
     const side = clockSkewSeconds > 0 ? 'ahead of' : 'behind';
     const message = `The clock of the agent is ${Math.abs(clockSkewSeconds)} s ${side} the platform's: the times of its events are wrong by that`;

@@ -35,6 +35,8 @@ export interface Cluster {
   connected: boolean;
   leaseUntil: string | null;
   instanceId: string | null;
+  /** When an agent came back that another one had replaced. */
+  twoAgentsAt: string | null;
   protocol: AgentProtocol | null;
   connectedAt: string | null;
   disconnectedAt: string | null;

@@ -43,8 +43,9 @@ export const clusterSchema = Type.Object({
   ),
   warnings: Type.Array(
     Type.Object({
-      code: Type.Union([Type.Literal('CLOCK_SKEW'), Type.Literal('LIMITED')], {
-        description: 'CLOCK_SKEW: the clocks differ by a minute or more; LIMITED: the agent lacks a right',
+      code: Type.Union([Type.Literal('CLOCK_SKEW'), Type.Literal('LIMITED'), Type.Literal('TWO_AGENTS')], {
+        description:
+          'CLOCK_SKEW: the clocks differ by a minute or more; LIMITED: the agent lacks a right; TWO_AGENTS: two agents use the token and replace each other',
       }),
       message: Type.String(),
     }),
@@ -81,7 +82,7 @@ export function viewCluster(cluster: Cluster, now: Date, offlineAfterMs: number)
             active_pods: heartbeat.activePods,
           },
     clock_skew_seconds: cluster.clockSkewSeconds,
-    warnings: warningsOf(cluster),
+    warnings: warningsOf(cluster, now),
   };
 }
 

@@ -13,6 +13,7 @@ export function toCluster(row: ClusterRow): Cluster {
     connected: row.connected === 1,
     leaseUntil: row.lease_until,
     instanceId: row.instance_id,
+    twoAgentsAt: row.two_agents_at,
     protocol: row.protocol as AgentProtocol | null, // only `introduce` writes the column
     connectedAt: row.connected_at,
     disconnectedAt: row.disconnected_at,

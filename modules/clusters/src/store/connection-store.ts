@@ -1,5 +1,5 @@
 import type { ConnectionStore, Introduction } from '../domain/cluster.ts';
-import type { ClusterDatabase } from './tables.ts';
+import type { ClusterDatabase, ClusterRow } from './tables.ts';
 
 export function createConnectionStore(database: ClusterDatabase): ConnectionStore {
   return {
@@ -53,6 +53,7 @@ function introduce(database: ClusterDatabase, clusterId: string, epoch: number, 
     const before = await transaction
       .selectFrom('cluster')
       .select(['outbox_id', 'outbox_sequence', 'connection_epoch'])
+      .select(['instance_id', 'previous_instance_id', 'connected_at'])
       .where('id', '=', clusterId)
       .executeTakeFirst();
     const resumed =
@@ -68,6 +69,7 @@ function introduce(database: ClusterDatabase, clusterId: string, epoch: number, 
           outbox_sequence: lastReceivedSequence,
           agent_version: introduction.agentVersion,
           capabilities: JSON.stringify(introduction.capabilities),
+          ...changeOfInstance(before, introduction.instanceId),
           ...(introduction.kubernetesVersion === null ? {} : { kubernetes_version: introduction.kubernetesVersion }),
         })
         .where('id', '=', clusterId)
@@ -76,4 +78,15 @@ function introduce(database: ClusterDatabase, clusterId: string, epoch: number, 
     }
     return { resumed, lastReceivedSequence };
   });
+}
+
+type Instances = Pick<ClusterRow, 'instance_id' | 'previous_instance_id' | 'connected_at'>;
+
+/** A process that ended never comes back: whoever does after another one was here shares the token with it. */
+function changeOfInstance(
+  { instance_id: last, previous_instance_id: previous, connected_at: at }: Instances,
+  instanceId: string | null,
+): Partial<ClusterRow> {
+  if (last === null || instanceId === null || instanceId === last) return {};
+  return { previous_instance_id: last, ...(instanceId === previous ? { two_agents_at: at } : {}) };
 }

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
 
-/** Rows as the migrations 0030 to 0032 and 0067 to 0070 make them. Times are ISO 8601 UTC text, flags are 0 and 1, JSON is text. */
+/** Rows as the migrations 0030 to 0032 and 0067 to 0073 make them. Times are ISO 8601 UTC text, flags are 0 and 1, JSON is text. */
 export interface ClusterTables {
   cluster: ClusterRow;
   cluster_token: { hash: string; cluster_id: string; created_at: string; expires_at: string | null };
@@ -76,6 +76,8 @@ export interface ClusterRow {
   replica_id: string | null;
   lease_until: string | null;
   instance_id: string | null;
+  previous_instance_id: string | null;
+  two_agents_at: string | null;
   protocol: string | null;
   connected_at: string | null;
   disconnected_at: string | null;

@@ -2646,8 +2646,8 @@ export interface ClusterOperations {
         } | null;
         "clock_skew_seconds": number | null;
         "warnings": ({
-          /** CLOCK_SKEW: the clocks differ by a minute or more; LIMITED: the agent lacks a right */
-          "code": "CLOCK_SKEW" | "LIMITED";
+          /** CLOCK_SKEW: the clocks differ by a minute or more; LIMITED: the agent lacks a right; TWO_AGENTS: two agents use the token and replace each other */
+          "code": "CLOCK_SKEW" | "LIMITED" | "TWO_AGENTS";
           "message": string;
         })[];
       })[];
@@ -2691,8 +2691,8 @@ export interface ClusterOperations {
       } | null;
       "clock_skew_seconds": number | null;
       "warnings": ({
-        /** CLOCK_SKEW: the clocks differ by a minute or more; LIMITED: the agent lacks a right */
-        "code": "CLOCK_SKEW" | "LIMITED";
+        /** CLOCK_SKEW: the clocks differ by a minute or more; LIMITED: the agent lacks a right; TWO_AGENTS: two agents use the token and replace each other */
+        "code": "CLOCK_SKEW" | "LIMITED" | "TWO_AGENTS";
         "message": string;
       })[];
       /** The token of the agent; shown this once */
@@ -2745,8 +2745,8 @@ export interface ClusterOperations {
       } | null;
       "clock_skew_seconds": number | null;
       "warnings": ({
-        /** CLOCK_SKEW: the clocks differ by a minute or more; LIMITED: the agent lacks a right */
-        "code": "CLOCK_SKEW" | "LIMITED";
+        /** CLOCK_SKEW: the clocks differ by a minute or more; LIMITED: the agent lacks a right; TWO_AGENTS: two agents use the token and replace each other */
+        "code": "CLOCK_SKEW" | "LIMITED" | "TWO_AGENTS";
         "message": string;
       })[];
     };
@@ -3261,8 +3261,8 @@ export interface ClusterOperations {
         } | null;
         "clock_skew_seconds": number | null;
         "warnings": ({
-          /** CLOCK_SKEW: the clocks differ by a minute or more; LIMITED: the agent lacks a right */
-          "code": "CLOCK_SKEW" | "LIMITED";
+          /** CLOCK_SKEW: the clocks differ by a minute or more; LIMITED: the agent lacks a right; TWO_AGENTS: two agents use the token and replace each other */
+          "code": "CLOCK_SKEW" | "LIMITED" | "TWO_AGENTS";
           "message": string;
         })[];
       };
