@@ -56,11 +56,12 @@ describe('svc cluster and svc deploy, before an agent has come', () => {
 
   it('ends without a word when nobody reads its answer', async () => {
     await store.svc.answer(['cluster', 'add', 'read-by-nobody']);
-    for (const args of [
+    const answers = [
       ['cluster', 'ls'],
       ['cluster', 'ls', '--json'],
       ['cluster', 'status', 'read-by-nobody'],
-    ]) {
+    ];
+    for (const args of [...answers, ['--help'], ['cluster', '--help'], ['agent', 'schema']]) {
       expect(await store.svc.runUnread(args)).toEqual({ exitCode: 0, stderr: '' });
     }
     await store.svc.answer(['cluster', 'rm', 'read-by-nobody']);

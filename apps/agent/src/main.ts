@@ -7,6 +7,9 @@ declare const SVC_AGENT_BUILD: BuildInfo | undefined;
 
 const SIGNALS = ['SIGHUP', 'SIGTERM', 'SIGINT'] as const;
 
+// Nobody reads what it prints: that ends neither the schema with a stack trace nor an agent that runs.
+process.stdout.on('error', () => undefined);
+
 let asked = false;
 const ended = runAgentCommand({
   arguments: process.argv.slice(2),

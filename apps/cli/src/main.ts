@@ -11,6 +11,11 @@ const program = new Command('svc')
   .showHelpAfterError('(run with --help for the options)')
   .exitOverride();
 
+// Whoever reads our output may stop reading, as `head` does; that is no failure of ours.
+process.stdout.on('error', (error: NodeJS.ErrnoException) =>
+  process.exit(error.code === 'EPIPE' ? (process.exitCode ?? 0) : EXIT.failed),
+);
+
 await registerCommands(program, process.argv[2]);
 
 try {

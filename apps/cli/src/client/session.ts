@@ -31,7 +31,6 @@ export async function withSession(flags: ConnectionFlags, run: (session: Session
     ending.abort(new CommandFailure('interrupted', { exitCode: EXIT.interrupted }));
   };
   process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
-  process.stdout.on('error', endWithoutReader);
   const environment = readClientEnvironment();
   const output = new Output({ json: flags.json === true, stdout: process.stdout, stderr: process.stderr });
   let found: Promise<Target> | undefined;
@@ -48,12 +47,4 @@ export async function withSession(flags: ConnectionFlags, run: (session: Session
   } finally {
     process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
   }
-}
-
-/**
- * Whoever reads our output may stop reading, as `head` does; that is no failure of ours. It is told after the command's last
- * word as well, so this outlives the session.
- */
-function endWithoutReader(error: NodeJS.ErrnoException): void {
-  process.exit(error.code === 'EPIPE' ? (process.exitCode ?? 0) : EXIT.failed);
 }
