@@ -30,6 +30,16 @@ afterAll(async () => {
 
 const echoed = (answer: { text: string }): Echoed => JSON.parse(answer.text) as Echoed; // what startEcho answers
 
+/** A request byte for byte, since `node:http` would not send some of them; everything that comes back. */
+function sendText(requestLine: string, headers: readonly string[], body = ''): Promise<string> {
+  const { hostname, port } = new URL(fixture.platform.ready.url);
+  const socket = connect(Number(port), hostname);
+  const { authorization } = fixture.authorization;
+  const lines = [requestLine, ...headers, `Authorization: ${authorization}`, 'Connection: close'];
+  socket.write(`${lines.join('\r\n')}\r\n\r\n${body}`);
+  return text(socket);
+}
+
 describe('a forwarded web service', () => {
   it('gets method, rest of the path, query and body, and the caller its answer', async () => {
     const answer = await fixture.send({ method: 'POST', path: '/echo/a%2Fb/c?d=e&f=%20', body: 'hello' });
@@ -103,6 +113,44 @@ describe('a forwarded web service', () => {
     });
     expect(answer.text).toBe('onetwo');
     expect(answer.trailers).toMatchObject({ 'x-sum': '6', 'x-got': 'mine' });
+  });
+
+  it('gets nothing after a body that it may not get before it', async () => {
+    const forged = { authorization: 'Bearer x', cookie: 'svc_session=x', 'impersonate-user': 'root', host: 'other' };
+    await fixture.send({
+      method: 'POST',
+      path: '/echo/trailers',
+      headers: { 'transfer-encoding': 'chunked' },
+      body: 'one',
+      trailers: { ...forged, 'x-forwarded-for': '6.6.6.6', 'x-sent': 'mine' },
+    });
+    expect(echo.seen.at(-1)?.trailers).toEqual({ 'x-sent': 'mine' });
+  });
+
+  it('is asked without a body where there is none, whatever the method', async () => {
+    expect(await sendText('MKCOL /echo/folder HTTP/1.1', [`Host: ${fixture.host}`])).toMatch(/^HTTP\/1\.1 200 /);
+    const { method, headers } = echo.seen.at(-1) ?? {};
+    expect([method, headers?.['transfer-encoding'], headers?.['content-length']]).toEqual(['MKCOL', undefined, '0']);
+  });
+
+  it('never gets what two servers could read in two ways', async () => {
+    const before = echo.seen.length;
+    const host = `Host: ${fixture.host}`;
+    for (const [name, lines, body] of [
+      ['Host', [host, 'Host: elsewhere'], ''],
+      ['Transfer-Encoding', [host, 'Transfer-Encoding: gzip, chunked'], '0\r\n\r\n'],
+    ] as const) {
+      const answer = await sendText('POST /echo/x HTTP/1.1', lines, body);
+      expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+      expect(JSON.parse(answer.split('\r\n\r\n')[1] ?? '')).toMatchObject({
+        error: { code: 'INVALID_REQUEST', details: { field: name } },
+      });
+    }
+    expect(echo.seen).toHaveLength(before);
+  });
+
+  it('is reached by its host’s whole name too, with a dot at its end', async () => {
+    expect((await fixture.send({ path: '/echo/x', host: `${fixture.host}.` })).status).toBe(200);
   });
 
   it('is asked before a client that expects 100-continue sends its body', async () => {

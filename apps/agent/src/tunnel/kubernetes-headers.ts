@@ -18,10 +18,7 @@ export interface KubernetesIdentity {
 
 /** What the API server gets to see. */
 export function kubernetesHeaders(request: IncomingMessage, identity: KubernetesIdentity): HeaderList {
-  const kept = endToEndHeaders(
-    request,
-    (name) => DROPPED.has(name) || DROPPED_PREFIXES.some((prefix) => name.startsWith(prefix)),
-  );
+  const kept = endToEndHeaders(request, isDropped);
   const headers: HeaderList = ['Host', identity.host];
   for (let index = 0; index + 1 < kept.length; index += 2) {
     const name = kept[index] ?? '';
@@ -39,4 +36,8 @@ export function kubernetesHeaders(request: IncomingMessage, identity: Kubernetes
     headers.push('Impersonate-Group', `svc:role:${identity.impersonate.role}`);
   }
   return headers;
+}
+
+export function isDropped(name: string): boolean {
+  return DROPPED.has(name) || DROPPED_PREFIXES.some((prefix) => name.startsWith(prefix));
 }

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createServer, request as httpRequest, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { duplexPair, type Duplex } from 'node:stream';
@@ -18,7 +19,7 @@ beforeEach(async () => {
   seen = [];
   api = createServer((request, response) => {
     seen.push(request);
-    response.end('from the API server');
+    request.resume().once('end', () => response.end('from the API server'));
   });
   await new Promise<void>((resolve) => api.listen(0, '127.0.0.1', resolve));
 });
@@ -95,6 +96,17 @@ describe('the API server behind a tunnel', () => {
     });
     const names = Object.keys(headers).filter((name) => /impersonate|cookie|x-remote|x-forwarded/.test(name));
     expect(names).toEqual([]);
+  });
+
+  it('sees no such thing after a body either', async () => {
+    const stream = open({});
+    const request = httpRequest({ method: 'POST', path: '/api/v1/pods', createConnection: () => stream });
+    request.write('{}');
+    request.addTrailers({ ...FORGED, 'x-kept': 'yes' });
+    request.end();
+    const [answer] = (await once(request, 'response')) as [IncomingMessage];
+    await text(answer);
+    expect(Object.keys(seen[0]?.trailers ?? {})).toEqual(['sec-websocket-protocol', 'x-kept']);
   });
 
   it('is asked on behalf of the user where that is configured, whatever the caller claims', async () => {

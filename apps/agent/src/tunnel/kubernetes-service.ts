@@ -7,7 +7,7 @@ import { joinStreams, type MuxStream } from '@svc/mux';
 import type { TunnelRequest } from '@svc/protocol';
 import type { LiveConfig } from '../config/live-config.ts';
 import type { AgentMetrics } from '../metrics.ts';
-import { kubernetesHeaders } from './kubernetes-headers.ts';
+import { isDropped, kubernetesHeaders } from './kubernetes-headers.ts';
 import { refusalOf } from './kubernetes-policy.ts';
 import { KubernetesRefusal, statusText, writeStatus } from './kubernetes-status.ts';
 
@@ -86,6 +86,7 @@ async function targetOf(
       authorization: typeof authorization === 'string' ? authorization : null,
       ...(rules.tunnel.kubernetes.identity === 'user' ? { impersonate: caller } : {}),
     }),
+    dropsTrailer: isDropped,
     onAnswer: (status) => {
       if (status === 401) access.token.invalidate(); // a projected token may have been renewed since it was read
     },

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { endToEndHeaders, type HeaderList } from '@svc/http';
 import { KUBERNETES_SERVICE } from '@svc/protocol';
+import { clusterErrors } from '../errors.ts';
 import type { TunnelCaller } from './tunnel-access.ts';
 import type { TunnelAddress } from './tunnel-address.ts';
 import { confineSetCookie, foreignCookies } from './tunnel-cookie.ts';
@@ -20,13 +21,13 @@ export interface ForwardedRequest {
 export function forwardedHeaders({ request, address, caller, protocol }: ForwardedRequest): HeaderList {
   // With a cookie the header is not ours: it is what the service itself asked the browser for.
   const keepsAuthorization = caller.via === 'link' && address.service !== KUBERNETES_SERVICE;
-  const headers = endToEndHeaders(
-    request,
-    (name) =>
-      ALWAYS_DROPPED.has(name) ||
-      DROPPED_PREFIXES.some((prefix) => name.startsWith(prefix)) ||
-      (name === 'authorization' && !keepsAuthorization),
-  );
+  let hosts = 0;
+  const headers = endToEndHeaders(request, (name) => {
+    if (name === 'host') hosts += 1;
+    return isDropped(name) || (name === 'authorization' && !keepsAuthorization);
+  });
+  // We would go by the first and the service perhaps by another (RFC 9112, section 3.2).
+  if (hosts > 1) throw clusterErrors.INVALID_REQUEST({ details: { field: 'Host', reason: 'more than one was given' } });
   const cookies = request.headers.cookie === undefined ? null : foreignCookies(request.headers.cookie);
   if (cookies !== null && address.service !== KUBERNETES_SERVICE) headers.push('Cookie', cookies);
   headers.push('X-Forwarded-For', request.socket.remoteAddress ?? '');
@@ -34,6 +35,15 @@ export function forwardedHeaders({ request, address, caller, protocol }: Forward
   headers.push('X-Forwarded-Proto', protocol);
   headers.push('X-Forwarded-Prefix', address.prefix);
   return headers;
+}
+
+/** What may not come after a body either: some servers take trailers for headers. */
+export function isDroppedTrailer(name: string): boolean {
+  return isDropped(name) || name === 'authorization';
+}
+
+function isDropped(name: string): boolean {
+  return ALWAYS_DROPPED.has(name) || DROPPED_PREFIXES.some((prefix) => name.startsWith(prefix));
 }
 
 /** What a caller gets to see of an answer. */

@@ -33,9 +33,9 @@ export function tunnelAddressOf(request: IncomingMessage, domain: string): Tunne
   return { form: 'path', cluster, teamUuid: teamOfPath ?? team, ...rest };
 }
 
-/** `tunnel-cls-abc.tunnels.example.com:4000` -> `cls-abc`. */
+/** `tunnel-cls-abc.tunnels.example.com:4000` -> `cls-abc`. A dot at the end of the name is the same name. */
 function clusterOfHost(host: string, domain: string): string | null {
-  const name = host.replace(/:\d+$/, '').toLowerCase();
+  const name = host.replace(/\.?(:\d+)?$/, '').toLowerCase();
   const suffix = `.${domain.toLowerCase()}`;
   if (!name.startsWith('tunnel-') || !name.endsWith(suffix)) return null;
   const cluster = name.slice('tunnel-'.length, -suffix.length);

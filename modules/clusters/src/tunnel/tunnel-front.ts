@@ -19,7 +19,7 @@ import type { Clock } from '../domain/clock.ts';
 import { clusterErrors } from '../errors.ts';
 import type { AgentTunnel } from './agent-tunnel.ts';
 import type { AgentTunnels } from './agent-tunnels.ts';
-import { answeredHeaders, forwardedHeaders, type ForwardedRequest } from './forwarded-headers.ts';
+import { answeredHeaders, forwardedHeaders, isDroppedTrailer, type ForwardedRequest } from './forwarded-headers.ts';
 import type { TunnelAccess, TunnelCaller } from './tunnel-access.ts';
 import { tunnelAddressOf, type TunnelAddress } from './tunnel-address.ts';
 import { TUNNEL_PARAMETER, tunnelCookie } from './tunnel-cookie.ts';
@@ -175,6 +175,7 @@ export class TunnelFront {
     return {
       path: address.path,
       headers: forwardedHeaders(forwarded),
+      dropsTrailer: isDroppedTrailer,
       timeoutMs,
       answerHeaders: (headers) => answeredHeaders(headers, forwarded),
       ...(isChange ? { onAnswer: (status: number) => this.#record(decided, status) } : {}),

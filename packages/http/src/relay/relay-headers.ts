@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { httpErrors } from '../errors.ts';
 
 /** Headers as they travel: name, value, name, value. Repeated names and their case survive. */
 export type HeaderList = string[];
@@ -15,7 +16,7 @@ const HOP_BY_HOP: ReadonlySet<string> = new Set([
   'upgrade',
 ]);
 
-type DropRule = (lowerName: string) => boolean;
+export type DropRule = (lowerName: string) => boolean;
 const NOTHING_DROPPED: DropRule = () => false;
 
 /** The headers of a message without those of its connection, and without those that `drop` takes (lower case). */
@@ -49,13 +50,31 @@ export function hasBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
-/** What says how the request's body is framed on the next connection: just as it came. */
+/** Without a body these need no word of it; `node:http` says "chunked" for any other method that gives no length. */
+const NEEDS_NO_LENGTH: ReadonlySet<string> = new Set(['GET', 'HEAD', 'DELETE', 'OPTIONS', 'TRACE']);
+
+/** What says how the request's body is framed on the next connection: just as it came. Throws 400 where that cannot be. */
 export function framingHeaders(request: IncomingMessage): HeaderList {
   const framing: HeaderList = [];
+  const coding = request.headers['transfer-encoding'];
   if (/\btrailers\b/i.test(String(request.headers['te'] ?? ''))) framing.push('TE', 'trailers');
-  if (request.headers['transfer-encoding'] !== undefined) framing.push('Transfer-Encoding', 'chunked');
-  else if (request.headers['content-length'] === undefined && /^(POST|PUT|PATCH)$/.test(request.method ?? '')) {
+  if (coding !== undefined) {
+    // Only this one is decoded here: a body in another one would arrive without the word that says so.
+    if (coding.toLowerCase() !== 'chunked') {
+      throw httpErrors.INVALID_REQUEST({ details: { field: 'Transfer-Encoding', reason: 'it must be chunked' } });
+    }
+    framing.push('Transfer-Encoding', 'chunked');
+  } else if (request.headers['content-length'] === undefined && !NEEDS_NO_LENGTH.has(request.method ?? '')) {
     framing.push('Content-Length', '0');
   }
   return framing;
+}
+
+/** What may never come after a body: where it goes and how long it is (RFC 9110, section 6.5.1). */
+const NO_TRAILERS: ReadonlySet<string> = new Set(['host', 'content-length', 'trailer']);
+
+/** Trailers of a request as pairs, without those that `drop` takes. */
+export function endToEndTrailers({ rawTrailers }: IncomingMessage, drop = NOTHING_DROPPED): [string, string][] {
+  const kept = keptHeaders(rawTrailers, '', (name) => NO_TRAILERS.has(name) || drop(name));
+  return Array.from({ length: kept.length / 2 }, (_, index) => [kept[2 * index] ?? '', kept[2 * index + 1] ?? '']);
 }

@@ -7,7 +7,14 @@ import {
 } from 'node:http';
 import { request as sendSecureRequest } from 'node:https';
 import type { RequestOptions } from 'node:https';
-import { endToEndHeaders, framingHeaders, hasBody, type HeaderList } from './relay-headers.ts';
+import {
+  endToEndHeaders,
+  endToEndTrailers,
+  framingHeaders,
+  hasBody,
+  type DropRule,
+  type HeaderList,
+} from './relay-headers.ts';
 
 /** Where an exchange goes on, and as what. */
 export interface RelayTarget {
@@ -17,6 +24,8 @@ export interface RelayTarget {
   path: string;
   /** All headers but those of framing and connection. */
   headers: HeaderList;
+  /** Trailers of the request that may not pass: what `headers` were freed of must not come after the body. */
+  dropsTrailer?: DropRule;
   /** From the end of the request's body to the head of the answer. */
   timeoutMs: number;
   /** Last word on the headers of the answer. */
@@ -101,11 +110,16 @@ function exchange(
       deadline.stop();
       passAnswer(incoming, response, target);
     });
-    passBody(request, outgoing, () => deadline.start());
+    passBody(request, outgoing, target.dropsTrailer, () => deadline.start());
   });
 }
 
-function passBody(request: IncomingMessage, outgoing: ClientRequest, sent: () => void): void {
+function passBody(
+  request: IncomingMessage,
+  outgoing: ClientRequest,
+  dropsTrailer: DropRule | undefined,
+  sent: () => void,
+): void {
   if (!hasBody(request)) {
     outgoing.end();
     sent();
@@ -117,8 +131,8 @@ function passBody(request: IncomingMessage, outgoing: ClientRequest, sent: () =>
     hasBegun = true;
     request.pipe(outgoing, { end: false });
     request.once('end', () => {
-      const { trailers } = request;
-      if (Object.keys(trailers).length > 0) outgoing.addTrailers(trailers);
+      const trailers = endToEndTrailers(request, dropsTrailer);
+      if (trailers.length > 0) outgoing.addTrailers(trailers);
       outgoing.end();
       sent();
     });
