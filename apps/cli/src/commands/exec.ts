@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import type { Cluster, ClusterShell, ShellOutput, ShellRequest } from '@svc/sdk';
+import type { Cluster, ShellOutput, ShellRequest } from '@svc/sdk';
 import type { Command } from 'commander';
 import { CommandFailure, usageFailure } from '../client/command-failure.ts';
 import type { ConnectionFlags } from '../client/connection.ts';
@@ -9,6 +9,7 @@ import { OwnTerminal } from '../terminal/own-terminal.ts';
 import { runClusterShell } from '../terminal/run-cluster-shell.ts';
 import { choosePod } from './cluster/choose-pod.ts';
 import { withClusters, type ClusterSession } from './cluster/with-clusters.ts';
+import { forwardInput } from './forward-input.ts';
 
 interface ExecFlags extends ConnectionFlags {
   namespace: string;
@@ -103,15 +104,6 @@ async function withInput({ signal }: ClusterSession, cluster: Cluster, request: 
     shell.close();
     process.stdin.destroy(); // whatever is left to read, nobody wants it any more
     await input;
-  }
-}
-
-async function forwardInput(shell: ClusterShell): Promise<void> {
-  try {
-    for await (const piece of process.stdin) await shell.write(piece as Buffer); // no encoding is set
-    shell.finishInput();
-  } catch {
-    // The command has ended and reads no more; its exit code says how.
   }
 }
 

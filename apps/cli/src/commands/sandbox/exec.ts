@@ -1,11 +1,12 @@
 import { once } from 'node:events';
-import type { OutputChunk, ProcessExit, Sandbox, SandboxProcess } from '@svc/sdk';
+import type { OutputChunk, ProcessExit, Sandbox } from '@svc/sdk';
 import type { Command } from 'commander';
 import { CommandFailure, usageFailure } from '../../client/command-failure.ts';
 import type { ConnectionFlags } from '../../client/connection.ts';
 import { readDurationMs } from '../../client/key-request.ts';
 import { addConnectionOptions } from '../../client/session.ts';
 import { collect, readPairs, withSandboxes, type SandboxSession } from './with-sandboxes.ts';
+import { forwardInput } from '../forward-input.ts';
 
 interface ExecFlags extends ConnectionFlags {
   cwd?: string;
@@ -116,15 +117,6 @@ async function runThrough(
     signal.removeEventListener('abort', interrupt);
     process.stdin.destroy(); // whatever is left to read, nobody wants it any more
     await input;
-  }
-}
-
-async function forwardInput(remote: SandboxProcess): Promise<void> {
-  try {
-    for await (const piece of process.stdin) await remote.write(piece as Buffer); // no encoding is set
-    remote.finishInput();
-  } catch {
-    // The command has ended and reads no more; its exit code says how.
   }
 }
 
