@@ -1,6 +1,6 @@
+import type { MessageBudget } from '@svc/protocol';
 import type { Clock } from '../clock.ts';
 import { agentErrors } from '../errors.ts';
-import type { MessageBudget } from './message-budget.ts';
 
 export interface SendQueueOptions {
   budget: MessageBudget;

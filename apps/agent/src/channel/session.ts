@@ -14,11 +14,12 @@ import {
   type MessageDecoder,
   type PlatformMessage,
   type Welcome,
+  MessageBudget,
+  CONTRACT_RATE,
 } from '@svc/protocol';
 import type { RawData, WebSocket } from 'ws';
 import type { Clock } from '../clock.ts';
 import { Liveness } from './liveness.ts';
-import { MessageBudget } from './message-budget.ts';
 import { PeerErrors } from './peer-errors.ts';
 import { SendQueue } from './send-queue.ts';
 
@@ -55,11 +56,6 @@ export interface SessionEnd {
   reason: string;
 }
 
-const RATE = {
-  perMinute: PROTOCOL_LIMITS.messagesPerMinute,
-  burst: PROTOCOL_LIMITS.messagesBurst,
-  controlShare: PROTOCOL_LIMITS.controlShare,
-};
 const SEND_QUEUE_MESSAGES = 1024;
 const MAX_MALFORMED = 50;
 const CLOSE_GRACE_MS = 2000;
@@ -88,8 +84,8 @@ export class Session {
   constructor(options: SessionOptions) {
     const { socket, announced, clock } = options;
     this.#options = options;
-    this.#sendBudget = new MessageBudget(RATE, () => clock.nowMs());
-    this.#receiveBudget = new MessageBudget({ ...RATE, controlShare: 0 }, () => clock.nowMs());
+    this.#sendBudget = new MessageBudget(CONTRACT_RATE, () => clock.nowMs());
+    this.#receiveBudget = new MessageBudget({ ...CONTRACT_RATE, controlShare: 0 }, () => clock.nowMs());
     this.#queue = new SendQueue({
       budget: this.#sendBudget,
       clock,
@@ -216,7 +212,7 @@ export class Session {
       if (this.#welcome !== null) return; // it has said everything
       this.#welcome = message.payload;
       const { messages_per_minute: perMinute, messages_burst: burst } = message.payload.limits;
-      this.#sendBudget.setRate(Math.min(perMinute, RATE.perMinute), Math.min(burst, RATE.burst));
+      this.#sendBudget.setRate(Math.min(perMinute, CONTRACT_RATE.perMinute), Math.min(burst, CONTRACT_RATE.burst));
       handlers.welcomed(message.payload);
       this.#introduce('svc');
     } else if (message.type === 'ping') {
@@ -250,7 +246,7 @@ export class Session {
     this.#errors.tell({
       code: 'RATE_LIMITED',
       message: 'Messages above the rate wait',
-      details: { messages_per_minute: RATE.perMinute, retry_after_ms: waitMs },
+      details: { messages_per_minute: CONTRACT_RATE.perMinute, retry_after_ms: waitMs },
     });
     this.#cancelPause = clock.setTimer(() => {
       this.#paused = false;

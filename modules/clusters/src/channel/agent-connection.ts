@@ -6,12 +6,13 @@ import {
   type CloseCode,
   type PlatformMessageType,
   type PlatformPayloads,
+  CONTRACT_RATE,
+  MessageBudget,
 } from '@svc/protocol';
 import type { RawData, WebSocket } from 'ws';
 import type { AgentLink } from '../domain/agent-link.ts';
 import type { Clock } from '../domain/clock.ts';
 import { Liveness } from './liveness.ts';
-import { CONTRACT_RATE, MessageBudget } from './message-budget.ts';
 import { SendQueue } from './send-queue.ts';
 
 export interface AgentConnectionOptions {

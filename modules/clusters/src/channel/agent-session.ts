@@ -7,12 +7,13 @@ import {
   type Hello,
   type MessageDecoder,
   type PlatformPayloads,
+  CONTRACT_RATE,
+  MessageBudget,
 } from '@svc/protocol';
 import type { WebSocket } from 'ws';
 import type { Introduction } from '../domain/cluster.ts';
 import type { Clock } from '../domain/clock.ts';
 import { AgentConnection } from './agent-connection.ts';
-import { CONTRACT_RATE, MessageBudget } from './message-budget.ts';
 import { OutputAcks } from './output-acks.ts';
 import { PeerErrors } from './peer-errors.ts';
 import { ReceiveQueue } from './receive-queue.ts';

@@ -1,5 +1,5 @@
+import type { MessageBudget } from '@svc/protocol';
 import type { Clock } from '../domain/clock.ts';
-import type { MessageBudget } from './message-budget.ts';
 
 export interface ReceiveQueueOptions<Message> {
   budget: MessageBudget;

@@ -1,6 +1,6 @@
+import { MessageBudget } from '@svc/protocol';
 import { fakeClock, waitFor } from '@svc/testing';
 import { describe, expect, it } from 'vitest';
-import { MessageBudget } from './message-budget.ts';
 import { SendQueue } from './send-queue.ts';
 
 const RATE = { perMinute: 60, burst: 10, controlShare: 0.3 };

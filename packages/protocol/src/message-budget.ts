@@ -1,10 +1,19 @@
+import { PROTOCOL_LIMITS } from './limits.ts';
+
 /** Messages that may be sent; the same numbers on both sides. */
-export interface MessageRate {
+interface MessageRate {
   perMinute: number;
   burst: number;
   /** Part of the burst that only control messages may use, 0..1. */
   controlShare: number;
 }
+
+/** The rate that both sides keep to, in each direction of each connection. */
+export const CONTRACT_RATE: MessageRate = {
+  perMinute: PROTOCOL_LIMITS.messagesPerMinute,
+  burst: PROTOCOL_LIMITS.messagesBurst,
+  controlShare: PROTOCOL_LIMITS.controlShare,
+};
 
 /** A bucket of tokens. What is not control must leave a reserve, so that acks and results always find one. */
 export class MessageBudget {
@@ -31,6 +40,7 @@ export class MessageBudget {
     const { perMinute, burst, controlShare } = this.#rate;
     const nowMs = this.#nowMs();
     const perMs = perMinute / 60_000;
+    // A clock that was set back takes no tokens away.
     this.#tokens = Math.min(burst, this.#tokens + Math.max(0, nowMs - this.#countedAtMs) * perMs);
     this.#countedAtMs = nowMs;
     const needed = control ? 1 : 1 + Math.floor(burst * controlShare);
