@@ -57,7 +57,7 @@ function hintOf(error: ApiError | S3Error): string | undefined {
   const known = HINTS.get(error.code);
   if (known !== undefined) return known;
   if (error.code === 'AGENT_OFFLINE')
-    return offlineHint(error instanceof ApiError ? error.details['reason'] : undefined);
+    return offlineHint(error instanceof ApiError ? error.details['reason'] : undefined, error.message);
   if (error.status === 401) return 'the token is wrong, revoked or expired; run svc login again';
   return undefined;
 }

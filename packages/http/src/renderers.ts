@@ -13,9 +13,12 @@ export const renderFlatError: ErrorRenderer = (error, requestId) => ({
   details: error.details,
 });
 
-/** Clusters and the agent: `{"error":{"code","message","details":{"field","reason"}}}`. */
-export const renderNestedError: ErrorRenderer = (error) => ({
-  error: { code: error.code, message: error.message, details: error.details },
+/**
+ * Clusters and the agent: `{"error":{"code","message","details":{"field","reason"}}}`. A refusal that no one field is
+ * to blame for, such as a missing right, names the request as a whole: readers find both wherever they look.
+ */
+export const renderNestedError: ErrorRenderer = ({ code, message, details }) => ({
+  error: { code, message, details: { field: 'request', reason: message, ...details } },
 });
 
 /**

@@ -237,7 +237,11 @@ describe('a route that is not there', () => {
     });
     const nested = await app.inject({ url: '/v1/nothing' });
     expect(nested.json()).toEqual({
-      error: { code: 'NOT_FOUND', message: 'Not found', details: { reason: 'no route GET /v1/nothing' } },
+      error: {
+        code: 'NOT_FOUND',
+        message: 'Not found',
+        details: { field: 'request', reason: 'no route GET /v1/nothing' },
+      },
     });
     const envelope = await app.inject({ url: '/api/v1/workspace/x/nothing' });
     expect(envelope.json()).toMatchObject({ success: false, data: { code: 'NotFound', details: [] } });
@@ -267,7 +271,8 @@ describe('a fault of ours', () => {
   it('is logged once and answered with nothing but the request id', async () => {
     const answer = await app.inject({ url: '/v1/fault', headers: { 'x-request-id': 'mine-1234' } });
     expect(answer.statusCode).toBe(500);
-    expect(answer.json()).toEqual({ error: { code: 'internal_error', message: 'Internal error', details: {} } });
+    const details = { field: 'request', reason: 'Internal error' };
+    expect(answer.json()).toEqual({ error: { code: 'internal_error', message: 'Internal error', details } });
     expect(answer.headers['x-request-id']).toBe('mine-1234');
     expect(lines.filter((line) => line.level === 'error')).toEqual([
       expect.objectContaining({ request_id: 'mine-1234', err: expect.objectContaining({ type: 'Error' }) }),

@@ -85,7 +85,11 @@ describe('UpgradeRouter', () => {
     const answer = await text(await upgrade('/busy'));
     expect(answer).toMatch(/^HTTP\/1\.1 429 Too Many Requests\r\n[^]*retry-after: 7\r\n/);
     expect(JSON.parse(answer.split('\r\n\r\n')[1] ?? '')).toEqual({
-      error: { code: 'TOO_MANY_REQUESTS', message: 'Rate limit exceeded', details: {} },
+      error: {
+        code: 'TOO_MANY_REQUESTS',
+        message: 'Rate limit exceeded',
+        details: { field: 'request', reason: 'Rate limit exceeded' },
+      },
     });
     expect(errorLines()).toEqual([]);
   });

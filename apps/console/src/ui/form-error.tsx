@@ -29,7 +29,7 @@ export function describeError(error: unknown): string {
 /** An agent may be connected and have no tunnel, through which most of what runs in its cluster is read. */
 function offlineWords({ message, details }: ApiError): string {
   const reason = details['reason'];
-  return typeof reason === 'string' ? `${message}: ${reason}.` : message;
+  return typeof reason === 'string' && reason !== message ? `${message}: ${reason}.` : message;
 }
 
 /** A form's answer when the platform refused it; announced when it appears. Renders nothing without an error. */

@@ -19,7 +19,11 @@ describe('who may connect as an agent', () => {
     const refusal = await refusedConnect({ port: rig.port, clusterId: cluster.id });
     expect(refusal.status).toBe(401);
     expect(refusal.body).toEqual({
-      error: { code: 'UNAUTHORIZED', message: expect.any(String) as string, details: {} },
+      error: {
+        code: 'UNAUTHORIZED',
+        message: expect.any(String) as string,
+        details: { field: 'request', reason: expect.any(String) as string },
+      },
     });
     expect(refusal.headers['www-authenticate']).toBe('Bearer');
   });

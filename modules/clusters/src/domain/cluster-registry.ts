@@ -1,7 +1,7 @@
 import { clusterErrors } from '../errors.ts';
 import type { Cluster, ClusterStore } from './cluster.ts';
 import { timestampAfter, type Clock } from './clock.ts';
-import { hashAgentToken, newAgentToken, newId, type RandomBytes } from './identifiers.ts';
+import { hashAgentToken, isClusterId, newAgentToken, newId, type RandomBytes } from './identifiers.ts';
 
 export interface ClusterRegistryOptions {
   clusters: ClusterStore;
@@ -22,6 +22,11 @@ export class ClusterRegistry {
 
   async create(workspaceUuid: string, name: string, createdBy: string): Promise<{ cluster: Cluster; token: string }> {
     const { clusters, clock, randomBytes, maxClustersPerWorkspace } = this.#options;
+    if (isClusterId(name)) {
+      throw clusterErrors.INVALID_REQUEST({
+        details: { field: 'name', reason: 'name has the form of an id; choose another one' },
+      });
+    }
     const id = newId('cls', randomBytes);
     const token = newAgentToken(randomBytes);
     const createdAt = clock.now().toISOString();
@@ -36,7 +41,8 @@ export class ClusterRegistry {
   /** Throws `CLUSTER_NOT_FOUND`, also for a cluster of another workspace. */
   async find(workspaceUuid: string, nameOrId: string): Promise<Cluster> {
     const cluster = await this.#options.clusters.find(workspaceUuid, nameOrId);
-    if (cluster === undefined) throw clusterErrors.CLUSTER_NOT_FOUND({ details: { cluster: nameOrId } });
+    if (cluster === undefined)
+      throw clusterErrors.CLUSTER_NOT_FOUND({ details: { field: 'cluster', cluster: nameOrId } });
     return cluster;
   }
 

@@ -17,6 +17,11 @@ export function newId(prefix: 'cls' | 'dep' | 'cmd' | 'ses' | 'msg', randomBytes
   return `${prefix}-${text}`;
 }
 
+/** Calls name a cluster by name or id: a name of this form would be taken for the id of another one. */
+export function isClusterId(text: string): boolean {
+  return /^cls-[0-9a-z]{12}$/.test(text);
+}
+
 export const AGENT_TOKEN_PREFIX = 'svc_agt_';
 
 /** An agent's token: 256 random bits, shown once. Only `hashAgentToken` of it is kept. */

@@ -181,7 +181,8 @@ function view(cluster: Cluster, { clock, offlineAfterMs }: RouteContext): Static
 
 function sinceOf(since: string | undefined, { clock }: RouteContext): string {
   if (since === undefined) return timestampAfter(clock.now(), -3_600_000);
-  const at = Date.parse(since);
+  // `Date.parse` takes more than ISO 8601: `5` would be a day of 2001.
+  const at = /^\d{4}-\d{2}-\d{2}(T|$)/.test(since) ? Date.parse(since) : Number.NaN;
   if (!Number.isNaN(at)) return new Date(at).toISOString();
   throw clusterErrors.INVALID_REQUEST({ details: { field: 'since', reason: 'since must be ISO 8601' } });
 }

@@ -196,5 +196,5 @@ async function deploymentOf(
 }
 
 function notFound(id: string): Error {
-  return clusterErrors.DEPLOYMENT_NOT_FOUND({ details: { id } });
+  return clusterErrors.DEPLOYMENT_NOT_FOUND({ details: { field: 'id', id } });
 }

@@ -17,5 +17,5 @@ export async function commandOf(
 }
 
 export function commandNotFound(id: string): Error {
-  return clusterErrors.COMMAND_NOT_FOUND({ details: { id } });
+  return clusterErrors.COMMAND_NOT_FOUND({ details: { field: 'id', id } });
 }

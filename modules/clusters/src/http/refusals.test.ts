@@ -70,7 +70,13 @@ describe('refusals of every route of clusters', () => {
       for (const headers of [{}, { authorization: 'Bearer nonsense' }]) {
         const answer = await rig.call(method, path, { caller: null, body, headers });
         expect(answer.status).toBe(401);
-        expect(answer.body).toMatchObject({ error: { code: 'UNAUTHORIZED', message: expect.any(String) as string } });
+        expect(answer.body).toMatchObject({
+          error: {
+            code: 'UNAUTHORIZED',
+            message: expect.any(String) as string,
+            details: { field: 'request', reason: expect.any(String) as string },
+          },
+        });
       }
     });
 
@@ -132,6 +138,7 @@ describe('bad input to the routes of clusters', () => {
     ['a cursor of somebody else', 'GET', undefined, '/deployments?cursor=abc', 400, 'cursor'],
     ['a page size of zero', 'GET', undefined, '/deployments?page_size=0', 400, 'page_size'],
     ['a time that is none', 'GET', undefined, '/status?since=yesterday', 400, 'since'],
+    ['a number as a time', 'GET', undefined, '/status?since=5', 400, 'since'],
     ['a namespace that is none', 'GET', undefined, '/pods?namespace=No', 400, 'namespace'],
     ['a kind that is none', 'GET', undefined, '/workloads?kind=Pod', 400, 'kind'],
     ['a page that is too large', 'GET', undefined, '/nodes?page_size=500', 400, 'page_size'],
@@ -144,6 +151,24 @@ describe('bad input to the routes of clusters', () => {
       expect(answer.body).toMatchObject({ error: { details: { field, reason: expect.any(String) as string } } });
     });
   }
+
+  it('refuses a name that could be the id of another cluster', async () => {
+    const answer = await rig.call('POST', '/v1/clusters', { body: { name: 'cls-7k2m0123abcd' } });
+    expect(answer.status).toBe(400);
+    expect(answer.body).toMatchObject({ error: { code: 'INVALID_REQUEST', details: { field: 'name' } } });
+  });
+
+  it('names the parameter by which nothing was found', async () => {
+    for (const [path, field] of [
+      ['/v1/clusters/nowhere', 'cluster'],
+      ['/v1/clusters/production/deployments/dep-x', 'id'],
+      ['/v1/clusters/production/commands/cmd-x', 'id'],
+    ] as const) {
+      const answer = await rig.call('GET', path);
+      expect(answer.status).toBe(404);
+      expect(answer.body).toMatchObject({ error: { details: { field, reason: expect.any(String) as string } } });
+    }
+  });
 
   it('refuses an idempotency key with control characters', async () => {
     const headers = { 'idempotency-key': 'a b' };
