@@ -157,6 +157,8 @@ export interface ObjectFilter {
 
 const OBJECTS_EVERY_MS = 5_000;
 const PAGE_OF_OBJECTS = 100;
+/** All of them are read anew while they are shown. */
+export const MOST_PAGES_OF_OBJECTS = 20;
 
 /** What the lists of objects have in common: pages that are read from the cluster while its agent is there. */
 function objectPages<Item>(
@@ -169,7 +171,7 @@ function objectPages<Item>(
     queryFn: ({ signal, pageParam }) => load({ cursor: pageParam, pageSize: PAGE_OF_OBJECTS }, { signal }),
     initialPageParam: undefined as string | undefined, // the first page has no cursor
     getNextPageParam: (page) => page.nextCursor ?? undefined,
-    maxPages: 20,
+    maxPages: MOST_PAGES_OF_OBJECTS,
     refetchInterval: isConnected && OBJECTS_EVERY_MS,
   });
 }

@@ -92,6 +92,7 @@ describe('the lists of what runs in a cluster', () => {
           namespace: 'shop',
           name: 'pod-0',
           state: 'Running',
+          message: null,
           phase: 'Running',
           ready: true,
           ready_containers: 1,

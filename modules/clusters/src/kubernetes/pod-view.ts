@@ -1,6 +1,7 @@
 import { countAt, fieldAt, hasCondition, isRecord, recordsAt, textAt } from '@svc/kube/values';
 import { Type, type Static } from 'typebox';
 import { nullableText, usageFields } from './node-view.ts';
+import { podMessageOf } from './pod-message.ts';
 import { containerReasonOf, podStateOf } from './pod-state.ts';
 import type { UsageByName } from './usage.ts';
 
@@ -17,6 +18,9 @@ export const podSchema = Type.Object({
   namespace: Type.String(),
   name: Type.String(),
   state: Type.String({ description: 'As kubectl shows it: Running, CrashLoopBackOff, Init:1/2, Terminating' }),
+  message: Type.Union([Type.String(), Type.Null()], {
+    description: 'Why it does not run, in the words of the kubelet or the scheduler; null when nothing is in the way',
+  }),
   phase: nullableText,
   ready: Type.Boolean(),
   ready_containers: Type.Integer(),
@@ -47,6 +51,7 @@ export function viewPod(pod: unknown, usages: UsageByName): Static<typeof podSch
     namespace,
     name,
     state: podStateOf(pod),
+    message: podMessageOf(pod),
     phase: textAt(pod, 'status', 'phase'),
     ready: hasCondition(pod, 'Ready'),
     ready_containers: statuses.filter(({ ready }) => ready === true).length,

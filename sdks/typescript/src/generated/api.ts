@@ -3192,6 +3192,8 @@ export interface ClusterOperations {
         "name": string;
         /** As kubectl shows it: Running, CrashLoopBackOff, Init:1/2, Terminating */
         "state": string;
+        /** Why it does not run, in the words of the kubelet or the scheduler; null when nothing is in the way */
+        "message": string | null;
         "phase": string | null;
         "ready": boolean;
         "ready_containers": number;

@@ -114,10 +114,7 @@ const COLUMNS: readonly Column<ResourceResult>[] = [
     header: 'More',
     width: '20rem',
     wideOnly: true,
-    cell: ({ message, error }) => {
-      const words = error?.message ?? message ?? '';
-      return <span title={words}>{words}</span>;
-    },
+    cell: ({ message, error }) => <p className={styles['words']}>{error?.message ?? message ?? ''}</p>,
   },
 ];
 

@@ -30,7 +30,10 @@ export function useLiveCluster(id: string): void {
           if (isTooLong(shown)) void queryClient.invalidateQueries({ queryKey });
         }
         for (const what of CONCERNED) {
-          void queryClient.invalidateQueries({ queryKey: [...clusterKey({ uuid }, id), what] });
+          // Not what is being read already: many events in a row would begin it again and again, and a page that
+          // somebody asks for would never come.
+          const queryKey = [...clusterKey({ uuid }, id), what];
+          void queryClient.invalidateQueries({ queryKey }, { cancelRefetch: false });
         }
       }
     };

@@ -90,7 +90,7 @@ const COLUMNS: readonly Column<ClusterEvent>[] = [
     id: 'details',
     header: 'Details',
     wideOnly: true,
-    cell: (event) => <span title={detailWords(event)}>{detailWords(event)}</span>,
+    cell: (event) => <p className={styles['words']}>{detailWords(event)}</p>,
   },
   {
     id: 'when',

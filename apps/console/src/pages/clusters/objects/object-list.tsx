@@ -1,6 +1,7 @@
 import type { Page } from '@svc/sdk';
 import type { InfiniteData, UseInfiniteQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
+import { MOST_PAGES_OF_OBJECTS } from '../../../api/clusters.ts';
 import { Button } from '../../../ui/button.tsx';
 import { describeError } from '../../../ui/form-error.tsx';
 import { ErrorState } from '../../../ui/states.tsx';
@@ -36,12 +37,22 @@ export function ObjectList<Item>({ query, caption, columns, rowKey, empty }: Obj
         empty={empty}
         skeletonRows={6}
       />
-      {query.hasNextPage && (
-        <div className={styles['more']}>
-          <Button pending={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
-            Show more
-          </Button>
-        </div>
+      {query.hasNextPage && <More query={query} />}
+    </div>
+  );
+}
+
+/** One page more would push the first one out. */
+function More<Item>({ query }: Pick<ObjectListProps<Item>, 'query'>) {
+  const isFull = (query.data?.pages.length ?? 0) >= MOST_PAGES_OF_OBJECTS;
+  return (
+    <div className={styles['more']}>
+      {isFull ? (
+        <p className="muted">There are more than can be shown at once. Find them by name or namespace.</p>
+      ) : (
+        <Button pending={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
+          Show more
+        </Button>
       )}
     </div>
   );

@@ -56,6 +56,11 @@ function ShownPod({ cluster, current, children }: PodFrameProps & { cluster: Clu
         {found !== null && <PodStatus pod={found} />}
         {found !== null && found.restarts > 0 && <span className="muted">{formatCount(found.restarts)} restarts</span>}
       </header>
+      {found !== null && found.message !== null && (
+        <p className={styles['why']} role="status">
+          {found.message}
+        </p>
+      )}
       <TabLinks
         label="Pod"
         tabs={TABS.map(([tab, label, to]) => ({

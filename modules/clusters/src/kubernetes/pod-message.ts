@@ -1,0 +1,47 @@
+import { countAt, fieldAt, isRecord, recordsAt, textAt } from '@svc/kube/values';
+
+/** An image's error holds each address that was tried. */
+const MAX_CHARS = 1000;
+/** A container that is only not there yet. */
+const ON_ITS_WAY: ReadonlySet<string> = new Set(['ContainerCreating', 'PodInitializing']);
+
+/**
+ * Why a pod does not run, from the first container that says so. What a container itself wrote as its last words is
+ * left out: those are its own, like its log.
+ */
+export function podMessageOf(pod: unknown): string | null {
+  const statuses = [
+    ...recordsAt(pod, 'status', 'initContainerStatuses'),
+    ...recordsAt(pod, 'status', 'containerStatuses'),
+  ];
+  for (const status of statuses) {
+    const words = containerWords(status);
+    if (words !== null) return `Container ${textAt(status, 'name') ?? ''}: ${words}`.slice(0, MAX_CHARS);
+  }
+  const said = textAt(pod, 'status', 'message') ?? unscheduledWords(pod);
+  return said?.slice(0, MAX_CHARS) ?? null;
+}
+
+function containerWords(status: unknown): string | null {
+  const ended = endWords(fieldAt(status, 'state', 'terminated'));
+  const waiting = textAt(status, 'state', 'waiting', 'reason');
+  if (waiting === null || ON_ITS_WAY.has(waiting)) return ended;
+  const before = endWords(fieldAt(status, 'lastState', 'terminated'));
+  return [before, textAt(status, 'state', 'waiting', 'message') ?? waiting].filter((each) => each !== null).join('; ');
+}
+
+/** Null for one that ended well, or has not ended. */
+function endWords(terminated: unknown): string | null {
+  if (!isRecord(terminated)) return null;
+  const exitCode = countAt(terminated, 'exitCode');
+  if (exitCode === 0) return null;
+  const reason = textAt(terminated, 'reason');
+  return reason === null || reason === 'Error'
+    ? `it ended with exit code ${exitCode}`
+    : `it ended with exit code ${exitCode} (${reason})`;
+}
+
+function unscheduledWords(pod: unknown): string | null {
+  const condition = recordsAt(pod, 'status', 'conditions').find(({ type }) => type === 'PodScheduled');
+  return condition?.['status'] === 'False' ? textAt(condition, 'message') : null;
+}
