@@ -23,6 +23,10 @@ const tokenFields = {
   install: installSchema,
 };
 const MAX_OVERLAP_SECONDS = 86_400;
+const rotateBodySchema = Type.Object(
+  { overlap_seconds: Type.Optional(Type.Integer({ minimum: 0, maximum: MAX_OVERLAP_SECONDS })) },
+  { additionalProperties: false },
+);
 
 /** Register, look at, rotate and remove clusters. */
 export function registerClusterRoutes(app: HttpApp, context: RouteContext): void {
@@ -130,12 +134,7 @@ function addTokenRoute(app: HttpApp, context: RouteContext): void {
         summary: 'Make a new agent token; the older one ends at once or after an overlap',
         params: clusterParams,
         querystring: Type.Object(scopeQuery),
-        body: Type.Optional(
-          Type.Object(
-            { overlap_seconds: Type.Optional(Type.Integer({ minimum: 0, maximum: MAX_OVERLAP_SECONDS })) },
-            { additionalProperties: false },
-          ),
-        ),
+        body: Type.Optional(Type.Union([rotateBodySchema, Type.Null()])),
         response: { 200: Type.Object({ id: Type.String(), name: Type.String(), ...tokenFields }) },
       },
     },

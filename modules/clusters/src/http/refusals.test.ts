@@ -152,6 +152,20 @@ describe('bad input to the routes of clusters', () => {
     });
   }
 
+  it('takes no body at all for no overlap, when a token is rotated', async () => {
+    const { headers } = rig.owner;
+    const answer = await fetch(`${rig.url}/v1/clusters/production/token`, { method: 'POST', headers });
+    expect(answer.status).toBe(200);
+    for (const [body, field] of [
+      [{ overlap_seconds: -1 }, 'overlap_seconds'],
+      [{ overlap: 5 }, 'overlap'],
+    ] as const) {
+      const refusal = await rig.call('POST', '/v1/clusters/production/token', { body });
+      expect(refusal.status).toBe(400);
+      expect(refusal.body).toMatchObject({ error: { details: { field } } });
+    }
+  });
+
   it('refuses a name that could be the id of another cluster', async () => {
     const answer = await rig.call('POST', '/v1/clusters', { body: { name: 'cls-7k2m0123abcd' } });
     expect(answer.status).toBe(400);

@@ -3287,7 +3287,7 @@ export interface ClusterOperations {
     };
     body: {
       "overlap_seconds"?: undefined | number;
-    };
+    } | null;
     answer: {
       "id": string;
       "name": string;
