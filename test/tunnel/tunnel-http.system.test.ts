@@ -241,6 +241,15 @@ describe('an upgrade', () => {
     expect(answer).toMatch(/\r\n\r\nearly and late$/);
   });
 
+  it('passes all that a client says who has ended before the service answers', async () => {
+    const { port } = new URL(fixture.platform.ready.url);
+    const socket = connect({ port: Number(port), host: '127.0.0.1', allowHalfOpen: true });
+    const { authorization } = fixture.authorization;
+    const head = `GET /echo/raw HTTP/1.1\r\nHost: ${fixture.host}\r\nAuthorization: ${authorization}\r\n`;
+    socket.end(`${head}Connection: Upgrade\r\nUpgrade: echo/1\r\n\r\nall of it`);
+    expect(await text(socket)).toMatch(/^HTTP\/1\.1 101 [^]*\r\n\r\nall of it$/);
+  });
+
   it('that is refused passes the refusal', async () => {
     const answer = await fixture.send({ path: '/echo/refuse', headers: { connection: 'Upgrade', upgrade: 'x' } });
     expect(answer).toMatchObject({ status: 409, text: 'never' });

@@ -18,7 +18,8 @@ export function joinStreams(
     const watch = (from: Duplex, to: Duplex): void => {
       let failure: Error | null = null;
       from.on('error', (error: Error) => (failure = error));
-      if (isLending(from)) passLent(from, to);
+      if (from.readableEnded) to.end();
+      else if (isLending(from)) passLent(from, to);
       else if (!passReads(from, to)) from.pipe(to);
       from.once('close', () => {
         closed += 1;

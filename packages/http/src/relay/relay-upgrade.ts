@@ -39,9 +39,10 @@ export async function relayUpgrade(upgrade: RelayedUpgrade, target: RelayTarget,
       }
       beRaw(socket);
       beRaw(upgraded);
-      if (head.length > 0) socket.unshift(head);
-      if (upgradedHead.length > 0) upgraded.unshift(upgradedHead);
       socket.write(headText(response, ['Connection', 'Upgrade', 'Upgrade', response.headers.upgrade ?? '']));
+      // Written and not put back: a side that has said all it will may have ended by now.
+      if (head.length > 0) upgraded.write(head);
+      if (upgradedHead.length > 0) socket.write(upgradedHead);
       void join(socket, upgraded);
       resolve();
     });
