@@ -28,7 +28,7 @@ import { sentOutbox } from './0069-sent-outbox.ts';
 import { clusterWarnings } from './0070-cluster-warnings.ts';
 import { ticketCallers } from './0071-ticket-callers.ts';
 import { twoAgents } from './0073-two-agents.ts';
-import { clusterIndexes } from './0089-cluster-indexes.ts';
+import { clusterIndexes } from './0074-cluster-indexes.ts';
 
 /** Every migration, imported by name so that a bundle carries them all. Each file exports one `Migration`. */
 export const migrations: readonly Migration[] = [

@@ -18,7 +18,8 @@ export const renderFlatError: ErrorRenderer = (error, requestId) => ({
  * to blame for, such as a missing right, names the request as a whole: readers find both wherever they look.
  */
 export const renderNestedError: ErrorRenderer = ({ code, message, details }) => ({
-  error: { code, message, details: { field: 'request', reason: message, ...details } },
+  // All codes of this contract are in capitals, also that of what is nobody's.
+  error: { code: code.toUpperCase(), message, details: { field: 'request', reason: message, ...details } },
 });
 
 /**

@@ -272,7 +272,7 @@ describe('a fault of ours', () => {
     const answer = await app.inject({ url: '/v1/fault', headers: { 'x-request-id': 'mine-1234' } });
     expect(answer.statusCode).toBe(500);
     const details = { field: 'request', reason: 'Internal error' };
-    expect(answer.json()).toEqual({ error: { code: 'internal_error', message: 'Internal error', details } });
+    expect(answer.json()).toEqual({ error: { code: 'INTERNAL_ERROR', message: 'Internal error', details } });
     expect(answer.headers['x-request-id']).toBe('mine-1234');
     expect(lines.filter((line) => line.level === 'error')).toEqual([
       expect.objectContaining({ request_id: 'mine-1234', err: expect.objectContaining({ type: 'Error' }) }),

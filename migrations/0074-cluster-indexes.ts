@@ -5,7 +5,7 @@ import type { Migration } from '@svc/sql';
  * reads every row with its payload to see when it ended, and each command that goes is looked for in all idempotency keys.
  */
 export const clusterIndexes: Migration = {
-  name: '0089-cluster-indexes',
+  name: '0074-cluster-indexes',
   target: 'platform',
   up: async (kysely) => {
     await kysely.schema
