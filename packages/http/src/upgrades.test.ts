@@ -100,7 +100,7 @@ describe('UpgradeRouter', () => {
     });
     const answer = await text(await upgrade('/fault'));
     expect(answer).toMatch(/^HTTP\/1\.1 500 /);
-    expect(answer).toContain('"INTERNAL_ERROR"');
+    expect(answer).toContain('"internal_error"');
     expect(answer).not.toContain('hunter2');
     expect(errorLines()).toHaveLength(1);
   });
