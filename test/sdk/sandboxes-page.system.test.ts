@@ -1,7 +1,9 @@
 import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { createClient } from '@svc/sdk';
 import { describeRequiring, temporaryFolder, type TemporaryFolder } from '@svc/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { removeSandboxes } from '../system/remove-sandboxes.ts';
 import { runProgram } from '../system/run-program.ts';
 import { PROJECT_ROOT, startPlatform, type RunningPlatform } from '../system/running-platform.ts';
 import { readExamples } from './read-examples.ts';
@@ -19,6 +21,8 @@ describeRequiring(['linux', 'root', 'command:bash', 'command:curl'], 'what the p
     await writeFile(join(folder.path, 'package.json'), JSON.stringify({ type: 'module' }));
   });
   afterAll(async () => {
+    const { url: baseUrl, token } = platform.ready;
+    await removeSandboxes(createClient({ baseUrl, credential: { kind: 'token', token } }));
     await platform.stop();
     await folder.remove();
   });

@@ -6,6 +6,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { createClient, type SvcClient } from '@svc/sdk';
 import { temporaryFolder } from '@svc/testing';
+import { removeSandboxes } from '../../system/remove-sandboxes.ts';
 
 export interface RunningPlatform extends AsyncDisposable {
   readonly url: string;
@@ -20,8 +21,6 @@ const MAIN = fileURLToPath(new URL('../../../apps/cli/src/main.ts', import.meta.
 const OWNER = { email: 'owner@example.com', password: 'correct horse battery staple' };
 /** Kept for the report of a platform that does not start. */
 const KEPT_OUTPUT_CHARS = 8192;
-/** Sandboxes that go on to come are a fault, and not a reason to go on for ever. */
-const REMOVAL_ROUNDS = 10;
 
 export interface PlatformOptions {
   /** What a configuration file says; JSON is YAML. */
@@ -65,19 +64,6 @@ export async function startPlatform({ config = {} }: PlatformOptions = {}): Prom
   } catch (error) {
     await stop();
     throw error;
-  }
-}
-
-/** They would run on: sandboxes outlive their platform, which may only be restarting. */
-async function removeSandboxes({ sandboxes }: SvcClient): Promise<void> {
-  try {
-    // Once more until there is none: a page that was open a moment ago may have asked for another one meanwhile.
-    for (let round = 0; round < REMOVAL_ROUNDS && (await sandboxes.page()).items.length > 0; round += 1) {
-      // One that has gone by itself meanwhile must not keep the others.
-      for await (const sandbox of sandboxes.list()) await sandbox.delete().catch(() => undefined);
-    }
-  } catch {
-    // sandboxes are off, or the test has ended the platform itself
   }
 }
 
