@@ -45,9 +45,7 @@ export class AnswerWriter {
       return true;
     }
     this.#flushHead();
-    const { memory } = this.#connection;
-    if (memory === null) return this.#response.write(bytes);
-    this.#bulk ??= new BlockWriter(this.#response, memory, () => {
+    this.#bulk ??= new BlockWriter(this.#response, this.#connection.memory, () => {
       if (!this.#isWhole) this.#connection.resume(); // else it belongs to the next exchange already
     });
     return this.#bulk.write(bytes);

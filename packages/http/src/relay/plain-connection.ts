@@ -1,5 +1,4 @@
-import type { Duplex } from 'node:stream';
-import { isLending, type BlockMemory } from '@svc/bytes';
+import type { BlockMemory, LendingStream } from '@svc/bytes';
 import { answerBody, type AnswerBody } from './answer-body.ts';
 import { MalformedAnswer, MAX_HEAD_BYTES, readAnswerHead, type AnswerHead } from './answer-head.ts';
 
@@ -26,7 +25,7 @@ interface Exchange {
  * is what a connection of `node:http` does anew for each request.
  */
 export class PlainConnection {
-  readonly #stream: Duplex;
+  readonly #stream: LendingStream;
   /** Called when the connection is free again, or over. */
   readonly #onFree: (connection: PlainConnection) => void;
   readonly #onOver: (connection: PlainConnection) => void;
@@ -37,7 +36,7 @@ export class PlainConnection {
   freeSinceMs = 0;
 
   constructor(
-    stream: Duplex,
+    stream: LendingStream,
     onFree: (connection: PlainConnection) => void,
     onOver: (connection: PlainConnection) => void,
   ) {
@@ -45,8 +44,7 @@ export class PlainConnection {
     this.#onFree = onFree;
     this.#onOver = onOver;
     let failure: Error | null = null;
-    if (isLending(stream)) stream.lend((bytes) => this.#receive(bytes));
-    else stream.on('data', (bytes: Buffer) => !this.#receive(bytes) && stream.pause());
+    stream.lend((bytes) => this.#receive(bytes));
     stream.on('error', (error: Error) => (failure = error));
     stream.on('end', () => this.#ended());
     stream.on('close', () => this.#over(failure ?? new Error('the connection was closed')));
@@ -62,14 +60,13 @@ export class PlainConnection {
     this.#stream.write(head, 'latin1');
   }
 
-  /** Of the stream, to pass bulk on in; null where the stream has none. */
-  get memory(): BlockMemory | null {
-    return isLending(this.#stream) ? this.#stream.memory : null;
+  /** Of the stream, to pass bulk on in. */
+  get memory(): BlockMemory {
+    return this.#stream.memory;
   }
 
   resume(): void {
-    if (isLending(this.#stream)) this.#stream.lendMore();
-    else this.#stream.resume();
+    this.#stream.lendMore();
   }
 
   /** Whoever asked has gone, or the answer is of no use. */

@@ -1,4 +1,4 @@
-import type { Duplex } from 'node:stream';
+import type { LendingStream } from '@svc/bytes';
 import { PlainConnection } from './plain-connection.ts';
 
 /** Connections of a pool that is full of them would only hold windows on both sides. */
@@ -6,13 +6,13 @@ const MAX_FREE = 64;
 
 /** Connections to one server: kept for the next request, closed when they were free for too long. */
 export class PlainConnections {
-  readonly #open: () => Duplex;
+  readonly #open: () => LendingStream;
   readonly #idleMs: number;
   /** The last one that became free is taken first, so that those which nobody needs grow old. */
   readonly #free: PlainConnection[] = [];
   #isSweeping = false;
 
-  constructor(open: () => Duplex, idleMs: number) {
+  constructor(open: () => LendingStream, idleMs: number) {
     this.#open = open;
     this.#idleMs = idleMs;
   }

@@ -58,7 +58,6 @@ function exchange(
       reject(new RelayTimeout(target.timeoutMs));
     };
     const deadline = target.timeoutMs === 0 ? undefined : setTimeout(isLate, target.timeoutMs);
-    const resume = (): void => connection.resume();
     const left = (): void => {
       settle();
       connection.destroy();
@@ -67,10 +66,8 @@ function exchange(
     const settle = (): void => {
       clearTimeout(deadline);
       response.off('close', left);
-      response.off('drain', resume);
     };
     response.on('close', left);
-    response.on('drain', resume);
     const answer = new AnswerWriter(response, target, connection);
     const events: ExchangeEvents = {
       head: (received) => {
