@@ -2,6 +2,7 @@ import { isAppError, toAppError, type AppError } from '@svc/errors';
 import {
   CLOSE_CODES,
   CONTROL_TYPES,
+  Liveness,
   PROTOCOL_LIMITS,
   PROTOCOL_TIMES,
   decodeEnvelope,
@@ -19,7 +20,6 @@ import {
 } from '@svc/protocol';
 import type { RawData, WebSocket } from 'ws';
 import type { Clock } from '../clock.ts';
-import { Liveness } from './liveness.ts';
 import { PeerErrors } from './peer-errors.ts';
 import { SendQueue } from './send-queue.ts';
 
@@ -105,7 +105,7 @@ export class Session {
         if (this.#mode === 'svc') this.#sendQuietly('ping', {});
       },
       deaf: () => this.#paused,
-      dead: () => {
+      onDead: () => {
         this.close(CLOSE_CODES.timedOut, 'no answer to a ping');
         socket.terminate(); // a dead peer answers no close either
       },

@@ -1,6 +1,7 @@
 import {
   CLOSE_CODES,
   CONTROL_TYPES,
+  Liveness,
   PROTOCOL_TIMES,
   encodeEnvelope,
   type CloseCode,
@@ -12,7 +13,6 @@ import {
 import type { RawData, WebSocket } from 'ws';
 import type { AgentLink } from '../domain/agent-link.ts';
 import type { Clock } from '../domain/clock.ts';
-import { Liveness } from './liveness.ts';
 import { SendQueue } from './send-queue.ts';
 
 export interface AgentConnectionOptions {
@@ -90,8 +90,8 @@ export class AgentConnection implements AgentLink {
       });
     });
     socket.on('message', (data, isBinary) => this.#receive(data, isBinary));
-    socket.on('pong', () => this.#liveness.seen());
-    socket.on('ping', () => this.#liveness.seen());
+    socket.on('pong', () => this.#liveness.heard());
+    socket.on('ping', () => this.#liveness.heard());
     // Oversized frames, bad UTF-8 and resets: `ws` closes by itself and `close` follows.
     socket.on('error', () => undefined);
   }
@@ -121,7 +121,7 @@ export class AgentConnection implements AgentLink {
   }
 
   resume(): void {
-    this.#liveness.seen();
+    this.#liveness.heard();
     this.#options.socket.resume();
   }
 
@@ -144,7 +144,7 @@ export class AgentConnection implements AgentLink {
   }
 
   #receive(data: RawData, isBinary: boolean): void {
-    this.#liveness.seen();
+    this.#liveness.heard();
     if (this.#closed) return;
     const frame = data as Buffer; // what `ws` gives with its default binaryType
     if (isBinary) this.#options.onBinary(frame.length);

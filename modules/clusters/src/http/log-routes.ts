@@ -11,33 +11,9 @@ import { actorOf, clusterOf, originOf, type RouteContext } from './context.ts';
 import { sendEvents, streamSignal, wantsEvents, type ServerEvents } from './event-stream.ts';
 import { clusterParams, scopeQuery } from './parameters.ts';
 
-const {
-  pod,
-  namespace,
-  container,
-  tail_lines,
-  follow,
-  since_time,
-  since_seconds,
-  previous,
-  timestamps,
-  limit_bytes,
-  resume_after,
-} = logsSchema.properties;
-
 const logsQuerySchema = Type.Object({
   ...scopeQuery,
-  pod,
-  namespace,
-  container,
-  tail_lines,
-  follow,
-  since_time,
-  since_seconds,
-  previous,
-  timestamps,
-  limit_bytes,
-  resume_after,
+  ...Type.Omit(logsSchema, ['actor']).properties, // who asks is known
 });
 type LogsQuery = Static<typeof logsQuerySchema>;
 

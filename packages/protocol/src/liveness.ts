@@ -1,7 +1,6 @@
-import type { Clock } from '../domain/clock.ts';
-
 export interface LivenessOptions {
-  clock: Clock;
+  /** The answer cancels it. */
+  clock: { setTimer(callback: () => void, delayMs: number): () => void };
   pingIntervalMs: number;
   pongTimeoutMs: number;
   ping: () => void;
@@ -13,21 +12,24 @@ export interface LivenessOptions {
 }
 
 /**
- * Finds a half-open link within one ping interval and one timeout. Any frame of the peer is a sign of life. Half of the
- * timeout goes to a message, since there are proxies that let no pings through.
+ * Pings, and gives the link up when nothing at all came back in time, the same on both sides: a half-open one is found
+ * within one ping interval and one timeout. Half of the timeout goes to a message with the same question, since there are
+ * proxies that let no pings through.
  */
 export class Liveness {
   readonly #options: LivenessOptions;
   #cancel: () => void;
-  #alive = true;
+  /** Something came since the last ping. */
+  #hasHeard = true;
 
   constructor(options: LivenessOptions) {
     this.#options = options;
     this.#cancel = options.clock.setTimer(() => this.#ping(), options.pingIntervalMs);
   }
 
-  seen(): void {
-    this.#alive = true;
+  /** Any frame of the peer is a sign of life. */
+  heard(): void {
+    this.#hasHeard = true;
   }
 
   stop(): void {
@@ -36,20 +38,20 @@ export class Liveness {
 
   #ping(): void {
     const { clock, pongTimeoutMs, ping } = this.#options;
-    this.#alive = false;
+    this.#hasHeard = false;
     ping();
     this.#cancel = clock.setTimer(() => this.#ask(), pongTimeoutMs / 2);
   }
 
   #ask(): void {
     const { clock, pongTimeoutMs, ask } = this.#options;
-    if (!this.#alive) ask();
+    if (!this.#hasHeard) ask();
     this.#cancel = clock.setTimer(() => this.#judge(), pongTimeoutMs / 2);
   }
 
   #judge(): void {
     const { clock, pingIntervalMs, pongTimeoutMs, deaf, onDead } = this.#options;
-    if (!this.#alive && !deaf()) {
+    if (!this.#hasHeard && !deaf()) {
       onDead();
       return;
     }
