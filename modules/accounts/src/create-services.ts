@@ -65,7 +65,7 @@ export async function createServices(parts: ServiceParts): Promise<AccountServic
   const auditTrail = new AuditTrail(database.audit, effects, auditOptions, () => suppressed.inc());
   return {
     database,
-    access: createAccess(authenticator, database),
+    access: createAccess(authenticator, database, effects),
     audit: createAuditLog(auditTrail),
     auditTrail,
     sessions,

@@ -10,11 +10,51 @@ export interface Principal {
   credential: 'session' | 'jwt' | 'oidc' | 'api_token' | 'service_account' | 'guest_jwt';
   /** The id of the session or the token that was shown, so that it can be revoked or shown as current. */
   credentialId: string | null;
+  /**
+   * When the token expires (ISO 8601, UTC), which caps the life of everything created with it. Null for tokens without an
+   * expiry and for interactive sign-ins: those stand for their user, whose creations outlive the session.
+   */
+  expiresAt: string | null;
   /** Only for service accounts: their one workspace and what they may do there. */
   workspaceUuid?: string;
   scopes?: readonly ('read' | 'write' | 'admin')[];
   /** True for the operator of the whole installation. */
   operator?: boolean;
+}
+
+/**
+ * Names a credential without its secret, so that its standing can be checked after the request that showed it. Kept by
+ * whatever outlives that request: open streams, tickets, links. Safe to store as JSON.
+ */
+export interface CredentialRef {
+  principalKind: Principal['kind'];
+  principalId: string;
+  credential: Principal['credential'];
+  credentialId: string | null;
+  /** When the credential was shown (ISO 8601, UTC); a sign-out of all sessions after this time revokes it. */
+  shownAt: string;
+}
+
+/** The reference to the credential of a principal that was authenticated at `now`. */
+export function createCredentialRef(principal: Principal, now: Date): CredentialRef {
+  const { kind, id, credential, credentialId } = principal;
+  return { principalKind: kind, principalId: id, credential, credentialId, shownAt: now.toISOString() };
+}
+
+/**
+ * Who created a lasting credential, such as an S3 key. A token is part of its maker: deleting the token ends what was
+ * created with it. A sign-in is not: `tokenId` is null, and the maker is the user alone.
+ */
+export interface Maker {
+  principalId: string;
+  /** The API token or service account that was used. */
+  tokenId: string | null;
+}
+
+/** The maker of what this principal creates now. */
+export function createMaker({ id, credential, credentialId }: Principal): Maker {
+  const isToken = credential === 'api_token' || credential === 'service_account';
+  return { principalId: id, tokenId: isToken ? credentialId : null };
 }
 
 export type Role = 'owner' | 'admin' | 'member' | 'guest' | 'service_account';
@@ -44,10 +84,26 @@ export interface AuthorizeRequest {
   teamUuid?: string | undefined;
 }
 
-/** Port to the accounts module. Both methods throw an `AppError` (401, 403, 404) and never answer a hint. */
+export interface MakerRequest {
+  maker: Maker;
+  workspaceUuid: string;
+  actions: readonly Action[];
+}
+
+/** Port to the accounts module. Refusals are `AppError`s (401, 403, 404) that never answer a hint. */
 export interface Access {
   authenticate(source: CredentialSource): Promise<Principal>;
   authorize(request: AuthorizeRequest): Promise<Grant>;
+  /**
+   * The principal behind a credential as it is now. Throws UNAUTHORIZED once the credential was revoked or its principal
+   * is gone, and once a token expired. An expired JWT still stands while its session does.
+   */
+  recheck(ref: CredentialRef): Promise<Principal>;
+  /**
+   * The actions that a maker may perform in a workspace now, as its owner, through its present team, or as its service
+   * account. Empty when the maker, its token or the workspace is gone.
+   */
+  allowedActions(request: MakerRequest): Promise<ReadonlySet<Action>>;
   /** For actions on what is the principal's own: refuses kinds that may never do it, such as a guest making tokens. */
   permit(principal: Principal, action: Action): Promise<void>;
 }

@@ -1,13 +1,18 @@
-export type {
-  Access,
-  Action,
-  AuditEntry,
-  AuditLog,
-  AuthorizeRequest,
-  CredentialSource,
-  Grant,
-  Principal,
-  Role,
+export {
+  createCredentialRef,
+  createMaker,
+  type Access,
+  type Action,
+  type AuditEntry,
+  type AuditLog,
+  type AuthorizeRequest,
+  type CredentialRef,
+  type CredentialSource,
+  type Grant,
+  type Maker,
+  type MakerRequest,
+  type Principal,
+  type Role,
 } from './access.ts';
 export { addressKey } from './address-key.ts';
 export { createHttpApp, type HttpAppOptions } from './app.ts';

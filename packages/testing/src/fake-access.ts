@@ -67,12 +67,26 @@ export function fakeAccess(): FakeAccess {
   return {
     user: (name) => {
       const id = randomUUID();
-      const principal: Principal = { kind: 'user', id, name, credential: 'api_token', credentialId: randomUUID() };
+      const principal: Principal = {
+        kind: 'user',
+        id,
+        name,
+        credential: 'api_token',
+        credentialId: randomUUID(),
+        expiresAt: null,
+      };
       return addCaller(principal, addWorkspace(id));
     },
     guest: (name = 'guest') => {
       const id = randomUUID();
-      const principal: Principal = { kind: 'guest', id, name, credential: 'guest_jwt', credentialId: null };
+      const principal: Principal = {
+        kind: 'guest',
+        id,
+        name,
+        credential: 'guest_jwt',
+        credentialId: null,
+        expiresAt: null,
+      };
       return addCaller(principal, addWorkspace(id));
     },
     serviceAccount: (workspaceUuid, scopes) => {
@@ -80,7 +94,7 @@ export function fakeAccess(): FakeAccess {
       const name = 'service account';
       const credential = 'service_account';
       return addCaller(
-        { kind: 'service_account', id, name, credential, credentialId: id, workspaceUuid, scopes },
+        { kind: 'service_account', id, name, credential, credentialId: id, expiresAt: null, workspaceUuid, scopes },
         workspaceUuid,
       );
     },
@@ -105,6 +119,21 @@ export function fakeAccess(): FakeAccess {
       const workspace = workspaces.get(uuid ?? '');
       if (workspace === undefined) throw errors.NOT_FOUND();
       return decide(request, workspace, teams);
+    },
+    recheck: async ({ principalId, credentialId }) => {
+      const isSame = ({ id, credentialId: shown }: Principal): boolean => id === principalId && shown === credentialId;
+      const caller = [...callers.values()].find(({ principal }) => isSame(principal));
+      if (caller === undefined) throw errors.UNAUTHORIZED();
+      return caller.principal;
+    },
+    allowedActions: async ({ maker, workspaceUuid, actions }) => {
+      const caller = [...callers.values()].find(({ principal }) => principal.id === maker.principalId);
+      const workspace = workspaces.get(workspaceUuid);
+      if (caller === undefined || workspace === undefined) return new Set();
+      if (maker.tokenId !== null && maker.tokenId !== caller.principal.credentialId) return new Set();
+      const { principal } = caller;
+      const teamUuid = workspace.teamUuid ?? undefined;
+      return new Set(actions.filter((action) => isGranted({ principal, action, teamUuid }, workspace, teams)));
     },
     permit: async (principal, action) => {
       const allowed = principal.kind === 'user' || (principal.kind === 'service_account' && SELF_READS.has(action));
@@ -135,6 +164,15 @@ function decide(
   const role = teams.get(teamUuid)?.get(principal.id);
   if (role === undefined) throw errors.FORBIDDEN();
   return grant(role, fakeRoleAllows(role, action));
+}
+
+function isGranted(...[request, workspace, teams]: Parameters<typeof decide>): boolean {
+  try {
+    decide(request, workspace, teams);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function isSandboxAction(action: Action): boolean {

@@ -1,4 +1,4 @@
-import type { CredentialSource, Principal } from '@svc/http';
+import type { CredentialRef, CredentialSource, Principal } from '@svc/http';
 import { decodeJwt } from 'jose';
 import { type Effects, timestamp } from '../effects.ts';
 import { accountErrors } from '../errors.ts';
@@ -46,6 +46,52 @@ export class Authenticator {
     return principal;
   }
 
+  /** The principal of a credential that was shown before, as it is now. Throws UNAUTHORIZED once it was revoked. */
+  async recheck(ref: CredentialRef): Promise<Principal> {
+    const principal = await this.#byReference(ref);
+    if (principal === undefined || principal.id !== ref.principalId) throw unauthorized();
+    return principal;
+  }
+
+  #byReference(ref: CredentialRef): Promise<Principal | undefined> {
+    const { credential, credentialId } = ref;
+    if (credential === 'oidc' || credential === 'guest_jwt') return this.#byUser(ref);
+    if (credentialId === null) return Promise.resolve(undefined);
+    if (credential === 'api_token') return this.#byApiTokenId(credentialId);
+    if (credential === 'service_account') return this.#byServiceAccountId(credentialId);
+    return this.#bySessionId(credentialId, credential);
+  }
+
+  async #bySessionId(id: string, credential: 'session' | 'jwt'): Promise<Principal | undefined> {
+    const session = await this.#parts.sessions.byId(id);
+    const user = session === undefined ? undefined : await this.#parts.database.users.byId(session.userId);
+    return user === undefined ? undefined : userPrincipal(user, credential, id);
+  }
+
+  async #byApiTokenId(id: string): Promise<Principal | undefined> {
+    const { database, effects } = this.#parts;
+    const token = await database.apiTokens.byId(id);
+    if (token === undefined || isExpired(token.expiresAt, effects.now())) return undefined;
+    const user = await database.users.byId(token.userId);
+    return user === undefined ? undefined : userPrincipal(user, 'api_token', id, token.expiresAt);
+  }
+
+  async #byServiceAccountId(id: string): Promise<Principal | undefined> {
+    const { database, effects } = this.#parts;
+    const account = await database.serviceAccounts.byId(id);
+    if (account === undefined || isExpired(account.expiresAt, effects.now())) return undefined;
+    return serviceAccountPrincipal(account);
+  }
+
+  /** Credentials without a record of their own: they stand while their user does and has not signed out everywhere. */
+  async #byUser({ principalId, credential, shownAt }: CredentialRef): Promise<Principal | undefined> {
+    const user = await this.#parts.database.users.byId(principalId);
+    if (user === undefined || user.tokensValidFrom > shownAt) return undefined;
+    if (credential === 'oidc') return userPrincipal(user, 'oidc', null);
+    const isGuest = user.kind === 'guest' && !isExpired(user.expiresAt, this.#parts.effects.now());
+    return isGuest ? guestPrincipal(user) : undefined;
+  }
+
   #byBearer(token: string): Promise<Principal | undefined> {
     if (token.startsWith('svc_pat_')) return this.#byApiToken(token);
     if (token.startsWith('sat_')) return this.#byServiceAccount(token);
@@ -72,7 +118,7 @@ export class Authenticator {
     const user = await database.users.byId(token.userId);
     if (user === undefined) return undefined;
     if (isUseDue(token.lastUsedAt, now)) await database.apiTokens.touch(token.id, timestamp(now));
-    return userPrincipal(user, 'api_token', token.id);
+    return userPrincipal(user, 'api_token', token.id, token.expiresAt);
   }
 
   async #byServiceAccount(secret: string): Promise<Principal | undefined> {

@@ -7,13 +7,15 @@ export function userPrincipal(
   user: User,
   credential: 'session' | 'jwt' | 'oidc' | 'api_token',
   credentialId: string | null,
+  expiresAt: string | null = null,
 ): Principal {
   const operator = user.operatorSince !== null;
-  return { kind: 'user', id: user.id, name: user.email ?? user.name, credential, credentialId, operator };
+  return { kind: 'user', id: user.id, name: user.email ?? user.name, credential, credentialId, expiresAt, operator };
 }
 
 export function guestPrincipal(user: User): Principal {
-  return { kind: 'guest', id: user.id, name: user.name, credential: 'guest_jwt', credentialId: null };
+  const { id, name, expiresAt } = user;
+  return { kind: 'guest', id, name, credential: 'guest_jwt', credentialId: null, expiresAt };
 }
 
 export function serviceAccountPrincipal(account: ServiceAccount): Principal {
@@ -23,6 +25,7 @@ export function serviceAccountPrincipal(account: ServiceAccount): Principal {
     name: account.name,
     credential: 'service_account',
     credentialId: account.id,
+    expiresAt: account.expiresAt,
     workspaceUuid: account.workspaceUuid,
     scopes: scopesOf(account),
   };

@@ -1,3 +1,4 @@
+import { isAppError } from '@svc/errors';
 import { accountErrors } from '../errors.ts';
 import type { Member, Scope, Team, Workspace } from '../records.ts';
 import type { AccountStores } from '../stores.ts';
@@ -46,6 +47,25 @@ export async function authorizeWorkspace(
   const { grant, subjects } = await reach(stores, caller, target);
   if (!allows(rule, subjects)) throw accountErrors.FORBIDDEN();
   return grant;
+}
+
+/**
+ * What a caller may do in a workspace through any role it has there now: its owner, its service account, or a member of
+ * the team it belongs to today. The answer decides action by action, by the same table as `authorizeWorkspace`.
+ */
+export async function workspaceRules(
+  stores: Stores,
+  caller: Caller,
+  workspaceUuid: string,
+): Promise<(action: string) => boolean> {
+  const teamUuid = (await living(stores, workspaceUuid))?.teamUuid ?? undefined;
+  try {
+    const { subjects } = await reach(stores, caller, { workspaceUuid, teamUuid });
+    return (action) => allows(ruleOf(action), subjects);
+  } catch (error) {
+    if (isAppError(error) && error.status < 500) return () => false;
+    throw error;
+  }
 }
 
 /** The one decision about a team. Who is not in it gets 404 whether it exists or not. */

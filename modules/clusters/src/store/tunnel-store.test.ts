@@ -41,7 +41,14 @@ describeDialects<ClusterTables>('the store of tunnels', migrations, (database) =
 
   it('keeps a link until its end, and no longer than its cluster', () =>
     withCluster(async ({ tunnelStore, clusters }) => {
-      const principal: Principal = { kind: 'user', id: 'u', name: 'Ada', credential: 'api_token', credentialId: null };
+      const principal: Principal = {
+        kind: 'user',
+        id: 'u',
+        name: 'Ada',
+        credential: 'api_token',
+        credentialId: null,
+        expiresAt: null,
+      };
       const link = { clusterId: 'cls-1', service: 'web', principal, teamUuid: null, expiresAt: SOON };
       await tunnelStore.addLink('hash-1', link, NOW);
       expect(await tunnelStore.findLink('hash-1', NOW)).toEqual(link);

@@ -119,7 +119,14 @@ describeDialects<SandboxTables>('SandboxRepository', migrations, (database) => {
   it('gives a ticket once and never after its time', async () => {
     await repository().insert(sandbox({}), 5, null);
     const tickets = createTicketRepository(database().kysely);
-    const principal = { kind: 'user', id: 'o', name: 'o@example.org', credential: 'jwt', credentialId: null } as const;
+    const principal = {
+      kind: 'user',
+      id: 'o',
+      name: 'o@example.org',
+      credential: 'jwt',
+      credentialId: null,
+      expiresAt: null,
+    } as const;
     const caller = { principal, grant: { workspaceUuid: 'w', role: 'owner', teamUuid: null } } as const;
     const ticket = { sandboxId: 'sbx_a', caller, expiresAt: '2026-01-01T00:00:30.000Z' };
     await tickets.insert({ ...ticket, hash: 'one' });

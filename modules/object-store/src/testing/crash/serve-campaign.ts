@@ -71,6 +71,8 @@ async function serveManagement(store: RunningStore): Promise<{ url: string; toke
   const owner = callers.user('owner');
   const access: Access = {
     authenticate: (source) => callers.authenticate(source),
+    recheck: (ref) => callers.recheck(ref),
+    allowedActions: async ({ actions }) => new Set(actions),
     permit: (principal, action) => callers.permit(principal, action),
     authorize: async () => ({ workspaceUuid: WORKSPACE, role: 'owner', teamUuid: null }),
   };
