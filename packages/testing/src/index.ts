@@ -9,6 +9,7 @@ export { fakeAccess, type FakeAccess, type FakeCaller } from './fake-access.ts';
 export { fakeAudit, type FakeAudit } from './fake-audit.ts';
 export { fakeClock, type FakeClock } from './fake-clock.ts';
 export { fakeRoleAllows, fakeScopesAllow } from './fake-role-table.ts';
+export { describeFuzz, type FuzzTarget } from './fuzz/describe-fuzz.ts';
 export { freePort } from './free-port.ts';
 export {
   debianPackageOf,

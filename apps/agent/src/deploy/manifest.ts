@@ -1,6 +1,6 @@
 import type { AppError } from '@svc/errors';
 import { isRecord, type KubeObject } from '@svc/kube';
-import { parseAllDocuments, visit, type Document, type ScalarTag } from 'yaml';
+import { isCollection, parseAllDocuments, visit, type Document, type ScalarTag } from 'yaml';
 import { agentErrors } from '../errors.ts';
 import type { Faults } from './faults.ts';
 
@@ -89,6 +89,7 @@ function assertHarmless(document: Document, field: string): void {
       if (path.length > MAX_DEPTH) throw invalid(field, `nests deeper than ${MAX_DEPTH} levels`);
       const names = new Set<string>();
       for (const { key } of map.items) {
+        if (isCollection(key)) throw invalid(field, 'has a key that is a map or a list; keys must be texts');
         const name = String(key);
         if (name !== '<<' && names.has(name)) throw invalid(field, `has the key ${name.slice(0, 100)} twice`);
         names.add(name);

@@ -1,0 +1,128 @@
+import { createHash } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, it } from 'vitest';
+import { startCoverage, type Coverage } from './coverage.ts';
+import { below, createRandom, mutate } from './mutate.ts';
+
+export interface FuzzTarget {
+  /** What is fuzzed, in words: `the S3 chunked decoder`. */
+  name: string;
+  /** The folder of the inputs that are kept, beside the test: `new URL('./corpus/chunked-decoder/', import.meta.url)`. */
+  corpus: URL;
+  seeds: readonly (string | Uint8Array)[];
+  /** Tokens that mean something to the parser. */
+  dictionary?: readonly string[];
+  maxBytes?: number;
+  /** Throws when an invariant is broken: anything but a refusal that the target allows. */
+  run(input: Buffer): void | Promise<void>;
+}
+
+const CI_INPUTS = 2000;
+const SEED = 20_261_122;
+const DEFAULT_MAX_BYTES = 4096;
+const CALIBRATION_INPUTS = 50;
+const BATCH_INPUTS = 200;
+
+/**
+ * Registers the tests of a fuzz target: the kept corpus, then a fixed number of mutations from a fixed seed. With
+ * `SVC_FUZZ_SECONDS=N` the second test instead runs for N seconds from a random seed, guided by coverage, and keeps each
+ * input that reached new code; a failing input is saved as `failed-<hash>` in the corpus.
+ */
+export function describeFuzz(target: FuzzTarget): void {
+  const seconds = Number(process.env['SVC_FUZZ_SECONDS'] ?? 0);
+  describe(`fuzzing ${target.name}`, () => {
+    it('survives every input of the kept corpus', async () => {
+      for (const input of keptInputs(target)) await attempt(target, input);
+    });
+
+    if (seconds > 0) {
+      it(`survives ${seconds} seconds of guided mutations`, { timeout: (seconds + 60) * 1000 }, () =>
+        explore(target, seconds),
+      );
+    } else {
+      it(`survives ${CI_INPUTS} mutations from a fixed seed`, () => sample(target));
+    }
+  });
+}
+
+/** The seeds and the files of the corpus. */
+function keptInputs({ seeds, corpus }: FuzzTarget): Buffer[] {
+  const folder = fileURLToPath(corpus);
+  let files: string[] = [];
+  try {
+    files = readdirSync(folder).toSorted();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error; // a target may do with its seeds
+  }
+  return [...seeds.map((seed) => Buffer.from(seed)), ...files.map((file) => readFileSync(`${folder}/${file}`))];
+}
+
+async function sample(target: FuzzTarget): Promise<void> {
+  const inputs = keptInputs(target);
+  const random = createRandom(SEED);
+  for (let index = 0; index < CI_INPUTS; index += 1) await attempt(target, next(target, inputs, random));
+}
+
+async function explore(target: FuzzTarget, seconds: number): Promise<void> {
+  const inputs = keptInputs(target);
+  const seed = Math.floor(Math.random() * 0xffff_ffff);
+  const random = createRandom(seed);
+  const coverage = startCoverage((url) => url.includes('/src/') && !url.includes('node_modules'));
+  const startedMs = performance.now();
+  let runs = 0;
+  let kept = 0;
+  try {
+    await warmUp(target, inputs, coverage);
+    while (performance.now() - startedMs < seconds * 1000) {
+      const batch = Array.from({ length: BATCH_INPUTS }, () => next(target, inputs, random));
+      for (const input of batch) await attempt(target, input);
+      runs += batch.length;
+      if (!coverage.reachedNew()) continue;
+      // Reading coverage is slow, so a batch shares one reading; only a batch that reached something runs again, one by one.
+      for (const input of batch) {
+        await attempt(target, input);
+        if (!coverage.markNew()) continue;
+        inputs.push(input);
+        keep(target, '', input);
+        kept += 1;
+      }
+    }
+  } finally {
+    coverage.stop();
+  }
+  process.stdout.write(`fuzz: ${target.name}: ${runs} runs in ${seconds} s, seed ${seed}, ${kept} inputs kept\n`);
+}
+
+/** Code that merely ran for the first time, lazily compiled functions among it, must not count as reached by an input. */
+async function warmUp(target: FuzzTarget, inputs: readonly Buffer[], coverage: Coverage): Promise<void> {
+  for (const input of inputs.slice(0, CALIBRATION_INPUTS)) await attempt(target, input);
+  for (const input of inputs) {
+    await attempt(target, input);
+    coverage.markNew();
+  }
+}
+
+function next({ dictionary = [], maxBytes = DEFAULT_MAX_BYTES }: FuzzTarget, inputs: Buffer[], random: () => number) {
+  const pick = (): Buffer => inputs[below(random, inputs.length)] ?? Buffer.alloc(0);
+  return mutate(pick(), { random, dictionary: dictionary.map((token) => Buffer.from(token)), other: pick(), maxBytes });
+}
+
+async function attempt(target: FuzzTarget, input: Buffer): Promise<void> {
+  try {
+    await target.run(input);
+  } catch (cause) {
+    const file = keep(target, 'failed-', input);
+    throw new Error(`${target.name} fails on ${file}: ${JSON.stringify(input.toString('latin1').slice(0, 500))}`, {
+      cause,
+    });
+  }
+}
+
+function keep({ corpus }: FuzzTarget, prefix: string, input: Buffer): string {
+  const folder = fileURLToPath(corpus);
+  mkdirSync(folder, { recursive: true });
+  const name = `${prefix}${createHash('sha256').update(input).digest('hex').slice(0, 16)}`;
+  writeFileSync(`${folder}/${name}`, input);
+  return name;
+}
