@@ -109,8 +109,10 @@ async function openListeners(options: StartOptions, composition: Composition): P
     onFault: (error) => log.error({ err: error }, 'a file of the console could not be served'),
   });
   const { tunnels } = composition.services.clusters;
-  const { handlePreview } = composition.services.sandboxes;
-  const handler = createRequestHandler(app, console, tunnels, handlePreview);
+  const handler = createRequestHandler(app, console, tunnels, [
+    composition.services.sandboxes.handlePreview,
+    composition.services.objectStore.handlePublicHost,
+  ]);
   const onSlowBody: ListenerOptions['onSlowBody'] = ({ request }) => {
     if (tunnels?.owns(request) !== true) request.destroy();
   };
@@ -151,7 +153,9 @@ async function tlsMaterial(
   if (certFile !== undefined && keyFile !== undefined) {
     return { cert: readFileSync(certFile, 'utf8'), key: readFileSync(keyFile, 'utf8'), ca: null };
   }
-  // Each port of a sandbox is a name directly below the domain of previews.
+  // Each port of a sandbox, and each bucket with public objects, is a name directly below its domain.
+  const { domain: publicDomain } = config.object_store.public_objects;
   const names = [config.host, `*.${config.sandboxes.preview_domain}`];
+  if (publicDomain !== '') names.push(`*.${publicDomain}`);
   return ensureLocalCertificate(folder, names, new Date());
 }

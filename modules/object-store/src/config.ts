@@ -26,6 +26,17 @@ export const objectStoreConfigSchema = Type.Object(
       default: ['web.localhost'],
       description: 'Host names below which `<bucket>.<name>` shows a bucket with a website configuration to browsers.',
     }),
+    public_objects: Type.Object(
+      {
+        domain: Type.String({
+          default: 'objects.localhost',
+          pattern: String.raw`^([a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)+)?$`,
+          description:
+            'Domain below which each bucket has a name of its own for its public objects; its names lead to the platform, and it shares no parent domain with other sites of yours. Empty: they are served on the host of the API.',
+        }),
+      },
+      { default: {}, additionalProperties: false, description: 'Public objects.' },
+    ),
     master_key: Type.Optional(
       Type.String({
         secret: true,

@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import type { HttpApp } from '@svc/http';
+import type { HttpApp, UpgradeRouter } from '@svc/http';
 import type { Logger, Metrics } from '@svc/telemetry';
 import { claimEngine } from './engines/assembly.ts';
 import type { HashingParts } from './checksums/body-hasher.ts';
@@ -18,6 +18,8 @@ import { createServices, type StoreServices } from './domain/services.ts';
 import type { StoreParts } from './domain/store-parts.ts';
 import { UsageRecorder } from './domain/usage/usage-recorder.ts';
 import { registerManagementRoutes } from './management/index.ts';
+import { createPublicHost } from './management/public-host.ts';
+import { PublicOrigin } from './management/public-origin.ts';
 import { Cursors } from './management/objects/cursor.ts';
 import type { BlobStore } from './ports/blob-store.ts';
 import type { CertificateAuthority, DomainResolver } from './ports/custom-domains.ts';
@@ -70,6 +72,9 @@ export interface ObjectStoreStatus {
 export interface ObjectStoreModule {
   /** The management API of the contract. */
   registerRoutes(app: HttpApp): Promise<void>;
+  /** Answers requests for the hosts of public objects, and says whether it did: to be asked before the API. */
+  handlePublicHost(this: void, request: IncomingMessage, response: ServerResponse): boolean;
+  registerUpgrades(router: UpgradeRouter): void;
   /** The S3 plane, for a raw `node:http` server: `createListener({ ...s3 })`. */
   readonly s3: {
     handler(incoming: IncomingMessage, response: ServerResponse): void;
@@ -99,7 +104,7 @@ export async function createObjectStoreModule(dependencies: ObjectStoreDependenc
   const services = createServices(parts);
   const customDomains = createCustomDomains({
     config: config.custom_domains,
-    storeDomains: [...config.domains, ...config.website_domains],
+    storeDomains: [...config.domains, ...config.website_domains, config.public_objects.domain].filter(Boolean),
     s3Endpoint,
     metadata,
     secrets: parts.secrets,
@@ -110,6 +115,8 @@ export async function createObjectStoreModule(dependencies: ObjectStoreDependenc
     log,
   });
   const { directory } = customDomains;
+  const publicOrigin = new PublicOrigin({ domain: config.public_objects.domain, baseUrl: dependencies.baseUrl });
+  const publicHost = createPublicHost({ services, origin: publicOrigin, log });
   const s3 = createS3Plane({ services, directory, log, metrics });
   const { https_redirect: redirects, https_redirect_port: redirectPort } = config.custom_domains;
   const sites = createSites({
@@ -136,11 +143,14 @@ export async function createObjectStoreModule(dependencies: ObjectStoreDependenc
         services,
         s3Endpoint,
         baseUrl: dependencies.baseUrl,
+        publicOrigin,
         cursors: new Cursors(deriveKey(masterKey, 'management cursors')),
         provider: config.engine,
         domains: customDomains,
         customDomains: (bucket) => hostnamesServing(customDomains, bucket),
       }),
+    handlePublicHost: publicHost.handle,
+    registerUpgrades: (router) => router.addFirst(publicHost.upgrades),
     s3: { handler: s3.handle, configure: s3.configure, onSlowBody: s3.onSlowBody },
     sites,
     start: (signal) => {

@@ -12,8 +12,8 @@ const ARGUMENTS = [
 ];
 
 /** The distribution's Chromium; suites that use it require `chromium`. */
-export function launchBrowser(): Promise<Browser> {
+export function launchBrowser(more: readonly string[] = []): Promise<Browser> {
   const executablePath = findChromium();
   if (executablePath === null) throw new Error('no Chromium on this machine');
-  return chromium.launch({ executablePath, args: ARGUMENTS, headless: true });
+  return chromium.launch({ executablePath, args: [...ARGUMENTS, ...more], headless: true });
 }

@@ -10,6 +10,7 @@ import { removeSandboxes } from '../../system/remove-sandboxes.ts';
 
 export interface RunningPlatform extends AsyncDisposable {
   readonly url: string;
+  readonly s3Endpoint: string;
   readonly workspaceUuid: string;
   readonly dataFolder: string;
   readonly owner: { readonly email: string; readonly password: string };
@@ -52,6 +53,7 @@ export async function startPlatform({ config = {} }: PlatformOptions = {}): Prom
     const svc = createClient({ baseUrl: ready.url, credential });
     return {
       url: ready.url,
+      s3Endpoint: ready.s3_endpoint,
       workspaceUuid: ready.workspace_uuid,
       dataFolder,
       owner: OWNER,
@@ -69,6 +71,7 @@ export async function startPlatform({ config = {} }: PlatformOptions = {}): Prom
 
 interface ReadyLine {
   url: string;
+  s3_endpoint: string;
   token: string;
   workspace_uuid: string;
 }

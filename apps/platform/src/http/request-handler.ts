@@ -3,18 +3,21 @@ import type { HttpApp } from '@svc/http';
 import type { ClustersService } from '../services/service.ts';
 import type { ConsoleHandler } from '../console/console-handler.ts';
 
+/** Answers a request for a host of its own, and says whether it did. */
+type OwnHosts = (request: IncomingMessage, response: ServerResponse) => boolean;
+
 /**
- * First what is for hosts that are not ours, tunnels of clusters and previews of sandboxes; then the console's files,
- * then the API: one listener serves both, so a browser needs no cross-origin rules.
+ * First the hosts that are neither console nor API: tunnels of clusters, previews of sandboxes and public objects; then the
+ * console's files, then the API: one listener serves both, so a browser needs no cross-origin rules.
  */
 export function createRequestHandler(
   app: HttpApp,
   console: ConsoleHandler,
   tunnels: ClustersService['tunnels'],
-  previews: (request: IncomingMessage, response: ServerResponse) => boolean,
+  ownHosts: readonly OwnHosts[],
 ): (request: IncomingMessage, response: ServerResponse) => void {
   return (request, response) => {
-    if (tunnels?.handle(request, response) === true || previews(request, response)) return;
+    if (tunnels?.handle(request, response) === true || ownHosts.some((handle) => handle(request, response))) return;
     if (console.handle(request, response)) return;
     app.routing(request, response);
   };

@@ -1,5 +1,6 @@
 import { randomBytes, type KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import type { ListenerOptions } from '@svc/http';
 import { migrations } from '@svc/migrations';
@@ -33,13 +34,21 @@ export interface ObjectStoreService extends Service<ServiceStates['object_store'
   /** For the listener of the S3 data plane; null where the service is off. */
   readonly s3: Pick<ListenerOptions, 'handler' | 'configure' | 'onSlowBody'> | null;
   /** For the listeners of custom domains; null where the service is off. */
+  /** Answers requests for the hosts of public objects, and says whether it did. */
+  handlePublicHost(this: void, request: IncomingMessage, response: ServerResponse): boolean;
   readonly sites: Record<'http' | 'https', Pick<ListenerOptions, 'handler' | 'configure' | 'tls'>> | null;
 }
 
 /** Its routes are there all the same, and say that it is off. */
 export function disabledObjectStore(reason: string): ObjectStoreService {
   const absent = absentService('object-store', absentStates.object_store, reason);
-  return { ...absent, registerRoutes: registerDisabledManagement, s3: null, sites: null };
+  return {
+    ...absent,
+    registerRoutes: registerDisabledManagement,
+    handlePublicHost: () => false,
+    s3: null,
+    sites: null,
+  };
 }
 
 export async function createObjectStoreService(context: ServiceContext): Promise<ObjectStoreService> {
@@ -80,7 +89,8 @@ export async function createObjectStoreService(context: ServiceContext): Promise
     s3: store.s3,
     sites: store.sites,
     registerRoutes: (app) => store.registerRoutes(app),
-    registerUpgrades: () => undefined,
+    handlePublicHost: store.handlePublicHost,
+    registerUpgrades: (router) => store.registerUpgrades(router),
     start: async (signal) => store.start(signal),
     close: () => store.close(),
     readiness: () => store.readiness(),

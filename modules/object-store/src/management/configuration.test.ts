@@ -134,6 +134,7 @@ describe('the configuration of a bucket', () => {
       management_public: expect.stringContaining(
         `/api/v1/public/object-store/t/${tenantId}/objects/{key}?bucket=photos`,
       ),
+      public_objects: null,
       custom_domains: [],
     });
     expect(await management.call('GET', '/urls')).toMatchObject({ status: 400 });

@@ -2,6 +2,7 @@ import type { CustomDomains } from '../domain/custom-domains/create-custom-domai
 import type { StoreServices } from '../domain/services.ts';
 import type { BucketRecord } from '../ports/records.ts';
 import type { Cursors } from './objects/cursor.ts';
+import type { PublicOrigin } from './public-origin.ts';
 
 /** What the management routes are made of. */
 export interface ManagementParts {
@@ -11,6 +12,8 @@ export interface ManagementParts {
   s3Endpoint: () => string;
   /** Base URL of this API, as clients reach it; absent: as the caller of the moment did. */
   baseUrl?: (() => string) | undefined;
+  /** Where public objects have an origin of their own. */
+  publicOrigin: PublicOrigin;
   cursors: Cursors;
   /** The engine that holds the bytes. */
   provider: string;

@@ -3,6 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { settingsOf } from '../domain/settings/bucket-settings.ts';
 import { envelope } from './envelope.ts';
+import type { BucketRecord } from '../ports/records.ts';
 import type { ManagementParts } from './management-parts.ts';
 import { envelopeOf, queryOf, TAGS, workspaceParams } from './schemas.ts';
 
@@ -12,6 +13,10 @@ const urlsView = Type.Object({
   virtual_host: Type.String({ description: 'A key is put behind it.' }),
   path_style: Type.String({ description: 'A key is put behind it.' }),
   management_public: Type.String({ description: '`{key}` is to be replaced by a key, percent-encoded.' }),
+  public_objects: Type.Union([Type.String(), Type.Null()], {
+    description:
+      'The same in an origin of its own, where the operator gave public objects one (`object_store.public_objects.domain`).',
+  }),
   custom_domains: Type.Array(Type.String()),
 });
 
@@ -42,6 +47,7 @@ export function registerUrlRoutes(app: HttpApp, management: ManagementParts): vo
         virtual_host: virtualHostUrl(s3Endpoint(), config.domains[0], bucket.name),
         path_style: `${s3Endpoint()}/${bucket.name}/`,
         management_public: `${baseUrlOf(management, request)}${publicObjectPath(workspaceUuid, bucket.name, '{key}')}`,
+        public_objects: ownOriginUrl(management, request, bucket.name, '{key}'),
         custom_domains: await customDomains(bucket),
       });
     },
@@ -49,7 +55,7 @@ export function registerUrlRoutes(app: HttpApp, management: ManagementParts): vo
 }
 
 /** `key` is already in the form in which it stands in a URL. */
-export function publicObjectPath(tenantId: string, bucketName: string, key: string): string {
+function publicObjectPath(tenantId: string, bucketName: string, key: string): string {
   return `/api/v1/public/object-store/t/${tenantId}/objects/${key}?bucket=${bucketName}`;
 }
 
@@ -57,8 +63,29 @@ export function encodeKey(key: string): string {
   return key.split('/').map(encodeURIComponent).join('/');
 }
 
+/** Where anybody finds an object that is public; `path` is its key as it stands in a URL. */
+export function publicUrl(
+  management: Pick<ManagementParts, 'baseUrl' | 'publicOrigin'>,
+  request: FastifyRequest,
+  bucket: Pick<BucketRecord, 'name' | 'workspaceUuid'>,
+  path: string,
+): string {
+  const own = ownOriginUrl(management, request, bucket.name, path);
+  return own ?? `${baseUrlOf(management, request)}${publicObjectPath(bucket.workspaceUuid, bucket.name, path)}`;
+}
+
+/** Null for the names below `localhost`: they are not for every client, and page loads are sent there anyway. */
+function ownOriginUrl(
+  { publicOrigin }: Pick<ManagementParts, 'publicOrigin'>,
+  request: FastifyRequest,
+  bucketName: string,
+  path: string,
+): string | null {
+  return publicOrigin.isForEverybody ? publicOrigin.urlOf(bucketName, path, request) : null;
+}
+
 /** As the operator configured it, else as the caller reached us. */
-export function baseUrlOf({ baseUrl }: Pick<ManagementParts, 'baseUrl'>, request: FastifyRequest): string {
+function baseUrlOf({ baseUrl }: Pick<ManagementParts, 'baseUrl'>, request: FastifyRequest): string {
   return baseUrl?.() ?? `${request.protocol}://${request.host}`;
 }
 

@@ -1,4 +1,5 @@
 import { CHECKSUM_ALGORITHMS, type ChecksumAlgorithm, type ChecksumType } from '../checksums/algorithms.ts';
+import { storedMediaType } from '../domain/content/media-type.ts';
 import type { ContentLocation, ObjectAttributes, ObjectChecksum, ObjectVersion } from '../ports/records.ts';
 import type { Row } from './program.ts';
 import { flag, integer, integerOrNull, text, textOrNull } from './row.ts';
@@ -24,7 +25,9 @@ export function toObjectVersion(row: Row): ObjectVersion {
 }
 
 export function toAttributes(json: string): ObjectAttributes {
-  return JSON.parse(json) as ObjectAttributes; // written by us from this very type
+  const stored = JSON.parse(json) as ObjectAttributes; // written by us from this very type
+  // Rows from before types were checked may hold any text.
+  return { ...stored, contentType: storedMediaType(stored.contentType) };
 }
 
 export function fromChecksum(checksum: ObjectChecksum | null): string | null {

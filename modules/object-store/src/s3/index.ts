@@ -12,6 +12,7 @@ import type { Duplex } from 'node:stream';
 import { toAppError, type AppError } from '@svc/errors';
 import { requestIdOf } from '@svc/http';
 import { redactText, type Logger, type Metrics } from '@svc/telemetry';
+import { SANDBOX } from '../domain/content/content-headers.ts';
 import type { DomainDirectory } from '../domain/custom-domains/domain-directory.ts';
 import type { StoreServices } from '../domain/services.ts';
 import { countTraffic } from '../domain/usage/count-traffic.ts';
@@ -22,6 +23,7 @@ import { detectOperation } from './detect.ts';
 import { dispatch } from './dispatch.ts';
 import { respondError } from './refuse.ts';
 import { refuseBrokenRequest, refuseSocket } from './refuse-socket.ts';
+import { setHeaders } from './respond.ts';
 import { isBrowsing, serveWebsite, websiteOf } from './website/serve-website.ts';
 import { bucketOfHost, readS3Request, type S3Request } from './s3-request.ts';
 
@@ -44,6 +46,12 @@ export interface S3PlaneOptions {
   metrics: Metrics;
 }
 
+/**
+ * Of every answer on hosts of the platform, errors and listings too: their text is partly the client's. Cookies ignore
+ * ports, so a page of this listener must not become one of the console's host.
+ */
+const ISOLATED = { 'content-security-policy': SANDBOX, 'x-content-type-options': 'nosniff' };
+
 export function createS3Plane(options: S3PlaneOptions): S3Plane {
   const { log, metrics } = options;
   const duration = metrics.histogram('svc_s3_request_duration_seconds', 'Time to answer an S3 request', [
@@ -62,6 +70,7 @@ export function createS3Plane(options: S3PlaneOptions): S3Plane {
     active += 1;
     response.setHeader('x-amz-request-id', requestId);
     response.setHeader('x-request-id', requestId);
+    setHeaders(response, ISOLATED);
     try {
       await answerRequest(options, { incoming, response, requestId, expectsContinue }, (name) => {
         operation = name;
@@ -129,6 +138,7 @@ async function answerRequest(
   const host = incoming.headers.host ?? '';
   const shown = bucketOfHost(host, websiteDomains);
   const siteBucket = shown ?? (await directory.bucketOf(host))?.name ?? null;
+  if (siteBucket !== null) for (const name of Object.keys(ISOLATED)) response.removeHeader(name);
   const request = readS3Request(incoming, response, { requestId, domains, siteBucket, expectsContinue });
   if (siteBucket !== null && (await showsWebsite(request, response, services, shown !== null))) {
     tell('Website');

@@ -1,3 +1,4 @@
+import { assertMediaType } from '../domain/content/media-type.ts';
 import { parseTagQuery } from '../domain/tags.ts';
 import { storeErrors } from '../errors.ts';
 import type { ObjectAttributes } from '../ports/records.ts';
@@ -31,6 +32,7 @@ export function readAttributes(headers: RequestHeaders, metadataLimitBytes: numb
   const storageClass = headers.get('x-amz-storage-class');
   if (storageClass !== undefined && !STORAGE_CLASSES.has(storageClass)) throw storeErrors.InvalidStorageClass();
   const contentType = headers.get('content-type') ?? '';
+  if (contentType !== '') assertMediaType(contentType, 'Content-Type');
   const tags = parseTagQuery(headers.get('x-amz-tagging') ?? '');
   return {
     contentType: contentType === '' ? DEFAULT_CONTENT_TYPE : contentType,

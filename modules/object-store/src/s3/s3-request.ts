@@ -14,6 +14,8 @@ export interface S3Request {
   readonly bucketName: string | null;
   readonly key: string | null;
   readonly requestId: string;
+  /** It came to a website host or a custom domain: an origin in which the bucket is at home, and nothing else. */
+  readonly isSite: boolean;
   readonly incoming: IncomingMessage;
   /** Sends `100 Continue` if the client waits for it; called when the body is wanted. */
   readonly wantBody: () => void;
@@ -51,6 +53,7 @@ export function readS3Request(
     bucketName,
     key: key === null || key === '' ? null : decodeKey(key),
     requestId: options.requestId,
+    isSite: options.siteBucket !== null,
     incoming,
     wantBody: () => {
       if (waiting) response.writeContinue();

@@ -1514,6 +1514,8 @@ export interface ObjectStoreOperations {
         "path_style": string;
         /** `{key}` is to be replaced by a key, percent-encoded. */
         "management_public": string;
+        /** The same in an origin of its own, where the operator gave public objects one (`object_store.public_objects.domain`). */
+        "public_objects": string | null;
         "custom_domains": (string)[];
       };
     };

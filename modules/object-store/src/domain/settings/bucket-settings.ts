@@ -1,3 +1,4 @@
+import { parseMediaType } from '../content/media-type.ts';
 import type { BucketConfiguration } from '../bucket-configurations.ts';
 
 /** The document `settings` with its defaults filled in. */
@@ -53,8 +54,7 @@ function parseSettings(document: string): StoredSettings {
 /** Whether a bucket that takes only some types takes this one; parameters of a type do not count. */
 export function allowsContentType(settings: Pick<BucketSettings, 'allowedContentTypes'>, contentType: string): boolean {
   if (settings.allowedContentTypes === null) return true;
-  const [type = ''] = contentType.split(';', 1);
-  const wanted = type.trim().toLowerCase();
+  const wanted = parseMediaType(contentType)?.essence ?? '';
   return settings.allowedContentTypes.some((allowed) => {
     const pattern = allowed.toLowerCase();
     return pattern === wanted || (pattern.endsWith('/*') && wanted.startsWith(pattern.slice(0, -1)));

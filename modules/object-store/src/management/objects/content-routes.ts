@@ -17,12 +17,12 @@ import { objectResource } from '../audit-names.ts';
 import { envelope } from '../envelope.ts';
 import type { ManagementParts } from '../management-parts.ts';
 import { bucketParams, envelopeOf, queryOf, TAGS } from '../schemas.ts';
-import { baseUrlOf } from '../url-routes.ts';
+import { encodeKey, publicUrl } from '../url-routes.ts';
 import { contentLengthOf } from './content-length.ts';
 import { originOf } from './event-origin.ts';
 import { keyText, storedView, versionIdText } from './object-schemas.ts';
 import { toStoredView } from './object-view.ts';
-import { sendObject, shownSafely } from './send-object.ts';
+import { exchangeOf, readerOf, sendObject } from './send-object.ts';
 
 const HAS_BYTES = { type: 'string', format: 'binary' };
 
@@ -77,10 +77,20 @@ function registerPut(app: HttpApp, management: ManagementParts): void {
         const origin = originOf(request);
         const stored = await objects.put({ bucket, key, ...written, attributes, conditions, origin });
         const { contentType } = attributes;
-        const baseUrl = baseUrlOf(management, request);
         return await reply
           .status(201)
-          .send(envelope('Object stored', toStoredView({ bucket, key, contentType, stored, baseUrl })));
+          .send(
+            envelope(
+              'Object stored',
+              toStoredView({
+                bucket,
+                key,
+                contentType,
+                stored,
+                url: publicUrl(management, request, bucket, encodeKey(key)),
+              }),
+            ),
+          );
       } finally {
         leave();
       }
@@ -116,12 +126,17 @@ function registerDownload(app: HttpApp, { services }: ManagementParts): void {
       const bucket = await buckets.getOwn(request.params.name, grantOf(request).workspaceUuid);
       assertObjectKey(key);
       const found = await objects.find({ bucket, key, ...(versionId === undefined ? {} : { versionId }) });
-      const { contentType } = found.version.attributes;
-      const headers = {
-        'cache-control': 'private, no-cache',
-        ...shownSafely(contentType, key, inline === '1' ? 'inline' : 'attachment'),
-      };
-      await sendObject(services, request, reply, { bucket, found, headers });
+      await sendObject(services, exchangeOf(request, reply), {
+        bucket,
+        found,
+        // Whether it is saved is for the caller of this route to say, not for the object.
+        headers: { 'cache-control': 'private, no-cache', 'content-disposition': undefined },
+        view: {
+          reader: readerOf(request),
+          disposition: inline === '1' ? 'inline' : 'attachment',
+          embedders: 'same-origin',
+        },
+      });
     },
   });
 }

@@ -16,7 +16,7 @@ import { bucketResource } from '../audit-names.ts';
 import { envelope } from '../envelope.ts';
 import type { ManagementParts } from '../management-parts.ts';
 import { bucketParams, envelopeOf, TAGS, teamQuery } from '../schemas.ts';
-import { baseUrlOf } from '../url-routes.ts';
+import { encodeKey, publicUrl } from '../url-routes.ts';
 import { originOf } from './event-origin.ts';
 import { describedAttributes, invalidMetadata } from './object-attributes.ts';
 import { cacheControlText, contentTypeText, metadataRecord, storedView } from './object-schemas.ts';
@@ -68,10 +68,17 @@ export function registerFormRoutes(app: HttpApp, management: ManagementParts): v
       try {
         const files = await readForm(request.raw, form, FORM);
         if (files === 0) throw malformed('file', 'is missing');
-        const baseUrl = baseUrlOf(management, request);
         const objects = [];
         for (const { key, contentType, upload } of form.prepared) {
-          objects.push(toStoredView({ bucket, key, contentType, stored: await upload.commit(), baseUrl }));
+          objects.push(
+            toStoredView({
+              bucket,
+              key,
+              contentType,
+              stored: await upload.commit(),
+              url: publicUrl(management, request, bucket, encodeKey(key)),
+            }),
+          );
         }
         return await reply.status(201).send(envelope('Objects stored', { objects }));
       } catch (error) {

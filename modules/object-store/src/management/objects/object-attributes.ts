@@ -1,5 +1,6 @@
 import type { BucketAccess } from '../../domain/access/bucket-access.ts';
 import { visibilityAttributes } from '../../domain/access/object-acl.ts';
+import { assertMediaType } from '../../domain/content/media-type.ts';
 import { storeErrors } from '../../errors.ts';
 import type { BucketRecord, ObjectAttributes } from '../../ports/records.ts';
 
@@ -19,6 +20,7 @@ export function describedAttributes(
   limitBytes: number,
   { bucket, access }: { bucket: BucketRecord; access: BucketAccess },
 ): ObjectAttributes {
+  if (described.content_type !== undefined) assertMediaType(described.content_type, 'content_type');
   const metadata: Record<string, string> = {};
   let bytes = 0;
   for (const [name, value] of Object.entries(described.metadata ?? {})) {

@@ -2,7 +2,6 @@ import { isPublicRead } from '../../domain/access/object-acl.ts';
 import type { StoredVersion } from '../../ports/metadata-store.ts';
 import type { BucketRecord, ObjectSummary } from '../../ports/records.ts';
 import { toTimestamp } from '../envelope.ts';
-import { encodeKey, publicObjectPath } from '../url-routes.ts';
 import type { ObjectView, StoredView } from './object-schemas.ts';
 
 const NULL_VERSION = 'null';
@@ -26,10 +25,11 @@ export interface StoredObject {
   key: string;
   contentType: string;
   stored: StoredVersion;
-  baseUrl: string;
+  /** Where anybody finds it, once it is public. */
+  url: string;
 }
 
-export function toStoredView({ bucket, key, contentType, stored, baseUrl }: StoredObject): StoredView {
+export function toStoredView({ bucket, key, contentType, stored, url }: StoredObject): StoredView {
   const { checksum } = stored;
   return {
     key,
@@ -39,7 +39,7 @@ export function toStoredView({ bucket, key, contentType, stored, baseUrl }: Stor
     checksum_crc64nvme: checksum?.algorithm === 'CRC64NVME' ? checksum.value : null,
     content_type: contentType,
     last_modified: toTimestamp(stored.modifiedAtMs),
-    url: `${baseUrl}${publicObjectPath(bucket.workspaceUuid, bucket.name, encodeKey(key))}`,
+    url,
   };
 }
 

@@ -103,20 +103,19 @@ describe('the object proxy', () => {
     });
   });
 
-  it('shows inline only in a sandbox what could act on the page', async () => {
+  it('shows pictures alone, and those in a sandbox too', async () => {
     await put('page.html', '<script>1</script>', { 'content-type': 'text/html' });
     await put('cat.svg', '<svg/>', { 'content-type': 'image/svg+xml' });
     await put('cat.png', 'png', { 'content-type': 'image/png' });
-    for (const key of ['page.html', 'cat.svg']) {
-      const shown = await download(key, {}, '&inline=1');
-      expect(shown.headers).toMatchObject({
-        'content-security-policy': 'sandbox',
-        'x-content-type-options': 'nosniff',
-      });
-      expect(String(shown.headers['content-disposition'])).toMatch(/^inline/);
-      expect(String((await download(key)).headers['content-disposition'])).toMatch(/^attachment/);
+    for (const key of ['page.html', 'cat.svg', 'cat.png']) {
+      for (const query of ['', '&inline=1']) {
+        const { headers } = await download(key, {}, query);
+        expect(String(headers['content-security-policy'])).toMatch(/^sandbox; default-src 'none'/);
+        expect(headers['x-content-type-options']).toBe('nosniff');
+        const isShown = key === 'cat.png' && query !== '';
+        expect(String(headers['content-disposition'])).toMatch(isShown ? /^inline;/ : /^attachment;/);
+      }
     }
-    expect((await download('cat.png', {}, '&inline=1')).headers).not.toHaveProperty('content-security-policy');
   });
 
   it('lists by folders and pages, with a cursor that only it can have made', async () => {

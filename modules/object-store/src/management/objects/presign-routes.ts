@@ -1,5 +1,6 @@
 import { grantOf, principalOf, type HttpApp } from '@svc/http';
 import { bucketAccessOf } from '../../domain/access/bucket-access.ts';
+import { assertMediaType } from '../../domain/content/media-type.ts';
 import type { Credential } from '../../domain/credential-cache.ts';
 import { defaultProtection } from '../../domain/new-object-protection.ts';
 import { assertObjectKey } from '../../domain/object-key.ts';
@@ -55,6 +56,7 @@ export function registerPresignRoutes(app: HttpApp, management: ManagementParts)
       const configuration = await configurations.of(bucket);
       const { content_type: contentType, content_length: sizeBytes } = body;
       if (wanted.method === 'PUT') {
+        if (contentType !== undefined) assertMediaType(contentType, 'content_type');
         assertUploadAllowed(configuration, {
           ...(contentType === undefined ? {} : { contentType }),
           ...(sizeBytes === undefined ? {} : { sizeBytes }),

@@ -1,68 +1,89 @@
-import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { parseByteRange } from '../../domain/byte-range.ts';
+import type { ContentReader, ContentView } from '../../domain/content/content-headers.ts';
 import { evaluateReadConditions, parseTags } from '../../domain/read-conditions.ts';
-import { readContent } from '../../domain/read-content.ts';
 import type { StoreServices } from '../../domain/services.ts';
 import { countTraffic } from '../../domain/usage/count-traffic.ts';
 import { storeErrors } from '../../errors.ts';
 import type { FoundObject } from '../../ports/metadata-store.ts';
 import type { BucketRecord } from '../../ports/records.ts';
 import { objectHeaders } from '../../s3/object-headers.ts';
-import { respondEmpty, respondStream } from '../../s3/respond.ts';
+import { ContentHead, sendContent, sendNotModified } from '../../s3/send-content.ts';
 
 export interface SentObject {
   bucket: BucketRecord;
   found: FoundObject;
   /** Instead of, or beside, what the object says of itself. */
   headers: OutgoingHttpHeaders;
+  view: Pick<ContentView, 'reader' | 'disposition' | 'embedders'>;
+}
+
+/** Where the answer goes. */
+export interface ObjectExchange {
+  request: IncomingMessage;
+  response: ServerResponse;
+  /** Of every answer here. */
+  headers: OutgoingHttpHeaders;
+  /** Called when nothing can be refused any more. */
+  onStart: () => void;
 }
 
 /** Answers GET and HEAD for an object: conditions, one range, and the bytes as fast as the reader takes them. */
 export async function sendObject(
   services: StoreServices,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  { bucket, found, headers: more }: SentObject,
+  { request, response, headers: ours, onStart }: ObjectExchange,
+  { bucket, found, headers: more, view }: SentObject,
 ): Promise<void> {
   const { version } = found;
-  const headers: OutgoingHttpHeaders = Object.assign(
-    { 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' },
-    reply.getHeaders(),
-    objectHeaders(version, bucket),
-    more,
-  );
+  const headers: OutgoingHttpHeaders = {
+    'referrer-policy': 'no-referrer',
+    ...ours,
+    ...objectHeaders(version, bucket),
+    ...more,
+    // What a browser of the console gets differs from what all others get; no cache may mix them up.
+    vary: 'cookie, sec-fetch-site',
+  };
   // One that only its customer's key opens is read on the S3 plane, where that key can be given.
   const key = services.encryption.open(version.attributes.encryption, null);
   const result = evaluateReadConditions(readConditionsOf(request.headers), version);
   if (result === 'failed') throw storeErrors.PreconditionFailed();
-  const count = (bytes: number): void => countTraffic(services.traffic, bucket, request.raw, reply.raw, bytes);
+  const count = (bytes: number): void => countTraffic(services.traffic, bucket, request, response, bytes);
+  const decide = (): ContentHead => ContentHead.decide(headers, { ...view, key: version.key });
   if (result === 'not-modified') {
     count(0);
-    delete headers['content-type'];
-    reply.hijack();
-    respondEmpty(reply.raw, 304, headers);
+    sendNotModified(response, decide(), onStart);
     return;
   }
   const { sizeBytes } = version;
   const range = parseByteRange(rangeOf(request.headers, version.etag), sizeBytes);
   const { start, endExclusive } = range ?? { start: 0, endExclusive: sizeBytes };
-  const status = range === null ? 200 : 206;
   if (range !== null) headers['content-range'] = `bytes ${start}-${endExclusive - 1}/${sizeBytes}`;
-  headers['content-length'] = endExclusive - start;
-  if (request.method === 'HEAD' || endExclusive === start) {
-    count(0);
-    reply.hijack();
-    respondEmpty(reply.raw, status, headers);
-    return;
-  }
-  const content = readContent(services.parts, found, { start, endExclusive }, key);
-  // The first chunk before the head: bytes that cannot be read are an error, not a cut connection.
-  const first = await content.next();
-  count(endExclusive - start);
-  reply.hijack();
-  reply.raw.writeHead(status, headers);
-  await respondStream(reply.raw, startingWith(first, content));
+  const isHead = request.method === 'HEAD';
+  await sendContent(services.parts, response, {
+    found,
+    key,
+    range: { start, endExclusive },
+    status: range === null ? 200 : 206,
+    head: decide(),
+    isHead,
+    onStart: () => {
+      count(isHead ? 0 : endExclusive - start);
+      onStart();
+    },
+  });
+}
+
+/** The exchange of a route, which stays the framework's until there is nothing to refuse any more. */
+export function exchangeOf(request: FastifyRequest, reply: FastifyReply): ObjectExchange {
+  const headers: OutgoingHttpHeaders = {};
+  for (const [name, value] of Object.entries(reply.getHeaders())) headers[name] = value;
+  return { request: request.raw, response: reply.raw, headers, onStart: () => void reply.hijack() };
+}
+
+/** Whether the request may be a page load, or part of a page, in the console's own origin. */
+export function readerOf({ headers }: Pick<IncomingMessage, 'headers'>): ContentReader {
+  return headers.cookie !== undefined || headers['sec-fetch-site'] === 'same-origin' ? 'console' : 'browser';
 }
 
 function readConditionsOf(headers: IncomingHttpHeaders) {
@@ -79,41 +100,4 @@ function rangeOf(headers: IncomingHttpHeaders, etag: string): string | undefined
   const ifRange = headers['if-range'];
   const applies = typeof ifRange !== 'string' || parseTags(ifRange).includes(etag);
   return applies ? headers.range : undefined;
-}
-
-async function* startingWith(
-  first: IteratorResult<Uint8Array>,
-  rest: AsyncGenerator<Uint8Array>,
-): AsyncGenerator<Uint8Array> {
-  try {
-    if (!first.done) yield first.value;
-    yield* rest;
-  } finally {
-    await rest.return(undefined);
-  }
-}
-
-/** Types that run scripts or load others' content when a browser shows them. */
-const ACTIVE_TYPES = /^(text\/html|application\/xhtml\+xml|image\/svg\+xml|(text|application)\/([a-z.+-]*\+)?xml)\b/i;
-
-/**
- * On the platform's own origin a page of a user could act as whoever looks at it. So downloads are saved, not shown,
- * unless the caller says otherwise; and what is shown gets an origin of its own, in which nothing of ours is reachable.
- */
-export function shownSafely(
-  contentType: string,
-  key: string,
-  disposition: 'inline' | 'attachment',
-): OutgoingHttpHeaders {
-  const name = key.split('/').findLast((segment) => segment !== '') ?? 'download';
-  const ascii = name.replace(/[^ -~]|["\\%]/g, '_');
-  const encoded = encodeURIComponent(name).replace(
-    /['()*]/g,
-    (character) => `%${character.charCodeAt(0).toString(16)}`,
-  );
-  return {
-    // RFC 6266: the plain name for old clients, the encoded one for the rest.
-    'content-disposition': `${disposition}; filename="${ascii}"; filename*=UTF-8''${encoded}`,
-    ...(disposition === 'inline' && ACTIVE_TYPES.test(contentType) ? { 'content-security-policy': 'sandbox' } : {}),
-  };
 }

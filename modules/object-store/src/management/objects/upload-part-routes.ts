@@ -13,7 +13,7 @@ import { bucketResource } from '../audit-names.ts';
 import { envelope, toTimestamp } from '../envelope.ts';
 import type { ManagementParts } from '../management-parts.ts';
 import { envelopeOf, queryOf, TAGS, teamQuery } from '../schemas.ts';
-import { baseUrlOf } from '../url-routes.ts';
+import { encodeKey, publicUrl } from '../url-routes.ts';
 import { contentLengthOf } from './content-length.ts';
 import { originOf } from './event-origin.ts';
 import { completeBody, partsView, partView, storedView, type PartView } from './object-schemas.ts';
@@ -134,8 +134,10 @@ function registerComplete(app: HttpApp, management: ManagementParts): void {
       const stored = await services.multipart.complete({ ...name, parts, origin: originOf(request) });
       const { contentType } = upload.attributes;
       const { bucket, key } = name;
-      const baseUrl = baseUrlOf(management, request);
-      return envelope('Object stored', toStoredView({ bucket, key, contentType, stored, baseUrl }));
+      return envelope(
+        'Object stored',
+        toStoredView({ bucket, key, contentType, stored, url: publicUrl(management, request, bucket, encodeKey(key)) }),
+      );
     },
   );
 }

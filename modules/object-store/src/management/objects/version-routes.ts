@@ -10,7 +10,7 @@ import { bucketResource } from '../audit-names.ts';
 import { envelope } from '../envelope.ts';
 import type { ManagementParts } from '../management-parts.ts';
 import { bucketParams, closed, envelopeOf, TAGS, teamQuery } from '../schemas.ts';
-import { baseUrlOf } from '../url-routes.ts';
+import { encodeKey, publicUrl } from '../url-routes.ts';
 import { originOf } from './event-origin.ts';
 import { keyText, storedView, versionIdText } from './object-schemas.ts';
 import { toStoredView } from './object-view.ts';
@@ -41,8 +41,10 @@ export function registerVersionRoutes(app: HttpApp, management: ManagementParts)
       const bucket = await services.buckets.getOwn(request.params.name, grantOf(request).workspaceUuid);
       assertObjectKey(key);
       const { stored, contentType } = await restoreVersion(services, { bucket, key, versionId }, originOf(request));
-      const baseUrl = baseUrlOf(management, request);
-      return envelope('Version restored', toStoredView({ bucket, key, contentType, stored, baseUrl }));
+      return envelope(
+        'Version restored',
+        toStoredView({ bucket, key, contentType, stored, url: publicUrl(management, request, bucket, encodeKey(key)) }),
+      );
     },
   );
 }

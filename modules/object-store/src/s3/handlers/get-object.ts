@@ -1,6 +1,6 @@
 import type { OutgoingHttpHeaders } from 'node:http';
+import type { ContentReader } from '../../domain/content/content-headers.ts';
 import { parseByteRange } from '../../domain/byte-range.ts';
-import { inlineContent, readContent } from '../../domain/read-content.ts';
 import { evaluateReadConditions, parseTags } from '../../domain/read-conditions.ts';
 import type { ContentKey } from '../../encryption/content-key.ts';
 import { storeErrors } from '../../errors.ts';
@@ -11,8 +11,8 @@ import { assertNoEncryptionRequest, encryptionHeaders, readCustomerKey } from '.
 import { expirationHeaders, matchable } from '../expiration-header.ts';
 import { checksumHeaders, objectHeaders } from '../object-headers.ts';
 import { readConditionsOf } from '../request-conditions.ts';
-import { respondEmpty, respondStream } from '../respond.ts';
-import { bucketOf, type S3Context, type S3Handler } from '../s3-context.ts';
+import { bucketOf, keyOf, type S3Context, type S3Handler } from '../s3-context.ts';
+import { ContentHead, sendContent, sendNotModified } from '../send-content.ts';
 
 const RESPONSE_OVERRIDES: Readonly<Record<string, string>> = {
   'response-cache-control': 'cache-control',
@@ -45,25 +45,26 @@ export async function answerObject(context: S3Context, as: AnswerAs = {}): Promi
   const prepared = await prepare(context);
   if (prepared === null) return;
   const { found, selection, key } = prepared;
-  const headers = { ...prepared.headers, ...as.headers };
-  const status = as.status ?? selection.status;
-  if (request.method === 'HEAD') {
-    respondEmpty(response, status, headers);
-    return;
-  }
-  const length = selection.range.endExclusive - selection.range.start;
-  if (length === 0 || found.inline !== null) {
-    // Head and body in one write: two small segments would meet Nagle's algorithm and delayed acknowledgements.
-    const body = inlineContent(found, key)?.subarray(selection.range.start, selection.range.endExclusive);
-    response.writeHead(status, headers);
-    response.end(body);
-    return;
-  }
-  const content = readContent(services.parts, found, selection.range, key);
-  // The first chunk before the head: bytes that cannot be read are an error, not a cut connection.
-  const first = await content.next();
-  response.writeHead(status, headers);
-  await respondStream(response, startingWith(first, content));
+  await sendContent(services.parts, response, {
+    found,
+    key,
+    range: selection.range,
+    status: as.status ?? selection.status,
+    head: decideHead(context, { ...prepared.headers, ...as.headers }),
+    isHead: request.method === 'HEAD',
+  });
+}
+
+function decideHead(context: S3Context, headers: OutgoingHttpHeaders): ContentHead {
+  const key = keyOf(context);
+  const reader = readerOf(context);
+  return ContentHead.decide(headers, { reader, key, disposition: 'inline', embedders: 'cross-origin' });
+}
+
+/** No page load is signed by its `Authorization` header; a presigned or unsigned request may be one. */
+function readerOf({ request, caller }: S3Context): ContentReader {
+  if (request.isSite) return 'site';
+  return request.headers.has('authorization') && caller.accessKeyId !== null ? 'client' : 'browser';
 }
 
 interface Prepared {
@@ -93,8 +94,7 @@ async function prepare(context: S3Context): Promise<Prepared | null> {
   const result = evaluateReadConditions(readConditionsOf(request.headers), found.version);
   if (result === 'failed') throw storeErrors.PreconditionFailed();
   if (result === 'not-modified') {
-    delete headers['content-type'];
-    respondEmpty(response, 304, headers);
+    sendNotModified(response, decideHead(context, headers));
     return null;
   }
   for (const [parameter, header] of Object.entries(RESPONSE_OVERRIDES)) {
@@ -107,7 +107,6 @@ async function prepare(context: S3Context): Promise<Prepared | null> {
     headers[header] = headerText(value);
   }
   const selection = part ?? (await select(context, found, null));
-  headers['content-length'] = selection.range.endExclusive - selection.range.start;
   const withChecksum = request.headers.get('x-amz-checksum-mode')?.toUpperCase() === 'ENABLED';
   if (withChecksum && selection.status === 200) Object.assign(headers, checksumHeaders(found.version.checksum));
   return { found, selection, headers: { ...headers, ...selection.headers }, key };
@@ -176,16 +175,4 @@ function headerText(value: string): string {
   if (/[\r\n\0]/.test(value))
     throw storeErrors.InvalidArgument({ details: { reason: 'A response header is malformed' } });
   return Buffer.from(value).toString('latin1');
-}
-
-async function* startingWith(
-  first: IteratorResult<Uint8Array>,
-  rest: AsyncGenerator<Uint8Array>,
-): AsyncGenerator<Uint8Array> {
-  try {
-    if (!first.done) yield first.value;
-    yield* rest;
-  } finally {
-    await rest.return(undefined);
-  }
 }

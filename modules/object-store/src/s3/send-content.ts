@@ -1,0 +1,93 @@
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { contentHeaders, type ContentView } from '../domain/content/content-headers.ts';
+import { inlineContent, readContent } from '../domain/read-content.ts';
+import type { StoreParts } from '../domain/store-parts.ts';
+import type { ContentKey } from '../encryption/content-key.ts';
+import type { ReadRange } from '../ports/blob-store.ts';
+import type { FoundObject } from '../ports/metadata-store.ts';
+import { respondEmpty, respondStream } from './respond.ts';
+
+/**
+ * The head of an answer that is about an object's bytes. Its headers were decided by `contentHeaders`, whatever the object
+ * or the request said of itself: there is no other way to make one, and `sendContent` takes nothing else.
+ */
+export class ContentHead {
+  readonly #headers: OutgoingHttpHeaders;
+
+  private constructor(headers: OutgoingHttpHeaders) {
+    this.#headers = headers;
+  }
+
+  /** `headers` are the sender's, in lower case; those that decide how a browser reads the bytes are replaced. */
+  static decide(headers: OutgoingHttpHeaders, view: ContentView): ContentHead {
+    const disposition = headers['content-disposition'];
+    const stored = {
+      contentType: String(headers['content-type'] ?? ''),
+      contentDisposition: disposition === undefined ? null : String(disposition),
+    };
+    return new ContentHead({ ...headers, ...contentHeaders(stored, view) });
+  }
+
+  get headers(): OutgoingHttpHeaders {
+    return this.#headers;
+  }
+}
+
+export interface SentContent {
+  readonly found: FoundObject;
+  readonly key: ContentKey | null;
+  readonly range: ReadRange;
+  readonly status: number;
+  readonly head: ContentHead;
+  readonly isHead: boolean;
+  /** Called when nothing can be refused any more, right before the head is written. */
+  readonly onStart?: () => void;
+}
+
+/** Answers with the bytes as fast as the reader takes them. The only place from which an object's bytes leave. */
+export async function sendContent(
+  parts: StoreParts,
+  response: ServerResponse,
+  { found, key, range, status, head, isHead, onStart = () => undefined }: SentContent,
+): Promise<void> {
+  const length = range.endExclusive - range.start;
+  const headers = { ...head.headers, 'content-length': length };
+  if (isHead) {
+    onStart();
+    respondEmpty(response, status, headers);
+    return;
+  }
+  if (length === 0 || found.inline !== null) {
+    // Head and body in one write: two small segments would meet Nagle's algorithm and delayed acknowledgements.
+    const body = inlineContent(found, key)?.subarray(range.start, range.endExclusive);
+    onStart();
+    response.writeHead(status, headers);
+    response.end(body);
+    return;
+  }
+  const content = readContent(parts, found, range, key);
+  // The first chunk before the head: bytes that cannot be read are an error, not a cut connection.
+  const first = await content.next();
+  onStart();
+  response.writeHead(status, headers);
+  await respondStream(response, startingWith(first, content));
+}
+
+/** The client has these bytes already. What it may do with them is said again: caches update what they keep. */
+export function sendNotModified(response: ServerResponse, head: ContentHead, onStart?: () => void): void {
+  const { 'content-type': _, ...headers } = head.headers;
+  onStart?.();
+  respondEmpty(response, 304, headers);
+}
+
+async function* startingWith(
+  first: IteratorResult<Uint8Array>,
+  rest: AsyncGenerator<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  try {
+    if (!first.done) yield first.value;
+    yield* rest;
+  } finally {
+    await rest.return(undefined);
+  }
+}

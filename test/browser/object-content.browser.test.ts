@@ -1,0 +1,220 @@
+import { describeRequiring } from '@svc/testing';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { launchBrowser } from './support/browser.ts';
+import { signIn } from './support/console-page.ts';
+import { contentCases, programFor, type ContentCase, type Targets } from './support/content-cases.ts';
+import { startCollector, storeCases, type Collector, type ContentStore } from './support/content-store.ts';
+import { startPlatform, type RunningPlatform } from './support/platform.ts';
+
+const PAGES_AT_A_TIME = 4;
+/** Every object is asked for many times within a second. */
+const LIMITS = { management_requests_per_second: 100_000 };
+/** Public objects in place: the worst that an operator can choose. */
+const IN_PLACE = { object_store: { public_objects: { domain: '' }, limits: LIMITS } };
+const OWN_ORIGIN = { object_store: { limits: LIMITS } };
+
+/** A browser in which the owner is signed in, and everything that ran in it. */
+interface Signed {
+  readonly context: BrowserContext;
+  /** What programs said, and dialogs that they opened. */
+  readonly ran: string[];
+  /** Opens the address as a page; what is saved instead is not shown. */
+  open(url: string): Promise<void>;
+}
+
+async function signedIn(browser: Browser, platform: RunningPlatform): Promise<Signed> {
+  const context = await browser.newContext({ baseURL: platform.url, acceptDownloads: false });
+  const ran: string[] = [];
+  context.on('console', (message) => {
+    if (message.text().startsWith('RAN ')) ran.push(message.text());
+  });
+  context.on('dialog', (dialog) => {
+    ran.push(`dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  const first = await context.newPage();
+  await signIn(first, platform);
+  await first.close();
+  const idle: Page[] = [];
+  return {
+    context,
+    ran,
+    open: async (url) => {
+      const page = idle.pop() ?? (await context.newPage());
+      // What is saved has no page: the browser stays where it is.
+      await page.goto(url, { waitUntil: 'load' }).catch((error: unknown) => {
+        if (!/net::ERR_ABORTED|Download is starting|ERR_INVALID_RESPONSE/.test(String(error))) throw error;
+      });
+      // Programs are run before the load is over, and what they say arrives in order.
+      await page.evaluate('1').catch(() => undefined);
+      idle.push(page);
+    },
+  };
+}
+
+async function forEach<Item>(items: readonly Item[], run: (item: Item) => Promise<void>): Promise<void> {
+  const left = [...items];
+  const worker = async (): Promise<void> => {
+    for (let item = left.shift(); item !== undefined; item = left.shift()) await run(item);
+  };
+  await Promise.all(Array.from({ length: PAGES_AT_A_TIME }, worker));
+}
+
+describeRequiring(['chromium'], 'what browsers make of objects', () => {
+  let browser: Browser;
+  let collector: Collector;
+
+  beforeAll(async () => {
+    [browser, collector] = await Promise.all([
+      launchBrowser(['--disable-features=LocalNetworkAccessChecks']),
+      startCollector(),
+    ]);
+  });
+  afterAll(async () => {
+    await browser.close();
+    await collector[Symbol.asyncDispose]();
+  });
+
+  describe('on the origin of the console', () => {
+    let platform: RunningPlatform;
+    let cases: readonly ContentCase[];
+    let store: ContentStore;
+    let signed: Signed;
+    let targets: Targets;
+
+    beforeAll(async () => {
+      platform = await startPlatform({ config: IN_PLACE });
+      targets = { console: platform.url, collector: collector.url };
+      cases = contentCases(targets);
+      store = await storeCases(platform, cases);
+      signed = await signedIn(browser, platform);
+    });
+    afterAll(async () => {
+      await signed.context.close();
+      await platform[Symbol.asyncDispose]();
+    });
+    afterEach(() => {
+      signed.ran.length = 0;
+    });
+
+    const openAll = async (addressOf: (each: ContentCase) => Promise<string> | string): Promise<void> => {
+      await forEach(cases, async (each) => signed.open(await addressOf(each)));
+      expect(signed.ran).toEqual([]);
+      expect(collector.heard).toEqual([]);
+    };
+
+    it('has at least sixty tricks, each with a name of its own', () => {
+      expect(cases.length).toBeGreaterThanOrEqual(60);
+      expect(new Set(cases.map(({ name }) => name)).size).toBe(cases.length);
+    });
+
+    it('is seen to run a program that does run there, as the owner', async () => {
+      const url = `${platform.url}/api/v1/public/object-store/control`;
+      const body = `<script>${programFor('control', targets)}</script>`;
+      const heard = collector.heard.length;
+      await signed.context.route(url, (route) => route.fulfill({ contentType: 'text/html', body }));
+      await signed.open(url);
+      await expect.poll(() => collector.heard.slice(heard)).toEqual([`control at ${platform.url}, me 200`]);
+      expect(signed.ran).toEqual(['RAN control']);
+      collector.forget();
+    });
+
+    it('runs nothing of a public object', () => openAll((each) => store.publicUrl(each)));
+
+    it('runs nothing of what the management API shows', () => openAll((each) => store.managementUrl(each)));
+
+    it('runs nothing of a public object on the S3 plane', () => openAll((each) => store.anonymousUrl(each)));
+
+    it('runs nothing behind a presigned URL, whatever its overrides say', async () => {
+      await openAll((each) => store.presignedUrl(each));
+      await openAll((each) =>
+        store.presignedUrl(each, { ResponseContentType: 'text/html', ResponseContentDisposition: 'inline' }),
+      );
+      await openAll((each) => store.presignedUrl(each, { ResponseContentType: each.contentType }));
+    });
+
+    it('runs nothing in frames, objects and embeds of another site', async () => {
+      const embed = (url: string): string =>
+        ['iframe src', 'object data', 'embed src', 'img src', 'video src', 'link rel="stylesheet" href']
+          .map((tag) => `<${tag}="${url.replaceAll('&', '&amp;')}"></${tag.split(' ', 1)[0] ?? ''}>`)
+          .join('');
+      await openAll((each) =>
+        collector.pageOf(
+          embed(store.publicUrl(each)) + embed(store.managementUrl(each)) + embed(store.anonymousUrl(each)),
+        ),
+      );
+    });
+
+    it('runs nothing that a page of the console is made to load', async () => {
+      const page = await signed.context.newPage();
+      await page.goto('/');
+      await page.locator('#content h1').waitFor();
+      for (const each of cases) {
+        for (const url of [store.publicUrl(each), store.managementUrl(each)]) {
+          expect(await page.evaluate(`(${LOAD_AS_PARTS})(${JSON.stringify(url)})`), `${each.name}: ${url}`).toEqual([]);
+        }
+      }
+      await page.close();
+      expect(signed.ran).toEqual([]);
+      expect(collector.heard).toEqual([]);
+    });
+
+    it('gives scripts of another site nothing of the console, and no module', async () => {
+      const scripts = cases.map((each) => `<script src="${store.publicUrl(each)}"></script>`).join('');
+      const modules = cases.map((each) => `<script type="module" src="${store.publicUrl(each)}"></script>`).join('');
+      const foreign = await browser.newContext();
+      const page = await foreign.newPage();
+      await page.goto(collector.pageOf(scripts + modules));
+      await foreign.close();
+      await signed.open(collector.pageOf(scripts + modules));
+      for (const heard of collector.heard) expect(heard).toMatch(new RegExp(` at ${collector.url}, me blocked$`));
+      collector.forget();
+    });
+  });
+
+  describe('in an origin of their own', () => {
+    it('sends page loads there, where nothing runs either', async () => {
+      await using platform = await startPlatform({ config: OWN_ORIGIN });
+      const cases = contentCases({ console: platform.url, collector: collector.url });
+      const store = await storeCases(platform, cases);
+      const signed = await signedIn(browser, platform);
+      await forEach(cases, (each) => signed.open(store.publicUrl(each)));
+      expect(signed.ran).toEqual([]);
+      expect(collector.heard).toEqual([]);
+      const text = cases.find(({ name }) => name === 'utf-8 mark in text');
+      const page = await signed.context.newPage();
+      if (text !== undefined) await page.goto(store.publicUrl(text));
+      expect(new URL(page.url()).host).toBe(`content-cases.objects.localhost:${new URL(platform.url).port}`);
+      await signed.context.close();
+    });
+  });
+});
+
+/** Loads the address as everything that can run; answers what did not fail. Text, since it runs in the page. */
+const LOAD_AS_PARTS = `async (url) => {
+  const element = (tag, set) => new Promise((resolve) => {
+    const made = document.createElement(tag);
+    Object.assign(made, set);
+    made.onload = () => resolve(tag + ' loaded');
+    made.onerror = () => resolve(null);
+    document.head.append(made);
+  });
+  const worker = (Kind, options) => new Promise((resolve) => {
+    try {
+      const made = new Kind(url, options);
+      made.onerror = () => resolve(null);
+      (made.port ?? made).onmessage = () => resolve(Kind.name + ' ran');
+    } catch { resolve(null); }
+  });
+  const found = await Promise.all([
+    element('script', { src: url }),
+    element('script', { src: url, type: 'module' }),
+    element('link', { href: url, rel: 'stylesheet' }),
+    import(url).then(() => 'imported', () => null),
+    worker(Worker, {}),
+    worker(Worker, { type: 'module' }),
+    navigator.serviceWorker.register(url, { scope: '/api/' }).then(() => 'service worker', () => null),
+  ]);
+  return found.filter((each) => each !== null);
+}`;

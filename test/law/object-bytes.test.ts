@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest';
+import { isTest } from './project-files.ts';
+import { typeScriptSources } from './typescript-source.ts';
+
+const STORE = 'modules/object-store/src';
+const sources = typeScriptSources().filter(({ path }) => path.startsWith(`${STORE}/`) && !isTest(path));
+
+function importersOf(name: string): string[] {
+  return sources.filter((source) => source.imports.some((each) => each.names.includes(name))).map(({ path }) => path);
+}
+
+function filesWith(pattern: RegExp): string[] {
+  return sources.filter(({ text }) => pattern.test(text)).map(({ path }) => path);
+}
+
+// Bytes of users are shown to browsers: whoever sends them goes by the one decision about their headers.
+describe('the bytes of objects', () => {
+  it('leave from one place, under a head that was decided', () => {
+    const sender = `${STORE}/s3/send-content.ts`;
+    expect(importersOf('readContent').toSorted()).toEqual(
+      // Those two read bytes to hash or to store them again.
+      [`${STORE}/domain/digest-content.ts`, `${STORE}/domain/rewrite-content.ts`, sender],
+    );
+    expect(importersOf('inlineContent')).toEqual([sender]);
+    expect(importersOf('respondStream')).toEqual([sender]);
+    expect(importersOf('contentHeaders')).toEqual([sender]);
+  });
+
+  it('are read from their engine by what opens or verifies them', () => {
+    expect(filesWith(/\bblobs\.read\(/).toSorted()).toEqual([
+      `${STORE}/domain/read-content.ts`,
+      `${STORE}/domain/scrub/verify-blob.ts`,
+    ]);
+    expect(filesWith(/\bfound\.inline\b/).toSorted()).toEqual([
+      `${STORE}/domain/read-content.ts`,
+      `${STORE}/s3/send-content.ts`,
+    ]);
+  });
+
+  it('are of a type that one parser reads', () => {
+    expect(filesWith(/contentType\.(split|match|startsWith)\(/i)).toEqual([]);
+  });
+});
