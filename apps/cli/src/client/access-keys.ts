@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ApiError } from '@svc/sdk';
+import { ApiError, type CreatedAccessKey } from '@svc/sdk';
 import type { ClientEnvironment } from '../configuration-client.ts';
 import type { S3Credentials } from '../s3/sigv4.ts';
 import { CommandFailure, usageFailure } from './command-failure.ts';
@@ -11,12 +11,15 @@ import type { Session } from './session.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const KEY_LIFE_MS = 30 * DAY_MS;
+const MINUTE_MS = 60 * 1000;
 
 /** A key for the S3 plane, and where that is. */
 export interface S3Access extends S3Credentials {
   endpoint: string;
   /** Null: it is the user's own and may be valid for ever. */
   expiresAtMs: number | null;
+  /** The token expires with the key, so that no other key would be valid for longer. */
+  endsWithToken?: boolean;
 }
 
 type KeySession = Pick<Session, 'environment' | 'target' | 'connect'>;
@@ -65,7 +68,7 @@ function keptKeySource(
   };
   let current: S3Access | null = null;
   const isValid = (access: S3Access | null, validForMs: number): access is S3Access =>
-    access !== null && (access.expiresAtMs ?? 0) > Date.now() + validForMs;
+    access !== null && (access.expiresAtMs ?? 0) > Date.now() + (access.endsWithToken === true ? MINUTE_MS : validForMs);
   const keep = async (path: string, access: S3Access): Promise<S3Access> => {
     current = access;
     await writePrivateFile(path, `${JSON.stringify(access)}\n`);
@@ -93,22 +96,25 @@ function keptKeySource(
 }
 
 async function makeKey({ store }: Connection, hostname: string): Promise<S3Access> {
-  const expiresAtMs = Date.now() + KEY_LIFE_MS;
+  const wanted = { label: `svc command on ${hostname}`.slice(0, 255), permissions: ['read' as const, 'write' as const] };
+  const expiresAt = new Date(Date.now() + KEY_LIFE_MS).toISOString();
   try {
-    const made = await store.keys.create({
-      label: `svc command on ${hostname}`.slice(0, 255),
-      permissions: ['read', 'write'],
-      expires_at: new Date(expiresAtMs).toISOString(),
-    });
-    const { accessKeyId, secretAccessKey, s3_endpoint: endpoint } = made;
-    return { accessKeyId, secretAccessKey, endpoint, expiresAtMs };
+    return toAccess(await store.keys.create({ ...wanted, expires_at: expiresAt }));
   } catch (error) {
+    if (error instanceof ApiError && error.code === 'ExpiryTooLate') {
+      return { ...toAccess(await store.keys.create(wanted)), endsWithToken: true };
+    }
     if (error instanceof ApiError && error.status === 403) {
       const hint = 'set SVC_S3_ACCESS_KEY_ID and SVC_S3_SECRET_ACCESS_KEY to one that somebody made for you';
       throw new CommandFailure('you may not make access keys in this workspace', { hint, cause: error });
     }
     throw error;
   }
+}
+
+function toAccess({ accessKeyId, secretAccessKey, s3_endpoint: endpoint, key }: CreatedAccessKey): S3Access {
+  const expiresAtMs = key.expires_at === null ? null : Date.parse(key.expires_at);
+  return { accessKeyId, secretAccessKey, endpoint, expiresAtMs };
 }
 
 function readKey(text: string | null): S3Access | null {
