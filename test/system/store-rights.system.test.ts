@@ -135,8 +135,8 @@ describe('access keys of a running platform', () => {
     [
       'a member leaves',
       async () => {
-        const { token } = await join('member');
-        return { client: await keyOf(token), end: () => as(token).post(`/api/v1/teams/${team}/leave`) };
+        const { id, token } = await join('member');
+        return { client: await keyOf(token), end: () => as(token).delete(`/api/v1/teams/${team}/members/${id}`) };
       },
     ],
     [
