@@ -223,8 +223,7 @@ describe('access keys of a running platform', () => {
     const client = await keyOf(platform.ready.token, '', doomed);
     await owner.delete(`${base}/${name}`);
     await owner.delete(`/api/v1/workspaces/${doomed}`);
-    const create = () =>
-      client.send(new CreateBucketCommand({ Bucket: `after-${randomBytes(6).toString('hex')}` }));
+    const create = () => client.send(new CreateBucketCommand({ Bucket: `after-${randomBytes(6).toString('hex')}` }));
     expect(await expectRefused(create)).toBe('InvalidAccessKeyId');
     client.destroy();
   });

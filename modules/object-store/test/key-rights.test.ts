@@ -133,7 +133,10 @@ describe('an access key and its maker', () => {
     const key = await keyOf(member);
     const begun = await send({ method: 'POST', target: '/alpha/large?uploads' }, key);
     const uploadId = /<UploadId>([^<]+)</.exec(begun.body.toString())?.[1] ?? '';
-    const part = await send({ method: 'PUT', target: `/alpha/large?partNumber=1&uploadId=${uploadId}`, body: 'x' }, key);
+    const part = await send(
+      { method: 'PUT', target: `/alpha/large?partNumber=1&uploadId=${uploadId}`, body: 'x' },
+      key,
+    );
     expect(part.status).toBe(200);
     management.access.leave(team, member);
     await management.clock.advance(SEEN_AFTER_MS);
@@ -145,7 +148,10 @@ describe('an access key and its maker', () => {
 
   it('is cut while it uploads, and nothing is stored', async () => {
     const key = await keyOf(member);
-    const raw = sign({ method: 'PUT', target: '/alpha/slow', headers: { 'content-length': '20' }, body: 'x'.repeat(20) }, key);
+    const raw = sign(
+      { method: 'PUT', target: '/alpha/slow', headers: { 'content-length': '20' }, body: 'x'.repeat(20) },
+      key,
+    );
     const { hostname, port } = new URL(management.store.endpoint);
     const outgoing = httpRequest({ hostname, port, method: 'PUT', path: raw.target, headers: { ...raw.headers } });
     const ended = once(outgoing, 'error');

@@ -151,7 +151,10 @@ const DIFFERENCES: Readonly<Partial<Record<ImplementedOperation, Difference>>> =
   CopyObject: { onlyFor: 'reading', because: 'a copy reads its source' },
 };
 
-function keyGives(operation: ImplementedOperation, { named, ranks }: { named: boolean; ranks: readonly Rank[] }): boolean {
+function keyGives(
+  operation: ImplementedOperation,
+  { named, ranks }: { named: boolean; ranks: readonly Rank[] },
+): boolean {
   const onlyFor = DIFFERENCES[operation]?.onlyFor;
   if (onlyFor === 'always') return true;
   if (onlyFor === 'unnamed' && named) return false;
@@ -298,7 +301,8 @@ describe('the S3 plane and the management API', () => {
   });
 
   it('agree about who makes an object public through the management API', async () => {
-    const form = '--b\r\ncontent-disposition: form-data; name="public"\r\n\r\ntrue\r\n--b\r\ncontent-disposition: form-data; name="file"; filename="f"\r\n\r\nx\r\n--b--\r\n';
+    const form =
+      '--b\r\ncontent-disposition: form-data; name="public"\r\n\r\ntrue\r\n--b\r\ncontent-disposition: form-data; name="file"; filename="f"\r\n\r\nx\r\n--b--\r\n';
     for (const { name, as, rank, query } of roles) {
       const { call } = management;
       const octets = { 'content-type': 'application/octet-stream' };

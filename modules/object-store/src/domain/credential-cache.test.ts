@@ -47,7 +47,8 @@ describe('CredentialCache', () => {
     });
   });
 
-  const actions = async (): Promise<readonly string[]> => [...((await cache.find('tid_one'))?.actions ?? [])].toSorted();
+  const actions = async (): Promise<readonly string[]> =>
+    [...((await cache.find('tid_one'))?.actions ?? [])].toSorted();
 
   it('gives what both the key and its maker may do', async () => {
     expect(await actions()).toEqual(['bucket:list', 'bucket:update', 'object:read', 'object:write']);

@@ -76,8 +76,7 @@ export function createKeyService(parts: StoreParts, credentials: CredentialCache
       await assertProvisioned(workspaceUuid);
       const query = { workspaceUuid, after: '', limit: config.limits.keys_per_workspace };
       const found = await metadata.listAccessKeys(query);
-      const keys =
-        createdBy === undefined ? found : found.filter((key) => key.createdBy.principalId === createdBy);
+      const keys = createdBy === undefined ? found : found.filter((key) => key.createdBy.principalId === createdBy);
       const standings = await findStandings(keys, { rights: parts.rights, nowMs: now() });
       return keys.flatMap((key, index) => {
         const standing = standings[index];

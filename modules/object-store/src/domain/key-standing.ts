@@ -49,7 +49,8 @@ function standingOf(key: AccessKeyRecord, allowed: ReadonlySet<string>, nowMs: n
     const action = BACKED_BY[permission];
     return good.has(action) && allowed.has(action);
   });
-  if (effectivePermissions.length === 0) return { status: 'suspended', effectivePermissions, reason: whyLost(key.createdBy) };
+  if (effectivePermissions.length === 0)
+    return { status: 'suspended', effectivePermissions, reason: whyLost(key.createdBy) };
   const lost = permissions.filter((permission) => !effectivePermissions.includes(permission));
   if (lost.length === 0) return { status: 'active', effectivePermissions, reason: null };
   return { status: 'limited', effectivePermissions, reason: `Its creator no longer has ${lost.join(' and ')} access` };

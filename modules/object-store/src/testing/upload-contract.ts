@@ -193,8 +193,7 @@ export function describeUploads(open: OpenMetadata): void {
 
     it('keeps one presigning key for each maker, until it is unused', async () => {
       const maker = { principalId: 'somebody', tokenId: null, kind: 'user' as const, name: '' };
-      const presign = (id: string, createdBy = maker) =>
-        bench.store.createPresignKey({ key: key(id, { createdBy }) });
+      const presign = (id: string, createdBy = maker) => bench.store.createPresignKey({ key: key(id, { createdBy }) });
       expect(await presign('p1')).toMatchObject({ accessKeyId: 'p1' });
       expect(await presign('p2')).toMatchObject({ accessKeyId: 'p1' });
       expect(await presign('p3', { ...maker, principalId: 'another' })).toMatchObject({ accessKeyId: 'p3' });
@@ -203,7 +202,9 @@ export function describeUploads(open: OpenMetadata): void {
       await bench.store.touchAccessKeys({ usedAtMs: { p3: LATER_MS } });
       expect(await bench.store.forgetPresignKeys({ unusedSinceMs: LATER_MS, limit: 10 })).toBe(1);
       expect(await bench.store.findPresignKey({ workspaceUuid, maker })).toBeNull();
-      expect(await bench.store.findAccessKey({ accessKeyId: 'p3' })).toMatchObject({ createdBy: { principalId: 'another' } });
+      expect(await bench.store.findAccessKey({ accessKeyId: 'p3' })).toMatchObject({
+        createdBy: { principalId: 'another' },
+      });
     });
 
     it('notes its last use', async () => {

@@ -76,8 +76,7 @@ export function isPublicAcl({ grants }: AccessControlList): boolean {
 /** Whether it lets anyone in besides its owner and the owner of the bucket. */
 export function sharesWithOthers({ owner, grants }: AccessControlList, bucketOwner: string): boolean {
   return grants.some(
-    ({ grantee }) =>
-      'group' in grantee || (grantee.workspaceUuid !== owner && grantee.workspaceUuid !== bucketOwner),
+    ({ grantee }) => 'group' in grantee || (grantee.workspaceUuid !== owner && grantee.workspaceUuid !== bucketOwner),
   );
 }
 

@@ -13,7 +13,10 @@ const WRITER = '00000000-0000-4000-8000-000000000002';
 const STRANGER = '00000000-0000-4000-8000-000000000003';
 
 const bucket = { id: 1, name: 'photos', workspaceUuid: OWNER, configurationVersion: 1 } as BucketRecord; // what is asked
-const callerOf = (workspaceUuid: string, permissions: readonly KeyPermission[] = ['read', 'write', 'admin']): Caller => ({
+const callerOf = (
+  workspaceUuid: string,
+  permissions: readonly KeyPermission[] = ['read', 'write', 'admin'],
+): Caller => ({
   accessKeyId: `tid_${workspaceUuid}`,
   workspaceUuid,
   maker: { principalId: 'maker', tokenId: null, kind: 'user', name: 'maker' },
@@ -47,9 +50,24 @@ function accessOf({
 }
 
 type Asked = Pick<AccessQuestion, 'action' | 'needs' | 'acl' | 'key'>;
-const LIST: Asked = { action: 's3:ListBucket', needs: 'object:list', key: null, acl: { on: 'bucket', permission: 'READ' } };
-const GET: Asked = { action: 's3:GetObject', needs: 'object:read', key: 'a', acl: { on: 'object', permission: 'READ' } };
-const PUT: Asked = { action: 's3:PutObject', needs: 'object:write', key: 'a', acl: { on: 'bucket', permission: 'WRITE' } };
+const LIST: Asked = {
+  action: 's3:ListBucket',
+  needs: 'object:list',
+  key: null,
+  acl: { on: 'bucket', permission: 'READ' },
+};
+const GET: Asked = {
+  action: 's3:GetObject',
+  needs: 'object:read',
+  key: 'a',
+  acl: { on: 'object', permission: 'READ' },
+};
+const PUT: Asked = {
+  action: 's3:PutObject',
+  needs: 'object:write',
+  key: 'a',
+  acl: { on: 'bucket', permission: 'WRITE' },
+};
 const GET_ACL: Asked = { ...GET, action: 's3:GetObjectAcl', acl: { on: 'object', permission: 'READ_ACP' } };
 const PUT_POLICY: Asked = { action: 's3:PutBucketPolicy', needs: 'bucket:update', key: null, acl: null };
 const PUT_CORS: Asked = { action: 's3:PutBucketCORS', needs: 'bucket:update', key: null, acl: null };

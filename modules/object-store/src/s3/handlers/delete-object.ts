@@ -98,7 +98,9 @@ async function auditVersions(
     objects: named.length,
     refused,
     versions: versions.length,
-    first_versions: versions.slice(0, AUDITED_NAMES).map(({ key, versionId }) => ({ key: key.slice(0, 100), versionId })),
+    first_versions: versions
+      .slice(0, AUDITED_NAMES)
+      .map(({ key, versionId }) => ({ key: key.slice(0, 100), versionId })),
     bypass_governance: bypass,
   };
   const change = { action: 'object:delete', resource: `bucket/${request.bucketName ?? ''}`, details } as const;
