@@ -1,6 +1,6 @@
 import { randomBytes, type KeyObject } from 'node:crypto';
 import { join } from 'node:path';
-import { createHttpApp, createListener, type HttpApp, type Listener } from '@svc/http';
+import { createHttpApp, createListener, createProxyTrust, type HttpApp, type Listener } from '@svc/http';
 import { migrations } from '@svc/migrations';
 import {
   createAcmeAuthority,
@@ -16,7 +16,15 @@ import {
   type ObjectStoreModule,
 } from '@svc/object-store';
 import { createLogger, createMetrics } from '@svc/telemetry';
-import { fakeAccess, fakeAudit, fakeClock, temporaryFolder, type FakeCaller, type FakeClock } from '@svc/testing';
+import {
+  fakeAccess,
+  fakeAudit,
+  fakeClock,
+  temporaryFolder,
+  type FakeAccess,
+  type FakeCaller,
+  type FakeClock,
+} from '@svc/testing';
 import { Value } from 'typebox/value';
 
 export interface DomainBenchOptions {
@@ -57,10 +65,14 @@ export async function startDomainBench(options: DomainBenchOptions): Promise<Dom
     custom_domains: { proxy_networks: ['198.51.100.0/24'] },
   }) as ObjectStoreConfig; // every field has a default
   const ports = { s3: 0, http: 0, https: 0 };
+  const access = fakeAccess();
   const module = await createObjectStoreModule({
     metadata,
     blobs: await openBlobStore(config, { folder: join(folder.path, 'blobs'), random: randomBytes, now: clock.nowMs }),
     owners: { exists: async () => true, byEmail: async () => null },
+    rights: access,
+    audit: fakeAudit(),
+    proxies: createProxyTrust(),
     masterKey,
     replicaId: 'the one',
     webhooks: createWebhookSender({ allowedNetworks: [], timeoutMs: 1_000 }),
@@ -75,7 +87,7 @@ export async function startDomainBench(options: DomainBenchOptions): Promise<Dom
   });
   const { listeners, opened } = await openListeners(module, options.httpPort ?? 0);
   Object.assign(ports, opened);
-  const { app, access } = await startApp(module);
+  const app = await startApp(module, access);
   const owner = access.user('owner');
   return {
     clock,
@@ -124,11 +136,10 @@ async function openListeners(
   return { listeners: [s3, http, https], opened };
 }
 
-async function startApp(module: ObjectStoreModule): Promise<{ app: HttpApp; access: ReturnType<typeof fakeAccess> }> {
-  const access = fakeAccess();
+async function startApp(module: ObjectStoreModule, access: FakeAccess): Promise<HttpApp> {
   const log = createLogger({ level: 'silent', name: 'test' });
   const app = await createHttpApp({ log, metrics: createMetrics(), access, audit: fakeAudit(), version: '0' });
   await module.registerRoutes(app);
   await app.ready();
-  return { app, access };
+  return app;
 }

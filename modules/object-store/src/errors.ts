@@ -11,6 +11,7 @@ export const storeErrors = defineErrors({
   AccessForbidden: [403, '{reason}'],
   AuthorizationHeaderMalformed: [400, 'The authorization header is malformed; {reason}'],
   AuthorizationQueryParametersError: [400, '{reason}'],
+  ExpiryTooLate: [400, 'An access key expires with the token that creates it: `expires_at` must be at most {latest}'],
   ExpiredToken: [400, 'The provided token has expired.'],
   InvalidAccessKeyId: [403, 'The AWS Access Key Id you provided does not exist in our records.'],
   InvalidToken: [400, 'The provided token is malformed or otherwise invalid.'],
@@ -139,6 +140,7 @@ export const storeErrors = defineErrors({
   StorageFault: [500, 'The disk of this server reports an error; what was stored before is not touched'],
   NoSuchWebsiteConfiguration: [404, 'The specified bucket does not have a website configuration'],
   WebhookRefused: [502, 'The webhook was not delivered: {reason}'],
+  ServiceUnavailable: [503, 'The rights of the access key cannot be checked at the moment. Please try again.'],
   SlowDown: [503, 'Please reduce your request rate.'],
 });
 

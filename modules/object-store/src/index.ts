@@ -21,6 +21,7 @@ export {
 } from './module.ts';
 export type { BlobStore } from './ports/blob-store.ts';
 export type { CertificateAuthority, DomainResolver } from './ports/custom-domains.ts';
+export type { MakerRights } from './ports/maker-rights.ts';
 export type { MetadataStore } from './ports/metadata-store.ts';
 export type { OwnerDirectory } from './ports/owner-directory.ts';
 export { IMPLEMENTED, NOT_IMPLEMENTED } from './s3/operation-names.ts';

@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import type { HttpApp, UpgradeRouter } from '@svc/http';
+import { HeldRights, type AuditLog, type HttpApp, type ProxyTrust, type UpgradeRouter } from '@svc/http';
 import type { Logger, Metrics } from '@svc/telemetry';
 import { claimEngine } from './engines/assembly.ts';
 import type { HashingParts } from './checksums/body-hasher.ts';
@@ -23,11 +23,13 @@ import { PublicOrigin } from './management/public-origin.ts';
 import { Cursors } from './management/objects/cursor.ts';
 import type { BlobStore } from './ports/blob-store.ts';
 import type { CertificateAuthority, DomainResolver } from './ports/custom-domains.ts';
+import type { MakerRights } from './ports/maker-rights.ts';
 import type { MetadataStore } from './ports/metadata-store.ts';
 import type { WebhookSender } from './ports/notifications.ts';
 import type { BucketRecord } from './ports/records.ts';
 import type { OwnerDirectory } from './ports/owner-directory.ts';
 import { createS3Plane } from './s3/index.ts';
+import { S3Audit } from './s3/s3-audit.ts';
 import { deriveKey } from './secrets/derive-key.ts';
 import { SecretBox } from './secrets/secret-box.ts';
 import { createSites, type Sites } from './sites/index.ts';
@@ -39,6 +41,13 @@ export interface ObjectStoreDependencies {
   blobs: BlobStore;
   /** Whom access can be granted to. */
   owners: OwnerDirectory;
+  /** What the makers of access keys may do now. */
+  rights: MakerRights;
+  audit: AuditLog;
+  /** Whose word counts for the address of a client of the S3 plane. */
+  proxies: ProxyTrust;
+  /** Runs the callback once after the delay (milliseconds); the answer cancels it. Default: the timer of the process. */
+  setTimer?: (callback: () => void, delayMs: number) => () => void;
   /** From `loadMasterKey`. */
   masterKey: KeyObject;
   /** Who is asked for the CNAMEs of custom domains. */
@@ -117,7 +126,13 @@ export async function createObjectStoreModule(dependencies: ObjectStoreDependenc
   const { directory } = customDomains;
   const publicOrigin = new PublicOrigin({ domain: config.public_objects.domain, baseUrl: dependencies.baseUrl });
   const publicHost = createPublicHost({ services, origin: publicOrigin, log });
-  const s3 = createS3Plane({ services, directory, log, metrics });
+  const rights = new HeldRights({
+    setTimer: dependencies.setTimer ?? startTimer,
+    onError: (error) => log.error({ err: error }, 'the keys of running S3 requests could not be checked'),
+  });
+  const audit = new S3Audit({ audit: dependencies.audit, metadata, log, metrics, now });
+  const { proxies } = dependencies;
+  const s3 = createS3Plane({ services, directory, oversight: { audit, rights }, proxies, log, metrics });
   const { https_redirect: redirects, https_redirect_port: redirectPort } = config.custom_domains;
   const sites = createSites({
     directory,
@@ -168,6 +183,7 @@ export async function createObjectStoreModule(dependencies: ObjectStoreDependenc
     },
     close: async () => {
       stop.abort();
+      rights.stop();
       await background;
       await usage.close();
       await thread.close();
@@ -192,12 +208,18 @@ export async function createObjectStoreModule(dependencies: ObjectStoreDependenc
   };
 }
 
+function startTimer(callback: () => void, delayMs: number): () => void {
+  const timer = setTimeout(callback, delayMs);
+  return () => clearTimeout(timer);
+}
+
 function partsOf(dependencies: ObjectStoreDependencies, hashing: HashingParts): StoreParts {
-  const { metadata, blobs, owners, webhooks, masterKey, config, log, now, random } = dependencies;
+  const { metadata, blobs, owners, rights, webhooks, masterKey, config, log, now, random } = dependencies;
   return {
     metadata,
     blobs,
     owners,
+    rights,
     webhooks,
     config,
     log,

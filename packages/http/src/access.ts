@@ -7,8 +7,8 @@ export interface Principal {
   id: string;
   /** For the audit log and for greetings: an e-mail, or the name of a service account. */
   name: string;
-  credential: 'session' | 'jwt' | 'oidc' | 'api_token' | 'service_account' | 'guest_jwt';
-  /** The id of the session or the token that was shown, so that it can be revoked or shown as current. */
+  credential: 'session' | 'jwt' | 'oidc' | 'api_token' | 'service_account' | 'guest_jwt' | 'access_key';
+  /** The id of the session, token or access key that was shown, so that it can be revoked or shown as current. */
   credentialId: string | null;
   /**
    * When the token expires (ISO 8601, UTC), which caps the life of everything created with it. Null for tokens without an

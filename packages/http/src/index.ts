@@ -28,6 +28,7 @@ export type { HttpApp } from './http-app.ts';
 export { createListener, type Listener, type ListenerOptions } from './listener.ts';
 export { DEFAULT_LISTENER_LIMITS, type ListenerLimits } from './listener-limits.ts';
 export { renderOpenApiDocument } from './openapi.ts';
+export { createProxyTrust, type ProxyTrust } from './proxy-trust.ts';
 export { RateLimiter, rateLimitHeaders, type RateDecision, type RateLimit } from './rate-limit.ts';
 export type { RouteRateLimit } from './rate-limit-routes.ts';
 export {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ApiError } from '@svc/sdk';
+import { ApiError, type CreatedAccessKey, type NewAccessKey } from '@svc/sdk';
 import type { ClientEnvironment } from '../configuration-client.ts';
 import type { S3Credentials } from '../s3/sigv4.ts';
 import { CommandFailure, usageFailure } from './command-failure.ts';
@@ -11,12 +11,15 @@ import type { Session } from './session.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const KEY_LIFE_MS = 30 * DAY_MS;
+const MINUTE_MS = 60 * 1000;
 
 /** A key for the S3 plane, and where that is. */
 export interface S3Access extends S3Credentials {
   endpoint: string;
   /** Null: it is the user's own and may be valid for ever. */
   expiresAtMs: number | null;
+  /** The token expires with the key, so that no other key would be valid for longer. */
+  endsWithToken?: boolean;
 }
 
 type KeySession = Pick<Session, 'environment' | 'target' | 'connect'>;
@@ -60,12 +63,16 @@ function keptKeySource(
     // With a kept key nobody is asked: each command would else begin with a request only to learn its own workspace.
     const workspace = isSettled(known) ? (known.workspace ?? '') : (await connect()).workspaceUuid;
     // The token is part of the name: another user of the same machine account must not get this one's key.
-    const name = createHash('sha256').update(`${known.url}\n${workspace}\n${known.token}`).digest('hex').slice(0, 32);
+    const name = createHash('sha256')
+      .update(`${known.url}\n${workspace}\n${known.token}\nadmin`)
+      .digest('hex')
+      .slice(0, 32);
     return join(environment.configFolder, 'keys', `${name}.json`);
   };
   let current: S3Access | null = null;
   const isValid = (access: S3Access | null, validForMs: number): access is S3Access =>
-    access !== null && (access.expiresAtMs ?? 0) > Date.now() + validForMs;
+    access !== null &&
+    (access.expiresAtMs ?? 0) > Date.now() + (access.endsWithToken === true ? MINUTE_MS : validForMs);
   const keep = async (path: string, access: S3Access): Promise<S3Access> => {
     current = access;
     await writePrivateFile(path, `${JSON.stringify(access)}\n`);
@@ -92,23 +99,41 @@ function keptKeySource(
   return { get, renew, relocate };
 }
 
+/** As good as the token allows, which lies beside it: with `admin`, where the caller may make such a key, else without. */
 async function makeKey({ store }: Connection, hostname: string): Promise<S3Access> {
-  const expiresAtMs = Date.now() + KEY_LIFE_MS;
+  const label = `svc command on ${hostname}`.slice(0, 255);
   try {
-    const made = await store.keys.create({
-      label: `svc command on ${hostname}`.slice(0, 255),
-      permissions: ['read', 'write'],
-      expires_at: new Date(expiresAtMs).toISOString(),
-    });
-    const { accessKeyId, secretAccessKey, s3_endpoint: endpoint } = made;
-    return { accessKeyId, secretAccessKey, endpoint, expiresAtMs };
+    return await makeKeyFor(store, { label, permissions: ['read', 'write', 'admin'] });
   } catch (error) {
-    if (error instanceof ApiError && error.status === 403) {
-      const hint = 'set SVC_S3_ACCESS_KEY_ID and SVC_S3_SECRET_ACCESS_KEY to one that somebody made for you';
-      throw new CommandFailure('you may not make access keys in this workspace', { hint, cause: error });
-    }
-    throw error;
+    if (!isForbidden(error)) throw error;
   }
+  try {
+    return await makeKeyFor(store, { label, permissions: ['read', 'write'] });
+  } catch (error) {
+    if (!isForbidden(error)) throw error;
+    const hint = 'set SVC_S3_ACCESS_KEY_ID and SVC_S3_SECRET_ACCESS_KEY to one that somebody made for you';
+    throw new CommandFailure('you may not make access keys in this workspace', { hint, cause: error });
+  }
+}
+
+/** For a month, or for as long as the token itself lasts. */
+async function makeKeyFor(store: Connection['store'], wanted: NewAccessKey): Promise<S3Access> {
+  const expiresAt = new Date(Date.now() + KEY_LIFE_MS).toISOString();
+  try {
+    return toAccess(await store.keys.create({ ...wanted, expires_at: expiresAt }));
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.code !== 'ExpiryTooLate') throw error;
+    return { ...toAccess(await store.keys.create(wanted)), endsWithToken: true };
+  }
+}
+
+function isForbidden(error: unknown): error is ApiError {
+  return error instanceof ApiError && error.status === 403;
+}
+
+function toAccess({ accessKeyId, secretAccessKey, s3_endpoint: endpoint, key }: CreatedAccessKey): S3Access {
+  const expiresAtMs = key.expires_at === null ? null : Date.parse(key.expires_at);
+  return { accessKeyId, secretAccessKey, endpoint, expiresAtMs };
 }
 
 function readKey(text: string | null): S3Access | null {

@@ -2,7 +2,7 @@ import { randomBytes, type KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
-import type { ListenerOptions } from '@svc/http';
+import { createProxyTrust, type ListenerOptions } from '@svc/http';
 import { migrations } from '@svc/migrations';
 import {
   createAcmeAuthority,
@@ -52,7 +52,7 @@ export function disabledObjectStore(reason: string): ObjectStoreService {
 }
 
 export async function createObjectStoreService(context: ServiceContext): Promise<ObjectStoreService> {
-  const { config, folder, endpoints, log, metrics, directory } = context;
+  const { config, folder, endpoints, log, metrics, directory, access, audit } = context;
   const masterKey = await loadMasterKey({
     configured: config.object_store.master_key,
     file: join(folder.keysFolder, 'master.key'),
@@ -68,6 +68,9 @@ export async function createObjectStoreService(context: ServiceContext): Promise
     metadata,
     blobs,
     owners: directory,
+    rights: access,
+    audit,
+    proxies: createProxyTrust(config.trusted_proxies),
     masterKey,
     domainResolver: createDnsResolver({ servers: config.object_store.custom_domains.resolvers }),
     replicaId: replicaIdOf(folder.path),

@@ -56,7 +56,8 @@ export class Authenticator {
   #byReference(ref: CredentialRef): Promise<Principal | undefined> {
     const { credential, credentialId } = ref;
     if (credential === 'oidc' || credential === 'guest_jwt') return this.#byUser(ref);
-    if (credentialId === null) return Promise.resolve(undefined);
+    // Access keys belong to the object store, which checks them itself.
+    if (credentialId === null || credential === 'access_key') return Promise.resolve(undefined);
     if (credential === 'api_token') return this.#byApiTokenId(credentialId);
     if (credential === 'service_account') return this.#byServiceAccountId(credentialId);
     return this.#bySessionId(credentialId, credential);

@@ -1,12 +1,17 @@
 import { createHmac } from 'node:crypto';
+import { storeErrors } from '../errors.ts';
+import type { MakerRights, StoreAction } from '../ports/maker-rights.ts';
 import type { MetadataStore } from '../ports/metadata-store.ts';
 import type { AccessKeyRecord } from '../ports/records.ts';
 import type { SecretBox } from '../secrets/secret-box.ts';
+import { callerOf, keyActions, mayDo, type Caller } from './caller.ts';
 import { SigningKey } from './signing-key.ts';
 
 /** A key of the S3 plane with what its signatures are checked with. */
 export interface Credential {
   readonly key: AccessKeyRecord;
+  /** What the key is good for, as far as its maker may do it now. */
+  readonly actions: ReadonlySet<StoreAction>;
   /** The key of SigV4 for one day and region. */
   signingKey(date: string, region: string): SigningKey;
   /** The older signature of an upload form: HMAC-SHA1 over its encoded policy, in base64. */
@@ -16,8 +21,9 @@ export interface Credential {
 export interface CredentialCacheOptions {
   metadata: Pick<MetadataStore, 'findAccessKey'>;
   secrets: SecretBox;
+  rights: MakerRights;
   now: () => number;
-  /** How long a revocation made by another process can go unseen. */
+  /** How long a change of the key or of its maker's rights can go unseen. */
   maxAgeMs?: number;
   maxKeys?: number;
 }
@@ -28,37 +34,84 @@ interface Entry {
 }
 
 const DEFAULT_MAX_AGE_MS = 500;
+/** While key or rights cannot be read, what was found last counts this long. After that requests are refused. */
+const MAX_STALE_MS = 1_000;
 const DEFAULT_MAX_KEYS = 2_048;
 const SIGNING_KEYS_EACH = 8;
 
-/** Keys in use, with bounded age and number. What is revoked here is gone at once, elsewhere within the age. */
+/**
+ * Keys in use with the rights of their makers, with bounded age and number. A key that was revoked here is gone at once;
+ * what changes elsewhere is seen within the age.
+ */
 export class CredentialCache {
   readonly #options: CredentialCacheOptions;
   readonly #entries = new Map<string, Entry>();
+  readonly #loads = new Map<string, Promise<Entry | null>>();
   readonly #usedAtMs = new Map<string, number>();
 
   constructor(options: CredentialCacheOptions) {
     this.#options = options;
   }
 
+  /** Null for a key that is unknown, expired, or suspended because its maker may do nothing here any more. */
   async find(accessKeyId: string): Promise<Credential | null> {
-    const { now, metadata, maxAgeMs = DEFAULT_MAX_AGE_MS } = this.#options;
+    const { now, maxAgeMs = DEFAULT_MAX_AGE_MS } = this.#options;
     const known = this.#entries.get(accessKeyId);
-    if (known !== undefined && now() - known.loadedAtMs < maxAgeMs) return this.#unexpired(known.credential);
-    const loadedAtMs = now();
-    const key = await metadata.findAccessKey({ accessKeyId });
-    if (key === null) {
-      this.#entries.delete(accessKeyId);
-      return null;
-    }
-    const same = known?.credential.key.sealedSecret === key.sealedSecret;
-    const credential = known !== undefined && same ? { ...known.credential, key } : this.#open(key);
-    this.#remember(accessKeyId, { credential, loadedAtMs });
-    return this.#unexpired(credential);
+    const entry = known !== undefined && now() - known.loadedAtMs < maxAgeMs ? known : await this.#reload(accessKeyId);
+    return entry === null ? null : this.#inForce(entry.credential);
+  }
+
+  /** Throws `InvalidAccessKeyId` or `AccessDenied` once the key of a running request no longer gives it the right. */
+  async assertStillValid({ accessKeyId }: Caller, needed: StoreAction, bucketName: string | null): Promise<void> {
+    if (accessKeyId === null) return;
+    const credential = await this.find(accessKeyId);
+    if (credential === null) throw storeErrors.InvalidAccessKeyId({ details: { accessKeyId } });
+    if (!mayDo(callerOf(credential), needed, bucketName)) throw storeErrors.AccessDenied();
   }
 
   forget(accessKeyId: string): void {
     this.#entries.delete(accessKeyId);
+    this.#loads.delete(accessKeyId); // what is being read may be from before
+  }
+
+  async #reload(accessKeyId: string): Promise<Entry | null> {
+    const known = this.#entries.get(accessKeyId);
+    try {
+      return await (this.#loads.get(accessKeyId) ?? this.#startLoad(accessKeyId));
+    } catch (error) {
+      if (known !== undefined && this.#options.now() - known.loadedAtMs < MAX_STALE_MS) return known;
+      throw storeErrors.ServiceUnavailable({ cause: error, headers: { 'retry-after': '1' } });
+    }
+  }
+
+  /** Requests that miss the same key wait for one query. */
+  #startLoad(accessKeyId: string): Promise<Entry | null> {
+    const isCurrent = (): boolean => this.#loads.get(accessKeyId) === load;
+    const load = this.#load(accessKeyId)
+      .then((entry) => {
+        if (isCurrent() && entry !== null) this.#remember(accessKeyId, entry);
+        if (isCurrent() && entry === null) this.#entries.delete(accessKeyId);
+        return entry;
+      })
+      .finally(() => {
+        if (isCurrent()) this.#loads.delete(accessKeyId);
+      });
+    this.#loads.set(accessKeyId, load);
+    return load;
+  }
+
+  async #load(accessKeyId: string): Promise<Entry | null> {
+    const { now, metadata, rights } = this.#options;
+    const loadedAtMs = now();
+    const key = await metadata.findAccessKey({ accessKeyId });
+    if (key === null) return null;
+    const { createdBy: maker, workspaceUuid } = key;
+    const wanted = keyActions(key);
+    const allowed = await rights.allowedActions({ maker, workspaceUuid, actions: wanted });
+    const actions = new Set(wanted.filter((action) => allowed.has(action)));
+    const known = this.#entries.get(accessKeyId)?.credential;
+    const opened = known?.key.sealedSecret === key.sealedSecret ? known : this.#open(key);
+    return { credential: { ...opened, key, actions }, loadedAtMs };
   }
 
   noteUse(accessKeyId: string): void {
@@ -72,9 +125,10 @@ export class CredentialCache {
     return uses;
   }
 
-  #unexpired(credential: Credential): Credential | null {
+  #inForce(credential: Credential): Credential | null {
     const { expiresAtMs } = credential.key;
-    return expiresAtMs !== null && expiresAtMs <= this.#options.now() ? null : credential;
+    const isExpired = expiresAtMs !== null && expiresAtMs <= this.#options.now();
+    return isExpired || credential.actions.size === 0 ? null : credential;
   }
 
   #remember(accessKeyId: string, entry: Entry): void {
@@ -85,11 +139,10 @@ export class CredentialCache {
     if (!oldest.done) this.#entries.delete(oldest.value);
   }
 
-  #open(key: AccessKeyRecord): Credential {
+  #open(key: AccessKeyRecord): Pick<Credential, 'formSignature' | 'signingKey'> {
     const secret = this.#options.secrets.open(key.sealedSecret, key.accessKeyId);
     const derived = new Map<string, SigningKey>();
     return {
-      key,
       formSignature: (policy) => createHmac('sha1', secret).update(policy).digest('base64'),
       signingKey: (date, region) => {
         const scope = `${date}/${region}`;

@@ -8,6 +8,8 @@ const SWEEP_MS = 6 * 3_600_000;
 const BATCH = 256;
 /** A repeated completion gets its first answer for this long. */
 const REMEMBER_COMPLETED_MS = 24 * 3_600_000;
+/** Beyond the life of its longest URL, a presigning key is kept for this long after its last use. */
+const PRESIGN_MARGIN_MS = 24 * 3_600_000;
 
 /** The work behind the requests: removes what nothing shows, after its grace. One round at a time. */
 export class Janitor {
@@ -37,8 +39,10 @@ export class Janitor {
     await this.#noteUses();
     await this.#purgeBuckets(signal);
     await this.emptyTrash(signal);
-    const beforeMs = this.#parts.now() - REMEMBER_COMPLETED_MS;
-    await this.#parts.metadata.forgetCompletedUploads({ beforeMs, limit: 1_000 });
+    const { metadata, config, now } = this.#parts;
+    await metadata.forgetCompletedUploads({ beforeMs: now() - REMEMBER_COMPLETED_MS, limit: 1_000 });
+    const unusedSinceMs = now() - config.limits.presign_seconds * 1_000 - PRESIGN_MARGIN_MS;
+    await metadata.forgetPresignKeys({ unusedSinceMs, limit: 1_000 });
   }
 
   /** Unlinks what is due and then forgets it; a crash in between only repeats an unlink. Answers how many entries went. */

@@ -1,6 +1,7 @@
 import { storeErrors } from '../errors.ts';
-import type { AccessKeyRecord, KeyPermission } from '../ports/records.ts';
+import type { AccessKeyRecord, KeyMaker, KeyPermission } from '../ports/records.ts';
 import type { Credential, CredentialCache } from './credential-cache.ts';
+import { findStandings, type KeyStanding } from './key-standing.ts';
 import type { StoreParts } from './store-parts.ts';
 
 export interface NewAccessKey {
@@ -9,24 +10,32 @@ export interface NewAccessKey {
   permissions: readonly KeyPermission[];
   /** Empty: all buckets. */
   buckets: readonly string[];
-  createdBy: string;
+  createdBy: KeyMaker;
   expiresAtMs: number | null;
 }
 
+/** How often the use of a presigning key is written down, as far as its URLs are asked for and not used. */
+const PRESIGN_TOUCH_MS = 3_600_000;
+
 export type KeyRole = 'ReadOnly' | 'Editor' | 'NamespaceAdmin';
+
+export interface ListedKey {
+  key: AccessKeyRecord;
+  standing: KeyStanding;
+}
 
 export interface KeyService {
   /** The secret is in this answer and never again. */
   create(key: NewAccessKey): Promise<{ key: AccessKeyRecord; secretAccessKey: string }>;
   /** `createdBy`: only those that this principal made. Before the first bucket there are none: `TenantNotProvisioned`. */
-  list(workspaceUuid: string, createdBy?: string): Promise<readonly AccessKeyRecord[]>;
+  list(workspaceUuid: string, createdBy?: string): Promise<readonly ListedKey[]>;
   /** From then on signatures of it fail. `createdBy`: only a key that this principal made. `NoSuchAccessKey`. */
   revoke(key: { workspaceUuid: string; accessKeyId: string; createdBy?: string }): Promise<void>;
   /**
-   * What URLs of this workspace are signed with. Revoking the keys of people does not end them; revoking this one, whose
-   * id stands in every URL, ends all of them, and the next URL is signed with a new one.
+   * What the URLs of a maker are signed with: they give no more than the maker may do, and end with its rights or its
+   * token. Revoking this key, whose id stands in every URL, ends them too, and the next URL is signed with a new one.
    */
-  presigning(workspaceUuid: string): Promise<Credential>;
+  presigning(workspaceUuid: string, maker: KeyMaker): Promise<Credential>;
 }
 
 export function createKeyService(parts: StoreParts, credentials: CredentialCache): KeyService {
@@ -52,10 +61,14 @@ export function createKeyService(parts: StoreParts, credentials: CredentialCache
       await metadata.createAccessKey({ key, maxKeys: config.limits.keys_per_workspace });
       return { key, secretAccessKey };
     },
-    presigning: async (workspaceUuid) => {
-      const known = await metadata.findPresignKey({ workspaceUuid });
-      const key = known ?? (await metadata.createPresignKey({ key: newPresignKey(parts, workspaceUuid) }));
-      const credential = await credentials.find(key.accessKeyId);
+    presigning: async (workspaceUuid, maker) => {
+      const known = await metadata.findPresignKey({ workspaceUuid, maker });
+      const key = known ?? (await metadata.createPresignKey({ key: newPresignKey(parts, workspaceUuid, maker) }));
+      const { accessKeyId } = key;
+      // Before the first URL is out: an unused key is forgotten once no URL of it can be valid.
+      const isUnused = now() - (key.lastUsedAtMs ?? key.createdAtMs) > PRESIGN_TOUCH_MS;
+      if (isUnused) await metadata.touchAccessKeys({ usedAtMs: { [accessKeyId]: now() } });
+      const credential = await credentials.find(accessKeyId);
       if (credential === null) throw storeErrors.OperationAborted(); // revoked a moment ago
       return credential;
     },
@@ -63,7 +76,12 @@ export function createKeyService(parts: StoreParts, credentials: CredentialCache
       await assertProvisioned(workspaceUuid);
       const query = { workspaceUuid, after: '', limit: config.limits.keys_per_workspace };
       const found = await metadata.listAccessKeys(query);
-      return createdBy === undefined ? found : found.filter((key) => key.createdBy === createdBy);
+      const keys = createdBy === undefined ? found : found.filter((key) => key.createdBy.principalId === createdBy);
+      const standings = await findStandings(keys, { rights: parts.rights, nowMs: now() });
+      return keys.flatMap((key, index) => {
+        const standing = standings[index];
+        return standing === undefined ? [] : [{ key, standing }];
+      });
     },
     revoke: async (key) => {
       await assertProvisioned(key.workspaceUuid);
@@ -75,7 +93,11 @@ export function createKeyService(parts: StoreParts, credentials: CredentialCache
 }
 
 /** Good for objects of all buckets of the workspace, never for the buckets themselves. */
-function newPresignKey({ identifiers, secrets, now }: StoreParts, workspaceUuid: string): AccessKeyRecord {
+function newPresignKey(
+  { identifiers, secrets, now }: StoreParts,
+  workspaceUuid: string,
+  createdBy: KeyMaker,
+): AccessKeyRecord {
   const accessKeyId = identifiers.accessKeyId();
   return {
     accessKeyId,
@@ -85,7 +107,7 @@ function newPresignKey({ identifiers, secrets, now }: StoreParts, workspaceUuid:
     buckets: null,
     sealedSecret: secrets.seal(identifiers.secretAccessKey(), accessKeyId),
     createdAtMs: now(),
-    createdBy: 'presign',
+    createdBy,
     expiresAtMs: null,
     lastUsedAtMs: null,
   };

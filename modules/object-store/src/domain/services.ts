@@ -32,9 +32,9 @@ export interface StoreServices {
 }
 
 export function createServices(parts: StoreParts): StoreServices {
-  const { metadata, secrets, now, blobs, hashing, config, random } = parts;
+  const { metadata, secrets, rights, now, blobs, hashing, config, random } = parts;
   const configurations = new BucketConfigurations(metadata, now);
-  const credentials = new CredentialCache({ metadata, secrets, now });
+  const credentials = new CredentialCache({ metadata, secrets, rights, now });
   const contentParts: ContentParts = { blobs, hashing, inlineMaxBytes: config.inline_max_bytes, random };
   const objects = createObjectService(parts, configurations);
   const encryption = createEncryptionService(parts, configurations);

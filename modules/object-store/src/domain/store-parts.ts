@@ -2,6 +2,7 @@ import type { Logger } from '@svc/telemetry';
 import type { HashingParts } from '../checksums/body-hasher.ts';
 import type { ObjectStoreConfig } from '../config.ts';
 import type { BlobStore } from '../ports/blob-store.ts';
+import type { MakerRights } from '../ports/maker-rights.ts';
 import type { MetadataStore } from '../ports/metadata-store.ts';
 import type { WebhookSender } from '../ports/notifications.ts';
 import type { OwnerDirectory } from '../ports/owner-directory.ts';
@@ -15,6 +16,7 @@ export interface StoreParts {
   blobs: BlobStore;
   hashing: HashingParts;
   owners: OwnerDirectory;
+  rights: MakerRights;
   secrets: SecretBox;
   webhooks: WebhookSender;
   identifiers: Identifiers;

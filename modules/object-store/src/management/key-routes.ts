@@ -1,5 +1,6 @@
 import { grantOf, principalOf, type Grant, type HttpApp, type Principal } from '@svc/http';
 import { Type } from 'typebox';
+import { createKeyMaker } from './key-maker.ts';
 import { effectiveScope } from '../domain/key-service.ts';
 import { storeErrors } from '../errors.ts';
 import type { KeyPermission } from '../ports/records.ts';
@@ -80,8 +81,8 @@ function registerCreate(app: HttpApp, management: ManagementParts): void {
         label,
         permissions,
         buckets,
-        createdBy: principal.id,
-        expiresAtMs: readExpiry(expires_at, parts.now()),
+        createdBy: createKeyMaker(principal),
+        expiresAtMs: readExpiry(expires_at, parts.now(), principal),
       });
       const view = toCreatedKeyView(key, secretAccessKey, management.s3Endpoint());
       return await reply.status(201).send(envelope('Access key created', view));
@@ -141,11 +142,18 @@ function administers(grant: Grant, principal: Principal): boolean {
   return grant.role === 'owner' || grant.role === 'admin';
 }
 
-function readExpiry(text: string | null | undefined, nowMs: number): number | null {
-  if (text === undefined || text === null) return null;
+/** A key that a token creates expires with it at the latest: a leaked short-lived token creates no lasting key. */
+function readExpiry(text: string | null | undefined, nowMs: number, { expiresAt }: Principal): number | null {
+  const latestMs = expiresAt === null ? null : Date.parse(expiresAt);
+  if (text === undefined || text === null) return latestMs;
   const expiresAtMs = Date.parse(text);
-  if (expiresAtMs > nowMs) return expiresAtMs;
-  throw storeErrors.InvalidArgument({ details: { field: 'expires_at', reason: 'expires_at must be in the future' } });
+  if (!(expiresAtMs > nowMs)) {
+    throw storeErrors.InvalidArgument({ details: { field: 'expires_at', reason: 'expires_at must be in the future' } });
+  }
+  if (latestMs !== null && expiresAtMs > latestMs) {
+    throw storeErrors.ExpiryTooLate({ details: { field: 'expires_at', latest: expiresAt } });
+  }
+  return expiresAtMs;
 }
 
 /** For the audit log, where a refused body may have any shape. */

@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox';
-import { roleOf } from '../domain/key-service.ts';
+import { roleOf, type ListedKey } from '../domain/key-service.ts';
 import type { AccessKeyRecord } from '../ports/records.ts';
 import { toTimestamp } from './envelope.ts';
 import { REGION } from './management-parts.ts';
@@ -19,7 +19,17 @@ export const keyView = Type.Object({
   accessKeyId: Type.String(),
   ...scope,
   created_at: timestamp,
-  created_by: Type.String({ description: 'The user or service account that made it.' }),
+  created_by: Type.String({ description: 'Id of the user or service account that created it.' }),
+  created_by_name: Type.String({ description: 'Its e-mail or name at that time; empty for old keys.' }),
+  status: Type.Union(
+    [Type.Literal('active'), Type.Literal('limited'), Type.Literal('suspended'), Type.Literal('expired')],
+    {
+      description:
+        'A key gives no more than its creator may do now. `limited`: only `effective_permissions` are left. `suspended`: nothing is left, and requests are refused.',
+    },
+  ),
+  status_reason: Type.Union([Type.String(), Type.Null()]),
+  effective_permissions: Type.Array(permission),
   last_used_at: nullableTimestamp,
 });
 
@@ -32,12 +42,16 @@ export const createdKeyView = Type.Object({
   key: Type.Object({ accessKeyId: Type.String(), secretAccessKey: Type.String(), ...scope }),
 });
 
-export function toKeyView(key: AccessKeyRecord): Static<typeof keyView> {
+export function toKeyView({ key, standing }: ListedKey): Static<typeof keyView> {
   return {
     accessKeyId: key.accessKeyId,
     ...toScope(key),
     created_at: toTimestamp(key.createdAtMs),
-    created_by: key.createdBy,
+    created_by: key.createdBy.principalId,
+    created_by_name: key.createdBy.name,
+    status: standing.status,
+    status_reason: standing.reason,
+    effective_permissions: [...standing.effectivePermissions],
     last_used_at: key.lastUsedAtMs === null ? null : toTimestamp(key.lastUsedAtMs),
   };
 }

@@ -33,8 +33,8 @@ describe('the management API', () => {
 
   beforeEach(async () => {
     folder = await temporaryFolder();
-    store = await startStore(folder.path, { now: clock.nowMs });
     access = fakeAccess();
+    store = await startStore(folder.path, { now: clock.nowMs, rights: access });
     audit = fakeAudit();
     owner = access.user('owner');
     const log = createLogger({ level: 'silent', name: 'test' });

@@ -8,65 +8,8 @@ import {
   type Method,
   type RunningManagement,
 } from '../testing/running-management.ts';
+import { RANKS, ROUTES, type Rank } from '../testing/management-routes.ts';
 import { testConfig } from '../testing/running-store.ts';
-
-type Rank = 'reads' | 'writes' | 'administers';
-const RANKS: readonly Rank[] = ['reads', 'writes', 'administers'];
-const BYTES = Buffer.from('content');
-
-/** Every route of this API, what it takes, and who may call it: the contract's list, beside those of the design. */
-const ROUTES: readonly [Method, string, Rank, body?: unknown][] = [
-  ['GET', '/', 'reads'],
-  ['GET', '/urls?bucket=absent', 'reads'],
-  ['GET', '/usage', 'reads'],
-  ['GET', '/buckets', 'reads'],
-  ['POST', '/buckets', 'writes', { name: 'no', location_hint: null }],
-  ['DELETE', '/buckets/{name}', 'administers'],
-  ['GET', '/buckets/deleted', 'reads'],
-  ['POST', '/buckets/{name}/restore', 'administers'],
-  ['GET', '/buckets/{name}/settings', 'reads'],
-  ['PUT', '/buckets/{name}/settings', 'administers', { publicDefault: true }],
-  ['GET', '/buckets/{name}/versioning', 'reads'],
-  ['PUT', '/buckets/{name}/versioning', 'administers', { status: 'enabled' }],
-  ['GET', '/buckets/{name}/location', 'reads'],
-  ['GET', '/buckets/{name}/lifecycle', 'reads'],
-  ['PUT', '/buckets/{name}/lifecycle', 'administers', { rules: [] }],
-  ['DELETE', '/buckets/{name}/lifecycle', 'administers'],
-  ['GET', '/buckets/{name}/custom-domain', 'reads'],
-  ['PUT', '/buckets/{name}/custom-domain', 'administers', { hostname: 'files.example.org' }],
-  ['POST', '/buckets/{name}/custom-domain', 'administers', { domain: 'files.example.org' }],
-  ['DELETE', '/buckets/{name}/custom-domain', 'administers'],
-  ['GET', '/buckets/{name}/notifications', 'reads'],
-  ['PUT', '/buckets/{name}/notifications', 'administers', { rules: [] }],
-  ['GET', '/buckets/{name}/notifications/secret', 'administers'],
-  ['POST', '/buckets/{name}/notifications/secret', 'administers'],
-  ['POST', '/buckets/{name}/notifications/test', 'administers', {}],
-  ['POST', '/buckets/{name}/notifications/redeliver', 'administers', {}],
-  ['GET', '/domains', 'reads'],
-  ['POST', '/domains', 'administers', { hostname: 'files.example.org', bucket: 'absent' }],
-  ['GET', '/domains/{hostname}/status', 'reads'],
-  ['DELETE', '/domains/{hostname}', 'administers'],
-  ['GET', '/keys', 'writes'],
-  ['POST', '/keys', 'writes', { buckets: ['absent'] }],
-  ['DELETE', '/keys', 'writes', { accessKeyId: 'tid_absent' }],
-  ['GET', '/buckets/{name}/objects', 'reads'],
-  ['POST', '/buckets/{name}/objects', 'writes', BYTES],
-  ['DELETE', '/buckets/{name}/objects?key=k', 'writes'],
-  ['POST', '/buckets/{name}/objects/delete', 'writes', { keys: ['k'] }],
-  ['POST', '/buckets/{name}/objects/presign', 'writes', { key: 'k' }],
-  ['PUT', '/buckets/{name}/objects/content?key=k', 'writes', BYTES],
-  ['GET', '/buckets/{name}/objects/download?key=k', 'reads'],
-  ['HEAD', '/buckets/{name}/objects/download?key=k', 'reads'],
-  ['GET', '/buckets/{name}/objects/versions?key=k', 'reads'],
-  ['POST', '/buckets/{name}/objects/versions/restore', 'writes', { key: 'k', version_id: 'v' }],
-  ['POST', '/buckets/{name}/objects/multipart', 'writes', { key: 'k' }],
-  ['GET', '/buckets/{name}/objects/multipart', 'reads'],
-  ['PUT', '/buckets/{name}/objects/multipart/{uploadId}/parts/{n}', 'writes', BYTES],
-  ['GET', '/buckets/{name}/objects/multipart/{uploadId}/parts', 'reads'],
-  ['POST', '/buckets/{name}/objects/multipart/{uploadId}/complete', 'writes', {}],
-  ['DELETE', '/buckets/{name}/objects/multipart/{uploadId}', 'writes'],
-  ['POST', '/buckets/{name}/folders', 'writes', { path: 'a/' }],
-];
 
 /** Not in the API document, as they do nothing. */
 const HIDDEN: readonly [Method, string, Rank, body?: unknown][] = [

@@ -171,6 +171,17 @@ export interface UploadRecord {
 
 export type KeyPermission = 'read' | 'write' | 'admin';
 
+/** Who created an access key. The key never gives more than its maker may do. */
+export interface KeyMaker {
+  /** The user or service account. */
+  principalId: string;
+  /** The API token or service account that was used; null for a sign-in. Deleting it ends the key. */
+  tokenId: string | null;
+  kind: 'user' | 'service_account' | 'guest';
+  /** An e-mail or a name as it was then; empty for keys from before it was kept. */
+  name: string;
+}
+
 export interface AccessKeyRecord {
   accessKeyId: string;
   workspaceUuid: string;
@@ -181,7 +192,7 @@ export interface AccessKeyRecord {
   /** The secret under the master key; never leaves the store in the clear after it was made. */
   sealedSecret: string;
   createdAtMs: number;
-  createdBy: string;
+  createdBy: KeyMaker;
   expiresAtMs: number | null;
   lastUsedAtMs: number | null;
 }

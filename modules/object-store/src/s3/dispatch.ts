@@ -8,6 +8,7 @@ import { authorize, denied, type RequestAccess } from './access/authorize.ts';
 import { operationActions } from './access/operation-actions.ts';
 import { isExpectedOwner } from './access/request-conditions.ts';
 import { anonymousPayload } from './auth/payload-declaration.ts';
+import { audited } from './audited.ts';
 import { authenticate, type Authentication } from './auth/verify.ts';
 import {
   HEADERS_NOT_IMPLEMENTED,
@@ -16,7 +17,10 @@ import {
   type OperationName,
 } from './operation-names.ts';
 import { operations } from './operations.ts';
+import { auditedChange } from './s3-audit.ts';
+import type { S3Oversight } from './s3-context.ts';
 import type { S3Request } from './s3-request.ts';
+import { watchKey } from './watch-key.ts';
 
 /** S3's sentence; the name of the operation stands beside it. */
 const NOT_IMPLEMENTED = 'A header you provided implies functionality that is not implemented.';
@@ -26,7 +30,7 @@ export async function dispatch(
   operationName: OperationName,
   request: S3Request,
   response: ServerResponse,
-  services: StoreServices,
+  { services, oversight }: { services: StoreServices; oversight: S3Oversight },
 ): Promise<void> {
   // A form says who sent it in its fields, which only its handler reads.
   const authentication = operationName === 'PostObject' ? null : await whoSigned(request, services);
@@ -35,17 +39,29 @@ export async function dispatch(
     throw storeErrors.NotImplemented({ details: { operation: operationName, reason: NOT_IMPLEMENTED } });
   }
   assertKnownHeaders(request);
-  const caller = authentication === null ? ANONYMOUS : callerOf(authentication.credential.key);
-  const { bucket, access } = await findBucket(request, response, services, caller, operationName);
-  await operations[operationName].handle({
-    request,
-    response,
-    caller,
-    payload: authentication?.payload ?? anonymousPayload(request),
-    seed: authentication?.seed ?? null,
-    services,
-    bucket,
-    access,
+  const caller = authentication === null ? ANONYMOUS : callerOf(authentication.credential);
+  if (authentication !== null) await oversight.audit.noteFirstUse(authentication.credential.key, caller, request);
+  const { needs, handle } = operations[operationName];
+  const change = auditedChange(operationName, needs, request);
+  await audited(change, { request, response, caller, oversight }, async () => {
+    const { bucket, access } = await findBucket(request, response, services, caller, operationName);
+    const { rights } = oversight;
+    const endWatch = watchKey({ request, response, caller, needs }, { rights, credentials: services.credentials });
+    try {
+      await handle({
+        request,
+        response,
+        caller,
+        payload: authentication?.payload ?? anonymousPayload(request),
+        seed: authentication?.seed ?? null,
+        services,
+        oversight,
+        bucket,
+        access,
+      });
+    } finally {
+      endWatch();
+    }
   });
 }
 

@@ -10,7 +10,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { toAppError, type AppError } from '@svc/errors';
-import { requestIdOf } from '@svc/http';
+import { requestIdOf, type ProxyTrust } from '@svc/http';
 import { redactText, type Logger, type Metrics } from '@svc/telemetry';
 import { SANDBOX } from '../domain/content/content-headers.ts';
 import type { DomainDirectory } from '../domain/custom-domains/domain-directory.ts';
@@ -24,6 +24,7 @@ import { dispatch } from './dispatch.ts';
 import { respondError } from './refuse.ts';
 import { refuseBrokenRequest, refuseSocket } from './refuse-socket.ts';
 import { setHeaders } from './respond.ts';
+import type { S3Oversight } from './s3-context.ts';
 import { isBrowsing, serveWebsite, websiteOf } from './website/serve-website.ts';
 import { bucketOfHost, readS3Request, type S3Request } from './s3-request.ts';
 
@@ -42,6 +43,8 @@ export interface S3PlaneOptions {
   services: StoreServices;
   /** Which bucket a custom domain serves. */
   directory: Pick<DomainDirectory, 'bucketOf'>;
+  oversight: S3Oversight;
+  proxies: ProxyTrust;
   log: Logger;
   metrics: Metrics;
 }
@@ -130,7 +133,7 @@ interface RequestParts {
 
 /** From the raw request to its answer; tells what it is as soon as that is known. */
 async function answerRequest(
-  { services, directory }: S3PlaneOptions,
+  { services, directory, oversight, proxies }: S3PlaneOptions,
   { incoming, response, requestId, expectsContinue }: RequestParts,
   tell: (operation: string) => void,
 ): Promise<void> {
@@ -139,8 +142,8 @@ async function answerRequest(
   const shown = bucketOfHost(host, websiteDomains);
   const siteBucket = shown ?? (await directory.bucketOf(host))?.name ?? null;
   if (siteBucket !== null) for (const name of Object.keys(ISOLATED)) response.removeHeader(name);
-  const request = readS3Request(incoming, response, { requestId, domains, siteBucket, expectsContinue });
-  if (siteBucket !== null && (await showsWebsite(request, response, services, shown !== null))) {
+  const request = readS3Request(incoming, response, { requestId, domains, siteBucket, expectsContinue, proxies });
+  if (siteBucket !== null && (await showsWebsite(request, response, { services, oversight }, shown !== null))) {
     tell('Website');
     return;
   }
@@ -151,7 +154,7 @@ async function answerRequest(
     return;
   }
   await applyCors(request, response, services);
-  await dispatch(named, request, response, services);
+  await dispatch(named, request, response, { services, oversight });
 }
 
 /**
@@ -161,7 +164,7 @@ async function answerRequest(
 async function showsWebsite(
   request: S3Request,
   response: ServerResponse,
-  services: StoreServices,
+  { services, oversight }: Pick<S3PlaneOptions, 'services' | 'oversight'>,
   always: boolean,
 ): Promise<boolean> {
   if (!(always || isBrowsing(request)) || request.method === 'OPTIONS') return false;
@@ -173,7 +176,7 @@ async function showsWebsite(
   }
   countTraffic(services.traffic, bucket, request.incoming, response);
   await applyCors(request, response, services);
-  await serveWebsite({ request, response, services, bucket, document });
+  await serveWebsite({ request, response, services, oversight, bucket, document });
   return true;
 }
 

@@ -3,6 +3,7 @@ import { defaultRetentionOf, isRetentionMode, parseObjectLockDocument } from '..
 import { storeErrors } from '../errors.ts';
 import type { BucketRecord, ObjectAttributes, ObjectRetention } from '../ports/records.ts';
 import { mayAlso } from './access/authorize.ts';
+import type { RequestHeaders } from './request-headers.ts';
 import { accessOf, bucketOf, type S3Context } from './s3-context.ts';
 
 const MODE = 'x-amz-object-lock-mode';
@@ -43,10 +44,14 @@ export function objectLockHeaders({ retention, legalHold }: Locks): OutgoingHttp
   };
 }
 
+export function asksForBypass(headers: RequestHeaders): boolean {
+  return headers.get('x-amz-bypass-governance-retention')?.toLowerCase() === 'true';
+}
+
 /** Only what an administrator's key may do: asked for by the header, and allowed. */
 export function mayBypassGovernance(context: S3Context, name: { key: string; versionId?: string }): boolean {
-  const asked = context.request.headers.get('x-amz-bypass-governance-retention')?.toLowerCase() === 'true';
-  return asked && mayAlso(accessOf(context), 's3:BypassGovernanceRetention', 'delete-bucket', name);
+  const asked = asksForBypass(context.request.headers);
+  return asked && mayAlso(accessOf(context), 's3:BypassGovernanceRetention', 'bucket:update', name);
 }
 
 /** Throws `InvalidRequest` for a bucket that was not made for locks. */

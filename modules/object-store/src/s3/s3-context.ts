@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import type { HeldRights } from '@svc/http';
 import type { Caller } from '../domain/caller.ts';
 import type { StoreServices } from '../domain/services.ts';
 import type { EventOrigin } from '../ports/notifications.ts';
@@ -8,7 +9,14 @@ import type { RequestAccess } from './access/authorize.ts';
 import type { ChunkConsumer } from './body/pump-body.ts';
 import type { PayloadDeclaration } from './auth/payload-declaration.ts';
 import type { SignatureSeed } from './auth/verify.ts';
+import type { S3Audit } from './s3-audit.ts';
 import type { S3Request } from './s3-request.ts';
+
+/** What watches over requests while they run. */
+export interface S3Oversight {
+  audit: S3Audit;
+  rights: HeldRights;
+}
 
 /** What an operation is given: a request that was authenticated and allowed. */
 export interface S3Context {
@@ -18,6 +26,7 @@ export interface S3Context {
   readonly payload: PayloadDeclaration;
   readonly seed: SignatureSeed | null;
   readonly services: StoreServices;
+  readonly oversight: S3Oversight;
   /** Null for operations on the service, and for creating a bucket. */
   readonly bucket: BucketRecord | null;
   /** What was decided about the request, and how to ask further; null where the bucket is. */
@@ -42,7 +51,7 @@ export function originOf({ caller, request }: S3Context): EventOrigin {
   return {
     principal: caller.accessKeyId ?? 'anonymous',
     requestId: request.requestId,
-    sourceAddress: request.incoming.socket.remoteAddress ?? '',
+    sourceAddress: request.remoteAddress,
   };
 }
 

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ProxyTrust } from '@svc/http';
 import { assertObjectKey } from '../domain/object-key.ts';
 import { storeErrors } from '../errors.ts';
 import { RequestQuery } from './query.ts';
@@ -17,6 +18,10 @@ export interface S3Request {
   /** It came to a website host or a custom domain: an origin in which the bucket is at home, and nothing else. */
   readonly isSite: boolean;
   readonly incoming: IncomingMessage;
+  /** The client's, also behind trusted proxies. */
+  readonly remoteAddress: string;
+  /** Whether the client used TLS, also to a trusted proxy. */
+  readonly isSecure: boolean;
   /** Sends `100 Continue` if the client waits for it; called when the body is wanted. */
   readonly wantBody: () => void;
 }
@@ -29,6 +34,7 @@ export interface S3RequestOptions {
   siteBucket: string | null;
   /** The client sent `Expect: 100-continue` and nobody answered it yet. */
   expectsContinue: boolean;
+  proxies: ProxyTrust;
 }
 
 export function readS3Request(
@@ -55,6 +61,8 @@ export function readS3Request(
     requestId: options.requestId,
     isSite: options.siteBucket !== null,
     incoming,
+    remoteAddress: options.proxies.addressOf(incoming),
+    isSecure: options.proxies.isSecure(incoming),
     wantBody: () => {
       if (waiting) response.writeContinue();
       waiting = false;

@@ -54,9 +54,10 @@ export async function startManagement(
 ): Promise<RunningManagement> {
   const folder = await temporaryFolder();
   const clock = fakeClock(startsAt);
-  const store = await startStore(folder.path, { now: clock.nowMs, config });
   const access = fakeAccess();
   const audit = fakeAudit();
+  const setTimer = (callback: () => void, delayMs: number) => clock.setTimer(callback, delayMs);
+  const store = await startStore(folder.path, { now: clock.nowMs, config, rights: access, audit, setTimer });
   const owner = access.user('owner');
   const log = createLogger({ level: 'silent', name: 'test' });
   const app = await createHttpApp({ log, metrics: createMetrics(), access, audit, version: '0' });

@@ -1,7 +1,7 @@
 import { randomBytes, type KeyObject } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createListener, type Listener, type ListenerLimits } from '@svc/http';
+import { createListener, createProxyTrust, type AuditLog, type Listener, type ListenerLimits } from '@svc/http';
 import { migrations } from '@svc/migrations';
 import { createLogger, createMetrics, type Logger } from '@svc/telemetry';
 import { Value } from 'typebox/value';
@@ -14,8 +14,9 @@ import { createObjectStoreModule, type ObjectStoreModule } from '../module.ts';
 import type { BlobStore } from '../ports/blob-store.ts';
 import { createDnsResolver } from '../dns/resolver.ts';
 import type { CertificateAuthority, DomainResolver } from '../ports/custom-domains.ts';
+import type { MakerRights } from '../ports/maker-rights.ts';
 import type { MetadataStore } from '../ports/metadata-store.ts';
-import type { KeyPermission } from '../ports/records.ts';
+import type { KeyMaker, KeyPermission } from '../ports/records.ts';
 import { SecretBox } from '../secrets/secret-box.ts';
 import { loadMasterKey } from '../secrets/master-key.ts';
 import { createWebhookSender } from '../webhooks/webhook-sender.ts';
@@ -44,7 +45,12 @@ export interface CreateTestKey {
   permissions?: readonly KeyPermission[];
   buckets?: readonly string[] | null;
   expiresAtMs?: number | null;
+  /** Default: one who may do everything everywhere. */
+  maker?: KeyMaker;
 }
+
+/** Makes the keys of tests that are not about their makers. */
+const TEST_MAKER: KeyMaker = { principalId: 'test', tokenId: null, kind: 'user', name: 'test' };
 
 export interface RunningStoreOptions {
   /** Nobody answers when absent. */
@@ -57,6 +63,11 @@ export interface RunningStoreOptions {
   limits?: Partial<ListenerLimits>;
   /** Below the embedded engine, for faults. */
   fileSystem?: FileSystem;
+  /** What the makers of keys may do, besides the one of the tests. */
+  rights?: MakerRights;
+  audit?: AuditLog;
+  trustedProxies?: readonly string[];
+  setTimer?: (callback: () => void, delayMs: number) => () => void;
   /** Who has which e-mail; every workspace exists. */
   emails?: Readonly<Record<string, string>>;
 }
@@ -89,6 +100,10 @@ export async function startStore(folder: string, options: RunningStoreOptions = 
       exists: async () => true,
       byEmail: async (email) => options.emails?.[email] ?? null,
     },
+    rights: rightsOf(options),
+    audit: options.audit ?? { record: async () => undefined },
+    proxies: createProxyTrust(options.trustedProxies),
+    ...(options.setTimer === undefined ? {} : { setTimer: options.setTimer }),
     masterKey,
     config,
     domainResolver: options.domainResolver ?? createDnsResolver({ servers: ['127.0.0.1:1'], timeoutMs: 100 }),
@@ -118,6 +133,15 @@ export async function startStore(folder: string, options: RunningStoreOptions = 
   };
 }
 
+function rightsOf({ rights }: RunningStoreOptions): MakerRights {
+  return {
+    allowedActions: async (request) => {
+      if (request.maker.principalId === TEST_MAKER.principalId) return new Set(request.actions);
+      return (await rights?.allowedActions(request)) ?? new Set();
+    },
+  };
+}
+
 async function createKey(
   metadata: MetadataStore,
   secrets: SecretBox,
@@ -126,6 +150,7 @@ async function createKey(
 ): Promise<TestKey> {
   const identifiers = createIdentifiers(randomBytes);
   const { workspaceUuid, permissions = ['read', 'write', 'admin'], buckets = null, expiresAtMs = null } = wanted;
+  const { maker = TEST_MAKER } = wanted;
   await provision(metadata, workspaceUuid, nowMs);
   const accessKeyId = identifiers.accessKeyId();
   const secretAccessKey = identifiers.secretAccessKey();
@@ -137,7 +162,7 @@ async function createKey(
     buckets,
     sealedSecret: secrets.seal(secretAccessKey, accessKeyId),
     createdAtMs: nowMs,
-    createdBy: 'test',
+    createdBy: maker,
     expiresAtMs,
     lastUsedAtMs: null,
   };

@@ -1,5 +1,6 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import type { AccessKeyRecord } from '../ports/records.ts';
 import { DUE_MS, LATER_MS, metadataBench, NOW_MS, type OpenMetadata } from './metadata-bench.ts';
 
 /** What every metadata store does with uploads in parts and with access keys. */
@@ -152,22 +153,22 @@ export function describeUploads(open: OpenMetadata): void {
   });
 
   describe('access keys', () => {
-    const key = (accessKeyId: string, extra: object = {}) => ({
+    const key = (accessKeyId: string, extra: Partial<AccessKeyRecord> = {}): AccessKeyRecord => ({
       accessKeyId,
       workspaceUuid,
       label: 'label',
-      permissions: ['read'] as const,
+      permissions: ['read'],
       buckets: null,
       sealedSecret: 'sealed',
       createdAtMs: NOW_MS,
-      createdBy: 'somebody',
+      createdBy: { principalId: 'somebody', tokenId: 'token', kind: 'user', name: 'somebody@example.org' },
       expiresAtMs: null,
       lastUsedAtMs: null,
       ...extra,
     });
 
     it('needs a provisioned workspace and known buckets, and stops at the limit', async () => {
-      const create = (record: ReturnType<typeof key>) => bench.store.createAccessKey({ key: record, maxKeys: 2 });
+      const create = (record: AccessKeyRecord) => bench.store.createAccessKey({ key: record, maxKeys: 2 });
       await expect(create(key('k1', { workspaceUuid: randomUUID() }))).rejects.toMatchObject({
         code: 'TenantNotProvisioned',
       });
@@ -188,6 +189,22 @@ export function describeUploads(open: OpenMetadata): void {
       expect(await bench.store.deleteAccessKey({ ...target, createdBy: 'another' })).toBe(false);
       expect(await bench.store.deleteAccessKey({ ...target, createdBy: 'somebody' })).toBe(true);
       expect(await bench.store.deleteAccessKey(target)).toBe(false);
+    });
+
+    it('keeps one presigning key for each maker, until it is unused', async () => {
+      const maker = { principalId: 'somebody', tokenId: null, kind: 'user' as const, name: '' };
+      const presign = (id: string, createdBy = maker) => bench.store.createPresignKey({ key: key(id, { createdBy }) });
+      expect(await presign('p1')).toMatchObject({ accessKeyId: 'p1' });
+      expect(await presign('p2')).toMatchObject({ accessKeyId: 'p1' });
+      expect(await presign('p3', { ...maker, principalId: 'another' })).toMatchObject({ accessKeyId: 'p3' });
+      const withToken = { workspaceUuid, maker: { principalId: 'somebody', tokenId: 'token' } };
+      expect(await bench.store.findPresignKey(withToken)).toBeNull();
+      await bench.store.touchAccessKeys({ usedAtMs: { p3: LATER_MS } });
+      expect(await bench.store.forgetPresignKeys({ unusedSinceMs: LATER_MS, limit: 10 })).toBe(1);
+      expect(await bench.store.findPresignKey({ workspaceUuid, maker })).toBeNull();
+      expect(await bench.store.findAccessKey({ accessKeyId: 'p3' })).toMatchObject({
+        createdBy: { principalId: 'another' },
+      });
     });
 
     it('notes its last use', async () => {

@@ -1436,8 +1436,14 @@ export interface ObjectStoreOperations {
           "role": "ReadOnly" | "Editor" | "NamespaceAdmin";
           "expires_at": string | null;
           "created_at": string;
-          /** The user or service account that made it. */
+          /** Id of the user or service account that created it. */
           "created_by": string;
+          /** Its e-mail or name at that time; empty for old keys. */
+          "created_by_name": string;
+          /** A key gives no more than its creator may do now. `limited`: only `effective_permissions` are left. `suspended`: nothing is left, and requests are refused. */
+          "status": "active" | "limited" | "suspended" | "expired";
+          "status_reason": string | null;
+          "effective_permissions": ("read" | "write" | "admin")[];
           "last_used_at": string | null;
         })[];
         "count": number;

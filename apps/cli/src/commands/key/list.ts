@@ -10,12 +10,14 @@ export function registerKeyList(parent: Command): void {
         const keys = await (await connect()).store.keys.list({ signal });
         output.answerTable(
           keys,
-          ['ACCESS KEY', 'LABEL', 'PERMISSIONS', 'BUCKETS', 'EXPIRES', 'LAST USED'],
+          ['ACCESS KEY', 'LABEL', 'STATUS', 'PERMISSIONS', 'BUCKETS', 'CREATED BY', 'EXPIRES', 'LAST USED'],
           keys.map((key) => [
             key.accessKeyId,
             key.label,
+            key.status,
             key.permissions.join(','),
             key.buckets.join(','),
+            key.created_by_name || key.created_by,
             key.expires_at ?? 'never',
             key.last_used_at ?? 'never',
           ]),

@@ -73,6 +73,13 @@ export function isPublicAcl({ grants }: AccessControlList): boolean {
   return grants.some(({ grantee }) => isPublicGrantee(grantee));
 }
 
+/** Whether it lets anyone in besides its owner and the owner of the bucket. */
+export function sharesWithOthers({ owner, grants }: AccessControlList, bucketOwner: string): boolean {
+  return grants.some(
+    ({ grantee }) => 'group' in grantee || (grantee.workspaceUuid !== owner && grantee.workspaceUuid !== bucketOwner),
+  );
+}
+
 export interface AclReader {
   /** Null for who did not sign. */
   workspaceUuid: string | null;

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { BucketRecord } from '../../ports/records.ts';
-import { ANONYMOUS, type Caller } from '../caller.ts';
+import type { KeyPermission } from '../../ports/records.ts';
+import { ANONYMOUS, keyActions, type Caller } from '../caller.ts';
 import { cannedAcl, privateAcl, type AccessControlList, type CannedAcl } from './access-control-list.ts';
 import type { BucketAccess } from './bucket-access.ts';
 import { isAllowed, type AccessQuestion } from './decide.ts';
@@ -12,10 +13,14 @@ const WRITER = '00000000-0000-4000-8000-000000000002';
 const STRANGER = '00000000-0000-4000-8000-000000000003';
 
 const bucket = { id: 1, name: 'photos', workspaceUuid: OWNER, configurationVersion: 1 } as BucketRecord; // what is asked
-const callerOf = (workspaceUuid: string, permissions: Caller['permissions'] = ['read', 'write', 'admin']): Caller => ({
+const callerOf = (
+  workspaceUuid: string,
+  permissions: readonly KeyPermission[] = ['read', 'write', 'admin'],
+): Caller => ({
   accessKeyId: `tid_${workspaceUuid}`,
   workspaceUuid,
-  permissions,
+  maker: { principalId: 'maker', tokenId: null, kind: 'user', name: 'maker' },
+  actions: new Set(keyActions({ permissions, buckets: null })),
   buckets: null,
 });
 const [owner, writer, stranger] = [callerOf(OWNER), callerOf(WRITER), callerOf(STRANGER)];
@@ -45,15 +50,30 @@ function accessOf({
 }
 
 type Asked = Pick<AccessQuestion, 'action' | 'needs' | 'acl' | 'key'>;
-const LIST: Asked = { action: 's3:ListBucket', needs: 'read', key: null, acl: { on: 'bucket', permission: 'READ' } };
-const GET: Asked = { action: 's3:GetObject', needs: 'read', key: 'a', acl: { on: 'object', permission: 'READ' } };
-const PUT: Asked = { action: 's3:PutObject', needs: 'write', key: 'a', acl: { on: 'bucket', permission: 'WRITE' } };
+const LIST: Asked = {
+  action: 's3:ListBucket',
+  needs: 'object:list',
+  key: null,
+  acl: { on: 'bucket', permission: 'READ' },
+};
+const GET: Asked = {
+  action: 's3:GetObject',
+  needs: 'object:read',
+  key: 'a',
+  acl: { on: 'object', permission: 'READ' },
+};
+const PUT: Asked = {
+  action: 's3:PutObject',
+  needs: 'object:write',
+  key: 'a',
+  acl: { on: 'bucket', permission: 'WRITE' },
+};
 const GET_ACL: Asked = { ...GET, action: 's3:GetObjectAcl', acl: { on: 'object', permission: 'READ_ACP' } };
-const PUT_POLICY: Asked = { action: 's3:PutBucketPolicy', needs: 'configure', key: null, acl: null };
-const PUT_CORS: Asked = { action: 's3:PutBucketCORS', needs: 'configure', key: null, acl: null };
+const PUT_POLICY: Asked = { action: 's3:PutBucketPolicy', needs: 'bucket:update', key: null, acl: null };
+const PUT_CORS: Asked = { action: 's3:PutBucketCORS', needs: 'bucket:update', key: null, acl: null };
 const DELETE: Asked = {
   action: 's3:DeleteObject',
-  needs: 'write',
+  needs: 'object:delete',
   key: 'a',
   acl: { on: 'bucket', permission: 'WRITE' },
 };

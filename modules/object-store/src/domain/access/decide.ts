@@ -1,5 +1,6 @@
+import type { StoreAction } from '../../ports/maker-rights.ts';
 import type { BucketRecord } from '../../ports/records.ts';
-import { mayDo, type Caller, type NeededPermission } from '../caller.ts';
+import { mayDo, type Caller } from '../caller.ts';
 import { grantsPermission, type AccessControlList, type Permission } from './access-control-list.ts';
 import type { BucketAccess } from './bucket-access.ts';
 import type { ConditionValues } from './policy/conditions.ts';
@@ -16,7 +17,7 @@ export interface AccessQuestion {
   bucket: BucketRecord;
   access: BucketAccess;
   /** What the caller's own key must be good for. */
-  needs: NeededPermission;
+  needs: StoreAction;
   /** Such as `s3:GetObject`. */
   action: string;
   /** Null when the bucket itself is meant. */

@@ -12,16 +12,26 @@ export function isPublicRead(accessControlList: string | undefined): boolean {
   );
 }
 
+export interface Visibility {
+  isPublic: boolean;
+  /** Whether the caller may configure the bucket, which making an object public needs. */
+  mayPublish: boolean;
+}
+
 /**
- * The list of an object of the bucket's own workspace, as `ObjectAttributes` keep it. Throws
- * `AccessControlListNotSupported` and `AccessDenied` where the bucket does not let its objects be made public.
+ * The list of an object of the bucket's own workspace, as `ObjectAttributes` keep it. Throws `AccessDenied` where the
+ * caller may not publish, and this or `AccessControlListNotSupported` where the bucket does not let its objects be public.
  */
 export function visibilityAttributes(
-  isPublic: boolean,
+  { isPublic, mayPublish }: Visibility,
   bucket: BucketRecord,
   { ownership, block }: BucketAccess,
 ): { accessControlList?: string } {
   if (!isPublic) return {};
+  if (!mayPublish) {
+    const reason = 'Only those who may configure the bucket make its objects public';
+    throw storeErrors.AccessDenied({ details: { field: 'public', reason } });
+  }
   if (ownership === 'BucketOwnerEnforced') throw storeErrors.AccessControlListNotSupported();
   if (block.blockPublicAcls) {
     const reason = 'Public ACLs are blocked by the public access block of the bucket';

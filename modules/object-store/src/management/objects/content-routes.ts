@@ -22,6 +22,7 @@ import { contentLengthOf } from './content-length.ts';
 import { originOf } from './event-origin.ts';
 import { keyText, storedView, versionIdText } from './object-schemas.ts';
 import { toStoredView } from './object-view.ts';
+import { mayPublish } from './publish-rights.ts';
 import { exchangeOf, readerOf, sendObject } from './send-object.ts';
 
 const HAS_BYTES = { type: 'string', format: 'binary' };
@@ -59,11 +60,12 @@ function registerPut(app: HttpApp, management: ManagementParts): void {
       assertObjectKey(key);
       const headers = new RequestHeaders(request.raw.rawHeaders);
       const configuration = await configurations.of(bucket);
+      const visibility = { isPublic, mayPublish: await mayPublish(isPublic, request, parts) };
       const protection = await defaultProtection(services, bucket);
       const attributes = {
         ...protection.attributes,
         ...readAttributes(headers, parts.config.limits.metadata_bytes),
-        ...visibilityAttributes(isPublic, bucket, bucketAccessOf(bucket, configuration)),
+        ...visibilityAttributes(visibility, bucket, bucketAccessOf(bucket, configuration)),
       };
       const sizeBytes = contentLengthOf(request);
       assertUploadAllowed(configuration, { sizeBytes, contentType: attributes.contentType });

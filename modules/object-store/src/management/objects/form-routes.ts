@@ -21,6 +21,7 @@ import { originOf } from './event-origin.ts';
 import { describedAttributes, invalidMetadata } from './object-attributes.ts';
 import { cacheControlText, contentTypeText, metadataRecord, storedView } from './object-schemas.ts';
 import { toStoredView } from './object-view.ts';
+import { mayPublish } from './publish-rights.ts';
 
 const FIELDS = ['key', 'prefix', 'content_type', 'cache_control', 'metadata', 'public'] as const;
 type Fields = Partial<Record<(typeof FIELDS)[number], string>>;
@@ -63,7 +64,11 @@ export function registerFormRoutes(app: HttpApp, management: ManagementParts): v
     async (request, reply) => {
       const bucket = await buckets.getOwn(request.params.name, grantOf(request).workspaceUuid);
       countTraffic(services.traffic, bucket, request.raw, reply.raw);
-      const form = new UploadForm(services, bucket, originOf(request));
+      const form = new UploadForm(services, {
+        bucket,
+        origin: originOf(request),
+        mayPublish: (isPublic) => mayPublish(isPublic, request, parts),
+      });
       const leave = uploadsInFlight.enter();
       try {
         const files = await readForm(request.raw, form, FORM);
@@ -91,17 +96,21 @@ export function registerFormRoutes(app: HttpApp, management: ManagementParts): v
   );
 }
 
+interface FormTarget {
+  bucket: BucketRecord;
+  origin: EventOrigin;
+  mayPublish: (isPublic: boolean) => Promise<boolean>;
+}
+
 class UploadForm {
   readonly #services: StoreServices;
-  readonly #bucket: BucketRecord;
-  readonly #origin: EventOrigin;
+  readonly #target: FormTarget;
   readonly #fields: Fields = {};
   readonly prepared: Prepared[] = [];
 
-  constructor(services: StoreServices, bucket: BucketRecord, origin: EventOrigin) {
+  constructor(services: StoreServices, target: FormTarget) {
     this.#services = services;
-    this.#bucket = bucket;
-    this.#origin = origin;
+    this.#target = target;
   }
 
   field(name: string, value: string): void {
@@ -119,7 +128,8 @@ class UploadForm {
     if (objectKey === '' || (key === undefined && name === '')) throw malformed('file', 'has no name');
     assertObjectKey(objectKey);
     if (this.prepared.some((other) => other.key === objectKey)) throw malformed('file', 'comes twice under one name');
-    const configuration = await this.#services.configurations.of(this.#bucket);
+    const { bucket, origin, mayPublish: mayBePublished } = this.#target;
+    const configuration = await this.#services.configurations.of(bucket);
     const { limits } = this.#services.parts.config;
     const described = {
       content_type: checked('content_type', contentTypeText, givenType ?? sentType),
@@ -127,16 +137,20 @@ class UploadForm {
       metadata: readMetadata(this.#fields.metadata),
       public: readPublic(this.#fields.public),
     };
-    const place = { bucket: this.#bucket, access: bucketAccessOf(this.#bucket, configuration) };
-    const protection = await defaultProtection(this.#services, this.#bucket);
+    const place = {
+      bucket,
+      access: bucketAccessOf(bucket, configuration),
+      mayPublish: await mayBePublished(described.public ?? false),
+    };
+    const protection = await defaultProtection(this.#services, bucket);
     const attributes = { ...protection.attributes, ...describedAttributes(described, limits.metadata_bytes, place) };
     assertUploadAllowed(configuration, { contentType: attributes.contentType });
     const upload = new UnsizedUpload(this.#services, {
-      bucket: this.#bucket,
+      bucket,
       key: objectKey,
       attributes,
       contentKey: protection.key,
-      origin: this.#origin,
+      origin,
       maxBytes: maxObjectBytes(configuration, limits.put_bytes),
     });
     this.prepared.push({ key: objectKey, contentType: attributes.contentType, upload });

@@ -18,7 +18,7 @@ export interface DescribedObject {
 export function describedAttributes(
   described: DescribedObject,
   limitBytes: number,
-  { bucket, access }: { bucket: BucketRecord; access: BucketAccess },
+  { bucket, access, mayPublish }: { bucket: BucketRecord; access: BucketAccess; mayPublish: boolean },
 ): ObjectAttributes {
   if (described.content_type !== undefined) assertMediaType(described.content_type, 'content_type');
   const metadata: Record<string, string> = {};
@@ -35,7 +35,7 @@ export function describedAttributes(
     contentType: described.content_type ?? DEFAULT_CONTENT_TYPE,
     ...(described.cache_control === undefined ? {} : { headers: { 'cache-control': described.cache_control } }),
     ...(bytes === 0 ? {} : { metadata }),
-    ...visibilityAttributes(described.public ?? false, bucket, access),
+    ...visibilityAttributes({ isPublic: described.public ?? false, mayPublish }, bucket, access),
   };
 }
 

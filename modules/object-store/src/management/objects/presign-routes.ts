@@ -1,4 +1,4 @@
-import { grantOf, principalOf, type HttpApp } from '@svc/http';
+import { grantOf, principalOf, type HttpApp, type Principal } from '@svc/http';
 import { bucketAccessOf } from '../../domain/access/bucket-access.ts';
 import { assertMediaType } from '../../domain/content/media-type.ts';
 import type { Credential } from '../../domain/credential-cache.ts';
@@ -10,6 +10,7 @@ import type { BucketRecord } from '../../ports/records.ts';
 import { presignUrl } from '../../s3/auth/presign-url.ts';
 import { bucketResource } from '../audit-names.ts';
 import { envelope, toTimestamp } from '../envelope.ts';
+import { createKeyMaker } from '../key-maker.ts';
 import { REGION, type ManagementParts } from '../management-parts.ts';
 import { bucketParams, envelopeOf, TAGS, teamQuery } from '../schemas.ts';
 import { describedAttributes } from './object-attributes.ts';
@@ -41,7 +42,7 @@ export function registerPresignRoutes(app: HttpApp, management: ManagementParts)
         tags: TAGS,
         summary: 'Presign a URL for one key, for up to 100, or for the parts of an upload',
         description:
-          '`key` answers one URL, `keys` a list, `key` with `multipart` begins an upload and answers a URL for each part. They are signed with a key of the workspace: revoking the access keys of people does not end them.',
+          '`key` answers one URL, `keys` a list, `key` with `multipart` begins an upload and answers a URL for each part. They give no more than their creator may do while they are used, and end with the token that created them.',
         params: bucketParams,
         querystring: teamQuery,
         body: presignBody,
@@ -51,7 +52,9 @@ export function registerPresignRoutes(app: HttpApp, management: ManagementParts)
     async (request) => {
       const { body } = request;
       const { workspaceUuid } = grantOf(request);
+      const principal = principalOf(request);
       const wanted = readWanted(body, parts.config.limits.presign_seconds);
+      const expiresSeconds = Math.min(wanted.expiresSeconds, secondsLeft(principal, parts.now()));
       const bucket = await buckets.getOwn(request.params.name, workspaceUuid);
       const configuration = await configurations.of(bucket);
       const { content_type: contentType, content_length: sizeBytes } = body;
@@ -64,25 +67,25 @@ export function registerPresignRoutes(app: HttpApp, management: ManagementParts)
       }
       const signer: Signer = {
         bucket,
-        credential: await keys.presigning(workspaceUuid),
+        credential: await keys.presigning(workspaceUuid, createKeyMaker(principal)),
         endpoint: s3Endpoint(),
         nowMs: parts.now(),
-        expiresSeconds: wanted.expiresSeconds,
+        expiresSeconds,
         body,
       };
-      const expires = { expires_at: toTimestamp(signer.nowMs + wanted.expiresSeconds * 1_000) };
+      const expires = { expires_at: toTimestamp(signer.nowMs + expiresSeconds * 1_000) };
       if (body.multipart !== undefined) {
         const access = bucketAccessOf(bucket, configuration);
         const described = { ...body.multipart, content_type: contentType };
         const protection = await defaultProtection(services, bucket);
         const attributes = {
           ...protection.attributes,
-          ...describedAttributes(described, parts.config.limits.metadata_bytes, { bucket, access }),
+          ...describedAttributes(described, parts.config.limits.metadata_bytes, { bucket, access, mayPublish: false }),
         };
         const uploadId = await services.multipart.create({
           bucket,
           key: wanted.keys[0] ?? '',
-          initiator: principalOf(request).id,
+          initiator: principal.id,
           attributes,
           checksumAlgorithm: 'CRC64NVME',
           checksumType: 'FULL_OBJECT',
@@ -95,6 +98,12 @@ export function registerPresignRoutes(app: HttpApp, management: ManagementParts)
       return envelope('URL presigned', only);
     },
   );
+}
+
+/** URLs end with the token that creates them, so they say so from the start. */
+function secondsLeft({ expiresAt }: Principal, nowMs: number): number {
+  if (expiresAt === null) return Number.POSITIVE_INFINITY;
+  return Math.max(1, Math.floor((Date.parse(expiresAt) - nowMs) / 1_000));
 }
 
 function readWanted(

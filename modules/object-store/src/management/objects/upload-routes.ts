@@ -11,6 +11,7 @@ import { bucketParams, envelopeOf, queryOf, TAGS, teamQuery } from '../schemas.t
 import { describedAttributes } from './object-attributes.ts';
 import { startUploadBody, startUploadView, uploadsView } from './object-schemas.ts';
 import { registerUploadPartRoutes } from './upload-part-routes.ts';
+import { mayPublish } from './publish-rights.ts';
 
 const MiB = 1024 * 1024;
 const USUAL_PART_BYTES = 16 * MiB;
@@ -44,7 +45,11 @@ function registerStart(app: HttpApp, { services }: ManagementParts): void {
       const bucket = await buckets.getOwn(request.params.name, grantOf(request).workspaceUuid);
       assertObjectKey(key);
       const configuration = await configurations.of(bucket);
-      const place = { bucket, access: bucketAccessOf(bucket, configuration) };
+      const place = {
+        bucket,
+        access: bucketAccessOf(bucket, configuration),
+        mayPublish: await mayPublish(request.body.public ?? false, request, parts),
+      };
       const protection = await defaultProtection(services, bucket);
       const attributes = {
         ...protection.attributes,

@@ -1,6 +1,6 @@
 import { storeErrors } from '../../errors.ts';
 import type { MetadataCommands, MetadataQueries } from '../../ports/metadata-store.ts';
-import type { AccessKeyRecord, KeyPermission } from '../../ports/records.ts';
+import type { AccessKeyRecord, KeyMaker, KeyPermission } from '../../ports/records.ts';
 import { all, change, first, lock, type Program, type Row } from '../program.ts';
 import { integer, integerOrNull, text, textOrNull } from '../row.ts';
 
@@ -29,24 +29,31 @@ export function* createAccessKey({ key, maxKeys }: Command<'createAccessKey'>): 
   yield* insertAccessKey(key, 'user');
 }
 
-/** One for each workspace: who comes second gets the first one's. */
+/** One for each maker in a workspace: the second request gets the first one's. */
 export function* createPresignKey({ key }: Command<'createPresignKey'>): Program<AccessKeyRecord> {
   yield* lock(`workspace/${key.workspaceUuid}`);
-  const known = yield* findPresignKey(key);
+  const known = yield* findPresignKey({ workspaceUuid: key.workspaceUuid, maker: key.createdBy });
   if (known !== null) return known;
   yield* insertAccessKey(key, 'presign');
   return key;
 }
 
-export function* findPresignKey({ workspaceUuid }: Query<'findPresignKey'>): Program<AccessKeyRecord | null> {
-  const row = yield* first(`select * from access_key where workspace_uuid = ? and purpose = 'presign'`, workspaceUuid);
+export function* findPresignKey({ workspaceUuid, maker }: Query<'findPresignKey'>): Program<AccessKeyRecord | null> {
+  const row = yield* first(
+    `select * from access_key where purpose = 'presign' and workspace_uuid = ? and created_by = ?
+       and coalesce(maker_token_id, '') = ?`,
+    workspaceUuid,
+    maker.principalId,
+    maker.tokenId ?? '',
+  );
   return row === undefined ? null : toAccessKey(row);
 }
 
 function* insertAccessKey(key: AccessKeyRecord, purpose: 'user' | 'presign'): Program<void> {
   yield* change(
     `insert into access_key (access_key_id, workspace_uuid, label, permissions, buckets, sealed_secret, created_at_ms,
-       created_by, expires_at_ms, last_used_at_ms, purpose) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       created_by, maker_token_id, maker_kind, maker_name, expires_at_ms, last_used_at_ms, purpose)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     key.accessKeyId,
     key.workspaceUuid,
     key.label,
@@ -54,7 +61,10 @@ function* insertAccessKey(key: AccessKeyRecord, purpose: 'user' | 'presign'): Pr
     key.buckets === null ? null : JSON.stringify(key.buckets),
     key.sealedSecret,
     key.createdAtMs,
-    key.createdBy,
+    key.createdBy.principalId,
+    key.createdBy.tokenId,
+    key.createdBy.kind,
+    key.createdBy.name,
     key.expiresAtMs,
     key.lastUsedAtMs,
     purpose,
@@ -84,6 +94,17 @@ export function* touchAccessKeys({ usedAtMs }: Command<'touchAccessKeys'>): Prog
   }
 }
 
+export function* forgetPresignKeys({ unusedSinceMs, limit }: Command<'forgetPresignKeys'>): Program<number> {
+  const rows = yield* change(
+    `delete from access_key where access_key_id in (select access_key_id from access_key
+       where purpose = 'presign' and coalesce(last_used_at_ms, created_at_ms) < ? limit ?)
+     returning access_key_id`,
+    unusedSinceMs,
+    limit,
+  );
+  return rows.length;
+}
+
 export function* findAccessKey({ accessKeyId }: Query<'findAccessKey'>): Program<AccessKeyRecord | null> {
   const row = yield* first('select * from access_key where access_key_id = ?', accessKeyId);
   return row === undefined ? null : toAccessKey(row);
@@ -110,7 +131,12 @@ function toAccessKey(row: Row): AccessKeyRecord {
     buckets: buckets === null ? null : (JSON.parse(buckets) as string[]), // likewise
     sealedSecret: text(row, 'sealed_secret'),
     createdAtMs: integer(row, 'created_at_ms'),
-    createdBy: text(row, 'created_by'),
+    createdBy: {
+      principalId: text(row, 'created_by'),
+      tokenId: textOrNull(row, 'maker_token_id'),
+      kind: text(row, 'maker_kind') as KeyMaker['kind'], // written by createAccessKey
+      name: text(row, 'maker_name'),
+    },
     expiresAtMs: integerOrNull(row, 'expires_at_ms'),
     lastUsedAtMs: integerOrNull(row, 'last_used_at_ms'),
   };

@@ -49,6 +49,7 @@ import {
   deleteAccessKey,
   findAccessKey,
   findPresignKey,
+  forgetPresignKeys,
   listAccessKeys,
   touchAccessKeys,
 } from './key-programs.ts';
@@ -104,6 +105,7 @@ export const commandPrograms: CommandPrograms = {
   createAccessKey,
   createPresignKey,
   deleteAccessKey,
+  forgetPresignKeys,
   touchAccessKeys,
   forgetTrash,
   forgetManifestParts,

@@ -3,9 +3,10 @@ import { parseAcl } from '../../domain/access/access-control-list.ts';
 import { bucketAccessOf, type BucketAccess } from '../../domain/access/bucket-access.ts';
 import { isAllowed, isDenied, type AccessQuestion } from '../../domain/access/decide.ts';
 import { withObjectTags } from '../../domain/access/public-read.ts';
-import { mayDo, type Caller, type NeededPermission } from '../../domain/caller.ts';
+import { mayDo, type Caller } from '../../domain/caller.ts';
 import type { StoreServices } from '../../domain/services.ts';
 import { storeErrors } from '../../errors.ts';
+import type { StoreAction } from '../../ports/maker-rights.ts';
 import type { FoundObject } from '../../ports/metadata-store.ts';
 import type { BucketRecord, ObjectVersion } from '../../ports/records.ts';
 import type { S3Request } from '../s3-request.ts';
@@ -16,7 +17,7 @@ import { conditionsOf, type Circumstances } from './request-conditions.ts';
 export interface RequestAccess {
   readonly rules: BucketAccess;
   readonly action: OperationAction;
-  readonly needs: NeededPermission;
+  readonly needs: StoreAction;
   readonly circumstances: Circumstances;
   /** The object that the answer hung on, so that the handler need not read it again. */
   readonly loaded: FoundObject | null;
@@ -28,7 +29,7 @@ export interface Asking {
   caller: Caller;
   bucket: BucketRecord;
   action: OperationAction;
-  needs: NeededPermission;
+  needs: StoreAction;
   /** Default: as the request says. */
   authType?: Circumstances['authType'];
 }
@@ -86,7 +87,7 @@ export function mayDoTo(access: RequestAccess, name: NameInBucket): boolean {
 }
 
 /** Whether the caller may also do something that an operation does only when asked, such as `s3:BypassGovernanceRetention`. */
-export function mayAlso(access: RequestAccess, action: string, needs: NeededPermission, name: NameInBucket): boolean {
+export function mayAlso(access: RequestAccess, action: string, needs: StoreAction, name: NameInBucket): boolean {
   const rule: OperationAction = { action, on: 'key' };
   return isAllowed(questionAbout({ ...access, action: rule, needs }, questionName(name)));
 }
@@ -101,7 +102,7 @@ function mayList(access: RequestAccess, key: string): boolean {
   const conditions = conditionsOf(circumstances);
   return isAllowed({
     ...question,
-    needs: 'read',
+    needs: 'object:list',
     action: 's3:ListBucket',
     acl: { on: 'bucket', permission: 'READ' },
     conditions: (name) => (name === 's3:prefix' ? [key] : conditions(name)),

@@ -24,11 +24,11 @@ export async function findCopySource(
   const { services, caller, request } = context;
   const bucket = await services.buckets.get(bucketName);
   if (!isExpectedOwner(request.headers.get('x-amz-source-expected-bucket-owner'), bucket)) throw denied(bucket);
-  if (!mayDo(caller, 'read', bucket.name)) throw denied(bucket);
+  if (!mayDo(caller, 'object:read', bucket.name)) throw denied(bucket);
   const access: RequestAccess = {
     rules: bucketAccessOf(bucket, await services.configurations.of(bucket)),
     action: operationActions.GetObject,
-    needs: 'read',
+    needs: 'object:read',
     circumstances: { ...accessOf(context).circumstances, bucket },
     loaded: null,
   };

@@ -1,6 +1,6 @@
-import { isPrivate, isPublicAcl, privateAcl } from '../../domain/access/access-control-list.ts';
+import { isPrivate, isPublicAcl, privateAcl, sharesWithOthers } from '../../domain/access/access-control-list.ts';
 import type { BucketAccess } from '../../domain/access/bucket-access.ts';
-import type { Caller } from '../../domain/caller.ts';
+import { mayDo, type Caller } from '../../domain/caller.ts';
 import { storeErrors } from '../../errors.ts';
 import type { OwnerDirectory } from '../../ports/owner-directory.ts';
 import type { BucketRecord } from '../../ports/records.ts';
@@ -34,7 +34,8 @@ export function aclOfNewObject(context: S3Context): Promise<NewObjectAcl> {
 
 /**
  * Throws `AccessControlListNotSupported` where the bucket's owner owns everything, `AccessDenied` for public ACLs that the
- * bucket blocks, and what is wrong with the headers themselves. What nobody signed belongs to the bucket's owner.
+ * bucket blocks and for a key that may not configure it, and what is wrong with the headers themselves. Unsigned objects
+ * belong to the bucket's owner, and may say whom they let in: the bucket was opened to the public with everything in it.
  */
 export async function readNewObjectAcl({ header, rules, bucket, caller, owners }: NewObject): Promise<NewObjectAcl> {
   const requested = readAclHeaders(header);
@@ -48,6 +49,12 @@ export async function readNewObjectAcl({ header, rules, bucket, caller, owners }
   const owner = rules.ownership === 'BucketOwnerPreferred' && gives ? bucketOwner : writer;
   if (requested === null && owner === bucketOwner) return {};
   const acl = requested === null ? privateAcl(owner) : await resolveAcl(requested, owner, bucketOwner, owners);
+  const isSigned = caller.accessKeyId !== null;
+  if (isSigned && sharesWithOthers(acl, bucketOwner) && !mayDo(caller, 'bucket:update', bucket.name)) {
+    throw storeErrors.AccessDenied({
+      details: { reason: 'An ACL that lets others in needs a key with admin permission' },
+    });
+  }
   if (rules.block.blockPublicAcls && isPublicAcl(acl)) {
     throw storeErrors.AccessDenied({
       details: { reason: 'Public ACLs are blocked by the public access block of the bucket' },

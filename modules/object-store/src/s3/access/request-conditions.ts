@@ -5,7 +5,7 @@ import type { BucketRecord } from '../../ports/records.ts';
 import type { S3Request } from '../s3-request.ts';
 
 export interface Circumstances {
-  request: Pick<S3Request, 'query' | 'incoming'>;
+  request: Pick<S3Request, 'query' | 'remoteAddress' | 'isSecure'>;
   /** Of the request, or the fields of a form that stand for them. */
   header: (name: string) => string | undefined;
   /** Whether a header whose name is such was sent. */
@@ -43,8 +43,8 @@ const QUERY_KEYS: Readonly<Record<string, string>> = {
 };
 
 const VALUES: Readonly<Record<string, (circumstances: Circumstances) => string | undefined>> = {
-  'aws:sourceip': ({ request }) => request.incoming.socket.remoteAddress,
-  'aws:securetransport': ({ request }) => String(isEncrypted(request)),
+  'aws:sourceip': ({ request }) => request.remoteAddress,
+  'aws:securetransport': ({ request }) => String(request.isSecure),
   'aws:useragent': ({ header }) => header('user-agent'),
   'aws:referer': ({ header }) => header('referer'),
   'aws:currenttime': ({ nowMs }) => new Date(nowMs).toISOString(),
@@ -67,10 +67,6 @@ const VALUES: Readonly<Record<string, (circumstances: Circumstances) => string |
 
 function listOf(value: string | undefined): readonly string[] | undefined {
   return value === undefined ? undefined : [value];
-}
-
-function isEncrypted({ incoming }: Pick<S3Request, 'incoming'>): boolean {
-  return 'encrypted' in incoming.socket && incoming.socket.encrypted === true;
 }
 
 /** `bucket/key`, decoded, as policies write it. */

@@ -45,6 +45,21 @@ export function hasAclHeaders(header: (name: string) => string | undefined): boo
   return ['x-amz-acl', ...GRANT_HEADERS.map(([name]) => name)].some((name) => header(name) !== undefined);
 }
 
+/** Canned ACLs that give nothing to anyone but the owners of the object and of the bucket that holds it. */
+const SHARES_NOTHING: ReadonlySet<string> = new Set<CannedAcl>([
+  'private',
+  'aws-exec-read',
+  'bucket-owner-read',
+  'bucket-owner-full-control',
+]);
+
+/** Whether headers ask to let others in, as far as their names say. */
+export function asksToShare(header: (name: string) => string | undefined): boolean {
+  const canned = header('x-amz-acl');
+  if (canned !== undefined) return !SHARES_NOTHING.has(canned);
+  return GRANT_HEADERS.some(([name]) => header(name) !== undefined);
+}
+
 /** `x-amz-acl` or `x-amz-grant-…`; null when the request has neither. */
 export function readAclHeaders(header: (name: string) => string | undefined): RequestedAcl | null {
   const canned = header('x-amz-acl');

@@ -1,5 +1,5 @@
 import { isAppError } from '@svc/errors';
-import { workspaceOf } from '../../domain/caller.ts';
+import { mayDo, workspaceOf } from '../../domain/caller.ts';
 import { assertBucketName } from '../../domain/bucket-name.ts';
 import { MAX_BUCKET_TAGS, type Tags } from '../../domain/tags.ts';
 import { storeErrors } from '../../errors.ts';
@@ -63,7 +63,14 @@ export const createBucket: S3Handler = async (context) => {
     workspaceOf(caller),
     services.parts,
   );
-  const bucket = await createOrRefuse(context, name, access);
+  const objectLock = request.headers.get('x-amz-bucket-object-lock-enabled')?.toLowerCase() === 'true';
+  const configures = access.length > 0 || tags !== null || objectLock;
+  if (configures && !mayDo(caller, 'bucket:update', name)) {
+    throw storeErrors.AccessDenied({
+      details: { reason: 'A bucket with an ACL, ownership, object lock or tags needs a key with admin permission' },
+    });
+  }
+  const bucket = await createOrRefuse(context, { name, access, objectLock });
   if (bucket !== null) {
     for (const [kind, document] of access) await services.configurations.put(bucket, kind, document);
     if (tags !== null) await services.configurations.put(bucket, 'tagging', JSON.stringify(tags));
@@ -103,11 +110,9 @@ function assertLocation(root: XmlElement, regions: readonly string[]): void {
  * again for what is theirs is told that it is there (API reference, CreateBucket, BucketAlreadyOwnedByYou).
  */
 async function createOrRefuse(
-  { request, caller, services, seed }: S3Context,
-  name: string,
-  access: NewBucketAccess,
+  { caller, services, seed }: S3Context,
+  { name, access, objectLock }: { name: string; access: NewBucketAccess; objectLock: boolean },
 ): Promise<BucketRecord | null> {
-  const objectLock = request.headers.get('x-amz-bucket-object-lock-enabled')?.toLowerCase() === 'true';
   try {
     return await services.buckets.create({ name, workspaceUuid: workspaceOf(caller), objectLock });
   } catch (error) {

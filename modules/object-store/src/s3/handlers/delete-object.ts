@@ -5,10 +5,10 @@ import { storeErrors } from '../../errors.ts';
 import type { DeletedObject } from '../../ports/metadata-store.ts';
 import { mayDoTo } from '../access/authorize.ts';
 import { receiveDocument } from '../body/receive-document.ts';
-import { mayBypassGovernance } from '../object-lock-headers.ts';
+import { asksForBypass, mayBypassGovernance } from '../object-lock-headers.ts';
 import { deleteConditionsOf, readDeleteConditions } from '../request-conditions.ts';
 import { respondEmpty, respondXml } from '../respond.ts';
-import { accessOf, bucketOf, keyOf, originOf, type S3Handler } from '../s3-context.ts';
+import { accessOf, bucketOf, keyOf, originOf, type S3Context, type S3Handler } from '../s3-context.ts';
 import { children, childText, parseXml } from '../xml-reader.ts';
 import type { XmlNode } from '../xml-writer.ts';
 
@@ -73,11 +73,39 @@ export const deleteObjects: S3Handler = async (context) => {
     });
     outcomes.push(...(await Promise.all(batch)));
   }
+  await auditVersions(context, named, outcomes);
   respondXml(context.response, 'DeleteResult', {
     Deleted: outcomes.flatMap((outcome) => ('Deleted' in outcome ? [outcome['Deleted'] as XmlNode] : [])),
     Error: outcomes.flatMap((outcome) => ('Error' in outcome ? [outcome['Error'] as XmlNode] : [])),
   });
 };
+
+/** How many names of versions one line of the audit log holds. */
+const AUDITED_NAMES = 20;
+
+/** One line for a list that removes versions for good, or asks to overrule their retention. */
+async function auditVersions(
+  { request, caller, oversight }: S3Context,
+  named: readonly NamedObject[],
+  outcomes: readonly XmlNode[],
+): Promise<void> {
+  const bypass = asksForBypass(request.headers);
+  const versions = named.filter(({ versionId }) => versionId !== undefined);
+  if (versions.length === 0 && !bypass) return;
+  const refused = outcomes.filter((outcome) => 'Error' in outcome).length;
+  const details = {
+    operation: 'DeleteObjects',
+    objects: named.length,
+    refused,
+    versions: versions.length,
+    first_versions: versions
+      .slice(0, AUDITED_NAMES)
+      .map(({ key, versionId }) => ({ key: key.slice(0, 100), versionId })),
+    bypass_governance: bypass,
+  };
+  const change = { action: 'object:delete', resource: `bucket/${request.bucketName ?? ''}`, details } as const;
+  await oversight.audit.record(change, caller, request, refused === named.length ? 403 : 200);
+}
 
 function toDeleted(name: Omit<NamedObject, 'conditions'>, deleted: DeletedObject): XmlNode {
   const marker = deleted.deleteMarker ? { DeleteMarker: true, DeleteMarkerVersionId: deleted.versionId } : {};

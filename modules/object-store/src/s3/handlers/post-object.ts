@@ -14,13 +14,16 @@ import { bucketOf, type S3Context, type S3Handler } from '../s3-context.ts';
 import { parseTagging } from '../tagging-document.ts';
 import { xmlDocument } from '../xml-writer.ts';
 import { storeObject } from './put-object.ts';
+import { audited } from '../audited.ts';
+import { auditedChange } from '../s3-audit.ts';
+import { watchKey } from '../watch-key.ts';
 
 /** Of what a form has after its file. */
 const EPILOGUE_BYTES = 64 * 1024;
 
 /** Everything that can be refused is, before a byte of the file is stored: who signed, what was allowed, what is asked. */
 export const postObject: S3Handler = async (context) => {
-  const { request, services } = context;
+  const { request, response, services, oversight } = context;
   const bodyBytes = readLength(request.headers.get('content-length'));
   const boundary = boundaryOf(request.headers.get('content-type'));
   request.wantBody();
@@ -34,9 +37,10 @@ export const postObject: S3Handler = async (context) => {
   const facts = new Map([...fields, ['bucket', request.bucketName ?? '']]);
   if (policy !== null) assertFormAllowed(policy, facts, parts.now());
   const bucket = bucketOf(context);
-  const caller = signer === null ? ANONYMOUS : callerOf(signer.key);
+  const caller = signer === null ? ANONYMOUS : callerOf(signer);
+  if (signer !== null) await oversight.audit.noteFirstUse(signer.key, caller, request);
   const named = toPutRequest(request, fields, 0);
-  const asking = { services, caller, bucket, action: operationActions.PutObject, needs: 'write' } as const;
+  const asking = { services, caller, bucket, action: operationActions.PutObject, needs: 'object:write' } as const;
   const authType = signer === null ? null : 'POST';
   const access = await authorize({ ...asking, request: named, authType });
   const tags = readTags(fields.get('tagging'));
@@ -49,9 +53,17 @@ export const postObject: S3Handler = async (context) => {
     access,
     body: file.pump,
   };
-  const { etag, headers } = await storeObject(put, tags === null ? {} : { tags }, 'ObjectCreated:Post');
-  await form.drain(EPILOGUE_BYTES);
-  answer(put, fields, etag, { ...headers, etag: `"${etag}"` });
+  const { rights } = oversight;
+  const endWatch = watchKey({ request, response, caller, needs: asking.needs }, { rights, credentials });
+  try {
+    await audited(auditedChange('PutObject', asking.needs, put.request), put, async () => {
+      const { etag, headers } = await storeObject(put, tags === null ? {} : { tags }, 'ObjectCreated:Post');
+      await form.drain(EPILOGUE_BYTES);
+      answer(put, fields, etag, { ...headers, etag: `"${etag}"` });
+    });
+  } finally {
+    endWatch();
+  }
 };
 
 function answer(

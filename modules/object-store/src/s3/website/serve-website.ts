@@ -20,11 +20,13 @@ import { answerObject } from '../handlers/get-object.ts';
 import { RequestQuery } from '../query.ts';
 import { RequestHeaders } from '../request-headers.ts';
 import type { S3Request } from '../s3-request.ts';
+import type { S3Oversight } from '../s3-context.ts';
 
 export interface WebsiteRequest {
   request: S3Request;
   response: ServerResponse;
   services: StoreServices;
+  oversight: S3Oversight;
   bucket: BucketRecord;
   document: WebsiteDocument;
 }
@@ -88,6 +90,7 @@ async function answer(site: WebsiteRequest, found: FoundObject, as: { status?: n
       request: named,
       response,
       services,
+      oversight: site.oversight,
       bucket,
       caller: ANONYMOUS,
       payload: anonymousPayload(named),
@@ -110,7 +113,7 @@ async function findPublic(site: WebsiteRequest, key: string): Promise<FoundObjec
 }
 
 function anonymously({ services, bucket }: WebsiteRequest) {
-  return { services, bucket, caller: ANONYMOUS, action: operationActions.GetObject, needs: 'read' } as const;
+  return { services, bucket, caller: ANONYMOUS, action: operationActions.GetObject, needs: 'object:read' } as const;
 }
 
 function redirectBy(site: WebsiteRequest, rule: RoutingRule, asked: string): void {
@@ -118,7 +121,7 @@ function redirectBy(site: WebsiteRequest, rule: RoutingRule, asked: string): voi
 }
 
 function addressOf({ request }: WebsiteRequest, target: Partial<WebsiteTarget>, key: string): string {
-  const own = 'encrypted' in request.incoming.socket ? 'https' : 'http';
+  const own = request.isSecure ? 'https' : 'http';
   const host = target.hostName ?? request.headers.get('host') ?? '';
   return `${target.protocol ?? own}://${host}/${encoded(key)}`;
 }

@@ -36,8 +36,8 @@ export function CreateKeyDialog({ open, ...form }: CreateKeyDialogProps) {
 
 const ROLES = [
   { value: 'read', label: 'Read', description: 'List and download.' },
-  { value: 'write', label: 'Read and write', description: 'Also upload, delete and configure.' },
-  { value: 'admin', label: 'Everything', description: 'Also delete buckets. Only for all buckets.' },
+  { value: 'write', label: 'Read and write', description: 'Also upload and delete objects.' },
+  { value: 'admin', label: 'Everything', description: 'Also configure and delete buckets. Only for all buckets.' },
 ] as const;
 
 type Role = (typeof ROLES)[number]['value'];

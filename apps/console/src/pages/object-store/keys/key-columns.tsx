@@ -1,9 +1,16 @@
 import type { AccessKey } from '@svc/sdk';
-import { Badge } from '../../../ui/badge.tsx';
+import { Badge, Status, type Tone } from '../../../ui/badge.tsx';
 import { Button } from '../../../ui/button.tsx';
 import type { Column } from '../../../ui/table.tsx';
 import { RelativeTime } from '../../../ui/time.tsx';
 import styles from '../buckets/buckets.module.css';
+
+const TONES: Readonly<Record<AccessKey['status'], Tone>> = {
+  active: 'ok',
+  limited: 'warn',
+  suspended: 'danger',
+  expired: 'neutral',
+};
 
 export function keyColumns(onRevoke: (key: AccessKey) => void): Column<AccessKey>[] {
   return [
@@ -21,6 +28,23 @@ export function keyColumns(onRevoke: (key: AccessKey) => void): Column<AccessKey
       header: 'May',
       width: '8.5rem',
       cell: ({ permissions }) => permissions.map((permission) => <Badge key={permission}>{permission}</Badge>),
+    },
+    {
+      id: 'status',
+      header: 'Status',
+      width: '7rem',
+      cell: ({ status, status_reason: reason }) => (
+        <span title={reason ?? undefined}>
+          <Status tone={TONES[status]}>{status}</Status>
+        </span>
+      ),
+    },
+    {
+      id: 'creator',
+      header: 'Created by',
+      width: '10rem',
+      wideOnly: true,
+      cell: ({ created_by_name: name, created_by: id }) => (name === '' ? <code className="muted">{id}</code> : name),
     },
     {
       id: 'buckets',

@@ -1,0 +1,135 @@
+import { RateLimiter, type Action, type AuditLog, type Principal } from '@svc/http';
+import type { Logger, Metrics } from '@svc/telemetry';
+import type { Caller } from '../domain/caller.ts';
+import type { MetadataStore } from '../ports/metadata-store.ts';
+import type { StoreAction } from '../ports/maker-rights.ts';
+import type { AccessKeyRecord } from '../ports/records.ts';
+import { asksToShare } from './access/requested-acl.ts';
+import type { OperationName } from './operation-names.ts';
+import { asksForBypass } from './object-lock-headers.ts';
+import type { S3Request } from './s3-request.ts';
+
+/** What the audit log says that a request did, or was refused to do. */
+export interface AuditedChange {
+  action: Action;
+  resource: string;
+  details: Record<string, unknown>;
+}
+
+export interface S3AuditOptions {
+  audit: AuditLog;
+  metadata: Pick<MetadataStore, 'touchAccessKeys'>;
+  log: Logger;
+  metrics: Metrics;
+  now: () => number;
+}
+
+/** How many refusals one key may write. Successes need the right to change something, and are all written. */
+const REFUSALS = { perMinute: 10, burst: 30 };
+const MAX_REMEMBERED_KEYS = 10_000;
+
+/**
+ * Writes what keys change through the S3 plane into the audit log. Requests without a valid signature have no line there:
+ * they changed nothing, and must not be able to fill the log.
+ */
+export class S3Audit {
+  readonly #options: S3AuditOptions;
+  readonly #refusals: RateLimiter;
+  readonly #firstUses = new Map<string, Promise<void>>();
+  readonly #suppressed;
+
+  constructor(options: S3AuditOptions) {
+    this.#options = options;
+    this.#refusals = new RateLimiter(REFUSALS, options.now, MAX_REMEMBERED_KEYS);
+    this.#suppressed = options.metrics.counter(
+      'svc_s3_audit_suppressed_total',
+      'Refused S3 requests that were left out of the audit log because their key had too many',
+    );
+  }
+
+  /** Never throws: the change is made, and to answer that it failed would be untrue. */
+  async record(change: AuditedChange, caller: Caller, request: S3Request, status: number): Promise<void> {
+    const { accessKeyId, workspaceUuid } = caller;
+    const principal = principalBehind(caller);
+    if (principal === null || accessKeyId === null) return;
+    if (status >= 400 && !this.#refusals.take(accessKeyId).allowed) {
+      this.#suppressed.inc();
+      return;
+    }
+    try {
+      await this.#options.audit.record({
+        ...change,
+        principal,
+        workspaceUuid,
+        outcome: status < 400 ? 'success' : status < 500 ? 'refused' : 'failed',
+        status,
+        remoteAddress: request.remoteAddress,
+        requestId: request.requestId,
+      });
+    } catch (error) {
+      this.#options.log.error({ err: error, action: change.action }, 'the audit entry could not be written');
+    }
+  }
+
+  /** Before the first answer to a key. Replicas that see the first request at once may each write it. */
+  async noteFirstUse(key: AccessKeyRecord, caller: Caller, request: S3Request): Promise<void> {
+    const { accessKeyId, lastUsedAtMs } = key;
+    if (lastUsedAtMs !== null) return;
+    const known = this.#firstUses.get(accessKeyId);
+    if (known !== undefined) return await known;
+    const noted = this.#writeFirstUse(accessKeyId, caller, request);
+    this.#firstUses.set(accessKeyId, noted);
+    const oldest = this.#firstUses.size > MAX_REMEMBERED_KEYS ? this.#firstUses.keys().next() : null;
+    if (oldest !== null && oldest.done !== true) this.#firstUses.delete(oldest.value);
+    await noted;
+  }
+
+  async #writeFirstUse(accessKeyId: string, caller: Caller, request: S3Request): Promise<void> {
+    const { metadata, now, log } = this.#options;
+    await this.record({ action: 'key:use', resource: `key/${accessKeyId}`, details: {} }, caller, request, 200);
+    try {
+      await metadata.touchAccessKeys({ usedAtMs: { [accessKeyId]: now() } });
+    } catch (error) {
+      log.error({ err: error }, 'the first use of an access key could not be kept');
+    }
+  }
+}
+
+function principalBehind({ maker, accessKeyId }: Caller): Principal | null {
+  if (maker === null) return null;
+  const { kind, principalId: id, name } = maker;
+  return {
+    kind,
+    id,
+    name: name === '' ? id : name,
+    credential: 'access_key',
+    credentialId: accessKeyId,
+    expiresAt: null,
+  };
+}
+
+const AUDITED: ReadonlySet<StoreAction> = new Set(['bucket:create', 'bucket:update', 'bucket:delete']);
+
+/**
+ * The line of a request that its method, URL and headers make one; null for ordinary reads and writes. Whether a form
+ * shares its object, and which versions a list deletes, is in the body: those handlers write their line themselves.
+ */
+export function auditedChange(
+  operation: OperationName,
+  needs: StoreAction,
+  { bucketName, key, headers, query }: S3Request,
+): AuditedChange | null {
+  const resource = key === null ? `bucket/${bucketName ?? ''}` : `object/${bucketName ?? ''}/${key}`;
+  if (AUDITED.has(needs)) return { action: needs, resource, details: { operation } };
+  if (operation === 'PostObject' || operation === 'DeleteObjects') return null;
+  const bypass = asksForBypass(headers);
+  const versionId = query.get('versionId');
+  if (operation === 'DeleteObject' && (bypass || versionId !== undefined)) {
+    return { action: needs, resource, details: { operation, version_id: versionId, bypass_governance: bypass } };
+  }
+  if (operation === 'PutObjectRetention' && bypass) {
+    return { action: needs, resource, details: { operation, version_id: versionId, bypass_governance: true } };
+  }
+  const shares = needs === 'object:write' && asksToShare((name) => headers.get(name));
+  return shares ? { action: 'bucket:update', resource, details: { operation } } : null;
+}

@@ -1,0 +1,31 @@
+import type { ServerResponse } from 'node:http';
+import type { HeldRights } from '@svc/http';
+import type { Caller } from '../domain/caller.ts';
+import type { CredentialCache } from '../domain/credential-cache.ts';
+import type { StoreAction } from '../ports/maker-rights.ts';
+import type { S3Request } from './s3-request.ts';
+
+export interface WatchedRequest {
+  request: S3Request;
+  response: ServerResponse;
+  caller: Caller;
+  needs: StoreAction;
+}
+
+/**
+ * Cuts a request that is still running when its key is revoked or its maker loses the right: a long upload is not stored,
+ * a long download ends. The returned function ends the watch.
+ */
+export function watchKey(
+  { request, response, caller, needs }: WatchedRequest,
+  { rights, credentials }: { rights: HeldRights; credentials: CredentialCache },
+): () => void {
+  if (caller.accessKeyId === null) return () => undefined;
+  return rights.hold({
+    check: () => credentials.assertStillValid(caller, needs, request.bucketName),
+    taken: () => {
+      request.incoming.destroy();
+      response.destroy();
+    },
+  });
+}
