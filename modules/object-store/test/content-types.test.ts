@@ -5,7 +5,13 @@ import { testConfig, type TestKey } from '../src/testing/running-store.ts';
 
 const BUCKET = 'types';
 const BOUNDARY = 'a-boundary-of-this-test';
-const INVALID = ['image/png, text/html', 'image/png text/html', 'html', 'text/html; x', 'text/plain; charset=a; charset=b'];
+const INVALID = [
+  'image/png, text/html',
+  'image/png text/html',
+  'html',
+  'text/html; x',
+  'text/plain; charset=a; charset=b',
+];
 /** One that no list knows, spelled as few would. */
 const VALID = 'Text/X-Own; Charset="utf-8"';
 const SANDBOX = "sandbox; default-src 'none'";

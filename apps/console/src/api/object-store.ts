@@ -205,10 +205,10 @@ export function downloadPath(
   return `${base}/objects/download?${query.toString()}`;
 }
 
-/** The address of a public object that people are given: a domain of the bucket where it has one. */
+/** The address of a public object that people are given: a domain of the bucket, else the origin of public objects. */
 export function publicUrlOf(urls: BucketUrls, key: string): string {
   const [domain] = urls.custom_domains;
   const path = key.split('/').map(encodeURIComponent).join('/');
   if (domain !== undefined) return `https://${domain.replace(/^https?:\/\/|\/$/g, '')}/${path}`;
-  return urls.management_public.replace('{key}', path);
+  return (urls.public_objects ?? urls.management_public).replace('{key}', path);
 }

@@ -45,8 +45,7 @@ export function registerPublicRoutes(app: HttpApp, { services, publicOrigin }: M
 }
 
 async function redirect(reply: FastifyReply, location: string): Promise<void> {
-  const headers = { location, 'cache-control': 'no-store', 'content-security-policy': SANDBOX };
-  await reply.status(307).headers(headers).send(null);
+  await reply.headers({ 'cache-control': 'no-store', 'content-security-policy': SANDBOX }).redirect(location, 307);
 }
 
 /** From the raw URL: the router joins what it should not, such as a slash that was encoded. */

@@ -165,7 +165,10 @@ export class ObjectsClient {
     await this.#store.call('POST /buckets/{name}/folders', { ...this.#named, body, ...options });
   }
 
-  /** Readable without credentials when the object or its bucket is public. */
+  /**
+   * Readable without credentials when the object or its bucket is public. Redirects where the operator gave public objects an
+   * origin of their own.
+   */
   publicUrl(key: string): string {
     const path = key.split('/').map(encodeURIComponent).join('/');
     const base = `${this.#store.transport.baseUrl}/api/v1/public/object-store/t/${encodeURIComponent(this.#tenant)}`;

@@ -21,7 +21,7 @@ describe('the headers of an answer with an object’s bytes', () => {
       const headers = headersFor(type, reader);
       expect(headers).toMatchObject({ 'content-type': type, 'x-content-type-options': 'nosniff' });
       expect(headers['content-disposition']).toMatch(/^inline; filename="/);
-      expect(headers['content-security-policy']).toMatch(/^sandbox; default-src 'none'/);
+      expect(headers['content-security-policy']).toMatch(/^sandbox( allow-same-origin)?; default-src 'none'/);
     }
   });
 

@@ -32,12 +32,15 @@ const INLINE_TYPES: ReadonlyMap<string, Display> = new Map([
 /** A document of an object has an origin that is nobody's, runs nothing and loads nothing. */
 export const SANDBOX = "sandbox; default-src 'none'";
 
-/** A browser's viewer of media is a page that loads the address once more; nothing else is loaded by any of them. */
+/**
+ * A browser's viewer is a page with styles of its own. That of media loads the address once more, as its own origin: from
+ * nowhere it would be a foreign one without the cookie. Without `allow-scripts` that origin is of no use to anything.
+ */
 const POLICIES: Readonly<Record<Display, string>> = {
-  image: `${SANDBOX}; img-src 'self'`,
+  image: `${SANDBOX}; img-src 'self'; style-src 'unsafe-inline'`,
   text: SANDBOX,
   document: SANDBOX,
-  media: `${SANDBOX}; media-src 'self'`,
+  media: "sandbox allow-same-origin; default-src 'none'; media-src 'self'; style-src 'unsafe-inline'",
 };
 
 /**

@@ -79,20 +79,18 @@ function registerPut(app: HttpApp, management: ManagementParts): void {
         const origin = originOf(request);
         const stored = await objects.put({ bucket, key, ...written, attributes, conditions, origin });
         const { contentType } = attributes;
-        return await reply
-          .status(201)
-          .send(
-            envelope(
-              'Object stored',
-              toStoredView({
-                bucket,
-                key,
-                contentType,
-                stored,
-                url: publicUrl(management, request, bucket, encodeKey(key)),
-              }),
-            ),
-          );
+        return await reply.status(201).send(
+          envelope(
+            'Object stored',
+            toStoredView({
+              bucket,
+              key,
+              contentType,
+              stored,
+              url: publicUrl(management, request, bucket, encodeKey(key)),
+            }),
+          ),
+        );
       } finally {
         leave();
       }
