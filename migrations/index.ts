@@ -29,6 +29,8 @@ import { clusterWarnings } from './0070-cluster-warnings.ts';
 import { ticketCallers } from './0071-ticket-callers.ts';
 import { twoAgents } from './0073-two-agents.ts';
 import { clusterIndexes } from './0074-cluster-indexes.ts';
+import { previewRights } from './0087-preview-rights.ts';
+import { tunnelLinkRights } from './0088-tunnel-link-rights.ts';
 
 /** Every migration, imported by name so that a bundle carries them all. Each file exports one `Migration`. */
 export const migrations: readonly Migration[] = [
@@ -62,4 +64,6 @@ export const migrations: readonly Migration[] = [
   ticketCallers,
   twoAgents,
   clusterIndexes,
+  previewRights,
+  tunnelLinkRights,
 ];
