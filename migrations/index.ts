@@ -30,6 +30,8 @@ import { ticketCallers } from './0071-ticket-callers.ts';
 import { twoAgents } from './0073-two-agents.ts';
 import { clusterIndexes } from './0074-cluster-indexes.ts';
 import { accessKeyMakers } from './0077-access-key-makers.ts';
+import { previewRights } from './0087-preview-rights.ts';
+import { tunnelLinkRights } from './0088-tunnel-link-rights.ts';
 
 /** Every migration, imported by name so that a bundle carries them all. Each file exports one `Migration`. */
 export const migrations: readonly Migration[] = [
@@ -64,4 +66,6 @@ export const migrations: readonly Migration[] = [
   twoAgents,
   clusterIndexes,
   accessKeyMakers,
+  previewRights,
+  tunnelLinkRights,
 ];

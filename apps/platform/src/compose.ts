@@ -1,7 +1,9 @@
 import type { AccountsModule } from '@svc/accounts';
 import { createAccountsModule } from '@svc/accounts';
 import {
+  createHeldRights,
   createHttpApp,
+  observeHeldRights,
   registerHealthRoutes,
   renderEnvelopeError,
   renderNestedError,
@@ -23,6 +25,8 @@ import { VERSION } from './version.ts';
 export interface ComposeOptions {
   config: PlatformConfig;
   log: Logger;
+  /** Sees the app before its routes are registered. */
+  prepareApp?: (app: HttpApp) => void;
 }
 
 /** Every object of the platform, made and wired, with no listener open and no work begun. */
@@ -73,9 +77,14 @@ async function composeInto(options: ComposeOptions, lifecycle: Lifecycle): Promi
   lifecycle.own('accounts', () => accounts.close());
   const { access, audit } = accounts;
   const { trusted_proxies: trustedProxies } = config;
-  const app = await createHttpApp({ log, metrics, access, audit, version: VERSION, trustedProxies, errorFamilies });
+  const rights = createHeldRights(log);
+  lifecycle.own('held rights', async () => rights.stop());
+  observeHeldRights(metrics, rights);
+  const shared = { log, metrics, access, audit, rights };
+  const app = await createHttpApp({ ...shared, version: VERSION, trustedProxies, errorFamilies });
   lifecycle.own('routes', () => app.close());
-  const upgrades = new UpgradeRouter(log);
+  options.prepareApp?.(app);
+  const upgrades = new UpgradeRouter(log, rights);
 
   const services = await createServices({
     ...options,
@@ -84,6 +93,7 @@ async function composeInto(options: ComposeOptions, lifecycle: Lifecycle): Promi
     metrics,
     access,
     audit,
+    rights,
     directory: accounts.directory,
     endpoints,
     lifecycle,

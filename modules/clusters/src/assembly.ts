@@ -1,6 +1,6 @@
 import { CLOSE_CODES, PROTOCOL_LIMITS, PROTOCOL_TIMES } from '@svc/protocol';
 import type { Logger, Metrics } from '@svc/telemetry';
-import type { Access, AuditLog } from '@svc/http';
+import type { Access, AuditLog, HeldRights } from '@svc/http';
 import type { Kysely } from 'kysely';
 import { AgentConnections } from './channel/agent-connections.ts';
 import { AgentMessages } from './channel/agent-messages.ts';
@@ -45,6 +45,8 @@ export interface ClustersModuleDependencies {
   /** For what comes through tunnels, which no route guards. */
   access: Access;
   audit: AuditLog;
+  /** Ends what is open through tunnels with the right to it. */
+  rights: HeldRights;
   /** Where agents and users reach the platform. */
   endpoints: TunnelEndpoints;
 }

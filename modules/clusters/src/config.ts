@@ -26,7 +26,7 @@ export const clustersConfigSchema = Type.Object({
         default: 'localhost',
         pattern: '^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$',
         description:
-          'Services of a cluster are at tunnel-{cluster_id}.{domain}; browsers know *.localhost by themselves',
+          'Services of a cluster are at tunnel-{cluster_id}-{service}.{domain}; browsers know *.localhost by themselves',
       }),
       max_streams: Type.Integer({
         default: 256,

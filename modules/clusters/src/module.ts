@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { HeldRights, renderNestedError, useErrorRenderer, type HttpApp, type UpgradeRouter } from '@svc/http';
+import { renderNestedError, useErrorRenderer, type HttpApp, type UpgradeRouter } from '@svc/http';
 import {
   createCommandParts,
   createFoundation,
@@ -70,19 +70,14 @@ export async function createClustersModule(dependencies: ClustersModuleDependenc
   });
   const context = createRouteContext(foundation, parts, registry, delivery, stopping.signal);
   const { clusters, tunnelStore: store } = stores;
-  const rights = new HeldRights({
-    setTimer: (callback, delayMs) => clock.setTimer(callback, delayMs),
-    onError: (error) => onError(error, { part: 'held rights' }),
-  });
-  const tunnel = createTunnelParts({ dependencies, clusters, store, tunnels, rights, leaseMs: LEASE_MS, onError });
+  const tunnel = createTunnelParts({ dependencies, clusters, store, tunnels, leaseMs: LEASE_MS, onError });
   const { randomBytes, access, audit } = dependencies;
   const api = createKubernetesApi(foundation);
-  const shells = new ShellRoute({ access, audit, clusters, api, rights, clock, publicUrl: endpoints.publicUrl });
+  const shells = new ShellRoute({ access, audit, clusters, api, clock, publicUrl: endpoints.publicUrl });
   const links: LinkRouteOptions = { context, store, randomBytes, endpoints, domain: config.tunnel.domain };
 
   const close = async (): Promise<void> => {
     stopping.abort();
-    rights.stop();
     await shells.drain();
     const graceMs = config.drain_seconds * 1000;
     await Promise.all([tunnels.drain(graceMs), connections.drain(connections.count === 0 ? 0 : graceMs)]);

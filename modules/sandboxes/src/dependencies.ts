@@ -1,4 +1,4 @@
-import type { Access, AuditLog } from '@svc/http';
+import type { Access, AuditLog, HeldRights } from '@svc/http';
 import type { Database } from '@svc/sql';
 import type { Logger, Metrics } from '@svc/telemetry';
 import type { SandboxesConfig } from './config.ts';
@@ -11,6 +11,8 @@ export interface SandboxesDependencies {
   readonly database: Database<unknown>;
   readonly access: Access;
   readonly audit: AuditLog;
+  /** Ends what is open to previews with the right to it. */
+  readonly rights: HeldRights;
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly config: SandboxesConfig;

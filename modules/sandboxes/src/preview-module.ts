@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Access, HttpApp, UpgradeRouter } from '@svc/http';
+import type { Access, HeldRights, HttpApp, UpgradeRouter } from '@svc/http';
 import type { Metrics } from '@svc/telemetry';
 import type { Kysely } from 'kysely';
 import type { SandboxContext } from './domain/context.ts';
@@ -28,6 +28,7 @@ export interface PreviewPartOptions {
   readonly context: SandboxContext;
   readonly service: SandboxService;
   readonly access: Access;
+  readonly rights: HeldRights;
   /** Where the key of the signatures is kept. */
   readonly folder: string;
   readonly domain: string;
@@ -36,11 +37,12 @@ export interface PreviewPartOptions {
 
 /** Links to ports of sandboxes, and the way to them. */
 export function createPreviewPart(options: PreviewPartOptions): PreviewPart {
-  const { kysely, context, service, access, domain, publicUrl } = options;
+  const { kysely, context, service, access, rights, domain, publicUrl } = options;
   const { effects, live, log } = context;
   let key: Promise<KeyObject> | null = null;
   const open = new OpenPreviews(effects);
   const links = new PreviewLinks({
+    access,
     repository: createPreviewLinkRepository(kysely),
     key: () => (key ??= loadPreviewKey(options.folder, (size) => effects.randomBytes(size))),
     effects,
@@ -51,6 +53,7 @@ export function createPreviewPart(options: PreviewPartOptions): PreviewPart {
     links,
     open,
     access,
+    rights,
     reach: async (id) => {
       const { status } = await service.byId(id);
       const connection = status === 'running' ? live.connectionOf(id) : null;

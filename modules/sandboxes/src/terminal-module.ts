@@ -1,4 +1,3 @@
-import { HeldRights } from '@svc/http';
 import type { Metrics } from '@svc/telemetry';
 import type { SandboxesDependencies } from './dependencies.ts';
 import type { SandboxContext } from './domain/context.ts';
@@ -31,18 +30,13 @@ export function hubOf(
   });
   const limiter = perMinute(config.max_terminals_per_minute, effects);
   const allowedOrigins = config.allowed_origins;
-  const rights = new HeldRights({
-    setTimer: effects.setTimer,
-    onError: (err) => log.warn({ err }, 'rights to open terminals could not be asked for; they are asked for again'),
-  });
   return new TerminalHub({
-    admission: new TerminalAdmission({ access, audit, service, tickets, limiter, allowedOrigins }),
+    admission: new TerminalAdmission({ access, audit, service, tickets, limiter, now: effects.now, allowedOrigins }),
     service,
     live,
     recorder,
     effects,
     screens,
-    rights,
     maxTerminals: config.max_terminals,
   });
 }

@@ -7,6 +7,7 @@ import { setAnswerHeaders } from './answer-headers.ts';
 import { limitBodyTime } from './body-deadline.ts';
 import { answerError, useErrorRenderer } from './error-answers.ts';
 import { installGuard } from './guard.ts';
+import { createHeldRights, type HeldRights } from './held-rights.ts';
 import type { HttpApp } from './http-app.ts';
 import { registerOpenApi } from './openapi.ts';
 import { RouteRateLimits } from './rate-limit-routes.ts';
@@ -22,6 +23,8 @@ export interface HttpAppOptions {
   metrics: Metrics;
   access: Access;
   audit: AuditLog;
+  /** Ends requests whose right is gone; shared with the upgrades. Its own by default. */
+  rights?: HeldRights;
   version: string;
   /** Largest JSON body in bytes; routes that stream set their own. */
   bodyLimitBytes?: number;
@@ -68,7 +71,9 @@ export async function createHttpApp(options: HttpAppOptions): Promise<HttpApp> {
   answerUnknownRoutes(app, families);
   const limits = new RouteRateLimits(options.nowMs ?? Date.now);
   limits.beforeGuard(untyped);
-  installGuard(untyped, options.access, options.audit);
+  const rights = options.rights ?? createHeldRights(options.log);
+  if (options.rights === undefined) app.addHook('onClose', async () => rights.stop());
+  installGuard(untyped, { access: options.access, audit: options.audit, rights });
   limits.afterGuard(untyped);
   limitBodyTime(app, options.bodyTimeoutMs ?? 60_000);
   observeRequests(app, options.metrics);

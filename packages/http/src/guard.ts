@@ -1,6 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Access, Action, AuditLog, Grant, Principal } from './access.ts';
 import { httpErrors } from './errors.ts';
+import { createGrantedAccess, type GrantedAccess } from './granted-right.ts';
+import { HeldRequests } from './held-requests.ts';
+import type { HeldRights } from './held-rights.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -26,8 +29,16 @@ declare module 'fastify' {
 
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
+export interface GuardDeps {
+  access: Access;
+  audit: AuditLog;
+  rights: HeldRights;
+}
+
 /** Decides for every route at once, before its body is read; a route without a declared action does not start. */
-export function installGuard(app: FastifyInstance, access: Access, audit: AuditLog): void {
+export function installGuard(app: FastifyInstance, { access, audit, rights }: GuardDeps): void {
+  const held = new HeldRequests(access, rights);
+  held.install(app);
   app.decorateRequest('principal', null);
   app.decorateRequest('grant', null);
   app.decorateRequest('isAudited', false);
@@ -35,9 +46,10 @@ export function installGuard(app: FastifyInstance, access: Access, audit: AuditL
     if (route.config?.public === true || route.config?.action !== undefined) return;
     throw new Error(`route ${String(route.method)} ${route.url} declares neither an action nor public`);
   });
-  app.addHook('onRequest', async (request) => {
+  app.addHook('onRequest', async (request, reply) => {
     const { action, scope, public: isPublic } = request.routeOptions.config;
     if (isPublic === true || action === undefined) return;
+    held.show(request);
     request.principal = await access.authenticate({
       headers: request.headers,
       method: request.method,
@@ -45,9 +57,10 @@ export function installGuard(app: FastifyInstance, access: Access, audit: AuditL
     });
     if (scope === 'self') {
       await access.permit(request.principal, action);
-      return;
+    } else {
+      request.grant = await access.authorize({ principal: request.principal, action, ...workspaceOf(request) });
     }
-    request.grant = await access.authorize({ principal: request.principal, action, ...workspaceOf(request) });
+    held.hold(request, reply, action);
   });
   // Before the answer: a change that the caller knows of is in the log, whatever happens to the process after it.
   app.addHook('onSend', (request, reply) => recordAudit(audit, request, reply));
@@ -65,6 +78,14 @@ export function principalOf(request: FastifyRequest): Principal {
 export function grantOf(request: FastifyRequest): Grant {
   if (request.grant === null) throw httpErrors.FORBIDDEN();
   return request.grant;
+}
+
+/** What a guarded request was granted, for what outlives it: a ticket, a link. */
+export function grantedAccessOf(request: FastifyRequest): GrantedAccess {
+  const { shownAt, grant } = request;
+  const { action } = request.routeOptions.config;
+  if (shownAt === null || action === undefined) throw httpErrors.UNAUTHORIZED();
+  return createGrantedAccess(principalOf(request), shownAt, action, grant);
 }
 
 function workspaceOf(request: FastifyRequest): { workspaceUuid?: string; teamUuid?: string } {

@@ -1,102 +1,128 @@
 import { defineErrors } from '@svc/errors';
-import { fakeAccess, fakeClock } from '@svc/testing';
+import { fakeClock } from '@svc/testing';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { AuthorizeRequest, Principal } from './access.ts';
-import { assertStillGranted, HeldRights } from './held-rights.ts';
+import { HeldRights, type HeldRight } from './held-rights.ts';
 
 const refusals = defineErrors({ GONE: [403, 'gone'], BROKEN: [503, 'broken'] });
+const stands = (): Promise<void> => Promise.resolve();
+const gone = (): Promise<void> => Promise.reject(refusals.GONE());
 
 describe('held rights', () => {
   let clock: ReturnType<typeof fakeClock>;
   let errors: unknown[];
   let rights: HeldRights;
-  let told: string[];
+  let ended: string[];
   beforeEach(() => {
     clock = fakeClock();
     errors = [];
-    told = [];
+    ended = [];
     rights = new HeldRights({
+      nowMs: () => clock.nowMs(),
       setTimer: (callback, delayMs) => clock.setTimer(callback, delayMs),
       onError: (error) => errors.push(error),
     });
   });
 
-  function hold(name: string, check: () => Promise<void>): () => void {
-    return rights.hold({ check, taken: ({ code }) => told.push(`${name} ${code}`) });
+  function right(key: string, check: () => Promise<void>, exactKey = key): HeldRight {
+    return { key, exactKey, confirmedAtMs: clock.nowMs(), check };
   }
 
-  it('are asked for again, and whoever lost one is told once', async () => {
+  function hold(name: string, check: () => Promise<void>, shared: Partial<HeldRight> = {}): () => void {
+    return rights.hold({ ...right(name, check), ...shared }, ({ code }) => ended.push(`${name} ${code}`));
+  }
+
+  it('end within two seconds of their loss, once, and the others stay', async () => {
     let isGone = false;
-    hold('kept', () => Promise.resolve());
-    hold('taken', () => (isGone ? Promise.reject(refusals.GONE()) : Promise.resolve()));
+    hold('kept', stands);
+    hold('lost', () => (isGone ? gone() : stands()));
     await clock.advance(10_000);
-    expect(told).toEqual([]);
+    expect(ended).toEqual([]);
     isGone = true;
+    await clock.advance(1_500);
+    expect(ended).toEqual(['lost GONE']);
     await clock.advance(10_000);
-    expect(told).toEqual(['taken GONE']);
+    expect(ended).toEqual(['lost GONE']);
+    expect(rights).toMatchObject({ size: 1, ended: 1 });
   });
 
-  it('stay while nobody can be asked, and go when somebody can again', async () => {
+  it('are checked once for everything that shares them, however much that is', async () => {
+    let asked = 0;
+    const check = (): Promise<void> => {
+      asked += 1;
+      return Promise.resolve();
+    };
+    for (let index = 0; index < 10_000; index += 1) hold(`stream ${index}`, check, { key: 'one', exactKey: 'one' });
+    await clock.advance(10_000);
+    expect(asked).toBeLessThanOrEqual(10);
+    expect(rights.size).toBe(10_000);
+  });
+
+  it('are not asked for before they are a second old, so that short requests cost nothing', async () => {
+    let asked = 0;
+    for (let round = 0; round < 20; round += 1) {
+      const release = hold('short', async () => void (asked += 1));
+      await clock.advance(500);
+      release();
+    }
+    expect(asked).toBe(0);
+    expect(clock.pendingTimers()).toBeLessThanOrEqual(1);
+    await clock.advance(1_000);
+    expect(clock.pendingTimers()).toBe(0);
+  });
+
+  it('end alone where only the exact question was refused', async () => {
+    hold('before the sign-out', gone, { key: 'oidc', exactKey: 'oidc 1' });
+    hold('after the sign-out', stands, { key: 'oidc', exactKey: 'oidc 2' });
+    await clock.advance(1_500);
+    expect(ended).toEqual(['before the sign-out GONE']);
+    await clock.advance(10_000);
+    expect(ended).toHaveLength(1);
+    expect(rights.size).toBe(1);
+  });
+
+  it('stand for a while when they cannot be asked for, and go when they can again', async () => {
     let answer: () => Promise<void> = () => Promise.reject(refusals.BROKEN());
     hold('one', () => answer());
     await clock.advance(4000);
     answer = () => Promise.reject(new Error('the database is away'));
     await clock.advance(4000);
-    expect(told).toEqual([]);
+    expect(ended).toEqual([]);
     expect(errors.length).toBeGreaterThan(1);
-    answer = () => Promise.reject(refusals.GONE());
-    await clock.advance(4000);
-    expect(told).toEqual(['one GONE']);
+    answer = gone;
+    await clock.advance(2000);
+    expect(ended).toEqual(['one GONE']);
+  });
+
+  it('end when they cannot be asked for during half a minute, even if no check comes back', async () => {
+    hold('one', () => Promise.reject(refusals.BROKEN()));
+    hold('two', () => new Promise(() => undefined));
+    await clock.advance(29_000);
+    expect(ended).toEqual([]);
+    expect(rights.oldestMs).toBe(29_000);
+    await clock.advance(2_000);
+    expect(ended.toSorted()).toEqual(['one RIGHT_UNCONFIRMED', 'two RIGHT_UNCONFIRMED']);
+  });
+
+  it('end one by one when the end of one fails', async () => {
+    const held = right('both', gone);
+    rights.hold(held, () => {
+      throw new Error('no');
+    });
+    rights.hold(held, () => ended.push('the other'));
+    await clock.advance(2_000);
+    expect(ended).toEqual(['the other']);
+    expect(errors).toHaveLength(1);
   });
 
   it('are not asked for once a connection is over, or the platform stops', async () => {
     let asked = 0;
-    const count = (): Promise<void> => {
-      asked += 1;
-      return Promise.resolve();
-    };
+    const count = async (): Promise<void> => void (asked += 1);
     hold('over', count)();
     await clock.advance(10_000);
     hold('stopped', count);
     rights.stop();
     await clock.advance(10_000);
     expect(asked).toBe(0);
-  });
-});
-
-describe('what was granted before', () => {
-  const access = fakeAccess();
-  const owner = access.user('owner');
-  const team = access.team(owner.workspaceUuid);
-
-  async function granted(role: 'admin' | 'member') {
-    const caller = access.user(role);
-    access.join(team, caller, role);
-    const source = { headers: caller.headers, method: 'GET', remoteAddress: '' };
-    const request: AuthorizeRequest = {
-      principal: caller.principal,
-      action: 'command:exec',
-      workspaceUuid: owner.workspaceUuid,
-      teamUuid: team,
-    };
-    return { caller, before: { source, request, grant: await access.authorize(request) } };
-  }
-
-  it('is refused with another role, although the new one might do it', async () => {
-    const { caller, before } = await granted('admin');
-    await assertStillGranted(access, before);
-    access.join(team, caller, 'member');
-    await expect(assertStillGranted(access, before)).rejects.toMatchObject({ status: 403 });
-  });
-
-  it('is refused with a revoked token, and not with a JWT whose time is over', async () => {
-    const { caller, before } = await granted('member');
-    access.revoke(caller);
-    await expect(assertStillGranted(access, before)).rejects.toMatchObject({ status: 401 });
-    const principal: Principal = { ...caller.principal, credential: 'jwt' };
-    const byJwt = { ...before, request: { ...before.request, principal } };
-    await assertStillGranted(access, byJwt);
-    access.leave(team, caller);
-    await expect(assertStillGranted(access, byJwt)).rejects.toMatchObject({ status: 403 });
+    expect(clock.pendingTimers()).toBe(0);
   });
 });

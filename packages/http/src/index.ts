@@ -21,8 +21,15 @@ export { httpErrors } from './errors.ts';
 export { continueOnFirstRead } from './expect-continue.ts';
 export { readForm, type FormFile, type FormOptions, type FormReader } from './form-reader.ts';
 export { fromFrameworkError, type FailedRequest } from './framework-errors.ts';
-export { grantOf, principalOf } from './guard.ts';
-export { assertSameRole, assertStillGranted, HeldRights, isOnlyExpired } from './held-rights.ts';
+export {
+  confirmAccess,
+  createGrantedAccess,
+  createGrantedRight,
+  narrowRight,
+  type GrantedAccess,
+} from './granted-right.ts';
+export { grantedAccessOf, grantOf, principalOf } from './guard.ts';
+export { createHeldRights, HeldRights, observeHeldRights, type HeldRight } from './held-rights.ts';
 export { registerHealthRoutes, type HealthOptions, type ReadinessCheck } from './health.ts';
 export type { HttpApp } from './http-app.ts';
 export { createListener, type Listener, type ListenerOptions } from './listener.ts';
@@ -40,7 +47,13 @@ export {
 } from './renderers.ts';
 export { requestIdOf } from './request-id.ts';
 export { describeIssues, type ValidationFinding, type ValidationIssue } from './validation-issues.ts';
-export { refuseUpgrade, UpgradeRouter, type UpgradeRequest, type UpgradeRoute } from './upgrades.ts';
+export {
+  refuseUpgrade,
+  UpgradeRouter,
+  type UpgradeHold,
+  type UpgradeRequest,
+  type UpgradeRoute,
+} from './upgrades.ts';
 export type { ErrorFamily } from './unknown-routes.ts';
 export { endToEndHeaders, type HeaderList } from './relay/relay-headers.ts';
 export { MalformedAnswer } from './relay/answer-head.ts';

@@ -1,10 +1,11 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { waitFor } from '@svc/testing';
+import { fakeClock, waitFor, type FakeClock } from '@svc/testing';
 import { createLogger } from '@svc/telemetry';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { httpErrors } from './errors.ts';
+import { HeldRights, type HeldRight } from './held-rights.ts';
 import { createListener, type Listener } from './listener.ts';
 import { renderNestedError } from './renderers.ts';
 import { UpgradeRouter, type UpgradeRequest, type UpgradeRoute } from './upgrades.ts';
@@ -19,11 +20,19 @@ let router: UpgradeRouter;
 let listener: Listener;
 let port: number;
 let lines: Line[];
+let clock: FakeClock;
+let rights: HeldRights;
 
 beforeEach(async () => {
   lines = [];
   const write = (line: string) => void lines.push(JSON.parse(line) as Line); // our own JSON lines
-  router = new UpgradeRouter(createLogger({ level: 'info', name: 'test', destination: { write } }));
+  clock = fakeClock();
+  rights = new HeldRights({
+    nowMs: () => clock.nowMs(),
+    setTimer: (callback, delayMs) => clock.setTimer(callback, delayMs),
+    onError: (error) => expect.unreachable(String(error)),
+  });
+  router = new UpgradeRouter(createLogger({ level: 'info', name: 'test', destination: { write } }), rights);
   listener = createListener({
     handler: (_request, response) => void response.end('plain'),
     onUpgrade: router.dispatch,
@@ -35,7 +44,8 @@ beforeEach(async () => {
 afterEach(() => listener.close(0));
 
 function route(path: string, handle: UpgradeRoute['handle'], rest: Partial<UpgradeRoute> = {}): void {
-  router.add({ matches: (_request, url) => url.pathname === path, handle, ...rest });
+  const hold = { exempt: 'a test' };
+  router.add({ name: path, hold, matches: (_request, url) => url.pathname === path, handle, ...rest });
 }
 
 async function upgrade(path: string, rest = ''): Promise<Socket> {
@@ -107,6 +117,8 @@ describe('UpgradeRouter', () => {
 
   it('takes a route whose match throws for a fault too', async () => {
     router.add({
+      name: 'broken',
+      hold: { exempt: 'a test' },
       matches: () => {
         throw new Error('cannot say');
       },
@@ -159,5 +171,102 @@ describe('UpgradeRouter', () => {
     await listener.close(60_000);
     expect(await ending).toMatch(/goodbye$/);
     expect(errorLines()).toEqual([expect.objectContaining({ msg: 'closing upgraded sockets failed' })]);
+  });
+});
+
+describe('the right to an upgraded socket', () => {
+  const right = (check: HeldRight['check']): HeldRight => ({
+    key: 'one',
+    exactKey: 'one',
+    confirmedAtMs: clock.nowMs(),
+    check,
+  });
+  const gone = (): Promise<void> => Promise.reject(httpErrors.FORBIDDEN());
+
+  it('is declared by each route, or the route is not registered', () => {
+    const matches = (): boolean => true;
+    const bare = { name: 'bare', matches, handle: async () => undefined } as unknown as UpgradeRoute; // from elsewhere
+    expect(() => router.add(bare)).toThrow(/bare declares neither a hold nor why/);
+    expect(() => router.addFirst({ ...bare, hold: { exempt: '' } })).toThrow(/bare/);
+    expect(router.routes).toEqual([]);
+  });
+
+  it('is held, or the socket is cut and the fault is logged', async () => {
+    route('/unheld', async ({ socket }) => void socket.write(`${switching}secret`), { hold: 'required' });
+    await text(await upgrade('/unheld'));
+    expect(errorLines()).toHaveLength(1);
+  });
+
+  it('ends the socket, by the farewell of its protocol, and nothing is delivered afterwards', async () => {
+    const opened = Promise.withResolvers<UpgradeRequest['socket']>();
+    route(
+      '/polite',
+      async ({ socket, hold }) => {
+        socket.write(switching);
+        hold(right(gone)).farewell(({ status }) => void socket.write(`bye ${status}`));
+        opened.resolve(socket);
+      },
+      { hold: 'required' },
+    );
+    const received = text(await upgrade('/polite'));
+    const socket = await opened.promise;
+    await clock.advance(1_500);
+    expect(await received).toBe(`${switching}bye 403`);
+    expect(socket.destroyed).toBe(true);
+    expect(rights.size).toBe(0);
+  });
+
+  it('cuts a client that is behind, since all that waits would still be delivered', async () => {
+    let farewells = 0;
+    const opened = Promise.withResolvers<UpgradeRequest['socket']>();
+    route(
+      '/slow',
+      async ({ socket, hold }) => {
+        socket.write(switching);
+        hold(right(gone)).farewell(() => void (farewells += 1));
+        socket.write(Buffer.alloc(64 * 1024 * 1024));
+        opened.resolve(socket);
+      },
+      { hold: 'required' },
+    );
+    const client = await upgrade('/slow');
+    client.pause();
+    const socket = await opened.promise;
+    await clock.advance(1_500);
+    expect(socket.destroyed).toBe(true);
+    expect(farewells).toBe(0);
+    client.destroy();
+  });
+
+  it('is refused as an ordinary HTTP error while the handshake still waits', async () => {
+    const asked = Promise.withResolvers<void>();
+    route(
+      '/waiting',
+      ({ socket, hold }) => {
+        hold(right(gone));
+        asked.resolve();
+        return new Promise((resolve) => socket.once('close', resolve));
+      },
+      { hold: 'required' },
+    );
+    const answer = text(await upgrade('/waiting'));
+    await asked.promise;
+    await clock.advance(1_500);
+    expect(await answer).toMatch(/^HTTP\/1\.1 403 /);
+  });
+
+  it('is released with the socket', async () => {
+    route(
+      '/over',
+      async ({ socket, hold }) => {
+        hold(right(gone));
+        socket.end(switching);
+      },
+      { hold: 'required' },
+    );
+    const client = await upgrade('/over');
+    await text(client);
+    client.end();
+    await waitFor(() => rights.size === 0);
   });
 });

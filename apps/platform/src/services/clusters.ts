@@ -20,6 +20,7 @@ export async function createClustersService(context: ServiceContext): Promise<Cl
     agentImagesFolder: context.folder.agentImagesFolder,
     access: context.access,
     audit: context.audit,
+    rights: context.rights,
     endpoints: {
       publicUrl: () => context.endpoints.url,
       secureUrl: () => context.endpoints.secureUrl,

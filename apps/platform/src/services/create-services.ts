@@ -1,5 +1,5 @@
 import type { WorkspaceDirectory } from '@svc/accounts';
-import type { Access, AuditLog } from '@svc/http';
+import type { Access, AuditLog, HeldRights } from '@svc/http';
 import type { Metrics } from '@svc/telemetry';
 import type { ComposeOptions } from '../compose.ts';
 import type { DataFolder } from '../data-folder.ts';
@@ -19,6 +19,7 @@ export interface ServiceContext extends ComposeOptions {
   metrics: Metrics;
   access: Access;
   audit: AuditLog;
+  rights: HeldRights;
   directory: WorkspaceDirectory;
   endpoints: Endpoints;
   lifecycle: Lifecycle;

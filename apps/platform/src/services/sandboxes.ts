@@ -6,11 +6,12 @@ import type { ServiceContext } from './create-services.ts';
 import { countOf, type SandboxesService } from './service.ts';
 
 export async function createSandboxesService(context: ServiceContext): Promise<SandboxesService> {
-  const { config, log, metrics, access, audit, folder, databases, endpoints } = context;
+  const { config, log, metrics, access, audit, rights, folder, databases, endpoints } = context;
   const sandboxes = await createSandboxesModule({
     database: databases.main,
     access,
     audit,
+    rights,
     log,
     metrics,
     config: config.sandboxes,

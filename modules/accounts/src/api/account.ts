@@ -8,6 +8,7 @@ import { csrfTokenOf } from '../sign-in/sessions.ts';
 import { clearSessionCookie } from './cookies.ts';
 import { nullable, passwordSchema, scopeSchema, userSchema } from './schemas.ts';
 import { userView } from './views.ts';
+import { ENDS_OWN_RIGHT } from './unheld.ts';
 
 const TAGS = ['accounts'];
 
@@ -44,7 +45,7 @@ export function registerAccount(app: HttpApp, services: AccountServices): void {
   app.post(
     '/api/auth/logout',
     {
-      config: { action: 'session:delete', scope: 'self', auditResource: ownUser },
+      config: { action: 'session:delete', unheld: ENDS_OWN_RIGHT, scope: 'self', auditResource: ownUser },
       schema: {
         tags: TAGS,
         summary: 'Sign out; `everywhere` ends all sessions and access tokens of the user',
@@ -66,7 +67,7 @@ export function registerAccount(app: HttpApp, services: AccountServices): void {
   app.post(
     '/api/auth/password',
     {
-      config: { action: 'account:update', scope: 'self', auditResource: ownUser },
+      config: { action: 'account:update', unheld: ENDS_OWN_RIGHT, scope: 'self', auditResource: ownUser },
       schema: {
         tags: TAGS,
         summary: 'Change the own password; every other session ends',

@@ -6,6 +6,7 @@ import type { MemberView } from '../teams/members.ts';
 import { namedResource } from './created-resource.ts';
 import { deletedSchema, idSchema, listSchema, pageQuerySchema, roleSchema, timestampSchema } from './schemas.ts';
 import { guardTeam, pathParameter, teamGrantOf } from './team-guard.ts';
+import { ENDS_OWN_RIGHT } from './unheld.ts';
 
 const TAGS = ['teams'];
 
@@ -45,7 +46,7 @@ export function registerMembers(app: HttpApp, services: AccountServices): void {
   app.patch(
     '/api/v1/teams/:uuid/members/:user_id',
     {
-      config: { action: 'member:update', scope: 'self', auditResource: namedResource('member') },
+      config: { action: 'member:update', unheld: ENDS_OWN_RIGHT, scope: 'self', auditResource: namedResource('member') },
       onRequest: guardTeam(services, 'member:update'),
       schema: {
         tags: TAGS,
@@ -65,7 +66,7 @@ export function registerMembers(app: HttpApp, services: AccountServices): void {
   app.delete(
     '/api/v1/teams/:uuid/members/:user_id',
     {
-      config: { action: 'member:delete', scope: 'self', auditResource: namedResource('member') },
+      config: { action: 'member:delete', unheld: ENDS_OWN_RIGHT, scope: 'self', auditResource: namedResource('member') },
       onRequest: guardTeam(services, (request) =>
         pathParameter(request, 'user_id') === request.principal?.id ? 'team:leave' : 'member:delete',
       ),

@@ -17,6 +17,7 @@ import {
   teamQuerySchema,
   timestampSchema,
 } from './schemas.ts';
+import { ENDS_OWN_RIGHT } from './unheld.ts';
 
 const TAGS = ['workspaces'];
 
@@ -94,7 +95,7 @@ export function registerServiceAccounts(app: HttpApp, services: AccountServices)
   app.delete(
     '/api/v1/workspaces/:workspace_uuid/service-accounts/:id',
     {
-      config: { action: 'service-account:delete', auditResource: namedResource('service-account') },
+      config: { action: 'service-account:delete', unheld: ENDS_OWN_RIGHT, auditResource: namedResource('service-account') },
       schema: {
         tags: TAGS,
         summary: 'Revoke a service account',

@@ -14,6 +14,7 @@ import {
   timestampSchema,
 } from './schemas.ts';
 import { guardTeam, teamGrantOf } from './team-guard.ts';
+import { ENDS_OWN_RIGHT } from './unheld.ts';
 
 const TAGS = ['teams'];
 
@@ -99,7 +100,7 @@ function registerOneTeam(app: HttpApp, services: AccountServices): void {
   app.delete(
     '/api/v1/teams/:uuid',
     {
-      config: { action: 'team:delete', scope: 'self', auditResource: namedResource('team') },
+      config: { action: 'team:delete', unheld: ENDS_OWN_RIGHT, scope: 'self', auditResource: namedResource('team') },
       onRequest: guardTeam(services, 'team:delete'),
       schema: {
         tags: TAGS,
@@ -118,7 +119,7 @@ function registerOneTeam(app: HttpApp, services: AccountServices): void {
   app.post(
     '/api/v1/teams/:uuid/transfer',
     {
-      config: { action: 'team:transfer', scope: 'self', auditResource: namedResource('team') },
+      config: { action: 'team:transfer', unheld: ENDS_OWN_RIGHT, scope: 'self', auditResource: namedResource('team') },
       onRequest: guardTeam(services, 'team:transfer'),
       schema: {
         tags: TAGS,

@@ -14,6 +14,7 @@ import {
   pageQuerySchema,
   timestampSchema,
 } from './schemas.ts';
+import { ENDS_OWN_RIGHT } from './unheld.ts';
 
 const TAGS = ['accounts'];
 
@@ -72,7 +73,7 @@ export function registerTokens(app: HttpApp, services: AccountServices): void {
   app.delete(
     '/api/tokens/:id',
     {
-      config: { action: 'token:delete', scope: 'self', auditResource: namedResource('token') },
+      config: { action: 'token:delete', unheld: ENDS_OWN_RIGHT, scope: 'self', auditResource: namedResource('token') },
       schema: { tags: TAGS, summary: 'Revoke an API token', params: paramsSchema, response: { 200: deletedSchema } },
     },
     async (request) => {

@@ -5,6 +5,7 @@ import type { AccountServices } from '../services.ts';
 import { namedResource } from './created-resource.ts';
 import { deletedSchema, idSchema, nameSchema, nullable, teamQuerySchema } from './schemas.ts';
 import { workspaceSchema, workspaceView } from './workspaces.ts';
+import { ENDS_OWN_RIGHT } from './unheld.ts';
 
 const TAGS = ['workspaces'];
 
@@ -19,7 +20,7 @@ export function registerWorkspaceChanges(app: HttpApp, services: AccountServices
   app.patch(
     '/api/v1/workspaces/:workspace_uuid',
     {
-      config: { action: 'workspace:update', auditResource: namedResource('workspace') },
+      config: { action: 'workspace:update', unheld: ENDS_OWN_RIGHT, auditResource: namedResource('workspace') },
       schema: {
         tags: TAGS,
         summary: 'Rename a workspace; its owner may move it into a team or, with null, out of it',
@@ -45,7 +46,7 @@ export function registerWorkspaceChanges(app: HttpApp, services: AccountServices
   app.delete(
     '/api/v1/workspaces/:workspace_uuid',
     {
-      config: { action: 'workspace:delete', auditResource: namedResource('workspace') },
+      config: { action: 'workspace:delete', unheld: ENDS_OWN_RIGHT, auditResource: namedResource('workspace') },
       schema: {
         tags: TAGS,
         summary: 'Delete a workspace that holds nothing any more',
@@ -64,7 +65,7 @@ export function registerWorkspaceChanges(app: HttpApp, services: AccountServices
   app.post(
     '/api/v1/workspaces/:workspace_uuid/transfer',
     {
-      config: { action: 'workspace:transfer', auditResource: namedResource('workspace') },
+      config: { action: 'workspace:transfer', unheld: ENDS_OWN_RIGHT, auditResource: namedResource('workspace') },
       schema: {
         tags: TAGS,
         summary: 'Give a workspace to another member of its team',

@@ -3,6 +3,7 @@ import { accountErrors } from '../errors.ts';
 import type { Member, Scope, Team, Workspace } from '../records.ts';
 import type { AccountStores } from '../stores.ts';
 import type { WorkspaceSubject } from './rule.ts';
+import { scopesOf } from '../tokens/service-accounts.ts';
 import { allows, allowsKind, scopeSubjects, teamSubjectOf } from './subjects.ts';
 import { ruleOf } from './table.ts';
 
@@ -25,7 +26,7 @@ export interface TeamGrant {
   member: Member;
 }
 
-type Stores = Pick<AccountStores, 'workspaces' | 'members' | 'teams'>;
+type Stores = Pick<AccountStores, 'workspaces' | 'members' | 'teams' | 'serviceAccounts'>;
 
 /** Refuses what callers of this kind may never do. Throws FORBIDDEN. */
 export function permit(caller: Caller, action: string): void {
@@ -120,14 +121,17 @@ async function reachAsServiceAccount(
   caller: Caller,
   workspaceUuid: string | undefined = caller.workspaceUuid,
 ): Promise<Reach> {
+  // What the caller remembers of itself may be old: the account may be gone since, or have other scopes.
+  const account = await stores.serviceAccounts.byId(caller.id);
+  if (account === undefined) throw accountErrors.UNAUTHORIZED();
   const workspace =
-    workspaceUuid === undefined || workspaceUuid !== caller.workspaceUuid
+    workspaceUuid === undefined || workspaceUuid !== account.workspaceUuid
       ? undefined
       : await living(stores, workspaceUuid);
   if (workspace === undefined) throw accountErrors.WORKSPACE_NOT_FOUND();
   return {
     grant: { workspaceUuid: workspace.uuid, role: 'service_account', teamUuid: workspace.teamUuid },
-    subjects: scopeSubjects(caller.scopes ?? []),
+    subjects: scopeSubjects(scopesOf(account)),
   };
 }
 

@@ -44,6 +44,8 @@ export function createConnectRoute(options: ConnectRouteOptions): UpgradeRoute {
   const authenticate = createAgentAuthentication(options);
 
   return {
+    name: 'agent channel',
+    hold: { exempt: 'an agent shows its own token, and AgentConnections ends the channel with it' },
     matches: (_request, url) => url.pathname === CONNECT_PATH,
     render: renderNestedError,
     handle: async (upgrade) => {

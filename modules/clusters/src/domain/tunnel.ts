@@ -1,10 +1,10 @@
-import type { Principal } from '@svc/http';
+import type { GrantedAccess } from '@svc/http';
 
 export interface TunnelLink {
   clusterId: string;
   service: string;
-  principal: Principal;
-  teamUuid: string | null;
+  /** What its maker was granted: the link is worth nothing once the same would be refused. */
+  granted: GrantedAccess;
   expiresAt: string;
 }
 

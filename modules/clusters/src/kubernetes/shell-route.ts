@@ -2,15 +2,16 @@ import type { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { isAppError, toAppError, type AppError } from '@svc/errors';
 import {
-  assertStillGranted,
+  createGrantedAccess,
+  createGrantedRight,
   RateLimiter,
   rateLimitHeaders,
   renderNestedError,
   type Access,
   type AuthorizeRequest,
   type AuditLog,
-  type HeldRights,
   type Principal,
+  type UpgradeHold,
   type UpgradeRequest,
   type UpgradeRoute,
 } from '@svc/http';
@@ -19,6 +20,7 @@ import type { Clock } from '../domain/clock.ts';
 import type { Cluster, ClusterStore } from '../domain/cluster.ts';
 import { clusterErrors } from '../errors.ts';
 import { acceptWebSocket, requireWebSocket } from '../http/accept-websocket.ts';
+import { rightToCluster } from '../tunnel/tunnel-access.ts';
 import { openExec } from './exec-connection.ts';
 import type { KubernetesApi, KubernetesCaller } from './kubernetes-api.ts';
 import { chooseContainer } from './shell-container.ts';
@@ -31,8 +33,6 @@ export interface ShellRouteOptions {
   audit: AuditLog;
   clusters: ClusterStore;
   api: KubernetesApi;
-  /** A shell ends a few seconds after the right to it. */
-  rights: HeldRights;
   clock: Clock;
   publicUrl: () => string;
 }
@@ -44,8 +44,17 @@ const MAX_SHELLS_PER_CLUSTER = 64;
 const HEARTBEAT_EVERY_MS = 20_000;
 const SHELL_RATE = { perMinute: 120, burst: 60 } as const;
 
+/** The right to a shell. */
+interface Held {
+  /** Throws once the caller may not any more. */
+  check: () => Promise<void>;
+  held: UpgradeHold;
+}
+
 /** `GET /v1/clusters/{cluster}/shell`: a process in a container, with a terminal or without. */
 export class ShellRoute implements UpgradeRoute {
+  readonly name = 'shell';
+  readonly hold = 'required';
   readonly render = renderNestedError;
   readonly #options: ShellRouteOptions;
   readonly #limiter: RateLimiter;
@@ -71,7 +80,7 @@ export class ShellRoute implements UpgradeRoute {
 
   /** Who may not, and an agent that is away, are answered as HTTP; what the cluster says comes as a frame. */
   async handle(upgrade: UpgradeRequest): Promise<void> {
-    const { caller, principal, cluster, check } = await this.#admit(upgrade);
+    const { caller, principal, cluster, check, held } = await this.#admit(upgrade);
     const wanted = parseShellRequest(upgrade.url);
     requireWebSocket(upgrade);
     await this.#options.api.tunnelOf(caller);
@@ -82,7 +91,7 @@ export class ShellRoute implements UpgradeRoute {
       if (upgrade.socket instanceof Socket) upgrade.socket.setTimeout(0); // the heartbeat tells who is gone
       const client = acceptWebSocket(this.#server, upgrade);
       if (client === undefined) return leave();
-      void this.#begin(client, caller, wanted, check).finally(leave);
+      void this.#begin(client, caller, wanted, { check, held }).finally(leave);
     } catch (error) {
       leave();
       throw error;
@@ -96,19 +105,18 @@ export class ShellRoute implements UpgradeRoute {
     await Promise.all(sessions.map((session) => session.over));
   }
 
-  async #admit({ request, url }: UpgradeRequest): Promise<{
+  async #admit({ request, url, hold }: UpgradeRequest): Promise<{
     caller: KubernetesCaller;
     principal: Principal;
     cluster: Cluster;
-    /** Throws once the caller may not any more. */
-    check: () => Promise<void>;
-  }> {
-    const { access, clusters, publicUrl } = this.#options;
+  } & Held> {
+    const { access, clusters, clock, publicUrl } = this.#options;
     if (!isOwnOrigin(request.headers, publicUrl())) {
       throw clusterErrors.FORBIDDEN({ details: { field: 'Origin', reason: 'the request comes from another site' } });
     }
     const headers = credentialHeaders(request.headers);
     const source = { headers, method: 'GET', remoteAddress: request.socket.remoteAddress ?? '' };
+    const shownAt = clock.now();
     const principal = await access.authenticate(source);
     const { cluster: name, workspaceUuid, teamUuid } = parseShellRequest(url);
     const asked: AuthorizeRequest = { principal, action: 'command:exec', workspaceUuid, teamUuid };
@@ -117,12 +125,10 @@ export class ShellRoute implements UpgradeRoute {
     if (cluster === undefined) throw clusterErrors.CLUSTER_NOT_FOUND({ details: { cluster: name } });
     const decision = this.#limiter.take(principal.id);
     if (!decision.allowed) throw clusterErrors.RATE_LIMITED({ headers: rateLimitHeaders(decision) });
-    const check = async (): Promise<void> => {
-      await assertStillGranted(access, { source, request: asked, grant });
-      const known = await clusters.findById(cluster.id);
-      if (known === undefined) throw clusterErrors.CLUSTER_NOT_FOUND({ details: { cluster: cluster.name } });
-    };
-    return { caller: { cluster, principalId: principal.id, role: grant.role }, principal, cluster, check };
+    const granted = createGrantedAccess(principal, shownAt, asked.action, grant);
+    const right = rightToCluster(createGrantedRight(access, granted, shownAt.getTime()), clusters, cluster);
+    const caller = { cluster, principalId: principal.id, role: grant.role };
+    return { caller, principal, cluster, check: () => right.check(), held: hold(right) };
   }
 
   /** Answers what gives the place back. */
@@ -144,7 +150,7 @@ export class ShellRoute implements UpgradeRoute {
     client: WebSocket,
     caller: KubernetesCaller,
     wanted: ShellRequest,
-    check: () => Promise<void>,
+    { check, held }: Held,
   ): Promise<void> {
     const gone = new AbortController();
     client.pause(); // what is typed meanwhile waits
@@ -159,16 +165,16 @@ export class ShellRoute implements UpgradeRoute {
       client.send(JSON.stringify({ type: 'ready', container, tty: wanted.tty }));
       const whyLost = (): Promise<AppError | null> => refusalOf(check);
       const size = wanted.tty ? wanted : null;
-      await this.#follow(new ShellSession(client, process, { acknowledges: wanted.ack, size, whyLost }), check);
+      await this.#follow(new ShellSession(client, process, { acknowledges: wanted.ack, size, whyLost }), held);
     } catch (error) {
       refuseShell(client, toAppError(error));
     }
   }
 
-  async #follow(session: ShellSession, check: () => Promise<void>): Promise<void> {
-    const { clock, rights } = this.#options;
+  async #follow(session: ShellSession, held: UpgradeHold): Promise<void> {
+    const { clock } = this.#options;
     this.#sessions.add(session);
-    const letGo = rights.hold({ check, taken: (refusal) => session.take(refusal) });
+    held.farewell((refusal) => session.take(refusal));
     let cancel: () => void = () => undefined;
     const beat = (): void => {
       cancel = clock.setTimer(() => {
@@ -178,7 +184,6 @@ export class ShellRoute implements UpgradeRoute {
     };
     beat();
     await session.over;
-    letGo();
     cancel();
     this.#sessions.delete(session);
   }

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
 
-/** Rows as the migrations 0030 to 0032 and 0067 to 0073 make them. Times are ISO 8601 UTC text, flags are 0 and 1, JSON is text. */
+/** Rows as the migrations 0030 to 0032 and 0067 to 0088 make them. Times are ISO 8601 UTC text, flags are 0 and 1, JSON is text. */
 export interface ClusterTables {
   cluster: ClusterRow;
   cluster_token: { hash: string; cluster_id: string; created_at: string; expires_at: string | null };
@@ -15,8 +15,7 @@ export interface ClusterTables {
     hash: string;
     cluster_id: string;
     service: string;
-    principal: string;
-    team_uuid: string | null;
+    granted: string;
     created_at: string;
     expires_at: string;
   };

@@ -1,4 +1,4 @@
-import type { Principal } from '@svc/http';
+import type { GrantedAccess } from '@svc/http';
 import { migrations } from '@svc/migrations';
 import { describeDialects } from '@svc/testing';
 import { expect, it } from 'vitest';
@@ -41,15 +41,12 @@ describeDialects<ClusterTables>('the store of tunnels', migrations, (database) =
 
   it('keeps a link until its end, and no longer than its cluster', () =>
     withCluster(async ({ tunnelStore, clusters }) => {
-      const principal: Principal = {
-        kind: 'user',
-        id: 'u',
-        name: 'Ada',
-        credential: 'api_token',
-        credentialId: null,
-        expiresAt: null,
+      const granted: GrantedAccess = {
+        credential: { principalKind: 'user', principalId: 'u', credential: 'api_token', credentialId: 't', shownAt: NOW },
+        action: 'tunnel:use',
+        grant: { workspaceUuid: 'ws', role: 'owner', teamUuid: null },
       };
-      const link = { clusterId: 'cls-1', service: 'web', principal, teamUuid: null, expiresAt: SOON };
+      const link = { clusterId: 'cls-1', service: 'web', granted, expiresAt: SOON };
       await tunnelStore.addLink('hash-1', link, NOW);
       expect(await tunnelStore.findLink('hash-1', NOW)).toEqual(link);
       expect(await tunnelStore.findLink('hash-1', SOON)).toBeUndefined();

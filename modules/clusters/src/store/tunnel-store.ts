@@ -1,4 +1,4 @@
-import type { Principal } from '@svc/http';
+import type { GrantedAccess } from '@svc/http';
 import type { TunnelStore } from '../domain/tunnel.ts';
 import type { ClusterDatabase } from './tables.ts';
 
@@ -66,8 +66,7 @@ function linkStore(database: ClusterDatabase): Pick<TunnelStore, 'addLink' | 'fi
           hash,
           cluster_id: link.clusterId,
           service: link.service,
-          principal: JSON.stringify(link.principal),
-          team_uuid: link.teamUuid,
+          granted: JSON.stringify(link.granted),
           created_at: createdAt,
           expires_at: link.expiresAt,
         })
@@ -84,8 +83,7 @@ function linkStore(database: ClusterDatabase): Pick<TunnelStore, 'addLink' | 'fi
       return {
         clusterId: row.cluster_id,
         service: row.service,
-        principal: JSON.parse(row.principal) as Principal, // written by addLink
-        teamUuid: row.team_uuid,
+        granted: JSON.parse(row.granted) as GrantedAccess, // written by addLink
         expiresAt: row.expires_at,
       };
     },

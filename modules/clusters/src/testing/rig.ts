@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
-import { createHttpApp, createListener, UpgradeRouter, type Listener } from '@svc/http';
+import { createHttpApp, createListener, HeldRights, UpgradeRouter, type Listener } from '@svc/http';
 import { migrations } from '@svc/migrations';
 import type { Database } from '@svc/sql';
 import { createLogger, createMetrics } from '@svc/telemetry';
@@ -149,13 +149,19 @@ async function run(
 ): Promise<Running> {
   const log = createLogger({ level: 'silent', name: 'test' });
   const metrics = createMetrics();
-  const app = await createHttpApp({ log, metrics, access, audit, version: 'test' });
+  const clock = options.clock ?? systemClock();
+  const rights = new HeldRights({
+    nowMs: () => clock.nowMs(),
+    setTimer: (callback, delayMs) => clock.setTimer(callback, delayMs),
+    onError: (error) => log.error({ err: error }, 'a right could not be checked'),
+  });
+  const app = await createHttpApp({ log, metrics, access, audit, rights, version: 'test' });
   const module = await createClustersModule({
     kysely: database.kysely,
     config: testConfig(options.config),
     log,
     metrics,
-    clock: options.clock ?? systemClock(),
+    clock,
     randomBytes,
     replicaId: 'replica-1',
     version: '1.2.3',
@@ -163,13 +169,14 @@ async function run(
     agentImagesFolder: options.agentImagesFolder ?? '/nonexistent',
     access,
     audit,
+    rights,
     endpoints: {
       publicUrl: () => options.publicUrl ?? 'https://platform.example',
       secureUrl: () => 'https://127.0.0.1:4443',
       certificateAuthority: () => 'PEM of the authority',
     },
   });
-  const upgrades = new UpgradeRouter(log);
+  const upgrades = new UpgradeRouter(log, rights);
   await module.registerRoutes(app);
   module.registerUpgrades(upgrades);
   await app.ready();
@@ -182,6 +189,7 @@ async function run(
   const actualPort = await listener.listen(port, '127.0.0.1');
   await module.start(new AbortController().signal);
   const end = async (): Promise<void> => {
+    rights.stop();
     await listener.close(0);
     await app.close();
   };

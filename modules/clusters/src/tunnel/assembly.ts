@@ -1,4 +1,4 @@
-import type { HeldRights, UpgradeRouter } from '@svc/http';
+import type { UpgradeRouter } from '@svc/http';
 import { BlockMemory } from '@svc/bytes';
 import { createAgentAuthentication } from '../channel/agent-authentication.ts';
 import type { ClusterStore } from '../domain/cluster.ts';
@@ -20,14 +20,13 @@ export interface TunnelPartsOptions {
   clusters: ClusterStore;
   store: TunnelStore;
   tunnels: AgentTunnels;
-  rights: HeldRights;
   leaseMs: number;
   onError: (error: unknown, context: Record<string, unknown>) => void;
 }
 
 export function createTunnelParts(options: TunnelPartsOptions): TunnelParts {
-  const { dependencies, clusters, store, tunnels, rights, leaseMs, onError } = options;
-  const { access: port, audit, clock, config, log, endpoints, replicaId } = dependencies;
+  const { dependencies, clusters, store, tunnels, leaseMs, onError } = options;
+  const { access: port, rights, audit, clock, config, log, endpoints, replicaId } = dependencies;
   const { domain, max_streams: maxStreams, answer_timeout_seconds: answerSeconds } = config.tunnel;
   const access = new TunnelAccess({ access: port, clusters, store, clock });
   const memory = new BlockMemory();
@@ -62,7 +61,7 @@ export function createTunnelParts(options: TunnelPartsOptions): TunnelParts {
           onError,
         }),
       );
-      router.add(createForwardRoute({ tunnels, access, rights, store, clock, maxStreams, memory }));
+      router.add(createForwardRoute({ tunnels, access, store, clock, maxStreams, memory }));
     },
   };
 }

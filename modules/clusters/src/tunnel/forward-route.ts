@@ -2,7 +2,7 @@ import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { BlockMemory } from '@svc/bytes';
 import { toAppError } from '@svc/errors';
-import { renderNestedError, type HeldRights, type UpgradeRequest, type UpgradeRoute } from '@svc/http';
+import { renderNestedError, type UpgradeRequest, type UpgradeRoute } from '@svc/http';
 import { createMuxAcceptor, joinStreams, MUX_CODES, MuxError, MuxSession, type MuxStream } from '@svc/mux';
 import { isServiceName, TUNNEL_CLOSE_CODES, TUNNEL_STREAM_CODES } from '@svc/protocol';
 import type { Clock } from '../domain/clock.ts';
@@ -15,7 +15,6 @@ import type { TunnelStore } from '../domain/tunnel.ts';
 export interface ForwardRouteOptions {
   tunnels: AgentTunnels;
   access: TunnelAccess;
-  rights: HeldRights;
   store: TunnelStore;
   clock: Clock;
   maxStreams: number;
@@ -33,6 +32,8 @@ export function createForwardRoute(options: ForwardRouteOptions): UpgradeRoute {
   const acceptor = createMuxAcceptor();
   const sessions = new Set<MuxSession>();
   return {
+    name: 'forward',
+    hold: 'required',
     matches: (_request, url) => PATH.test(url.pathname),
     render: renderNestedError,
     drain: async () => {
@@ -45,6 +46,7 @@ export function createForwardRoute(options: ForwardRouteOptions): UpgradeRoute {
         throw clusterErrors.INVALID_REQUEST({ details: { field: 'Upgrade', reason } });
       }
       const caller = await access.authorize(upgrade.request, asked);
+      const held = upgrade.hold(caller.right);
       const { cluster } = caller;
       if (tunnels.find(cluster.id) === undefined) throw await offlineError(options, cluster.id, cluster.name);
       const transport = acceptor.accept(upgrade);
@@ -60,17 +62,11 @@ export function createForwardRoute(options: ForwardRouteOptions): UpgradeRoute {
         },
       });
       sessions.add(session);
-      const letGo = options.rights.hold({
-        check: () => access.assertStill(upgrade.request, asked, caller),
-        taken: ({ status, message }) => {
-          const code = status === 401 ? TUNNEL_CLOSE_CODES.unauthorized : TUNNEL_CLOSE_CODES.forbidden;
-          session.close(code, `the right to this forward was taken: ${message}`);
-        },
+      held.farewell(({ status, message }) => {
+        const code = status === 401 ? TUNNEL_CLOSE_CODES.unauthorized : TUNNEL_CLOSE_CODES.forbidden;
+        session.close(code, `the right to this forward was taken: ${message}`);
       });
-      void session.closed.then(() => {
-        letGo();
-        sessions.delete(session);
-      });
+      void session.closed.then(() => sessions.delete(session));
     },
   };
 }

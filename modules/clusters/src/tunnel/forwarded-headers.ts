@@ -33,7 +33,7 @@ export function forwardedHeaders({ request, address, caller, protocol }: Forward
   headers.push('X-Forwarded-For', request.socket.remoteAddress ?? '');
   headers.push('X-Forwarded-Host', request.headers.host ?? '');
   headers.push('X-Forwarded-Proto', protocol);
-  headers.push('X-Forwarded-Prefix', address.prefix);
+  if (address.prefix !== '') headers.push('X-Forwarded-Prefix', address.prefix);
   return headers;
 }
 
@@ -55,14 +55,15 @@ export function answeredHeaders(headers: HeaderList, { address, request }: Forwa
     const lower = name.toLowerCase();
     if (lower === 'set-cookie') {
       // Below the platform's own paths a cookie would be the platform's.
-      const confined = address.form === 'host' ? confineSetCookie(value) : null;
+      const path = address.form === 'service' ? null : address.prefix;
+      const confined = address.form === 'path' ? null : confineSetCookie(value, path);
       if (confined !== null) passed.push(name, confined);
     } else if (lower === 'location') {
       passed.push(name, movedLocation(value, address.prefix, request.headers.host ?? ''));
     } else passed.push(name, value);
   }
-  // The platform's own origin: whatever comes from there is never a page of it.
-  if (address.form === 'path') passed.push('Content-Security-Policy', 'sandbox', 'X-Content-Type-Options', 'nosniff');
+  // An origin that is the platform's or that of several services: what comes from there is never a page of it.
+  if (address.form !== 'service') passed.push('Content-Security-Policy', 'sandbox', 'X-Content-Type-Options', 'nosniff');
   return passed;
 }
 

@@ -1,4 +1,4 @@
-import { principalOf, type HttpApp } from '@svc/http';
+import { grantedAccessOf, principalOf, type HttpApp } from '@svc/http';
 import { isServiceName, KUBERNETES_SERVICE } from '@svc/protocol';
 import { Type } from 'typebox';
 import { timestampAfter } from '../domain/clock.ts';
@@ -6,6 +6,7 @@ import { sha256, type RandomBytes } from '../domain/identifiers.ts';
 import { clusterErrors } from '../errors.ts';
 import { clusterOf, type RouteContext } from '../http/context.ts';
 import { clusterParams, scopeQuery } from '../http/parameters.ts';
+import { clusterHost, serviceHost } from './tunnel-address.ts';
 import { TUNNEL_PARAMETER } from './tunnel-cookie.ts';
 import type { TunnelStore } from '../domain/tunnel.ts';
 
@@ -66,12 +67,11 @@ function addLinkRoute(app: HttpApp, { context, store, randomBytes, endpoints, do
       }
       const token = randomBytes(32).toString('base64url');
       const now = context.clock.now();
-      const expiresAt = timestampAfter(now, seconds * 1000);
-      const teamUuid = request.query.team_uuid ?? null;
-      const link = { clusterId: cluster.id, service, principal: principalOf(request), teamUuid, expiresAt };
+      const expiresAt = earlier(timestampAfter(now, seconds * 1000), principalOf(request).expiresAt);
+      const link = { clusterId: cluster.id, service, granted: grantedAccessOf(request), expiresAt };
       await store.addLink(sha256(token), link, now.toISOString());
-      const url = hostUrl(endpoints.publicUrl(), cluster.id, domain);
-      return reply.status(201).send({ url: `${url}/${service}/?${TUNNEL_PARAMETER}=${token}`, expires_at: expiresAt });
+      const url = urlOf(endpoints.publicUrl(), serviceHost(cluster.id, service, domain));
+      return reply.status(201).send({ url: `${url}/?${TUNNEL_PARAMETER}=${token}`, expires_at: expiresAt });
     },
   );
 }
@@ -90,7 +90,7 @@ function addEndpointRoute(app: HttpApp, { context, endpoints, domain }: LinkRout
           200: Type.Object({
             cluster_id: Type.String(),
             cluster_name: Type.String(),
-            host_url: Type.String({ description: 'Services by host: below it, /{service}/<path>' }),
+            host_url: Type.String({ description: 'For programs with a token: below it, /{service}/<path>' }),
             kubernetes_url: Type.String({ description: 'Server of a kubeconfig' }),
             certificate_authority: nullableText,
           }),
@@ -103,7 +103,7 @@ function addEndpointRoute(app: HttpApp, { context, endpoints, domain }: LinkRout
       return {
         cluster_id: cluster.id,
         cluster_name: cluster.name,
-        host_url: hostUrl(endpoints.publicUrl(), cluster.id, domain),
+        host_url: urlOf(endpoints.publicUrl(), clusterHost(cluster.id, domain)),
         kubernetes_url: `${endpoints.secureUrl()}/v1/clusters/${cluster.id}${team}/tunnel/${KUBERNETES_SERVICE}`,
         certificate_authority: endpoints.certificateAuthority(),
       };
@@ -111,8 +111,13 @@ function addEndpointRoute(app: HttpApp, { context, endpoints, domain }: LinkRout
   );
 }
 
-/** `http://127.0.0.1:4000` -> `http://tunnel-cls-abc.localhost:4000`. */
-function hostUrl(publicUrl: string, clusterId: string, domain: string): string {
+/** `http://127.0.0.1:4000` and a host of ours -> `http://tunnel-cls-abc.localhost:4000`. */
+function urlOf(publicUrl: string, host: string): string {
   const { protocol, port } = new URL(publicUrl);
-  return `${protocol}//tunnel-${clusterId}.${domain}${port === '' ? '' : `:${port}`}`;
+  return `${protocol}//${host}${port === '' ? '' : `:${port}`}`;
+}
+
+/** A token's life caps that of what is made with it. Both are ISO 8601 UTC, so their texts have the order of the times. */
+function earlier(time: string, other: string | null): string {
+  return other !== null && other < time ? other : time;
 }

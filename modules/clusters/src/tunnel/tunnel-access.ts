@@ -1,12 +1,21 @@
 import type { IncomingMessage } from 'node:http';
 import { isAppError } from '@svc/errors';
-import { isOnlyExpired, type Access, type Principal } from '@svc/http';
+import {
+  confirmAccess,
+  createGrantedAccess,
+  createGrantedRight,
+  narrowRight,
+  type Access,
+  type GrantedAccess,
+  type HeldRight,
+  type Principal,
+} from '@svc/http';
 import { KUBERNETES_SERVICE } from '@svc/protocol';
 import type { Clock } from '../domain/clock.ts';
 import type { Cluster, ClusterStore } from '../domain/cluster.ts';
 import { sha256 } from '../domain/identifiers.ts';
 import { clusterErrors } from '../errors.ts';
-import type { TunnelAddress } from './tunnel-address.ts';
+import { serviceLabel, type TunnelAddress } from './tunnel-address.ts';
 import { tunnelCookieOf } from './tunnel-cookie.ts';
 import type { TunnelStore } from '../domain/tunnel.ts';
 
@@ -17,6 +26,10 @@ export interface TunnelCaller {
   cluster: Cluster;
   /** `link`: a browser's cookie; then `Authorization` is the service's own and not the platform's. */
   via: 'token' | 'link';
+  /** The service that a link is for, whose host may only have a hash of its name; else null. */
+  service: string | null;
+  /** To be held for as long as what the caller opens. */
+  right: HeldRight;
 }
 
 export interface TunnelAccessOptions {
@@ -28,8 +41,8 @@ export interface TunnelAccessOptions {
 
 type Asked = Pick<TunnelAddress, 'form' | 'cluster' | 'service' | 'teamUuid'>;
 
-/** A page loads dozens of files at once; a right that was taken away is gone after this time. */
-const REMEMBERED_MS = 2000;
+/** A page loads dozens of files at once. What an answer from memory opens is confirmed a second after the decision. */
+const REMEMBERED_MS = 1000;
 const MAX_REMEMBERED = 10_000;
 const CLUSTER_ID = /^cls-/;
 
@@ -44,9 +57,11 @@ export class TunnelAccess {
 
   async authorize(request: IncomingMessage, asked: Asked): Promise<TunnelCaller> {
     const { authorization = '' } = request.headers;
-    const cookie = asked.form === 'host' ? tunnelCookieOf(request.headers.cookie) : null;
+    // Only a service's own host takes cookies: a page of one service must not act on another.
+    const cookie = asked.form === 'service' ? tunnelCookieOf(request.headers.cookie) : null;
     const nowMs = this.#options.clock.nowMs();
-    const key = sha256(JSON.stringify([authorization, cookie, asked.cluster, asked.service, asked.teamUuid]));
+    const { form, cluster, service, teamUuid } = asked;
+    const key = sha256(JSON.stringify([authorization, cookie, form, cluster, service, teamUuid]));
     const remembered = this.#remembered.get(key);
     if (remembered !== undefined && remembered.untilMs > nowMs) return remembered.caller;
     const caller = await this.#decide(request, asked, cookie);
@@ -55,30 +70,35 @@ export class TunnelAccess {
     return caller;
   }
 
-  /** For a connection that goes on: throws once it would not begin in the same way any more. */
-  async assertStill(request: IncomingMessage, asked: Asked, caller: TunnelCaller): Promise<void> {
-    let role: string;
-    try {
-      ({ role } = await this.authorize(request, asked));
-    } catch (error) {
-      if (!isOnlyExpired(error, caller.principal)) throw error;
-      const { id, workspaceUuid } = caller.cluster;
-      ({ role } = await this.#roleOf(caller.principal, workspaceUuid, asked.teamUuid, id));
-    }
-    if (role === caller.role) return;
-    throw clusterErrors.FORBIDDEN({ details: { reason: 'the role has changed' } });
-  }
-
-  /** For a link in an address: who made it, if it is for this very service. */
+  /** For a link in an address: who made it, if it is for this very service and its maker still may. */
   async authorizeLink(token: string, asked: Asked): Promise<TunnelCaller | null> {
-    const { store, clusters, clock } = this.#options;
-    const link = await store.findLink(sha256(token), clock.now().toISOString());
-    if (link === undefined || link.clusterId !== asked.cluster || link.service !== asked.service) return null;
+    const { store, clusters, clock, access } = this.#options;
+    const now = clock.now();
+    const hash = sha256(token);
+    const link = await store.findLink(hash, now.toISOString());
+    if (link === undefined || link.clusterId !== asked.cluster || serviceLabel(link.service) !== asked.service) {
+      return null;
+    }
     if (link.service === KUBERNETES_SERVICE) return null;
     const cluster = await clusters.findById(link.clusterId);
-    if (cluster === undefined) return null;
-    const role = await this.#roleOf(link.principal, cluster.workspaceUuid, link.teamUuid, cluster.id);
-    return { principal: link.principal, role: role.role, cluster, via: 'link' };
+    const principal = await this.#makerOf(link.granted);
+    if (cluster === undefined || principal === null) return null;
+    const right = narrowRight(createGrantedRight(access, link.granted, now.getTime()), hash, async () => {
+      const kept = await store.findLink(hash, clock.now().toISOString());
+      if (kept === undefined) throw clusterErrors.UNAUTHORIZED();
+    });
+    const role = link.granted.grant?.role ?? '';
+    return { principal, role, cluster, via: 'link', service: link.service, right };
+  }
+
+  /** Null for a maker whose credential was revoked, or who may not any more: a link is worth what its maker may. */
+  async #makerOf(granted: GrantedAccess): Promise<Principal | null> {
+    try {
+      return await confirmAccess(this.#options.access, granted);
+    } catch (error) {
+      if (isAppError(error) && error.status < 500) return null;
+      throw error;
+    }
   }
 
   async #decide(request: IncomingMessage, asked: Asked, cookie: string | null): Promise<TunnelCaller> {
@@ -86,9 +106,10 @@ export class TunnelAccess {
       const caller = await this.authorizeLink(cookie, asked);
       if (caller !== null) return caller;
     }
-    const { access, clusters } = this.#options;
+    const { access, clusters, clock } = this.#options;
     const { authorization } = request.headers;
     if (authorization === undefined) throw clusterErrors.UNAUTHORIZED({ headers: { 'www-authenticate': 'Bearer' } });
+    const shownAt = clock.now();
     // Only the header: a page behind a tunnel must never act with the session cookie of the platform.
     const principal = await access.authenticate({
       headers: { authorization },
@@ -96,18 +117,20 @@ export class TunnelAccess {
       remoteAddress: request.socket.remoteAddress ?? '',
     });
     const byId = CLUSTER_ID.test(asked.cluster) ? await clusters.findById(asked.cluster) : undefined;
-    const grant = await this.#roleOf(principal, byId?.workspaceUuid, asked.teamUuid, asked.cluster);
+    const grant = await this.#grant(principal, byId?.workspaceUuid, asked.teamUuid, asked.cluster);
     const cluster = byId ?? (await clusters.find(grant.workspaceUuid, asked.cluster));
     if (cluster === undefined) throw clusterErrors.CLUSTER_NOT_FOUND({ details: { cluster: asked.cluster } });
-    return { principal, role: grant.role, cluster, via: 'token' };
+    const granted = createGrantedAccess(principal, shownAt, 'tunnel:use', grant);
+    const right = rightToCluster(createGrantedRight(access, granted, shownAt.getTime()), clusters, cluster);
+    return { principal, role: grant.role, cluster, via: 'token', service: null, right };
   }
 
-  async #roleOf(
+  async #grant(
     principal: Principal,
     workspaceUuid: string | undefined,
     teamUuid: string | null,
     cluster: string,
-  ): Promise<{ role: string; workspaceUuid: string }> {
+  ): ReturnType<Access['authorize']> {
     try {
       return await this.#options.access.authorize({
         principal,
@@ -121,4 +144,13 @@ export class TunnelAccess {
       throw error;
     }
   }
+}
+
+/** A right that ends with the cluster as well. */
+export function rightToCluster(right: HeldRight, clusters: ClusterStore, { id, name }: Cluster): HeldRight {
+  return narrowRight(right, id, async () => {
+    if ((await clusters.findById(id)) === undefined) {
+      throw clusterErrors.CLUSTER_NOT_FOUND({ details: { cluster: name } });
+    }
+  });
 }

@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Duplex } from 'node:stream';
 import { toAppError } from '@svc/errors';
 import {
   isPlain,
@@ -14,14 +13,15 @@ import {
   type UpgradeRoute,
 } from '@svc/http';
 import { joinStreams } from '@svc/mux';
-import { type TunnelRequest } from '@svc/protocol';
+import { KUBERNETES_SERVICE, type TunnelRequest } from '@svc/protocol';
 import type { Clock } from '../domain/clock.ts';
+import { isClusterId } from '../domain/identifiers.ts';
 import { clusterErrors } from '../errors.ts';
 import type { AgentTunnel } from './agent-tunnel.ts';
 import type { AgentTunnels } from './agent-tunnels.ts';
 import { answeredHeaders, forwardedHeaders, isDroppedTrailer, type ForwardedRequest } from './forwarded-headers.ts';
 import type { TunnelAccess, TunnelCaller } from './tunnel-access.ts';
-import { tunnelAddressOf, type TunnelAddress } from './tunnel-address.ts';
+import { serviceHost, tunnelAddressOf, type TunnelAddress } from './tunnel-address.ts';
 import { TUNNEL_PARAMETER, tunnelCookie } from './tunnel-cookie.ts';
 import { tunnelErrorOf } from './tunnel-errors.ts';
 import type { TunnelStore } from '../domain/tunnel.ts';
@@ -79,15 +79,20 @@ export class TunnelFront {
   upgradeRoute(): UpgradeRoute {
     const { domain } = this.#options;
     return {
+      name: 'tunnel',
+      hold: 'required',
       matches: (request) => tunnelAddressOf(request, domain) !== null,
       render: renderNestedError,
-      handle: async ({ request, socket, head }) => {
+      handle: async ({ request, socket, head, hold }) => {
         const address = tunnelAddressOf(request, domain);
         if (address === null) return;
         const decided = await this.#decide(request, address);
         const agent = decided.tunnel.connectionsFor(decided.stream);
         const target = { ...this.#targetOf(decided, UPGRADE_TIMEOUT_MS), agent };
-        this.#hold(decided, socket);
+        hold(decided.caller.right).farewell(({ status }) => {
+          this.#record(decided, status);
+          socket.destroy(); // only its own server could end it politely
+        });
         try {
           await relayUpgrade({ request, socket, head }, target, joinStreams);
         } catch (error) {
@@ -98,6 +103,7 @@ export class TunnelFront {
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse, address: TunnelAddress): Promise<void> {
+    if (this.#movePage(request, response, address)) return;
     if (await this.#answerLink(request, response, address)) return;
     const decided = await this.#decide(request, address);
     const target = this.#targetOf(decided, this.#options.answerTimeoutMs);
@@ -112,11 +118,32 @@ export class TunnelFront {
     }
   }
 
+  /**
+   * A browser belongs on the service's own host: on that of the cluster all services would be one origin. Answers what the
+   * address alone tells, so nothing is asked.
+   */
+  #movePage({ method, headers, socket }: IncomingMessage, response: ServerResponse, address: TunnelAddress): boolean {
+    const { form, cluster, service, path } = address;
+    if (form !== 'host' || service === null || service === KUBERNETES_SERVICE || !isClusterId(cluster)) return false;
+    const isPage = headers['sec-fetch-mode'] === 'navigate' || path.includes(`${TUNNEL_PARAMETER}=`);
+    if (method !== 'GET' || !isPage) return false;
+    const port = /:\d+$/.exec(headers.host ?? '')?.[0] ?? '';
+    const host = serviceHost(cluster, service, this.#options.domain);
+    response.writeHead(308, {
+      location: `${this.#protocolOf({ socket })}://${host}${port}${path}`,
+      'cache-control': 'no-store',
+      'referrer-policy': 'no-referrer',
+      'content-length': '0',
+    });
+    response.end();
+    return true;
+  }
+
   /** `?svc_tunnel=…` becomes a cookie, and goes out of the address and of everything that keeps addresses. */
   async #answerLink(request: IncomingMessage, response: ServerResponse, address: TunnelAddress): Promise<boolean> {
-    if (address.form !== 'host' || address.service === null || !address.path.includes(`${TUNNEL_PARAMETER}=`))
-      return false;
-    const url = new URL(`http://host/${address.service}${address.path}`);
+    if (address.form !== 'service' || !address.path.includes(`${TUNNEL_PARAMETER}=`)) return false;
+    const url = URL.parse(`http://host${address.path}`);
+    if (url === null) return false;
     const token = url.searchParams.get(TUNNEL_PARAMETER);
     if (token === null || request.method !== 'GET') return false;
     const caller = await this.#options.access.authorizeLink(token, address);
@@ -125,7 +152,7 @@ export class TunnelFront {
     const isSecure = this.#protocolOf(request) === 'https';
     response.writeHead(303, {
       location: `${url.pathname}${url.search}`,
-      'set-cookie': tunnelCookie(token, address.service, LINK_COOKIE_SECONDS, isSecure),
+      'set-cookie': tunnelCookie(token, LINK_COOKIE_SECONDS, isSecure),
       'cache-control': 'no-store',
       'referrer-policy': 'no-referrer',
       'content-length': '0',
@@ -139,7 +166,7 @@ export class TunnelFront {
     const caller = await access.authorize(request, address);
     if (caller.via === 'link') requireOwnOrigin(request);
     const { cluster, principal, role } = caller;
-    const { service } = address;
+    const service = caller.service ?? address.service;
     if (service === null) {
       throw clusterErrors.FORWARD_NOT_FOUND({ details: { cluster: cluster.name, service: 'such service' } });
     }
@@ -149,18 +176,12 @@ export class TunnelFront {
     return { caller, tunnel, stream: { service, user: `svc:user:${principal.id}`, role }, forwarded };
   }
 
-  /** Whatever protocol it speaks inside: it is cut, since only its own server could end it politely. */
-  #hold(decided: Decided, connection: Duplex | ServerResponse): void {
-    const { access, rights } = this.#options;
-    const { request, address, caller } = decided.forwarded;
-    const letGo = rights.hold({
-      check: () => access.assertStill(request, address, caller),
-      taken: ({ status }) => {
-        this.#record(decided, status);
-        connection.destroy();
-      },
+  #hold(decided: Decided, response: ServerResponse): void {
+    const release = this.#options.rights.hold(decided.caller.right, ({ status }) => {
+      this.#record(decided, status);
+      response.destroy();
     });
-    connection.once('close', letGo);
+    response.once('close', release);
   }
 
   /** An agent has one tunnel, to one replica: another one says where it is instead of pretending that it is away. */
@@ -200,7 +221,7 @@ export class TunnelFront {
       .catch((error: unknown) => onError(error, { cluster: caller.cluster.id }));
   }
 
-  #protocolOf({ socket }: IncomingMessage): 'http' | 'https' {
+  #protocolOf({ socket }: Pick<IncomingMessage, 'socket'>): 'http' | 'https' {
     return ('encrypted' in socket && socket.encrypted === true) || this.#options.isBehindTls() ? 'https' : 'http';
   }
 
@@ -240,10 +261,16 @@ function namesOf({ caller, stream }: Decided): { cluster: string; service: strin
   return { cluster: caller.cluster.name, service: stream.service };
 }
 
-/** With a cookie a foreign page could act too: what changes something, or opens a WebSocket, must come from its own. */
+/**
+ * With a cookie a foreign page could act too: what changes something, or opens a WebSocket, must come from its own. Pages
+ * of other services are of the same site, so a browser sends the cookie with what they ask for: anybody may open a page,
+ * and only the service's own pages take parts of it.
+ */
 function requireOwnOrigin({ method, headers }: IncomingMessage): void {
+  const { origin, 'sec-fetch-site': site, 'sec-fetch-mode': mode } = headers;
+  const isTaken = mode !== 'navigate' && (site === 'same-site' || site === 'cross-site');
   const isHarmless = SAFE.has(method ?? '') && headers.upgrade === undefined;
-  if (isHarmless || headers.origin === undefined) return;
-  if (URL.parse(headers.origin)?.host === headers.host) return;
+  const isOwn = isHarmless || origin === undefined || URL.parse(origin)?.host === headers.host;
+  if (isOwn && !isTaken) return;
   throw clusterErrors.FORBIDDEN({ details: { field: 'Origin', reason: 'the request comes from another site' } });
 }

@@ -28,6 +28,8 @@ export function createTunnelRoute(options: TunnelRouteOptions): UpgradeRoute {
   const { authenticate, store, tunnels, clock, replicaId, leaseMs, maxStreams, onConnected, onError } = options;
   const acceptor = createMuxAcceptor();
   return {
+    name: 'agent tunnel',
+    hold: { exempt: 'an agent shows its own token, and AgentTunnels ends the tunnel with it' },
     matches: (_request, url) => url.pathname === TUNNEL_PATH,
     render: renderNestedError,
     handle: async (upgrade) => {

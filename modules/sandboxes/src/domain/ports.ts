@@ -1,4 +1,4 @@
-import type { Grant, Principal } from '@svc/http';
+import type { GrantedAccess } from '@svc/http';
 import type { Sandbox, SandboxChange, SandboxStatus } from './sandbox.ts';
 
 /** Time and chance, so that a test can move the one and name the other. */
@@ -54,15 +54,9 @@ export interface SandboxRepository {
   purgeRepeated(before: string): Promise<void>;
 }
 
-/** Who made a ticket, and as what. */
-export interface TicketCaller {
-  readonly principal: Principal;
-  readonly grant: Grant;
-}
-
 export interface TicketRepository {
-  insert(ticket: { hash: string; sandboxId: string; caller: TicketCaller; expiresAt: string }): Promise<void>;
+  insert(ticket: { hash: string; sandboxId: string; granted: GrantedAccess; expiresAt: string }): Promise<void>;
   /** Answers the ticket and makes it worthless, once. */
-  take(hash: string, now: string): Promise<{ sandboxId: string; caller: TicketCaller } | null>;
+  take(hash: string, now: string): Promise<{ sandboxId: string; granted: GrantedAccess } | null>;
   purge(before: string): Promise<void>;
 }

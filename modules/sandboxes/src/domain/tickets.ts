@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { Effects, TicketCaller, TicketRepository } from './ports.ts';
+import type { GrantedAccess } from '@svc/http';
+import type { Effects, TicketRepository } from './ports.ts';
 
 const LIFETIME_MS = 30_000;
 const PREFIX = 'svc_tkt_';
@@ -19,17 +20,19 @@ export class Tickets {
     this.#effects = effects;
   }
 
-  async issue(sandboxId: string, caller: TicketCaller): Promise<IssuedTicket> {
+  /** `notAfter`: when the credential expires that makes it (ISO 8601, UTC), or null. */
+  async issue(sandboxId: string, granted: GrantedAccess, notAfter: string | null): Promise<IssuedTicket> {
     const ticket = `${PREFIX}${this.#effects.randomBytes(32).toString('base64url')}`;
-    const expiresAt = new Date(this.#effects.now().getTime() + LIFETIME_MS).toISOString();
-    await this.#repository.insert({ hash: hashOf(ticket), sandboxId, caller, expiresAt });
+    const usual = new Date(this.#effects.now().getTime() + LIFETIME_MS).toISOString();
+    const expiresAt = notAfter !== null && notAfter < usual ? notAfter : usual;
+    await this.#repository.insert({ hash: hashOf(ticket), sandboxId, granted, expiresAt });
     return { ticket, expiresAt };
   }
 
-  /** Who made it, if it is good for this sandbox; it is worth nothing afterwards, whatever the answer. */
-  async redeem(ticket: string, sandboxId: string): Promise<TicketCaller | null> {
+  /** What its maker was granted, if it is for this sandbox; it is worth nothing afterwards, whatever the answer. */
+  async redeem(ticket: string, sandboxId: string): Promise<GrantedAccess | null> {
     const found = await this.#repository.take(hashOf(ticket), this.#effects.now().toISOString());
-    return found?.sandboxId === sandboxId ? found.caller : null;
+    return found?.sandboxId === sandboxId ? found.granted : null;
   }
 }
 

@@ -1,4 +1,4 @@
-import { grantOf, principalOf, type HttpApp } from '@svc/http';
+import { grantedAccessOf, grantOf, principalOf, type HttpApp } from '@svc/http';
 import { Type } from 'typebox';
 import type { SandboxService } from '../domain/sandbox-service.ts';
 import { sandboxErrors } from '../errors.ts';
@@ -69,7 +69,9 @@ function registerMake(app: HttpApp, { prefix, service, links, domain, publicUrl 
     async (request, reply) => {
       const sandbox = await service.get(grantOf(request).workspaceUuid, request.params.id);
       const { port, expires_in_seconds: seconds = DEFAULT_SECONDS } = request.body;
-      const { link, token } = await links.make(sandbox, principalOf(request).id, port, seconds * 1000);
+      const { id: ownerId, expiresAt: notAfter } = principalOf(request);
+      const maker = { ownerId, granted: grantedAccessOf(request), notAfter };
+      const { link, token } = await links.make(sandbox, maker, port, seconds * 1000);
       const base = new URL(publicUrl());
       const host = `${port}-${sandbox.id.replace(/^sbx_/, '')}.${domain}${base.port === '' ? '' : `:${base.port}`}`;
       reply.header('cache-control', 'no-store');

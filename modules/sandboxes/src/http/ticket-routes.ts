@@ -1,4 +1,4 @@
-import { grantOf, principalOf, type HttpApp } from '@svc/http';
+import { grantedAccessOf, grantOf, principalOf, type HttpApp } from '@svc/http';
 import { Type } from 'typebox';
 import type { SandboxService } from '../domain/sandbox-service.ts';
 import type { Tickets } from '../domain/tickets.ts';
@@ -26,7 +26,11 @@ export function registerTicketRoutes(app: HttpApp, { prefix, service, tickets }:
     async (request, reply) => {
       const grant = grantOf(request);
       const sandbox = await service.get(grant.workspaceUuid, request.params.id);
-      const { ticket, expiresAt } = await tickets.issue(sandbox.id, { principal: principalOf(request), grant });
+      const { ticket, expiresAt } = await tickets.issue(
+        sandbox.id,
+        grantedAccessOf(request),
+        principalOf(request).expiresAt,
+      );
       return reply.status(201).send({ ticket, expires_at: expiresAt });
     },
   );

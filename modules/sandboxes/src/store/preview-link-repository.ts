@@ -1,5 +1,6 @@
+import type { GrantedAccess } from '@svc/http';
 import type { Kysely } from 'kysely';
-import type { PreviewLinkRepository } from '../preview/preview-links.ts';
+import type { PreviewLink, PreviewLinkRepository } from '../preview/preview-links.ts';
 import type { SandboxTables } from './tables.ts';
 
 export function createPreviewLinkRepository(kysely: Kysely<SandboxTables>): PreviewLinkRepository {
@@ -18,16 +19,24 @@ export function createPreviewLinkRepository(kysely: Kysely<SandboxTables>): Prev
           .select(({ fn }) => fn.countAll<number | string>().as('count'))
           .executeTakeFirstOrThrow();
         if (Number(count) >= limit) return false;
-        const { id, port, ownerId, expiresAt } = link;
+        const { id, port, ownerId, granted, expiresAt } = link;
         await transaction
           .insertInto('sandbox_preview')
-          .values({ id, sandbox_id: sandboxId, port, owner_id: ownerId, created_at: now, expires_at: expiresAt })
+          .values({
+            id,
+            sandbox_id: sandboxId,
+            port,
+            owner_id: ownerId,
+            granted: JSON.stringify(granted),
+            created_at: now,
+            expires_at: expiresAt,
+          })
           .execute();
         return true;
       }),
-    async isKept(id) {
-      const row = await kysely.selectFrom('sandbox_preview').select('id').where('id', '=', id).executeTakeFirst();
-      return row !== undefined;
+    async find(id) {
+      const row = await kysely.selectFrom('sandbox_preview').selectAll().where('id', '=', id).executeTakeFirst();
+      return row === undefined ? null : linkOf(row);
     },
     async list(sandboxId, now) {
       const rows = await kysely
@@ -38,19 +47,24 @@ export function createPreviewLinkRepository(kysely: Kysely<SandboxTables>): Prev
         .orderBy('created_at', 'desc')
         .orderBy('id')
         .execute();
-      return rows.map((row) => ({
-        id: row.id,
-        sandboxId: row.sandbox_id,
-        port: row.port,
-        ownerId: row.owner_id,
-        createdAt: row.created_at,
-        expiresAt: row.expires_at,
-      }));
+      return rows.map(linkOf);
     },
     async remove(sandboxId, port) {
       let query = kysely.deleteFrom('sandbox_preview').where('sandbox_id', '=', sandboxId);
       if (port !== null) query = query.where('port', '=', port);
       return (await query.returning('id').execute()).map(({ id }) => id);
     },
+  };
+}
+
+function linkOf(row: SandboxTables['sandbox_preview']): PreviewLink {
+  return {
+    id: row.id,
+    sandboxId: row.sandbox_id,
+    port: row.port,
+    ownerId: row.owner_id,
+    granted: JSON.parse(row.granted) as GrantedAccess, // written by insert
+    createdAt: row.created_at,
+    expiresAt: row.expires_at,
   };
 }

@@ -1,3 +1,4 @@
+import type { GrantedAccess } from '@svc/http';
 import { migrations } from '@svc/migrations';
 import { describeDialects } from '@svc/testing';
 import { expect, it } from 'vitest';
@@ -119,19 +120,15 @@ describeDialects<SandboxTables>('SandboxRepository', migrations, (database) => {
   it('gives a ticket once and never after its time', async () => {
     await repository().insert(sandbox({}), 5, null);
     const tickets = createTicketRepository(database().kysely);
-    const principal = {
-      kind: 'user',
-      id: 'o',
-      name: 'o@example.org',
-      credential: 'jwt',
-      credentialId: null,
-      expiresAt: null,
-    } as const;
-    const caller = { principal, grant: { workspaceUuid: 'w', role: 'owner', teamUuid: null } } as const;
-    const ticket = { sandboxId: 'sbx_a', caller, expiresAt: '2026-01-01T00:00:30.000Z' };
+    const granted: GrantedAccess = {
+      credential: { principalKind: 'user', principalId: 'o', credential: 'jwt', credentialId: 's', shownAt: AT },
+      action: 'sandbox:exec',
+      grant: { workspaceUuid: 'w', role: 'owner', teamUuid: null },
+    };
+    const ticket = { sandboxId: 'sbx_a', granted, expiresAt: '2026-01-01T00:00:30.000Z' };
     await tickets.insert({ ...ticket, hash: 'one' });
     await tickets.insert({ ...ticket, hash: 'late' });
-    expect(await tickets.take('one', AT)).toEqual({ sandboxId: 'sbx_a', caller });
+    expect(await tickets.take('one', AT)).toEqual({ sandboxId: 'sbx_a', granted });
     expect(await tickets.take('one', AT)).toBeNull();
     expect(await tickets.take('late', '2026-01-01T00:00:30.000Z')).toBeNull();
   });

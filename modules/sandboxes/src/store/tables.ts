@@ -34,10 +34,11 @@ export interface SandboxTables {
     sandbox_id: string;
     port: number;
     owner_id: string;
+    granted: string;
     created_at: string;
     expires_at: string;
   };
-  sandbox_ticket: { hash: string; sandbox_id: string; caller: string; expires_at: string };
+  sandbox_ticket: { hash: string; sandbox_id: string; granted: string; expires_at: string };
 }
 
 export interface SandboxRow {

@@ -1,12 +1,13 @@
 import {
-  assertSameRole,
-  assertStillGranted,
+  confirmAccess,
+  createGrantedAccess,
+  createGrantedRight,
   rateLimitHeaders,
   type Access,
   type AuditLog,
-  type AuthorizeRequest,
   type Principal,
   type RateLimiter,
+  type UpgradeHold,
   type UpgradeRequest,
 } from '@svc/http';
 import type { Sandbox } from '../domain/sandbox.ts';
@@ -24,13 +25,14 @@ export interface AdmissionOptions {
   readonly service: SandboxService;
   readonly tickets: Tickets;
   readonly limiter: RateLimiter;
+  readonly now: () => Date;
   readonly allowedOrigins: readonly string[];
 }
 
 export interface Admitted {
   readonly sandbox: Sandbox;
-  /** Throws once the right to the terminal was taken: by the same credential, or for a ticket by whoever made it. */
-  check(): Promise<void>;
+  /** The right to the terminal: that of the credential which was shown, or which made the ticket. */
+  readonly held: UpgradeHold;
 }
 
 /** Decides who may open a terminal, and writes down that they did. */
@@ -52,25 +54,27 @@ export class TerminalAdmission {
   }
 
   async #byTicket(upgrade: UpgradeRequest, { ticket, sandboxId }: TerminalRequest): Promise<Admitted | null> {
-    const { access, service, tickets } = this.#options;
-    const caller = ticket === null ? null : await tickets.redeem(ticket, sandboxId);
-    if (caller === null) return null;
-    const { principal, grant } = caller;
-    const sandbox = await service.byId(sandboxId);
-    const request = requestOf(principal, sandbox.workspaceUuid, grant.teamUuid);
+    const { access, service, tickets, now } = this.#options;
+    const granted = ticket === null ? null : await tickets.redeem(ticket, sandboxId);
+    if (granted === null) return null;
+    const askedAt = now();
+    const principal = await confirmAccess(access, granted);
+    const sandbox = await service.get(granted.grant?.workspaceUuid ?? '', sandboxId);
     await this.#note(upgrade, principal, sandbox);
-    return { sandbox, check: () => assertSameRole(access, { request, grant }) };
+    return { sandbox, held: upgrade.hold(createGrantedRight(access, granted, askedAt.getTime())) };
   }
 
-  async #byCredential({ request, requestId }: UpgradeRequest, wanted: TerminalRequest): Promise<Admitted> {
-    const { access, service } = this.#options;
+  async #byCredential({ request, requestId, hold }: UpgradeRequest, wanted: TerminalRequest): Promise<Admitted> {
+    const { access, service, now } = this.#options;
+    const shownAt = now();
     const source = { headers: credentialHeaders(request.headers), method: 'GET', remoteAddress: addressOf(request) };
     const principal = await access.authenticate(source);
-    const asked = requestOf(principal, wanted.workspaceUuid, wanted.teamUuid);
-    const grant = await access.authorize(asked);
+    const { workspaceUuid, teamUuid } = wanted;
+    const grant = await access.authorize({ principal, action: ACTION, workspaceUuid, teamUuid });
     const sandbox = await service.get(grant.workspaceUuid, wanted.sandboxId);
     await this.#note({ request, requestId }, principal, sandbox);
-    return { sandbox, check: () => assertStillGranted(access, { source, request: asked, grant }) };
+    const granted = createGrantedAccess(principal, shownAt, ACTION, grant);
+    return { sandbox, held: hold(createGrantedRight(access, granted, shownAt.getTime())) };
   }
 
   async #note(
@@ -94,14 +98,6 @@ export class TerminalAdmission {
       requestId,
     });
   }
-}
-
-function requestOf(
-  principal: Principal,
-  workspaceUuid: string | undefined,
-  teamUuid: string | null | undefined,
-): AuthorizeRequest {
-  return { principal, action: ACTION, workspaceUuid, teamUuid: teamUuid ?? undefined };
 }
 
 function addressOf({ socket }: UpgradeRequest['request']): string {

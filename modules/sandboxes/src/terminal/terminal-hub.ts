@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { HeldRights, UpgradeRequest, UpgradeRoute } from '@svc/http';
+import type { UpgradeRequest, UpgradeRoute } from '@svc/http';
 import { WebSocketServer, type WebSocket } from 'ws';
 import type { AgentConnection } from '../agent/agent-connection.ts';
 import type { LiveSandboxes } from '../domain/live-sandboxes.ts';
@@ -36,8 +36,6 @@ export interface TerminalHubOptions {
   readonly recorder: EventRecorder;
   readonly effects: Effects;
   readonly screens: SessionScreens;
-  /** Ends terminals whose right was taken. */
-  readonly rights: HeldRights;
   readonly maxTerminals: number;
 }
 
@@ -49,6 +47,8 @@ interface Place {
 
 /** `/ws/terminal/:id`: waits for a sandbox that is being made, and owns every open terminal. */
 export class TerminalHub implements UpgradeRoute {
+  readonly name = 'terminal';
+  readonly hold = 'required';
   readonly #options: TerminalHubOptions;
   readonly #server = new WebSocketServer({
     noServer: true,
@@ -73,7 +73,7 @@ export class TerminalHub implements UpgradeRoute {
   async handle(upgrade: UpgradeRequest): Promise<void> {
     const { request, socket, url } = upgrade;
     const wanted = parseTerminalRequest(url);
-    const { sandbox, check } = await this.#options.admission.admit(upgrade, wanted);
+    const { sandbox, held } = await this.#options.admission.admit(upgrade, wanted);
     const ready = await this.#waitUntilRunning(sandbox, socket);
     const connection = this.#options.live.connectionOf(ready.id);
     if (ready.status !== 'running' || connection === null || this.#closing) {
@@ -84,7 +84,7 @@ export class TerminalHub implements UpgradeRoute {
     const session = wanted.session === null ? null : await findSession(connection, wanted.session, random);
     if (socket.destroyed) return;
     this.#server.handleUpgrade(request, socket, upgrade.head, (webSocket) => {
-      this.#join(webSocket, { sandbox: ready, check }, wanted, session);
+      this.#join(webSocket, { sandbox: ready, held }, wanted, session);
     });
   }
 
@@ -105,7 +105,6 @@ export class TerminalHub implements UpgradeRoute {
   async close(): Promise<void> {
     this.#closing = true;
     this.#cancelHeartbeat();
-    this.#options.rights.stop();
     const terminals = [...this.#open.keys()];
     for (const terminal of terminals) terminal.close(1012, 'the platform restarts');
     const cancel = this.#options.effects.setTimer(() => {
@@ -145,8 +144,8 @@ export class TerminalHub implements UpgradeRoute {
     if (open >= this.#options.maxTerminals) throw sandboxErrors.TOO_MANY_TERMINALS();
   }
 
-  #join(socket: WebSocket, { sandbox, check }: Admitted, wanted: TerminalRequest, session: string | null): void {
-    const { live, effects, rights, screens } = this.#options;
+  #join(socket: WebSocket, { sandbox, held }: Admitted, wanted: TerminalRequest, session: string | null): void {
+    const { live, effects, screens } = this.#options;
     const connection = live.connectionOf(sandbox.id);
     if (connection === null) {
       void this.#closeOf(sandbox.id).then(({ code, reason }) => socket.close(code, reason));
@@ -172,11 +171,10 @@ export class TerminalHub implements UpgradeRoute {
       lostClose: () => this.#closeOf(sandbox.id),
     });
     this.#open.set(terminal, place);
-    const letGo = rights.hold({ check, taken: () => terminal.close(4003, 'the right to this terminal was taken') });
+    held.farewell(() => terminal.close(4003, 'the right to this terminal was taken'));
     const tellEnd = tellTerminal(this.#options.recorder, sandbox, wanted, session);
     void terminal.over.finally(() => {
       this.#open.delete(terminal);
-      letGo();
       endActivity();
       tellEnd();
     });

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { createHttpApp, createListener, UpgradeRouter, type ListenerLimits } from '@svc/http';
+import { createHeldRights, createHttpApp, createListener, UpgradeRouter, type ListenerLimits } from '@svc/http';
 import { migrations } from '@svc/migrations';
 import { migrate, openDatabase } from '@svc/sql';
 import { createLogger, createMetrics, type Metrics } from '@svc/telemetry';
@@ -120,11 +120,13 @@ async function openOnce(
   await migrate(database, migrations);
   const log = createLogger({ level: 'silent', name: 'test' });
   const metrics = options.metrics?.() ?? createMetrics();
+  const rights = createHeldRights(log);
   let url = 'http://127.0.0.1';
   const module = await createSandboxesModule({
     database,
     access,
     audit,
+    rights,
     log,
     metrics,
     config,
@@ -134,10 +136,10 @@ async function openOnce(
     ...(options.effects === undefined ? {} : { effects: options.effects }),
     ...(options.driver === undefined ? {} : { driver: options.driver }),
   });
-  const app = await createHttpApp({ log, metrics, access, audit, version: '0' });
+  const app = await createHttpApp({ log, metrics, access, audit, rights, version: '0' });
   await module.registerRoutes(app);
   await app.ready();
-  const router = new UpgradeRouter(log);
+  const router = new UpgradeRouter(log, rights);
   module.registerUpgrades(router);
   const listener = createListener({
     handler: (request, response) => {
@@ -152,6 +154,7 @@ async function openOnce(
   let closed: Promise<void> | null = null;
   const close = async (): Promise<void> => {
     await module.close();
+    rights.stop();
     await listener.close(1000);
     await app.close();
     await database.close();

@@ -1,7 +1,7 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { toAppError } from '@svc/errors';
-import type { Access, UpgradeRequest, UpgradeRoute } from '@svc/http';
+import type { Access, HeldRight, HeldRights, UpgradeRequest, UpgradeRoute } from '@svc/http';
 import type { Logger } from '@svc/telemetry';
 import type { AgentConnection } from '../../agent/agent-connection.ts';
 import type { Effects } from '../../domain/ports.ts';
@@ -23,6 +23,7 @@ export interface PreviewGatewayOptions {
   readonly links: PreviewLinks;
   readonly open: OpenPreviews;
   readonly access: Access;
+  readonly rights: HeldRights;
   /** Throws SANDBOX_NOT_FOUND and SANDBOX_NOT_RUNNING. */
   readonly reach: (sandboxId: string) => Promise<AgentConnection>;
   /** The sandbox is in use until the answer is called. */
@@ -36,6 +37,7 @@ export interface PreviewGatewayOptions {
 interface Admission {
   readonly place: PreviewPlace;
   readonly claim: PreviewClaim;
+  readonly right: HeldRight;
   readonly token: string;
   readonly target: string;
 }
@@ -49,6 +51,8 @@ export class PreviewGateway {
   constructor(options: PreviewGatewayOptions) {
     this.#options = options;
     this.upgrades = {
+      name: 'preview',
+      hold: 'required',
       matches: (request) => placeOf(request, options.domain) !== null,
       handle: (upgrade) => this.#upgrade(upgrade),
       drain: () => options.open.close(),
@@ -82,6 +86,7 @@ export class PreviewGateway {
     }
     request.socket.setTimeout(IDLE_MS);
     const leave = this.#enter(admission.claim, () => response.destroy());
+    const release = this.#options.rights.hold(admission.right, () => response.destroy());
     try {
       const port = await PortSocket.open(await this.#options.reach(admission.claim.sandboxId), admission.claim.port);
       if (response.destroyed) port.destroy();
@@ -91,14 +96,16 @@ export class PreviewGateway {
       const headers = await this.#requestHeaders(place, request);
       await forwardRequest({ request, response, port, target: admission.target, headers, answer });
     } finally {
+      release();
       leave();
     }
   }
 
-  async #upgrade({ request, socket, head }: UpgradeRequest): Promise<void> {
+  async #upgrade({ request, socket, head, hold }: UpgradeRequest): Promise<void> {
     const place = placeOf(request, this.#options.domain);
     if (place === null) throw sandboxErrors.PREVIEW_NOT_FOUND();
     const admission = await this.#admit(place, request);
+    hold(admission.right); // whatever protocol it speaks: it is cut
     const leave = this.#enter(admission.claim, () => socket.destroy());
     socket.once('close', leave);
     try {
@@ -129,10 +136,10 @@ export class PreviewGateway {
     const byQuery = place.kind === 'host' && place.queryToken !== null;
     if (!byQuery) assertOwnPage(place, request);
     const tokens = place.kind === 'path' ? [place.token] : byQuery ? [place.queryToken ?? ''] : [...place.cookieTokens];
-    const { claim, token } = await this.#options.links.check(tokens, place.kind === 'host' ? place.named : null);
+    const checked = await this.#options.links.check(tokens, place.kind === 'host' ? place.named : null);
     const target = place.target ?? '/';
     if (!target.startsWith('/')) throw sandboxErrors.PREVIEW_NOT_FOUND();
-    return { place, claim, token, target };
+    return { place, ...checked, target };
   }
 
   /** The first answer to a link turns its parameter into a cookie of that host. */

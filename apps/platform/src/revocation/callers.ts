@@ -1,0 +1,121 @@
+import { createSign, generateKeyPairSync, randomUUID } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { HeldPlatform } from './held-platform.ts';
+
+export const PASSWORD = 'correct horse battery';
+
+/** A credential, and where it may act. */
+export interface Caller {
+  readonly headers: Record<string, string>;
+  readonly workspace: string;
+  readonly team: string | null;
+}
+
+export interface Person extends Caller {
+  readonly id: string;
+  readonly email: string;
+}
+
+export const bearer = (token: unknown): Record<string, string> => ({ authorization: `Bearer ${String(token)}` });
+
+/** Fails with the whole answer, so that a scenario says where it broke. */
+export async function done(
+  platform: HeldPlatform,
+  method: string,
+  path: string,
+  headers: Record<string, string>,
+  body?: unknown,
+): Promise<Record<string, unknown>> {
+  const answer = await platform.call(method, path, headers, body);
+  if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
+  return answer.body;
+}
+
+export async function signIn(platform: HeldPlatform, email: string): Promise<Person> {
+  const { access_token: token, user } = await done(platform, 'POST', '/api/auth/login', {}, { email, password: PASSWORD });
+  const headers = bearer(token);
+  const { workspaces } = await done(platform, 'GET', '/api/v1/workspaces', headers);
+  const [workspace] = workspaces as { uuid: string }[]; // the shapes are tested in the accounts module
+  const { id } = user as { id: string };
+  return { id, email, headers, workspace: workspace?.uuid ?? '', team: null };
+}
+
+/** The same sign-in as a browser has it. */
+export async function cookieOf(platform: HeldPlatform, email: string): Promise<Record<string, string>> {
+  const answer = await platform.call('POST', '/api/auth/login', {}, { email, password: PASSWORD });
+  const cookie = (answer.headers['set-cookie'] ?? []).map((each) => each.split(';', 1)[0]).join('; ');
+  const { csrf_token: csrf } = await done(platform, 'GET', '/api/auth/me', { cookie });
+  return { cookie, 'x-csrf-token': String(csrf) };
+}
+
+export async function newTeam(platform: HeldPlatform, owner: Person): Promise<{ team: string; workspace: string }> {
+  const { uuid: team } = await done(platform, 'POST', '/api/v1/teams', owner.headers, { name: `team ${randomUUID()}` });
+  const body = { name: `workspace ${randomUUID()}`, team_uuid: team };
+  const { uuid: workspace } = await done(platform, 'POST', '/api/v1/workspaces', owner.headers, body);
+  return { team: String(team), workspace: String(workspace) };
+}
+
+/** A user of their own, who joined the team by an invitation. */
+export async function newMember(
+  platform: HeldPlatform,
+  owner: Person,
+  { team, workspace }: { team: string; workspace: string },
+  role: string,
+): Promise<Person> {
+  const email = `${randomUUID()}@example.com`;
+  const { token } = await done(platform, 'POST', `/api/v1/teams/${team}/invitations`, owner.headers, { email, role });
+  const account = { email, name: 'Member', password: PASSWORD };
+  await done(platform, 'POST', `/api/v1/invitations/${String(token)}/accept`, {}, account);
+  return { ...(await signIn(platform, email)), workspace, team };
+}
+
+export async function newToken(platform: HeldPlatform, of: Person, expiresAt?: string): Promise<Caller & { id: string }> {
+  const body = { name: 'test', ...(expiresAt === undefined ? {} : { expires_at: expiresAt }) };
+  const { id, token } = await done(platform, 'POST', '/api/tokens', of.headers, body);
+  return { id: String(id), headers: bearer(token), workspace: of.workspace, team: of.team };
+}
+
+export async function newServiceAccount(
+  platform: HeldPlatform,
+  owner: Person,
+  workspace: string,
+  expiresAt?: string,
+): Promise<Caller & { path: string }> {
+  const path = `/api/v1/workspaces/${workspace}/service-accounts`;
+  const expiry = expiresAt === undefined ? {} : { expires_at: expiresAt };
+  const { id, token } = await done(platform, 'POST', path, owner.headers, { name: 'ci', scopes: ['admin'], ...expiry });
+  return { path: `${path}/${String(id)}`, headers: bearer(token), workspace, team: null };
+}
+
+/** An OpenID Connect issuer on this machine, as far as one key and its tokens go. */
+export async function startIssuer() {
+  const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  const key = { ...publicKey.export({ format: 'jwk' }), kid: '1', alg: 'RS256', use: 'sig' };
+  const server = createServer((_request, response) => {
+    response.writeHead(200, { 'content-type': 'application/json', connection: 'close' });
+    response.end(JSON.stringify({ keys: [key] }));
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`; // a TCP listener's address is an object
+  const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
+  return {
+    config: {
+      issuer,
+      audience: 'svc',
+      jwks_url: `${issuer}/keys`,
+      email_claim: 'email',
+      require_verified_email: true,
+      auto_create: false,
+    },
+    sign: (email: string): string => {
+      const now = Math.floor(Date.now() / 1000);
+      const claims = { iss: issuer, aud: 'svc', sub: email, email, email_verified: true, iat: now, exp: now + 600 };
+      const content = `${encode({ alg: 'RS256', kid: '1' })}.${encode(claims)}`;
+      return `${content}.${createSign('RSA-SHA256').update(content).sign(privateKey, 'base64url')}`;
+    },
+    close: () => new Promise<void>((resolve) => server.close(() => resolve())),
+  };
+}
