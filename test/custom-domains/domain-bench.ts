@@ -1,6 +1,13 @@
 import { randomBytes, type KeyObject } from 'node:crypto';
 import { join } from 'node:path';
-import { createHttpApp, createListener, createProxyTrust, type HttpApp, type Listener } from '@svc/http';
+import {
+  createHeldRights,
+  createHttpApp,
+  createListener,
+  createProxyTrust,
+  type HttpApp,
+  type Listener,
+} from '@svc/http';
 import { migrations } from '@svc/migrations';
 import {
   createAcmeAuthority,
@@ -66,12 +73,15 @@ export async function startDomainBench(options: DomainBenchOptions): Promise<Dom
   }) as ObjectStoreConfig; // every field has a default
   const ports = { s3: 0, http: 0, https: 0 };
   const access = fakeAccess();
+  const log = createLogger({ level: 'silent', name: 'test' });
+  const heldRights = createHeldRights(log);
   const module = await createObjectStoreModule({
     metadata,
     blobs: await openBlobStore(config, { folder: join(folder.path, 'blobs'), random: randomBytes, now: clock.nowMs }),
     owners: { exists: async () => true, byEmail: async () => null },
     rights: access,
     audit: fakeAudit(),
+    heldRights,
     proxies: createProxyTrust(),
     masterKey,
     replicaId: 'the one',
@@ -79,7 +89,7 @@ export async function startDomainBench(options: DomainBenchOptions): Promise<Dom
     domainResolver: createDnsResolver({ servers: [options.nameServer], timeoutMs: 500 }),
     certificateAuthority: authorityOf(options, metadata, masterKey, clock),
     config,
-    log: createLogger({ level: 'silent', name: 'test' }),
+    log,
     metrics: createMetrics(),
     now: clock.nowMs,
     random: randomBytes,
@@ -104,6 +114,7 @@ export async function startDomainBench(options: DomainBenchOptions): Promise<Dom
     work: () => module.maintain(),
     close: async () => {
       await app.close();
+      heldRights.stop();
       for (const listener of listeners) await listener.close(1_000);
       await module.close();
       await folder.remove();

@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import { HeldRights, type AuditLog, type HttpApp, type ProxyTrust, type UpgradeRouter } from '@svc/http';
+import type { AuditLog, HeldRights, HttpApp, ProxyTrust, UpgradeRouter } from '@svc/http';
 import type { Logger, Metrics } from '@svc/telemetry';
 import { claimEngine } from './engines/assembly.ts';
 import type { HashingParts } from './checksums/body-hasher.ts';
@@ -46,8 +46,8 @@ export interface ObjectStoreDependencies {
   audit: AuditLog;
   /** Whose word counts for the address of a client of the S3 plane. */
   proxies: ProxyTrust;
-  /** Runs the callback once after the delay (milliseconds); the answer cancels it. Default: the timer of the process. */
-  setTimer?: (callback: () => void, delayMs: number) => () => void;
+  /** Ends S3 requests whose key or maker lost its right. */
+  heldRights: HeldRights;
   /** From `loadMasterKey`. */
   masterKey: KeyObject;
   /** Who is asked for the CNAMEs of custom domains. */
@@ -126,13 +126,16 @@ export async function createObjectStoreModule(dependencies: ObjectStoreDependenc
   const { directory } = customDomains;
   const publicOrigin = new PublicOrigin({ domain: config.public_objects.domain, baseUrl: dependencies.baseUrl });
   const publicHost = createPublicHost({ services, origin: publicOrigin, log });
-  const rights = new HeldRights({
-    setTimer: dependencies.setTimer ?? startTimer,
-    onError: (error) => log.error({ err: error }, 'the keys of running S3 requests could not be checked'),
-  });
   const audit = new S3Audit({ audit: dependencies.audit, metadata, log, metrics, now });
   const { proxies } = dependencies;
-  const s3 = createS3Plane({ services, directory, oversight: { audit, rights }, proxies, log, metrics });
+  const s3 = createS3Plane({
+    services,
+    directory,
+    oversight: { audit, rights: dependencies.heldRights },
+    proxies,
+    log,
+    metrics,
+  });
   const { https_redirect: redirects, https_redirect_port: redirectPort } = config.custom_domains;
   const sites = createSites({
     directory,
@@ -183,7 +186,6 @@ export async function createObjectStoreModule(dependencies: ObjectStoreDependenc
     },
     close: async () => {
       stop.abort();
-      rights.stop();
       await background;
       await usage.close();
       await thread.close();
@@ -206,11 +208,6 @@ export async function createObjectStoreModule(dependencies: ObjectStoreDependenc
       await usage.round(stop.signal);
     },
   };
-}
-
-function startTimer(callback: () => void, delayMs: number): () => void {
-  const timer = setTimeout(callback, delayMs);
-  return () => clearTimeout(timer);
 }
 
 function partsOf(dependencies: ObjectStoreDependencies, hashing: HashingParts): StoreParts {

@@ -69,6 +69,7 @@ export async function createObjectStoreService(context: ServiceContext): Promise
     blobs,
     owners: directory,
     rights: access,
+    heldRights: context.rights,
     audit,
     proxies: createProxyTrust(config.trusted_proxies),
     masterKey,

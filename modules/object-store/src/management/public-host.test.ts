@@ -1,4 +1,4 @@
-import { createListener, UpgradeRouter, type Listener } from '@svc/http';
+import { createHeldRights, createListener, UpgradeRouter, type Listener } from '@svc/http';
 import { createLogger } from '@svc/telemetry';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sendRaw, type RawAnswer, type RawRequest } from '../testing/raw-request.ts';
@@ -17,7 +17,8 @@ describe('the hosts of public objects', () => {
   beforeAll(async () => {
     management = await startManagement({ public_objects: { domain: DOMAIN } });
     const { module } = management.store;
-    const upgrades = new UpgradeRouter(createLogger({ level: 'silent', name: 'test' }));
+    const log = createLogger({ level: 'silent', name: 'test' });
+    const upgrades = new UpgradeRouter(log, createHeldRights(log));
     module.registerUpgrades(upgrades);
     const handler: Parameters<typeof createListener>[0]['handler'] = (request, response) => {
       if (!module.handlePublicHost(request, response)) response.writeHead(418).end();

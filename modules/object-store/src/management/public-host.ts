@@ -36,6 +36,8 @@ export function createPublicHost({ services, origin, log }: PublicHostOptions): 
       return true;
     },
     upgrades: {
+      name: 'public-objects',
+      hold: { exempt: 'it refuses every upgrade' },
       matches: (request) => origin.placeOf(request.headers.host) !== null,
       handle: async () => {
         throw storeErrors.MethodNotAllowed();

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { HeldRights } from '@svc/http';
+import type { HeldRight, HeldRights } from '@svc/http';
 import type { Caller } from '../domain/caller.ts';
 import type { CredentialCache } from '../domain/credential-cache.ts';
 import type { StoreAction } from '../ports/maker-rights.ts';
@@ -21,11 +21,15 @@ export function watchKey(
   { rights, credentials }: { rights: HeldRights; credentials: CredentialCache },
 ): () => void {
   if (caller.accessKeyId === null) return () => undefined;
-  return rights.hold({
+  const key = JSON.stringify(['s3', caller.accessKeyId, needs, request.bucketName]);
+  const right: HeldRight = {
+    key,
+    exactKey: key,
+    confirmedAtMs: rights.now().getTime(),
     check: () => credentials.assertStillValid(caller, needs, request.bucketName),
-    taken: () => {
-      request.incoming.destroy();
-      response.destroy();
-    },
+  };
+  return rights.hold(right, () => {
+    request.incoming.destroy();
+    response.destroy();
   });
 }

@@ -1,7 +1,15 @@
 import { randomBytes, type KeyObject } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createListener, createProxyTrust, type AuditLog, type Listener, type ListenerLimits } from '@svc/http';
+import {
+  createHeldRights,
+  createListener,
+  createProxyTrust,
+  HeldRights,
+  type AuditLog,
+  type Listener,
+  type ListenerLimits,
+} from '@svc/http';
 import { migrations } from '@svc/migrations';
 import { createLogger, createMetrics, type Logger } from '@svc/telemetry';
 import { Value } from 'typebox/value';
@@ -90,6 +98,7 @@ export async function startStore(folder: string, options: RunningStoreOptions = 
     ? openBlobStore(config, parts)
     : openEmbeddedBlobStore({ ...parts, fileSystem }));
   let endpoint = '';
+  const heldRights = heldRightsOf(options, log);
   const { allowed_networks: allowedNetworks, timeout_seconds: timeoutSeconds } = config.notifications;
   const module = await createObjectStoreModule({
     replicaId: 'the one',
@@ -103,7 +112,7 @@ export async function startStore(folder: string, options: RunningStoreOptions = 
     rights: rightsOf(options),
     audit: options.audit ?? { record: async () => undefined },
     proxies: createProxyTrust(options.trustedProxies),
-    ...(options.setTimer === undefined ? {} : { setTimer: options.setTimer }),
+    heldRights,
     masterKey,
     config,
     domainResolver: options.domainResolver ?? createDnsResolver({ servers: ['127.0.0.1:1'], timeoutMs: 100 }),
@@ -127,10 +136,17 @@ export async function startStore(folder: string, options: RunningStoreOptions = 
     port,
     createKey: (wanted) => createKey(metadata, secrets, wanted, now()),
     close: async () => {
+      heldRights.stop();
       await listener.close(1_000);
       await module.close();
     },
   };
+}
+
+/** By the clock of the test when it has one. */
+function heldRightsOf({ now, setTimer }: RunningStoreOptions, log: Logger): HeldRights {
+  if (now === undefined || setTimer === undefined) return createHeldRights(log);
+  return new HeldRights({ nowMs: now, setTimer, onError: (error) => log.error({ err: error }, 'a check failed') });
 }
 
 function rightsOf({ rights }: RunningStoreOptions): MakerRights {
