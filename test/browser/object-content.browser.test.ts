@@ -8,6 +8,7 @@ import { startCollector, storeCases, type Collector, type ContentStore } from '.
 import { startPlatform, type RunningPlatform } from './support/platform.ts';
 
 const PAGES_AT_A_TIME = 4;
+const PATIENCE_MS = 10_000;
 /** Each opens a few hundred pages. */
 const TIMEOUT_MS = 300_000;
 /** Every object is asked for many times within a second. */
@@ -45,8 +46,9 @@ async function signedIn(browser: Browser, platform: RunningPlatform): Promise<Si
     open: async (url) => {
       const page = idle.pop() ?? (await context.newPage());
       // What is saved has no page: the browser stays where it is.
-      await page.goto(url, { waitUntil: 'load' }).catch((error: unknown) => {
-        if (!/net::ERR_ABORTED|Download is starting|ERR_INVALID_RESPONSE/.test(String(error))) throw error;
+      // A viewer that waits for the rest of a broken film or document holds the load up; what runs has run by then.
+      await page.goto(url, { waitUntil: 'load', timeout: PATIENCE_MS }).catch((error: unknown) => {
+        if (!/net::ERR_ABORTED|Download is starting|ERR_INVALID_RESPONSE|Timeout/.test(String(error))) throw error;
       });
       // Programs are run before the load is over, and what they say arrives in order.
       await page.evaluate('1').catch(() => undefined);
