@@ -30,6 +30,7 @@ import type { BucketRecord } from './ports/records.ts';
 import type { OwnerDirectory } from './ports/owner-directory.ts';
 import { createS3Plane } from './s3/index.ts';
 import { S3Audit } from './s3/s3-audit.ts';
+import type { S3Oversight } from './s3/s3-context.ts';
 import { deriveKey } from './secrets/derive-key.ts';
 import { SecretBox } from './secrets/secret-box.ts';
 import { createSites, type Sites } from './sites/index.ts';
@@ -106,7 +107,7 @@ export interface ObjectStoreModule {
 }
 
 export async function createObjectStoreModule(dependencies: ObjectStoreDependencies): Promise<ObjectStoreModule> {
-  const { metadata, blobs, masterKey, config, log, metrics, now, s3Endpoint } = dependencies;
+  const { metadata, blobs, masterKey, proxies, config, log, metrics, now, s3Endpoint } = dependencies;
   await claimEngine(metadata, config);
   const thread = new DigestThread();
   const parts = partsOf(dependencies, { kernels: new HashKernels(), thread });
@@ -126,16 +127,8 @@ export async function createObjectStoreModule(dependencies: ObjectStoreDependenc
   const { directory } = customDomains;
   const publicOrigin = new PublicOrigin({ domain: config.public_objects.domain, baseUrl: dependencies.baseUrl });
   const publicHost = createPublicHost({ services, origin: publicOrigin, log });
-  const audit = new S3Audit({ audit: dependencies.audit, metadata, log, metrics, now });
-  const { proxies } = dependencies;
-  const s3 = createS3Plane({
-    services,
-    directory,
-    oversight: { audit, rights: dependencies.heldRights },
-    proxies,
-    log,
-    metrics,
-  });
+  const oversight = createOversight(dependencies);
+  const s3 = createS3Plane({ services, directory, oversight, proxies, log, metrics });
   const { https_redirect: redirects, https_redirect_port: redirectPort } = config.custom_domains;
   const sites = createSites({
     directory,
@@ -208,6 +201,11 @@ export async function createObjectStoreModule(dependencies: ObjectStoreDependenc
       await usage.round(stop.signal);
     },
   };
+}
+
+function createOversight(dependencies: ObjectStoreDependencies): S3Oversight {
+  const { audit, metadata, heldRights: rights, log, metrics, now } = dependencies;
+  return { audit: new S3Audit({ audit, metadata, log, metrics, now }), rights };
 }
 
 function partsOf(dependencies: ObjectStoreDependencies, hashing: HashingParts): StoreParts {

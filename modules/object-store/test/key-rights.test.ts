@@ -1,7 +1,6 @@
 import { once } from 'node:events';
-import { request as httpRequest } from 'node:http';
-import type { FakeCaller } from '@svc/testing';
-import { waitFor } from '@svc/testing';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { waitFor, type FakeCaller } from '@svc/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { sendRaw, signed, type RawAnswer, type RawRequest } from '../src/testing/raw-request.ts';
 import { startManagement, type RunningManagement } from '../src/testing/running-management.ts';
@@ -172,7 +171,7 @@ describe('an access key and its maker', () => {
     const { hostname, port } = new URL(management.store.endpoint);
     const outgoing = httpRequest({ hostname, port, path: raw.target, headers: { ...raw.headers }, agent: false });
     outgoing.end();
-    const [incoming] = (await once(outgoing, 'response')) as [import('node:http').IncomingMessage];
+    const [incoming] = (await once(outgoing, 'response')) as [IncomingMessage]; // what the event carries
     incoming.pause();
     const failed = once(incoming, 'error');
     await waitFor(() => management.clock.pendingTimers() > 0);
