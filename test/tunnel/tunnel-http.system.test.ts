@@ -180,7 +180,7 @@ describe('a forwarded web service', () => {
   it('has its redirects led back below its name, and its cookies kept to its own host', async () => {
     expect((await fixture.send({ path: '/echo/moved' })).headers.location).toBe('/echo/elsewhere?x=1');
     const cookies = (await fixture.send({ path: '/echo/cookies' })).headers['set-cookie'];
-    expect(cookies).toEqual(['a=1; Path=/', 'b=2']);
+    expect(cookies).toEqual(['a=1; Path=/echo', 'b=2; Path=/echo']);
     const onPath = await fixture.send({
       path: `/v1/clusters/${fixture.cluster.id}/tunnel/echo/cookies`,
       host: 'localhost',
@@ -316,18 +316,24 @@ describe('a link', () => {
     const { url } = await fixture.api.post<{ url: string }>(`/v1/clusters/${fixture.cluster.id}/tunnel-links`, {
       service: 'echo',
     });
-    const { pathname, search } = new URL(url);
-    const first = await fixture.send({ path: `${pathname}deep?x=1&${search.slice(1)}`, anonymous: true });
-    expect(first).toMatchObject({ status: 303, headers: { location: '/echo/deep?x=1' } });
+    const { hostname: host, pathname, search } = new URL(url);
+    expect(host).toBe(`tunnel-${fixture.cluster.id}-echo.localhost`);
+    const first = await fixture.send({ host, path: `${pathname}deep?x=1&${search.slice(1)}`, anonymous: true });
+    expect(first).toMatchObject({ status: 303, headers: { location: '/deep?x=1' } });
     const cookie = first.headers['set-cookie']?.[0] ?? '';
-    expect(cookie).toMatch(/; Path=\/echo; .*HttpOnly; SameSite=Lax/);
+    expect(cookie).toMatch(/; Path=\/; .*HttpOnly; SameSite=Lax/);
     const shown = { cookie: cookie.split(';', 1)[0] ?? '', authorization: 'Basic of-the-service' };
-    const answer = await fixture.send({ path: '/echo/x', anonymous: true, headers: shown });
+    const answer = await fixture.send({ host, path: '/x', anonymous: true, headers: shown });
     expect(echoed(answer).headers).toMatchObject({ authorization: 'Basic of-the-service' });
     expect(echoed(answer).headers['cookie']).toBeUndefined();
-    expect((await fixture.send({ path: '/nobody/x', anonymous: true, headers: shown })).status).toBe(401);
+    expect(echoed(answer).headers['x-forwarded-prefix']).toBeUndefined();
+    const others = [`tunnel-${fixture.cluster.id}-nobody.localhost`, fixture.host];
+    for (const other of others) {
+      const refused = await fixture.send({ host: other, path: '/echo/x', anonymous: true, headers: shown });
+      expect(refused.status).toBe(401);
+    }
     const foreign = { ...shown, origin: 'http://evil.localhost' };
-    const attack = await fixture.send({ method: 'POST', path: '/echo/x', anonymous: true, headers: foreign });
+    const attack = await fixture.send({ host, method: 'POST', path: '/x', anonymous: true, headers: foreign });
     expect(attack.status).toBe(403);
   });
 

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import { once } from 'node:events';
-import { skippedTitle } from '@svc/testing';
+import { skippedTitle, type FakeCaller } from '@svc/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { localDriverReason } from './testing/local-subject.ts';
@@ -233,6 +233,32 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     expect((await get(url)).status).toBe(401);
     expect((await platform.call('DELETE', `/api/containers/${id}/ports/8080`)).status).toBe(404);
     expect((await platform.call('DELETE', `/api/containers/${id}/ports`)).body).toEqual({ revoked: 1 });
+  });
+
+  it('ends with the credential that made the link, which opens nothing any more, and with its time', async () => {
+    const team = platform.access.team(platform.owner.workspaceUuid);
+    for (const take of [platform.access.revoke, (caller: FakeCaller) => platform.access.leave(team, caller)]) {
+      const member = platform.access.user('member');
+      platform.access.join(team, member, 'member');
+      const scope = `workspace_uuid=${platform.owner.workspaceUuid}&team_uuid=${team}`;
+      const path = `/api/containers/${id}/ports?${scope}`;
+      const { body } = await platform.call('POST', path, { caller: member, body: { port: 8080 } });
+      const url = new URL(body['url']);
+      const events = await open(at(url, '/events'));
+      await once(events, 'data');
+      const socket = webSocket(at(url, '/socket'));
+      await once(socket, 'open');
+      const cut = Promise.allSettled([once(events, 'end'), once(socket, 'close')]);
+      take(member);
+      expect(await cut).toMatchObject([{ status: 'rejected' }, { status: 'fulfilled' }]);
+      expect(codeOf(await get(url))).toEqual([401, 'PREVIEW_REFUSED']);
+    }
+    const brief = platform.access.user('brief');
+    platform.access.join(team, brief, 'member');
+    Object.assign(brief.principal, { expiresAt: '2000-01-01T00:00:00.000Z' });
+    const path = `/api/containers/${id}/ports?workspace_uuid=${platform.owner.workspaceUuid}&team_uuid=${team}`;
+    const { body } = await platform.call('POST', path, { caller: brief, body: { port: 8080 } });
+    expect(body['expires_at']).toBe('2000-01-01T00:00:00.000Z');
   });
 
   it('says why nothing came: nobody listens, no HTTP, half an answer, a sandbox that does not run', async () => {

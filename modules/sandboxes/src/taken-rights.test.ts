@@ -1,5 +1,6 @@
-import type { FakeCaller } from '@svc/testing';
+import { waitFor, type FakeCaller } from '@svc/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { EventReader } from './testing/event-reader.ts';
 import { FakeDriver } from './testing/fake-driver.ts';
 import { startPlatform, type TestPlatform } from './testing/platform.ts';
 import { TerminalClient } from './testing/terminal-client.ts';
@@ -31,15 +32,18 @@ describe('a terminal that is open', () => {
 
   const scope = () => `?workspace_uuid=${platform.owner.workspaceUuid}&team_uuid=${team}`;
   const byToken = () => TerminalClient.open(platform.url, id, { query: scope(), headers: member.headers });
-  const byTicket = async () => {
+  const makeTicket = async () => {
     const path = `/api/containers/${id}/terminal/tickets${scope()}`;
-    const { body } = await platform.call('POST', path, { caller: member });
-    return TerminalClient.open(platform.url, id, { query: `?ticket=${body['ticket']}` });
+    return (await platform.call('POST', path, { caller: member })).body;
   };
+  const openTicket = (ticket: unknown) =>
+    TerminalClient.open(platform.url, id, { query: `?ticket=${String(ticket)}` });
+  const byTicket = async () => openTicket((await makeTicket())['ticket']);
 
   it.each([
     ['the member was taken out of the team', () => platform.access.leave(team, member)],
     ['the role was lowered', () => platform.access.join(team, member, 'guest')],
+    ['the credential was revoked', () => platform.access.revoke(member)],
   ])('ends when %s, by whatever it was opened, and no other does', async (_what, take) => {
     const others = await TerminalClient.open(platform.url, id, { headers: platform.owner.headers });
     const opened = [await byToken(), await byTicket()];
@@ -49,10 +53,19 @@ describe('a terminal that is open', () => {
     await others.close();
   });
 
-  it('ends when the token was revoked that it was opened with', async () => {
-    const terminal = await byToken();
-    platform.access.revoke(member);
-    expect(await terminal.closed).toEqual(TAKEN);
+  it.each([
+    [401, () => platform.access.revoke(member)],
+    [403, () => platform.access.leave(team, member)],
+  ])('is not opened by a ticket whose maker may not any more (%i)', async (status, take) => {
+    const { ticket } = await makeTicket();
+    take();
+    await expect(openTicket(ticket)).rejects.toMatchObject({ status });
+  });
+
+  it('is opened by no ticket beyond the life of the token that made it', async () => {
+    const expiresAt = new Date(Date.now() + 5_000).toISOString();
+    Object.assign(member.principal, { expiresAt });
+    expect((await makeTicket())['expires_at']).toBe(expiresAt);
   });
 
   it('is written down by the name of whoever made the ticket', async () => {
@@ -63,5 +76,38 @@ describe('a terminal that is open', () => {
       principal: { id: member.principal.id },
     });
     await terminal.close();
+  });
+});
+
+describe('a stream that is open', () => {
+  const driver = new FakeDriver();
+  let platform: TestPlatform;
+  let team: string;
+  let member: FakeCaller;
+
+  beforeAll(async () => {
+    platform = await startPlatform({ driver });
+    team = platform.access.team(platform.owner.workspaceUuid);
+  });
+  afterAll(async () => {
+    await platform.dispose();
+    await driver.dispose();
+  });
+  beforeEach(() => {
+    member = platform.access.user('member');
+    platform.access.join(team, member, 'member');
+  });
+
+  it.each([
+    ['the member was taken out of the team', () => platform.access.leave(team, member)],
+    ['the token was revoked', () => platform.access.revoke(member)],
+  ])('ends when %s, and delivers nothing that happens afterwards', async (_what, take) => {
+    const url = `${platform.url}/api/events?workspace_uuid=${platform.owner.workspaceUuid}&team_uuid=${team}`;
+    const events = await EventReader.open(url, member.headers);
+    expect(events.status).toBe(200);
+    take();
+    await waitFor(() => events.ended);
+    await platform.call('POST', '/api/containers?wait_ms=10000', { body: { image: 'busybox' } });
+    expect(events.events).toEqual([]);
   });
 });

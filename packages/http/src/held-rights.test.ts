@@ -96,11 +96,21 @@ describe('held rights', () => {
   it('end when they cannot be asked for during half a minute, even if no check comes back', async () => {
     hold('one', () => Promise.reject(refusals.BROKEN()));
     hold('two', () => new Promise(() => undefined));
-    await clock.advance(29_000);
+    await clock.advance(30_000);
     expect(ended).toEqual([]);
-    expect(rights.oldestMs).toBe(29_000);
+    expect(rights.oldestMs).toBe(30_000);
     await clock.advance(2_000);
     expect(ended.toSorted()).toEqual(['one RIGHT_UNCONFIRMED', 'two RIGHT_UNCONFIRMED']);
+  });
+
+  it('are asked for before they end, also when the clock was set', async () => {
+    let asked = 0;
+    const check = async (): Promise<void> => void (asked += 1);
+    hold('confirmed in the future', check, { confirmedAtMs: clock.nowMs() + 3_600_000 });
+    hold('confirmed long ago', check, { confirmedAtMs: clock.nowMs() - 3_600_000 });
+    await clock.advance(500);
+    expect(asked).toBe(2);
+    expect(ended).toEqual([]);
   });
 
   it('end one by one when the end of one fails', async () => {

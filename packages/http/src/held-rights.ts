@@ -35,6 +35,8 @@ interface Group {
   confirmedAtMs: number;
   dueAtMs: number;
   isAsking: boolean;
+  /** Since when the group is asked for without an answer; null while it is confirmed. */
+  unansweredSinceMs: number | null;
 }
 
 /** Rights are asked for again this long after they were last confirmed. */
@@ -115,7 +117,8 @@ export class HeldRights {
     const { right } = member;
     const { confirmedAtMs } = right;
     const dueAtMs = confirmedAtMs + CHECK_AFTER_MS;
-    this.#groups.set(key, { key, right, members: new Set([member]), confirmedAtMs, dueAtMs, isAsking: false });
+    const state = { confirmedAtMs, dueAtMs, isAsking: false, unansweredSinceMs: null };
+    this.#groups.set(key, { key, right, members: new Set([member]), ...state });
   }
 
   #release(member: Member): void {
@@ -137,14 +140,21 @@ export class HeldRights {
     this.#cancel = null;
     const nowMs = this.#options.nowMs();
     for (const group of [...this.#groups.values()]) {
-      if (nowMs - group.confirmedAtMs > GRACE_MS) this.#end(group, [...group.members], httpErrors.RIGHT_UNCONFIRMED());
-      else if (!group.isAsking && group.dueAtMs <= nowMs) {
-        group.isAsking = true;
-        this.#queue.push(group);
+      const { dueAtMs, isAsking, unansweredSinceMs } = group;
+      if (unansweredSinceMs !== null && nowMs - unansweredSinceMs > GRACE_MS) {
+        this.#end(group, [...group.members], httpErrors.RIGHT_UNCONFIRMED());
+      } else if (!isAsking && (dueAtMs <= nowMs || dueAtMs > nowMs + CHECK_AFTER_MS)) {
+        this.#enqueue(group, nowMs); // due, or due at a time that a clock which was set back will reach late
       }
     }
     this.#askNext();
     this.#schedule();
+  }
+
+  #enqueue(group: Group, nowMs: number): void {
+    group.isAsking = true;
+    group.unansweredSinceMs ??= nowMs;
+    this.#queue.push(group);
   }
 
   #askNext(): void {
@@ -165,6 +175,7 @@ export class HeldRights {
     try {
       await group.right.check();
       group.confirmedAtMs = askedAtMs;
+      group.unansweredSinceMs = null;
       group.dueAtMs = askedAtMs + CHECK_AFTER_MS;
     } catch (error) {
       group.dueAtMs = this.#options.nowMs() + CHECK_AFTER_MS;
@@ -193,9 +204,7 @@ export class HeldRights {
   #askAtOnce(members: readonly Member[]): void {
     for (const { right } of members) {
       const group = this.#groups.get(right.exactKey);
-      if (group === undefined || group.isAsking) continue;
-      group.isAsking = true;
-      this.#queue.push(group);
+      if (group !== undefined && !group.isAsking) this.#enqueue(group, this.#options.nowMs());
     }
     this.#askNext();
   }

@@ -33,13 +33,16 @@ export class EventReader {
 
   async #read(response: Response): Promise<void> {
     let text = '';
-    for await (const chunk of response.body ?? []) {
-      text += Buffer.from(chunk).toString();
-      const blocks = text.split('\n\n');
-      text = blocks.pop() ?? '';
-      for (const block of blocks) this.#add(block);
+    try {
+      for await (const chunk of response.body ?? []) {
+        text += Buffer.from(chunk).toString();
+        const blocks = text.split('\n\n');
+        text = blocks.pop() ?? '';
+        for (const block of blocks) this.#add(block);
+      }
+    } finally {
+      this.#ended = true; // also when the stream was cut
     }
-    this.#ended = true;
   }
 
   #add(block: string): void {

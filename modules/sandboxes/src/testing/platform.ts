@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { createHeldRights, createHttpApp, createListener, UpgradeRouter, type ListenerLimits } from '@svc/http';
+import { createHttpApp, createListener, HeldRights, UpgradeRouter, type ListenerLimits } from '@svc/http';
 import { migrations } from '@svc/migrations';
 import { migrate, openDatabase } from '@svc/sql';
 import { createLogger, createMetrics, type Metrics } from '@svc/telemetry';
@@ -10,6 +10,7 @@ import type { Effects } from '../domain/ports.ts';
 import type { SandboxDriver } from '../drivers/driver.ts';
 import { runFolderOf } from '../drivers/local/run-folder.ts';
 import { createSandboxesModule, type SandboxesModule } from '../module.ts';
+import { systemEffects } from '../system-effects.ts';
 import { AGENT_FOLDER, SHARED_IMAGES } from './local-subject.ts';
 
 export interface TestPlatform {
@@ -120,7 +121,12 @@ async function openOnce(
   await migrate(database, migrations);
   const log = createLogger({ level: 'silent', name: 'test' });
   const metrics = options.metrics?.() ?? createMetrics();
-  const rights = createHeldRights(log);
+  const { now, setTimer } = { ...systemEffects, ...options.effects };
+  const rights = new HeldRights({
+    nowMs: () => now().getTime(),
+    setTimer,
+    onError: (err) => log.error({ err }, 'a right could not be checked'),
+  });
   let url = 'http://127.0.0.1';
   const module = await createSandboxesModule({
     database,
