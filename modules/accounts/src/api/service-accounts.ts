@@ -84,7 +84,8 @@ export function registerServiceAccounts(app: HttpApp, services: AccountServices)
         scopes: request.body.scopes,
         expiresAt: request.body.expires_at,
         createdBy: principal.id,
-        makerId: principal.kind === 'service_account' ? principal.id : null,
+        latestExpiry: principal.expiresAt,
+        widestScopes: principal.scopes ?? null,
       });
       request.createdResource = `service-account/${account.id}`;
       reply.header('cache-control', 'no-store');
