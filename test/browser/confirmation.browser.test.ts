@@ -24,7 +24,7 @@ function ageSignIns({ dataFolder }: RunningPlatform): void {
   }
 }
 
-describeRequiring(['chromium'], 'confirming that it is you', () => {
+describeRequiring(['chromium'], 'confirming a sign-in', () => {
   let browser: Browser;
   let platform: RunningPlatform;
 
@@ -44,7 +44,7 @@ describeRequiring(['chromium'], 'confirming that it is you', () => {
     await page.getByRole('button', { name: 'New token' }).click();
     await page.getByLabel('Name').fill(`telescope-${colorScheme}`);
     await page.getByRole('button', { name: 'Create token' }).click();
-    const dialog = page.getByRole('dialog', { name: 'Confirm that it is you' });
+    const dialog = page.getByRole('dialog', { name: 'Confirm it’s you' });
     await dialog.getByLabel('Password', { exact: true }).fill('not this one');
     await page.keyboard.press('Enter');
     await dialog.getByRole('alert').getByText('The current password is wrong').waitFor();
@@ -69,7 +69,7 @@ describeRequiring(['chromium'], 'confirming that it is you', () => {
     await page.getByLabel('New password', { exact: true }).fill('another long password');
     await page.getByLabel('New password again').fill('another long password');
     await page.getByRole('button', { name: 'Change password' }).click();
-    const dialog = page.getByRole('dialog', { name: 'Confirm that it is you' });
+    const dialog = page.getByRole('dialog', { name: 'Confirm it’s you' });
     await dialog.getByRole('button', { name: 'Cancel' }).click();
     await page.getByRole('alert').getByText('Nothing was changed').waitFor();
     await opened.expectNoFault();

@@ -19,7 +19,7 @@ export const accountErrors = defineErrors({
     403,
     'An API token cannot change passwords or tokens; sign in with the password instead',
   ],
-  CONFIRMATION_REQUIRED: [403, 'Confirm that it is you: {remedy}, then try again'],
+  CONFIRMATION_REQUIRED: [403, 'Confirm your identity: {remedy}, then try again'],
   GUESTS_DISABLED: [403, 'Guest sign-in is off on this platform'],
 
   PASSWORD_LINK_NOT_FOUND: [404, 'Password link not found, already used or expired'],

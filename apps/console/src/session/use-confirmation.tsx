@@ -34,7 +34,7 @@ export function useConfirmation(): Confirmation {
     await new Promise<void>((resolve, reject) => {
       setAsked({
         proceed: resolve,
-        cancel: () => reject(new Error('Nothing was changed, since you did not confirm that it is you.')),
+        cancel: () => reject(new Error('Nothing was changed: the password was not confirmed.')),
       });
     });
     return action();
@@ -66,8 +66,8 @@ function ConfirmationDialog({ open, onConfirmed, onClose }: ConfirmationDialogPr
       open={open}
       onClose={onClose}
       stacked
-      title="Confirm that it is you"
-      description="You signed in a while ago. Enter your password to go on; you are not asked again for ten minutes."
+      title="Confirm it’s you"
+      description="You signed in a while ago. Enter your password to continue. You won’t be asked again for 10 minutes."
       initialFocus={password}
     >
       <ConfirmationForm passwordRef={password} onConfirmed={onConfirmed} onClose={onClose} />

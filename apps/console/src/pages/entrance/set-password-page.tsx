@@ -28,7 +28,7 @@ export function SetPasswordPage() {
     use.mutate(formText(event.currentTarget, 'password'));
   };
   return (
-    <Entrance title="Set your password" description="It signs you out everywhere. The link works once.">
+    <Entrance title="Set your password" description="Setting it signs you out everywhere. This link works once.">
       <form onSubmit={submit}>
         <FieldStack>
           <PasswordField
