@@ -9,7 +9,7 @@ describe('plain HTTP that only redirects', () => {
   async function ask(path: string, init: RequestInit = {}): Promise<Response> {
     const probes = redirectToTls(
       (_request, response) => void response.end('probe'),
-      () => 'https://svc.example',
+      () => 'https://svc.example:4443',
     );
     listener = createListener({ handler: probes });
     const port = await listener.listen(0, '127.0.0.1');
@@ -18,7 +18,7 @@ describe('plain HTTP that only redirects', () => {
 
   it.each(['/', '/w/1/buckets?x=1', '//evil.example/x'])('sends the page %s to TLS', async (path) => {
     const answer = await ask(path);
-    expect([answer.status, answer.headers.get('location')]).toEqual([307, `https://svc.example${path}`]);
+    expect([answer.status, answer.headers.get('location')]).toEqual([307, `https://127.0.0.1:4443${path}`]);
   });
 
   it.each<[string, RequestInit]>([

@@ -20,11 +20,22 @@ export function redirectToTls(probes: Handler, tlsUrl: () => string): Handler {
     const isPage = request.method === 'GET' || request.method === 'HEAD';
     if (isPage && request.headers.authorization === undefined && path.startsWith('/')) {
       // 307: whoever turns the redirect off again must not find it in the caches of browsers.
-      response.writeHead(307, { location: `${tlsUrl()}${path}`, 'cache-control': 'no-store' }).end();
+      response
+        .writeHead(307, { location: `${tlsOrigin(request, tlsUrl())}${path}`, 'cache-control': 'no-store' })
+        .end();
       return;
     }
     refuse(request, response, startErrors.HTTPS_REQUIRED({ details: { url: tlsUrl() } }));
   };
+}
+
+/** The host stays: previews, tunnels and public objects have their own. */
+function tlsOrigin({ headers }: IncomingMessage, tlsUrl: string): string {
+  const asked = URL.parse(`https://${headers.host ?? ''}`);
+  if (asked === null) return tlsUrl;
+  const target = new URL(tlsUrl);
+  target.hostname = asked.hostname;
+  return target.origin;
 }
 
 function refuse(request: IncomingMessage, response: ServerResponse, error: AppError): void {

@@ -5,9 +5,9 @@ import { Type } from 'typebox';
 import { clusterErrors } from '../errors.ts';
 import { createPackedChart } from './agent-chart.ts';
 import { withImage } from './agent-image.ts';
-import { CHART_PATH, IMAGES_PATH, MANIFEST_PATH, type AgentDelivery } from './agent-delivery.ts';
+import { CHART_PATH, IMAGE_LIMIT, IMAGES_PATH, MANIFEST_PATH, type AgentDelivery } from './agent-delivery.ts';
 import type { ImageArchitecture } from './agent-images.ts';
-import { IMAGE_LIMIT, type ImageSender } from './image-sender.ts';
+import type { ImageSender } from './image-sender.ts';
 
 export interface DeliveryOptions {
   /** The project's folder `deploy`. */

@@ -1,13 +1,10 @@
 import { Readable } from 'node:stream';
-import type { RouteRateLimit } from '@svc/http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { clusterErrors } from '../errors.ts';
 import type { StoredBytes } from './agent-images.ts';
 
 /** A pull is three of these at once at most; what exceeds it comes again, as clients do after 429. */
 const MAX_DOWNLOADS = 64;
-/** A pull is about six requests, and many nodes may share an address. The routes of images count together. */
-export const IMAGE_LIMIT: RouteRateLimit = { by: 'address', perMinute: 3000, burst: 3000 };
 /** A client that takes nothing for so long has gone or holds a place of others. */
 const STALL_MS = 60_000;
 

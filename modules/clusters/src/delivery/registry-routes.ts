@@ -1,10 +1,10 @@
 import { renderRegistryError, useErrorRenderer, type HttpApp } from '@svc/http';
 import { Type } from 'typebox';
 import { clusterErrors } from '../errors.ts';
-import { REPOSITORY } from './agent-delivery.ts';
+import { IMAGE_LIMIT, REPOSITORY } from './agent-delivery.ts';
 import type { AgentImages } from './agent-images.ts';
 import type { Manifest } from './image-archive.ts';
-import { IMAGE_LIMIT, type ImageSender } from './image-sender.ts';
+import type { ImageSender } from './image-sender.ts';
 
 export interface RegistryOptions {
   images: AgentImages;
