@@ -13,8 +13,17 @@ export interface PlatformFacts {
 const LOOK_EVERY_MS = 50;
 
 /** What the process says of itself at `/metrics`; each look begins the next interval of the event loop's delay. */
-export async function platformFacts({ url, pid }: { url: string; pid: number }): Promise<PlatformFacts> {
-  const text = await (await fetch(`${url}/metrics`)).text();
+export async function platformFacts({
+  url,
+  token,
+  pid,
+}: {
+  url: string;
+  /** Of the operator: metrics are for nobody else. */
+  token: string;
+  pid: number;
+}): Promise<PlatformFacts> {
+  const text = await (await fetch(`${url}/metrics`, { headers: { authorization: `Bearer ${token}` } })).text();
   const value = (name: string): number => {
     const found = new RegExp(`^\\w*${name} (\\S+)$`, 'm').exec(text)?.[1];
     if (found === undefined) throw new Error(`the platform has no metric ${name}`);

@@ -5,6 +5,7 @@ import { loadPlatformConfig, type PlatformConfig } from '@svc/platform';
 export interface ConfigFlags {
   data?: string;
   port?: string;
+  http?: string;
   httpsPort?: string;
   s3Port?: string;
   host?: string;
@@ -18,6 +19,7 @@ export function readConfiguration(flags: ConfigFlags): LoadedConfig<PlatformConf
     flags: [
       { flag: '--data', path: 'data', value: flags.data },
       { flag: '--port', path: 'port', value: flags.port },
+      { flag: '--http', path: 'http', value: flags.http },
       { flag: '--https-port', path: 'https_port', value: flags.httpsPort },
       { flag: '--s3-port', path: 's3_port', value: flags.s3Port },
       { flag: '--host', path: 'host', value: flags.host },

@@ -7,6 +7,7 @@ import { openDatabases, type Databases } from './databases.ts';
 import { dataFolderPaths } from './data-folder.ts';
 import { readOwnerFile, writeOwnerFile } from './owner-file.ts';
 import { startErrors } from './errors.ts';
+import { Endpoints } from './endpoints.ts';
 import { openMetadata } from './services/object-store.ts';
 
 /** For the operator of the data folder, beside a running platform or without one; the lock is not taken. */
@@ -16,6 +17,11 @@ export async function resetPassword(config: PlatformConfig, email: string, passw
   const owner = await readOwnerFile(ownerFile);
   // The generated password of the first start is no longer one: nobody should try it.
   if (owner?.email.toLowerCase() === email.toLowerCase()) await writeOwnerFile(ownerFile, { ...owner, password: null });
+}
+
+/** A single-use link with which a user sets a password that the operator never learns. */
+export function createPasswordLink(config: PlatformConfig, email: string): Promise<{ url: string; expiresAt: string }> {
+  return withAccounts(config, (accounts) => accounts.createPasswordLink(email));
 }
 
 export function rotateKeys(config: PlatformConfig): Promise<{ keyId: string }> {
@@ -40,6 +46,8 @@ async function withAccounts<Result>(
   config: PlatformConfig,
   work: (accounts: AccountsModule) => Promise<Result>,
 ): Promise<Result> {
+  // Without a public address the ports of the configuration count; what a running platform chose is not known here.
+  const endpoints = new Endpoints(config);
   return await withDatabases(config, async (databases, folder) => {
     const accounts = await createAccountsModule({
       database: databases.main,
@@ -47,7 +55,7 @@ async function withAccounts<Result>(
       dataFolder: folder.path,
       log: createLogger({ level: config.log.level, name: 'svc' }),
       metrics: createMetrics(),
-      publicUrl: () => '',
+      publicUrl: () => endpoints.url,
     });
     try {
       return await work(accounts);

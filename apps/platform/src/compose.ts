@@ -1,10 +1,12 @@
 import type { AccountsModule } from '@svc/accounts';
 import { createAccountsModule } from '@svc/accounts';
 import {
+  createClientOfRequest,
   createHeldRights,
   createHttpApp,
   observeHeldRights,
   registerHealthRoutes,
+  registerMetricsRoute,
   renderEnvelopeError,
   renderNestedError,
   renderRegistryError,
@@ -84,7 +86,7 @@ async function composeInto(options: ComposeOptions, lifecycle: Lifecycle): Promi
   const app = await createHttpApp({ ...shared, version: VERSION, trustedProxies, errorFamilies });
   lifecycle.own('routes', () => app.close());
   options.prepareApp?.(app);
-  const upgrades = new UpgradeRouter(log, rights);
+  const upgrades = new UpgradeRouter(log, rights, createClientOfRequest(trustedProxies));
 
   const services = await createServices({
     ...options,
@@ -111,7 +113,7 @@ async function composeInto(options: ComposeOptions, lifecycle: Lifecycle): Promi
     lifecycle,
     startedAtMs,
   };
-  await registerAll(composition);
+  await registerAll(config, composition);
   return composition;
 }
 
@@ -123,13 +125,15 @@ const errorFamilies = [
   { prefix: '/api/v1/public', render: renderEnvelopeError },
 ] as const;
 
-async function registerAll({ app, upgrades, accounts, services, metrics, startedAtMs }: Composition): Promise<void> {
+async function registerAll(config: PlatformConfig, composition: Composition): Promise<void> {
+  const { app, upgrades, accounts, services, metrics, startedAtMs } = composition;
   await accounts.registerRoutes(app);
   for (const service of Object.values(services)) {
     await service.registerRoutes(app);
     service.registerUpgrades(upgrades);
   }
-  registerHealthRoutes(app, { metrics, checks: readinessOf(services), now: () => new Date() });
+  registerHealthRoutes(app, { checks: readinessOf(services), now: () => new Date() });
+  registerMetricsRoute(app, { metrics, access: accounts.access, token: config.metrics.token });
   registerStatusRoutes(app, {
     version: VERSION,
     uptimeSeconds: () => Math.floor((performance.now() - startedAtMs) / 1000),

@@ -30,6 +30,35 @@ const tlsSchema = Type.Object({
     Type.String({ description: 'Certificate chain (PEM) instead of the one of the local authority' }),
   ),
   key_file: Type.Optional(Type.String({ description: 'Private key (PEM) of cert_file' })),
+  hsts_seconds: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 63_072_000,
+      description:
+        'How long browsers shall insist on TLS (Strict-Transport-Security). By default a year with cert_file when http is ' +
+        'redirect or off, else not at all; 0 = not at all',
+    }),
+  ),
+});
+
+const metricsSchema = Type.Object({
+  port: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 65_535,
+      description: 'A listener for `/metrics` alone; open to whoever reaches it, unless metrics.token is set',
+    }),
+  ),
+  host: Type.String({ default: '127.0.0.1', minLength: 1, description: 'Address of that listener' }),
+  token: Type.Optional(
+    Type.String({
+      secret: true,
+      minLength: 16,
+      maxLength: 256,
+      pattern: '^[!-~]+$',
+      description: 'Bearer token of scrapers; without one `/metrics` beside the API answers operators alone',
+    }),
+  ),
 });
 
 const logSchema = Type.Object({
@@ -56,6 +85,10 @@ export const platformConfigSchema = Type.Object({
   data: Type.String({ default: './data', minLength: 1, description: 'Folder for everything that is kept' }),
   host: Type.String({ default: '127.0.0.1', minLength: 1, description: 'Address that all listeners open' }),
   port: port(4000, 'API and console; 0 = any free one'),
+  http: Type.Union([Type.Literal('serve'), Type.Literal('redirect'), Type.Literal('off')], {
+    default: 'serve',
+    description: 'Plain HTTP on `port`: `redirect` sends browsers to TLS and refuses all else, `off` opens no port',
+  }),
   https_port: port(4443, 'The same with TLS; 0 = any free one'),
   s3_port: port(9000, 'S3 data plane; 0 = any free one'),
   public_url: Type.Optional(
@@ -84,6 +117,7 @@ export const platformConfigSchema = Type.Object({
   ),
   database: databaseSchema,
   tls: tlsSchema,
+  metrics: metricsSchema,
   log: logSchema,
   owner: ownerSchema,
   accounts: accountsConfigSchema,
@@ -116,9 +150,12 @@ function checkTogether(config: PlatformConfig): { path: string; message: string 
   if ((config.tls.cert_file === undefined) !== (config.tls.key_file === undefined)) {
     faults.push({ path: 'tls.key_file', message: 'and tls.cert_file must be set together' });
   }
-  const ports = [config.port, config.https_port, config.s3_port].filter((each) => each !== 0);
+  if (config.http !== 'serve' && config.public_url?.startsWith('http:') === true) {
+    faults.push({ path: 'public_url', message: `must be https with http: ${config.http}` });
+  }
+  const ports = [config.port, config.https_port, config.s3_port, config.metrics.port ?? 0].filter((each) => each !== 0);
   if (new Set(ports).size !== ports.length) {
-    faults.push({ path: 'port', message: ', https_port and s3_port must differ' });
+    faults.push({ path: 'port', message: ', https_port, s3_port and metrics.port must differ' });
   }
   if (config.services.length === 0) faults.push({ path: 'services', message: 'must name at least one service' });
   return faults;

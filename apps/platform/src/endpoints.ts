@@ -41,6 +41,7 @@ export class Endpoints {
 
   /** Without what a proxy in front makes of it. */
   get localUrl(): string {
+    if (this.#config.http !== 'serve') return this.httpsUrl;
     return `http://${hostInUrl(this.#config.host)}:${this.#ports.http}`;
   }
 

@@ -1,6 +1,6 @@
 import { defineErrors } from '@svc/errors';
 
-/** What keeps the platform from starting: each names the cause and the remedy in one line. */
+/** What keeps the platform from starting, or a request from it: each names the cause and the remedy in one line. */
 export const startErrors = defineErrors({
   DATA_FOLDER_NOT_WRITABLE: [500, 'the data folder {path} is not writable ({reason}); choose another with --data DIR'],
   DATA_FOLDER_IN_USE: [
@@ -19,5 +19,6 @@ export const startErrors = defineErrors({
     400,
     'backup and restore work on SQLite in the data folder; with database.url use pg_dump first and then copy the blobs',
   ],
+  HTTPS_REQUIRED: [403, 'Plain HTTP is off on this platform; use {url}'],
   DATABASE_DAMAGED: [500, 'the database {path} cannot be read ({reason}); restore a backup'],
 });

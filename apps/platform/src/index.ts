@@ -1,4 +1,4 @@
-export { resetPassword, rotateKeys, setDomainBlocked } from './administration.ts';
+export { createPasswordLink, resetPassword, rotateKeys, setDomainBlocked } from './administration.ts';
 export { loadPlatformConfig, platformConfigSchema, type PlatformConfig } from './config.ts';
 export { dataFolderPaths } from './data-folder.ts';
 export { renderConfigurationReference } from './configuration-reference.ts';

@@ -1,11 +1,18 @@
 import { readFileSync } from 'node:fs';
-import { createListener, type Listener, type ListenerOptions } from '@svc/http';
+import {
+  createClientOfRequest,
+  createListener,
+  createMetricsHandler,
+  type Listener,
+  type ListenerOptions,
+} from '@svc/http';
 import type { Logger } from '@svc/telemetry';
 import { compose, type Composition } from './compose.ts';
 import type { PlatformConfig } from './config.ts';
 import { createConsoleHandler } from './console/console-handler.ts';
 import type { PlatformStatus } from './http/status-routes.ts';
 import { createRequestHandler } from './http/request-handler.ts';
+import { hstsSeconds, redirectToTls } from './http/require-tls.ts';
 import { listenOn, type ListenFlag } from './listen.ts';
 import { ensureLocalCertificate } from './local-authority.ts';
 import { readOwnerFile, writeOwnerFile } from './owner-file.ts';
@@ -109,26 +116,25 @@ async function openListeners(options: StartOptions, composition: Composition): P
     onFault: (error) => log.error({ err: error }, 'a file of the console could not be served'),
   });
   const { tunnels } = composition.services.clusters;
-  const handler = createRequestHandler(app, console, tunnels, [
-    composition.services.sandboxes.handlePreview,
-    composition.services.objectStore.handlePublicHost,
-  ]);
+  const clientOf = createClientOfRequest(config.trusted_proxies);
+  const ownHosts = [composition.services.sandboxes.handlePreview, composition.services.objectStore.handlePublicHost];
+  const hsts = { seconds: hstsSeconds(config), clientOf };
+  const handler = createRequestHandler(app, console, tunnels, ownHosts, hsts);
   const onSlowBody: ListenerOptions['onSlowBody'] = ({ request }) => {
     if (tunnels?.owns(request) !== true) request.destroy();
   };
-  const open = async (listener: Listener, port: number, flag: ListenFlag) => {
-    const opened = await listenOn(listener, { port, host: config.host, flag });
+  const open = async (listener: Listener, port: number, flag: ListenFlag, host = config.host) => {
+    const opened = await listenOn(listener, { port, host, flag });
     lifecycle.own(`listener ${flag}`, () => listener.close(DRAIN_MS));
     return opened;
   };
-  const http = await open(createListener({ handler, onUpgrade: upgrades.dispatch, onSlowBody }), config.port, '--port');
+  const served: ListenerOptions = { handler, onUpgrade: upgrades.dispatch, onSlowBody };
+  const plain = config.http === 'serve' ? served : { handler: redirectToTls(handler, () => endpoints.url) };
+  const http = config.http === 'off' ? 0 : await open(createListener(plain), config.port, '--port');
   const { ca, ...tls } = await tlsMaterial(config, folder.tlsFolder);
   endpoints.certifiedBy(ca);
-  const https = await open(
-    createListener({ handler, onUpgrade: upgrades.dispatch, onSlowBody, tls }),
-    config.https_port,
-    '--https-port',
-  );
+  const https = await open(createListener({ ...served, tls }), config.https_port, '--https-port');
+  await openMetrics(options, composition, open);
   const { s3, sites } = composition.services.objectStore;
   const s3Port =
     s3 === null ? 0 : await open(createListener({ ...s3, limits: S3_LIMITS }), config.s3_port, '--s3-port');
@@ -142,6 +148,16 @@ async function openListeners(options: StartOptions, composition: Composition): P
   await openSite('http', siteHttp);
   await openSite('https', siteHttps);
   endpoints.opened({ http, https, s3: s3Port });
+}
+
+type OpenListener = (listener: Listener, port: number, flag: ListenFlag, host: string) => Promise<number>;
+
+/** For scrapers alone, where one is configured. */
+async function openMetrics({ config, log }: StartOptions, composition: Composition, open: OpenListener): Promise<void> {
+  const { port, host, token } = config.metrics;
+  if (port === undefined) return;
+  const handler = createMetricsHandler({ metrics: composition.metrics, token });
+  log.info({ host, port: await open(createListener({ handler }), port, 'metrics.port', host) }, 'metrics are served');
 }
 
 /** The operator's own certificate, else the one of the local authority. */

@@ -12,6 +12,8 @@ import { ExternalUsers } from './oidc/external-users.ts';
 import type { Fetch } from './oidc/jwks-cache.ts';
 import { TrustedIssuers } from './oidc/trusted-issuers.ts';
 import { PasswordChange } from './password/password-change.ts';
+import { PasswordLinks } from './password/password-links.ts';
+import { PasswordProof } from './password/password-proof.ts';
 import { Argon2PasswordHasher } from './password/password-hasher.ts';
 import type { AccountServices } from './services.ts';
 import { LoginThrottle } from './sign-in/login-throttle.ts';
@@ -48,6 +50,7 @@ export async function createServices(parts: ServiceParts): Promise<AccountServic
   const { memory_kib: memoryKib, passes, parallelism } = config.password;
   const hasher = new Argon2PasswordHasher({ memoryKib, passes, parallelism }, effects.randomBytes);
   const throttle = new LoginThrottle(throttleOptions(config), () => effects.now());
+  const passwordProof = new PasswordProof(hasher, throttle);
   const sessions = new Sessions(database, effects, sessionOptions(config));
   const apiTokens = new ApiTokens(database, effects, limits.api_tokens_per_user);
   const lifetime = Math.max(config.access_token_lifetime_seconds, config.guest.token_lifetime_seconds);
@@ -71,7 +74,9 @@ export async function createServices(parts: ServiceParts): Promise<AccountServic
     sessions,
     signIn: new SignIn(database, effects, hasher, sessions, throttle),
     signOut: new SignOut(database, effects),
-    passwordChange: new PasswordChange(database, effects, hasher, throttle),
+    passwordChange: new PasswordChange(database, effects, hasher, passwordProof),
+    passwordLinks: new PasswordLinks(database, effects, hasher),
+    passwordProof,
     jwt,
     keys,
     guests: new Guests(database, effects, jwt, guestOptions(config)),
@@ -84,6 +89,7 @@ export async function createServices(parts: ServiceParts): Promise<AccountServic
     workspaces: new Workspaces(database, effects, limits.workspaces_per_owner),
     workspaceDeletion: new WorkspaceDeletion(database, effects, parts.holdings),
     owners: new OwnerAccounts(database, effects, hasher, apiTokens),
+    now: () => effects.now(),
     accessTokenLifetimeSeconds: config.access_token_lifetime_seconds,
     guestSandboxes: config.guest.sandboxes,
     publicUrl: parts.publicUrl,

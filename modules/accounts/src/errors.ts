@@ -4,7 +4,7 @@ import { defineErrors } from '@svc/errors';
 export const accountErrors = defineErrors({
   INVALID_REQUEST: [400, 'Invalid request: {reason}'],
   PASSWORD_UNSUITABLE: [400, 'The password {reason}'],
-  EXPIRY_TOO_LATE: [400, 'What a credential creates cannot outlive it; expires_at must be at most {latest}'],
+  EXPIRY_TOO_LATE: [400, 'What a credential creates cannot outlive it; yours expires at {latest}'],
   SCOPE_TOO_WIDE: [400, 'A service account cannot give the scope {scope}, which it does not have'],
 
   UNAUTHORIZED: [401, 'Missing or invalid credentials'],
@@ -13,10 +13,16 @@ export const accountErrors = defineErrors({
   FORBIDDEN: [403, 'Insufficient permissions'],
   NOT_TEAM_MEMBER: [403, 'Not a member of this team'],
   CSRF_TOKEN_INVALID: [403, 'The X-CSRF-Token header is missing or wrong; its value is in GET /api/auth/me'],
-  CROSS_SITE_REQUEST: [403, 'Sign-in from another site is refused'],
+  CROSS_SITE_REQUEST: [403, 'Sign-in from a page of another site is refused'],
   WRONG_PASSWORD: [403, 'The current password is wrong'],
+  INTERACTIVE_SESSION_REQUIRED: [
+    403,
+    'An API token cannot change passwords or tokens; sign in with the password instead',
+  ],
+  CONFIRMATION_REQUIRED: [403, 'Confirm your identity: {remedy}, then try again'],
   GUESTS_DISABLED: [403, 'Guest sign-in is off on this platform'],
 
+  PASSWORD_LINK_NOT_FOUND: [404, 'Password link not found, already used or expired'],
   USER_NOT_FOUND: [404, 'No user with this e-mail'],
   WORKSPACE_NOT_FOUND: [404, 'Workspace not found'],
   TEAM_NOT_FOUND: [404, 'Team not found'],
@@ -27,6 +33,7 @@ export const accountErrors = defineErrors({
 
   LIMIT_REACHED: [409, 'No more than {limit} {what} are allowed'],
   EMAIL_TAKEN: [409, 'The e-mail {email} belongs to another user'],
+  PASSWORD_NOT_SET: [409, 'The account has no password; an operator makes a link to set one: svc admin password-link'],
   LAST_ADMIN: [409, 'The last admin of a team stays; make another member admin first'],
   TEAM_OWNER: [409, 'The owner of a team stays its admin; transfer the team first'],
   ALREADY_MEMBER: [409, 'Already a member of this team'],

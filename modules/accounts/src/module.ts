@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Access, AuditLog, HttpApp } from '@svc/http';
+import type { Access, Action, AuditLog, HttpApp } from '@svc/http';
 import type { Database } from '@svc/sql';
 import type { Logger, Metrics } from '@svc/telemetry';
 import { createServices } from './create-services.ts';
@@ -45,6 +45,8 @@ export interface AccountsModule {
   ensureOwner(wanted: { email?: string; password?: string }): Promise<OwnerAccount>;
   /** `svc admin reset-password`. Throws USER_NOT_FOUND and PASSWORD_UNSUITABLE. */
   resetPassword(email: string, password: string): Promise<{ userId: string; sessionsEnded: number }>;
+  /** `svc admin password-link`: a single-use link that sets a user's password. Throws USER_NOT_FOUND. */
+  createPasswordLink(email: string): Promise<{ url: string; expiresAt: string }>;
   /** The owner's API token of this start; that of the previous start of the same instance is revoked. */
   issueStartToken(instance?: string): Promise<StartToken>;
   /** `svc admin rotate-keys`. Answers the id of the key that signs from now on. */
@@ -72,6 +74,19 @@ export async function createAccountsModule(deps: AccountsDependencies): Promise<
   });
   const { sessions, auditTrail: audit, keys, workspaceDeletion: deletion } = services;
   const purge = () => purgeExpired({ database, effects, sessions, audit, keys, deletion });
+  /** What the operator did on the command line: there is no request and no caller, only who may read the data folder. */
+  const auditCommand = (action: Action, userId: string): Promise<void> =>
+    services.audit.record({
+      principal: null,
+      action,
+      resource: `user/${userId}`,
+      workspaceUuid: null,
+      outcome: 'success',
+      status: 200,
+      remoteAddress: 'local',
+      requestId: effects.newId(),
+      details: { by: 'svc admin' },
+    });
   const stopped = new AbortController();
   let running: Promise<void> = Promise.resolve();
   return {
@@ -80,7 +95,17 @@ export async function createAccountsModule(deps: AccountsDependencies): Promise<
     directory: createWorkspaceDirectory(database),
     registerRoutes: (app) => registerRoutes(app, services),
     ensureOwner: (wanted) => services.owners.ensure(wanted),
-    resetPassword: (email, password) => services.owners.resetPassword(email, password),
+    async resetPassword(email, password) {
+      const reset = await services.owners.resetPassword(email, password);
+      await auditCommand('account:update', reset.userId);
+      return reset;
+    },
+    async createPasswordLink(email) {
+      const { user, secret, expiresAt } = await services.passwordLinks.create(email);
+      await auditCommand('password-link:create', user.id);
+      // Behind the `#` the secret reaches no server, no proxy's log and no Referer header.
+      return { url: `${deps.publicUrl()}/set-password#${secret}`, expiresAt };
+    },
     issueStartToken: (instance = 'svc up') => services.owners.issueStartToken(instance),
     rotateKeys: () => keys.rotate(),
     start(signal) {

@@ -36,6 +36,7 @@ export async function purgeExpired(parts: PurgeParts): Promise<number> {
     () => database.apiTokens.deleteExpired(shown, BATCH),
     () => database.serviceAccounts.deleteExpired(shown, BATCH),
     () => database.invitations.deleteExpired(shown, BATCH),
+    () => database.passwordLinks.deleteExpired(timestamp(now), BATCH),
     () => database.devices.deleteUnseenSince(unseen, BATCH),
     () => audit.purge(BATCH),
   ];

@@ -36,6 +36,16 @@ export interface Session {
   createdAt: string;
   lastSeenAt: string;
   expiresAt: string;
+  /** When the user last proved who they are: at sign-in, or by their password since. */
+  confirmedAt: string;
+}
+
+/** A single-use link that sets the password of a user. */
+export interface PasswordLink {
+  userId: string;
+  tokenHash: string;
+  createdAt: string;
+  expiresAt: string;
 }
 
 /** A browser that this user once signed in from; see sign-in/login-throttle.ts. */

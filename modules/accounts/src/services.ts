@@ -3,6 +3,8 @@ import type { AuditTrail } from './audit/audit-trail.ts';
 import type { AccessJwt } from './jwt/access-jwt.ts';
 import type { SigningKeys } from './jwt/signing-keys.ts';
 import type { PasswordChange } from './password/password-change.ts';
+import type { PasswordLinks } from './password/password-links.ts';
+import type { PasswordProof } from './password/password-proof.ts';
 import type { Sessions } from './sign-in/sessions.ts';
 import type { SignIn } from './sign-in/sign-in.ts';
 import type { SignOut } from './sign-in/sign-out.ts';
@@ -27,6 +29,8 @@ export interface AccountServices {
   signIn: SignIn;
   signOut: SignOut;
   passwordChange: PasswordChange;
+  passwordLinks: PasswordLinks;
+  passwordProof: PasswordProof;
   jwt: AccessJwt;
   keys: SigningKeys;
   guests: Guests;
@@ -38,6 +42,7 @@ export interface AccountServices {
   acceptance: InvitationAcceptance;
   workspaces: Workspaces;
   workspaceDeletion: WorkspaceDeletion;
+  now: () => Date;
   accessTokenLifetimeSeconds: number;
   guestSandboxes: number;
   /** Where users reach the console, without a slash at its end. */

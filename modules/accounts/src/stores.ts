@@ -6,6 +6,7 @@ import type {
   Identity,
   Invitation,
   Member,
+  PasswordLink,
   ServiceAccount,
   Session,
   Team,
@@ -25,6 +26,7 @@ export interface AccountStores {
   identities: IdentityStore;
   sessions: SessionStore;
   devices: DeviceStore;
+  passwordLinks: PasswordLinkStore;
   apiTokens: ApiTokenStore;
   teams: TeamStore;
   members: MemberStore;
@@ -64,6 +66,7 @@ export interface SessionStore {
   byId(id: string): Promise<Session | undefined>;
   byTokenHash(hash: string): Promise<Session | undefined>;
   touch(id: string, now: string): Promise<void>;
+  confirm(id: string, now: string): Promise<void>;
   delete(id: string): Promise<boolean>;
   /** How many ended. */
   deleteOfUser(userId: string, exceptId?: string): Promise<number>;
@@ -78,6 +81,16 @@ export interface DeviceStore {
   trim(userId: string, keep: number): Promise<void>;
   deleteOfUser(userId: string): Promise<void>;
   deleteUnseenSince(before: string, limit: number): Promise<number>;
+}
+
+export interface PasswordLinkStore {
+  /** Replaces the open link of the same user. */
+  put(link: PasswordLink): Promise<void>;
+  byTokenHash(hash: string): Promise<PasswordLink | undefined>;
+  /** True for exactly one caller, and only while the link is open. */
+  claim(tokenHash: string, now: string): Promise<boolean>;
+  deleteOfUser(userId: string): Promise<void>;
+  deleteExpired(before: string, limit: number): Promise<number>;
 }
 
 export interface ApiTokenStore {

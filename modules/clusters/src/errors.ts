@@ -5,6 +5,10 @@ export const clusterErrors = defineErrors({
   INVALID_REQUEST: [400, 'Invalid request: {reason}'],
   UNAUTHORIZED: [401, 'Missing or invalid token'],
   FORBIDDEN: [403, 'Insufficient permissions: {reason}'],
+  EXPIRING_CREDENTIAL: [
+    403,
+    'A credential that expires cannot create an agent token, which does not: sign in, or use one without an expiry',
+  ],
   CLUSTER_NOT_FOUND: [404, 'No cluster {cluster} in this workspace'],
   DEPLOYMENT_NOT_FOUND: [404, 'No deployment {id} in this cluster'],
   COMMAND_NOT_FOUND: [404, 'No command {id} in this cluster'],

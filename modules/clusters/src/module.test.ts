@@ -30,6 +30,21 @@ describe('a cluster from registration to a deployment', () => {
     expect(JSON.stringify(again.body)).not.toContain('svc_agt_');
   });
 
+  it('makes no agent token, which never expires, with a credential that does', async () => {
+    const cluster = await rig.addCluster('kept');
+    const expiresAt = new Date(Date.now() + 60_000).toISOString();
+    const { owner: caller } = rig;
+    caller.principal.expiresAt = expiresAt;
+    const refusal = {
+      status: 403,
+      body: { error: { code: 'EXPIRING_CREDENTIAL', details: { field: 'Authorization', expires_at: expiresAt } } },
+    };
+    expect(await rig.call('POST', '/v1/clusters', { caller, body: { name: 'new' } })).toMatchObject(refusal);
+    expect(await rig.call('POST', `/v1/clusters/${cluster.id}/token`, { caller })).toMatchObject(refusal);
+    caller.principal.expiresAt = null;
+    expect((await rig.call('POST', `/v1/clusters/${cluster.id}/token`, { caller })).status).toBe(200);
+  });
+
   it('refuses names with the body of the contract', async () => {
     const { status, body } = await rig.call('POST', '/v1/clusters', { body: { name: 'Not_A_Name' } });
     expect(status).toBe(400);

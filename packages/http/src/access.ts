@@ -15,6 +15,11 @@ export interface Principal {
    * expiry and for interactive sign-ins: those stand for their user, whose creations outlive the session.
    */
   expiresAt: string | null;
+  /**
+   * Only for interactive sign-ins: when the user last proved who they are (ISO 8601, UTC). What decides over an account,
+   * such as its password and its tokens, needs a proof of the last minutes.
+   */
+  confirmedAt?: string;
   /** Only for service accounts: their one workspace and what they may do there. */
   workspaceUuid?: string;
   scopes?: readonly ('read' | 'write' | 'admin')[];
@@ -73,6 +78,8 @@ export interface CredentialSource {
   headers: IncomingHttpHeaders;
   method: string;
   remoteAddress: string;
+  /** Whether the client came over TLS, to us or to a trusted proxy: then only `__Host-` cookies count. */
+  isSecure: boolean;
 }
 
 export interface AuthorizeRequest {
@@ -104,7 +111,10 @@ export interface Access {
    * account. Empty when the maker, its token or the workspace is gone.
    */
   allowedActions(request: MakerRequest): Promise<ReadonlySet<Action>>;
-  /** For actions on what is the principal's own: refuses kinds that may never do it, such as a guest making tokens. */
+  /**
+   * For actions on what is the principal's own: refuses kinds that may never do it, such as a guest making tokens, and
+   * sign-ins that were confirmed too long ago for what decides over the account.
+   */
   permit(principal: Principal, action: Action): Promise<void>;
 }
 

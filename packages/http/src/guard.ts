@@ -54,6 +54,7 @@ export function installGuard(app: FastifyInstance, { access, audit, rights }: Gu
       headers: request.headers,
       method: request.method,
       remoteAddress: request.ip,
+      isSecure: request.protocol === 'https',
     });
     if (scope === 'self') {
       await access.permit(request.principal, action);

@@ -1,11 +1,9 @@
-import type { Metrics } from '@svc/telemetry';
 import type { HttpApp } from './http-app.ts';
 
 /** One part that must work before traffic is wanted; the answer is `ok` or a word that says what is wrong. */
 export type ReadinessCheck = () => Promise<string> | string;
 
 export interface HealthOptions {
-  metrics: Metrics;
   checks: Readonly<Record<string, ReadinessCheck>>;
   now: () => Date;
   /** A check that takes longer is answered as `timeout`. */
@@ -14,7 +12,7 @@ export interface HealthOptions {
 
 const plain = { tags: ['health'] };
 
-/** `/healthz`, `/readyz`, `/metrics`: public by nature, they hold no tenant's data. */
+/** `/healthz` and `/readyz`: public by nature, they say a word for each part and nothing of tenants. */
 export function registerHealthRoutes(app: HttpApp, options: HealthOptions): void {
   const timeoutMs = options.checkTimeoutMs ?? 2_000;
 
@@ -42,13 +40,6 @@ export function registerHealthRoutes(app: HttpApp, options: HealthOptions): void
         timestamp: options.now().toISOString(),
       });
     },
-  );
-
-  app.get(
-    '/metrics',
-    { config: { public: true }, schema: { ...plain, summary: 'Prometheus metrics', produces: ['text/plain'] } },
-    async (_request, reply) =>
-      reply.header('content-type', options.metrics.registry.contentType).send(await options.metrics.render()),
   );
 }
 

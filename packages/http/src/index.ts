@@ -15,6 +15,7 @@ export {
   type Role,
 } from './access.ts';
 export { addressKey } from './address-key.ts';
+export { createClientOfRequest, isEncrypted, type ClientOfRequest, type RequestClient } from './client-of-request.ts';
 export { createHttpApp, type HttpAppOptions } from './app.ts';
 export { useErrorRenderer, type ErrorAdapter } from './error-answers.ts';
 export { httpErrors } from './errors.ts';
@@ -34,6 +35,7 @@ export { registerHealthRoutes, type HealthOptions, type ReadinessCheck } from '.
 export type { HttpApp } from './http-app.ts';
 export { createListener, type Listener, type ListenerOptions } from './listener.ts';
 export { DEFAULT_LISTENER_LIMITS, type ListenerLimits } from './listener-limits.ts';
+export { createMetricsHandler, registerMetricsRoute, type MetricsRouteOptions } from './metrics-route.ts';
 export { renderOpenApiDocument } from './openapi.ts';
 export { createProxyTrust, type ProxyTrust } from './proxy-trust.ts';
 export { RateLimiter, rateLimitHeaders, type RateDecision, type RateLimit } from './rate-limit.ts';
@@ -47,13 +49,7 @@ export {
 } from './renderers.ts';
 export { requestIdOf } from './request-id.ts';
 export { describeIssues, type ValidationFinding, type ValidationIssue } from './validation-issues.ts';
-export {
-  refuseUpgrade,
-  UpgradeRouter,
-  type UpgradeHold,
-  type UpgradeRequest,
-  type UpgradeRoute,
-} from './upgrades.ts';
+export { refuseUpgrade, UpgradeRouter, type UpgradeHold, type UpgradeRequest, type UpgradeRoute } from './upgrades.ts';
 export type { ErrorFamily } from './unknown-routes.ts';
 export { endToEndHeaders, type HeaderList } from './relay/relay-headers.ts';
 export { MalformedAnswer } from './relay/answer-head.ts';

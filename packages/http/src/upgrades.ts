@@ -3,6 +3,7 @@ import type { Duplex } from 'node:stream';
 import { toAppError, type AppError } from '@svc/errors';
 import { redactText, type Logger } from '@svc/telemetry';
 import { refuseSocket } from './client-errors.ts';
+import { createClientOfRequest, type ClientOfRequest, type RequestClient } from './client-of-request.ts';
 import { httpErrors } from './errors.ts';
 import type { HeldRight, HeldRights } from './held-rights.ts';
 import { renderFlatError, type ErrorRenderer } from './renderers.ts';
@@ -16,6 +17,8 @@ export interface UpgradeRequest {
   /** Parsed against a fixed base: only `pathname` and `searchParams` mean something. */
   url: URL;
   requestId: string;
+  /** Who asks, seen past trusted proxies. */
+  client: RequestClient;
   /** Holds the right to the connection, as soon as it is granted: the socket ends with the right. */
   hold(right: HeldRight): UpgradeHold;
 }
@@ -48,10 +51,12 @@ export class UpgradeRouter {
   readonly #routes: UpgradeRoute[] = [];
   readonly #log: Logger;
   readonly #rights: HeldRights;
+  readonly #clientOf: ClientOfRequest;
 
-  constructor(log: Logger, rights: HeldRights) {
+  constructor(log: Logger, rights: HeldRights, clientOf: ClientOfRequest = createClientOfRequest()) {
     this.#log = log;
     this.#rights = rights;
+    this.#clientOf = clientOf;
   }
 
   /** What is registered, in the order in which it is asked. */
@@ -80,14 +85,15 @@ export class UpgradeRouter {
   readonly dispatch = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
     socket.on('error', () => socket.destroy()); // a reset before the handler took over must not end the process
     const requestId = requestIdOf(request.headers);
+    const client = this.#clientOf(request);
     const before = writtenBytes(socket);
     let render: ErrorRenderer = renderFlatError;
     const settle = (status: number): void => {
       const url = redactText(request.url ?? '').slice(0, 1024);
-      const { remoteAddress: remote } = request.socket;
+      const remote = client.remoteAddress;
       this.#log.info({ request_id: requestId, method: request.method, url, status, remote }, 'upgrade');
     };
-    this.#handle({ request, socket, head, requestId }, (chosen) => (render = chosen)).then(
+    this.#handle({ request, socket, head, requestId, client }, (chosen) => (render = chosen)).then(
       () => settle(101),
       (raw: unknown) => {
         const error = toAppError(raw);

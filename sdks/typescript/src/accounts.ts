@@ -44,7 +44,21 @@ export class AccountsClient {
     await this.#transport.call({ method: 'POST', path: '/api/auth/logout', query, ...options });
   }
 
-  /** Ends all other sessions of the user too. */
+  /**
+   * Confirms this sign-in by password, after which it may change the password and API tokens for ten minutes. Refusals
+   * with the code `CONFIRMATION_REQUIRED` ask for it.
+   */
+  async confirm(password: string, options: CallOptions = {}): Promise<void> {
+    await this.#transport.call({ method: 'POST', path: '/api/auth/confirm', body: { password }, ...options });
+  }
+
+  /** Sets the password with the single-use token of a link; every session of the user ends. */
+  async usePasswordLink(link: { token: string; newPassword: string }, options: CallOptions = {}): Promise<void> {
+    const body = { token: link.token, new_password: link.newPassword };
+    await this.#transport.call({ method: 'POST', path: '/api/auth/password/link', body, ...options });
+  }
+
+  /** Needs a sign-in confirmed within ten minutes. Ends all other sessions of the user too. */
   async changePassword(
     change: { currentPassword: string; newPassword: string },
     options: CallOptions = {},
@@ -57,7 +71,7 @@ export class AccountsClient {
     return listPage(this.#transport, 'tokens', { path: '/api/tokens', query: pageParameters(page), ...options });
   }
 
-  /** The answer is the only one that ever holds the token itself. */
+  /** Needs a sign-in confirmed within ten minutes. The answer is the only one that ever holds the token itself. */
   createToken(token: { name: string; expiresAt?: string }, options: CallOptions = {}): Promise<CreatedApiToken> {
     const body = { name: token.name, expires_at: token.expiresAt };
     return this.#transport.call({ method: 'POST', path: '/api/tokens', body, ...options });

@@ -1,4 +1,4 @@
-import { createClient } from '@svc/sdk';
+import { createClient, type SvcClient } from '@svc/sdk';
 import type { RunningPlatform } from './platform.ts';
 
 export interface Seed {
@@ -10,16 +10,17 @@ export interface Seed {
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** A team with members, workspaces, tokens and invitations, made through the API as any program would. */
-export async function seedPlatform({ svc, url, workspaceUuid }: RunningPlatform): Promise<Seed> {
+export async function seedPlatform({ svc, url, workspaceUuid, owner }: RunningPlatform): Promise<Seed> {
   const inDays = (days: number): string => new Date(Date.now() + days * DAY_MS).toISOString();
   const team = await svc.teams.create('Observatory');
   const workspace = await svc.workspaces.create({ name: 'telescopes', teamUuid: team.uuid });
   await svc.workspaces.create({ name: 'sky-survey', teamUuid: team.uuid });
   await svc.workspaces.rename({ workspaceUuid }, 'home');
   await svc.workspaces.create({ name: 'notebooks' });
-  const pipeline = await svc.accounts.createToken({ name: 'ci-pipeline', expiresAt: inDays(90) });
-  await svc.accounts.createToken({ name: 'backup-job', expiresAt: inDays(5) });
-  await svc.accounts.createToken({ name: 'laptop' });
+  const { accounts } = await signedIn(url, owner); // API tokens are not made with API tokens
+  const pipeline = await accounts.createToken({ name: 'ci-pipeline', expiresAt: inDays(90) });
+  await accounts.createToken({ name: 'backup-job', expiresAt: inDays(5) });
+  await accounts.createToken({ name: 'laptop' });
   await createClient({ baseUrl: url, credential: { kind: 'token', token: pipeline.token } }).accounts.me();
   const guests = [
     { email: 'vera@example.com', name: 'Vera Rubin', password: 'dark matter rotation curves', role: 'admin' },
@@ -35,4 +36,10 @@ export async function seedPlatform({ svc, url, workspaceUuid }: RunningPlatform)
   await svc.teams.invite(team.uuid, { email: 'williamina@example.com', role: 'guest' });
   const [, { email, name, password }] = guests;
   return { teamUuid: team.uuid, teamWorkspaceUuid: workspace.uuid, member: { email, name, password } };
+}
+
+async function signedIn(url: string, account: { email: string; password: string }): Promise<SvcClient> {
+  const nobody = createClient({ baseUrl: url, credential: { kind: 'none' } });
+  const { access_token: token } = await nobody.accounts.signIn(account);
+  return createClient({ baseUrl: url, credential: { kind: 'token', token } });
 }

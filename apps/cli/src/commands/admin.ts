@@ -1,4 +1,4 @@
-import { resetPassword, rotateKeys, setDomainBlocked } from '@svc/platform';
+import { createPasswordLink, resetPassword, rotateKeys, setDomainBlocked } from '@svc/platform';
 import { AppError } from '@svc/errors';
 import type { Command } from 'commander';
 import { readConfiguration } from '../configuration.ts';
@@ -24,6 +24,16 @@ export function registerAdminCommand(program: Command): void {
       const config = readConfiguration(flags).value;
       await resetPassword(config, flags.email ?? '', await readPassword(process.stdin));
       process.stdout.write(`The password of ${flags.email} is set; all of the user's sessions have ended\n`);
+    });
+  admin
+    .command('password-link')
+    .description('make a single-use link with which a user sets a password')
+    .requiredOption('--email <email>', 'the user')
+    .option('--data <dir>', 'data folder (default ./data)')
+    .option('--config <file>', 'configuration file (YAML)')
+    .action(async (flags: AdminFlags) => {
+      const { url, expiresAt } = await createPasswordLink(readConfiguration(flags).value, flags.email ?? '');
+      process.stdout.write(`${url}\nHand it to ${flags.email} alone; it works once, until ${expiresAt}\n`);
     });
   admin
     .command('rotate-keys')

@@ -4,6 +4,7 @@ import { leaveOutWebSockets } from '../start/leave-out-web-sockets.ts';
 export interface UpFlags {
   data?: string;
   port?: string;
+  http?: string;
   httpsPort?: string;
   s3Port?: string;
   host?: string;
@@ -36,6 +37,7 @@ function addStartOptions(command: Command): Command {
   return command
     .option('--data <dir>', 'data folder (default ./data)')
     .option('--port <port>', 'port of the API and the console (default 4000, 0 = any free one)')
+    .option('--http <mode>', 'plain HTTP: serve (default), redirect to TLS, or off')
     .option('--https-port <port>', 'port of the same with TLS (default 4443, 0 = any free one)')
     .option('--s3-port <port>', 'port of the S3 data plane (default 9000, 0 = any free one)')
     .option('--host <address>', 'address to listen on (default 127.0.0.1)')

@@ -5,8 +5,9 @@
 export const paths = {
   home: '/',
   signIn: '/sign-in',
-  /** The token stands behind a `#`: so it reaches no server's log. */
+  /** Here and at `setPassword` the token stands behind a `#`: so it reaches no server's log. */
   invitation: '/invite',
+  setPassword: '/set-password',
   workspace: '/w/$workspace',
   audit: '/w/$workspace/audit',
   buckets: '/w/$workspace/buckets',

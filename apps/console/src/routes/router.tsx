@@ -4,6 +4,7 @@ import { TokensPage } from '../pages/account/tokens-page.tsx';
 import { AuditPage } from '../pages/audit/audit-page.tsx';
 import { parseAuditSearch } from '../pages/audit/audit-search.ts';
 import { InvitationPage } from '../pages/entrance/invitation-page.tsx';
+import { SetPasswordPage } from '../pages/entrance/set-password-page.tsx';
 import { SignInPage } from '../pages/entrance/sign-in-page.tsx';
 import { parseSignInSearch } from '../pages/entrance/sign-in-search.ts';
 import { ErrorPage } from '../pages/faults/error-page.tsx';
@@ -42,6 +43,12 @@ const invitation = createRoute({
   path: paths.invitation,
   loader: ({ context }) => currentUser(context),
   component: InvitationPage,
+});
+
+const setPassword = createRoute({
+  getParentRoute: () => root,
+  path: paths.setPassword,
+  component: SetPasswordPage,
 });
 
 const home = createRoute({
@@ -113,6 +120,7 @@ const elsewhere = createRoute({ getParentRoute: () => shell, path: '$', componen
 const routeTree = root.addChildren([
   signIn,
   invitation,
+  setPassword,
   shell.addChildren([
     home,
     workspace,

@@ -14,11 +14,14 @@ export interface DialogProps {
   /** False while closing would lose something, such as a secret that is shown once. */
   dismissible?: boolean;
   width?: 'normal' | 'wide';
+  /** Opens over another dialog, which it covers. */
+  stacked?: boolean;
   initialFocus?: RefObject<HTMLElement | null>;
 }
 
 export function Dialog(props: DialogProps) {
   const { open, onClose, title, description, children, dismissible = true, width = 'normal', initialFocus } = props;
+  const { stacked = false } = props;
   return (
     <BaseDialog.Root
       open={open}
@@ -28,7 +31,7 @@ export function Dialog(props: DialogProps) {
       }}
     >
       <BaseDialog.Portal>
-        <BaseDialog.Backdrop className={styles['backdrop']} />
+        <BaseDialog.Backdrop className={styles['backdrop']} forceRender={stacked} />
         <BaseDialog.Popup
           className={classNames(styles['popup'], width === 'wide' && styles['wide'])}
           {...(initialFocus === undefined ? {} : { initialFocus })}

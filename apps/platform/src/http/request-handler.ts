@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { HttpApp } from '@svc/http';
+import type { ClientOfRequest, HttpApp } from '@svc/http';
 import type { ClustersService } from '../services/service.ts';
 import type { ConsoleHandler } from '../console/console-handler.ts';
 
@@ -15,9 +15,14 @@ export function createRequestHandler(
   console: ConsoleHandler,
   tunnels: ClustersService['tunnels'],
   ownHosts: readonly OwnHosts[],
+  hsts: { seconds: number; clientOf: ClientOfRequest },
 ): (request: IncomingMessage, response: ServerResponse) => void {
   return (request, response) => {
     if (tunnels?.handle(request, response) === true || ownHosts.some((handle) => handle(request, response))) return;
+    // RFC 6797, 7.2: never over plain HTTP.
+    if (hsts.seconds > 0 && hsts.clientOf(request).isSecure) {
+      response.setHeader('strict-transport-security', `max-age=${hsts.seconds}`);
+    }
     if (console.handle(request, response)) return;
     app.routing(request, response);
   };

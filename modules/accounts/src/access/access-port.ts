@@ -1,8 +1,9 @@
 import type { Access } from '@svc/http';
-import { authorizeWorkspace, permit } from '../authorize/authorize.ts';
+import { authorizeWorkspace, needsConfirmation, permit } from '../authorize/authorize.ts';
 import type { Effects } from '../effects.ts';
 import type { AccountDatabase } from '../stores.ts';
 import type { Authenticator } from './authenticator.ts';
+import { assertConfirmed } from './confirmed.ts';
 import { allowedActions } from './makers.ts';
 import { callerOf } from './principals.ts';
 
@@ -14,6 +15,9 @@ export function createAccess(authenticator: Authenticator, database: AccountData
     authorize: ({ principal, action, workspaceUuid, teamUuid }) =>
       authorizeWorkspace(database, callerOf(principal), action, { workspaceUuid, teamUuid }),
     allowedActions: (request) => allowedActions(database, effects.now(), request),
-    permit: async (principal, action) => permit(callerOf(principal), action),
+    permit: async (principal, action) => {
+      permit(callerOf(principal), action);
+      if (needsConfirmation(action)) assertConfirmed(principal, effects.now());
+    },
   };
 }

@@ -9,7 +9,7 @@ import { csrfTokenMatches, type Sessions } from '../sign-in/sessions.ts';
 import type { AccountDatabase } from '../stores.ts';
 import { isExpired, isUseDue } from '../tokens/lifetime.ts';
 import { hashToken } from '../tokens/random-token.ts';
-import { guestPrincipal, serviceAccountPrincipal, userPrincipal } from './principals.ts';
+import { guestPrincipal, serviceAccountPrincipal, sessionPrincipal, userPrincipal } from './principals.ts';
 import { shownCredential } from './shown-credential.ts';
 
 export interface AuthenticatorParts {
@@ -35,7 +35,7 @@ export class Authenticator {
   }
 
   async authenticate(source: CredentialSource): Promise<Principal> {
-    const shown = shownCredential(source.headers);
+    const shown = shownCredential(source.headers, source.isSecure);
     const principal =
       shown.kind === 'bearer'
         ? await this.#byBearer(shown.token)
@@ -66,7 +66,7 @@ export class Authenticator {
   async #bySessionId(id: string, credential: 'session' | 'jwt'): Promise<Principal | undefined> {
     const session = await this.#parts.sessions.byId(id);
     const user = session === undefined ? undefined : await this.#parts.database.users.byId(session.userId);
-    return user === undefined ? undefined : userPrincipal(user, credential, id);
+    return session === undefined || user === undefined ? undefined : sessionPrincipal(user, credential, session);
   }
 
   async #byApiTokenId(id: string): Promise<Principal | undefined> {
@@ -74,7 +74,7 @@ export class Authenticator {
     const token = await database.apiTokens.byId(id);
     if (token === undefined || isExpired(token.expiresAt, effects.now())) return undefined;
     const user = await database.users.byId(token.userId);
-    return user === undefined ? undefined : userPrincipal(user, 'api_token', id, token.expiresAt);
+    return user === undefined ? undefined : userPrincipal(user, 'api_token', id, { expiresAt: token.expiresAt });
   }
 
   async #byServiceAccountId(id: string): Promise<Principal | undefined> {
@@ -108,7 +108,7 @@ export class Authenticator {
     if (!SAFE_METHODS.has(source.method) && !csrfTokenMatches(secret, firstOf(csrfToken))) {
       throw accountErrors.CSRF_TOKEN_INVALID();
     }
-    return userPrincipal(user, 'session', session.id);
+    return sessionPrincipal(user, 'session', session);
   }
 
   async #byApiToken(secret: string): Promise<Principal | undefined> {
@@ -119,7 +119,7 @@ export class Authenticator {
     const user = await database.users.byId(token.userId);
     if (user === undefined) return undefined;
     if (isUseDue(token.lastUsedAt, now)) await database.apiTokens.touch(token.id, timestamp(now));
-    return userPrincipal(user, 'api_token', token.id, token.expiresAt);
+    return userPrincipal(user, 'api_token', token.id, { expiresAt: token.expiresAt });
   }
 
   async #byServiceAccount(secret: string): Promise<Principal | undefined> {
@@ -137,7 +137,8 @@ export class Authenticator {
     if (issuer === undefined || !this.#parts.issuers.trusts(issuer)) return undefined;
     const identity = await this.#parts.issuers.verify(issuer, token);
     const user = identity === undefined ? undefined : await this.#parts.externalUsers.resolve(identity);
-    return user === undefined ? undefined : userPrincipal(user, 'oidc', null);
+    if (identity === undefined || user === undefined) return undefined;
+    return userPrincipal(user, 'oidc', null, { confirmedAt: new Date(identity.authenticatedAtMs).toISOString() });
   }
 
   async #byOwnJwt(token: string): Promise<Principal | undefined> {
@@ -152,7 +153,7 @@ export class Authenticator {
     }
     const session = claims.sessionId === null ? undefined : await this.#parts.sessions.byId(claims.sessionId);
     if (session?.userId !== user.id) return undefined; // signed out
-    return userPrincipal(user, 'jwt', session.id);
+    return sessionPrincipal(user, 'jwt', session);
   }
 }
 

@@ -11,11 +11,18 @@ export const COOKIE_NAMES = {
 
 export type CookiePurpose = keyof typeof COOKIE_NAMES;
 
-/** The value that the browser sent, the stronger name first. */
-export function readCookie(headers: IncomingHttpHeaders, purpose: CookiePurpose): string | undefined {
+/**
+ * The value that the browser sent. Over TLS only the `__Host-` name counts: another host below the same domain, or whoever
+ * changes an unencrypted answer, can plant a cookie with the plain name, but never one with the prefix.
+ */
+export function readCookie(
+  headers: IncomingHttpHeaders,
+  purpose: CookiePurpose,
+  isSecure: boolean,
+): string | undefined {
   const pairs = (headers.cookie ?? '').split(';').map((pair) => pair.trim());
   const { secure, plain } = COOKIE_NAMES[purpose];
-  for (const name of [secure, plain]) {
+  for (const name of isSecure ? [secure] : [secure, plain]) {
     const pair = pairs.find((each) => each.startsWith(`${name}=`));
     const value = pair?.slice(name.length + 1);
     if (value !== undefined && value !== '') return value;

@@ -1,16 +1,30 @@
 import type { Principal } from '@svc/http';
 import type { Caller } from '../authorize/authorize.ts';
-import type { ServiceAccount, User } from '../records.ts';
+import type { ServiceAccount, Session, User } from '../records.ts';
 import { scopesOf } from '../tokens/service-accounts.ts';
 
 export function userPrincipal(
   user: User,
   credential: 'session' | 'jwt' | 'oidc' | 'api_token',
   credentialId: string | null,
-  expiresAt: string | null = null,
+  times: { expiresAt?: string | null; confirmedAt?: string } = {},
 ): Principal {
-  const operator = user.operatorSince !== null;
-  return { kind: 'user', id: user.id, name: user.email ?? user.name, credential, credentialId, expiresAt, operator };
+  const { expiresAt = null, confirmedAt } = times;
+  return {
+    kind: 'user',
+    id: user.id,
+    name: user.email ?? user.name,
+    credential,
+    credentialId,
+    expiresAt,
+    ...(confirmedAt === undefined ? {} : { confirmedAt }),
+    operator: user.operatorSince !== null,
+  };
+}
+
+/** Of a session itself, or of the access token that a sign-in answered. */
+export function sessionPrincipal(user: User, credential: 'session' | 'jwt', session: Session): Principal {
+  return userPrincipal(user, credential, session.id, { confirmedAt: session.confirmedAt });
 }
 
 export function guestPrincipal(user: User): Principal {

@@ -24,6 +24,7 @@ describeDialects<unknown>('credentials after the request that showed them', migr
       headers: { authorization: `Bearer ${token}` },
       method: 'GET',
       remoteAddress: '127.0.0.1',
+      isSecure: false,
     });
   const refOf = async (token: string): Promise<CredentialRef> =>
     createCredentialRef(await authenticate(token), accounts().clock.now());

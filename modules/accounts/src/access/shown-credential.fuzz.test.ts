@@ -56,7 +56,7 @@ describeFuzz({
   ],
   run: async (input) => {
     for (const headers of await headersOf(input)) {
-      const shown = shownCredential(headers);
+      const shown = shownCredential(headers, false);
       if (headers.authorization !== undefined) expect(['bearer', 'unreadable']).toContain(shown.kind);
       if (shown.kind === 'bearer') {
         expect(shown.token.length).toBeGreaterThan(0);
@@ -66,7 +66,9 @@ describeFuzz({
         expect(headers.authorization).toBe(undefined);
         expect(headers.cookie).toContain(`svc_session=${shown.secret}`);
       }
-      const device = readCookie(headers, 'device');
+      const overTls = shownCredential(headers, true);
+      if (overTls.kind === 'session') expect(headers.cookie).toContain(`__Host-svc_session=${overTls.secret}`);
+      const device = readCookie(headers, 'device', false);
       if (device !== undefined) expect(headers.cookie).toMatch(/(?:^|;)\s*(?:__Host-)?svc_device=/);
     }
   },

@@ -24,5 +24,13 @@ it.each([
     { kind: 'session', secret: 's' },
   ],
 ])('reads %j', (headers, expected) => {
-  expect(shownCredential(headers)).toEqual(expected);
+  expect(shownCredential(headers, false)).toEqual(expected);
+});
+
+it.each([
+  [{ cookie: 'svc_session=planted' }, { kind: 'none' }],
+  [{ cookie: 'svc_session=planted; __Host-svc_session=own' }, { kind: 'session', secret: 'own' }],
+  [{ upgrade: 'websocket', cookie: 'svc_session=planted' }, { kind: 'none' }],
+])('reads over TLS only cookies that no other host can plant: %j', (headers, expected) => {
+  expect(shownCredential(headers, true)).toEqual(expected);
 });

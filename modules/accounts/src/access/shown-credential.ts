@@ -16,11 +16,11 @@ const SUBPROTOCOL = /^bearer\.([A-Za-z0-9_-]+)$/;
  * What the caller shows: the Authorization header, else the subprotocol `bearer.<base64url token>` of a WebSocket, since
  * browsers cannot set headers there, else the session cookie. The first that is there decides alone.
  */
-export function shownCredential(headers: IncomingHttpHeaders): ShownCredential {
+export function shownCredential(headers: IncomingHttpHeaders, isSecure: boolean): ShownCredential {
   if (headers.authorization !== undefined) return asBearer(BEARER.exec(headers.authorization)?.[1]);
   const subprotocol = subprotocolToken(headers);
   if (subprotocol !== undefined) return asBearer(Buffer.from(subprotocol, 'base64url').toString());
-  const secret = readCookie(headers, 'session');
+  const secret = readCookie(headers, 'session', isSecure);
   return secret === undefined ? { kind: 'none' } : { kind: 'session', secret };
 }
 

@@ -1,12 +1,12 @@
 import { type HttpApp, type Principal, principalOf } from '@svc/http';
-import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { readCookie } from '../access/cookie-names.ts';
 import { accountErrors } from '../errors.ts';
 import type { AccountServices } from '../services.ts';
 import { csrfTokenOf } from '../sign-in/sessions.ts';
 import { clearSessionCookie } from './cookies.ts';
-import { nullable, passwordSchema, scopeSchema, userSchema } from './schemas.ts';
+import { ownUser, sessionIdOf } from './own-user.ts';
+import { endedSchema, nullable, scopeSchema, userSchema } from './schemas.ts';
 import { userView } from './views.ts';
 import { ENDS_OWN_RIGHT } from './unheld.ts';
 
@@ -21,13 +21,6 @@ const meSchema = Type.Object({
 });
 
 const logoutQuerySchema = Type.Object({ everywhere: Type.Optional(Type.Boolean()) });
-const endedSchema = Type.Object({ sessions_ended: Type.Integer() });
-const passwordBodySchema = Type.Object(
-  { current_password: Type.Optional(passwordSchema), new_password: passwordSchema },
-  { additionalProperties: false },
-);
-
-const ownUser = (request: FastifyRequest): string => `user/${request.principal?.id ?? ''}`;
 
 export function registerAccount(app: HttpApp, services: AccountServices): void {
   app.get(
@@ -38,7 +31,11 @@ export function registerAccount(app: HttpApp, services: AccountServices): void {
     },
     async (request, reply) => {
       reply.header('cache-control', 'no-store');
-      return describe(services, principalOf(request), readCookie(request.headers, 'session'));
+      return describe(
+        services,
+        principalOf(request),
+        readCookie(request.headers, 'session', request.protocol === 'https'),
+      );
     },
   );
 
@@ -63,35 +60,6 @@ export function registerAccount(app: HttpApp, services: AccountServices): void {
       return { sessions_ended: ended };
     },
   );
-
-  app.post(
-    '/api/auth/password',
-    {
-      config: { action: 'account:update', unheld: ENDS_OWN_RIGHT, scope: 'self', auditResource: ownUser },
-      schema: {
-        tags: TAGS,
-        summary: 'Change the own password; every other session ends',
-        body: passwordBodySchema,
-        response: { 200: endedSchema },
-      },
-    },
-    async (request) => {
-      const principal = principalOf(request);
-      const ended = await services.passwordChange.change({
-        userId: principal.id,
-        currentPassword: request.body.current_password,
-        newPassword: request.body.new_password,
-        keepSessionId: sessionIdOf(principal),
-        remoteAddress: request.ip,
-      });
-      return { sessions_ended: ended };
-    },
-  );
-}
-
-/** Only these two credentials belong to a session. */
-function sessionIdOf(principal: Principal): string | null {
-  return principal.credential === 'session' || principal.credential === 'jwt' ? principal.credentialId : null;
 }
 
 async function describe(services: AccountServices, principal: Principal, sessionSecret: string | undefined) {

@@ -57,11 +57,12 @@ export function registerInvitationAcceptance(app: HttpApp, services: AccountServ
 
 /** Null when nobody is: also with the cookie of a session that is over, which browsers keep on sending. */
 async function signedIn(services: AccountServices, request: FastifyRequest): Promise<Principal | null> {
-  const shown = shownCredential(request.headers);
+  const isSecure = request.protocol === 'https';
+  const shown = shownCredential(request.headers, isSecure);
   if (shown.kind === 'none') return null;
   try {
     const { headers, method, ip } = request;
-    const principal = await services.access.authenticate({ headers, method, remoteAddress: ip });
+    const principal = await services.access.authenticate({ headers, method, remoteAddress: ip, isSecure });
     await services.access.permit(principal, 'invitation:accept');
     return principal;
   } catch (error) {

@@ -17,7 +17,6 @@ import { guardTeam, teamGrantOf } from './team-guard.ts';
 
 const TAGS = ['teams'];
 const MAX_LIFETIME_SECONDS = 30 * 86_400;
-const DEFAULT_LIFETIME_SECONDS = 7 * 86_400;
 
 const invitationProperties = {
   id: Type.String(),
@@ -41,8 +40,7 @@ const createSchema = Type.Object(
       Type.Integer({
         minimum: 60,
         maximum: MAX_LIFETIME_SECONDS,
-        default: DEFAULT_LIFETIME_SECONDS,
-        description: 'Seconds',
+        description: 'Seconds; seven days by default, and never longer than the credential that invites',
       }),
     ),
   },
@@ -86,12 +84,14 @@ export function registerInvitations(app: HttpApp, services: AccountServices): vo
       },
     },
     async (request, reply) => {
+      const principal = principalOf(request);
       const { invitation, secret } = await services.invitations.create({
         teamUuid: teamGrantOf(request).team.uuid,
         email: request.body.email,
         role: request.body.role,
-        expiresInSeconds: request.body.expires_in ?? DEFAULT_LIFETIME_SECONDS,
-        invitedBy: principalOf(request).id,
+        expiresInSeconds: request.body.expires_in,
+        invitedBy: principal.id,
+        latestExpiry: principal.expiresAt,
       });
       request.createdResource = `invitation/${invitation.id}`;
       reply.header('cache-control', 'no-store');

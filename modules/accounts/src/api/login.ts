@@ -30,14 +30,15 @@ export function registerLogin(app: HttpApp, services: AccountServices): void {
   // Public: whoever signs in has nothing to show yet but the password.
   app.post('/api/auth/login', { config: { public: true }, schema }, async (request, reply) => {
     // A page of another site that signs somebody in under its own account could watch what he does there.
-    if (request.headers['sec-fetch-site'] === 'cross-site') throw accountErrors.CROSS_SITE_REQUEST();
+    // Sibling hosts count as other sites: previews and tunnels are pages of users.
+    if (isForeignPage(request)) throw accountErrors.CROSS_SITE_REQUEST();
     const { email, password } = request.body;
     const result = await attempt(services, {
       email,
       password,
       remoteAddress: request.ip,
       userAgent: request.headers['user-agent'] ?? '',
-      deviceSecret: readCookie(request.headers, 'device') ?? null,
+      deviceSecret: readCookie(request.headers, 'device', request.protocol === 'https') ?? null,
     });
     services.onSignIn(result.outcome);
     await auditSignIn(services, request, result, email);
@@ -51,6 +52,11 @@ export function registerLogin(app: HttpApp, services: AccountServices): void {
     reply.header('cache-control', 'no-store');
     return { access_token: token, token_type: 'Bearer' as const, expires_in: lifetime, user: userView(user) };
   });
+}
+
+/** Fetch Metadata, section 2.1. Programs send no such header, and a page cannot leave it out. */
+function isForeignPage({ headers }: FastifyRequest): boolean {
+  return headers['sec-fetch-site'] === 'cross-site' || headers['sec-fetch-site'] === 'same-site';
 }
 
 async function attempt(services: AccountServices, login: LoginRequest): Promise<SignedIn | SignInRefused> {

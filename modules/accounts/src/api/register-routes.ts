@@ -8,6 +8,7 @@ import { registerInvitations } from './invitations.ts';
 import { registerJwks } from './jwks.ts';
 import { registerLogin } from './login.ts';
 import { registerMembers } from './members.ts';
+import { registerPassword } from './password.ts';
 import { registerServiceAccounts } from './service-accounts.ts';
 import { decorateTeamGrants } from './team-guard.ts';
 import { registerTeams } from './teams.ts';
@@ -22,6 +23,7 @@ export async function registerRoutes(app: HttpApp, services: AccountServices): P
     decorateTeamGrants(part);
     registerLogin(part, services);
     registerAccount(part, services);
+    registerPassword(part, services);
     registerGuest(part, services);
     registerJwks(part, services);
     registerTokens(part, services);

@@ -23,6 +23,7 @@ const BAD = { no_such_field: true };
 const CASES: readonly RouteCase[] = [
   { route: 'GET /api/auth/me', statuses: [200, 200, 200, 200, 200, 200, 403] },
   { route: 'POST /api/auth/password', body: BAD, statuses: [400, 400, 400, 400, 403, 403, 403] },
+  { route: 'POST /api/auth/confirm', body: BAD, statuses: [400, 400, 400, 400, 403, 403, 403] },
   { route: 'GET /api/tokens', statuses: [200, 200, 200, 200, 403, 403, 403] },
   { route: 'POST /api/tokens', body: BAD, statuses: [400, 400, 400, 400, 403, 403, 403] },
   { route: 'DELETE /api/tokens/{id}', statuses: [404, 404, 404, 404, 403, 403, 403] },
@@ -64,6 +65,7 @@ const CASES: readonly RouteCase[] = [
 /** These ask for no sign-in; their own tests show what they refuse. */
 const PUBLIC = [
   'POST /api/auth/login',
+  'POST /api/auth/password/link',
   'POST /api/auth/guest',
   'GET /.well-known/jwks.json',
   'POST /api/v1/invitations/{token}/accept',

@@ -28,6 +28,7 @@ export const pageQuerySchema = Type.Object(pageProperties);
 export const teamQuerySchema = Type.Object({ team_uuid: Type.Optional(idSchema) });
 export const teamPageQuerySchema = Type.Object({ ...pageProperties, team_uuid: Type.Optional(idSchema) });
 
+export const endedSchema = Type.Object({ sessions_ended: Type.Integer() });
 export const deletedSchema = Type.Object({ id: Type.String(), deleted: Type.Literal(true) });
 
 export const userSchema = Type.Object({

@@ -84,7 +84,8 @@ export function registerServiceAccounts(app: HttpApp, services: AccountServices)
         scopes: request.body.scopes,
         expiresAt: request.body.expires_at,
         createdBy: principal.id,
-        makerId: principal.kind === 'service_account' ? principal.id : null,
+        latestExpiry: principal.expiresAt,
+        widestScopes: principal.scopes ?? null,
       });
       request.createdResource = `service-account/${account.id}`;
       reply.header('cache-control', 'no-store');
@@ -95,7 +96,11 @@ export function registerServiceAccounts(app: HttpApp, services: AccountServices)
   app.delete(
     '/api/v1/workspaces/:workspace_uuid/service-accounts/:id',
     {
-      config: { action: 'service-account:delete', unheld: ENDS_OWN_RIGHT, auditResource: namedResource('service-account') },
+      config: {
+        action: 'service-account:delete',
+        unheld: ENDS_OWN_RIGHT,
+        auditResource: namedResource('service-account'),
+      },
       schema: {
         tags: TAGS,
         summary: 'Revoke a service account',

@@ -1,5 +1,6 @@
 import { type HttpApp, principalOf } from '@svc/http';
 import { Type } from 'typebox';
+import { assertConfirmed } from '../access/confirmed.ts';
 import { pageRequest } from '../paging.ts';
 import type { ApiToken } from '../records.ts';
 import type { AccountServices } from '../services.ts';
@@ -54,7 +55,12 @@ export function registerTokens(app: HttpApp, services: AccountServices): void {
     '/api/tokens',
     {
       config: { action: 'token:create', scope: 'self', auditResource: createdResource('token') },
-      schema: { tags: TAGS, summary: 'Make an API token', body: createSchema, response: { 201: createdSchema } },
+      schema: {
+        tags: TAGS,
+        summary: 'Make an API token, in a sign-in confirmed within ten minutes',
+        body: createSchema,
+        response: { 201: createdSchema },
+      },
     },
     async (request, reply) => {
       const principal = principalOf(request);
@@ -62,7 +68,7 @@ export function registerTokens(app: HttpApp, services: AccountServices): void {
         userId: principal.id,
         name: request.body.name,
         expiresAt: request.body.expires_at,
-        madeWithTokenId: principal.credential === 'api_token' ? principal.credentialId : null,
+        latestExpiry: principal.expiresAt,
       });
       request.createdResource = `token/${token.id}`;
       reply.header('cache-control', 'no-store');
@@ -74,10 +80,18 @@ export function registerTokens(app: HttpApp, services: AccountServices): void {
     '/api/tokens/:id',
     {
       config: { action: 'token:delete', unheld: ENDS_OWN_RIGHT, scope: 'self', auditResource: namedResource('token') },
-      schema: { tags: TAGS, summary: 'Revoke an API token', params: paramsSchema, response: { 200: deletedSchema } },
+      schema: {
+        tags: TAGS,
+        summary: 'Revoke an API token, in a sign-in confirmed within ten minutes; a token may revoke itself',
+        params: paramsSchema,
+        response: { 200: deletedSchema },
+      },
     },
     async (request) => {
-      await services.apiTokens.revoke(principalOf(request).id, request.params.id);
+      const principal = principalOf(request);
+      // A token may end itself, as `svc logout` does; what happens to the others is the user's to say.
+      if (request.params.id !== principal.credentialId) assertConfirmed(principal, services.now());
+      await services.apiTokens.revoke(principal.id, request.params.id);
       return { id: request.params.id, deleted: true as const };
     },
   );

@@ -105,6 +105,7 @@ describe('the authorize table', () => {
       headers: { authorization: `Bearer ${world.owner.token}` },
       method: 'GET',
       remoteAddress: '127.0.0.1',
+      isSecure: false,
     });
     await expect(accounts.module.access.authorize({ principal, action: 'bucket:explode' })).rejects.toThrow(/table/);
     await expect(accounts.module.access.permit(principal, 'toString:x')).rejects.toThrow(/table/);

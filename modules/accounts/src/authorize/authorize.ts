@@ -33,6 +33,12 @@ export function permit(caller: Caller, action: string): void {
   if (!allowsKind(ruleOf(action), caller.kind)) throw accountErrors.FORBIDDEN();
 }
 
+/** Whether the action decides over the account itself, so that the sign-in must have been confirmed lately. */
+export function needsConfirmation(action: string): boolean {
+  const rule = ruleOf(action);
+  return rule.scope === 'self' && rule.confirmed === true;
+}
+
 /**
  * The one decision about a workspace. Who does not reach it gets 404 whether it exists or not, except a caller who names
  * a team he is not in: he gets 403 whether the team exists or not. Who reaches it in too low a role gets 403.

@@ -15,7 +15,7 @@ describeDialects<unknown>('a service account that was authenticated before', mig
     const workspaceUuid = await newWorkspace(accounts(), owner, null);
     const account = await newServiceAccount(accounts(), owner, workspaceUuid, [...scopes]);
     const headers = { authorization: `Bearer ${account.token}` };
-    const principal = await access().authenticate({ headers, method: 'GET', remoteAddress: '' });
+    const principal = await access().authenticate({ headers, method: 'GET', remoteAddress: '', isSecure: false });
     return { owner, workspaceUuid, account, principal };
   }
 

@@ -38,7 +38,9 @@ const TEAM: Columns & { subjects: readonly (readonly [TeamSubject, string])[] } 
 
 const SELF: Columns & { subjects: readonly (readonly [SelfSubject, string])[] } = {
   title: 'On what is one’s own',
-  intro: 'Other kinds of callers get 403.',
+  intro:
+    'Other kinds of callers get 403. A confirmed sign-in is one whose password, or whose sign-in at the external issuer, ' +
+    'is at most ten minutes old; API tokens are none.',
   subjects: [
     ['user', 'user'],
     ['service_account', 'service account'],
@@ -68,7 +70,8 @@ function section(columns: Columns, rules: readonly (readonly [string, Rule])[]):
   const rows = rules.map(([action, rule]) => {
     const allowed: readonly string[] = rule.allows;
     const marks = columns.subjects.map(([subject]) => (allowed.includes(subject) ? 'yes' : '-'));
-    return [`\`${action}\``, rule.summary, ...marks];
+    const isConfirmed = rule.scope === 'self' && rule.confirmed === true;
+    return [`\`${action}\``, `${rule.summary}${isConfirmed ? ' (confirmed sign-in)' : ''}`, ...marks];
   });
   const lines = [heads, heads.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`);
   return `\n## ${columns.title}\n${columns.intro}\n\n${lines.join('\n')}\n`;

@@ -17,8 +17,8 @@ export type TeamSubject = 'team_owner' | 'team_admin' | 'team_member' | 'team_gu
 export type Rule =
   /** Inside one workspace; anybody who does not reach the workspace gets 404. */
   | { scope: 'workspace'; allows: readonly WorkspaceSubject[]; summary: string }
-  /** On what belongs to the caller. */
-  | { scope: 'self'; allows: readonly SelfSubject[]; summary: string }
+  /** On what belongs to the caller; `confirmed`: only in a sign-in that was confirmed within the last minutes. */
+  | { scope: 'self'; allows: readonly SelfSubject[]; summary: string; confirmed?: true }
   /** On a team itself; anybody who is not in the team gets 404. */
   | { scope: 'team'; allows: readonly TeamSubject[]; summary: string }
   /** Before there is a caller; what is shown (a password, an invitation) decides. */
@@ -54,6 +54,11 @@ export function andGuestUsers(rule: Rule): Rule {
 
 export function bySelf(summary: string, allows: readonly SelfSubject[] = ['user']): Rule {
   return { scope: 'self', allows, summary };
+}
+
+/** What decides over the account itself: not by API tokens, and not by a session that somebody left open. */
+export function byConfirmedSelf(summary: string): Rule {
+  return { scope: 'self', allows: ['user'], summary, confirmed: true };
 }
 
 export function byTeam(summary: string, allows: readonly TeamSubject[]): Rule {

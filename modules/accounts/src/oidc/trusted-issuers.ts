@@ -21,6 +21,8 @@ export interface ExternalIdentity {
   email: string | null;
   name: string | null;
   issuedAtMs: number;
+  /** When the user signed in at the issuer; when the token was issued, if it does not say. */
+  authenticatedAtMs: number;
   autoCreate: boolean;
 }
 
@@ -87,6 +89,7 @@ function identityOf(payload: JWTPayload, options: TrustedIssuer): ExternalIdenti
   const { sub, iat, name } = payload;
   if (sub === undefined || sub === '' || sub.length > MAX_SUBJECT_LENGTH || iat === undefined) return undefined;
   const claim = payload[options.emailClaim];
+  const authTime = payload['auth_time']; // OpenID Connect Core, section 2
   const verified = !options.requireVerifiedEmail || payload['email_verified'] === true;
   return {
     issuer: options.issuer,
@@ -94,6 +97,7 @@ function identityOf(payload: JWTPayload, options: TrustedIssuer): ExternalIdenti
     email: verified && typeof claim === 'string' ? (normalizeEmail(claim) ?? null) : null,
     name: typeof name === 'string' && name.trim() !== '' ? name.trim().slice(0, 100) : null,
     issuedAtMs: iat * 1000,
+    authenticatedAtMs: (typeof authTime === 'number' ? Math.min(authTime, iat) : iat) * 1000,
     autoCreate: options.autoCreate,
   };
 }

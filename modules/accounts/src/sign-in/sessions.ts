@@ -46,6 +46,7 @@ export class Sessions {
       createdAt: timestamp(now),
       lastSeenAt: timestamp(now),
       expiresAt: timestamp(secondsAfter(now, this.#options.lifetimeSeconds)),
+      confirmedAt: timestamp(now),
     };
     await this.#stores.sessions.insert(session);
     await this.#stores.sessions.trim(userId, this.#options.maxPerUser);
@@ -58,6 +59,13 @@ export class Sessions {
 
   async byId(id: string): Promise<Session | undefined> {
     return this.#alive(await this.#stores.sessions.byId(id));
+  }
+
+  /** The user has just proved who they are. Answers when that was. */
+  async confirm(id: string): Promise<Date> {
+    const now = this.#effects.now();
+    await this.#stores.sessions.confirm(id, timestamp(now));
+    return now;
   }
 
   /** The times before which a session is dead, for the purge. */

@@ -44,6 +44,8 @@ describeDialects('sign-in', migrations, (database) => {
     const session = cookies.find(({ name }) => name === '__Host-svc_session')?.value ?? '';
     const me = await call(accounts.app, 'GET', '/api/auth/me', { cookies: { '__Host-svc_session': session } });
     expect(me.status).toBe(200);
+    const plain = await call(accounts.app, 'GET', '/api/auth/me', { cookies: { svc_session: session }, headers });
+    expect(plain.status).toBe(401);
     const out = await call(accounts.app, 'POST', '/api/auth/logout', {
       cookies: { '__Host-svc_session': session },
       headers: { ...headers, 'x-csrf-token': String(me.body['csrf_token']) },
@@ -64,11 +66,11 @@ describeDialects('sign-in', migrations, (database) => {
     expect(wrong.cookies).toEqual([]);
   });
 
-  it('refuses a sign-in that a page of another site started', async () => {
+  it.each(['cross-site', 'same-site'])('refuses a sign-in that a page of another host started (%s)', async (site) => {
     await addUser(accounts, 'ann@example.com');
     const response = await call(accounts.app, 'POST', '/api/auth/login', {
       body: { email: 'ann@example.com', password: PASSWORD },
-      headers: { 'sec-fetch-site': 'cross-site' },
+      headers: { 'sec-fetch-site': site },
     });
     expect(response).toMatchObject({ status: 403, body: { code: 'CROSS_SITE_REQUEST' } });
   });

@@ -7,6 +7,7 @@ import { createDeviceStore } from './device-store.ts';
 import { createIdentityStore } from './identity-store.ts';
 import { createInvitationStore } from './invitation-store.ts';
 import { createMemberStore } from './member-store.ts';
+import { createPasswordLinkStore } from './password-link-store.ts';
 import { createServiceAccountStore } from './service-account-store.ts';
 import { createSessionStore } from './session-store.ts';
 import type { AccountTables } from './tables.ts';
@@ -30,6 +31,7 @@ function storesOn(kysely: Kysely<AccountTables>): AccountStores {
     identities: createIdentityStore(kysely),
     sessions: createSessionStore(kysely),
     devices: createDeviceStore(kysely),
+    passwordLinks: createPasswordLinkStore(kysely),
     apiTokens: createApiTokenStore(kysely),
     teams: createTeamStore(kysely),
     members: createMemberStore(kysely),

@@ -13,6 +13,9 @@ export function createSessionStore(kysely: Kysely<AccountTables>): SessionStore 
     async touch(id, now) {
       await kysely.updateTable('accountSession').set({ lastSeenAt: now }).where('id', '=', id).execute();
     },
+    async confirm(id, now) {
+      await kysely.updateTable('accountSession').set({ confirmedAt: now }).where('id', '=', id).execute();
+    },
     async delete(id) {
       const { numDeletedRows } = await kysely.deleteFrom('accountSession').where('id', '=', id).executeTakeFirst();
       return numDeletedRows > 0n;

@@ -6,6 +6,7 @@ import type {
   Identity,
   Invitation,
   Member,
+  PasswordLink,
   ServiceAccount,
   Session,
   Team,
@@ -19,6 +20,7 @@ export interface AccountTables {
   accountIdentity: Identity;
   accountSession: Session;
   accountDevice: Device;
+  accountPasswordLink: PasswordLink;
   accountApiToken: ApiToken;
   accountTeam: Team;
   accountMember: Member;

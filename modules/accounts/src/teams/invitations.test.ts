@@ -4,7 +4,15 @@ import { expect, it } from 'vitest';
 import { sortedStatuses } from '../testing/sorted-statuses.ts';
 import { call } from '../testing/test-client.ts';
 import { testConfig } from '../testing/test-config.ts';
-import { joinTeam, newServiceAccount, newTeam, newUser, signIn, type TestUser } from '../testing/test-people.ts';
+import {
+  joinTeam,
+  newApiToken,
+  newServiceAccount,
+  newTeam,
+  newUser,
+  signIn,
+  type TestUser,
+} from '../testing/test-people.ts';
 import { useAccounts } from '../testing/use-accounts.ts';
 
 describeDialects<unknown>('invitations', migrations, (database) => {
@@ -140,6 +148,19 @@ describeDialects<unknown>('invitations', migrations, (database) => {
     expect((await accept(body['token'], { token: 'wrong', body: newAccount('new@example.com') })).status).toBe(401);
     const cookies = { svc_session: 'svc_ses_over' };
     expect((await accept(body['token'], { cookies, body: newAccount('new@example.com') })).status).toBe(200);
+  });
+
+  it('do not outlive the API token that makes them', async () => {
+    const { owner, team } = await teamOf('ann@example.com');
+    const latest = new Date(accounts().clock.nowMs() + 3600_000).toISOString();
+    const { token } = await newApiToken(accounts(), owner, latest);
+    const byToken = { ...owner, token };
+    expect(await invite(team, byToken, 'b@example.com')).toMatchObject({ status: 201, body: { expires_at: latest } });
+    expect((await invite(team, byToken, 'c@example.com', { expires_in: 60 })).status).toBe(201);
+    expect(await invite(team, byToken, 'd@example.com', { expires_in: 3601 })).toMatchObject({
+      status: 400,
+      body: { code: 'EXPIRY_TOO_LATE', details: { field: 'expires_in', latest } },
+    });
   });
 
   it('know members, bound themselves and bound the team', async () => {

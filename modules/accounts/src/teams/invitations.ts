@@ -3,6 +3,7 @@ import { accountErrors } from '../errors.ts';
 import { encodeCursor, type Page, type PageRequest, pageOf } from '../paging.ts';
 import type { Invitation, TeamRole } from '../records.ts';
 import type { AccountDatabase } from '../stores.ts';
+import { requestedExpiry } from '../tokens/lifetime.ts';
 import { hashToken, mintToken } from '../tokens/random-token.ts';
 import { normalizeEmail } from '../users/email.ts';
 
@@ -10,9 +11,14 @@ export interface NewInvitation {
   teamUuid: string;
   email: string;
   role: TeamRole;
-  expiresInSeconds: number;
+  /** Absent: seven days, or what is left of the caller's own credential. */
+  expiresInSeconds: number | undefined;
   invitedBy: string;
+  /** When the caller's own credential expires. */
+  latestExpiry: string | null;
 }
+
+const DEFAULT_LIFETIME_SECONDS = 7 * 86_400;
 
 /** Invitations by link. The platform sends no mail: the admin hands the link over. */
 export class Invitations {
@@ -47,7 +53,7 @@ export class Invitations {
       tokenHash: hashToken(secret),
       invitedBy: request.invitedBy,
       createdAt: timestamp(now),
-      expiresAt: timestamp(secondsAfter(now, request.expiresInSeconds)),
+      expiresAt: expiryOf(request, now),
       acceptedAt: null,
       acceptedBy: null,
     };
@@ -73,4 +79,11 @@ export class Invitations {
       await stores.invitations.insert(invitation);
     });
   }
+}
+
+function expiryOf({ expiresInSeconds, latestExpiry }: NewInvitation, now: Date): string {
+  const usual = timestamp(secondsAfter(now, DEFAULT_LIFETIME_SECONDS));
+  if (expiresInSeconds === undefined) return latestExpiry !== null && latestExpiry < usual ? latestExpiry : usual;
+  const expiresAt = timestamp(secondsAfter(now, expiresInSeconds));
+  return requestedExpiry(expiresAt, now, latestExpiry, 'expires_in') ?? expiresAt;
 }

@@ -11,8 +11,8 @@ export interface NewApiToken {
   userId: string;
   name: string;
   expiresAt?: string | null | undefined;
-  /** The token that the caller shows, when it is one: the new one does not outlive it. */
-  madeWithTokenId: string | null;
+  /** When the caller's own credential expires. */
+  latestExpiry: string | null;
 }
 
 /** API tokens of users, `svc_pat_…`. */
@@ -35,8 +35,7 @@ export class ApiTokens {
   /** The secret is in the answer and nowhere else. */
   async create(request: NewApiToken): Promise<{ token: ApiToken; secret: string }> {
     const now = this.#effects.now();
-    const latest = await this.#expiryOfMaker(request.madeWithTokenId);
-    const expiresAt = requestedExpiry(request.expiresAt, now, latest);
+    const expiresAt = requestedExpiry(request.expiresAt, now, request.latestExpiry);
     const { token, secret } = this.#mint(request.userId, request.name, expiresAt, null);
     await this.#database.transact(async (stores) => {
       await stores.users.lock(request.userId);
@@ -62,13 +61,6 @@ export class ApiTokens {
       await stores.apiTokens.insert(token);
     });
     return secret;
-  }
-
-  async #expiryOfMaker(id: string | null): Promise<string | null> {
-    if (id === null) return null;
-    const maker = await this.#database.apiTokens.byId(id);
-    if (maker === undefined) throw accountErrors.UNAUTHORIZED(); // revoked since it was shown
-    return maker.expiresAt;
   }
 
   #mint(

@@ -6,21 +6,26 @@ export function isExpired(expiresAt: string | null, now: Date): boolean {
 }
 
 /**
- * The expiry that a request asks for, in the stored form. What is made with an expiring credential expires with it at
- * the latest: a leaked short-lived token must not mint an eternal one.
+ * The expiry that a request asks for, in the stored form. `latest` is the expiry of the credential that asks, which caps
+ * whatever it creates: a leaked short-lived token must not mint an eternal one.
  */
-export function requestedExpiry(asked: string | null | undefined, now: Date, latest: string | null): string | null {
+export function requestedExpiry(
+  asked: string | null | undefined,
+  now: Date,
+  latest: string | null,
+  field = 'expires_at',
+): string | null {
   if (asked === null || asked === undefined) return latest;
   const askedMs = Date.parse(asked);
   // The schema let only RFC 3339 pass; of that a leap second is no time that a Date can hold.
   const expiresAt = Number.isNaN(askedMs) ? '' : new Date(askedMs).toISOString();
   if (expiresAt <= now.toISOString()) {
     throw accountErrors.INVALID_REQUEST({
-      details: { field: 'expires_at', reason: 'expires_at must lie in the future' },
+      details: { field, reason: `${field} must lie in the future` },
     });
   }
   if (latest !== null && expiresAt > latest) {
-    throw accountErrors.EXPIRY_TOO_LATE({ details: { field: 'expires_at', latest } });
+    throw accountErrors.EXPIRY_TOO_LATE({ details: { field, latest } });
   }
   return expiresAt;
 }

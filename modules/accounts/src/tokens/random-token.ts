@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 
 /** What a secret opens can be told from its prefix, also by scanners that look for leaked ones. */
-export type TokenPrefix = 'svc_pat_' | 'sat_' | 'svc_inv_' | 'svc_ses_' | 'svc_dev_';
+export type TokenPrefix = 'svc_pat_' | 'sat_' | 'svc_inv_' | 'svc_ses_' | 'svc_pwd_' | 'svc_dev_';
 
 const SECRET_BYTES = 32;
 

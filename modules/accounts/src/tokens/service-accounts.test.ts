@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { sortedStatuses } from '../testing/sorted-statuses.ts';
 import { call } from '../testing/test-client.ts';
 import { testConfig } from '../testing/test-config.ts';
-import { newServiceAccount, newUser } from '../testing/test-people.ts';
+import { newApiToken, newServiceAccount, newUser } from '../testing/test-people.ts';
 import { useAccounts } from '../testing/use-accounts.ts';
 
 describeDialects<unknown>('service accounts', migrations, (database) => {
@@ -57,6 +57,25 @@ describeDialects<unknown>('service accounts', migrations, (database) => {
       body: { name: 'x', scopes: ['read'] },
     });
     expect(refused.status).toBe(403);
+  });
+
+  it('do not outlive the API token of the user who makes them', async () => {
+    const owner = await newUser(accounts(), 'ann@example.com');
+    const { token } = await newApiToken(accounts(), owner, inSeconds(60));
+    const make = (body: Record<string, unknown>) =>
+      call(accounts().app, 'POST', urlOf(owner.workspaceUuid), {
+        token,
+        body: { name: 'x', scopes: ['admin'], ...body },
+      });
+    expect(await make({})).toMatchObject({ status: 201, body: { expires_at: inSeconds(60) } });
+    expect(await make({ expires_at: inSeconds(30) })).toMatchObject({
+      status: 201,
+      body: { expires_at: inSeconds(30) },
+    });
+    expect(await make({ expires_at: inSeconds(61) })).toMatchObject({
+      status: 400,
+      body: { code: 'EXPIRY_TOO_LATE', details: { field: 'expires_at', latest: inSeconds(60) } },
+    });
   });
 
   it('are bounded per workspace, also side by side', async () => {

@@ -13,8 +13,10 @@ export interface NewServiceAccount {
   scopes: readonly Scope[];
   expiresAt?: string | null | undefined;
   createdBy: string;
-  /** The service account that asks, when it is one: the new one neither outlives it nor may more. */
-  makerId: string | null;
+  /** When the caller's own credential expires. */
+  latestExpiry: string | null;
+  /** The scopes of the caller, when it is a service account: the new one gets none that it lacks. */
+  widestScopes: readonly Scope[] | null;
 }
 
 const WIDTH: Readonly<Record<Scope, number>> = { read: 0, write: 1, admin: 2 };
@@ -39,7 +41,7 @@ export class ServiceAccounts {
   /** The secret is in the answer and nowhere else. */
   async create(request: NewServiceAccount): Promise<{ account: ServiceAccount; secret: string }> {
     const now = this.#effects.now();
-    const latest = await this.#limitsOfMaker(request);
+    if (request.widestScopes !== null) assertNotWider(request.scopes, request.widestScopes);
     const secret = mintToken('sat_', this.#effects.randomBytes);
     const account: ServiceAccount = {
       id: this.#effects.newId(),
@@ -49,7 +51,7 @@ export class ServiceAccounts {
       scopes: [...new Set(request.scopes)].join(','),
       createdBy: request.createdBy,
       createdAt: timestamp(now),
-      expiresAt: requestedExpiry(request.expiresAt, now, latest),
+      expiresAt: requestedExpiry(request.expiresAt, now, request.latestExpiry),
       lastUsedAt: null,
     };
     await this.#database.transact(async (stores) => {
@@ -67,15 +69,6 @@ export class ServiceAccounts {
     if (!(await this.#database.serviceAccounts.delete(workspaceUuid, id))) {
       throw accountErrors.SERVICE_ACCOUNT_NOT_FOUND();
     }
-  }
-
-  /** The latest expiry that the maker may give; refuses scopes that the maker lacks. */
-  async #limitsOfMaker({ makerId, scopes }: NewServiceAccount): Promise<string | null> {
-    if (makerId === null) return null;
-    const maker = await this.#database.serviceAccounts.byId(makerId);
-    if (maker === undefined) throw accountErrors.UNAUTHORIZED(); // revoked since it was shown
-    assertNotWider(scopes, scopesOf(maker));
-    return maker.expiresAt;
   }
 }
 

@@ -2,6 +2,7 @@ import { type Effects, timestamp } from '../effects.ts';
 import { accountErrors } from '../errors.ts';
 import type { PasswordHasher } from '../password/password-hasher.ts';
 import { assertSuitablePassword } from '../password/password-rules.ts';
+import { setPassword } from '../password/set-password.ts';
 import type { User, Workspace } from '../records.ts';
 import type { AccountDatabase } from '../stores.ts';
 import type { ApiTokens } from '../tokens/api-tokens.ts';
@@ -67,11 +68,9 @@ export class OwnerAccounts {
     assertSuitablePassword(password, user);
     const passwordHash = await this.#hasher.hash(password);
     const now = timestamp(this.#effects.now());
-    const sessionsEnded = await this.#database.transact(async (stores) => {
-      await stores.users.update(user.id, { passwordHash, tokensValidFrom: now }, now);
-      await stores.devices.deleteOfUser(user.id);
-      return stores.sessions.deleteOfUser(user.id);
-    });
+    const sessionsEnded = await this.#database.transact((stores) =>
+      setPassword(stores, { id: user.id, passwordHash }, now),
+    );
     return { userId: user.id, sessionsEnded };
   }
 

@@ -24,6 +24,7 @@ describeDialects<unknown>('workspaces', migrations, (database) => {
       headers: { authorization: `Bearer ${ann.token}` },
       method: 'GET',
       remoteAddress: '127.0.0.1',
+      isSecure: false,
     });
     const grant = await accounts().module.access.authorize({ principal, action: 'bucket:create' });
     expect(grant).toEqual({ workspaceUuid: ann.workspaceUuid, role: 'owner', teamUuid: null });
@@ -44,7 +45,8 @@ describeDialects<unknown>('workspaces', migrations, (database) => {
     const team = await newTeam(accounts(), ann);
     await joinTeam(accounts(), team, bob, 'member');
     const ask = async (user: TestUser) => {
-      const source = { headers: { authorization: `Bearer ${user.token}` }, method: 'GET', remoteAddress: '::1' };
+      const headers = { authorization: `Bearer ${user.token}` };
+      const source = { headers, method: 'GET', remoteAddress: '::1', isSecure: false };
       const principal = await accounts().module.access.authenticate(source);
       return accounts().module.access.authorize({ principal, action: 'bucket:list', teamUuid: team });
     };

@@ -28,8 +28,7 @@ export function createAgentAuthentication({
   const connects = new RateLimiter({ perMinute, burst: perMinute }, nowMs);
   const failures = new RateLimiter({ perMinute: FAILURES_PER_MINUTE, burst: FAILURES_PER_MINUTE }, nowMs);
 
-  const authenticate = async ({ request }: UpgradeRequest): Promise<AuthenticatedAgent> => {
-    const address = request.socket.remoteAddress ?? '';
+  const authenticate = async ({ request, client }: UpgradeRequest): Promise<AuthenticatedAgent> => {
     const token = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1];
     if (token === undefined) throw clusterErrors.UNAUTHORIZED({ headers: { 'www-authenticate': 'Bearer' } });
     const tokenHash = hashAgentToken(token);
@@ -37,7 +36,7 @@ export function createAgentAuthentication({
       ? await clusters.findByToken(tokenHash, clock.now().toISOString())
       : undefined;
     if (cluster !== undefined) return { cluster, tokenHash };
-    const decision = failures.take(address);
+    const decision = failures.take(client.remoteAddress);
     if (!decision.allowed) throw clusterErrors.RATE_LIMITED({ headers: rateLimitHeaders(decision) });
     throw clusterErrors.UNAUTHORIZED({ headers: { 'www-authenticate': 'Bearer error="invalid_token"' } });
   };

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -6,8 +7,33 @@ import { writeTar, type TarEntry } from '@svc/archive';
 
 const compress = promisify(gzip);
 
+export interface PackedChart {
+  content: Buffer;
+  /** A strong entity tag (RFC 9110, 8.8.3), the same on every replica of one version. */
+  etag: string;
+}
+
+/**
+ * Packs the chart when it is first asked for, and then never again: the folder is part of the product, and nobody has to
+ * sign in to ask. A failure is not kept.
+ */
+export function createPackedChart(folder: string): () => Promise<PackedChart> {
+  let packed: Promise<PackedChart> | undefined;
+  const pack = async (): Promise<PackedChart> => {
+    const content = await packChart(folder);
+    return { content, etag: `"${hash('sha256', content, 'base64url')}"` };
+  };
+  return () => {
+    packed ??= pack().catch((error: unknown) => {
+      packed = undefined;
+      throw error;
+    });
+    return packed;
+  };
+}
+
 /** A chart as `helm package` makes it: a gzipped tar of one folder, which has the chart's name. */
-export async function packChart(folder: string): Promise<Buffer> {
+async function packChart(folder: string): Promise<Buffer> {
   const name = nameOf(await readFile(join(folder, 'Chart.yaml'), 'utf8'));
   const found = await readdir(folder, { recursive: true, withFileTypes: true });
   const files = found.filter((each) => each.isFile()).map((each) => join(each.parentPath, each.name));

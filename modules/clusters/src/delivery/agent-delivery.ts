@@ -9,6 +9,8 @@ export const CHART_PATH = '/v1/agent/svc-agent.tgz';
 export const MANIFEST_PATH = '/v1/agent/svc-agent.yaml';
 /** Followed by what `uname -m` says. */
 export const IMAGES_PATH = '/v1/agent/images';
+/** A pull is about six requests, and many nodes may share an address. All routes of images count together. */
+export const IMAGE_LIMIT = { by: 'address', perMinute: 3000, burst: 3000 } as const;
 /** The one repository of images, below the platform's own host, so that a node pulls `HOST/svc-agent:VERSION`. */
 export const REPOSITORY = 'svc-agent';
 

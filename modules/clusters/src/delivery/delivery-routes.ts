@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { HttpApp } from '@svc/http';
+import type { HttpApp, RouteRateLimit } from '@svc/http';
 import { Type } from 'typebox';
 import { clusterErrors } from '../errors.ts';
-import { packChart } from './agent-chart.ts';
+import { createPackedChart } from './agent-chart.ts';
 import { withImage } from './agent-image.ts';
-import { CHART_PATH, IMAGES_PATH, MANIFEST_PATH, type AgentDelivery } from './agent-delivery.ts';
+import { CHART_PATH, IMAGE_LIMIT, IMAGES_PATH, MANIFEST_PATH, type AgentDelivery } from './agent-delivery.ts';
 import type { ImageArchitecture } from './agent-images.ts';
 import type { ImageSender } from './image-sender.ts';
 
@@ -17,6 +17,8 @@ export interface DeliveryOptions {
 }
 
 const tags = ['clusters'];
+/** Far above what installs ask for; behind one address may be a whole company. */
+const INSTALL_LIMIT: RouteRateLimit = { by: 'address', perMinute: 120, burst: 120 };
 const HAS_BYTES = { type: 'string', format: 'binary' };
 /** What `uname -m` says, and the names of OCI images. */
 const MACHINES: Readonly<Record<'amd64' | 'x86_64' | 'arm64' | 'aarch64', ImageArchitecture>> = {
@@ -37,17 +39,26 @@ export function registerDeliveryRoutes(app: HttpApp, options: DeliveryOptions): 
 }
 
 function addChartRoute(app: HttpApp, { folder }: DeliveryOptions): void {
+  const chart = createPackedChart(join(folder, 'helm/svc-agent'));
   app.get(
     CHART_PATH,
     {
-      config: { public: true },
+      config: { public: true, rateLimit: INSTALL_LIMIT },
       schema: {
         tags,
         summary: "The agent's Helm chart, packed; no credentials",
-        response: { 200: { description: 'The chart.', content: { 'application/gzip': { schema: HAS_BYTES } } } },
+        response: {
+          200: { description: 'The chart.', content: { 'application/gzip': { schema: HAS_BYTES } } },
+          304: { description: 'Unchanged since the ETag of If-None-Match.' },
+        },
       },
     },
-    async (_request, reply) => reply.type('application/gzip').send(await packChart(join(folder, 'helm/svc-agent'))),
+    async (request, reply) => {
+      const { content, etag } = await chart();
+      void reply.header('etag', etag).header('cache-control', 'public, no-cache');
+      if (request.headers['if-none-match'] === etag) return reply.status(304).send();
+      return reply.type('application/gzip').send(content);
+    },
   );
 }
 
@@ -55,7 +66,7 @@ function addManifestRoute(app: HttpApp, { folder, delivery }: DeliveryOptions): 
   app.get(
     MANIFEST_PATH,
     {
-      config: { public: true },
+      config: { public: true, rateLimit: INSTALL_LIMIT },
       schema: {
         tags,
         summary: 'The agent as one manifest for `kubectl apply`; no credentials',
@@ -74,7 +85,7 @@ function addImageRoute(app: HttpApp, { delivery: { images }, sender }: DeliveryO
   app.get(
     `${IMAGES_PATH}/:machine`,
     {
-      config: { public: true },
+      config: { public: true, rateLimit: IMAGE_LIMIT },
       schema: {
         tags,
         summary: "The agent's image as an archive for `ctr images import`; no credentials",

@@ -41,6 +41,23 @@ describe('what installs an agent', () => {
     expect(again.equals(packed)).toBe(true);
   });
 
+  it('is packed once, answered from its ETag, and limited by address', async () => {
+    const first = await fetch(`${rig.url}${CHART_PATH}`);
+    const etag = first.headers.get('etag') ?? '';
+    expect(etag).toMatch(/^"[\w-]{43}"$/);
+    await first.arrayBuffer();
+    const again = await fetch(`${rig.url}${CHART_PATH}`, { headers: { 'if-none-match': etag } });
+    expect([again.status, (await again.arrayBuffer()).byteLength, again.headers.get('etag')]).toEqual([304, 0, etag]);
+    const statuses = new Set<number>();
+    for (let count = 0; count < 120; count += 1) {
+      const path = count % 2 === 0 ? CHART_PATH : MANIFEST_PATH;
+      const answer = await fetch(`${rig.url}${path}`, { headers: { 'if-none-match': etag } });
+      await answer.arrayBuffer();
+      statuses.add(answer.status);
+    }
+    expect(statuses).toEqual(new Set([304, 200, 429]));
+  });
+
   it('is the plain manifest as well, with that image and nothing else changed', async () => {
     const answer = await fetch(`${rig.url}${MANIFEST_PATH}`);
     expect(answer.headers.get('content-type')).toMatch(/^application\/yaml/);

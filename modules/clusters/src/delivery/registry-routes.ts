@@ -1,7 +1,7 @@
 import { renderRegistryError, useErrorRenderer, type HttpApp } from '@svc/http';
 import { Type } from 'typebox';
 import { clusterErrors } from '../errors.ts';
-import { REPOSITORY } from './agent-delivery.ts';
+import { IMAGE_LIMIT, REPOSITORY } from './agent-delivery.ts';
 import type { AgentImages } from './agent-images.ts';
 import type { Manifest } from './image-archive.ts';
 import type { ImageSender } from './image-sender.ts';
@@ -28,7 +28,10 @@ export function registerRegistryRoutes(app: HttpApp, options: RegistryOptions): 
   });
   app.get(
     '/v2/',
-    { config: { public: true }, schema: { tags, summary: 'Whether there is a registry; no credentials' } },
+    {
+      config: { public: true, rateLimit: IMAGE_LIMIT },
+      schema: { tags, summary: 'Whether there is a registry; no credentials' },
+    },
     async () => ({}),
   );
   addTagsRoute(app, options);
@@ -40,7 +43,7 @@ function addTagsRoute(app: HttpApp, { images }: RegistryOptions): void {
   app.get(
     '/v2/:name/tags/list',
     {
-      config: { public: true },
+      config: { public: true, rateLimit: IMAGE_LIMIT },
       schema: {
         tags,
         summary: "Versions of the agent's image; no credentials",
@@ -60,7 +63,7 @@ function addManifestRoute(app: HttpApp, { images }: RegistryOptions): void {
   app.get(
     '/v2/:name/manifests/:reference',
     {
-      config: { public: true },
+      config: { public: true, rateLimit: IMAGE_LIMIT },
       schema: {
         tags,
         summary: "Manifest of the agent's image; no credentials",
@@ -81,7 +84,7 @@ function addBlobRoute(app: HttpApp, { images, sender }: RegistryOptions): void {
   app.get(
     '/v2/:name/blobs/:digest',
     {
-      config: { public: true },
+      config: { public: true, rateLimit: IMAGE_LIMIT },
       schema: {
         tags,
         summary: "A layer of the agent's image, or its configuration; no credentials",

@@ -1,4 +1,4 @@
-import { grantOf, principalOf, type HttpApp } from '@svc/http';
+import { grantOf, principalOf, type HttpApp, type Principal } from '@svc/http';
 import { Type, type Static } from 'typebox';
 import type { Cluster } from '../domain/cluster.ts';
 import { pageRequest } from '../domain/paging.ts';
@@ -55,6 +55,7 @@ function addCreateRoute(app: HttpApp, context: RouteContext): void {
       },
     },
     async (request, reply) => {
+      requireLasting(principalOf(request));
       const { cluster, token } = await context.registry.create(
         grantOf(request).workspaceUuid,
         request.body.name,
@@ -139,6 +140,7 @@ function addTokenRoute(app: HttpApp, context: RouteContext): void {
       },
     },
     async (request) => {
+      requireLasting(principalOf(request));
       const cluster = await clusterOf(context, request);
       // A call without a body arrives as null or undefined, depending on its content type.
       const overlapMs = (request.body?.overlap_seconds ?? 0) * 1000;
@@ -172,6 +174,12 @@ function addStatusRoute(app: HttpApp, context: RouteContext): void {
       return { cluster: view(cluster, context), heartbeats: points.map(viewHeartbeat) };
     },
   );
+}
+
+/** An agent's token does not expire, so nothing that does may make one: a leaked short-lived token would live on in it. */
+function requireLasting({ expiresAt }: Principal): void {
+  if (expiresAt !== null)
+    throw clusterErrors.EXPIRING_CREDENTIAL({ details: { field: 'Authorization', expires_at: expiresAt } });
 }
 
 function view(cluster: Cluster, { clock, offlineAfterMs }: RouteContext): Static<typeof clusterSchema> {

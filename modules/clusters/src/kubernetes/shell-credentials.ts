@@ -17,11 +17,17 @@ export function credentialHeaders(headers: IncomingHttpHeaders): IncomingHttpHea
 
 /**
  * A page of another site must not use the cookie of whoever looks at it. Programs send no Origin, or the header
- * Authorization, which no page can set on a WebSocket.
+ * Authorization, which no page can set on a WebSocket. Over TLS a page that came without it is another site: it may be
+ * anybody's.
  */
-export function isOwnOrigin({ origin, authorization, host }: IncomingHttpHeaders, publicUrl: string): boolean {
+export function isOwnOrigin(
+  { origin, authorization, host }: IncomingHttpHeaders,
+  publicUrl: string,
+  isSecure: boolean,
+): boolean {
   if (origin === undefined || authorization !== undefined) return true;
   const url = URL.parse(origin);
-  if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) return false;
-  return url.host === host || url.origin === URL.parse(publicUrl)?.origin;
+  if (url === null) return false;
+  if (url.origin === URL.parse(publicUrl)?.origin) return true;
+  return url.host === host && (url.protocol === 'https:' || (url.protocol === 'http:' && !isSecure));
 }

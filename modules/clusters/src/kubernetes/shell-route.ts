@@ -105,17 +105,19 @@ export class ShellRoute implements UpgradeRoute {
     await Promise.all(sessions.map((session) => session.over));
   }
 
-  async #admit({ request, url, hold }: UpgradeRequest): Promise<{
-    caller: KubernetesCaller;
-    principal: Principal;
-    cluster: Cluster;
-  } & Held> {
+  async #admit({ request, url, client, hold }: UpgradeRequest): Promise<
+    {
+      caller: KubernetesCaller;
+      principal: Principal;
+      cluster: Cluster;
+    } & Held
+  > {
     const { access, clusters, clock, publicUrl } = this.#options;
-    if (!isOwnOrigin(request.headers, publicUrl())) {
+    if (!isOwnOrigin(request.headers, publicUrl(), client.isSecure)) {
       throw clusterErrors.FORBIDDEN({ details: { field: 'Origin', reason: 'the request comes from another site' } });
     }
     const headers = credentialHeaders(request.headers);
-    const source = { headers, method: 'GET', remoteAddress: request.socket.remoteAddress ?? '' };
+    const source = { headers, method: 'GET', ...client };
     const shownAt = clock.now();
     const principal = await access.authenticate(source);
     const { cluster: name, workspaceUuid, teamUuid } = parseShellRequest(url);
@@ -189,7 +191,7 @@ export class ShellRoute implements UpgradeRoute {
   }
 
   async #record(
-    { request, requestId }: UpgradeRequest,
+    { client, requestId }: UpgradeRequest,
     principal: Principal,
     cluster: Cluster,
     { namespace, pod }: ShellRequest,
@@ -201,7 +203,7 @@ export class ShellRoute implements UpgradeRoute {
       workspaceUuid: cluster.workspaceUuid,
       outcome: 'success',
       status: 101,
-      remoteAddress: request.socket.remoteAddress ?? '',
+      remoteAddress: client.remoteAddress,
       requestId,
       details: { namespace, pod },
     });

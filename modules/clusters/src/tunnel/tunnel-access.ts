@@ -4,6 +4,7 @@ import {
   confirmAccess,
   createGrantedAccess,
   createGrantedRight,
+  isEncrypted,
   narrowRight,
   type Access,
   type GrantedAccess,
@@ -115,6 +116,7 @@ export class TunnelAccess {
       headers: { authorization },
       method: request.method ?? 'GET',
       remoteAddress: request.socket.remoteAddress ?? '',
+      isSecure: isEncrypted(request),
     });
     const byId = CLUSTER_ID.test(asked.cluster) ? await clusters.findById(asked.cluster) : undefined;
     const grant = await this.#grant(principal, byId?.workspaceUuid, asked.teamUuid, asked.cluster);

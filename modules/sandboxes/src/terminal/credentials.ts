@@ -32,14 +32,15 @@ function tokenIn(name: string): string | null {
 
 /**
  * A page of another site must not use the cookies of whoever looks at it. Programs send no Origin or set the header
- * Authorization, which no page can.
+ * Authorization, which no page can. Over TLS a page that came without it is another site: it may be anybody's.
  */
-export function isAllowedOrigin(headers: IncomingHttpHeaders, allowed: readonly string[]): boolean {
+export function isAllowedOrigin(headers: IncomingHttpHeaders, allowed: readonly string[], isSecure: boolean): boolean {
   const { origin, authorization, host } = headers;
   if (origin === undefined || authorization !== undefined) return true;
   if (allowed.includes(origin)) return true;
   const url = URL.parse(origin);
-  return url !== null && (url.protocol === 'http:' || url.protocol === 'https:') && url.host === host;
+  if (url === null || url.host !== host) return false;
+  return url.protocol === 'https:' || (url.protocol === 'http:' && !isSecure);
 }
 
 /**

@@ -47,7 +47,7 @@ export class TerminalAdmission {
   async admit(upgrade: UpgradeRequest, wanted: TerminalRequest): Promise<Admitted> {
     const { allowedOrigins } = this.#options;
     const { headers } = upgrade.request;
-    if (!isAllowedOrigin(headers, allowedOrigins)) {
+    if (!isAllowedOrigin(headers, allowedOrigins, upgrade.client.isSecure)) {
       throw sandboxErrors.ORIGIN_REFUSED({ details: { origin: headers.origin } });
     }
     return (await this.#byTicket(upgrade, wanted)) ?? (await this.#byCredential(upgrade, wanted));
@@ -64,24 +64,20 @@ export class TerminalAdmission {
     return { sandbox, held: upgrade.hold(createGrantedRight(access, granted, askedAt.getTime())) };
   }
 
-  async #byCredential({ request, requestId, hold }: UpgradeRequest, wanted: TerminalRequest): Promise<Admitted> {
+  async #byCredential(upgrade: UpgradeRequest, wanted: TerminalRequest): Promise<Admitted> {
     const { access, service, now } = this.#options;
     const shownAt = now();
-    const source = { headers: credentialHeaders(request.headers), method: 'GET', remoteAddress: addressOf(request) };
+    const source = { headers: credentialHeaders(upgrade.request.headers), method: 'GET', ...upgrade.client };
     const principal = await access.authenticate(source);
     const { workspaceUuid, teamUuid } = wanted;
     const grant = await access.authorize({ principal, action: ACTION, workspaceUuid, teamUuid });
     const sandbox = await service.get(grant.workspaceUuid, wanted.sandboxId);
-    await this.#note({ request, requestId }, principal, sandbox);
+    await this.#note(upgrade, principal, sandbox);
     const granted = createGrantedAccess(principal, shownAt, ACTION, grant);
-    return { sandbox, held: hold(createGrantedRight(access, granted, shownAt.getTime())) };
+    return { sandbox, held: upgrade.hold(createGrantedRight(access, granted, shownAt.getTime())) };
   }
 
-  async #note(
-    { request, requestId }: Pick<UpgradeRequest, 'request' | 'requestId'>,
-    principal: Principal,
-    sandbox: Sandbox,
-  ): Promise<void> {
+  async #note({ client, requestId }: UpgradeRequest, principal: Principal, sandbox: Sandbox): Promise<void> {
     const decision = this.#options.limiter.take(principal.id);
     if (!decision.allowed) {
       const details = { retry_after_seconds: decision.retryAfterSeconds };
@@ -94,12 +90,8 @@ export class TerminalAdmission {
       workspaceUuid: sandbox.workspaceUuid,
       outcome: 'success',
       status: 101,
-      remoteAddress: addressOf(request),
+      remoteAddress: client.remoteAddress,
       requestId,
     });
   }
-}
-
-function addressOf({ socket }: UpgradeRequest['request']): string {
-  return socket.remoteAddress ?? '';
 }

@@ -3,6 +3,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useRef, useState, type FormEvent } from 'react';
 import { tokensQuery } from '../../api/queries.ts';
 import { useSvc } from '../../api/svc-context.ts';
+import { useConfirmation } from '../../session/use-confirmation.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Dialog, DialogActions } from '../../ui/dialog.tsx';
 import { FieldStack, TextField } from '../../ui/field.tsx';
@@ -33,11 +34,12 @@ interface CreateTokenFormProps extends Omit<CreateTokenDialogProps, 'open'> {
 function CreateTokenForm({ nameRef, onClose, onCreated }: CreateTokenFormProps) {
   const svc = useSvc();
   const queryClient = useQueryClient();
+  const { confirmed, confirmation } = useConfirmation();
   const [lifetime, setLifetime] = useState<TokenLifetime>('90');
   const creation = useMutation({
     mutationFn: (name: string) => {
       const expiresAt = expiryOf(lifetime, Date.now());
-      return svc.accounts.createToken(expiresAt === undefined ? { name } : { name, expiresAt });
+      return confirmed(() => svc.accounts.createToken(expiresAt === undefined ? { name } : { name, expiresAt }));
     },
     onSuccess: (token) => {
       onCreated(token);
@@ -49,27 +51,30 @@ function CreateTokenForm({ nameRef, onClose, onCreated }: CreateTokenFormProps) 
     creation.mutate(formText(event.currentTarget, 'name').trim());
   };
   return (
-    <form onSubmit={submit}>
-      <FieldStack>
-        <TextField
-          ref={nameRef}
-          label="Name"
-          name="name"
-          required
-          maxLength={100}
-          autoComplete="off"
-          placeholder="ci-pipeline"
-          hint="Where it will be used, so that you know it again later."
-        />
-        <Select label="Expires after" options={TOKEN_LIFETIMES} value={lifetime} onChange={setLifetime} />
-      </FieldStack>
-      <FormError error={creation.error} />
-      <DialogActions>
-        <Button onClick={onClose}>Cancel</Button>
-        <Button type="submit" variant="primary" pending={creation.isPending}>
-          Create token
-        </Button>
-      </DialogActions>
-    </form>
+    <>
+      <form onSubmit={submit}>
+        <FieldStack>
+          <TextField
+            ref={nameRef}
+            label="Name"
+            name="name"
+            required
+            maxLength={100}
+            autoComplete="off"
+            placeholder="ci-pipeline"
+            hint="Where it will be used, so that you know it again later."
+          />
+          <Select label="Expires after" options={TOKEN_LIFETIMES} value={lifetime} onChange={setLifetime} />
+        </FieldStack>
+        <FormError error={creation.error} />
+        <DialogActions>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" variant="primary" pending={creation.isPending}>
+            Create token
+          </Button>
+        </DialogActions>
+      </form>
+      {confirmation}
+    </>
   );
 }

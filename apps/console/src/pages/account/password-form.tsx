@@ -2,6 +2,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useRef, useState, type FormEvent } from 'react';
 import { meQuery } from '../../api/queries.ts';
 import { useSvc } from '../../api/svc-context.ts';
+import { useConfirmation } from '../../session/use-confirmation.tsx';
 import { Button } from '../../ui/button.tsx';
 import { DialogActions } from '../../ui/dialog.tsx';
 import { FieldStack } from '../../ui/field.tsx';
@@ -15,9 +16,11 @@ export function PasswordForm({ email }: { email: string }) {
   const queryClient = useQueryClient();
   const form = useRef<HTMLFormElement>(null);
   const { done } = useToasts();
+  const { confirmed, confirmation } = useConfirmation();
   const [mismatch, setMismatch] = useState(false);
   const change = useMutation({
-    mutationFn: (passwords: { currentPassword: string; newPassword: string }) => svc.accounts.changePassword(passwords),
+    mutationFn: (passwords: { currentPassword: string; newPassword: string }) =>
+      confirmed(() => svc.accounts.changePassword(passwords)),
     onSuccess: async () => {
       form.current?.reset();
       done('Password changed');
@@ -33,26 +36,29 @@ export function PasswordForm({ email }: { email: string }) {
     if (same) change.mutate({ currentPassword: text('current'), newPassword: text('new') });
   };
   return (
-    <form ref={form} onSubmit={submit}>
-      {/* Password managers look for the name that the password belongs to. */}
-      <input type="hidden" name="email" value={email} autoComplete="username" />
-      <FieldStack>
-        <PasswordField label="Current password" name="current" autoComplete="current-password" required />
-        <PasswordField label="New password" name="new" autoComplete="new-password" required />
-        <PasswordField
-          label="New password again"
-          name="again"
-          autoComplete="new-password"
-          required
-          error={mismatch ? 'The two are not the same.' : undefined}
-        />
-      </FieldStack>
-      <FormError error={change.error} />
-      <DialogActions>
-        <Button type="submit" variant="primary" pending={change.isPending}>
-          Change password
-        </Button>
-      </DialogActions>
-    </form>
+    <>
+      <form ref={form} onSubmit={submit}>
+        {/* Password managers look for the name that the password belongs to. */}
+        <input type="hidden" name="email" value={email} autoComplete="username" />
+        <FieldStack>
+          <PasswordField label="Current password" name="current" autoComplete="current-password" required />
+          <PasswordField label="New password" name="new" autoComplete="new-password" required />
+          <PasswordField
+            label="New password again"
+            name="again"
+            autoComplete="new-password"
+            required
+            error={mismatch ? 'The two are not the same.' : undefined}
+          />
+        </FieldStack>
+        <FormError error={change.error} />
+        <DialogActions>
+          <Button type="submit" variant="primary" pending={change.isPending}>
+            Change password
+          </Button>
+        </DialogActions>
+      </form>
+      {confirmation}
+    </>
   );
 }

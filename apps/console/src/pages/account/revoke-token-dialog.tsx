@@ -2,6 +2,7 @@ import type { ApiToken } from '@svc/sdk';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { tokensQuery } from '../../api/queries.ts';
 import { useSvc } from '../../api/svc-context.ts';
+import { useConfirmation } from '../../session/use-confirmation.tsx';
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
 import { useToasts } from '../../ui/toast.tsx';
 
@@ -9,8 +10,9 @@ export function RevokeTokenDialog({ token, onClose }: { token: ApiToken | null; 
   const svc = useSvc();
   const queryClient = useQueryClient();
   const { done } = useToasts();
+  const { confirmed, confirmation } = useConfirmation();
   const revocation = useMutation({
-    mutationFn: ({ id }: ApiToken) => svc.accounts.revokeToken(id),
+    mutationFn: ({ id }: ApiToken) => confirmed(() => svc.accounts.revokeToken(id)),
     onSuccess: (_answer, { name }) => {
       close();
       done(`${name} is revoked`);
@@ -34,6 +36,7 @@ export function RevokeTokenDialog({ token, onClose }: { token: ApiToken | null; 
       error={revocation.error}
     >
       Programs that use it are refused from then on. This cannot be undone.
+      {confirmation}
     </ConfirmDialog>
   );
 }

@@ -158,7 +158,7 @@ export class PreviewGateway {
   /** A credential that opens the platform is not shown to a sandbox, whatever it was sent for. */
   async #isOurs({ headers: { authorization } }: IncomingMessage, remoteAddress: string): Promise<boolean> {
     if (authorization === undefined) return false;
-    const source = { headers: { authorization }, method: 'GET', remoteAddress };
+    const source = { headers: { authorization }, method: 'GET', remoteAddress, isSecure: false };
     return this.#options.access.authenticate(source).then(
       () => true,
       (error: unknown) => toAppError(error).status !== 401,

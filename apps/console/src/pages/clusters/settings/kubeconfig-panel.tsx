@@ -5,6 +5,7 @@ import { useState, type FormEvent } from 'react';
 import { useClusters } from '../../../api/clusters.ts';
 import { tokensQuery } from '../../../api/queries.ts';
 import { useSvc } from '../../../api/svc-context.ts';
+import { useConfirmation } from '../../../session/use-confirmation.tsx';
 import { Button } from '../../../ui/button.tsx';
 import { CodeBlock } from '../../../ui/code-block.tsx';
 import { Dialog, DialogActions } from '../../../ui/dialog.tsx';
@@ -77,6 +78,7 @@ function KubeconfigForm({ cluster, onMade, onCancel }: KubeconfigFormProps) {
   const svc = useSvc();
   const api = useClusters();
   const queryClient = useQueryClient();
+  const { confirmed, confirmation } = useConfirmation();
   const [namespace, setNamespace] = useState('default');
   const [days, setDays] = useState<'1' | '30' | '365'>('30');
   const making = useMutation({
@@ -84,7 +86,8 @@ function KubeconfigForm({ cluster, onMade, onCancel }: KubeconfigFormProps) {
       // Asked for first: nobody wants a token for nothing.
       await api.of(cluster.id).endpoints();
       const expiresAt = new Date(Date.now() + Number(days) * DAY_MS).toISOString();
-      const { token } = await svc.accounts.createToken({ name: `kubeconfig of ${cluster.name}`, expiresAt });
+      const name = `kubeconfig of ${cluster.name}`;
+      const { token } = await confirmed(() => svc.accounts.createToken({ name, expiresAt }));
       const file = await api.of(cluster.id).kubeconfig({ token, namespace: namespace.trim() || 'default' });
       return `${JSON.stringify(file, null, 2)}\n`; // which is YAML too
     },
@@ -98,27 +101,30 @@ function KubeconfigForm({ cluster, onMade, onCancel }: KubeconfigFormProps) {
     if (!making.isPending) making.mutate();
   };
   return (
-    <form onSubmit={submit}>
-      <FieldStack>
-        <Select label="Its token is valid" options={LIFETIMES} value={days} onChange={setDays} />
-        <TextField
-          label="Namespace"
-          value={namespace}
-          maxLength={63}
-          autoComplete="off"
-          spellCheck={false}
-          hint="The one that is used when none is named."
-          onChange={({ target }) => setNamespace(target.value)}
-        />
-      </FieldStack>
-      <FormError error={making.error} />
-      <DialogActions>
-        <Button onClick={onCancel}>Cancel</Button>
-        <Button type="submit" variant="primary" pending={making.isPending}>
-          Make it
-        </Button>
-      </DialogActions>
-    </form>
+    <>
+      <form onSubmit={submit}>
+        <FieldStack>
+          <Select label="Its token is valid" options={LIFETIMES} value={days} onChange={setDays} />
+          <TextField
+            label="Namespace"
+            value={namespace}
+            maxLength={63}
+            autoComplete="off"
+            spellCheck={false}
+            hint="The one that is used when none is named."
+            onChange={({ target }) => setNamespace(target.value)}
+          />
+        </FieldStack>
+        <FormError error={making.error} />
+        <DialogActions>
+          <Button onClick={onCancel}>Cancel</Button>
+          <Button type="submit" variant="primary" pending={making.isPending}>
+            Make it
+          </Button>
+        </DialogActions>
+      </form>
+      {confirmation}
+    </>
   );
 }
 

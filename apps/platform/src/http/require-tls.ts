@@ -1,0 +1,61 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { AppError } from '@svc/errors';
+import { renderFlatError, requestIdOf } from '@svc/http';
+import { startErrors } from '../errors.ts';
+
+type Handler = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** Probes of orchestrators often speak plain HTTP only, and hold no secret. */
+const PROBES: ReadonlySet<string> = new Set(['/healthz', '/readyz']);
+
+/**
+ * What plain HTTP answers when it only redirects. Pages are sent to TLS. Everything else is refused: a program that sent
+ * its token in the clear would do so again with every call, if a redirect made it work.
+ */
+export function redirectToTls(probes: Handler, tlsUrl: () => string): Handler {
+  return (request, response) => {
+    const path = request.url ?? '/';
+    if (PROBES.has(path)) return probes(request, response);
+    request.resume();
+    const isPage = request.method === 'GET' || request.method === 'HEAD';
+    if (isPage && request.headers.authorization === undefined && path.startsWith('/')) {
+      // 307: whoever turns the redirect off again must not find it in the caches of browsers.
+      response
+        .writeHead(307, { location: `${tlsOrigin(request, tlsUrl())}${path}`, 'cache-control': 'no-store' })
+        .end();
+      return;
+    }
+    refuse(request, response, startErrors.HTTPS_REQUIRED({ details: { url: tlsUrl() } }));
+  };
+}
+
+/** The host stays: previews, tunnels and public objects have their own. */
+function tlsOrigin({ headers }: IncomingMessage, tlsUrl: string): string {
+  const asked = URL.parse(`https://${headers.host ?? ''}`);
+  if (asked === null) return tlsUrl;
+  const target = new URL(tlsUrl);
+  target.hostname = asked.hostname;
+  return target.origin;
+}
+
+function refuse(request: IncomingMessage, response: ServerResponse, error: AppError): void {
+  const body = JSON.stringify(renderFlatError(error, requestIdOf(request.headers)));
+  response
+    .writeHead(error.status, { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' })
+    .end(body);
+}
+
+const YEAR_SECONDS = 31_536_000;
+
+/**
+ * How long browsers shall insist on TLS. Without a word of the operator only where TLS is all there is, and with a
+ * certificate of the operator's: HSTS holds for every port of a host name, so it would close the plain port of this
+ * platform too, and with the local authority every other server on localhost.
+ */
+export function hstsSeconds(config: {
+  http: 'serve' | 'redirect' | 'off';
+  tls: { cert_file?: string; hsts_seconds?: number };
+}): number {
+  const { cert_file: certificate, hsts_seconds: wanted } = config.tls;
+  return wanted ?? (config.http !== 'serve' && certificate !== undefined ? YEAR_SECONDS : 0);
+}

@@ -1,0 +1,12 @@
+import type { Principal } from '@svc/http';
+import type { FastifyRequest } from 'fastify';
+
+/** For the audit log: what is acted on is the caller's own account. */
+export function ownUser({ principal }: FastifyRequest): string {
+  return `user/${principal?.id ?? ''}`;
+}
+
+/** Only these two credentials belong to a session. */
+export function sessionIdOf({ credential, credentialId }: Principal): string | null {
+  return credential === 'session' || credential === 'jwt' ? credentialId : null;
+}

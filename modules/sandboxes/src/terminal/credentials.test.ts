@@ -1,0 +1,23 @@
+import { describe, expect, it } from 'vitest';
+import { isAllowedOrigin } from './credentials.ts';
+
+const host = 'svc.example';
+
+describe('the origin of a WebSocket', () => {
+  it.each([
+    [{ host }, true, true],
+    [{ host, origin: 'https://svc.example' }, true, true],
+    [{ host, origin: 'http://svc.example' }, false, true],
+    // A proxy that ends TLS without saying so.
+    [{ host, origin: 'https://svc.example' }, false, true],
+    // A page that came without TLS may be anybody's, also under our own name.
+    [{ host, origin: 'http://svc.example' }, true, false],
+    [{ host, origin: 'https://preview.svc.example' }, true, false],
+    [{ host, origin: 'https://svc.example:8443' }, true, false],
+    [{ host, origin: 'null' }, false, false],
+    [{ host, origin: 'https://configured.example' }, true, true],
+    [{ host, origin: 'https://other.example', authorization: 'Bearer x' }, true, true],
+  ])('%j over TLS (%s) is allowed: %s', (headers, isSecure, allowed) => {
+    expect(isAllowedOrigin(headers, ['https://configured.example'], isSecure)).toBe(allowed);
+  });
+});

@@ -1,0 +1,73 @@
+import { hash, timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { toAppError, type AppError } from '@svc/errors';
+import type { Metrics } from '@svc/telemetry';
+import type { Access } from './access.ts';
+import { httpErrors } from './errors.ts';
+import type { HttpApp } from './http-app.ts';
+import { renderFlatError } from './renderers.ts';
+import { requestIdOf } from './request-id.ts';
+
+export interface MetricsRouteOptions {
+  metrics: Metrics;
+  access: Access;
+  /** What a scraper shows as its bearer token; without one only operators get the metrics. */
+  token?: string | undefined;
+}
+
+/** Scrapers ask every few seconds; whoever guesses tokens asks more often. */
+const SCRAPES = { by: 'address', perMinute: 300, burst: 300 } as const;
+
+/** `GET /metrics` beside the API: for a scraper with the token of the configuration, and for operators. */
+export function registerMetricsRoute(app: HttpApp, { metrics, access, token }: MetricsRouteOptions): void {
+  app.get(
+    '/metrics',
+    {
+      // Public to the guard: the token of a scraper belongs to no user.
+      config: { public: true, rateLimit: SCRAPES },
+      schema: {
+        tags: ['health'],
+        summary: 'Prometheus metrics; for metrics.token and for operators',
+        produces: ['text/plain'],
+      },
+    },
+    async (request, reply) => {
+      if (!showsToken(request.raw, token)) {
+        const { headers, method, ip, protocol } = request;
+        const isSecure = protocol === 'https';
+        const principal = await access.authenticate({ headers, method, remoteAddress: ip, isSecure });
+        if (principal.operator !== true) throw httpErrors.FORBIDDEN();
+      }
+      return reply.header('content-type', metrics.registry.contentType).send(await metrics.render());
+    },
+  );
+}
+
+/** The whole of a listener that is there for scrapers alone: open to whoever reaches it, unless a token is configured. */
+export function createMetricsHandler({ metrics, token }: Pick<MetricsRouteOptions, 'metrics' | 'token'>) {
+  return (request: IncomingMessage, response: ServerResponse): void => {
+    request.resume();
+    const answer = async (): Promise<void> => {
+      if (request.method !== 'GET') throw httpErrors.METHOD_NOT_ALLOWED({ headers: { allow: 'GET' } });
+      if (request.url?.split('?', 1)[0] !== '/metrics') throw httpErrors.NOT_FOUND();
+      if (token !== undefined && !showsToken(request, token)) {
+        throw httpErrors.UNAUTHORIZED({ headers: { 'www-authenticate': 'Bearer' } });
+      }
+      const text = await metrics.render();
+      response.writeHead(200, { 'content-type': metrics.registry.contentType, 'cache-control': 'no-store' }).end(text);
+    };
+    answer().catch((error: unknown) => refuse(request, response, toAppError(error)));
+  };
+}
+
+function refuse(request: IncomingMessage, response: ServerResponse, error: AppError): void {
+  const body = JSON.stringify(renderFlatError(error, requestIdOf(request.headers)));
+  response.writeHead(error.status, { ...error.headers, 'content-type': 'application/json; charset=utf-8' }).end(body);
+}
+
+/** Hashes are compared, so that neither content nor length of the token shows in the time that it takes. */
+function showsToken({ headers }: IncomingMessage, token: string | undefined): boolean {
+  const shown = /^bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1];
+  if (shown === undefined || token === undefined) return false;
+  return timingSafeEqual(hash('sha256', shown, 'buffer'), hash('sha256', token, 'buffer'));
+}
