@@ -1,7 +1,9 @@
-import { resetPassword, rotateKeys, setDomainBlocked } from '@svc/platform';
+import { resetPassword, setDomainBlocked } from '@svc/platform';
 import { AppError } from '@svc/errors';
 import type { Command } from 'commander';
 import { readConfiguration } from '../configuration.ts';
+import { registerAuditCommand } from './admin/verify-audit.ts';
+import { registerKeyCommands } from './admin/keys.ts';
 
 interface AdminFlags {
   data?: string;
@@ -25,15 +27,8 @@ export function registerAdminCommand(program: Command): void {
       await resetPassword(config, flags.email ?? '', await readPassword(process.stdin));
       process.stdout.write(`The password of ${flags.email} is set; all of the user's sessions have ended\n`);
     });
-  admin
-    .command('rotate-keys')
-    .description('sign new access tokens with a new key; old ones stay valid until they expire')
-    .option('--data <dir>', 'data folder (default ./data)')
-    .option('--config <file>', 'configuration file (YAML)')
-    .action(async (flags: AdminFlags) => {
-      const { keyId } = await rotateKeys(readConfiguration(flags).value);
-      process.stdout.write(`New tokens are signed with key ${keyId}\n`);
-    });
+  registerKeyCommands(admin);
+  registerAuditCommand(admin);
   registerDomainCommands(admin);
 }
 

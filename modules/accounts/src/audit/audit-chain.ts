@@ -80,14 +80,22 @@ export class AuditChain {
     this.#writing = true;
     while (this.#waiting.length > 0) {
       const together = this.#waiting.splice(0, MOST_TOGETHER);
-      try {
-        await this.#append(together.map(({ record }) => record));
-        for (const { resolve } of together) resolve();
-      } catch (error) {
-        for (const { reject } of together) reject(error);
-      }
+      // One that the database refuses is refused alone, not with those that happened to come with it.
+      if (!(await this.#settle(together)) && together.length > 1) for (const each of together) await this.#settle([each]);
     }
     this.#writing = false;
+  }
+
+  /** False when nothing was written, and those who wait do not know it yet. */
+  async #settle(together: readonly Waiting[]): Promise<boolean> {
+    try {
+      await this.#append(together.map(({ record }) => record));
+      for (const { resolve } of together) resolve();
+      return true;
+    } catch (error) {
+      if (together.length === 1) together[0]?.reject(error);
+      return false;
+    }
   }
 
   async #append(records: readonly UnlinkedRecord[]): Promise<void> {
