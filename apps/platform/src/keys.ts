@@ -58,13 +58,13 @@ export function createKeyRing(config: PlatformConfig, { master, ring }: Platform
 /** A ring that a key service wraps still opens what the master key wrapped before, and the other way round. */
 function ringWrapper(config: PlatformConfig, local: KeyWrapper): KeyWrapper {
   const { kind, vault } = config.object_store.key_service;
-  const { address, token, token_file: tokenFile, ca_file: caFile } = vault;
+  const { address, token, token_path: tokenFile, ca_file: caFile } = vault;
   if (address === undefined) {
     if (kind === 'local') return local;
     throw startErrors.KEY_SERVICE_NOT_CONFIGURED({ details: { name: 'address' } });
   }
   if (token === undefined && tokenFile === undefined) {
-    throw startErrors.KEY_SERVICE_NOT_CONFIGURED({ details: { name: 'token_file' } });
+    throw startErrors.KEY_SERVICE_NOT_CONFIGURED({ details: { name: 'token_path' } });
   }
   const transit = createVaultTransitKeyWrapper({
     address,

@@ -23,7 +23,7 @@ export const keyServiceConfigSchema = Type.Object(
             description: 'Token that may encrypt and decrypt with the key.',
           }),
         ),
-        token_file: Type.Optional(
+        token_path: Type.Optional(
           Type.String({ description: 'File with the token, read for each call: an agent may renew it.' }),
         ),
         mount: Type.String({ default: 'transit', minLength: 1, description: 'Where the transit engine is mounted.' }),
