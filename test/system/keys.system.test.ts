@@ -52,14 +52,17 @@ describe('the keys of a running platform', () => {
           answered.push(`r${round}-${index}`);
         }
       })().catch(() => undefined); // the platform dies under it
-      await expect.poll(() => answered.filter((key) => key.startsWith(`r${round}-`)).length).toBeGreaterThan(round * 40);
+      await expect
+        .poll(() => answered.filter((key) => key.startsWith(`r${round}-`)).length)
+        .toBeGreaterThan(round * 40);
       await platform.kill();
       await writing;
       platform = await start();
     }
     const s3 = clientOf(platform, credentials);
     await expect.poll(async () => (await keys()).map(({ id }) => id), { timeout: 120_000 }).toEqual([5]);
-    for (let index = 0; index < OBJECTS; index += 1) expect(await get(s3, `kept-${index}`)).toBe(`body of kept-${index}`);
+    for (let index = 0; index < OBJECTS; index += 1)
+      expect(await get(s3, `kept-${index}`)).toBe(`body of kept-${index}`);
     for (const key of answered) expect(await get(s3, key)).toBe(`body of ${key}`);
     const [newest] = await keys();
     expect(newest?.objects).toBeGreaterThanOrEqual(OBJECTS + answered.length);

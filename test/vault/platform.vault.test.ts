@@ -28,7 +28,13 @@ describeRequiring(['linux', 'go'], 'svc up with its keys in a real Vault', () =>
       const local = await startPlatform({ dataFolder: folder.path, environment });
       const credentials = await makeKey(local);
       const clientOf = ({ ready }: RunningPlatform) =>
-        new S3Client({ endpoint: ready.s3_endpoint, region: 'auto', forcePathStyle: true, credentials, maxAttempts: 1 });
+        new S3Client({
+          endpoint: ready.s3_endpoint,
+          region: 'auto',
+          forcePathStyle: true,
+          credentials,
+          maxAttempts: 1,
+        });
       const get = async (platform: RunningPlatform) =>
         await (await clientOf(platform).send(new GetObjectCommand({ Bucket, Key: 'k' }))).Body?.transformToString();
       await clientOf(local).send(new PutObjectCommand({ Bucket, Key: 'k', Body: 'kept' }));

@@ -1,10 +1,4 @@
-export {
-  changeMasterKey,
-  resetPassword,
-  rotateTokenKeys,
-  setDomainBlocked,
-  verifyAudit,
-} from './administration.ts';
+export { changeMasterKey, resetPassword, rotateTokenKeys, setDomainBlocked, verifyAudit } from './administration.ts';
 export {
   BREAK_REASONS as AUDIT_BREAK_REASONS,
   type ChainPoint as AuditChainPoint,

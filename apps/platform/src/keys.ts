@@ -44,7 +44,11 @@ export async function openKeys(
   return { master: await load(), local, ring: ringWrapper(config, local) };
 }
 
-export function createKeyRing(config: PlatformConfig, { master, ring }: PlatformKeys, metadata: MetadataStore): KeyRing {
+export function createKeyRing(
+  config: PlatformConfig,
+  { master, ring }: PlatformKeys,
+  metadata: MetadataStore,
+): KeyRing {
   return new KeyRing({
     metadata,
     wrapper: ring,

@@ -48,7 +48,9 @@ export interface ServiceParts {
 }
 
 /** Puts the module together. Reads the signing keys, and makes the first one. */
-export async function createServices(parts: ServiceParts): Promise<AccountServices & { owners: OwnerAccounts; chainKey: KeyObject }> {
+export async function createServices(
+  parts: ServiceParts,
+): Promise<AccountServices & { owners: OwnerAccounts; chainKey: KeyObject }> {
   const { database, effects, config, metrics } = parts;
   const { limits } = config;
   const { memory_kib: memoryKib, passes, parallelism } = config.password;

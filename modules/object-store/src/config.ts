@@ -42,7 +42,8 @@ export const objectStoreConfigSchema = Type.Object(
       Type.String({
         secret: true,
         env: 'SVC_MASTER_KEY',
-        description: 'Key of 32 bytes (hex or base64) that wraps all other keys, the same on every replica; default: a file of its own.',
+        description:
+          'Key of 32 bytes (hex or base64) that wraps all other keys, the same on every replica; default: a file of its own.',
       }),
     ),
     master_key_previous: Type.Optional(

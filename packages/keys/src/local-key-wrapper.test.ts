@@ -30,6 +30,8 @@ describe('the master key of this installation', () => {
     const wrapped = await old.wrap(key, 'a key');
     const elsewhere = { ...over(keys), opens: () => false };
     expect((await combineKeyWrappers(elsewhere, [old]).unwrap(wrapped, 'a key')).equals(key)).toBe(true);
-    await expect(combineKeyWrappers(elsewhere, []).unwrap(wrapped, 'a key')).rejects.toThrow('nothing in the configuration');
+    await expect(combineKeyWrappers(elsewhere, []).unwrap(wrapped, 'a key')).rejects.toThrow(
+      'nothing in the configuration',
+    );
   });
 });

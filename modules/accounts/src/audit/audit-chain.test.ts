@@ -42,7 +42,8 @@ describeDialects<unknown>('the audit chain', migrations, (database) => {
   const append = async (count: number, day = 1): Promise<void> => {
     for (let index = 0; index < count; index += 1) await chain.append(record(`bucket:create-${index}`, day));
   };
-  const run = (statement: string) => sql.raw(statement).execute((database() as Database<unknown>).kysely as Kysely<unknown>);
+  const run = (statement: string) =>
+    sql.raw(statement).execute((database() as Database<unknown>).kysely as Kysely<unknown>);
   const verify = () => verifyChain(stores, key);
   const sequences = async (): Promise<number[]> =>
     (await stores.audit.list({}, 1_000, null)).map(({ sequence }) => sequence).toReversed();
@@ -216,7 +217,12 @@ describeDialects<unknown>('the audit chain', migrations, (database) => {
 
   it('answers a record that could not be written with the failure, and that record alone', async () => {
     const bad = { ...record('x'), action: null as unknown as string }; // what the database refuses
-    const together = [chain.append(record('first')), chain.append(record('a')), chain.append(bad), chain.append(record('b'))];
+    const together = [
+      chain.append(record('first')),
+      chain.append(record('a')),
+      chain.append(bad),
+      chain.append(record('b')),
+    ];
     expect((await Promise.allSettled(together)).map(({ status }) => status)).toEqual([
       'fulfilled',
       'fulfilled',

@@ -68,7 +68,7 @@ export class AuditChain {
       const keptFrom = rows.findIndex(({ occurredAt }) => occurredAt >= before);
       const old = keptFrom < 0 ? rows : rows.slice(0, keptFrom);
       const last = old.at(-1);
-      if (last?.mac == null) return 0; // nothing is old, or it was never linked: `verify-audit` tells of that
+      if (last === undefined || last.mac === null) return 0; // nothing is old, or it was never linked: `verify-audit` tells of that
       await chain.deleteThrough(last.sequence);
       await this.#seal(chain, 'checkpoint', { sequence: last.sequence, mac: last.mac });
       return old.length;
@@ -81,7 +81,8 @@ export class AuditChain {
     while (this.#waiting.length > 0) {
       const together = this.#waiting.splice(0, MOST_TOGETHER);
       // One that the database refuses is refused alone, not with those that happened to come with it.
-      if (!(await this.#settle(together)) && together.length > 1) for (const each of together) await this.#settle([each]);
+      if (!(await this.#settle(together)) && together.length > 1)
+        for (const each of together) await this.#settle([each]);
     }
     this.#writing = false;
   }

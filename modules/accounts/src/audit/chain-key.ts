@@ -19,10 +19,7 @@ export async function loadChainKey(
 }
 
 /** Under another master key. */
-export async function rewrapChainKey(
-  stores: AuditStores,
-  wrapper: KeyWrapper,
-): Promise<void> {
+export async function rewrapChainKey(stores: AuditStores, wrapper: KeyWrapper): Promise<void> {
   const stored = await stores.readAudit((chain) => chain.key());
   if (stored === null) return;
   const rewrapped = await wrapper.wrap(await wrapper.unwrap(stored, CONTEXT), CONTEXT);

@@ -16,9 +16,7 @@ import { createUserStore } from './user-store.ts';
 import { createWorkspaceStore } from './workspace-store.ts';
 
 /** The stores over SQLite or PostgreSQL. The database must be migrated; whoever opened it closes it. */
-export function createAccountDatabase<Tables>(
-  database: Pick<Database<Tables>, 'kysely' | 'dialect'>,
-): AccountDatabase {
+export function createAccountDatabase<Tables>(database: Pick<Database<Tables>, 'kysely' | 'dialect'>): AccountDatabase {
   const { dialect } = database;
   // The database is shared by all modules; this one sees its own tables only.
   const kysely = (database.kysely as unknown as Kysely<AccountTables>).withPlugin(new CamelCasePlugin());

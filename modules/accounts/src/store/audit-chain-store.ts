@@ -60,7 +60,7 @@ export function createAuditChainStore(kysely: Kysely<AccountTables>, dialect: Di
         .orderBy('sequence', 'desc')
         .limit(1)
         .executeTakeFirst();
-      return last?.mac == null ? null : { sequence: last.sequence, mac: last.mac };
+      return last === undefined || last.mac === null ? null : { sequence: last.sequence, mac: last.mac };
     },
     async setMac({ sequence, mac }) {
       await kysely.updateTable('accountAudit').set({ mac }).where('sequence', '=', sequence).execute();

@@ -39,7 +39,10 @@ async function accountPem({ directoryUrl, metadata, secrets }: AcmeAuthorityOpti
   const context = acmeAccountContext(directoryUrl);
   const account =
     (await metadata.findAcmeAccount({ directoryUrl })) ??
-    (await metadata.saveAcmeAccount({ directoryUrl, sealedKey: await secrets.seal(AccountKey.generatePem(), context) }));
+    (await metadata.saveAcmeAccount({
+      directoryUrl,
+      sealedKey: await secrets.seal(AccountKey.generatePem(), context),
+    }));
   return await secrets.open(account.sealedKey, context);
 }
 

@@ -148,7 +148,10 @@ describe('envelopes of data keys', () => {
   });
 
   it('binds a key of the store to its name', async () => {
-    const encryption = await sealContentKey(parts, createContentKey(parts, 'sse-kms'), { mode: 'sse-kms', keyId: 'main' });
+    const encryption = await sealContentKey(parts, createContentKey(parts, 'sse-kms'), {
+      mode: 'sse-kms',
+      keyId: 'main',
+    });
     const renamed = openContentKey(parts, { ...encryption, keyId: 'other' }, null);
     await expect(renamed).rejects.toThrow('does not open');
   });

@@ -60,7 +60,11 @@ export function registerBucketRoutes(app: HttpApp, management: ManagementParts):
       },
     },
     async (request, reply) => {
-      const { name, encryption_mode: mode = parts.config.default_encryption, location_hint: locationHint = null } = request.body;
+      const {
+        name,
+        encryption_mode: mode = parts.config.default_encryption,
+        location_hint: locationHint = null,
+      } = request.body;
       const { workspaceUuid } = grantOf(request);
       const wanted = { name: sanitizeBucketName(name), workspaceUuid, encryptionMode: mode, locationHint };
       const created = { ...(await buckets.create(wanted)), objectCount: 0, sizeBytes: 0 };

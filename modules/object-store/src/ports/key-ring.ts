@@ -10,14 +10,7 @@ export interface StoreKey {
 }
 
 /** The kinds of rows that hold something sealed. */
-export const SEALED_KINDS = [
-  'object',
-  'upload',
-  'access-key',
-  'certificate',
-  'acme-account',
-  'notification',
-] as const;
+export const SEALED_KINDS = ['object', 'upload', 'access-key', 'certificate', 'acme-account', 'notification'] as const;
 
 export type SealedKind = (typeof SEALED_KINDS)[number];
 

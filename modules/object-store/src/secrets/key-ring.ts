@@ -96,7 +96,9 @@ export class KeyRing {
   async check(): Promise<void> {
     for (const { wrapper } of await this.refresh()) {
       if (!this.#deps.wrapper.opens(wrapper)) {
-        throw keyErrors.KEY_NOT_OPENED({ details: { wrapper, reason: 'nothing in the configuration knows this wrapper' } });
+        throw keyErrors.KEY_NOT_OPENED({
+          details: { wrapper, reason: 'nothing in the configuration knows this wrapper' },
+        });
       }
       if (wrapper.startsWith('local:')) await this.#unwrap(this.#keys.find((key) => key.wrapper === wrapper)?.id ?? 0);
     }

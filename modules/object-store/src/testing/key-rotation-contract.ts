@@ -19,7 +19,10 @@ const signal = new AbortController().signal;
 export function describeKeyRotation(open: OpenMetadata): void {
   describe('the key ring and its rotation', () => {
     const master = createSecretKey(randomBytes(32));
-    const wrapper = createLocalKeyWrapper({ loadMasterKeys: async () => ({ current: master, others: [] }), random: randomBytes });
+    const wrapper = createLocalKeyWrapper({
+      loadMasterKeys: async () => ({ current: master, others: [] }),
+      random: randomBytes,
+    });
     const bench = metadataBench(open);
     let store: MetadataStore;
     let nowMs = Date.now();
@@ -60,7 +63,10 @@ export function describeKeyRotation(open: OpenMetadata): void {
       const ring = newRing();
       const { bucket } = bench;
       for (let index = 0; index < 250; index += 1) await put(`k${index}`, await seal(ring, `data key ${index}`));
-      const before = { mode: 'sse-s3' as const, sealedKey: legacy.seal('from before', ringContext({ mode: 'sse-s3' })) };
+      const before = {
+        mode: 'sse-s3' as const,
+        sealedKey: legacy.seal('from before', ringContext({ mode: 'sse-s3' })),
+      };
       await put('legacy', before);
       const customers = { mode: 'sse-c' as const, sealedKey: 'AAAA' };
       await put('customer', customers);
@@ -119,7 +125,9 @@ export function describeKeyRotation(open: OpenMetadata): void {
           },
         };
         const holder = `step ${steps}`;
-        await rotationOf(newRing(), dying, holder).round(signal).catch(() => undefined);
+        await rotationOf(newRing(), dying, holder)
+          .round(signal)
+          .catch(() => undefined);
         expect(steps).toBeLessThan(200);
       }
       for (let index = 0; index < 120; index += 1) {
@@ -154,9 +162,17 @@ export function describeKeyRotation(open: OpenMetadata): void {
       const keys = { current: fresh, others: [master] };
       const rewrapping = createLocalKeyWrapper({ loadMasterKeys: async () => keys, random: randomBytes });
       await rewrapKeys(store, rewrapping);
-      expect(new Set((await store.storeKeys({})).map(({ wrapper: by }) => by))).toEqual(new Set([await rewrapping.id()]));
+      expect(new Set((await store.storeKeys({})).map(({ wrapper: by }) => by))).toEqual(
+        new Set([await rewrapping.id()]),
+      );
       await expect(newRing().open(sealed, 'here')).rejects.toMatchObject({ code: 'KEY_NOT_OPENED' });
-      await rewrapKeys(store, createLocalKeyWrapper({ loadMasterKeys: async () => ({ current: master, others: [fresh] }), random: randomBytes }));
+      await rewrapKeys(
+        store,
+        createLocalKeyWrapper({
+          loadMasterKeys: async () => ({ current: master, others: [fresh] }),
+          random: randomBytes,
+        }),
+      );
       expect(await newRing().open(sealed, 'here')).toBe('secret');
     });
   });

@@ -33,11 +33,17 @@ export function registerKeyCommands(admin: Command): void {
           `key ${id}${id === newest ? ' (in use)' : ' (being replaced)'}: ${objects} objects, ${uploads} uploads, ` +
           `${secrets} secrets; wrapped by ${by}${made === null ? '' : `, created ${made}`}`,
       );
-      print(flags, keys, lines.length === 0 ? ['No keys yet: the first write of something encrypted makes one'] : lines);
+      print(
+        flags,
+        keys,
+        lines.length === 0 ? ['No keys yet: the first write of something encrypted makes one'] : lines,
+      );
     });
   admin
     .command('rotate-keys')
-    .description('replace the keys that encrypt stored data and the key that signs access tokens; works while the platform runs')
+    .description(
+      'replace the keys that encrypt stored data and the key that signs access tokens; works while the platform runs',
+    )
     .option('--master', 'change the master key as well')
     .option('--no-wait', 'return at once; the running platform replaces the old key')
     .option('--data <dir>', 'data folder (default ./data)')
@@ -61,7 +67,9 @@ async function rotate(flags: KeyFlags): Promise<void> {
     const { keyId } = await rotateStoreKeys(config, { wait, signal: stop.signal, onProgress });
     say(`Key ${keyId} encrypts stored data from now on`);
     if (!wait || left > 0) {
-      say('Older keys are still in use; the platform replaces them in the background (svc admin keys shows how far it is)');
+      say(
+        'Older keys are still in use; the platform replaces them in the background (svc admin keys shows how far it is)',
+      );
       return;
     }
     say('Everything is encrypted under it, and older keys are removed');

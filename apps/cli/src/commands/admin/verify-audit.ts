@@ -28,7 +28,9 @@ export function registerAuditCommand(admin: Command): void {
 
 function linesOf({ holds, rows, head, breaks }: AuditChainReport): string[] {
   const lines = breaks.map(({ sequence, reason }) =>
-    sequence === 0 ? `BROKEN: ${AUDIT_BREAK_REASONS[reason]}` : `BROKEN at row ${sequence}: ${AUDIT_BREAK_REASONS[reason]}`,
+    sequence === 0
+      ? `BROKEN: ${AUDIT_BREAK_REASONS[reason]}`
+      : `BROKEN at row ${sequence}: ${AUDIT_BREAK_REASONS[reason]}`,
   );
   if (!holds) return [...lines, `${rows} rows read: the audit log is NOT what the platform wrote`];
   return [

@@ -13,7 +13,10 @@ export interface DocumentEdit {
   /** Reads the bucket again, with the caller's own refusals. */
   find: () => Promise<BucketRecord>;
   /** What is to change, given what is there. */
-  edit: (configuration: BucketConfiguration, bucket: BucketRecord) => readonly DocumentChange[] | Promise<readonly DocumentChange[]>;
+  edit: (
+    configuration: BucketConfiguration,
+    bucket: BucketRecord,
+  ) => readonly DocumentChange[] | Promise<readonly DocumentChange[]>;
 }
 
 const MOST_ATTEMPTS = 8;

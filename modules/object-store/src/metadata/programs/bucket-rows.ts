@@ -27,10 +27,7 @@ export function toBucket(row: Row): BucketRecord {
  */
 export function* activeVersioning(bucketId: number, encryption?: ObjectEncryption): Program<Versioning> {
   yield* lockShared(`bucket/${bucketId}`); // against its deletion
-  const row = yield* first(
-    `select versioning, ${OPEN_FROM} from bucket where id = ? and state = 'active'`,
-    bucketId,
-  );
+  const row = yield* first(`select versioning, ${OPEN_FROM} from bucket where id = ? and state = 'active'`, bucketId);
   if (row === undefined) throw storeErrors.NoSuchBucket();
   assertSealedOpen(encryption?.sealedKey, integer(row, 'open_from'));
   return toVersioning(text(row, 'versioning'));
