@@ -111,7 +111,10 @@ export async function ensureVault(env: NodeJS.ProcessEnv = process.env): Promise
 }
 
 async function copySdk(go: string, work: string, env: NodeJS.ProcessEnv): Promise<void> {
-  const fetched = await runCommand(go, ['mod', 'download', '-json', `${MODULE}/sdk@v${SDK_VERSION}`], { cwd: tmpdir(), env });
+  const fetched = await runCommand(go, ['mod', 'download', '-json', `${MODULE}/sdk@v${SDK_VERSION}`], {
+    cwd: tmpdir(),
+    env,
+  });
   const { Dir } = JSON.parse(fetched.stdout) as { Dir: string }; // `go help mod download`
   const copy = join(work, 'sdk');
   await cp(Dir, copy, { recursive: true });

@@ -8,8 +8,10 @@ const KEY_ID = 1;
 export function createAuditChainStore(kysely: Kysely<AccountTables>, dialect: Dialect): AuditChainStore {
   return {
     async lockHead() {
-      // The key's row is there before the first head is, so that two replicas do not both begin the chain.
-      await kysely.updateTable('accountAuditKey').set({ id: KEY_ID }).where('id', '=', KEY_ID).execute();
+      // The key's row is there before the first head is, so that two replicas do not both begin the chain. On SQLite the
+      // transaction itself has the lock from its beginning.
+      if (dialect === 'postgres')
+        await kysely.updateTable('accountAuditKey').set({ id: KEY_ID }).where('id', '=', KEY_ID).execute();
       const head = kysely.selectFrom('accountAuditEnd').select(['sequence', 'mac']).where('name', '=', 'head');
       return (await head.executeTakeFirst()) ?? null;
     },
