@@ -34,6 +34,8 @@ import { previewRights } from './0087-preview-rights.ts';
 import { tunnelLinkRights } from './0088-tunnel-link-rights.ts';
 import { sessionConfirmation } from './0090-session-confirmation.ts';
 import { passwordLinks } from './0091-password-links.ts';
+import { storeKeys } from './0084-store-keys.ts';
+import { auditChain } from './0085-audit-chain.ts';
 
 /** Every migration, imported by name so that a bundle carries them all. Each file exports one `Migration`. */
 export const migrations: readonly Migration[] = [
@@ -72,4 +74,6 @@ export const migrations: readonly Migration[] = [
   tunnelLinkRights,
   sessionConfirmation,
   passwordLinks,
+  storeKeys,
+  auditChain,
 ];

@@ -1,4 +1,4 @@
-import { randomBytes, type KeyObject } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import {
   createHeldRights,
@@ -14,14 +14,15 @@ import {
   createDnsResolver,
   createObjectStoreModule,
   createWebhookSender,
-  loadMasterKey,
   objectStoreConfigSchema,
   openBlobStore,
   openSqliteMetadataStore,
+  type KeyRing,
   type MetadataStore,
   type ObjectStoreConfig,
   type ObjectStoreModule,
 } from '@svc/object-store';
+import { openTestKeys } from '@svc/object-store/testing/running-store';
 import { createLogger, createMetrics } from '@svc/telemetry';
 import {
   fakeAccess,
@@ -66,11 +67,11 @@ export async function startDomainBench(options: DomainBenchOptions): Promise<Dom
   const folder = await temporaryFolder();
   const clock = fakeClock(new Date().toISOString());
   const metadata = await openSqliteMetadataStore({ file: join(folder.path, 'objects.db'), migrations });
-  const masterKey = await loadMasterKey({ file: join(folder.path, 'master.key'), random: randomBytes });
   const config = Value.Default(objectStoreConfigSchema, {
     domains: ['s3.test'],
     custom_domains: { proxy_networks: ['198.51.100.0/24'] },
   }) as ObjectStoreConfig; // every field has a default
+  const { keyRing, masterKey } = await openTestKeys(folder.path, metadata, { config, now: clock.nowMs });
   const ports = { s3: 0, http: 0, https: 0 };
   const access = fakeAccess();
   const log = createLogger({ level: 'silent', name: 'test' });
@@ -83,11 +84,12 @@ export async function startDomainBench(options: DomainBenchOptions): Promise<Dom
     audit: fakeAudit(),
     heldRights,
     proxies: createProxyTrust(),
-    masterKey,
+    installationKey: masterKey,
+    keyRing,
     replicaId: 'the one',
     webhooks: createWebhookSender({ allowedNetworks: [], timeoutMs: 1_000 }),
     domainResolver: createDnsResolver({ servers: [options.nameServer], timeoutMs: 500 }),
-    certificateAuthority: authorityOf(options, metadata, masterKey, clock),
+    certificateAuthority: authorityOf(options, metadata, keyRing, clock),
     config,
     log,
     metrics: createMetrics(),
@@ -125,11 +127,11 @@ export async function startDomainBench(options: DomainBenchOptions): Promise<Dom
 function authorityOf(
   { authority }: DomainBenchOptions,
   metadata: MetadataStore,
-  masterKey: KeyObject,
+  secrets: KeyRing,
   clock: FakeClock,
 ): ReturnType<typeof createAcmeAuthority> | null {
   if (authority === undefined) return null;
-  return createAcmeAuthority({ ...authority, metadata, masterKey, random: randomBytes, now: clock.nowMs });
+  return createAcmeAuthority({ ...authority, metadata, secrets, now: clock.nowMs });
 }
 
 async function openListeners(

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
-import { createAccountsModule, type AccountsModule } from '@svc/accounts';
+import { createAccountsModule, type AccountsModule, type ChainPoint, type ChainReport } from '@svc/accounts';
+import { beginMasterKeyChange, masterKeyId, type MasterKeyChange } from '@svc/keys';
 import { normalizeHostname } from '@svc/object-store';
 import { createLogger, createMetrics } from '@svc/telemetry';
 import type { PlatformConfig } from './config.ts';
@@ -8,6 +9,8 @@ import { dataFolderPaths } from './data-folder.ts';
 import { readOwnerFile, writeOwnerFile } from './owner-file.ts';
 import { startErrors } from './errors.ts';
 import { Endpoints } from './endpoints.ts';
+import { masterKeySource, openKeys } from './keys.ts';
+import { rewrapStoreKeys } from './object-store/store-keys.ts';
 import { openMetadata } from './services/object-store.ts';
 
 /** For the operator of the data folder, beside a running platform or without one; the lock is not taken. */
@@ -24,8 +27,27 @@ export function createPasswordLink(config: PlatformConfig, email: string): Promi
   return withAccounts(config, (accounts) => accounts.createPasswordLink(email));
 }
 
-export function rotateKeys(config: PlatformConfig): Promise<{ keyId: string }> {
+/** Makes a new key for access tokens. */
+export function rotateTokenKeys(config: PlatformConfig): Promise<{ keyId: string }> {
   return withAccounts(config, async (accounts) => ({ keyId: await accounts.rotateKeys() }));
+}
+
+/**
+ * Changes the master key: all that it wraps is wrapped under the new one, then the old one goes. Cut off at any moment it
+ * goes on when it is run again; until then both keys are readable.
+ */
+export async function changeMasterKey(config: PlatformConfig): Promise<{ id: string }> {
+  const folder = dataFolderPaths(config.data);
+  const change = await beginMasterKeyChange(masterKeySource(config, folder));
+  await withAccounts(config, (accounts) => accounts.rewrapAuditKey(), change);
+  if (config.services.includes('object-store')) await rewrapStoreKeys(config, change);
+  await change.finish();
+  return { id: masterKeyId(change.keys.current) };
+}
+
+/** Reads the whole audit log and computes every link. */
+export function verifyAudit(config: PlatformConfig, anchor?: ChainPoint): Promise<ChainReport> {
+  return withAccounts(config, (accounts) => accounts.verifyAudit(anchor));
 }
 
 /** Stops a custom domain, whoever registers it, or lets it go on; a running platform sees it within a second. */
@@ -45,13 +67,17 @@ export async function setDomainBlocked(config: PlatformConfig, host: string, blo
 async function withAccounts<Result>(
   config: PlatformConfig,
   work: (accounts: AccountsModule) => Promise<Result>,
+  change?: MasterKeyChange,
 ): Promise<Result> {
   // Without a public address the ports of the configuration count; what a running platform chose is not known here.
   const endpoints = new Endpoints(config);
   return await withDatabases(config, async (databases, folder) => {
+    const load = change === undefined ? undefined : async () => change.keys;
+    const keys = await openKeys(config, masterKeySource(config, folder), load);
     const accounts = await createAccountsModule({
       database: databases.main,
       config: config.accounts,
+      keyWrapper: keys.local,
       dataFolder: folder.path,
       log: createLogger({ level: config.log.level, name: 'svc' }),
       metrics: createMetrics(),

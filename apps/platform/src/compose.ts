@@ -19,6 +19,7 @@ import { openDataFolder, type DataFolder } from './data-folder.ts';
 import { openDatabases, type Databases } from './databases.ts';
 import { Endpoints } from './endpoints.ts';
 import { registerStatusRoutes } from './http/status-routes.ts';
+import { masterKeySource, openKeys } from './keys.ts';
 import { Lifecycle } from './lifecycle.ts';
 import { createServices } from './services/create-services.ts';
 import type { Services } from './services/service.ts';
@@ -63,6 +64,7 @@ async function composeInto(options: ComposeOptions, lifecycle: Lifecycle): Promi
   lifecycle.own('data folder', () => folder.release());
   const databases = await openDatabases(config, folder);
   lifecycle.own('database', () => databases.main.close());
+  const keys = await openKeys(config, masterKeySource(config, folder));
   const metrics = createMetrics({ processMetricsPrefix: 'svc_' });
   const endpoints = new Endpoints(config);
 
@@ -70,6 +72,7 @@ async function composeInto(options: ComposeOptions, lifecycle: Lifecycle): Promi
   const accounts = await createAccountsModule({
     database: databases.main,
     config: config.accounts,
+    keyWrapper: keys.local,
     dataFolder: folder.path,
     log,
     metrics,
@@ -92,6 +95,7 @@ async function composeInto(options: ComposeOptions, lifecycle: Lifecycle): Promi
     ...options,
     folder,
     databases,
+    keys,
     metrics,
     access,
     audit,

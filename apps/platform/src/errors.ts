@@ -14,6 +14,10 @@ export const startErrors = defineErrors({
   NO_PLATFORM_THERE: [500, 'no platform was ever started on {path}; name its data folder with --data DIR'],
   DATA_FOLDER_NOT_EMPTY: [409, 'the data folder {path} is not empty; restore into a new one with --data DIR'],
   NO_BACKUP_THERE: [404, 'there is no whole backup in {path}'],
+  KEY_SERVICE_NOT_CONFIGURED: [
+    500,
+    'object_store.key_service.kind is vault-transit, but object_store.key_service.vault.{name} is not set',
+  ],
   BACKUP_UNKNOWN: [400, 'the backup {path} was made by a newer svc'],
   BACKUP_NEEDS_SQLITE: [
     400,

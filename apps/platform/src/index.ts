@@ -1,10 +1,23 @@
-export { createPasswordLink, resetPassword, rotateKeys, setDomainBlocked } from './administration.ts';
+export {
+  changeMasterKey,
+  createPasswordLink,
+  resetPassword,
+  rotateTokenKeys,
+  setDomainBlocked,
+  verifyAudit,
+} from './administration.ts';
+export {
+  BREAK_REASONS as AUDIT_BREAK_REASONS,
+  type ChainPoint as AuditChainPoint,
+  type ChainReport as AuditChainReport,
+} from '@svc/accounts';
 export { loadPlatformConfig, platformConfigSchema, type PlatformConfig } from './config.ts';
 export { dataFolderPaths } from './data-folder.ts';
 export { renderConfigurationReference } from './configuration-reference.ts';
 export { describeImageProgress, openImages, type ImageProgress, type ImageUpkeep } from './images.ts';
 export { backUp, type BackupReport } from './object-store/backup.ts';
 export { checkObjectStore, scrubObjectStore } from './object-store/check.ts';
+export { rotateStoreKeys, storeKeyUsage, type RotateRequest } from './object-store/store-keys.ts';
 export { restore, type RestoreReport } from './object-store/restore.ts';
 export type { PlatformStatus } from './http/status-routes.ts';
 export { renderOpenApi } from './openapi.ts';

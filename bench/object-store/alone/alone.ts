@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { measureCompletion } from './completion.ts';
+import { measureEncryption } from './encryption.ts';
 import type { Figure } from './figure.ts';
 import { measureListing } from './long-listing.ts';
 import { measureMemory } from './memory.ts';
@@ -12,6 +13,7 @@ export async function measureAlone(root: string, only: string, say: Say): Promis
     ['memory', measureMemory],
     ['completion', measureCompletion],
     ['listing', measureListing],
+    ['encryption', measureEncryption],
   ];
   const figures: Figure[] = [];
   for (const [name, measure] of measures) {

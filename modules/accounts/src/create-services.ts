@@ -1,7 +1,11 @@
+import type { KeyObject } from 'node:crypto';
+import type { KeyWrapper } from '@svc/keys';
 import type { Metrics } from '@svc/telemetry';
 import { createAccess } from './access/access-port.ts';
 import { createAuditLog } from './access/audit-port.ts';
 import { Authenticator } from './access/authenticator.ts';
+import { AuditChain } from './audit/audit-chain.ts';
+import { loadChainKey } from './audit/chain-key.ts';
 import { AuditTrail } from './audit/audit-trail.ts';
 import type { AccountsConfig } from './config.ts';
 import type { Effects } from './effects.ts';
@@ -37,6 +41,8 @@ export interface ServiceParts {
   effects: Effects;
   config: AccountsConfig;
   keyStore: SigningKeyStore;
+  /** Protects the key of the audit chain. */
+  keyWrapper: KeyWrapper;
   metrics: Metrics;
   publicUrl: () => string;
   holdings: WorkspaceHoldings;
@@ -44,7 +50,9 @@ export interface ServiceParts {
 }
 
 /** Puts the module together. Reads the signing keys, and makes the first one. */
-export async function createServices(parts: ServiceParts): Promise<AccountServices & { owners: OwnerAccounts }> {
+export async function createServices(
+  parts: ServiceParts,
+): Promise<AccountServices & { owners: OwnerAccounts; chainKey: KeyObject }> {
   const { database, effects, config, metrics } = parts;
   const { limits } = config;
   const { memory_kib: memoryKib, passes, parallelism } = config.password;
@@ -64,8 +72,11 @@ export async function createServices(parts: ServiceParts): Promise<AccountServic
     'Refusals of strangers that were too many to record',
   );
   const signIns = metrics.counter('svc_sign_ins_total', 'Sign-ins with a password by outcome', ['outcome']);
+  const chainKey = await loadChainKey(database, parts.keyWrapper, effects.randomBytes);
+  const chain = new AuditChain(database, chainKey);
+  await chain.begin();
   const auditOptions = { retentionDays: config.audit_retention_days };
-  const auditTrail = new AuditTrail(database.audit, effects, auditOptions, () => suppressed.inc());
+  const auditTrail = new AuditTrail(database.audit, chain, effects, auditOptions, () => suppressed.inc());
   return {
     database,
     access: createAccess(authenticator, database, effects),
@@ -88,6 +99,7 @@ export async function createServices(parts: ServiceParts): Promise<AccountServic
     acceptance: new InvitationAcceptance(database, effects, hasher, limits.members_per_team),
     workspaces: new Workspaces(database, effects, limits.workspaces_per_owner),
     workspaceDeletion: new WorkspaceDeletion(database, effects, parts.holdings),
+    chainKey,
     owners: new OwnerAccounts(database, effects, hasher, apiTokens),
     now: () => effects.now(),
     accessTokenLifetimeSeconds: config.access_token_lifetime_seconds,

@@ -1,6 +1,8 @@
 export { authorizeTable, type KnownAction } from './authorize/table.ts';
 export type { Rule, SelfSubject, TeamSubject, WorkspaceSubject } from './authorize/rule.ts';
 export { accountsConfigSchema, type AccountsConfig } from './config.ts';
+export type { ChainPoint } from './audit/audit-link.ts';
+export { BREAK_REASONS, type ChainReport } from './audit/verify-chain.ts';
 export type { Effects } from './effects.ts';
 export { accountErrors } from './errors.ts';
 export { createAccountsModule, type AccountsDependencies, type AccountsModule } from './module.ts';

@@ -2,8 +2,12 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Access, Action, AuditLog, HttpApp } from '@svc/http';
+import type { KeyWrapper } from '@svc/keys';
 import type { Database } from '@svc/sql';
 import type { Logger, Metrics } from '@svc/telemetry';
+import type { ChainPoint } from './audit/audit-link.ts';
+import { rewrapChainKey } from './audit/chain-key.ts';
+import { verifyChain, type ChainReport } from './audit/verify-chain.ts';
 import { createServices } from './create-services.ts';
 import type { AccountsConfig } from './config.ts';
 import type { Effects } from './effects.ts';
@@ -18,8 +22,10 @@ import type { WorkspaceHoldings } from './workspaces/workspace-deletion.ts';
 
 export interface AccountsDependencies {
   /** The main database, migrated. Whoever opened it closes it. */
-  database: Pick<Database<unknown>, 'kysely'>;
+  database: Pick<Database<unknown>, 'kysely' | 'dialect'>;
   config: AccountsConfig;
+  /** Protects the key of the audit chain. It must not need a service that can be away: every change is audited. */
+  keyWrapper: KeyWrapper;
   /** Signing keys stand below it, in `keys/jwt`. */
   dataFolder: string;
   log: Logger;
@@ -51,6 +57,10 @@ export interface AccountsModule {
   issueStartToken(instance?: string): Promise<StartToken>;
   /** `svc admin rotate-keys`. Answers the id of the key that signs from now on. */
   rotateKeys(): Promise<string>;
+  /** `svc admin verify-audit`. `anchor`: a head that an earlier report named. */
+  verifyAudit(anchor?: ChainPoint): Promise<ChainReport>;
+  /** Under the wrapper's newest key: the master key was changed. */
+  rewrapAuditKey(): Promise<void>;
   /** Purges what is past its time, every few minutes, until the signal or `close`. */
   start(signal: AbortSignal): void;
   status(): { signing_key: string };
@@ -66,6 +76,7 @@ export async function createAccountsModule(deps: AccountsDependencies): Promise<
     database,
     effects,
     config: deps.config,
+    keyWrapper: deps.keyWrapper,
     keyStore: new SigningKeyFiles(join(deps.dataFolder, 'keys', 'jwt')),
     metrics: deps.metrics,
     publicUrl: deps.publicUrl,
@@ -108,6 +119,8 @@ export async function createAccountsModule(deps: AccountsDependencies): Promise<
     },
     issueStartToken: (instance = 'svc up') => services.owners.issueStartToken(instance),
     rotateKeys: () => keys.rotate(),
+    verifyAudit: (anchor) => verifyChain(database, services.chainKey, anchor),
+    rewrapAuditKey: () => rewrapChainKey(database, deps.keyWrapper),
     start(signal) {
       const sleep = deps.sleep ?? ((delayMs, until) => delay(delayMs, undefined, { signal: until, ref: false }));
       running = repeat(purge, sleep, AbortSignal.any([signal, stopped.signal]), deps.log);

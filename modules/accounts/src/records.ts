@@ -134,4 +134,6 @@ export interface AuditRecord {
   requestId: string;
   /** JSON object. */
   details: string;
+  /** Links the record to the one before; null where something else than the platform wrote it. */
+  mac: string | null;
 }

@@ -1,3 +1,5 @@
+import type { WrappedKey } from '@svc/keys';
+import type { ChainEndName, ChainPoint } from './audit/audit-link.ts';
 import type { PageRequest } from './paging.ts';
 import type {
   ApiToken,
@@ -16,7 +18,7 @@ import type {
 } from './records.ts';
 
 /** Ports to the database. Lists answer one row more than `limit` when more follow; see paging.ts. */
-export interface AccountDatabase extends AccountStores {
+export interface AccountDatabase extends AccountStores, AuditStores {
   /** All of `work` or nothing of it; `work` may use only the stores it is given. */
   transact<Result>(work: (stores: AccountStores) => Promise<Result>): Promise<Result>;
 }
@@ -188,10 +190,34 @@ export interface AuditFilter {
   concerningUserId?: string;
 }
 
-/** Has no update and no delete but that of whole expired stretches: the log is append-only. */
+/** What reads the log for people. */
 export interface AuditStore {
-  append(record: Omit<AuditRecord, 'sequence'>): Promise<void>;
   /** Newest first, before `beforeSequence`; one row more than `limit` when more follow. */
   list(filter: AuditFilter, limit: number, beforeSequence: number | null): Promise<AuditRecord[]>;
-  deleteBefore(before: string, limit: number): Promise<number>;
+}
+
+/** The log as a chain, inside one transaction. It only grows at its end and goes in whole stretches at its beginning. */
+export interface AuditChainStore {
+  /** Holds the head until the transaction ends, so that the order of all replicas is one; null before the first row. */
+  lockHead(): Promise<ChainPoint | null>;
+  end(name: ChainEndName): Promise<(ChainPoint & { seal: string }) | null>;
+  setEnd(name: ChainEndName, end: ChainPoint & { seal: string }): Promise<void>;
+  /** Numbers for so many new rows, above every number that a row has. */
+  nextSequences(count: number): Promise<readonly number[]>;
+  insert(records: readonly AuditRecord[]): Promise<void>;
+  rowsAfter(sequence: number, limit: number): Promise<AuditRecord[]>;
+  deleteThrough(sequence: number): Promise<void>;
+  /** The last row that is linked, while there is no head yet. */
+  lastLinked(): Promise<ChainPoint | null>;
+  setMac(point: ChainPoint): Promise<void>;
+  key(): Promise<WrappedKey | null>;
+  /** Does nothing when there is one. */
+  addKey(key: WrappedKey): Promise<void>;
+  replaceKey(key: WrappedKey): Promise<void>;
+}
+
+export interface AuditStores {
+  transactAudit<Result>(work: (chain: AuditChainStore) => Promise<Result>): Promise<Result>;
+  /** One consistent state of all that `work` reads. */
+  readAudit<Result>(work: (chain: AuditChainStore) => Promise<Result>): Promise<Result>;
 }

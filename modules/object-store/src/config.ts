@@ -1,6 +1,7 @@
 import { Type, type Static } from 'typebox';
 import { s3EngineConfigSchema } from './engines/engine-config.ts';
 import { notificationsConfigSchema } from './domain/notifications/notifications-config.ts';
+import { keyServiceConfigSchema } from './secrets/key-service-config.ts';
 import { usageConfigSchema } from './domain/usage/usage-config.ts';
 import { customDomainsConfigSchema } from './domain/custom-domains/custom-domains-config.ts';
 
@@ -41,12 +42,25 @@ export const objectStoreConfigSchema = Type.Object(
       Type.String({
         secret: true,
         env: 'SVC_MASTER_KEY',
-        description: 'Key of 32 bytes (hex or base64) for stored secrets; default: a file of its own.',
+        description:
+          'Key of 32 bytes (hex or base64) that wraps all other keys, the same on every replica; default: a file of its own.',
       }),
     ),
+    master_key_previous: Type.Optional(
+      Type.String({
+        secret: true,
+        env: 'SVC_MASTER_KEY_PREVIOUS',
+        description: 'The master key from before, until `svc admin rotate-keys --master` has run. It only opens.',
+      }),
+    ),
+    key_service: keyServiceConfigSchema,
+    default_encryption: Type.Union([Type.Literal('sse-s3'), Type.Literal('none')], {
+      default: 'sse-s3',
+      description: 'Encryption of new buckets. Buckets that exist keep theirs.',
+    }),
     kms_key_ids: Type.Array(Type.String({ minLength: 1, maxLength: 2_048 }), {
       default: [],
-      description: 'Names of keys for `aws:kms`. Each is the master key bound to that name; other names are refused.',
+      description: 'Names of keys for `aws:kms`. Each is the key ring bound to that name; other names are refused.',
     }),
     sse_c_requires_tls: Type.Boolean({
       default: false,

@@ -134,6 +134,8 @@ export const storeErrors = defineErrors({
   FolderNotUsable: [500, 'The data folder {folder} cannot be used: {reason}'],
   InsufficientStorage: [507, 'There is not enough space left to store this'],
   InternalError: [500, 'We encountered an internal error. Please try again.'],
+  KeyClosed: [503, 'The key that this is encrypted under was replaced meanwhile; send it again'],
+  KeyServiceUnavailable: [503, 'The key service cannot be used now, and what is encrypted needs it: {reason}'],
   MasterKeyInvalid: [500, 'The master key {reason}'],
   ObjectStoreDisabled: [503, 'The object store is disabled'],
   ProviderUnavailable: [503, 'The storage engine is not reachable'],

@@ -13,6 +13,7 @@ import { NotificationDispatcher } from './domain/notifications/notification-disp
 import { fsck, type FsckReport } from './domain/fsck.ts';
 import { createIdentifiers } from './domain/identifiers.ts';
 import { Janitor } from './domain/janitor.ts';
+import { KeyRotation } from './domain/key-rotation/key-rotation.ts';
 import { Scrubber } from './domain/scrub/scrubber.ts';
 import { createServices, type StoreServices } from './domain/services.ts';
 import type { StoreParts } from './domain/store-parts.ts';
@@ -32,7 +33,7 @@ import { createS3Plane } from './s3/index.ts';
 import { S3Audit } from './s3/s3-audit.ts';
 import type { S3Oversight } from './s3/s3-context.ts';
 import { deriveKey } from './secrets/derive-key.ts';
-import { SecretBox } from './secrets/secret-box.ts';
+import type { KeyRing } from './secrets/key-ring.ts';
 import { createSites, type Sites } from './sites/index.ts';
 import { TlsCertificates } from './sites/tls-certificates.ts';
 
@@ -49,8 +50,10 @@ export interface ObjectStoreDependencies {
   proxies: ProxyTrust;
   /** Ends S3 requests whose key or maker lost its right. */
   heldRights: HeldRights;
-  /** From `loadMasterKey`. */
-  masterKey: KeyObject;
+  /** From `loadInstallationKey`. */
+  installationKey: KeyObject;
+  /** From `createKeyRing`. */
+  keyRing: KeyRing;
   /** Who is asked for the CNAMEs of custom domains. */
   domainResolver: DomainResolver;
   /** Stable over restarts, different from that of every other process on the same database. */
@@ -107,8 +110,9 @@ export interface ObjectStoreModule {
 }
 
 export async function createObjectStoreModule(dependencies: ObjectStoreDependencies): Promise<ObjectStoreModule> {
-  const { metadata, blobs, masterKey, proxies, config, log, metrics, now, s3Endpoint } = dependencies;
+  const { metadata, blobs, installationKey, proxies, config, log, metrics, now, s3Endpoint } = dependencies;
   await claimEngine(metadata, config);
+  await dependencies.keyRing.check();
   const thread = new DigestThread();
   const parts = partsOf(dependencies, { kernels: new HashKernels(), thread });
   const services = createServices(parts);
@@ -118,7 +122,7 @@ export async function createObjectStoreModule(dependencies: ObjectStoreDependenc
     s3Endpoint,
     metadata,
     secrets: parts.secrets,
-    masterKey,
+    installationKey,
     resolver: dependencies.domainResolver,
     authority: dependencies.certificateAuthority,
     now,
@@ -144,6 +148,7 @@ export async function createObjectStoreModule(dependencies: ObjectStoreDependenc
   const { notifications, configurations } = services;
   const holder = dependencies.replicaId;
   const dispatcher = new NotificationDispatcher({ parts, configurations, notifications, metrics, holder });
+  const rotation = new KeyRotation({ metadata, secrets: parts.secrets, holder, log, now });
   const usage = new UsageRecorder({ parts, traffic: services.traffic, holder });
   const stop = new AbortController();
   let background: Promise<unknown> = Promise.resolve();
@@ -155,7 +160,7 @@ export async function createObjectStoreModule(dependencies: ObjectStoreDependenc
         s3Endpoint,
         baseUrl: dependencies.baseUrl,
         publicOrigin,
-        cursors: new Cursors(deriveKey(masterKey, 'management cursors')),
+        cursors: new Cursors(deriveKey(installationKey, 'management cursors')),
         provider: config.engine,
         domains: customDomains,
         customDomains: (bucket) => hostnamesServing(customDomains, bucket),
@@ -174,6 +179,7 @@ export async function createObjectStoreModule(dependencies: ObjectStoreDependenc
         customDomains.worker.run(ends),
         dispatcher.run(ends),
         usage.run(ends),
+        rotation.run(ends),
         scrubbing,
       ]);
     },
@@ -199,6 +205,7 @@ export async function createObjectStoreModule(dependencies: ObjectStoreDependenc
       await customDomains.worker.round(stop.signal);
       await dispatcher.round(stop.signal);
       await usage.round(stop.signal);
+      await rotation.round(stop.signal);
     },
   };
 }
@@ -209,7 +216,7 @@ function createOversight(dependencies: ObjectStoreDependencies): S3Oversight {
 }
 
 function partsOf(dependencies: ObjectStoreDependencies, hashing: HashingParts): StoreParts {
-  const { metadata, blobs, owners, rights, webhooks, masterKey, config, log, now, random } = dependencies;
+  const { metadata, blobs, owners, rights, webhooks, keyRing, config, log, now, random } = dependencies;
   return {
     metadata,
     blobs,
@@ -221,7 +228,7 @@ function partsOf(dependencies: ObjectStoreDependencies, hashing: HashingParts): 
     now,
     random,
     hashing,
-    secrets: new SecretBox(masterKey, random),
+    secrets: keyRing,
     identifiers: createIdentifiers(random),
     activeReads: new ActiveReads(),
   };

@@ -98,7 +98,11 @@ describe('encryption at rest', () => {
   it('refuses a customer’s object without its key, with another, and a key for an object that has none', async () => {
     const key = customerKey();
     await client.send(new PutObjectCommand({ Bucket, Key: 'own', Body: 'x', ...key }));
+    await client.send(new DeleteBucketEncryptionCommand({ Bucket }));
     await client.send(new PutObjectCommand({ Bucket, Key: 'plain', Body: 'x' }));
+    const rule = { ApplyServerSideEncryptionByDefault: { SSEAlgorithm: 'AES256' as const } };
+    const ServerSideEncryptionConfiguration = { Rules: [rule] };
+    await client.send(new PutBucketEncryptionCommand({ Bucket, ServerSideEncryptionConfiguration }));
     const invalid = { code: 'InvalidRequest', status: 400 };
     expect(await refusalOf(client.send(new GetObjectCommand({ Bucket, Key: 'own' })))).toEqual(invalid);
     expect(await refusalOf(client.send(new GetObjectCommand({ Bucket, Key: 'own', ...customerKey() })))).toEqual(
@@ -149,7 +153,12 @@ describe('encryption at rest', () => {
 
   it('encrypts by default where the bucket says so', async () => {
     const missing = { code: 'ServerSideEncryptionConfigurationNotFoundError', status: 404 };
-    expect(await refusalOf(client.send(new GetBucketEncryptionCommand({ Bucket })))).toEqual(missing);
+    const fresh = await client.send(new GetBucketEncryptionCommand({ Bucket }));
+    expect(fresh.ServerSideEncryptionConfiguration?.Rules).toEqual([
+      { ApplyServerSideEncryptionByDefault: { SSEAlgorithm: 'AES256' }, BucketKeyEnabled: false },
+    ]);
+    const first = await client.send(new PutObjectCommand({ Bucket, Key: 'first', Body: marker }));
+    expect(first.ServerSideEncryption).toBe('AES256');
     const rules = (by: ServerSideEncryptionByDefault) => ({
       Bucket,
       ServerSideEncryptionConfiguration: { Rules: [{ ApplyServerSideEncryptionByDefault: by }] },
@@ -165,6 +174,7 @@ describe('encryption at rest', () => {
     ).toBe('AES256');
     expect((await read('default')).toString()).toBe(marker);
     await client.send(new DeleteBucketEncryptionCommand({ Bucket }));
+    expect(await refusalOf(client.send(new GetBucketEncryptionCommand({ Bucket })))).toEqual(missing);
     expect(
       (await client.send(new PutObjectCommand({ Bucket, Key: 'default', Body: 'x' }))).ServerSideEncryption,
     ).toBeUndefined();

@@ -1,7 +1,9 @@
-import { createPasswordLink, resetPassword, rotateKeys, setDomainBlocked } from '@svc/platform';
+import { createPasswordLink, resetPassword, setDomainBlocked } from '@svc/platform';
 import { AppError } from '@svc/errors';
 import type { Command } from 'commander';
 import { readConfiguration } from '../configuration.ts';
+import { registerAuditCommand } from './admin/verify-audit.ts';
+import { registerKeyCommands } from './admin/keys.ts';
 
 interface AdminFlags {
   data?: string;
@@ -35,15 +37,8 @@ export function registerAdminCommand(program: Command): void {
       const { url, expiresAt } = await createPasswordLink(readConfiguration(flags).value, flags.email ?? '');
       process.stdout.write(`${url}\nHand it to ${flags.email} alone; it works once, until ${expiresAt}\n`);
     });
-  admin
-    .command('rotate-keys')
-    .description('sign new access tokens with a new key; old ones stay valid until they expire')
-    .option('--data <dir>', 'data folder (default ./data)')
-    .option('--config <file>', 'configuration file (YAML)')
-    .action(async (flags: AdminFlags) => {
-      const { keyId } = await rotateKeys(readConfiguration(flags).value);
-      process.stdout.write(`New tokens are signed with key ${keyId}\n`);
-    });
+  registerKeyCommands(admin);
+  registerAuditCommand(admin);
   registerDomainCommands(admin);
 }
 

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { registerBucketCreate } from './bucket/create.ts';
 import { registerBucketDeleted } from './bucket/deleted.ts';
+import { registerBucketEncryption } from './bucket/encryption.ts';
 import { registerBucketLifecycle } from './bucket/lifecycle.ts';
 import { registerBucketList } from './bucket/list.ts';
 import { registerBucketLocation } from './bucket/location.ts';
@@ -21,6 +22,7 @@ export function registerBucketCommand(program: Command): void {
   registerBucketRestore(bucket);
   registerBucketSettings(bucket);
   registerBucketVersioning(bucket);
+  registerBucketEncryption(bucket);
   registerBucketLifecycle(bucket);
   registerBucketLocation(bucket);
   registerBucketUrls(bucket);

@@ -79,6 +79,13 @@ export function settingsQuery(svc: SvcClient, workspace: Workspace, bucket: stri
   });
 }
 
+export function encryptionQuery(svc: SvcClient, workspace: Workspace, bucket: string) {
+  return queryOptions({
+    queryKey: [...bucketKey(workspace, bucket), 'encryption'],
+    queryFn: ({ signal }) => storeOf(svc, workspace).buckets.encryption(bucket, { signal }),
+  });
+}
+
 export function versioningQuery(svc: SvcClient, workspace: Workspace, bucket: string) {
   return queryOptions({
     queryKey: [...bucketKey(workspace, bucket), 'versioning'],

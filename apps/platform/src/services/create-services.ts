@@ -5,6 +5,7 @@ import type { ComposeOptions } from '../compose.ts';
 import type { DataFolder } from '../data-folder.ts';
 import type { Databases } from '../databases.ts';
 import type { Endpoints } from '../endpoints.ts';
+import type { PlatformKeys } from '../keys.ts';
 import type { Lifecycle } from '../lifecycle.ts';
 import type { ServiceName } from '../service-names.ts';
 import { absentService, absentStates } from './absent.ts';
@@ -16,6 +17,7 @@ import type { Services } from './service.ts';
 export interface ServiceContext extends ComposeOptions {
   folder: DataFolder;
   databases: Databases;
+  keys: PlatformKeys;
   metrics: Metrics;
   access: Access;
   audit: AuditLog;

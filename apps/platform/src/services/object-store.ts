@@ -1,4 +1,4 @@
-import { randomBytes, type KeyObject } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
@@ -9,17 +9,19 @@ import {
   createDnsResolver,
   createObjectStoreModule,
   createWebhookSender,
-  loadMasterKey,
+  loadInstallationKey,
   openBlobStore,
   openPostgresMetadataStore,
   openSqliteMetadataStore,
   registerDisabledManagement,
   type CertificateAuthority,
+  type KeyRing,
   type MetadataStore,
 } from '@svc/object-store';
 import type { DataFolder } from '../data-folder.ts';
 import type { Databases } from '../databases.ts';
 import type { ServiceStates } from '../http/status-routes.ts';
+import { createKeyRing } from '../keys.ts';
 import { replicaIdOf } from '../replica-id.ts';
 import type { ServiceContext } from './create-services.ts';
 import { absentService, absentStates } from './absent.ts';
@@ -52,13 +54,9 @@ export function disabledObjectStore(reason: string): ObjectStoreService {
 }
 
 export async function createObjectStoreService(context: ServiceContext): Promise<ObjectStoreService> {
-  const { config, folder, endpoints, log, metrics, directory, access, audit } = context;
-  const masterKey = await loadMasterKey({
-    configured: config.object_store.master_key,
-    file: join(folder.keysFolder, 'master.key'),
-    random: randomBytes,
-  });
+  const { config, folder, keys, endpoints, log, metrics, directory, access, audit } = context;
   const metadata = await openMetadata(context);
+  const keyRing = createKeyRing(config, keys, metadata);
   const blobs = await openBlobStore(config.object_store, {
     folder: join(folder.objectsFolder, 'blobs'),
     random: randomBytes,
@@ -72,14 +70,15 @@ export async function createObjectStoreService(context: ServiceContext): Promise
     heldRights: context.rights,
     audit,
     proxies: createProxyTrust(config.trusted_proxies),
-    masterKey,
+    installationKey: await loadInstallationKey(metadata, keys.local, keys.master.current),
+    keyRing,
     domainResolver: createDnsResolver({ servers: config.object_store.custom_domains.resolvers }),
     replicaId: replicaIdOf(folder.path),
     webhooks: createWebhookSender({
       allowedNetworks: config.object_store.notifications.allowed_networks,
       timeoutMs: config.object_store.notifications.timeout_seconds * 1_000,
     }),
-    certificateAuthority: certificateAuthority(context, metadata, masterKey),
+    certificateAuthority: certificateAuthority(context, metadata, keyRing),
     config: config.object_store,
     log,
     metrics,
@@ -107,12 +106,12 @@ export async function createObjectStoreService(context: ServiceContext): Promise
 function certificateAuthority(
   { config }: ServiceContext,
   metadata: MetadataStore,
-  masterKey: KeyObject,
+  secrets: KeyRing,
 ): CertificateAuthority | null {
   const { directory_url: directoryUrl, ca_file: caFile, email } = config.object_store.custom_domains.acme;
   if (directoryUrl === undefined) return null;
   const ca = caFile === undefined ? undefined : readFileSync(caFile, 'utf8');
-  return createAcmeAuthority({ directoryUrl, ca, email, metadata, masterKey, random: randomBytes, now: Date.now });
+  return createAcmeAuthority({ directoryUrl, ca, email, metadata, secrets, now: Date.now });
 }
 
 /** The store's own file, or the database that everything is in. */

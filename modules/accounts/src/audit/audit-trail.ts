@@ -4,13 +4,14 @@ import type { AuditRecord } from '../records.ts';
 import { addressBlock } from '../sign-in/address-block.ts';
 import { TokenBuckets } from '../sign-in/token-buckets.ts';
 import type { AuditFilter, AuditStore } from '../stores.ts';
+import type { AuditChain } from './audit-chain.ts';
 
 export interface AuditOptions {
   /** Older records go; 0 keeps them for ever. */
   retentionDays: number;
 }
 
-export type NewAuditRecord = Omit<AuditRecord, 'sequence' | 'occurredAt' | 'details'> & {
+export type NewAuditRecord = Omit<AuditRecord, 'sequence' | 'mac' | 'occurredAt' | 'details'> & {
   details: Record<string, unknown>;
 };
 
@@ -22,13 +23,15 @@ const ANONYMOUS = { burst: 30, perMinute: 10, maxKeys: 20_000 };
 /** Who did what, to what, from where, with what result. Only ever grows at its end. */
 export class AuditTrail {
   readonly #store: AuditStore;
+  readonly #chain: AuditChain;
   readonly #effects: Effects;
   readonly #options: AuditOptions;
   readonly #onSuppressed: () => void;
   readonly #anonymous: TokenBuckets;
 
-  constructor(store: AuditStore, effects: Effects, options: AuditOptions, onSuppressed: () => void) {
+  constructor(store: AuditStore, chain: AuditChain, effects: Effects, options: AuditOptions, onSuppressed: () => void) {
     this.#store = store;
+    this.#chain = chain;
     this.#effects = effects;
     this.#options = options;
     this.#onSuppressed = onSuppressed;
@@ -41,7 +44,7 @@ export class AuditTrail {
       return;
     }
     const details = JSON.stringify(entry.details);
-    await this.#store.append({
+    await this.#chain.append({
       ...entry,
       occurredAt: timestamp(this.#effects.now()),
       resource: entry.resource.slice(0, MAX_RESOURCE_LENGTH),
@@ -64,7 +67,7 @@ export class AuditTrail {
   async purge(limit: number): Promise<number> {
     if (this.#options.retentionDays === 0) return 0;
     const before = timestamp(secondsAfter(this.#effects.now(), -this.#options.retentionDays * 86_400));
-    return this.#store.deleteBefore(before, limit);
+    return await this.#chain.purge(before, limit);
   }
 
   #admit(remoteAddress: string): boolean {

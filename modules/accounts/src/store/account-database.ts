@@ -2,6 +2,7 @@ import type { Database } from '@svc/sql';
 import { CamelCasePlugin, type Kysely } from 'kysely';
 import type { AccountDatabase, AccountStores } from '../stores.ts';
 import { createApiTokenStore } from './api-token-store.ts';
+import { createAuditChainStore } from './audit-chain-store.ts';
 import { createAuditStore } from './audit-store.ts';
 import { createDeviceStore } from './device-store.ts';
 import { createIdentityStore } from './identity-store.ts';
@@ -16,11 +17,20 @@ import { createUserStore } from './user-store.ts';
 import { createWorkspaceStore } from './workspace-store.ts';
 
 /** The stores over SQLite or PostgreSQL. The database must be migrated; whoever opened it closes it. */
-export function createAccountDatabase<Tables>(database: Pick<Database<Tables>, 'kysely'>): AccountDatabase {
+export function createAccountDatabase<Tables>(database: Pick<Database<Tables>, 'kysely' | 'dialect'>): AccountDatabase {
+  const { dialect } = database;
   // The database is shared by all modules; this one sees its own tables only.
   const kysely = (database.kysely as unknown as Kysely<AccountTables>).withPlugin(new CamelCasePlugin());
   return {
     ...storesOn(kysely),
+    transactAudit: (work) =>
+      kysely.transaction().execute((transaction) => work(createAuditChainStore(transaction, dialect))),
+    readAudit: (work) =>
+      kysely
+        .transaction()
+        .setAccessMode('read only')
+        .setIsolationLevel('repeatable read')
+        .execute((transaction) => work(createAuditChainStore(transaction, dialect))),
     transact: (work) => kysely.transaction().execute((transaction) => work(storesOn(transaction))),
   };
 }

@@ -4,9 +4,6 @@ import type { AccountTables } from './tables.ts';
 
 export function createAuditStore(kysely: Kysely<AccountTables>): AuditStore {
   return {
-    async append(record) {
-      await kysely.insertInto('accountAudit').values(record).execute();
-    },
     list(filter, limit, beforeSequence) {
       let query = kysely
         .selectFrom('accountAudit')
@@ -32,12 +29,6 @@ export function createAuditStore(kysely: Kysely<AccountTables>): AuditStore {
       }
       if (beforeSequence !== null) query = query.where('sequence', '<', beforeSequence);
       return query.execute();
-    },
-    async deleteBefore(before, limit) {
-      const old = kysely.selectFrom('accountAudit').select('sequence').where('occurredAt', '<', before).limit(limit);
-      return Number(
-        (await kysely.deleteFrom('accountAudit').where('sequence', 'in', old).executeTakeFirst()).numDeletedRows,
-      );
     },
   };
 }

@@ -1,4 +1,4 @@
-import type { Generated } from 'kysely';
+import type { ChainEndName } from '../audit/audit-link.ts';
 import type {
   ApiToken,
   AuditRecord,
@@ -27,5 +27,7 @@ export interface AccountTables {
   accountInvitation: Invitation;
   accountWorkspace: Workspace;
   accountServiceAccount: ServiceAccount;
-  accountAudit: Omit<AuditRecord, 'sequence'> & { sequence: Generated<number> };
+  accountAudit: AuditRecord;
+  accountAuditEnd: { name: ChainEndName; sequence: number; mac: string; seal: string };
+  accountAuditKey: { id: number; wrapper: string; wrapped: string };
 }

@@ -1,5 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { join } from 'node:path';
 import { createHttpApp, type HttpApp } from '@svc/http';
+import { createLocalKeyWrapper, loadMasterKeys } from '@svc/keys';
 import type { Database } from '@svc/sql';
 import { createLogger, createMetrics, type Metrics } from '@svc/telemetry';
 import { type FakeClock, fakeClock, temporaryFolder } from '@svc/testing';
@@ -37,13 +39,15 @@ export async function startTestAccounts<Tables>(
 ): Promise<TestAccounts> {
   const folder = await temporaryFolder('svc-accounts-');
   const clock = fakeClock();
+  const masterKey = { file: join(folder.path, 'master.key'), random: randomBytes };
   const log = createLogger({ level: 'silent', name: 'test' });
   const metrics = createMetrics();
   const holdings = new Map<string, readonly string[]>();
   const inside = { whileLooking: async (): Promise<void> => undefined };
   const module = await createAccountsModule({
-    database: { kysely: database.kysely as never }, // the module sees its own tables only
+    database: { kysely: database.kysely as never, dialect: database.dialect }, // the module sees its own tables only
     config: options.config ?? testConfig(),
+    keyWrapper: createLocalKeyWrapper({ loadMasterKeys: () => loadMasterKeys(masterKey), random: randomBytes }),
     dataFolder: folder.path,
     log,
     metrics,

@@ -1,8 +1,8 @@
-import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto';
+import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { CertificateAuthority, IssuedCertificate } from '../ports/custom-domains.ts';
+import { acmeAccountContext, type CertificateAuthority, type IssuedCertificate } from '../ports/custom-domains.ts';
 import type { MetadataStore } from '../ports/metadata-store.ts';
-import { SecretBox } from '../secrets/secret-box.ts';
+import type { KeyRing } from '../secrets/key-ring.ts';
 import { AccountKey } from './account-key.ts';
 import { readProblem, refused } from './acme-problem.ts';
 import { AcmeSession, unexpected, type AcmeResource } from './acme-session.ts';
@@ -14,8 +14,7 @@ export interface AcmeAuthorityOptions {
   /** Where the authority writes before a certificate runs out unrenewed. */
   email?: string | undefined;
   metadata: MetadataStore;
-  masterKey: KeyObject;
-  random: (size: number) => Buffer;
+  secrets: Pick<KeyRing, 'seal' | 'open'>;
   now: () => number;
 }
 
@@ -36,13 +35,15 @@ export function createAcmeAuthority(options: AcmeAuthorityOptions): CertificateA
 }
 
 /** The account's private key, made at the first order and then the same for all replicas. */
-async function accountPem({ directoryUrl, metadata, masterKey, random }: AcmeAuthorityOptions): Promise<string> {
-  const secrets = new SecretBox(masterKey, random);
-  const context = `acme-account/${directoryUrl}`;
+async function accountPem({ directoryUrl, metadata, secrets }: AcmeAuthorityOptions): Promise<string> {
+  const context = acmeAccountContext(directoryUrl);
   const account =
     (await metadata.findAcmeAccount({ directoryUrl })) ??
-    (await metadata.saveAcmeAccount({ directoryUrl, sealedKey: secrets.seal(AccountKey.generatePem(), context) }));
-  return secrets.open(account.sealedKey, context);
+    (await metadata.saveAcmeAccount({
+      directoryUrl,
+      sealedKey: await secrets.seal(AccountKey.generatePem(), context),
+    }));
+  return await secrets.open(account.sealedKey, context);
 }
 
 async function authorize(

@@ -59,7 +59,7 @@ export function createBucketService(parts: StoreParts): BucketService {
         name: bucket.name,
         workspaceUuid: bucket.workspaceUuid,
         nowMs: now(),
-        encryptionMode: bucket.encryptionMode ?? 'none',
+        encryptionMode: bucket.encryptionMode ?? config.default_encryption,
         locationHint: bucket.locationHint ?? null,
         objectLock: bucket.objectLock ?? false,
         maxBuckets: config.limits.buckets_per_workspace,

@@ -14,6 +14,7 @@ import type { MultipartService } from './multipart-service.ts';
 import type { ObjectService } from './object-service.ts';
 import { rewriteContent } from './rewrite-content.ts';
 import { trashDueAt, type StoreParts } from './store-parts.ts';
+import { writeSealed } from './write-sealed.ts';
 
 export interface ObjectCopy {
   source: FoundObject;
@@ -60,7 +61,7 @@ export function createCopyService(using: CopyParts): CopyService {
     object: async (copy) => {
       const { source, customerKey, bucket, encryption: request } = copy;
       const { encryption } = source.version.attributes;
-      const key = using.encryption.open(encryption, customerKey);
+      const key = await using.encryption.open(encryption, customerKey);
       const shared = await using.encryption.forCopy({ encryption, customerKey }, bucket, request);
       if (shared === null) return await writeAnew(using, copy, key);
       return { stored: await shareBytes(using, copy, key, shared.encryption), ...shared };
@@ -77,18 +78,20 @@ async function shareBytes(
 ): Promise<StoredVersion> {
   const { sizeBytes } = source.version;
   await assertSettings(configurations, bucket, { sizeBytes, contentType: attributes.contentType });
-  return await parts.metadata.copyObject({
+  const shared = {
     ...(await writeRulesOf(configurations, bucket, key, origin)),
     source: identityOf(source),
     bucketId: bucket.id,
     key,
     nowMs: parts.now(),
     versionToken: parts.identifiers.versionToken(),
-    attributes: withEncryption(attributes, encryption),
     checksum: await checksumFor(parts, source, contentKey, checksumAlgorithm),
     conditions,
     trashDueAtMs: trashDueAt(parts),
-  });
+  };
+  return await writeSealed(parts.secrets, withEncryption(attributes, encryption), (sealed) =>
+    parts.metadata.copyObject({ ...shared, attributes: sealed }),
+  );
 }
 
 async function writeAnew(using: CopyParts, copy: ObjectCopy, sourceKey: ContentKey | null): Promise<CopiedObject> {

@@ -3,7 +3,7 @@ import { storeErrors } from '../errors.ts';
 import type { MakerRights, StoreAction } from '../ports/maker-rights.ts';
 import type { MetadataStore } from '../ports/metadata-store.ts';
 import type { AccessKeyRecord } from '../ports/records.ts';
-import type { SecretBox } from '../secrets/secret-box.ts';
+import type { KeyRing } from '../secrets/key-ring.ts';
 import { callerOf, keyActions, mayDo, type Caller } from './caller.ts';
 import { SigningKey } from './signing-key.ts';
 
@@ -20,7 +20,7 @@ export interface Credential {
 
 export interface CredentialCacheOptions {
   metadata: Pick<MetadataStore, 'findAccessKey'>;
-  secrets: SecretBox;
+  secrets: Pick<KeyRing, 'open'>;
   rights: MakerRights;
   now: () => number;
   /** How long a change of the key or of its maker's rights can go unseen. */
@@ -110,7 +110,7 @@ export class CredentialCache {
     const allowed = await rights.allowedActions({ maker, workspaceUuid, actions: wanted });
     const actions = new Set(wanted.filter((action) => allowed.has(action)));
     const known = this.#entries.get(accessKeyId)?.credential;
-    const opened = known?.key.sealedSecret === key.sealedSecret ? known : this.#open(key);
+    const opened = known?.key.sealedSecret === key.sealedSecret ? known : await this.#open(key);
     return { credential: { ...opened, key, actions }, loadedAtMs };
   }
 
@@ -139,8 +139,8 @@ export class CredentialCache {
     if (!oldest.done) this.#entries.delete(oldest.value);
   }
 
-  #open(key: AccessKeyRecord): Pick<Credential, 'formSignature' | 'signingKey'> {
-    const secret = this.#options.secrets.open(key.sealedSecret, key.accessKeyId);
+  async #open(key: AccessKeyRecord): Promise<Pick<Credential, 'formSignature' | 'signingKey'>> {
+    const secret = await this.#options.secrets.open(key.sealedSecret, key.accessKeyId);
     const derived = new Map<string, SigningKey>();
     return {
       formSignature: (policy) => createHmac('sha1', secret).update(policy).digest('base64'),

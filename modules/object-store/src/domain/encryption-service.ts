@@ -33,7 +33,7 @@ export interface EncryptionService {
    * The data key of what is stored; null where it is in the clear. Throws `InvalidRequest` where a customer's key is
    * missing, wrong, or given for something that has none.
    */
-  open(encryption: ObjectEncryption | undefined, customerKey: CustomerKey | null): ContentKey | null;
+  open(encryption: ObjectEncryption | undefined, customerKey: CustomerKey | null): Promise<ContentKey | null>;
   /**
    * For a copy whose source and target are both encrypted: the same data key for another reader, so that the copy can
    * share the bytes. Null where they must be written anew.
@@ -74,10 +74,10 @@ export function createEncryptionService(
     if (keyId === undefined) throw invalid('aws:kms needs a key id: this store has no key of its own by default');
     return { mode: 'sse-kms', keyId: assertKeyId(keyId) };
   };
-  const open: EncryptionService['open'] = (encryption, customerKey) => {
+  const open: EncryptionService['open'] = async (encryption, customerKey) => {
     assertApplies(encryption, customerKey);
     if (encryption === undefined) return null;
-    const key = openContentKey(parts, encryption, customerKey);
+    const key = await openContentKey(parts, encryption, customerKey);
     if (key === null) {
       throw wrong('The provided encryption parameters did not match the ones used originally to encrypt the object');
     }
@@ -90,17 +90,17 @@ export function createEncryptionService(
       const target = await targetOf(bucket, request);
       if (target === null) return null;
       const key = createContentKey(parts, target.mode);
-      return { key, encryption: sealContentKey(parts, key, target) };
+      return { key, encryption: await sealContentKey(parts, key, target) };
     },
     forCopy: async (source, bucket, request) => {
-      const key = open(source.encryption, source.customerKey);
+      const key = await open(source.encryption, source.customerKey);
       const target = await targetOf(bucket, request);
       if (key === null) return target === null ? { encryption: undefined } : null;
       if (target === null) return null;
       // Where the entity tag may show the digest and where it may not, it is another one, made while the bytes pass.
       const shown = source.encryption?.mode === 'sse-s3';
       if (shown !== (target.mode === 'sse-s3')) return null;
-      return { encryption: sealContentKey(parts, key, target) };
+      return { encryption: await sealContentKey(parts, key, target) };
     },
     setDefault: async (bucket, document) => {
       if (document?.algorithm === 'aws:kms' && document.key_id !== undefined) assertKeyId(document.key_id);

@@ -52,7 +52,7 @@ export function createKeyService(parts: StoreParts, credentials: CredentialCache
         workspaceUuid: wanted.workspaceUuid,
         label: wanted.label,
         ...effectiveScope(wanted.permissions, wanted.buckets),
-        sealedSecret: secrets.seal(secretAccessKey, accessKeyId),
+        sealedSecret: await secrets.seal(secretAccessKey, accessKeyId),
         createdAtMs: now(),
         createdBy: wanted.createdBy,
         expiresAtMs: wanted.expiresAtMs,
@@ -63,7 +63,7 @@ export function createKeyService(parts: StoreParts, credentials: CredentialCache
     },
     presigning: async (workspaceUuid, maker) => {
       const known = await metadata.findPresignKey({ workspaceUuid, maker });
-      const key = known ?? (await metadata.createPresignKey({ key: newPresignKey(parts, workspaceUuid, maker) }));
+      const key = known ?? (await metadata.createPresignKey({ key: await newPresignKey(parts, workspaceUuid, maker) }));
       const { accessKeyId } = key;
       // Before the first URL is out: an unused key is forgotten once no URL of it can be valid.
       const isUnused = now() - (key.lastUsedAtMs ?? key.createdAtMs) > PRESIGN_TOUCH_MS;
@@ -93,11 +93,11 @@ export function createKeyService(parts: StoreParts, credentials: CredentialCache
 }
 
 /** Good for objects of all buckets of the workspace, never for the buckets themselves. */
-function newPresignKey(
+async function newPresignKey(
   { identifiers, secrets, now }: StoreParts,
   workspaceUuid: string,
   createdBy: KeyMaker,
-): AccessKeyRecord {
+): Promise<AccessKeyRecord> {
   const accessKeyId = identifiers.accessKeyId();
   return {
     accessKeyId,
@@ -105,7 +105,7 @@ function newPresignKey(
     label: 'presigned URLs',
     permissions: ['read', 'write'],
     buckets: null,
-    sealedSecret: secrets.seal(identifiers.secretAccessKey(), accessKeyId),
+    sealedSecret: await secrets.seal(identifiers.secretAccessKey(), accessKeyId),
     createdAtMs: now(),
     createdBy,
     expiresAtMs: null,

@@ -12,6 +12,7 @@ import type { BucketConfigurations } from './bucket-configurations.ts';
 import { discardRefused } from './object-service.ts';
 import { trashDueAt, type StoreParts } from './store-parts.ts';
 import { assertSettings, maxObjectBytes, writeRulesOf } from './write-rules.ts';
+import { writeSealed } from './write-sealed.ts';
 
 const PART_PAGE = 1_000;
 
@@ -86,7 +87,10 @@ export function createMultipartService(parts: StoreParts, configurations: Bucket
       await assertSettings(configurations, bucket, { contentType: upload.attributes.contentType });
       const nowMs = now();
       const uploadId = identifiers.uploadId(nowMs);
-      await metadata.createUpload({ ...upload, uploadId, bucketId: bucket.id, nowMs });
+      const created = { ...upload, uploadId, bucketId: bucket.id, nowMs };
+      await writeSealed(parts.secrets, upload.attributes, (attributes) =>
+        metadata.createUpload({ ...created, attributes }),
+      );
       return uploadId;
     },
     putPart: async ({ bucket, content, ...part }) => {

@@ -18,6 +18,7 @@ import { discardContent } from './content-writer.ts';
 import type { EventName } from './notifications/event-names.ts';
 import { trashDueAt, type StoreParts } from './store-parts.ts';
 import { assertSettings, writeRulesOf } from './write-rules.ts';
+import { writeSealed } from './write-sealed.ts';
 
 export interface NewObject {
   bucket: BucketRecord;
@@ -60,22 +61,24 @@ export interface ObjectService {
 }
 
 export function createObjectService(parts: StoreParts, configurations: BucketConfigurations): ObjectService {
-  const { metadata, identifiers, now } = parts;
+  const { metadata, identifiers, secrets, now } = parts;
   return {
     put: async ({ bucket, content, origin, ...object }) => {
       const { key, sizeBytes, attributes, conditions = {} } = object;
       try {
         await assertSettings(configurations, bucket, { sizeBytes, contentType: attributes.contentType });
-        return await metadata.putObject({
+        const rules = await writeRulesOf(configurations, bucket, key, origin);
+        const put = {
           ...object,
-          ...(await writeRulesOf(configurations, bucket, key, origin)),
+          ...rules,
           bucketId: bucket.id,
           nowMs: now(),
           versionToken: identifiers.versionToken(),
           content,
           conditions,
           trashDueAtMs: trashDueAt(parts),
-        });
+        };
+        return await writeSealed(secrets, attributes, (sealed) => metadata.putObject({ ...put, attributes: sealed }));
       } catch (error) {
         await discardRefused(parts, content, error);
         throw error;

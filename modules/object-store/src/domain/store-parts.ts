@@ -6,7 +6,7 @@ import type { MakerRights } from '../ports/maker-rights.ts';
 import type { MetadataStore } from '../ports/metadata-store.ts';
 import type { WebhookSender } from '../ports/notifications.ts';
 import type { OwnerDirectory } from '../ports/owner-directory.ts';
-import type { SecretBox } from '../secrets/secret-box.ts';
+import type { KeyRing } from '../secrets/key-ring.ts';
 import type { ActiveReads } from './active-reads.ts';
 import type { Identifiers } from './identifiers.ts';
 
@@ -17,7 +17,8 @@ export interface StoreParts {
   hashing: HashingParts;
   owners: OwnerDirectory;
   rights: MakerRights;
-  secrets: SecretBox;
+  /** What is kept sealed: data keys of objects, and secrets. */
+  secrets: KeyRing;
   webhooks: WebhookSender;
   identifiers: Identifiers;
   activeReads: ActiveReads;

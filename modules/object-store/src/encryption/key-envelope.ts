@@ -1,8 +1,9 @@
 import { createCipheriv, createDecipheriv, createSecretKey, hash, hkdfSync, type KeyObject } from 'node:crypto';
-import type { SecretBox } from '../secrets/secret-box.ts';
+import type { KeyRing } from '../secrets/key-ring.ts';
 import type { ObjectEncryption } from '../ports/records.ts';
 import { CONTENT_KEY_BYTES, ContentKey } from './content-key.ts';
 
+const OBJECT_KEY = 'object-key';
 const SALT_BYTES = 16;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
@@ -18,12 +19,12 @@ export interface CustomerKey {
 /** Who a data key is kept for. */
 export type EnvelopeTarget =
   | { mode: 'sse-s3' }
-  /** A key of the store's own with a name: the master key, bound to that name. */
+  /** A key of the store's own with a name: the ring's, bound to that name. */
   | { mode: 'sse-kms'; keyId: string }
   | { mode: 'sse-c'; customerKey: CustomerKey };
 
 export interface EnvelopeParts {
-  secrets: SecretBox;
+  secrets: Pick<KeyRing, 'seal' | 'open'>;
   random: (size: number) => Buffer;
 }
 
@@ -32,13 +33,17 @@ export function createContentKey(parts: EnvelopeParts, mode: ObjectEncryption['m
 }
 
 /** What is stored beside an object, so that its bytes can be read again. */
-export function sealContentKey(parts: EnvelopeParts, key: ContentKey, target: EnvelopeTarget): ObjectEncryption {
+export async function sealContentKey(
+  parts: EnvelopeParts,
+  key: ContentKey,
+  target: EnvelopeTarget,
+): Promise<ObjectEncryption> {
   const bytes = key.bytes();
   switch (target.mode) {
     case 'sse-s3':
-      return { mode: 'sse-s3', sealedKey: parts.secrets.seal(bytes.toString('base64'), 'object-key') };
+      return { mode: 'sse-s3', sealedKey: await parts.secrets.seal(bytes.toString('base64'), OBJECT_KEY) };
     case 'sse-kms': {
-      const sealedKey = parts.secrets.seal(bytes.toString('base64'), `object-key/${target.keyId}`);
+      const sealedKey = await parts.secrets.seal(bytes.toString('base64'), `${OBJECT_KEY}/${target.keyId}`);
       return { mode: 'sse-kms', sealedKey, keyId: target.keyId };
     }
     case 'sse-c':
@@ -47,19 +52,23 @@ export function sealContentKey(parts: EnvelopeParts, key: ContentKey, target: En
 }
 
 /** Null when the customer's key is not the one that it was sealed under. Other modes need none. */
-export function openContentKey(
+export async function openContentKey(
   parts: EnvelopeParts,
   encryption: ObjectEncryption,
   customerKey: CustomerKey | null,
-): ContentKey | null {
+): Promise<ContentKey | null> {
   const hidesDigest = encryption.mode !== 'sse-s3';
   if (encryption.mode === 'sse-c') {
     const bytes = customerKey === null ? null : openForCustomer(encryption.sealedKey, customerKey);
     return bytes === null ? null : new ContentKey(bytes, { hidesDigest });
   }
-  const context = encryption.mode === 'sse-kms' ? `object-key/${encryption.keyId ?? ''}` : 'object-key';
-  const text = parts.secrets.open(encryption.sealedKey, context);
+  const text = await parts.secrets.open(encryption.sealedKey, ringContext(encryption));
   return new ContentKey(Buffer.from(text, 'base64'), { hidesDigest });
+}
+
+/** What a data key is bound to in the ring; of SSE-C it is not there. */
+export function ringContext({ mode, keyId }: Pick<ObjectEncryption, 'mode' | 'keyId'>): string {
+  return mode === 'sse-kms' ? `${OBJECT_KEY}/${keyId ?? ''}` : OBJECT_KEY;
 }
 
 /** A customer's key of 32 bytes, with what proves that it arrived as it was sent. */

@@ -50,7 +50,9 @@ export function registerBucketRoutes(app: HttpApp, management: ManagementParts):
       schema: {
         tags: TAGS,
         summary: 'Create a bucket; the first one provisions the object store of the workspace',
-        description: '`encryption_mode` `sse-s3`: what is uploaded without a word about encryption is encrypted.',
+        description:
+          '`encryption_mode` `sse-s3`, which is the default unless `object_store.default_encryption` says otherwise: ' +
+          'objects that are uploaded without encryption headers are encrypted.',
         params: workspaceParams,
         querystring: teamQuery,
         body: createBody,
@@ -58,7 +60,11 @@ export function registerBucketRoutes(app: HttpApp, management: ManagementParts):
       },
     },
     async (request, reply) => {
-      const { name, encryption_mode: mode = 'none', location_hint: locationHint = null } = request.body;
+      const {
+        name,
+        encryption_mode: mode = parts.config.default_encryption,
+        location_hint: locationHint = null,
+      } = request.body;
       const { workspaceUuid } = grantOf(request);
       const wanted = { name: sanitizeBucketName(name), workspaceUuid, encryptionMode: mode, locationHint };
       const created = { ...(await buckets.create(wanted)), objectCount: 0, sizeBytes: 0 };

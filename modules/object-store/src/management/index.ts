@@ -15,6 +15,7 @@ import { limitRequestRate } from './request-rate.ts';
 import { registerStatusRoutes } from './status-routes.ts';
 import { registerUsageRoutes } from './usage-routes.ts';
 import { registerUrlRoutes } from './url-routes.ts';
+import { registerEncryptionRoutes } from './encryption-routes.ts';
 import { registerVersioningRoutes } from './versioning-routes.ts';
 
 export const MANAGEMENT_PREFIX = '/api/v1/workspace/:workspace_uuid/object-store';
@@ -30,6 +31,7 @@ export async function registerManagementRoutes(app: HttpApp, parts: ManagementPa
       registerDeletedBucketRoutes(scope, parts);
       registerConfigurationRoutes(scope, parts);
       registerVersioningRoutes(scope, parts);
+      registerEncryptionRoutes(scope, parts);
       registerNotificationRoutes(scope, parts);
       registerUrlRoutes(scope, parts);
       registerUsageRoutes(scope, parts);

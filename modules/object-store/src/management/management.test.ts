@@ -107,7 +107,7 @@ describe('the management API', () => {
         data: {
           name: 'my-photos',
           region: 'auto',
-          encryption_mode: 'none',
+          encryption_mode: 'sse-s3',
           versioning: 'unversioned',
           publicDefault: false,
           object_count: 0,

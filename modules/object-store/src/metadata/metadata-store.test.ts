@@ -15,6 +15,7 @@ import { describeBlobRecords } from '../testing/blob-records-contract.ts';
 import { describeCopies } from '../testing/copy-contract.ts';
 import type { OpenMetadata } from '../testing/metadata-bench.ts';
 import { describeDomains } from '../testing/domain-contract.ts';
+import { describeKeyRotation } from '../testing/key-rotation-contract.ts';
 import { describeLifecycle } from '../testing/lifecycle-contract.ts';
 import { describeMetadataStore } from '../testing/metadata-contract.ts';
 import { describeNotifications } from '../testing/notification-contract.ts';
@@ -47,6 +48,7 @@ describe.runIf(sqliteRunsHere())('the metadata store on SQLite', () => {
   describeNotifications(open);
   describeLifecycle(open);
   describeUsageHistory(open);
+  describeKeyRotation(open);
 });
 
 const title = 'the metadata store on PostgreSQL';
@@ -79,6 +81,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
   describeNotifications(open);
   describeLifecycle(open);
   describeUsageHistory(open);
+  describeKeyRotation(open);
 
   it('lets two replicas write the same keys at once, in opposite orders, without losing one or a count', async () => {
     if (source === undefined) throw new Error('the server is there only while the suite runs');

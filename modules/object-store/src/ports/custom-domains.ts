@@ -92,6 +92,16 @@ export interface StoredCertificate extends CertificateFacts {
   sealedKey: string;
 }
 
+/** Under which a domain's private key is sealed. */
+export function certificateContext(hostname: string): string {
+  return `domain-certificate/${hostname}`;
+}
+
+/** Under which the private key of an account is sealed. */
+export function acmeAccountContext(directoryUrl: string): string {
+  return `acme-account/${directoryUrl}`;
+}
+
 export interface AcmeAccount {
   directoryUrl: string;
   /** The authority knows the account by this key (RFC 8555, 7.3.1). */

@@ -19,6 +19,7 @@ import type {
   Versioning,
 } from './records.ts';
 import type { DeleteConditions } from './delete-conditions.ts';
+import type { KeyRingCommands, KeyRingQueries } from './key-ring.ts';
 import type { LifecycleQueries } from './lifecycle-metadata.ts';
 import type { CopyCommands } from './copy-commands.ts';
 import type { UploadCommands } from './upload-commands.ts';
@@ -181,7 +182,8 @@ export interface MetadataCommands
     CopyCommands,
     UploadCommands,
     UsageHistoryCommands,
-    WorkLeaseCommands {
+    WorkLeaseCommands,
+    KeyRingCommands {
   /** Also provisions the workspace's store. `BucketAlreadyOwnedByYou`, `BucketAlreadyExists`, `TooManyBuckets`. */
   createBucket(input: CreateBucket): Promise<BucketRecord>;
   /** For a bucket without objects; its unfinished uploads end. `NoSuchBucket`, `BucketNotEmpty`. */
@@ -264,7 +266,8 @@ export interface MetadataQueries
     UsageHistoryQueries,
     VersionQueries,
     DomainQueries,
-    LifecycleQueries {
+    LifecycleQueries,
+    KeyRingQueries {
   isProvisioned(input: { workspaceUuid: string }): Promise<boolean>;
   /** Active buckets only. */
   findBucket(input: { name: string }): Promise<BucketRecord | null>;
@@ -330,6 +333,8 @@ export interface UsageDrift {
 
 /** What the store knows. One contract suite runs on every implementation. */
 export interface MetadataStore extends MetadataCommands, MetadataQueries {
+  /** Resolves when every transaction that began before has ended, whichever replica began it. */
+  settle(): Promise<void>;
   /** Throws what is wrong when it can neither read nor write now. */
   check(): Promise<void>;
   /** Ends after the last answered command is on disk. */

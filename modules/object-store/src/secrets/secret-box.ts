@@ -1,46 +1,41 @@
-import { createCipheriv, createDecipheriv, type KeyObject } from 'node:crypto';
+import { openBytes, sealBytes } from '@svc/keys';
+import type { KeyObject } from 'node:crypto';
 import { storeErrors } from '../errors.ts';
 
 const VERSION = 'v1';
-const NONCE_BYTES = 12;
-const TAG_BYTES = 16;
 
 /**
- * AES-256-GCM (NIST SP 800-38D) under the master key. The context, such as the access key's id, is authenticated with it:
- * a sealed secret that is moved to another row does not open.
+ * What was sealed directly under the master key, before the key ring: `v1:` and AES-256-GCM. The context, such as the
+ * access key's id, is authenticated with it: a sealed secret that is moved to another row does not open.
  */
 export class SecretBox {
-  readonly #key: KeyObject;
+  readonly #keys: readonly KeyObject[];
   readonly #random: (size: number) => Buffer;
 
-  constructor(key: KeyObject, random: (size: number) => Buffer) {
-    this.#key = key;
+  /** The first key seals, each of them opens. */
+  constructor(keys: KeyObject | readonly KeyObject[], random: (size: number) => Buffer) {
+    this.#keys = Array.isArray(keys) ? keys : [keys as KeyObject]; // `isArray` does not narrow readonly arrays
     this.#random = random;
   }
 
   seal(secret: string, context: string): string {
-    const nonce = this.#random(NONCE_BYTES);
-    const cipher = createCipheriv('aes-256-gcm', this.#key, nonce);
-    cipher.setAAD(Buffer.from(context));
-    const sealed = Buffer.concat([nonce, cipher.update(secret, 'utf8'), cipher.final(), cipher.getAuthTag()]);
-    return `${VERSION}:${sealed.toString('base64')}`;
+    const [key] = this.#keys;
+    if (key === undefined) throw cannotOpen();
+    return `${VERSION}:${sealBytes(key, Buffer.from(secret), context, this.#random).toString('base64')}`;
   }
 
   open(sealed: string, context: string): string {
     const [version, body] = sealed.split(':');
+    if (version !== VERSION) throw cannotOpen();
     const bytes = Buffer.from(body ?? '', 'base64');
-    if (version !== VERSION || bytes.length <= NONCE_BYTES + TAG_BYTES) throw cannotOpen();
-    const decipher = createDecipheriv('aes-256-gcm', this.#key, bytes.subarray(0, NONCE_BYTES));
-    decipher.setAAD(Buffer.from(context));
-    decipher.setAuthTag(bytes.subarray(-TAG_BYTES));
-    try {
-      return decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES), undefined, 'utf8') + decipher.final('utf8');
-    } catch (cause) {
-      throw cannotOpen(cause);
+    for (const key of this.#keys) {
+      const opened = openBytes(key, bytes, context);
+      if (opened !== null) return opened.toString('utf8');
     }
+    throw cannotOpen();
   }
 }
 
-function cannotOpen(cause?: unknown): Error {
-  return storeErrors.MasterKeyInvalid({ cause, details: { reason: 'does not open a stored secret' } });
+function cannotOpen(): Error {
+  return storeErrors.MasterKeyInvalid({ details: { reason: 'does not open a stored secret' } });
 }

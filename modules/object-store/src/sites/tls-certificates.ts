@@ -1,13 +1,13 @@
 import { createSecureContext, type SecureContext } from 'node:tls';
-import { certificateContext } from '../domain/custom-domains/domain-worker.ts';
+import { certificateContext } from '../ports/custom-domains.ts';
 import type { DomainDirectory } from '../domain/custom-domains/domain-directory.ts';
 import type { MetadataStore } from '../ports/metadata-store.ts';
-import type { SecretBox } from '../secrets/secret-box.ts';
+import type { KeyRing } from '../secrets/key-ring.ts';
 
 export interface TlsCertificatesOptions {
   metadata: Pick<MetadataStore, 'findCertificate'>;
   directory: DomainDirectory;
-  secrets: SecretBox;
+  secrets: Pick<KeyRing, 'open'>;
   now: () => number;
   /** How long a certificate that another process renewed can go unseen. */
   maxAgeMs?: number;
@@ -53,7 +53,7 @@ export class TlsCertificates {
         ? known.context
         : createSecureContext({
             cert: stored.chain,
-            key: secrets.open(stored.sealedKey, certificateContext(hostname)),
+            key: await secrets.open(stored.sealedKey, certificateContext(hostname)),
             minVersion: 'TLSv1.2',
           });
     this.#entries.set(hostname, { context, issuedAtMs: stored.issuedAtMs, loadedAtMs });

@@ -17,6 +17,8 @@ export const ROUTES: readonly [Method, string, Rank, body?: unknown][] = [
   ['POST', '/buckets/{name}/restore', 'administers'],
   ['GET', '/buckets/{name}/settings', 'reads'],
   ['PUT', '/buckets/{name}/settings', 'administers', { publicDefault: true }],
+  ['GET', '/buckets/{name}/encryption', 'reads'],
+  ['PUT', '/buckets/{name}/encryption', 'administers', { mode: 'sse-s3' }],
   ['GET', '/buckets/{name}/versioning', 'reads'],
   ['PUT', '/buckets/{name}/versioning', 'administers', { status: 'enabled' }],
   ['GET', '/buckets/{name}/location', 'reads'],

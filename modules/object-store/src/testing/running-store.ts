@@ -10,6 +10,7 @@ import {
   type Listener,
   type ListenerLimits,
 } from '@svc/http';
+import { createLocalKeyWrapper, loadMasterKeys, type KeyWrapper } from '@svc/keys';
 import { migrations } from '@svc/migrations';
 import { createLogger, createMetrics, type Logger } from '@svc/telemetry';
 import { Value } from 'typebox/value';
@@ -26,7 +27,7 @@ import type { MakerRights } from '../ports/maker-rights.ts';
 import type { MetadataStore } from '../ports/metadata-store.ts';
 import type { KeyMaker, KeyPermission } from '../ports/records.ts';
 import { SecretBox } from '../secrets/secret-box.ts';
-import { loadMasterKey } from '../secrets/master-key.ts';
+import { KeyRing } from '../secrets/key-ring.ts';
 import { createWebhookSender } from '../webhooks/webhook-sender.ts';
 import { createIdentifiers } from '../domain/identifiers.ts';
 
@@ -39,6 +40,7 @@ export interface TestKey {
 export interface RunningStore {
   readonly module: ObjectStoreModule;
   readonly metadata: MetadataStore;
+  readonly keyRing: KeyRing;
   readonly blobs: BlobStore;
   readonly listener: Listener;
   readonly endpoint: string;
@@ -63,7 +65,9 @@ const TEST_MAKER: KeyMaker = { principalId: 'test', tokenId: null, kind: 'user',
 export interface RunningStoreOptions {
   /** Nobody answers when absent. */
   domainResolver?: DomainResolver;
-  certificateAuthority?: (metadata: MetadataStore, masterKey: KeyObject) => CertificateAuthority;
+  certificateAuthority?: (metadata: MetadataStore, secrets: KeyRing) => CertificateAuthority;
+  /** The master key of the folder when absent. */
+  keyWrapper?: KeyWrapper;
   config?: Partial<ObjectStoreConfig>;
   now?: () => number;
   log?: Logger;
@@ -89,9 +93,13 @@ export async function startStore(folder: string, options: RunningStoreOptions = 
   const now = options.now ?? Date.now;
   const log = options.log ?? createLogger({ level: 'silent', name: 'test' });
   await mkdir(folder, { recursive: true });
-  const masterKey = await loadMasterKey({ file: join(folder, 'master.key'), random: randomBytes });
   const metadata = await openSqliteMetadataStore({ file: join(folder, 'objects.db'), migrations });
   const config = testConfig(options.config);
+  const { keyRing, masterKey } = await openTestKeys(folder, metadata, {
+    config,
+    now,
+    ...(options.keyWrapper === undefined ? {} : { keyWrapper: options.keyWrapper }),
+  });
   const parts = { folder: join(folder, 'objects'), random: randomBytes, now };
   const { fileSystem } = options;
   const blobs = await (fileSystem === undefined
@@ -113,10 +121,11 @@ export async function startStore(folder: string, options: RunningStoreOptions = 
     audit: options.audit ?? { record: async () => undefined },
     proxies: createProxyTrust(options.trustedProxies),
     heldRights,
-    masterKey,
+    installationKey: masterKey,
+    keyRing,
     config,
     domainResolver: options.domainResolver ?? createDnsResolver({ servers: ['127.0.0.1:1'], timeoutMs: 100 }),
-    certificateAuthority: options.certificateAuthority?.(metadata, masterKey) ?? null,
+    certificateAuthority: options.certificateAuthority?.(metadata, keyRing) ?? null,
     log,
     metrics: createMetrics(),
     now,
@@ -126,15 +135,15 @@ export async function startStore(folder: string, options: RunningStoreOptions = 
   const listener = createListener({ ...module.s3, limits: options.limits ?? {} });
   const port = await listener.listen(options.port ?? 0, '127.0.0.1');
   endpoint = `http://127.0.0.1:${port}`;
-  const secrets = new SecretBox(masterKey, randomBytes);
   return {
     module,
     metadata,
+    keyRing,
     blobs,
     listener,
     endpoint,
     port,
-    createKey: (wanted) => createKey(metadata, secrets, wanted, now()),
+    createKey: (wanted) => createKey(metadata, keyRing, wanted, now()),
     close: async () => {
       heldRights.stop();
       await listener.close(1_000);
@@ -158,9 +167,29 @@ function rightsOf({ rights }: RunningStoreOptions): MakerRights {
   };
 }
 
+/** The ring of a store in this folder, with its master key beside it. */
+export async function openTestKeys(
+  folder: string,
+  metadata: MetadataStore,
+  options: { config: ObjectStoreConfig; now: () => number; keyWrapper?: KeyWrapper },
+): Promise<{ keyRing: KeyRing; masterKey: KeyObject }> {
+  const load = () => loadMasterKeys({ file: join(folder, 'master.key'), random: randomBytes });
+  const { current: masterKey } = await load();
+  const wrapper = options.keyWrapper ?? createLocalKeyWrapper({ loadMasterKeys: load, random: randomBytes });
+  const keyRing = new KeyRing({
+    metadata,
+    wrapper,
+    legacy: new SecretBox(masterKey, randomBytes),
+    cacheMs: options.config.key_service.cache_seconds * 1_000,
+    random: randomBytes,
+    now: options.now,
+  });
+  return { keyRing, masterKey };
+}
+
 async function createKey(
   metadata: MetadataStore,
-  secrets: SecretBox,
+  secrets: KeyRing,
   wanted: CreateTestKey,
   nowMs: number,
 ): Promise<TestKey> {
@@ -176,7 +205,7 @@ async function createKey(
     label: 'test',
     permissions,
     buckets,
-    sealedSecret: secrets.seal(secretAccessKey, accessKeyId),
+    sealedSecret: await secrets.seal(secretAccessKey, accessKeyId),
     createdAtMs: nowMs,
     createdBy: maker,
     expiresAtMs,

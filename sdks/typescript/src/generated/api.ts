@@ -314,6 +314,36 @@ export interface ObjectStoreOperations {
       };
     };
   };
+  /** Whether new objects of the bucket are encrypted */
+  'GET /buckets/{name}/encryption': {
+    query: {
+      "team_uuid"?: undefined | string;
+    };
+    body: undefined;
+    answer: {
+      "success": true;
+      "message": string;
+      "data": {
+        "mode": "none" | "sse-s3";
+      };
+    };
+  };
+  /** Encrypt new objects of the bucket, or stop */
+  'PUT /buckets/{name}/encryption': {
+    query: {
+      "team_uuid"?: undefined | string;
+    };
+    body: {
+      "mode": "none" | "sse-s3";
+    };
+    answer: {
+      "success": true;
+      "message": string;
+      "data": {
+        "mode": "none" | "sse-s3";
+      };
+    };
+  };
   /** Create a folder */
   'POST /buckets/{name}/folders': {
     query: {

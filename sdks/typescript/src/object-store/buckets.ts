@@ -10,6 +10,7 @@ import type {
   Lifecycle,
   LifecycleChange,
   NewBucket,
+  EncryptionMode,
   VersioningStatus,
 } from './bucket-types.ts';
 import type { StoreTransport } from './envelope.ts';
@@ -65,6 +66,17 @@ export class BucketsClient {
   ): Promise<VersioningStatus> {
     const request = { ...named(bucket), body: { status }, ...options };
     return (await this.#store.call('PUT /buckets/{name}/versioning', request)).status;
+  }
+
+  /** How objects are encrypted that are uploaded without encryption headers. */
+  async encryption(bucket: string, options: CallOptions = {}): Promise<EncryptionMode> {
+    return (await this.#store.call('GET /buckets/{name}/encryption', { ...named(bucket), ...options })).mode;
+  }
+
+  /** Objects that are stored already stay as they are. */
+  async setEncryption(bucket: string, mode: EncryptionMode, options: CallOptions = {}): Promise<EncryptionMode> {
+    const request = { ...named(bucket), body: { mode }, ...options };
+    return (await this.#store.call('PUT /buckets/{name}/encryption', request)).mode;
   }
 
   location(bucket: string, options: CallOptions = {}): Promise<BucketLocation> {

@@ -13,7 +13,7 @@ export function registerBucketCreate(parent: Command): void {
   addConnectionOptions(parent.command('create'))
     .description('create a bucket; names are shared by all workspaces')
     .argument('<name>')
-    .option('--encryption <mode>', 'none or sse-s3')
+    .option('--encryption <mode>', 'none or sse-s3 (default: as the platform is configured, which is sse-s3)')
     .option('--location-hint <hint>', 'where the data should be, as far as the engine can choose')
     .action((name: string, flags: CreateFlags) =>
       withSession(flags, async ({ connect, output, signal }) => {

@@ -85,6 +85,14 @@ const NAMED_KINDS: readonly (Omit<TestKind, 'include'> & { readonly include?: re
     timeoutMs: 15 * MINUTE_MS,
   },
   {
+    name: 'vault',
+    description: 'keys in a real Vault on this machine',
+    group: 'all',
+    sequential: true,
+    testTimeoutMs: 5 * MINUTE_MS,
+    timeoutMs: 30 * MINUTE_MS,
+  },
+  {
     name: 'suite',
     description: "VersityGW's own suite against svc up",
     group: 'all',

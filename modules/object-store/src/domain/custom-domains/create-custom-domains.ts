@@ -3,7 +3,7 @@ import { BlockList, isIP } from 'node:net';
 import type { Logger } from '@svc/telemetry';
 import type { CertificateAuthority, DomainResolver } from '../../ports/custom-domains.ts';
 import type { MetadataStore } from '../../ports/metadata-store.ts';
-import type { SecretBox } from '../../secrets/secret-box.ts';
+import type { KeyRing } from '../../secrets/key-ring.ts';
 import { storeErrors } from '../../errors.ts';
 import type { CustomDomainsConfig } from './custom-domains-config.ts';
 import { DomainDirectory } from './domain-directory.ts';
@@ -16,8 +16,8 @@ export interface CustomDomainsOptions {
   storeDomains: readonly string[];
   s3Endpoint: () => string;
   metadata: MetadataStore;
-  secrets: SecretBox;
-  masterKey: KeyObject;
+  secrets: Pick<KeyRing, 'seal'>;
+  installationKey: KeyObject;
   resolver: DomainResolver;
   authority: CertificateAuthority | null;
   now: () => number;
@@ -33,9 +33,9 @@ export interface CustomDomains {
 }
 
 export function createCustomDomains(options: CustomDomainsOptions): CustomDomains {
-  const { config, metadata, secrets, masterKey, resolver, authority, now, log } = options;
+  const { config, metadata, secrets, installationKey, resolver, authority, now, log } = options;
   const cnameDomain = config.cname_domain ?? `cname.${options.storeDomains[0] ?? 's3.localhost'}`;
-  const targetOf = (bucketId: number): string => cnameTarget(bucketId, cnameDomain, masterKey);
+  const targetOf = (bucketId: number): string => cnameTarget(bucketId, cnameDomain, installationKey);
   const ownSuffixes = (): string[] => [...options.storeDomains, cnameDomain, new URL(options.s3Endpoint()).hostname];
   const directory = new DomainDirectory({ metadata, now, ownSuffixes });
   const worker = new DomainWorker({

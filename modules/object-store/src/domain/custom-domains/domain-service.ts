@@ -101,8 +101,8 @@ const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';
  * The name that a bucket's CNAMEs must lead to. Only who may see the bucket's domains learns it, so a CNAME to it proves
  * that its maker means this bucket; and a forgotten CNAME leads to no bucket of anybody else.
  */
-export function cnameTarget(bucketId: number, cnameDomain: string, masterKey: KeyObject): string {
-  const digest = createHmac('sha256', masterKey).update(`custom-domain/${bucketId}`).digest();
+export function cnameTarget(bucketId: number, cnameDomain: string, installationKey: KeyObject): string {
+  const digest = createHmac('sha256', installationKey).update(`custom-domain/${bucketId}`).digest();
   const label = [...digest.subarray(0, 26)].map((byte) => BASE32[byte & 31] ?? '').join('');
   return `${label}.${cnameDomain}`;
 }

@@ -2,9 +2,15 @@ import type { BlockList } from 'node:net';
 import { isAppError } from '@svc/errors';
 import { RateLimiter } from '@svc/http';
 import type { Logger } from '@svc/telemetry';
-import type { CertificateAuthority, DomainRecord, DomainResolver, DomainState } from '../../ports/custom-domains.ts';
+import {
+  certificateContext,
+  type CertificateAuthority,
+  type DomainRecord,
+  type DomainResolver,
+  type DomainState,
+} from '../../ports/custom-domains.ts';
 import type { MetadataStore } from '../../ports/metadata-store.ts';
-import type { SecretBox } from '../../secrets/secret-box.ts';
+import type { KeyRing } from '../../secrets/key-ring.ts';
 import { checkCname } from './check-cname.ts';
 import type { DomainDirectory } from './domain-directory.ts';
 import { afterCheck, afterIssue, afterRefusal, factsOf, scheduleOf, wantsCertificate } from './domain-state.ts';
@@ -14,7 +20,7 @@ export interface DomainWorkerOptions {
   resolver: DomainResolver;
   /** Null: the platform gives no certificates, TLS ends before it. */
   authority: CertificateAuthority | null;
-  secrets: SecretBox;
+  secrets: Pick<KeyRing, 'seal'>;
   directory: DomainDirectory;
   proxies: BlockList;
   targetOf: (bucketId: number) => string;
@@ -30,11 +36,6 @@ const LEASE_MS = 300_000;
 const ORDER_TIMEOUT_MS = 180_000;
 /** What has to wait because as many orders as are allowed were placed. */
 const ORDER_LATER_MS = 60_000;
-
-/** Under which a domain's private key is sealed. */
-export function certificateContext(hostname: string): string {
-  return `domain-certificate/${hostname}`;
-}
 
 /** Makes the moves of domains when they are due. A lease keeps other replicas off while one is worked on. */
 export class DomainWorker {
@@ -133,7 +134,7 @@ export class DomainWorker {
     try {
       const issued = await authority.issue(hostname, AbortSignal.any([signal, AbortSignal.timeout(ORDER_TIMEOUT_MS)]));
       const { chain, privateKey, ...dates } = issued;
-      const sealedKey = secrets.seal(privateKey, certificateContext(hostname));
+      const sealedKey = await secrets.seal(privateKey, certificateContext(hostname));
       const certificate = { ...dates, issuedAtMs: now() };
       if (!(await metadata.saveCertificate({ hostname, bucketId, chain, sealedKey, ...certificate }))) return;
       const holding = { ...record, certificate };

@@ -25,6 +25,11 @@ export interface NotificationRule {
 /** Of the rule that the settings of a bucket make when they name none. */
 export const DEFAULT_RULE_ID = 'webhook';
 
+/** Under which a secret is sealed: it opens for its own bucket alone. */
+export function webhookSecretContext(bucketId: number): string {
+  return `webhook-secret/${bucketId}`;
+}
+
 export function parseNotificationDocument(document: string): NotificationDocument {
   return JSON.parse(document) as NotificationDocument; // checked by a schema before it was stored
 }

@@ -8,6 +8,7 @@ import { isEventPattern } from './event-names.ts';
 import { testMessage } from './event-record.ts';
 import {
   parseNotificationDocument,
+  webhookSecretContext,
   withRules,
   type NotificationDocument,
   type NotificationRule,
@@ -96,7 +97,7 @@ export class NotificationService {
     const { metadata, webhooks, now } = this.#parts;
     const find = async (): Promise<BucketRecord> => (await metadata.findBucketById({ bucketId: bucket.id })) ?? bucket;
     const { secret } = await this.secrets(find);
-    const previous = previousSecret(this.#parts, bucket, await this.#documentOf(await find()));
+    const previous = await previousSecret(this.#parts, bucket, await this.#documentOf(await find()));
     const signed = { id, body, timestampSeconds: Math.floor(now() / 1_000), secrets: [secret, ...previous] };
     const headers = { 'content-type': 'application/json', ...signatureHeaders(signed) };
     await webhooks.send({ url, headers, body }, signal);
@@ -117,15 +118,18 @@ export class NotificationService {
 
   async #edit(
     find: FindBucket,
-    change: (bucket: BucketRecord, before: NotificationDocument | null) => NotificationDocument | null,
+    change: (
+      bucket: BucketRecord,
+      before: NotificationDocument | null,
+    ) => NotificationDocument | null | Promise<NotificationDocument | null>,
   ): Promise<NotificationDocument | null> {
     const { metadata, now } = this.#parts;
     const edited = await editDocuments(
       { metadata, configurations: this.#configurations, now },
       {
         find,
-        edit: (before, bucket) => {
-          const document = change(bucket, before.parsed('notification', parseNotificationDocument));
+        edit: async (before, bucket) => {
+          const document = await change(bucket, before.parsed('notification', parseNotificationDocument));
           return [{ name: 'notification', document: document === null ? null : JSON.stringify(document) }];
         },
       },
@@ -146,12 +150,12 @@ function checkRules(rules: readonly NotificationRule[], objectionTo: (url: strin
   }
 }
 
-function withNewSecret(
+async function withNewSecret(
   { secrets, random, now }: StoreParts,
   bucket: BucketRecord,
   before: NotificationDocument | null,
-): NotificationDocument {
-  const sealed = secrets.seal(newWebhookSecret(random), contextOf(bucket));
+): Promise<NotificationDocument> {
+  const sealed = await secrets.seal(newWebhookSecret(random), webhookSecretContext(bucket.id));
   const previous = before?.secret;
   return {
     ...before,
@@ -161,31 +165,27 @@ function withNewSecret(
   };
 }
 
-function opened(
+async function opened(
   { secrets, now }: StoreParts,
   bucket: BucketRecord,
   document: NotificationDocument | null,
-): WebhookSecrets {
+): Promise<WebhookSecrets> {
   if (document?.secret === undefined) throw storeErrors.OperationAborted(); // another change took it away just now
   const untilMs = document.previousSecret?.untilMs ?? 0;
   return {
-    secret: secrets.open(document.secret, contextOf(bucket)),
+    secret: await secrets.open(document.secret, webhookSecretContext(bucket.id)),
     previousValidUntilMs: untilMs > now() ? untilMs : null,
   };
 }
 
-function previousSecret(
+async function previousSecret(
   { secrets, now }: StoreParts,
   bucket: BucketRecord,
   document: NotificationDocument | null,
-): readonly string[] {
+): Promise<readonly string[]> {
   const previous = document?.previousSecret;
-  return previous === undefined || previous.untilMs <= now() ? [] : [secrets.open(previous.sealed, contextOf(bucket))];
-}
-
-/** Under which the secret is sealed: it opens for its own bucket alone. */
-function contextOf(bucket: BucketRecord): string {
-  return `webhook-secret/${bucket.id}`;
+  if (previous === undefined || previous.untilMs <= now()) return [];
+  return [await secrets.open(previous.sealed, webhookSecretContext(bucket.id))];
 }
 
 function invalid(reason: string): Error {

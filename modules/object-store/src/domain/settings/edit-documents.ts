@@ -13,7 +13,10 @@ export interface DocumentEdit {
   /** Reads the bucket again, with the caller's own refusals. */
   find: () => Promise<BucketRecord>;
   /** What is to change, given what is there. */
-  edit: (configuration: BucketConfiguration, bucket: BucketRecord) => readonly DocumentChange[];
+  edit: (
+    configuration: BucketConfiguration,
+    bucket: BucketRecord,
+  ) => readonly DocumentChange[] | Promise<readonly DocumentChange[]>;
 }
 
 const MOST_ATTEMPTS = 8;
@@ -29,7 +32,7 @@ export async function editDocuments(
 ): Promise<{ bucket: BucketRecord; configuration: BucketConfiguration }> {
   for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt += 1) {
     const bucket = await find();
-    const documents = edit(await parts.configurations.of(bucket), bucket);
+    const documents = await edit(await parts.configurations.of(bucket), bucket);
     const ifVersion = bucket.configurationVersion;
     const change = { bucketId: bucket.id, ifVersion, documents, nowMs: parts.now() };
     if (await parts.metadata.replaceBucketDocuments(change)) {

@@ -45,7 +45,7 @@ export async function sendObject(
     vary: 'cookie, sec-fetch-site',
   };
   // One that only its customer's key opens is read on the S3 plane, where that key can be given.
-  const key = services.encryption.open(version.attributes.encryption, null);
+  const key = await services.encryption.open(version.attributes.encryption, null);
   const result = evaluateReadConditions(readConditionsOf(request.headers), version);
   if (result === 'failed') throw storeErrors.PreconditionFailed();
   const count = (bytes: number): void => countTraffic(services.traffic, bucket, request, response, bytes);

@@ -62,7 +62,7 @@ export function registerPutPart(app: HttpApp, { services }: ManagementParts): vo
       const leave = uploadsInFlight.enter();
       try {
         const pump = (consume: Parameters<typeof pumpBody>[1]) => pumpBody(request.raw, consume);
-        const key = services.encryption.open(upload.attributes.encryption, null);
+        const key = await services.encryption.open(upload.attributes.encryption, null);
         const source = { sizeBytes, bucket: name.bucket, key, inline: false, pump };
         const { content, etag, checksum } = await writeContent(services, source);
         await multipart.putPart({ ...name, partNumber, content, sizeBytes, etag, checksum });

@@ -1,5 +1,7 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { CompiledQuery, type Kysely } from 'kysely';
 import { migrate, type Database, type Migration } from '@svc/sql';
+import { storeErrors } from '../../errors.ts';
 import type { MetadataStore } from '../../ports/metadata-store.ts';
 import { bindStore } from '../bind-store.ts';
 import { GroupCommit, type GroupCommitLimits } from '../group-commit.ts';
@@ -22,11 +24,31 @@ export async function openPostgresMetadataStore(options: PostgresMetadataOptions
   return bindStore({
     query: (program) => runProgram(kysely, program),
     command: (command, weightBytes) => commits.submit(command, weightBytes),
+    settle: () => settle(kysely),
     check: async () => {
       await kysely.executeQuery(CompiledQuery.raw('select 1'));
     },
     close: () => commits.close(),
   });
+}
+
+const SETTLE_POLL_MS = 50;
+const SETTLE_POLLS = 1_200;
+
+/** Every transaction with a lower number than one of now has ended when it is below the oldest that still runs. */
+async function settle(kysely: Kysely<unknown>): Promise<void> {
+  const mark = await scalar(kysely, 'select pg_current_xact_id()::text as value');
+  const ended = `select (pg_snapshot_xmin(pg_current_snapshot()) > '${mark.replace(/\D/g, '')}'::xid8)::text as value`;
+  for (let poll = 0; poll < SETTLE_POLLS; poll += 1) {
+    if ((await scalar(kysely, ended)) === 'true') return;
+    await delay(SETTLE_POLL_MS);
+  }
+  throw storeErrors.OperationAborted(); // another program holds a transaction open: whoever waits tries again
+}
+
+async function scalar(kysely: Kysely<unknown>, text: string): Promise<string> {
+  const { rows } = await kysely.executeQuery<{ value: string }>(CompiledQuery.raw(text));
+  return rows[0]?.value ?? '';
 }
 
 const DEADLOCK_RETRIES = 5;

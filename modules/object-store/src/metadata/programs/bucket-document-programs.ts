@@ -1,3 +1,4 @@
+import { parseNotificationDocument } from '../../domain/notifications/notification-document.ts';
 import { storeErrors } from '../../errors.ts';
 import type {
   MetadataCommands,
@@ -8,6 +9,7 @@ import type {
 import { BUCKET_DOCUMENT_NAMES, type BucketDocumentName } from '../../ports/records.ts';
 import { all, change, first, lock, type Program } from '../program.ts';
 import { text } from '../row.ts';
+import { assertOpenKey } from './key-ring-programs.ts';
 
 type Documents = Readonly<Partial<Record<BucketDocumentName, string>>>;
 
@@ -24,6 +26,7 @@ export function* putBucketDocument(input: PutBucketDocument): Program<void> {
     const reason = "Versioning must be 'Enabled' on the bucket to apply a Object Lock configuration";
     throw storeErrors.InvalidBucketState({ details: { reason } });
   }
+  if (name === 'notification' && document !== null) yield* assertOpenSecrets(document);
   if (document === null) {
     yield* change('delete from bucket_document where bucket_id = ? and name = ?', bucketId, name);
     return;
@@ -36,6 +39,11 @@ export function* putBucketDocument(input: PutBucketDocument): Program<void> {
     document,
     nowMs,
   );
+}
+
+function* assertOpenSecrets(document: string): Program<void> {
+  const { secret } = parseNotificationDocument(document);
+  if (secret !== undefined) yield* assertOpenKey(secret);
 }
 
 export function* setBucketEncryption(input: SetBucketEncryption): Program<void> {

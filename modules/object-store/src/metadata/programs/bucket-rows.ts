@@ -1,7 +1,8 @@
 import { storeErrors } from '../../errors.ts';
-import type { BucketRecord, Versioning } from '../../ports/records.ts';
+import type { BucketRecord, ObjectEncryption, Versioning } from '../../ports/records.ts';
 import { change, first, lockShared, type Program, type Row } from '../program.ts';
 import { integer, integerOrNull, text, textOrNull } from '../row.ts';
+import { assertSealedOpen, OPEN_FROM } from './key-ring-programs.ts';
 
 export function toBucket(row: Row): BucketRecord {
   const versioning = text(row, 'versioning');
@@ -20,11 +21,15 @@ export function toBucket(row: Row): BucketRecord {
   };
 }
 
-/** The versioning of a bucket that can take writes now; a bucket that went meanwhile is `NoSuchBucket`. */
-export function* activeVersioning(bucketId: number): Program<Versioning> {
+/**
+ * The versioning of a bucket that can take writes now; a bucket that went meanwhile is `NoSuchBucket`. `encryption`: of
+ * what is written, `KeyClosed` where its key was replaced meanwhile.
+ */
+export function* activeVersioning(bucketId: number, encryption?: ObjectEncryption): Program<Versioning> {
   yield* lockShared(`bucket/${bucketId}`); // against its deletion
-  const row = yield* first(`select versioning from bucket where id = ? and state = 'active'`, bucketId);
+  const row = yield* first(`select versioning, ${OPEN_FROM} from bucket where id = ? and state = 'active'`, bucketId);
   if (row === undefined) throw storeErrors.NoSuchBucket();
+  assertSealedOpen(encryption?.sealedKey, integer(row, 'open_from'));
   return toVersioning(text(row, 'versioning'));
 }
 

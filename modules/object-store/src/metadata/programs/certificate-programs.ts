@@ -1,12 +1,14 @@
 import type { AcmeAccount, DomainCommands, DomainQueries, StoredCertificate } from '../../ports/custom-domains.ts';
 import { change, first, lock, type Program } from '../program.ts';
 import { integer, text } from '../row.ts';
+import { assertOpenKey } from './key-ring-programs.ts';
 
 type Command<Name extends keyof DomainCommands> = Parameters<DomainCommands[Name]>[0];
 type Query<Name extends keyof DomainQueries> = Parameters<DomainQueries[Name]>[0];
 
 /** The lock keeps a removal from passing between the look and the insert. */
 export function* saveCertificate(input: Command<'saveCertificate'>): Program<boolean> {
+  yield* assertOpenKey(input.sealedKey);
   yield* lock(`custom-domain/${input.hostname}`);
   const domain = yield* first(
     'select 1 as found from custom_domain where hostname = ? and bucket_id = ?',
@@ -50,6 +52,7 @@ export function* findCertificate({ hostname, nowMs }: Query<'findCertificate'>):
 }
 
 export function* saveAcmeAccount(input: AcmeAccount): Program<AcmeAccount> {
+  yield* assertOpenKey(input.sealedKey);
   yield* change(
     'insert into acme_account (directory_url, sealed_key) values (?, ?) on conflict (directory_url) do nothing',
     input.directoryUrl,

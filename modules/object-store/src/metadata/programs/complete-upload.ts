@@ -32,7 +32,7 @@ export function* completeUpload(input: CompleteUpload): Program<StoredVersion> {
   const earlier = textOrNull(row, 'result');
   if (earlier !== null) return JSON.parse(earlier) as StoredVersion; // written below
   const upload = toUpload(row);
-  const versioning = yield* activeVersioning(input.bucketId);
+  const versioning = yield* activeVersioning(input.bucketId, upload.attributes.encryption);
   yield* lockKey(input.bucketId, input.key);
   const newest = yield* newestVersion(input.bucketId, input.key);
   assertWriteConditions(input.conditions, visible(newest));

@@ -11,7 +11,7 @@ import { assertWriteConditions } from './write-conditions.ts';
 
 export function* copyObject(input: CopyObject): Program<StoredVersion> {
   const { source, bucketId, key, nowMs, trashDueAtMs } = input;
-  const versioning = yield* activeVersioning(bucketId);
+  const versioning = yield* activeVersioning(bucketId, input.attributes.encryption);
   yield* lockKeys([source, input]);
   const version = yield* unchangedSource(source);
   const newest = yield* newestVersion(bucketId, key);

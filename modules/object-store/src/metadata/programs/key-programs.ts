@@ -3,6 +3,7 @@ import type { MetadataCommands, MetadataQueries } from '../../ports/metadata-sto
 import type { AccessKeyRecord, KeyMaker, KeyPermission } from '../../ports/records.ts';
 import { all, change, first, lock, type Program, type Row } from '../program.ts';
 import { integer, integerOrNull, text, textOrNull } from '../row.ts';
+import { assertOpenKey } from './key-ring-programs.ts';
 
 type Command<Name extends keyof MetadataCommands> = Parameters<MetadataCommands[Name]>[0];
 type Query<Name extends keyof MetadataQueries> = Parameters<MetadataQueries[Name]>[0];
@@ -50,6 +51,7 @@ export function* findPresignKey({ workspaceUuid, maker }: Query<'findPresignKey'
 }
 
 function* insertAccessKey(key: AccessKeyRecord, purpose: 'user' | 'presign'): Program<void> {
+  yield* assertOpenKey(key.sealedSecret);
   yield* change(
     `insert into access_key (access_key_id, workspace_uuid, label, permissions, buckets, sealed_secret, created_at_ms,
        created_by, maker_token_id, maker_kind, maker_name, expires_at_ms, last_used_at_ms, purpose)

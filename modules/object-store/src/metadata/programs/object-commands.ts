@@ -11,7 +11,7 @@ import { findVersion, newestVersion, pushVersion, removeRow, setLatest, type Sto
 import { assertDeleteConditions, assertWriteConditions } from './write-conditions.ts';
 
 export function* putObject(input: PutObject): Program<StoredVersion> {
-  const versioning = yield* activeVersioning(input.bucketId);
+  const versioning = yield* activeVersioning(input.bucketId, input.attributes.encryption);
   yield* lockKey(input.bucketId, input.key);
   const newest = yield* newestVersion(input.bucketId, input.key);
   assertWriteConditions(input.conditions, visible(newest));

@@ -53,6 +53,15 @@ import {
   listAccessKeys,
   touchAccessKeys,
 } from './key-programs.ts';
+import {
+  addStoreKey,
+  closeStoreKeys,
+  removeStoreKeys,
+  replaceSealed,
+  rewrapStoreKey,
+  sealedRows,
+  storeKeys,
+} from './key-ring-programs.ts';
 import { agingVersions, bucketsWithLifecycle, uploadsBefore } from './lifecycle-programs.ts';
 import { listObjectVersions } from './list-object-versions.ts';
 import { listObjects } from './list-objects.ts';
@@ -136,6 +145,11 @@ export const commandPrograms: CommandPrograms = {
   noteWorkspaceUsage,
   addTraffic,
   forgetUsage,
+  addStoreKey,
+  rewrapStoreKey,
+  closeStoreKeys,
+  removeStoreKeys,
+  replaceSealed,
 };
 
 export const queryPrograms: QueryPrograms = {
@@ -185,6 +199,8 @@ export const queryPrograms: QueryPrograms = {
   findAcmeAccount,
   findAcmeChallenge,
   usageHistory,
+  storeKeys,
+  sealedRows,
 };
 
 export type CommandName = keyof CommandPrograms;

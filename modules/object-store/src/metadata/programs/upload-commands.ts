@@ -10,7 +10,7 @@ import { assertRoomFor } from './quota-rows.ts';
 import { releaseBlob, trashUpload } from './trash-rows.ts';
 
 export function* createUpload(input: CreateUpload): Program<void> {
-  yield* activeVersioning(input.bucketId);
+  yield* activeVersioning(input.bucketId, input.attributes.encryption);
   yield* change(
     `insert into upload (upload_id, bucket_id, key, initiated_at_ms, initiator, attributes, checksum_algorithm, checksum_type)
      values (?, ?, ?, ?, ?, ?, ?, ?)`,

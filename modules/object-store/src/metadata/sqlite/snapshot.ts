@@ -29,6 +29,7 @@ export function openSqliteSnapshot(file: string): SqliteSnapshot {
   return bindStore({
     query: async (program) => session.run(program),
     command: () => Promise.reject(storeErrors.InternalError()),
+    settle: async () => undefined,
     check: async () => undefined,
     close: async () => database.close(),
   });

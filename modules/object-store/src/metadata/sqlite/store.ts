@@ -53,6 +53,7 @@ export async function openSqliteMetadataStore(options: SqliteMetadataOptions): P
   const store = bindStore({
     query: (program) => settled(() => session.run(program)),
     command: (command, weightBytes) => commits.submit(command, weightBytes),
+    settle: async () => undefined, // one writer at a time: what was committed before is seen by all that follows
     check: async () => {
       if (writer.failure !== null) throw writer.failure;
       reading.prepare('select count(*) from tenant').get();

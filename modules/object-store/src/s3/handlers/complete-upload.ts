@@ -57,7 +57,7 @@ async function readKeyOfUpload(context: S3Context, { uploadId, bucket, key }: Up
   if (upload === null) return customerKey; // completed before, or never there: that is decided with the rest
   const { encryption } = upload.attributes;
   const needsKey = encryption?.mode === 'sse-c' && upload.checksumAlgorithm !== null;
-  if (needsKey || customerKey !== null) context.services.encryption.open(encryption, customerKey);
+  if (needsKey || customerKey !== null) await context.services.encryption.open(encryption, customerKey);
   return customerKey;
 }
 

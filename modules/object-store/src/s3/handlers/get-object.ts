@@ -85,7 +85,7 @@ async function prepare(context: S3Context): Promise<Prepared | null> {
   // A part that there is not needs no key to be refused.
   const part = partNumber === null ? null : await select(context, found, partNumber);
   const { encryption } = found.version.attributes;
-  const key = services.encryption.open(encryption, customerKey);
+  const key = await services.encryption.open(encryption, customerKey);
   const headers = {
     ...objectHeaders(found.version, bucket),
     ...encryptionHeaders(encryption, customerKey),

@@ -55,7 +55,7 @@ export const uploadPart: S3Handler = async (context) => {
   assertSameAlgorithm(context, upload);
   const customerKey = readCustomerKey(context);
   const { encryption } = upload.attributes;
-  const key = services.encryption.open(encryption, customerKey);
+  const key = await services.encryption.open(encryption, customerKey);
   const received = await receiveContent(context, { inline: false, key, keep: upload.checksumAlgorithm ?? 'CRC64NVME' });
   await services.multipart.putPart({
     ...name,

@@ -24,7 +24,7 @@ export const getObjectAttributes: S3Handler = async (context) => {
   const customerKey = readCustomerKey(context);
   const { version } = found;
   const { encryption } = version.attributes;
-  services.encryption.open(encryption, customerKey); // who has not the key learns nothing
+  await services.encryption.open(encryption, customerKey); // who has not the key learns nothing
   setHeaders(response, {
     'last-modified': toHttpDate(version.modifiedAtMs),
     ...versionHeaders(bucket, version.versionId),

@@ -19,7 +19,7 @@ export const uploadPartCopy: S3Handler = async (context) => {
   const name = uploadNameOf(context);
   const upload = await services.multipart.get(name);
   const customerKey = readCustomerKey(context);
-  const uploadKey = services.encryption.open(upload.attributes.encryption, customerKey);
+  const uploadKey = await services.encryption.open(upload.attributes.encryption, customerKey);
   const { source, part } = await retryWhileChanging(async () => {
     const source = await findSource(context);
     const range = readRange(request.headers.get(RANGE), source.found.version.sizeBytes);
@@ -28,7 +28,7 @@ export const uploadPartCopy: S3Handler = async (context) => {
       throw storeErrors.InvalidRequest({ details: { reason } });
     }
     const { encryption } = source.found.version.attributes;
-    const sourceKey = services.encryption.open(encryption, readCopySourceCustomerKey(context));
+    const sourceKey = await services.encryption.open(encryption, readCopySourceCustomerKey(context));
     const leave = services.uploadsInFlight.enter();
     try {
       const copy = { ...name, upload, uploadKey, partNumber, source: source.found, sourceKey, range };

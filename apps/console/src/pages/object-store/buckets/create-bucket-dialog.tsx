@@ -37,7 +37,7 @@ function CreateBucketForm({ nameRef, onDone }: CreateBucketFormProps) {
   const queryClient = useQueryClient();
   const navigate = useNavigate();
   const [typed, setTyped] = useState('');
-  const [encrypted, setEncrypted] = useState(false);
+  const [encrypted, setEncrypted] = useState(true);
   const name = sanitizeBucketName(typed);
   const fault = bucketNameFault(typed);
   const creation = useMutation({
@@ -70,7 +70,7 @@ function CreateBucketForm({ nameRef, onDone }: CreateBucketFormProps) {
         />
         <Switch
           label="Encrypt at rest"
-          description="New objects are stored under keys of their own, sealed by the platform’s master key."
+          description="New objects are stored under keys of their own, which the platform’s own keys protect."
           checked={encrypted}
           onChange={setEncrypted}
         />

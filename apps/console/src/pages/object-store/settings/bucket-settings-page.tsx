@@ -17,6 +17,7 @@ import { AccessSettings } from './access-settings.tsx';
 import { CorsSettings } from './cors-settings.tsx';
 import { LimitSettings } from './limit-settings.tsx';
 import { NotificationSettings } from './notification-settings.tsx';
+import { EncryptionSettings } from './encryption-settings.tsx';
 import { VersioningSettings } from './versioning-settings.tsx';
 import { WebsiteSettings } from './website-settings.tsx';
 
@@ -38,6 +39,7 @@ export function BucketSettingsPage() {
         <>
           <AccessSettings settings={settings.data} locked={locked} />
           <VersioningSettings settings={settings.data} locked={locked} />
+          <EncryptionSettings locked={locked} />
           <LimitSettings settings={settings.data} locked={locked} />
           <CorsSettings settings={settings.data} locked={locked} />
           <WebsiteSettings settings={settings.data} locked={locked} />

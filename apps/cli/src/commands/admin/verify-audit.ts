@@ -1,0 +1,51 @@
+import { AppError } from '@svc/errors';
+import { AUDIT_BREAK_REASONS, verifyAudit, type AuditChainPoint, type AuditChainReport } from '@svc/platform';
+import type { Command } from 'commander';
+import { readConfiguration } from '../../configuration.ts';
+
+interface AuditFlags {
+  data?: string;
+  config?: string;
+  since?: string;
+  json?: boolean;
+}
+
+/** `svc admin verify-audit`: exits 1 when the log is not what the platform wrote. */
+export function registerAuditCommand(admin: Command): void {
+  admin
+    .command('verify-audit')
+    .description('prove that the audit log is what the platform wrote; exits 1 and names the rows when it is not')
+    .option('--since <head>', 'a head that an earlier run printed: the log must still contain it')
+    .option('--data <dir>', 'data folder (default ./data)')
+    .option('--config <file>', 'configuration file (YAML)')
+    .option('--json', 'print the report as JSON')
+    .action(async (flags: AuditFlags) => {
+      const report = await verifyAudit(readConfiguration(flags).value, anchorOf(flags));
+      process.stdout.write(flags.json === true ? `${JSON.stringify(report)}\n` : `${linesOf(report).join('\n')}\n`);
+      if (!report.holds) process.exitCode = 1;
+    });
+}
+
+function linesOf({ holds, rows, head, breaks }: AuditChainReport): string[] {
+  const lines = breaks.map(({ sequence, reason }) =>
+    sequence === 0
+      ? `BROKEN: ${AUDIT_BREAK_REASONS[reason]}`
+      : `BROKEN at row ${sequence}: ${AUDIT_BREAK_REASONS[reason]}`,
+  );
+  if (!holds) return [...lines, `${rows} rows read: the audit log is NOT what the platform wrote`];
+  return [
+    `${rows} rows read: the audit log is what the platform wrote`,
+    ...(head === null ? [] : [`head ${head.sequence}:${head.mac}`]),
+  ];
+}
+
+function anchorOf({ since }: AuditFlags): AuditChainPoint | undefined {
+  if (since === undefined) return undefined;
+  const match = /^(\d{1,15}):([0-9a-f]{64})$/.exec(since);
+  if (match !== null) return { sequence: Number(match[1]), mac: match[2] ?? '' };
+  throw new AppError({
+    code: 'HEAD_INVALID',
+    status: 400,
+    message: '--since takes a head as `svc admin verify-audit` prints it: NUMBER:HASH',
+  });
+}

@@ -1,0 +1,40 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { bucketKey, encryptionQuery, useStore } from '../../../api/object-store.ts';
+import { useSvc } from '../../../api/svc-context.ts';
+import { useWorkspace } from '../../../session/use-session.ts';
+import { FormError } from '../../../ui/form-error.tsx';
+import { Panel, Section } from '../../../ui/page.tsx';
+import { Switch } from '../../../ui/switch.tsx';
+import { useToasts } from '../../../ui/toast.tsx';
+import { useBucketName } from '../buckets/bucket-page.tsx';
+
+export function EncryptionSettings({ locked }: { locked: boolean }) {
+  const store = useStore();
+  const svc = useSvc();
+  const workspace = useWorkspace();
+  const bucket = useBucketName();
+  const queryClient = useQueryClient();
+  const { done } = useToasts();
+  const { data } = useQuery(encryptionQuery(svc, workspace, bucket));
+  const change = useMutation({
+    mutationFn: (mode: 'sse-s3' | 'none') => store.buckets.setEncryption(bucket, mode),
+    onSuccess: async (mode) => {
+      done(mode === 'sse-s3' ? 'New objects are encrypted' : 'New objects are not encrypted');
+      await queryClient.invalidateQueries({ queryKey: bucketKey(workspace, bucket) });
+    },
+  });
+  return (
+    <Section title="Encryption">
+      <Panel>
+        <Switch
+          label="Encrypt new objects at rest"
+          description="Objects that are already stored stay as they are."
+          checked={data === 'sse-s3'}
+          disabled={locked || data === undefined || change.isPending}
+          onChange={(checked) => change.mutate(checked ? 'sse-s3' : 'none')}
+        />
+        <FormError error={change.error} />
+      </Panel>
+    </Section>
+  );
+}

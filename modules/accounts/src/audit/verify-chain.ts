@@ -1,0 +1,114 @@
+import type { KeyObject } from 'node:crypto';
+import type { AuditRecord } from '../records.ts';
+import type { AuditStores } from '../stores.ts';
+import { linkMac, ORIGIN, sameMac, sealEnd, type ChainEndName, type ChainPoint } from './audit-link.ts';
+
+const PAGE = 1_000;
+const MOST_BREAKS = 100;
+
+export type BreakReason = keyof typeof BREAK_REASONS;
+
+/** What can be wrong, in words for the operator. */
+export const BREAK_REASONS = {
+  row_broken: 'the row was changed or moved, or rows before it were removed',
+  row_unlinked: 'the row was put there by something else than the platform',
+  row_outside: 'the row stands where a purge had removed all rows, or behind the end of the log',
+  tail_missing: 'rows at the end of the log were removed',
+  head_broken: 'the record of where the log ends was changed or removed',
+  checkpoint_broken: 'the record of where the log begins was changed or removed',
+  anchor_missed: 'the log held something else at this place when its head was noted',
+} as const;
+
+export interface ChainBreak {
+  /** The row that does not fit; 0 where an end does not. */
+  sequence: number;
+  reason: BreakReason;
+}
+
+export interface ChainReport {
+  holds: boolean;
+  rows: number;
+  /** Noted elsewhere, it proves later that nothing of the log up to here was taken away or rolled back. */
+  head: ChainPoint | null;
+  /** The first hundred. */
+  breaks: readonly ChainBreak[];
+}
+
+/**
+ * Reads the whole log in one consistent state and computes every link. `anchor`: a head that was noted before; the chain
+ * must pass through it unless a purge has taken that row since.
+ */
+export async function verifyChain(stores: AuditStores, key: KeyObject, anchor?: ChainPoint): Promise<ChainReport> {
+  return await stores.readAudit(async (chain) => {
+    const walk = new ChainWalk(key);
+    const checkpoint = walk.end('checkpoint', await chain.end('checkpoint'));
+    const head = walk.end('head', await chain.end('head'));
+    walk.begin(checkpoint ?? ORIGIN, anchor);
+    let rows = 0;
+    for (let after = Number.MIN_SAFE_INTEGER; ;) {
+      const page = await chain.rowsAfter(after, PAGE);
+      for (const row of page) walk.pass(row, head);
+      rows += page.length;
+      const last = page.at(-1);
+      if (last === undefined || page.length < PAGE) break;
+      after = last.sequence;
+    }
+    walk.finish(head);
+    return { holds: walk.breaks.length === 0, rows, head, breaks: walk.breaks };
+  });
+}
+
+class ChainWalk {
+  readonly breaks: ChainBreak[] = [];
+  readonly #key: KeyObject;
+  /** The row before, by what it says of itself: one break is one line, not every line behind it. */
+  #last: ChainPoint = ORIGIN;
+  /** The last row that fitted: what was put in behind it does not make the row after it wrong. */
+  #trusted: ChainPoint = ORIGIN;
+  #start: ChainPoint = ORIGIN;
+  #anchor: ChainPoint | null = null;
+
+  constructor(key: KeyObject) {
+    this.#key = key;
+  }
+
+  end(name: ChainEndName, end: (ChainPoint & { seal: string }) | null): ChainPoint | null {
+    if (end !== null && sameMac(end.seal, sealEnd(this.#key, name, end))) return end;
+    this.#note(0, `${name}_broken`);
+    return null;
+  }
+
+  begin(start: ChainPoint, anchor: ChainPoint | undefined): void {
+    this.#start = start;
+    this.#last = start;
+    this.#trusted = start;
+    this.#anchor = anchor === undefined || anchor.sequence <= start.sequence ? null : anchor;
+  }
+
+  pass(row: AuditRecord, head: ChainPoint | null): void {
+    const { sequence, mac } = row;
+    if (sequence <= this.#start.sequence || (head !== null && sequence > head.sequence)) {
+      this.#note(sequence, 'row_outside');
+      return;
+    }
+    if (mac === null) {
+      this.#note(sequence, 'row_unlinked');
+      return;
+    }
+    const fits = [this.#last, this.#trusted].some(({ mac: before }) => sameMac(mac, linkMac(this.#key, before, row)));
+    if (fits) this.#trusted = { sequence, mac };
+    else this.#note(sequence, 'row_broken');
+    this.#last = { sequence, mac };
+    if (this.#anchor?.sequence === sequence && fits && sameMac(mac, this.#anchor.mac)) this.#anchor = null;
+  }
+
+  finish(head: ChainPoint | null): void {
+    if (head !== null && head.sequence > this.#last.sequence) this.#note(head.sequence, 'tail_missing');
+    else if (head !== null && head.mac !== this.#last.mac) this.#note(head.sequence, 'row_broken');
+    if (this.#anchor !== null) this.#note(this.#anchor.sequence, 'anchor_missed');
+  }
+
+  #note(sequence: number, reason: BreakReason): void {
+    if (this.breaks.length < MOST_BREAKS) this.breaks.push({ sequence, reason });
+  }
+}

@@ -1,0 +1,48 @@
+import { grantOf, type HttpApp } from '@svc/http';
+import { Type } from 'typebox';
+import { bucketResource } from './audit-names.ts';
+import { encryptionMode } from './bucket-view.ts';
+import { envelope } from './envelope.ts';
+import type { ManagementParts } from './management-parts.ts';
+import { bucketParams, closed, envelopeOf, TAGS, teamQuery } from './schemas.ts';
+
+const route = { tags: TAGS, params: bucketParams, querystring: teamQuery };
+const encryptionView = Type.Object({ mode: encryptionMode });
+
+/** What becomes of objects that are uploaded without encryption headers. The S3 plane has `aws:kms` besides. */
+export function registerEncryptionRoutes(app: HttpApp, { services }: ManagementParts): void {
+  const { buckets, encryption } = services;
+  const response = { 200: envelopeOf(encryptionView) };
+
+  app.get(
+    '/buckets/:name/encryption',
+    {
+      config: { action: 'bucket:read' },
+      schema: { ...route, summary: 'Whether new objects of the bucket are encrypted', response },
+    },
+    async (request) => {
+      const bucket = await buckets.getOwn(request.params.name, grantOf(request).workspaceUuid);
+      return envelope('Encryption', { mode: bucket.encryptionMode });
+    },
+  );
+
+  app.put(
+    '/buckets/:name/encryption',
+    {
+      config: { action: 'bucket:update', auditResource: bucketResource },
+      schema: {
+        ...route,
+        summary: 'Encrypt new objects of the bucket, or stop',
+        description: 'Objects that are stored already stay as they are; copy one onto itself to have it encrypted.',
+        body: Type.Object({ mode: encryptionMode }, closed),
+        response,
+      },
+    },
+    async (request) => {
+      const bucket = await buckets.getOwn(request.params.name, grantOf(request).workspaceUuid);
+      const { mode } = request.body;
+      await encryption.setDefault(bucket, mode === 'none' ? null : { algorithm: 'AES256' });
+      return envelope('Encryption changed', { mode });
+    },
+  );
+}
