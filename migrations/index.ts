@@ -32,6 +32,7 @@ import { clusterIndexes } from './0074-cluster-indexes.ts';
 import { accessKeyMakers } from './0077-access-key-makers.ts';
 import { previewRights } from './0087-preview-rights.ts';
 import { tunnelLinkRights } from './0088-tunnel-link-rights.ts';
+import { quotaOverrides } from './0080-quota-overrides.ts';
 
 /** Every migration, imported by name so that a bundle carries them all. Each file exports one `Migration`. */
 export const migrations: readonly Migration[] = [
@@ -68,4 +69,5 @@ export const migrations: readonly Migration[] = [
   accessKeyMakers,
   previewRights,
   tunnelLinkRights,
+  quotaOverrides,
 ];

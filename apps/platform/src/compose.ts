@@ -11,6 +11,7 @@ import {
   UpgradeRouter,
   type HttpApp,
 } from '@svc/http';
+import type { Usage } from '@svc/quotas';
 import { createMetrics, type Logger, type Metrics } from '@svc/telemetry';
 import type { PlatformConfig } from './config.ts';
 import { openDataFolder, type DataFolder } from './data-folder.ts';
@@ -20,6 +21,7 @@ import { registerStatusRoutes } from './http/status-routes.ts';
 import { Lifecycle } from './lifecycle.ts';
 import { createServices } from './services/create-services.ts';
 import type { Services } from './services/service.ts';
+import { createQuotaSource, thisMachine } from './quotas.ts';
 import { VERSION } from './version.ts';
 
 export interface ComposeOptions {
@@ -72,6 +74,7 @@ async function composeInto(options: ComposeOptions, lifecycle: Lifecycle): Promi
     log,
     metrics,
     publicUrl: () => endpoints.url,
+    quotas: createQuotaSource(config, thisMachine(folder.path), (uuids) => usageIn(holders.services, uuids)),
     workspaceHoldings: async (workspaceUuid) => holdingsOf(holders.services, workspaceUuid),
   });
   lifecycle.own('accounts', () => accounts.close());
@@ -95,6 +98,7 @@ async function composeInto(options: ComposeOptions, lifecycle: Lifecycle): Promi
     audit,
     rights,
     directory: accounts.directory,
+    quotaLimits: accounts.quotaLimits,
     endpoints,
     lifecycle,
   });
@@ -147,6 +151,12 @@ async function holdingsOf(services: Services | undefined, workspaceUuid: string)
   if (services === undefined) return ['services that are still starting'];
   const all = await Promise.all(Object.values(services).map((service) => service.holdings(workspaceUuid)));
   return all.flat();
+}
+
+/** What the services count in these workspaces together; each quota is counted by one service. */
+async function usageIn(services: Services | undefined, workspaceUuids: readonly string[]): Promise<Usage> {
+  const all = await Promise.all(Object.values(services ?? {}).map((service) => service.quotaUsage(workspaceUuids)));
+  return Object.assign({}, ...all);
 }
 
 function readinessOf(services: Services): Record<string, () => Promise<string> | string> {

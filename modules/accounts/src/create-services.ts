@@ -14,6 +14,8 @@ import { TrustedIssuers } from './oidc/trusted-issuers.ts';
 import { PasswordChange } from './password/password-change.ts';
 import { Argon2PasswordHasher } from './password/password-hasher.ts';
 import type { AccountServices } from './services.ts';
+import { QuotaBook, type QuotaSource } from './quotas/quota-book.ts';
+import { CachedQuotaLimits } from './quotas/quota-limits.ts';
 import { LoginThrottle } from './sign-in/login-throttle.ts';
 import { Sessions } from './sign-in/sessions.ts';
 import { SignIn } from './sign-in/sign-in.ts';
@@ -38,6 +40,7 @@ export interface ServiceParts {
   metrics: Metrics;
   publicUrl: () => string;
   holdings: WorkspaceHoldings;
+  quotas: QuotaSource;
   fetch: Fetch;
 }
 
@@ -61,6 +64,7 @@ export async function createServices(parts: ServiceParts): Promise<AccountServic
     'Refusals of strangers that were too many to record',
   );
   const signIns = metrics.counter('svc_sign_ins_total', 'Sign-ins with a password by outcome', ['outcome']);
+  const quotaLimits = new CachedQuotaLimits(database, effects, parts.quotas.defaults);
   const auditOptions = { retentionDays: config.audit_retention_days };
   const auditTrail = new AuditTrail(database.audit, effects, auditOptions, () => suppressed.inc());
   return {
@@ -83,6 +87,8 @@ export async function createServices(parts: ServiceParts): Promise<AccountServic
     acceptance: new InvitationAcceptance(database, effects, hasher, limits.members_per_team),
     workspaces: new Workspaces(database, effects, limits.workspaces_per_owner),
     workspaceDeletion: new WorkspaceDeletion(database, effects, parts.holdings),
+    quotaLimits,
+    quotas: new QuotaBook(database, effects, parts.quotas, quotaLimits),
     owners: new OwnerAccounts(database, effects, hasher, apiTokens),
     accessTokenLifetimeSeconds: config.access_token_lifetime_seconds,
     guestSandboxes: config.guest.sandboxes,

@@ -2,12 +2,14 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Access, AuditLog, HttpApp } from '@svc/http';
+import { createQuotaCatalogue, type QuotaLimits } from '@svc/quotas';
 import type { Database } from '@svc/sql';
 import type { Logger, Metrics } from '@svc/telemetry';
 import { createServices } from './create-services.ts';
 import type { AccountsConfig } from './config.ts';
 import type { Effects } from './effects.ts';
 import { registerRoutes } from './api/register-routes.ts';
+import type { QuotaBook, QuotaSource } from './quotas/quota-book.ts';
 import { SigningKeyFiles } from './jwt/signing-key-files.ts';
 import type { Fetch } from './oidc/jwks-cache.ts';
 import { purgeExpired } from './purge.ts';
@@ -28,6 +30,8 @@ export interface AccountsDependencies {
   publicUrl: () => string;
   /** What a workspace still holds, in words; a workspace that holds something is not deleted. Nothing by default. */
   workspaceHoldings?: WorkspaceHoldings;
+  /** Declarations, defaults and usage of all quotas. None by default. */
+  quotas?: QuotaSource;
   /** Clock, random numbers and ids; the real ones by default. */
   effects?: Partial<Effects>;
   /** Waits between two purges; rejects when the signal says so. */
@@ -40,6 +44,10 @@ export interface AccountsModule {
   readonly access: Access;
   readonly audit: AuditLog;
   readonly directory: WorkspaceDirectory;
+  /** The limits that hold now, for every module that counts. */
+  readonly quotaLimits: QuotaLimits;
+  /** Limits that the operator sets: `svc admin quota`. */
+  readonly quotas: QuotaBook;
   registerRoutes(app: HttpApp): Promise<void>;
   /** Makes the owner on the first start; later starts change nothing. */
   ensureOwner(wanted: { email?: string; password?: string }): Promise<OwnerAccount>;
@@ -55,6 +63,12 @@ export interface AccountsModule {
   close(): Promise<void>;
 }
 
+const NO_QUOTAS: QuotaSource = {
+  catalogue: createQuotaCatalogue([]),
+  defaults: { workspace: {}, owner: {} },
+  usage: async () => ({}),
+};
+
 const PURGE_EVERY_MS = 5 * 60_000;
 
 export async function createAccountsModule(deps: AccountsDependencies): Promise<AccountsModule> {
@@ -68,6 +82,7 @@ export async function createAccountsModule(deps: AccountsDependencies): Promise<
     metrics: deps.metrics,
     publicUrl: deps.publicUrl,
     holdings: deps.workspaceHoldings ?? (async () => []),
+    quotas: deps.quotas ?? NO_QUOTAS,
     fetch: deps.fetch ?? fetch,
   });
   const { sessions, auditTrail: audit, keys, workspaceDeletion: deletion } = services;
@@ -78,6 +93,8 @@ export async function createAccountsModule(deps: AccountsDependencies): Promise<
     access: services.access,
     audit: services.audit,
     directory: createWorkspaceDirectory(database),
+    quotaLimits: services.quotaLimits,
+    quotas: services.quotas,
     registerRoutes: (app) => registerRoutes(app, services),
     ensureOwner: (wanted) => services.owners.ensure(wanted),
     resetPassword: (email, password) => services.owners.resetPassword(email, password),

@@ -7,6 +7,8 @@ import type { Sessions } from './sign-in/sessions.ts';
 import type { SignIn } from './sign-in/sign-in.ts';
 import type { SignOut } from './sign-in/sign-out.ts';
 import type { AccountDatabase } from './stores.ts';
+import type { QuotaBook } from './quotas/quota-book.ts';
+import type { CachedQuotaLimits } from './quotas/quota-limits.ts';
 import type { InvitationAcceptance } from './teams/invitation-acceptance.ts';
 import type { Invitations } from './teams/invitations.ts';
 import type { Members } from './teams/members.ts';
@@ -38,6 +40,8 @@ export interface AccountServices {
   acceptance: InvitationAcceptance;
   workspaces: Workspaces;
   workspaceDeletion: WorkspaceDeletion;
+  quotaLimits: CachedQuotaLimits;
+  quotas: QuotaBook;
   accessTokenLifetimeSeconds: number;
   guestSandboxes: number;
   /** Where users reach the console, without a slash at its end. */

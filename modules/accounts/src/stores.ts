@@ -1,3 +1,4 @@
+import type { QuotaScope } from '@svc/quotas';
 import type { PageRequest } from './paging.ts';
 import type {
   ApiToken,
@@ -6,6 +7,7 @@ import type {
   Identity,
   Invitation,
   Member,
+  QuotaOverride,
   ServiceAccount,
   Session,
   Team,
@@ -31,6 +33,7 @@ export interface AccountStores {
   invitations: InvitationStore;
   workspaces: WorkspaceStore;
   serviceAccounts: ServiceAccountStore;
+  quotaOverrides: QuotaOverrideStore;
   audit: AuditStore;
 }
 
@@ -133,6 +136,8 @@ export interface WorkspaceStore {
   firstOwnedBy(userId: string): Promise<Workspace | undefined>;
   firstOfTeam(teamUuid: string): Promise<Workspace | undefined>;
   countOwnedBy(userId: string): Promise<number>;
+  /** Every one, sorted, also those that are being deleted. */
+  uuidsOwnedBy(userId: string): Promise<string[]>;
   /** Those whose deletion began and was never finished, since the process ended between. */
   stuckDeletions(before: string, limit: number): Promise<Workspace[]>;
   /** Owned ones and those of the user's teams with the role there; with `teamUuid` only that team's. */
@@ -162,6 +167,16 @@ export interface ServiceAccountStore {
   touch(id: string, now: string): Promise<void>;
   delete(workspaceUuid: string, id: string): Promise<boolean>;
   deleteExpired(before: string, limit: number): Promise<number>;
+}
+
+export interface QuotaOverrideStore {
+  ofSubject(scope: QuotaScope, subject: string): Promise<QuotaOverride[]>;
+  /** The first `limit` of all, by scope, subject and quota. */
+  list(limit: number): Promise<QuotaOverride[]>;
+  put(override: QuotaOverride): Promise<void>;
+  /** False when there was none. */
+  delete(scope: QuotaScope, subject: string, quota: string): Promise<boolean>;
+  deleteOfSubject(scope: QuotaScope, subject: string): Promise<void>;
 }
 
 export interface AuditFilter {

@@ -47,6 +47,7 @@ export {
 } from './renderers.ts';
 export { requestIdOf } from './request-id.ts';
 export { describeIssues, type ValidationFinding, type ValidationIssue } from './validation-issues.ts';
+export { trafficQuotas } from './traffic-quotas.ts';
 export {
   refuseUpgrade,
   UpgradeRouter,

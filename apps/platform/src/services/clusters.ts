@@ -36,6 +36,7 @@ export async function createClustersService(context: ServiceContext): Promise<Cl
     close: () => clusters.close(),
     readiness: () => clusters.readiness(),
     state: async (workspaceUuid) => ({ enabled: true, reason: null, ...(await clusters.status(workspaceUuid)) }),
+    quotaUsage: async () => ({}),
     holdings: async (workspaceUuid) => countOf((await clusters.status(workspaceUuid)).total, 'cluster', 'clusters'),
   };
 }

@@ -99,6 +99,7 @@ export async function createObjectStoreService(context: ServiceContext): Promise
     close: () => store.close(),
     readiness: () => store.readiness(),
     state: async (workspaceUuid) => ({ enabled: true, reason: null, ...(await store.status(workspaceUuid)) }),
+    quotaUsage: async () => ({}),
     holdings: async (workspaceUuid) => countOf((await store.status(workspaceUuid)).buckets, 'bucket', 'buckets'),
   };
 }

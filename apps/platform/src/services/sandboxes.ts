@@ -38,6 +38,7 @@ export async function createSandboxesService(context: ServiceContext): Promise<S
       isolations: (['default', 'gvisor'] as const).filter((each) => sandboxes.supports(each)),
       warm_pool: [...sandboxes.warmPool()],
     }),
+    quotaUsage: async () => ({}),
     holdings: async (workspaceUuid) => countOf(await sandboxes.countInWorkspace(workspaceUuid), 'sandbox', 'sandboxes'),
   };
 }

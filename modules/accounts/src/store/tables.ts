@@ -6,6 +6,7 @@ import type {
   Identity,
   Invitation,
   Member,
+  QuotaOverride,
   ServiceAccount,
   Session,
   Team,
@@ -25,5 +26,6 @@ export interface AccountTables {
   accountInvitation: Invitation;
   accountWorkspace: Workspace;
   accountServiceAccount: ServiceAccount;
+  accountQuotaOverride: QuotaOverride;
   accountAudit: Omit<AuditRecord, 'sequence'> & { sequence: Generated<number> };
 }

@@ -1,0 +1,31 @@
+export {
+  breachDetails,
+  findBreach,
+  QUOTA_EXCEEDED_MESSAGE,
+  type Breach,
+  type BreachDetails,
+  type Demand,
+  type Usage,
+  unitWord,
+} from './breach.ts';
+export {
+  createQuotaCatalogue,
+  defaultLimits,
+  MAX_LIMIT,
+  type QuotaCatalogue,
+  quotasConfigSchema,
+  type QuotasConfig,
+} from './catalogue.ts';
+export { gateSubjects, passQuotaGate } from './gate.ts';
+export { isLimited, limitIn, type Limits, type QuotaLimits, unlimitedQuotas } from './limits.ts';
+export {
+  defineQuotas,
+  QUOTA_SCOPES,
+  type DefaultLimit,
+  type Limit,
+  type Quota,
+  type QuotaDeclaration,
+  type QuotaScope,
+  type Quotas,
+  type QuotaUnit,
+} from './quota.ts';
