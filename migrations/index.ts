@@ -33,6 +33,7 @@ import { accessKeyMakers } from './0077-access-key-makers.ts';
 import { previewRights } from './0087-preview-rights.ts';
 import { tunnelLinkRights } from './0088-tunnel-link-rights.ts';
 import { quotaOverrides } from './0080-quota-overrides.ts';
+import { sandboxQuotas } from './0081-sandbox-quotas.ts';
 
 /** Every migration, imported by name so that a bundle carries them all. Each file exports one `Migration`. */
 export const migrations: readonly Migration[] = [
@@ -70,4 +71,5 @@ export const migrations: readonly Migration[] = [
   previewRights,
   tunnelLinkRights,
   quotaOverrides,
+  sandboxQuotas,
 ];

@@ -1,5 +1,6 @@
 import { trafficQuotas } from '@svc/http';
 import { createQuotaCatalogue } from '@svc/quotas';
+import { sandboxQuotas } from '@svc/sandboxes';
 
 /** Every quota of the product: each module declares its own, in the order in which they are shown. */
-export const quotaCatalogue = createQuotaCatalogue([trafficQuotas]);
+export const quotaCatalogue = createQuotaCatalogue([sandboxQuotas, trafficQuotas]);

@@ -3,10 +3,13 @@ import { availableParallelism, totalmem } from 'node:os';
 import type { QuotaSource } from '@svc/accounts';
 import { trafficQuotas } from '@svc/http';
 import { defaultLimits, type Limit, type Quota, type Usage } from '@svc/quotas';
+import { sandboxQuotas } from '@svc/sandboxes';
 import type { PlatformConfig } from './config.ts';
 import { quotaCatalogue } from './quota-catalogue.ts';
 
 const REQUESTS_PER_CPU = 2_000;
+const CALLERS_PER_WORKSPACE = 5;
+const MIB = 1024 * 1024;
 
 /** What the defaults named `auto` follow from. */
 export interface Machine {
@@ -30,8 +33,21 @@ export function createQuotaSource(
   return { catalogue: quotaCatalogue, defaults, usage };
 }
 
-function automaticLimit(quota: Quota, _config: PlatformConfig, { cpus }: Machine): Limit {
+function automaticLimit(quota: Quota, { sandboxes }: PlatformConfig, machine: Machine): Limit {
+  const { cpus, memoryBytes, diskBytes } = machine;
+  const here = (limit: number): Limit => (sandboxes.driver === 'local' ? Math.floor(limit) : null);
   switch (quota.name) {
+    case sandboxQuotas.sandboxes.name:
+      return CALLERS_PER_WORKSPACE * sandboxes.max_per_caller;
+    case sandboxQuotas.snapshots.name:
+      return CALLERS_PER_WORKSPACE * sandboxes.max_snapshots_per_caller;
+    // Sandboxes rarely use all that they may: a machine holds more of them than its size says.
+    case sandboxQuotas.sandbox_cpus.name:
+      return here(16 * cpus);
+    case sandboxQuotas.sandbox_memory.name:
+      return here((4 * memoryBytes) / MIB);
+    case sandboxQuotas.sandbox_disk.name:
+      return here((4 * diskBytes) / MIB);
     case trafficQuotas.requests_per_second.name:
       return REQUESTS_PER_CPU * cpus;
     default:

@@ -50,7 +50,7 @@ describe('findBreach', () => {
       limit: 5,
       current: 4,
       requested: 2,
-      raised_by: 'operator',
+      remedy: expect.stringContaining('svc admin quota set'),
     });
   });
 });

@@ -33,16 +33,17 @@ export function findBreach(limits: Limits, demand: Demand, used: Readonly<Record
 
 /** Message template of a module's QUOTA_EXCEEDED; `breachDetails` fills it. */
 export const QUOTA_EXCEEDED_MESSAGE =
-  'The {scope} quota {quota} is exceeded: {current} of {limit} {unit} used, {requested} requested. An operator can raise it: svc admin quota set {quota} VALUE {flag}';
+  'The {scope} quota {quota} is exceeded: {current} used, {requested} requested, limit {limit}; {remedy}';
 
 export interface BreachDetails extends Record<string, unknown> {
   readonly quota: string;
   readonly scope: QuotaScope;
-  readonly unit: string;
+  readonly unit: QuotaUnit;
   readonly limit: number;
   readonly current: number;
   readonly requested: number;
-  readonly raised_by: 'operator';
+  /** Who can raise the limit, and how. */
+  readonly remedy: string;
 }
 
 /** The details of a QUOTA_EXCEEDED. */
@@ -50,24 +51,10 @@ export function breachDetails({ quota, scope, limit, used, wanted }: Breach): Br
   return {
     quota: quota.name,
     scope,
-    unit: unitWord(quota.unit),
+    unit: quota.unit,
     limit,
     current: used,
     requested: wanted,
-    raised_by: 'operator',
-    flag: scope === 'workspace' ? '--workspace UUID' : '--owner EMAIL',
+    remedy: 'delete something, or ask the operator to raise it (svc admin quota set)',
   };
-}
-
-/** The unit as it stands behind a number. */
-export function unitWord(unit: QuotaUnit): string {
-  const words: Readonly<Record<QuotaUnit, string>> = {
-    count: 'in total',
-    cpus: 'CPUs',
-    mib: 'MiB',
-    bytes: 'bytes',
-    per_second: 'per second',
-    per_minute: 'per minute',
-  };
-  return words[unit];
 }

@@ -6,7 +6,6 @@ export {
   type BreachDetails,
   type Demand,
   type Usage,
-  unitWord,
 } from './breach.ts';
 export {
   createQuotaCatalogue,
@@ -17,6 +16,7 @@ export {
   type QuotasConfig,
 } from './catalogue.ts';
 export { gateSubjects, passQuotaGate } from './gate.ts';
+export { scopeUsage, sumUsage } from './scope-usage.ts';
 export { isLimited, limitIn, type Limits, type QuotaLimits, unlimitedQuotas } from './limits.ts';
 export {
   defineQuotas,
