@@ -2,7 +2,8 @@ import { statfsSync } from 'node:fs';
 import { availableParallelism, totalmem } from 'node:os';
 import type { QuotaSource } from '@svc/accounts';
 import { trafficQuotas } from '@svc/http';
-import { defaultLimits, type Limit, type Quota, type Usage } from '@svc/quotas';
+import { defaultLimits, type Limit, type Quota, type QuotaScope, type Usage } from '@svc/quotas';
+import { storeQuotas } from '@svc/object-store';
 import { sandboxQuotas } from '@svc/sandboxes';
 import type { PlatformConfig } from './config.ts';
 import { quotaCatalogue } from './quota-catalogue.ts';
@@ -29,11 +30,14 @@ export function createQuotaSource(
   machine: Machine,
   usage: (workspaceUuids: readonly string[]) => Promise<Usage>,
 ): QuotaSource {
-  const defaults = defaultLimits(quotaCatalogue, config.quotas, (quota) => automaticLimit(quota, config, machine));
+  const defaults = defaultLimits(quotaCatalogue, config.quotas, (quota, scope) =>
+    automaticLimit(quota, scope, config, machine),
+  );
   return { catalogue: quotaCatalogue, defaults, usage };
 }
 
-function automaticLimit(quota: Quota, { sandboxes }: PlatformConfig, machine: Machine): Limit {
+function automaticLimit(quota: Quota, scope: QuotaScope, config: PlatformConfig, machine: Machine): Limit {
+  const { sandboxes, object_store: store } = config;
   const { cpus, memoryBytes, diskBytes } = machine;
   const here = (limit: number): Limit => (sandboxes.driver === 'local' ? Math.floor(limit) : null);
   switch (quota.name) {
@@ -48,6 +52,10 @@ function automaticLimit(quota: Quota, { sandboxes }: PlatformConfig, machine: Ma
       return here((4 * memoryBytes) / MIB);
     case sandboxQuotas.sandbox_disk.name:
       return here((4 * diskBytes) / MIB);
+    case storeQuotas.stored_bytes.name:
+      return store.engine === 'embedded' ? Math.floor(0.8 * diskBytes) : null;
+    case storeQuotas.buckets.name:
+      return store.limits.buckets_per_workspace * (scope === 'owner' ? 10 : 1);
     case trafficQuotas.requests_per_second.name:
       return REQUESTS_PER_CPU * cpus;
     default:

@@ -72,6 +72,7 @@ export async function createObjectStoreService(context: ServiceContext): Promise
     heldRights: context.rights,
     audit,
     proxies: createProxyTrust(config.trusted_proxies),
+    quotaLimits: context.quotaLimits,
     masterKey,
     domainResolver: createDnsResolver({ servers: config.object_store.custom_domains.resolvers }),
     replicaId: replicaIdOf(folder.path),
@@ -99,7 +100,7 @@ export async function createObjectStoreService(context: ServiceContext): Promise
     close: () => store.close(),
     readiness: () => store.readiness(),
     state: async (workspaceUuid) => ({ enabled: true, reason: null, ...(await store.status(workspaceUuid)) }),
-    quotaUsage: async () => ({}),
+    quotaUsage: (workspaceUuids) => store.quotaUsage(workspaceUuids),
     holdings: async (workspaceUuid) => countOf((await store.status(workspaceUuid)).buckets, 'bucket', 'buckets'),
   };
 }

@@ -78,7 +78,7 @@ async function shareBytes(
   const { sizeBytes } = source.version;
   await assertSettings(configurations, bucket, { sizeBytes, contentType: attributes.contentType });
   return await parts.metadata.copyObject({
-    ...(await writeRulesOf(configurations, bucket, key, origin)),
+    ...(await writeRulesOf(configurations, parts.quotaLimits, bucket, key, origin)),
     source: identityOf(source),
     bucketId: bucket.id,
     key,

@@ -68,7 +68,7 @@ export function createObjectService(parts: StoreParts, configurations: BucketCon
         await assertSettings(configurations, bucket, { sizeBytes, contentType: attributes.contentType });
         return await metadata.putObject({
           ...object,
-          ...(await writeRulesOf(configurations, bucket, key, origin)),
+          ...(await writeRulesOf(configurations, parts.quotaLimits, bucket, key, origin)),
           bucketId: bucket.id,
           nowMs: now(),
           versionToken: identifiers.versionToken(),
@@ -92,7 +92,7 @@ export function createObjectService(parts: StoreParts, configurations: BucketCon
     },
     delete: async ({ bucket, key, versionId }, conditions = {}, options = {}) => {
       const { bypassGovernance = false, expires = false, origin } = options;
-      const { notify } = await writeRulesOf(configurations, bucket, key, origin);
+      const { notify } = await writeRulesOf(configurations, parts.quotaLimits, bucket, key, origin);
       return await metadata.deleteObject({
         bucketId: bucket.id,
         key,

@@ -12,6 +12,7 @@ import {
 } from '@svc/http';
 import { migrations } from '@svc/migrations';
 import { createLogger, createMetrics, type Logger } from '@svc/telemetry';
+import { type QuotaLimits, unlimitedQuotas } from '@svc/quotas';
 import { Value } from 'typebox/value';
 import { objectStoreConfigSchema, type ObjectStoreConfig } from '../config.ts';
 import { openBlobStore } from '../engines/assembly.ts';
@@ -78,6 +79,8 @@ export interface RunningStoreOptions {
   setTimer?: (callback: () => void, delayMs: number) => () => void;
   /** Who has which e-mail; every workspace exists. */
   emails?: Readonly<Record<string, string>>;
+  /** Nothing is limited by default. */
+  quotaLimits?: QuotaLimits;
 }
 
 export function testConfig(overrides: Partial<ObjectStoreConfig> = {}): ObjectStoreConfig {
@@ -114,6 +117,7 @@ export async function startStore(folder: string, options: RunningStoreOptions = 
     proxies: createProxyTrust(options.trustedProxies),
     heldRights,
     masterKey,
+    quotaLimits: options.quotaLimits ?? unlimitedQuotas,
     config,
     domainResolver: options.domainResolver ?? createDnsResolver({ servers: ['127.0.0.1:1'], timeoutMs: 100 }),
     certificateAuthority: options.certificateAuthority?.(metadata, masterKey) ?? null,
@@ -198,7 +202,7 @@ async function provision(metadata: MetadataStore, workspaceUuid: string, nowMs: 
     nowMs,
     encryptionMode: 'none',
     locationHint: null,
-    maxBuckets: 1_000,
+    tenant: await unlimitedQuotas.limitsOf(workspaceUuid),
   });
   await metadata.deleteBucket({ bucketId: id, nowMs, trashDueAtMs: nowMs });
 }

@@ -53,6 +53,7 @@ import {
   listAccessKeys,
   touchAccessKeys,
 } from './key-programs.ts';
+import { quotaUsage } from './tenant-quota.ts';
 import { agingVersions, bucketsWithLifecycle, uploadsBefore } from './lifecycle-programs.ts';
 import { listObjectVersions } from './list-object-versions.ts';
 import { listObjects } from './list-objects.ts';
@@ -148,6 +149,7 @@ export const queryPrograms: QueryPrograms = {
   findBucketById,
   listBuckets,
   bucketDocuments,
+  quotaUsage,
   workspaceUsage,
   listDeletedBuckets,
   bucketsToPurge,
