@@ -1,4 +1,12 @@
-export { resetPassword, rotateKeys, setDomainBlocked } from './administration.ts';
+export {
+  listQuotas,
+  resetPassword,
+  rotateKeys,
+  setDomainBlocked,
+  setQuota,
+  unsetQuota,
+  type QuotaTarget,
+} from './administration.ts';
 export { loadPlatformConfig, platformConfigSchema, type PlatformConfig } from './config.ts';
 export { dataFolderPaths } from './data-folder.ts';
 export { renderConfigurationReference } from './configuration-reference.ts';

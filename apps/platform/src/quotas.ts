@@ -1,6 +1,7 @@
 import { statfsSync } from 'node:fs';
 import { availableParallelism, totalmem } from 'node:os';
 import type { QuotaSource } from '@svc/accounts';
+import { clusterQuotas } from '@svc/clusters';
 import { trafficQuotas } from '@svc/http';
 import { defaultLimits, type Limit, type Quota, type QuotaScope, type Usage } from '@svc/quotas';
 import { storeQuotas } from '@svc/object-store';
@@ -9,6 +10,7 @@ import type { PlatformConfig } from './config.ts';
 import { quotaCatalogue } from './quota-catalogue.ts';
 
 const REQUESTS_PER_CPU = 2_000;
+const OWNER_FACTOR = 10;
 const CALLERS_PER_WORKSPACE = 5;
 const MIB = 1024 * 1024;
 
@@ -37,7 +39,7 @@ export function createQuotaSource(
 }
 
 function automaticLimit(quota: Quota, scope: QuotaScope, config: PlatformConfig, machine: Machine): Limit {
-  const { sandboxes, object_store: store } = config;
+  const { sandboxes, object_store: store, clusters } = config;
   const { cpus, memoryBytes, diskBytes } = machine;
   const here = (limit: number): Limit => (sandboxes.driver === 'local' ? Math.floor(limit) : null);
   switch (quota.name) {
@@ -55,7 +57,9 @@ function automaticLimit(quota: Quota, scope: QuotaScope, config: PlatformConfig,
     case storeQuotas.stored_bytes.name:
       return store.engine === 'embedded' ? Math.floor(0.8 * diskBytes) : null;
     case storeQuotas.buckets.name:
-      return store.limits.buckets_per_workspace * (scope === 'owner' ? 10 : 1);
+      return store.limits.buckets_per_workspace * (scope === 'owner' ? OWNER_FACTOR : 1);
+    case clusterQuotas.clusters.name:
+      return clusters.max_clusters_per_workspace * (scope === 'owner' ? OWNER_FACTOR : 1);
     case trafficQuotas.requests_per_second.name:
       return REQUESTS_PER_CPU * cpus;
     default:

@@ -1,5 +1,5 @@
 import { type Static, type TObject, Type } from 'typebox';
-import type { DefaultLimit, Limit, Quota, QuotaScope } from './quota.ts';
+import { MAX_LIMIT, type DefaultLimit, type Limit, type Quota, type QuotaScope } from './quota.ts';
 
 /** Every quota of the product, in the order in which it is shown. */
 export interface QuotaCatalogue {
@@ -16,9 +16,6 @@ export function createQuotaCatalogue(groups: readonly Readonly<Record<string, Qu
   }
   return { all: [...byName.values()], find: (name) => byName.get(name) };
 }
-
-/** Largest limit: sums of limits stay exact. */
-export const MAX_LIMIT = 2 ** 52;
 
 const amountSchema = Type.Union([
   Type.Number({ minimum: 0, maximum: MAX_LIMIT }),

@@ -1,3 +1,4 @@
+export { formatAmount, parseLimit } from './amount-text.ts';
 export {
   breachDetails,
   findBreach,
@@ -10,7 +11,6 @@ export {
 export {
   createQuotaCatalogue,
   defaultLimits,
-  MAX_LIMIT,
   type QuotaCatalogue,
   quotasConfigSchema,
   type QuotasConfig,
@@ -20,6 +20,7 @@ export { scopeUsage, sumUsage } from './scope-usage.ts';
 export { isLimited, limitIn, type Limits, type QuotaLimits, unlimitedQuotas } from './limits.ts';
 export {
   defineQuotas,
+  MAX_LIMIT,
   QUOTA_SCOPES,
   type DefaultLimit,
   type Limit,

@@ -8,6 +8,9 @@ export type QuotaUnit = 'count' | 'cpus' | 'mib' | 'bytes' | 'per_second' | 'per
 /** Null means unlimited. */
 export type Limit = number | null;
 
+/** Largest limit: sums of amounts below it stay exact. */
+export const MAX_LIMIT = 2 ** 52;
+
 /** `auto` follows from the machine or from other settings; the declaration says how. */
 export type DefaultLimit = number | 'unlimited' | 'auto';
 

@@ -2,6 +2,7 @@ import { resetPassword, rotateKeys, setDomainBlocked } from '@svc/platform';
 import { AppError } from '@svc/errors';
 import type { Command } from 'commander';
 import { readConfiguration } from '../configuration.ts';
+import { registerAdminQuota } from './admin-quota.ts';
 
 interface AdminFlags {
   data?: string;
@@ -35,6 +36,7 @@ export function registerAdminCommand(program: Command): void {
       process.stdout.write(`New tokens are signed with key ${keyId}\n`);
     });
   registerDomainCommands(admin);
+  registerAdminQuota(admin);
 }
 
 function registerDomainCommands(admin: Command): void {

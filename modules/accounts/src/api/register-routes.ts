@@ -8,6 +8,8 @@ import { registerInvitations } from './invitations.ts';
 import { registerJwks } from './jwks.ts';
 import { registerLogin } from './login.ts';
 import { registerMembers } from './members.ts';
+import { registerQuotaOverrides } from './quota-overrides.ts';
+import { registerQuotas } from './quotas.ts';
 import { registerServiceAccounts } from './service-accounts.ts';
 import { decorateTeamGrants } from './team-guard.ts';
 import { registerTeams } from './teams.ts';
@@ -31,6 +33,8 @@ export async function registerRoutes(app: HttpApp, services: AccountServices): P
     registerInvitationAcceptance(part, services);
     registerWorkspaces(part, services);
     registerWorkspaceChanges(part, services);
+    registerQuotas(part, services);
+    registerQuotaOverrides(part, services);
     registerServiceAccounts(part, services);
     registerAudit(part, services);
   });

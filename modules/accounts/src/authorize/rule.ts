@@ -19,6 +19,8 @@ export type Rule =
   | { scope: 'workspace'; allows: readonly WorkspaceSubject[]; summary: string }
   /** On what belongs to the caller. */
   | { scope: 'self'; allows: readonly SelfSubject[]; summary: string }
+  /** On the whole installation: the operator alone. */
+  | { scope: 'installation'; allows: readonly ['operator']; summary: string }
   /** On a team itself; anybody who is not in the team gets 404. */
   | { scope: 'team'; allows: readonly TeamSubject[]; summary: string }
   /** Before there is a caller; what is shown (a password, an invitation) decides. */
@@ -54,6 +56,11 @@ export function andGuestUsers(rule: Rule): Rule {
 
 export function bySelf(summary: string, allows: readonly SelfSubject[] = ['user']): Rule {
   return { scope: 'self', allows, summary };
+}
+
+/** The operator of the installation; no service account and no guest ever is. */
+export function byOperator(summary: string): Rule {
+  return { scope: 'installation', allows: ['operator'], summary };
 }
 
 export function byTeam(summary: string, allows: readonly TeamSubject[]): Rule {

@@ -2,7 +2,7 @@ import type { Limit, Quota, QuotaCatalogue, QuotaScope, Usage } from '@svc/quota
 import { type Effects, timestamp } from '../effects.ts';
 import { accountErrors } from '../errors.ts';
 import type { QuotaOverride } from '../records.ts';
-import type { AccountDatabase } from '../stores.ts';
+import type { AccountDatabase, AccountStores } from '../stores.ts';
 import { normalizeEmail } from '../users/email.ts';
 import type { CachedQuotaLimits, DefaultLimits } from './quota-limits.ts';
 
@@ -44,15 +44,17 @@ export class QuotaBook {
     this.#limits = limits;
   }
 
-  async ofWorkspace(workspaceUuid: string): Promise<readonly QuotaState[]> {
-    const { workspace } = await this.#limits.limitsOf(workspaceUuid);
-    return this.#states(workspace, await this.#source.usage([workspaceUuid]));
-  }
-
-  /** The owner's sums, seen from one of the owner's workspaces. */
-  async ofOwner(workspaceUuid: string): Promise<readonly QuotaState[]> {
-    const { owner, ownerWorkspaces } = await this.#limits.limitsOf(workspaceUuid);
-    return this.#states(owner, await this.#source.usage(ownerWorkspaces));
+  /** Of an owner: the sums over all workspaces. Throws WORKSPACE_NOT_FOUND, USER_NOT_FOUND. */
+  async ofSubject({ scope, subject }: QuotaSubject): Promise<readonly QuotaState[]> {
+    await assertKnown(this.#database, { scope, subject });
+    const workspaces = scope === 'workspace' ? [subject] : await this.#database.workspaces.uuidsOwnedBy(subject);
+    const limits = await this.#limits.limitsIn(scope, subject);
+    const used = await this.#source.usage(workspaces);
+    return this.#source.catalogue.all.map((quota) => ({
+      quota,
+      limit: limits[quota.name] ?? null,
+      used: quota.unit.startsWith('per_') ? null : (used[quota.name] ?? 0),
+    }));
   }
 
   list(): Promise<QuotaOverride[]> {
@@ -65,11 +67,7 @@ export class QuotaBook {
     const updatedAt = timestamp(this.#effects.now());
     const override = { scope, subject, quota: quota.name, amount, updatedAt };
     await this.#database.transact(async (stores) => {
-      const known =
-        scope === 'workspace' ? await stores.workspaces.byUuid(subject) : await stores.users.byId(subject);
-      if (known === undefined) {
-        throw scope === 'workspace' ? accountErrors.WORKSPACE_NOT_FOUND() : accountErrors.USER_NOT_FOUND();
-      }
+      await assertKnown(stores, { scope, subject });
       await stores.quotaOverrides.put(override);
     });
     this.#limits.forgetAll();
@@ -98,12 +96,12 @@ export class QuotaBook {
     const known = this.#source.catalogue.all.map((each) => each.name);
     throw accountErrors.UNKNOWN_QUOTA({ details: { field: 'quota', quota: name, known } });
   }
+}
 
-  #states(limits: Readonly<Record<string, Limit>>, used: Usage): readonly QuotaState[] {
-    return this.#source.catalogue.all.map((quota) => ({
-      quota,
-      limit: limits[quota.name] ?? null,
-      used: used[quota.name] ?? null,
-    }));
+async function assertKnown(stores: AccountStores, { scope, subject }: QuotaSubject): Promise<void> {
+  if (scope === 'workspace') {
+    if ((await stores.workspaces.byUuid(subject)) === undefined) throw accountErrors.WORKSPACE_NOT_FOUND();
+    return;
   }
+  if ((await stores.users.byId(subject)) === undefined) throw accountErrors.USER_NOT_FOUND();
 }

@@ -56,6 +56,15 @@ export class CachedQuotaLimits implements QuotaLimits {
     return { workspaceUuid, ownerId, ownerWorkspaces: owner.workspaces, workspace: limits, owner: owner.limits };
   }
 
+  /** The limits in one scope, as they stand now. */
+  async limitsIn(scope: QuotaScope, subject: string): Promise<LimitSet> {
+    const overrides = await this.#stores.quotaOverrides.ofSubject(scope, subject);
+    return {
+      ...this.#defaults[scope],
+      ...Object.fromEntries(overrides.map(({ quota, amount }) => [quota, amount])),
+    };
+  }
+
   /** After the operator changed something. */
   forgetAll(): void {
     this.#workspaces = new RecentMap(MAX_ENTRIES);
@@ -73,20 +82,12 @@ export class CachedQuotaLimits implements QuotaLimits {
 
   async #loadWorkspace(uuid: string): Promise<WorkspaceEntry> {
     const workspace = await this.#stores.workspaces.byUuid(uuid);
-    return { ownerId: workspace?.ownerId ?? null, limits: await this.#limitsIn('workspace', uuid) };
+    return { ownerId: workspace?.ownerId ?? null, limits: await this.limitsIn('workspace', uuid) };
   }
 
   async #loadOwner(ownerId: string): Promise<OwnerEntry> {
     const workspaces = await this.#stores.workspaces.uuidsOwnedBy(ownerId);
-    return { workspaces, limits: await this.#limitsIn('owner', ownerId) };
-  }
-
-  async #limitsIn(scope: QuotaScope, subject: string): Promise<LimitSet> {
-    const overrides = await this.#stores.quotaOverrides.ofSubject(scope, subject);
-    return {
-      ...this.#defaults[scope],
-      ...Object.fromEntries(overrides.map(({ quota, amount }) => [quota, amount])),
-    };
+    return { workspaces, limits: await this.limitsIn('owner', ownerId) };
   }
 
   #cached<Entry>(map: RecentMap<Loaded<Entry>>, key: string, load: () => Promise<Entry>): Promise<Entry> {
