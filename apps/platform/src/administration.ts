@@ -55,7 +55,13 @@ export function listQuotas(config: PlatformConfig, target: QuotaTarget | null): 
     const { scope, subject } = await quotas.resolve(target.scope, target.subject);
     const own = overrides.filter((each) => each.scope === scope && each.subject === subject);
     return (await quotas.ofSubject({ scope, subject })).map(({ quota, limit }) =>
-      rowOf(scope, target.subject, quota.name, limit, own.some((each) => each.quota === quota.name)),
+      rowOf(
+        scope,
+        target.subject,
+        quota.name,
+        limit,
+        own.some((each) => each.quota === quota.name),
+      ),
     );
   });
 }

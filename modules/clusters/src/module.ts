@@ -12,7 +12,7 @@ import {
   type ClustersModuleDependencies,
   type Foundation,
 } from './assembly.ts';
-import { sumUsage, type Usage } from '@svc/quotas';
+import { sumUsage, type Usage, zeroUsage } from '@svc/quotas';
 import { createConnectRoute } from './channel/connect-route.ts';
 import type { SessionHandlers } from './channel/agent-session.ts';
 import { AgentDelivery } from './delivery/agent-delivery.ts';
@@ -28,6 +28,7 @@ import { registerEventRoutes } from './http/event-routes.ts';
 import { registerLogRoutes } from './http/log-routes.ts';
 import { registerKubernetesRoutes, type KubernetesRouteOptions } from './kubernetes/kubernetes-routes.ts';
 import { ShellRoute } from './kubernetes/shell-route.ts';
+import { clusterQuotas } from './quotas.ts';
 import { usageByWorkspace } from './store/quota-usage.ts';
 import { createTunnelParts } from './tunnel/assembly.ts';
 import { registerLinkRoutes, type LinkRouteOptions } from './tunnel/link-routes.ts';
@@ -123,7 +124,8 @@ export async function createClustersModule(dependencies: ClustersModuleDependenc
       return 'ok';
     },
     status: (workspaceUuid) => stores.clusters.counts(workspaceUuid, clock.now().toISOString()),
-    quotaUsage: async (uuids) => sumUsage((await usageByWorkspace(dependencies.kysely, uuids)).values()),
+    quotaUsage: async (uuids) =>
+      sumUsage([zeroUsage(clusterQuotas), ...(await usageByWorkspace(dependencies.kysely, uuids)).values()]),
     removeWorkspace: (workspaceUuid) => registry.removeWorkspace(workspaceUuid),
   };
 }

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import type { HttpApp, UpgradeRouter } from '@svc/http';
-import { sumUsage, type Usage } from '@svc/quotas';
+import { sumUsage, type Usage, zeroUsage } from '@svc/quotas';
 import type { Database } from '@svc/sql';
 import type { Logger, Metrics } from '@svc/telemetry';
 import { contextOf } from './context-assembly.ts';
@@ -25,6 +25,7 @@ import { catalogOf } from './images/default-catalog.ts';
 import { createMetricPart } from './metric-module.ts';
 import { observePreparedStarts } from './prepared-start-metrics.ts';
 import { createPreviewPart } from './preview-module.ts';
+import { sandboxQuotas } from './quotas.ts';
 import { SnapshotService } from './snapshots/snapshot-service.ts';
 import { usageByWorkspace } from './store/quota-usage.ts';
 import { createSandboxRepository } from './store/sandbox-repository.ts';
@@ -85,7 +86,8 @@ export async function createSandboxesModule(deps: SandboxesDependencies): Promis
     pullImage: (name, signal) => images.pull(name, signal),
     countInWorkspace: (workspaceUuid) => repository.ofWorkspace(workspaceUuid),
     runningInWorkspace: (workspaceUuid) => repository.ofWorkspace(workspaceUuid, 'running'),
-    quotaUsage: async (uuids) => sumUsage((await usageByWorkspace(parts.kysely, uuids)).values()),
+    quotaUsage: async (uuids) =>
+      sumUsage([zeroUsage(sandboxQuotas), ...(await usageByWorkspace(parts.kysely, uuids)).values()]),
   };
 }
 

@@ -89,7 +89,9 @@ describe('quotas of sandboxes', () => {
 
   it('hold the sum over all workspaces of an owner, also when all creates come at once', async () => {
     limits.owner = { sandboxes: 3 };
-    const made = await Promise.all(Array.from({ length: 8 }, (_, index) => create(index % 2 === 0 ? undefined : second)));
+    const made = await Promise.all(
+      Array.from({ length: 8 }, (_, index) => create(index % 2 === 0 ? undefined : second)),
+    );
     expect(made.filter(({ status }) => status === 201)).toHaveLength(3);
     expect(made.find(({ status }) => status === 403)?.body).toMatchObject({ details: { scope: 'owner', limit: 3 } });
   });
@@ -167,6 +169,8 @@ describe('quotas of sandboxes', () => {
       sandbox_cpus: 1.5,
       sandbox_memory: 96,
       sandbox_disk: 164,
+      snapshots: 0,
+      terminals: 0,
     });
   });
 });

@@ -6,7 +6,14 @@ import { defineQuotas } from './quota.ts';
 
 const quotas = defineQuotas({
   boxes: { title: 'Boxes', unit: 'count', description: 'Boxes', workspace: 3, owner: 5 },
-  space: { title: 'Space', unit: 'mib', description: 'Space of boxes', workspace: 'unlimited', owner: 'auto', auto: 'the shelf' },
+  space: {
+    title: 'Space',
+    unit: 'mib',
+    description: 'Space of boxes',
+    workspace: 'unlimited',
+    owner: 'auto',
+    auto: 'the shelf',
+  },
 });
 
 function limits(workspace: Limits['workspace'], owner: Limits['owner']): Limits {

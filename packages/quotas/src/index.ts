@@ -16,7 +16,7 @@ export {
   type QuotasConfig,
 } from './catalogue.ts';
 export { gateSubjects, passQuotaGate } from './gate.ts';
-export { scopeUsage, sumUsage } from './scope-usage.ts';
+export { scopeUsage, sumUsage, zeroUsage } from './scope-usage.ts';
 export { isLimited, limitIn, type Limits, type QuotaLimits, unlimitedQuotas } from './limits.ts';
 export {
   defineQuotas,

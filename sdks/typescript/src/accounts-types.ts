@@ -129,7 +129,7 @@ export interface QuotaState {
   unit: 'count' | 'cpus' | 'mib' | 'bytes' | 'per_second' | 'per_minute';
   /** Null: unlimited. */
   limit: number | null;
-  /** Null: a rate, which has no standing amount. */
+  /** Null: not counted, such as a rate. */
   used: number | null;
 }
 

@@ -13,7 +13,11 @@ export class QuotasClient {
 
   /** Every limit that was set; all others are the defaults. */
   async list(options: CallOptions = {}): Promise<QuotaOverride[]> {
-    const answer = await this.#transport.call<{ overrides: QuotaOverride[] }>({ method: 'GET', path: PATH, ...options });
+    const answer = await this.#transport.call<{ overrides: QuotaOverride[] }>({
+      method: 'GET',
+      path: PATH,
+      ...options,
+    });
     return answer.overrides;
   }
 

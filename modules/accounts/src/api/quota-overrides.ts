@@ -21,7 +21,11 @@ const overrideSchema = Type.Object({
 
 const subjectSchema = Type.Object({
   scope: quotaScopeSchema,
-  subject: Type.String({ minLength: 1, maxLength: 254, description: 'UUID of the workspace; e-mail or id of the owner' }),
+  subject: Type.String({
+    minLength: 1,
+    maxLength: 254,
+    description: 'UUID of the workspace; e-mail or id of the owner',
+  }),
 });
 const paramsSchema = Type.Object({ ...subjectSchema.properties, quota: idSchema });
 const bodySchema = Type.Object(

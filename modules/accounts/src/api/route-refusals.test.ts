@@ -61,7 +61,11 @@ const CASES: readonly RouteCase[] = [
   { route: 'GET /api/v1/workspaces/{workspace_uuid}/quotas', statuses: [404, 404, 200, 200, 200, 404, 404] },
   { route: 'GET /api/v1/admin/quotas', statuses: [403, 403, 403, 403, 403, 403, 403] },
   { route: 'GET /api/v1/admin/quotas/{scope}/{subject}', statuses: [403, 403, 403, 403, 403, 403, 403] },
-  { route: 'PUT /api/v1/admin/quotas/{scope}/{subject}/{quota}', body: BAD, statuses: [403, 403, 403, 403, 403, 403, 403] },
+  {
+    route: 'PUT /api/v1/admin/quotas/{scope}/{subject}/{quota}',
+    body: BAD,
+    statuses: [403, 403, 403, 403, 403, 403, 403],
+  },
   { route: 'DELETE /api/v1/admin/quotas/{scope}/{subject}/{quota}', statuses: [403, 403, 403, 403, 403, 403, 403] },
   { route: 'GET /api/v1/audit', statuses: [404, 404, 403, 403, 403, 404, 403] },
 ];

@@ -59,7 +59,8 @@ function probeRoutes(app: HttpApp, database: ReturnType<typeof createAccountData
   const answer = async (): Promise<{ ok: true }> => ({ ok: true });
   for (const action of WORKSPACE_ACTIONS)
     app.post(`/probe/:workspace_uuid/${slug(action)}`, { config: { action } }, answer);
-  for (const action of [...SELF_ACTIONS, ...INSTALLATION_ACTIONS]) app.post(`/own/${slug(action)}`, { config: { action, scope: 'self' } }, answer);
+  for (const action of [...SELF_ACTIONS, ...INSTALLATION_ACTIONS])
+    app.post(`/own/${slug(action)}`, { config: { action, scope: 'self' } }, answer);
   for (const action of TEAM_ACTIONS) {
     const onRequest = guardTeam({ database }, action);
     app.post(`/team/:uuid/${slug(action)}`, { config: { action, scope: 'self' }, onRequest }, answer);

@@ -18,7 +18,7 @@ export interface QuotaSource {
 export interface QuotaState {
   readonly quota: Quota;
   readonly limit: Limit;
-  /** Null for rates, which have no standing amount. */
+  /** Null for what is not counted, such as rates. */
   readonly used: number | null;
 }
 
@@ -53,7 +53,7 @@ export class QuotaBook {
     return this.#source.catalogue.all.map((quota) => ({
       quota,
       limit: limits[quota.name] ?? null,
-      used: quota.unit.startsWith('per_') ? null : (used[quota.name] ?? 0),
+      used: used[quota.name] ?? null,
     }));
   }
 

@@ -68,7 +68,9 @@ describeDialects<unknown>('the limits of a workspace', migrations, (database) =>
     const { quotas: book } = accounts().module;
     const owner = { scope: 'owner', subject: ann.id } as const;
     await expect(book.set(owner, 'bowls', 4)).rejects.toMatchObject({ code: 'UNKNOWN_QUOTA' });
-    await expect(book.set({ ...owner, subject: 'nobody' }, 'boxes', 4)).rejects.toMatchObject({ code: 'USER_NOT_FOUND' });
+    await expect(book.set({ ...owner, subject: 'nobody' }, 'boxes', 4)).rejects.toMatchObject({
+      code: 'USER_NOT_FOUND',
+    });
     const missing = { scope: 'workspace', subject: 'nowhere' } as const;
     await expect(book.set(missing, 'boxes', 4)).rejects.toMatchObject({ code: 'WORKSPACE_NOT_FOUND' });
   });

@@ -35,11 +35,7 @@ export class CachedQuotaLimits implements QuotaLimits {
   #workspaces = new RecentMap<Loaded<WorkspaceEntry>>(MAX_ENTRIES);
   #owners = new RecentMap<Loaded<OwnerEntry>>(MAX_ENTRIES);
 
-  constructor(
-    stores: Pick<AccountStores, 'workspaces' | 'quotaOverrides'>,
-    effects: Effects,
-    defaults: DefaultLimits,
-  ) {
+  constructor(stores: Pick<AccountStores, 'workspaces' | 'quotaOverrides'>, effects: Effects, defaults: DefaultLimits) {
     this.#stores = stores;
     this.#effects = effects;
     this.#defaults = defaults;

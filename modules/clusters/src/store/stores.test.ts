@@ -35,7 +35,14 @@ function limits(changes: Partial<Limits> = {}): Limits {
 }
 
 function submission(id: string, overrides: Partial<CommandSubmission> = {}): CommandSubmission {
-  return { command: command(id), deployment: null, idempotency: null, maxOpenCommands: 100, limits: limits(), ...overrides };
+  return {
+    command: command(id),
+    deployment: null,
+    idempotency: null,
+    maxOpenCommands: 100,
+    limits: limits(),
+    ...overrides,
+  };
 }
 
 function event(messageId: string, sequence: number | null, outboxId = 'outbox-1'): Report {
@@ -90,7 +97,13 @@ describeDialects<ClusterTables>('the stores of clusters', migrations, (database)
   it('holds the clusters of a workspace to the quota, also when they come at once', async () => {
     const stores = createStores(database().kysely);
     const insert = (index: number) => {
-      const cluster = { id: `cls-${index}`, workspaceUuid: 'workspace-1', name: `n-${index}`, createdAt: NOW, createdBy: 'Ada' };
+      const cluster = {
+        id: `cls-${index}`,
+        workspaceUuid: 'workspace-1',
+        name: `n-${index}`,
+        createdAt: NOW,
+        createdBy: 'Ada',
+      };
       return stores.clusters.insert(cluster, `hash-${index}`, limits({ workspace: { clusters: 2 } }));
     };
     const outcomes = await Promise.allSettled(Array.from({ length: 6 }, (_, index) => insert(index)));
@@ -104,9 +117,13 @@ describeDialects<ClusterTables>('the stores of clusters', migrations, (database)
     expect(await stores.clusters.find('workspace-1', 'cls-2')).toBeUndefined();
     expect(await stores.clusters.find('workspace-2', 'name-of-cls-2')).toMatchObject({ id: 'cls-2', connected: false });
     const twin = { id: 'cls-3', workspaceUuid: 'workspace-1', name: 'name-of-cls-1', createdAt: NOW, createdBy: 'Ada' };
-    await expect(stores.clusters.insert(twin, 'hash-3', limits())).rejects.toMatchObject({ code: 'CLUSTER_NAME_TAKEN' });
+    await expect(stores.clusters.insert(twin, 'hash-3', limits())).rejects.toMatchObject({
+      code: 'CLUSTER_NAME_TAKEN',
+    });
     const third = { ...twin, name: 'third' };
-    await expect(stores.clusters.insert(third, 'hash-3', limits({ workspace: { clusters: 1 } }))).rejects.toMatchObject({ code: 'TOO_MANY_CLUSTERS' });
+    await expect(stores.clusters.insert(third, 'hash-3', limits({ workspace: { clusters: 1 } }))).rejects.toMatchObject(
+      { code: 'TOO_MANY_CLUSTERS' },
+    );
     expect(await stores.clusters.counts('workspace-1', NOW)).toEqual({ total: 1, connected: 0 });
   });
 

@@ -6,7 +6,9 @@ import { DUE_MS, metadataBench, NOW_MS, tenantLimits, type OpenMetadata } from '
 export function describeQuotas(open: OpenMetadata): void {
   const bench = metadataBench(open);
   const inline = (bytes: number) => ({ kind: 'inline', data: randomBytes(bytes) }) as const;
-  const limits = (maxBytes: number | null, maxObjects: number | null = null) => ({ quota: { bucket: { maxBytes, maxObjects } } });
+  const limits = (maxBytes: number | null, maxObjects: number | null = null) => ({
+    quota: { bucket: { maxBytes, maxObjects } },
+  });
 
   describe('quotas', () => {
     it('lets exactly as many in as there is room for, however many come at once', async () => {
@@ -106,7 +108,11 @@ export function describeQuotas(open: OpenMetadata): void {
         const details = { quota: 'stored_bytes', scope: 'workspace', limit: 1_050, current: 1_000, requested: 100 };
         expect(reason).toMatchObject({ code: 'QuotaExceeded', status: 403, details });
       }
-      expect(await bench.store.quotaUsage({ workspaceUuid })).toEqual({ stored_bytes: 1_000, stored_objects: 10, buckets: 2 });
+      expect(await bench.store.quotaUsage({ workspaceUuid })).toEqual({
+        stored_bytes: 1_000,
+        stored_objects: 10,
+        buckets: 2,
+      });
     });
 
     it('holds what all workspaces of an owner have together, however many writes come at once', async () => {

@@ -68,9 +68,7 @@ export class SandboxService {
     const claim = this.#warm.claim(request, this.#draft(request));
     const { sandbox } = claim;
     const repeated =
-      request.idempotencyKey === null
-        ? null
-        : { key: request.idempotencyKey, requestHash: hashOf(request) };
+      request.idempotencyKey === null ? null : { key: request.idempotencyKey, requestHash: hashOf(request) };
     const outcome = await this.#record(claim, admission, repeated);
     if (outcome.outcome === 'repeated') return this.#repeat(request.workspaceUuid, outcome, waitMs, signal);
     refuse(outcome, sandbox, request.limit);

@@ -1,4 +1,13 @@
-import { findBreach, gateSubjects, type Breach, type Demand, type Limits, passQuotaGate, scopeUsage, type Usage } from '@svc/quotas';
+import {
+  findBreach,
+  gateSubjects,
+  type Breach,
+  type Demand,
+  type Limits,
+  passQuotaGate,
+  scopeUsage,
+  type Usage,
+} from '@svc/quotas';
 import type { Kysely, Transaction } from 'kysely';
 import { sandboxQuotas } from '../quotas.ts';
 import type { SandboxTables } from './tables.ts';

@@ -68,7 +68,9 @@ describeDialects<SandboxTables>('SandboxRepository', migrations, (database) => {
     const [first] = (await repository().list('w', { labels: {}, pageSize: 10, cursor: null })).sandboxes;
     expect(await repository().remove(first?.id ?? '', AT)).toBe(true);
     expect(await repository().remove(first?.id ?? '', AT)).toBe(false);
-    expect(await repository().insert(sandbox({ id: 'sbx_z', name: 'z' }), admission(2), null)).toEqual({ outcome: 'inserted' });
+    expect(await repository().insert(sandbox({ id: 'sbx_z', name: 'z' }), admission(2), null)).toEqual({
+      outcome: 'inserted',
+    });
   });
 
   it('keeps names apart in a workspace only, and counts no refusal', async () => {
@@ -80,7 +82,9 @@ describeDialects<SandboxTables>('SandboxRepository', migrations, (database) => {
 
   it('lets one of two inserts with the same name win when they come at once from two callers', async () => {
     const outcomes = await Promise.allSettled(
-      ['o1', 'o2', 'o3'].map((ownerId) => repository().insert(sandbox({ id: `sbx_${ownerId}`, ownerId }), admission(5), null)),
+      ['o1', 'o2', 'o3'].map((ownerId) =>
+        repository().insert(sandbox({ id: `sbx_${ownerId}`, ownerId }), admission(5), null),
+      ),
     );
     const won = outcomes.filter((each) => each.status === 'fulfilled' && each.value.outcome === 'inserted');
     expect(won).toHaveLength(1);
@@ -144,7 +148,10 @@ describeDialects<SandboxTables>('SandboxRepository', migrations, (database) => {
     expect(outcomes.filter((each) => each.outcome === 'inserted')).toHaveLength(3);
     expect(outcomes).toContainEqual({
       outcome: 'refused',
-      refusal: { by: 'quota', breach: { quota: sandboxQuotas.sandboxes, scope: 'workspace', limit: 3, used: 3, wanted: 1 } },
+      refusal: {
+        by: 'quota',
+        breach: { quota: sandboxQuotas.sandboxes, scope: 'workspace', limit: 3, used: 3, wanted: 1 },
+      },
     });
   });
 
@@ -181,7 +188,9 @@ describeDialects<SandboxTables>('SandboxRepository', migrations, (database) => {
     );
     expect(outcomes.filter((each) => 'breach' in each)).toHaveLength(1);
     const [again] = outcomes.flatMap((each) => ('sandbox' in each && each.sandbox !== null ? [each.sandbox.id] : []));
-    expect(await repository().restart(again ?? '', ['stopped'], { status: 'creating' }, limits)).toEqual({ sandbox: null });
+    expect(await repository().restart(again ?? '', ['stopped'], { status: 'creating' }, limits)).toEqual({
+      sandbox: null,
+    });
   });
 
   it('gives a ticket once and never after its time', async () => {

@@ -4,7 +4,14 @@ import type { Admission } from '../domain/admission.ts';
 import { sandboxErrors } from '../errors.ts';
 import type { Sandbox, SandboxChange, SandboxStatus } from '../domain/sandbox.ts';
 import { eventsOfChange } from '../events/sandbox-event.ts';
-import type { InsertOutcome, RepeatedRequest, Restart, SandboxFilter, SandboxPage, SandboxRepository } from '../domain/ports.ts';
+import type {
+  InsertOutcome,
+  RepeatedRequest,
+  Restart,
+  SandboxFilter,
+  SandboxPage,
+  SandboxRepository,
+} from '../domain/ports.ts';
 import { sandboxQuotas } from '../quotas.ts';
 import { pageCursor, parseCursor } from './page-cursor.ts';
 import { writeEvents } from './event-log.ts';
@@ -127,7 +134,11 @@ async function insert(
     earlier ?? (await quotaRefusal(transaction, sandbox, admission)) ?? (await nameRefusal(transaction, sandbox));
   if (refusal !== null) return refusal;
   // Another caller of the workspace may take the name between the look and here; the constraint decides then.
-  await transaction.insertInto('sandbox').values(toRow(sandbox, admission.accountableId)).execute().catch(asNameTaken(sandbox.name));
+  await transaction
+    .insertInto('sandbox')
+    .values(toRow(sandbox, admission.accountableId))
+    .execute()
+    .catch(asNameTaken(sandbox.name));
   const labels = Object.entries(sandbox.labels).map(([key, value]) => ({ sandbox_id: sandbox.id, key, value }));
   if (labels.length > 0) await transaction.insertInto('sandbox_label').values(labels).execute();
   if (repeated !== null) {

@@ -163,7 +163,10 @@ export class TerminalHub implements UpgradeRoute {
     const breach = await places.take(id, await quotaLimits.limitsOf(workspaceUuid));
     if (breach !== null) throw quotaExceeded(breach);
     return () => {
-      const released: Promise<void> = places.release(id).catch(failed).finally(() => this.#releases.delete(released));
+      const released: Promise<void> = places
+        .release(id)
+        .catch(failed)
+        .finally(() => this.#releases.delete(released));
       this.#releases.add(released);
     };
   }

@@ -66,11 +66,7 @@ function assertBucketQuota({ maxBytes, maxObjects }: BucketQuota, before: Bucket
   }
 }
 
-function assertTenantQuota(
-  { tenant }: WriteQuota,
-  used: Record<QuotaScope, Usage> | null,
-  demand: Demand,
-): void {
+function assertTenantQuota({ tenant }: WriteQuota, used: Record<QuotaScope, Usage> | null, demand: Demand): void {
   const breach = tenant === undefined || used === null ? null : findBreach(tenant, demand, used);
   if (breach !== null) throw storeErrors.QuotaExceeded({ details: breachDetails(breach) });
 }

@@ -58,7 +58,13 @@ async function prepare(store: RunningStore, file: string): Promise<TestKey> {
   const key = await store.createKey({ workspaceUuid: WORKSPACE });
   for (const [index, name] of [CRASH_BUCKET, VERSIONED_BUCKET, TAGGED_BUCKET, EXPIRING_BUCKET].entries()) {
     const bucketId = 1_000 + index;
-    const bucket = { id: bucketId, name, workspaceUuid: WORKSPACE, nowMs: Date.now(), tenant: await unlimitedQuotas.limitsOf(WORKSPACE) };
+    const bucket = {
+      id: bucketId,
+      name,
+      workspaceUuid: WORKSPACE,
+      nowMs: Date.now(),
+      tenant: await unlimitedQuotas.limitsOf(WORKSPACE),
+    };
     await store.metadata.createBucket({ ...bucket, encryptionMode: 'none', locationHint: null });
     if (name === VERSIONED_BUCKET) await store.metadata.setVersioning({ bucketId, versioning: 'enabled' });
   }
