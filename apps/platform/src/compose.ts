@@ -91,12 +91,9 @@ async function composeInto(options: ComposeOptions, lifecycle: Lifecycle): Promi
 
   const services = await createServices({
     ...options,
+    ...shared,
     folder,
     databases,
-    metrics,
-    access,
-    audit,
-    rights,
     directory: accounts.directory,
     quotaLimits: accounts.quotaLimits,
     endpoints,
