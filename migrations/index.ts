@@ -36,6 +36,8 @@ import { sessionConfirmation } from './0090-session-confirmation.ts';
 import { passwordLinks } from './0091-password-links.ts';
 import { storeKeys } from './0084-store-keys.ts';
 import { auditChain } from './0085-audit-chain.ts';
+import { quotaOverrides } from './0080-quota-overrides.ts';
+import { sandboxQuotas } from './0081-sandbox-quotas.ts';
 
 /** Every migration, imported by name so that a bundle carries them all. Each file exports one `Migration`. */
 export const migrations: readonly Migration[] = [
@@ -76,4 +78,6 @@ export const migrations: readonly Migration[] = [
   passwordLinks,
   storeKeys,
   auditChain,
+  quotaOverrides,
+  sandboxQuotas,
 ];

@@ -83,6 +83,9 @@ async function warmOf(client: SvcClient, pool: number): Promise<boolean> {
   return new RegExp(`^svc_sandbox_pool_ready\\{[^}]*\\} ${pool}$`, 'm').test(body.toString());
 }
 
+/** Nothing but the machine limits what is measured. */
+const QUOTAS_TAKEN = ['sandbox_cpus', 'sandbox_memory', 'sandbox_disk', 'terminals'];
+
 function configurationOf({ imageCache, image, pool }: SvcOptions): string {
   const sandboxes = {
     image_cache: imageCache,
@@ -92,5 +95,6 @@ function configurationOf({ imageCache, image, pool }: SvcOptions): string {
     max_terminals_per_minute: 1_000_000,
     ...(pool === 0 ? {} : { warm_pool: [{ image, min: pool, max: pool }] }),
   };
-  return JSON.stringify({ sandboxes }); // JSON is YAML
+  const unlimited = Object.fromEntries(QUOTAS_TAKEN.map((name) => [name, 'unlimited']));
+  return JSON.stringify({ sandboxes, quotas: { workspace: unlimited, owner: unlimited } }); // JSON is YAML
 }

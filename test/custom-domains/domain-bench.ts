@@ -33,6 +33,7 @@ import {
   type FakeCaller,
   type FakeClock,
 } from '@svc/testing';
+import { unlimitedQuotas } from '@svc/quotas';
 import { Value } from 'typebox/value';
 
 export interface DomainBenchOptions {
@@ -86,6 +87,7 @@ export async function startDomainBench(options: DomainBenchOptions): Promise<Dom
     proxies: createProxyTrust(),
     installationKey: masterKey,
     keyRing,
+    quotaLimits: unlimitedQuotas,
     replicaId: 'the one',
     webhooks: createWebhookSender({ allowedNetworks: [], timeoutMs: 1_000 }),
     domainResolver: createDnsResolver({ servers: [options.nameServer], timeoutMs: 500 }),

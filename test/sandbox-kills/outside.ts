@@ -15,8 +15,10 @@ export interface Wanted {
 }
 
 /** No registry is asked for images, and nothing but the machine itself limits what is asked for. */
+const UNLIMITED = { sandbox_cpus: 'unlimited', sandbox_memory: 'unlimited', sandbox_disk: 'unlimited' };
 const CONFIGURATION = {
   services: ['sandboxes'],
+  quotas: { workspace: UNLIMITED, owner: UNLIMITED },
   sandboxes: {
     image_registry: '',
     resources: DEFAULT_RESOURCES,

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { createAccountsModule, type AccountsModule, type ChainPoint, type ChainReport } from '@svc/accounts';
 import { beginMasterKeyChange, masterKeyId, type MasterKeyChange } from '@svc/keys';
 import { normalizeHostname } from '@svc/object-store';
+import { formatAmount, parseLimit, type Limit, type QuotaScope } from '@svc/quotas';
 import { createLogger, createMetrics } from '@svc/telemetry';
 import type { PlatformConfig } from './config.ts';
 import { openDatabases, type Databases } from './databases.ts';
@@ -11,6 +12,8 @@ import { startErrors } from './errors.ts';
 import { Endpoints } from './endpoints.ts';
 import { masterKeySource, openKeys } from './keys.ts';
 import { rewrapStoreKeys } from './object-store/store-keys.ts';
+import { quotaCatalogue } from './quota-catalogue.ts';
+import { createQuotaSource, thisMachine } from './quotas.ts';
 import { openMetadata } from './services/object-store.ts';
 
 /** For the operator of the data folder, beside a running platform or without one; the lock is not taken. */
@@ -64,6 +67,66 @@ export async function setDomainBlocked(config: PlatformConfig, host: string, blo
   return hostname;
 }
 
+/** A limit of one workspace (UUID) or one owner (e-mail), as an operator names it. */
+export interface QuotaTarget {
+  readonly scope: QuotaScope;
+  readonly subject: string;
+}
+
+/** Every quota with the limit that holds for the workspace or owner; without one, what the operator set anywhere. */
+export function listQuotas(config: PlatformConfig, target: QuotaTarget | null): Promise<readonly QuotaRow[]> {
+  return withAccounts(config, async ({ quotas }) => {
+    const overrides = await quotas.list();
+    if (target === null) {
+      return overrides.map(({ scope, subject, quota, amount }) => rowOf(scope, subject, quota, amount, true));
+    }
+    const { scope, subject } = await quotas.resolve(target.scope, target.subject);
+    const own = overrides.filter((each) => each.scope === scope && each.subject === subject);
+    return (await quotas.ofSubject({ scope, subject })).map(({ quota, limit }) =>
+      rowOf(
+        scope,
+        target.subject,
+        quota.name,
+        limit,
+        own.some((each) => each.quota === quota.name),
+      ),
+    );
+  });
+}
+
+export interface QuotaRow extends QuotaTarget {
+  readonly quota: string;
+  readonly limit: Limit;
+  /** The limit as people read it. */
+  readonly text: string;
+  /** False: the default. */
+  readonly isSet: boolean;
+}
+
+/** Takes effect on a running platform within a second. Answers the limit as people read it. */
+export function setQuota(config: PlatformConfig, target: QuotaTarget, name: string, text: string): Promise<string> {
+  return withAccounts(config, async ({ quotas }) => {
+    const subject = await quotas.resolve(target.scope, target.subject);
+    const quota = quotaCatalogue.find(name);
+    const limit = quota === undefined ? null : parseLimit(quota.unit, text);
+    if (limit === undefined) throw startErrors.INVALID_LIMIT({ details: { text, quota: name } });
+    const { amount } = await quotas.set(subject, name, limit); // refuses a name that is none
+    return formatAmount(quota?.unit ?? 'count', amount);
+  });
+}
+
+/** The default holds again. */
+export function unsetQuota(config: PlatformConfig, target: QuotaTarget, name: string): Promise<void> {
+  return withAccounts(config, async ({ quotas }) =>
+    quotas.unset(await quotas.resolve(target.scope, target.subject), name),
+  );
+}
+
+function rowOf(scope: QuotaScope, subject: string, quota: string, limit: Limit, isSet: boolean): QuotaRow {
+  const text = formatAmount(quotaCatalogue.find(quota)?.unit ?? 'count', limit);
+  return { scope, subject, quota, limit, text, isSet };
+}
+
 async function withAccounts<Result>(
   config: PlatformConfig,
   work: (accounts: AccountsModule) => Promise<Result>,
@@ -82,6 +145,7 @@ async function withAccounts<Result>(
       log: createLogger({ level: config.log.level, name: 'svc' }),
       metrics: createMetrics(),
       publicUrl: () => endpoints.url,
+      quotas: createQuotaSource(config, thisMachine(folder.path), async () => ({})),
     });
     try {
       return await work(accounts);

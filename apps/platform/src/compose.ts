@@ -13,6 +13,7 @@ import {
   UpgradeRouter,
   type HttpApp,
 } from '@svc/http';
+import type { Usage } from '@svc/quotas';
 import { createMetrics, type Logger, type Metrics } from '@svc/telemetry';
 import type { PlatformConfig } from './config.ts';
 import { openDataFolder, type DataFolder } from './data-folder.ts';
@@ -23,6 +24,7 @@ import { masterKeySource, openKeys } from './keys.ts';
 import { Lifecycle } from './lifecycle.ts';
 import { createServices } from './services/create-services.ts';
 import type { Services } from './services/service.ts';
+import { createQuotaSource, thisMachine } from './quotas.ts';
 import { VERSION } from './version.ts';
 
 export interface ComposeOptions {
@@ -77,6 +79,7 @@ async function composeInto(options: ComposeOptions, lifecycle: Lifecycle): Promi
     log,
     metrics,
     publicUrl: () => endpoints.url,
+    quotas: createQuotaSource(config, thisMachine(folder.path), (uuids) => usageIn(holders.services, uuids)),
     workspaceHoldings: async (workspaceUuid) => holdingsOf(holders.services, workspaceUuid),
   });
   lifecycle.own('accounts', () => accounts.close());
@@ -93,14 +96,12 @@ async function composeInto(options: ComposeOptions, lifecycle: Lifecycle): Promi
 
   const services = await createServices({
     ...options,
+    ...shared,
     folder,
     databases,
     keys,
-    metrics,
-    access,
-    audit,
-    rights,
     directory: accounts.directory,
+    quotaLimits: accounts.quotaLimits,
     endpoints,
     lifecycle,
   });
@@ -155,6 +156,12 @@ async function holdingsOf(services: Services | undefined, workspaceUuid: string)
   if (services === undefined) return ['services that are still starting'];
   const all = await Promise.all(Object.values(services).map((service) => service.holdings(workspaceUuid)));
   return all.flat();
+}
+
+/** What the services count in these workspaces together; each quota is counted by one service. */
+async function usageIn(services: Services | undefined, workspaceUuids: readonly string[]): Promise<Usage> {
+  const all = await Promise.all(Object.values(services ?? {}).map((service) => service.quotaUsage(workspaceUuids)));
+  return Object.assign({}, ...all);
 }
 
 function readinessOf(services: Services): Record<string, () => Promise<string> | string> {

@@ -2,8 +2,10 @@ import { loadConfig, type Environment, type FlagValue, type LoadedConfig } from 
 import { accountsConfigSchema } from '@svc/accounts';
 import { clustersConfigSchema } from '@svc/clusters';
 import { objectStoreConfigSchema } from '@svc/object-store';
+import { quotasConfigSchema } from '@svc/quotas';
 import { sandboxesConfigSchema } from '@svc/sandboxes';
 import { Type, type Static } from 'typebox';
+import { quotaCatalogue } from './quota-catalogue.ts';
 import { SERVICE_NAMES } from './service-names.ts';
 
 const port = (value: number, description: string) =>
@@ -124,6 +126,7 @@ export const platformConfigSchema = Type.Object({
   clusters: clustersConfigSchema,
   object_store: objectStoreConfigSchema,
   sandboxes: sandboxesConfigSchema,
+  quotas: quotasConfigSchema(quotaCatalogue),
 });
 
 export type PlatformConfig = Static<typeof platformConfigSchema>;

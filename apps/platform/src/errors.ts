@@ -24,5 +24,9 @@ export const startErrors = defineErrors({
     'backup and restore work on SQLite in the data folder; with database.url use pg_dump first and then copy the blobs',
   ],
   HTTPS_REQUIRED: [403, 'Plain HTTP is off on this platform; use {url}'],
+  INVALID_LIMIT: [
+    400,
+    '{text} is not a limit of {quota}: write a whole number, a size such as 10GiB for bytes, or unlimited',
+  ],
   DATABASE_DAMAGED: [500, 'the database {path} cannot be read ({reason}); restore a backup'],
 });

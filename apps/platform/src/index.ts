@@ -1,10 +1,14 @@
 export {
   changeMasterKey,
   createPasswordLink,
+  listQuotas,
   resetPassword,
   rotateTokenKeys,
   setDomainBlocked,
+  setQuota,
+  unsetQuota,
   verifyAudit,
+  type QuotaTarget,
 } from './administration.ts';
 export {
   BREAK_REASONS as AUDIT_BREAK_REASONS,

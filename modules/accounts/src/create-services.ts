@@ -20,6 +20,8 @@ import { PasswordLinks } from './password/password-links.ts';
 import { PasswordProof } from './password/password-proof.ts';
 import { Argon2PasswordHasher } from './password/password-hasher.ts';
 import type { AccountServices } from './services.ts';
+import { QuotaBook, type QuotaSource } from './quotas/quota-book.ts';
+import { CachedQuotaLimits } from './quotas/quota-limits.ts';
 import { LoginThrottle } from './sign-in/login-throttle.ts';
 import { Sessions } from './sign-in/sessions.ts';
 import { SignIn } from './sign-in/sign-in.ts';
@@ -46,6 +48,7 @@ export interface ServiceParts {
   metrics: Metrics;
   publicUrl: () => string;
   holdings: WorkspaceHoldings;
+  quotas: QuotaSource;
   fetch: Fetch;
 }
 
@@ -75,6 +78,7 @@ export async function createServices(
   const chainKey = await loadChainKey(database, parts.keyWrapper, effects.randomBytes);
   const chain = new AuditChain(database, chainKey);
   await chain.begin();
+  const quotaLimits = new CachedQuotaLimits(database, effects, parts.quotas.defaults);
   const auditOptions = { retentionDays: config.audit_retention_days };
   const auditTrail = new AuditTrail(database.audit, chain, effects, auditOptions, () => suppressed.inc());
   return {
@@ -100,6 +104,8 @@ export async function createServices(
     workspaces: new Workspaces(database, effects, limits.workspaces_per_owner),
     workspaceDeletion: new WorkspaceDeletion(database, effects, parts.holdings),
     chainKey,
+    quotaLimits,
+    quotas: new QuotaBook(database, effects, parts.quotas, quotaLimits),
     owners: new OwnerAccounts(database, effects, hasher, apiTokens),
     now: () => effects.now(),
     accessTokenLifetimeSeconds: config.access_token_lifetime_seconds,

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Access, Action, AuditLog, HttpApp } from '@svc/http';
 import type { KeyWrapper } from '@svc/keys';
+import { createQuotaCatalogue, type QuotaLimits } from '@svc/quotas';
 import type { Database } from '@svc/sql';
 import type { Logger, Metrics } from '@svc/telemetry';
 import type { ChainPoint } from './audit/audit-link.ts';
@@ -12,6 +13,7 @@ import { createServices } from './create-services.ts';
 import type { AccountsConfig } from './config.ts';
 import type { Effects } from './effects.ts';
 import { registerRoutes } from './api/register-routes.ts';
+import type { QuotaBook, QuotaSource } from './quotas/quota-book.ts';
 import { SigningKeyFiles } from './jwt/signing-key-files.ts';
 import type { Fetch } from './oidc/jwks-cache.ts';
 import { purgeExpired } from './purge.ts';
@@ -34,6 +36,8 @@ export interface AccountsDependencies {
   publicUrl: () => string;
   /** What a workspace still holds, in words; a workspace that holds something is not deleted. Nothing by default. */
   workspaceHoldings?: WorkspaceHoldings;
+  /** Declarations, defaults and usage of all quotas. None by default. */
+  quotas?: QuotaSource;
   /** Clock, random numbers and ids; the real ones by default. */
   effects?: Partial<Effects>;
   /** Waits between two purges; rejects when the signal says so. */
@@ -46,6 +50,10 @@ export interface AccountsModule {
   readonly access: Access;
   readonly audit: AuditLog;
   readonly directory: WorkspaceDirectory;
+  /** The limits that hold now, for every module that counts. */
+  readonly quotaLimits: QuotaLimits;
+  /** Limits that the operator sets: `svc admin quota`. */
+  readonly quotas: QuotaBook;
   registerRoutes(app: HttpApp): Promise<void>;
   /** Makes the owner on the first start; later starts change nothing. */
   ensureOwner(wanted: { email?: string; password?: string }): Promise<OwnerAccount>;
@@ -67,6 +75,12 @@ export interface AccountsModule {
   close(): Promise<void>;
 }
 
+const NO_QUOTAS: QuotaSource = {
+  catalogue: createQuotaCatalogue([]),
+  defaults: { workspace: {}, owner: {} },
+  usage: async () => ({}),
+};
+
 const PURGE_EVERY_MS = 5 * 60_000;
 
 export async function createAccountsModule(deps: AccountsDependencies): Promise<AccountsModule> {
@@ -81,6 +95,7 @@ export async function createAccountsModule(deps: AccountsDependencies): Promise<
     metrics: deps.metrics,
     publicUrl: deps.publicUrl,
     holdings: deps.workspaceHoldings ?? (async () => []),
+    quotas: deps.quotas ?? NO_QUOTAS,
     fetch: deps.fetch ?? fetch,
   });
   const { sessions, auditTrail: audit, keys, workspaceDeletion: deletion } = services;
@@ -104,6 +119,8 @@ export async function createAccountsModule(deps: AccountsDependencies): Promise<
     access: services.access,
     audit: services.audit,
     directory: createWorkspaceDirectory(database),
+    quotaLimits: services.quotaLimits,
+    quotas: services.quotas,
     registerRoutes: (app) => registerRoutes(app, services),
     ensureOwner: (wanted) => services.owners.ensure(wanted),
     async resetPassword(email, password) {

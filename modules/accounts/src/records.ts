@@ -1,3 +1,5 @@
+import type { QuotaScope } from '@svc/quotas';
+
 /** What the module keeps. All times are ISO 8601 UTC; all secrets are hashes. */
 
 export type TeamRole = 'admin' | 'member' | 'guest';
@@ -101,6 +103,16 @@ export interface Workspace {
   teamUuid: string | null;
   deletingSince: string | null;
   createdAt: string;
+  updatedAt: string;
+}
+
+/** A limit that the operator set for one workspace (by UUID) or one owner (by user id). */
+export interface QuotaOverride {
+  scope: QuotaScope;
+  subject: string;
+  quota: string;
+  /** Null means unlimited. */
+  amount: number | null;
   updatedAt: string;
 }
 

@@ -9,6 +9,8 @@ import type { Sessions } from './sign-in/sessions.ts';
 import type { SignIn } from './sign-in/sign-in.ts';
 import type { SignOut } from './sign-in/sign-out.ts';
 import type { AccountDatabase } from './stores.ts';
+import type { QuotaBook } from './quotas/quota-book.ts';
+import type { CachedQuotaLimits } from './quotas/quota-limits.ts';
 import type { InvitationAcceptance } from './teams/invitation-acceptance.ts';
 import type { Invitations } from './teams/invitations.ts';
 import type { Members } from './teams/members.ts';
@@ -43,6 +45,8 @@ export interface AccountServices {
   workspaces: Workspaces;
   workspaceDeletion: WorkspaceDeletion;
   now: () => Date;
+  quotaLimits: CachedQuotaLimits;
+  quotas: QuotaBook;
   accessTokenLifetimeSeconds: number;
   guestSandboxes: number;
   /** Where users reach the console, without a slash at its end. */

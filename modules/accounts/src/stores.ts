@@ -1,5 +1,6 @@
 import type { WrappedKey } from '@svc/keys';
 import type { ChainEndName, ChainPoint } from './audit/audit-link.ts';
+import type { QuotaScope } from '@svc/quotas';
 import type { PageRequest } from './paging.ts';
 import type {
   ApiToken,
@@ -9,6 +10,7 @@ import type {
   Invitation,
   Member,
   PasswordLink,
+  QuotaOverride,
   ServiceAccount,
   Session,
   Team,
@@ -35,6 +37,7 @@ export interface AccountStores {
   invitations: InvitationStore;
   workspaces: WorkspaceStore;
   serviceAccounts: ServiceAccountStore;
+  quotaOverrides: QuotaOverrideStore;
   audit: AuditStore;
 }
 
@@ -148,6 +151,8 @@ export interface WorkspaceStore {
   firstOwnedBy(userId: string): Promise<Workspace | undefined>;
   firstOfTeam(teamUuid: string): Promise<Workspace | undefined>;
   countOwnedBy(userId: string): Promise<number>;
+  /** Every one, sorted, also those that are being deleted. */
+  uuidsOwnedBy(userId: string): Promise<string[]>;
   /** Those whose deletion began and was never finished, since the process ended between. */
   stuckDeletions(before: string, limit: number): Promise<Workspace[]>;
   /** Owned ones and those of the user's teams with the role there; with `teamUuid` only that team's. */
@@ -177,6 +182,16 @@ export interface ServiceAccountStore {
   touch(id: string, now: string): Promise<void>;
   delete(workspaceUuid: string, id: string): Promise<boolean>;
   deleteExpired(before: string, limit: number): Promise<number>;
+}
+
+export interface QuotaOverrideStore {
+  ofSubject(scope: QuotaScope, subject: string): Promise<QuotaOverride[]>;
+  /** The first `limit` of all, by scope, subject and quota. */
+  list(limit: number): Promise<QuotaOverride[]>;
+  put(override: QuotaOverride): Promise<void>;
+  /** False when there was none. */
+  delete(scope: QuotaScope, subject: string, quota: string): Promise<boolean>;
+  deleteOfSubject(scope: QuotaScope, subject: string): Promise<void>;
 }
 
 export interface AuditFilter {

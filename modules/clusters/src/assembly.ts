@@ -1,4 +1,5 @@
 import { CLOSE_CODES, PROTOCOL_LIMITS, PROTOCOL_TIMES } from '@svc/protocol';
+import type { QuotaLimits } from '@svc/quotas';
 import type { Logger, Metrics } from '@svc/telemetry';
 import type { Access, AuditLog, HeldRights } from '@svc/http';
 import type { Kysely } from 'kysely';
@@ -47,6 +48,8 @@ export interface ClustersModuleDependencies {
   audit: AuditLog;
   /** Ends what is open through tunnels with the right to it. */
   rights: HeldRights;
+  /** The limits of each workspace and its owner. */
+  quotaLimits: QuotaLimits;
   /** Where agents and users reach the platform. */
   endpoints: TunnelEndpoints;
 }
@@ -118,6 +121,7 @@ export function createCommandParts(foundation: Foundation) {
       dispatcher,
       inspector,
       randomBytes,
+      quotaLimits: dependencies.quotaLimits,
       isConnected: (cluster) => connections.isConnected(cluster.id) || isConnectedAt(cluster, clock.now()),
       queueMs: config.queue_seconds * 1000,
       resultGraceMs: config.result_grace_seconds * 1000,
@@ -180,6 +184,7 @@ export function createRegistry({ dependencies, stores, connections, tunnels }: F
     clusters: stores.clusters,
     clock,
     randomBytes,
+    quotaLimits: dependencies.quotaLimits,
     maxClustersPerWorkspace: config.max_clusters_per_workspace,
     disconnect: (clusterId, keptTokenHash) => {
       if (keptTokenHash !== null) {

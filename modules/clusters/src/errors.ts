@@ -1,4 +1,5 @@
 import { defineErrors } from '@svc/errors';
+import { QUOTA_EXCEEDED_MESSAGE } from '@svc/quotas';
 
 /** What the routes of clusters refuse with. Every answer has the contract's body; `details` says `field` and `reason`. */
 export const clusterErrors = defineErrors({
@@ -17,7 +18,8 @@ export const clusterErrors = defineErrors({
   COMMAND_NOT_RUNNING: [409, 'The command {id} takes no input: {reason}'],
   MANIFEST_TOO_LARGE: [413, 'The manifest is too large: {reason}'],
   RATE_LIMITED: [429, 'Rate limit exceeded'],
-  TOO_MANY_CLUSTERS: [429, 'The workspace has {limit} clusters, which is the limit'],
+  TOO_MANY_CLUSTERS: [429, QUOTA_EXCEEDED_MESSAGE],
+  QUOTA_EXCEEDED: [429, QUOTA_EXCEEDED_MESSAGE],
   TOO_MANY_COMMANDS: [429, 'The cluster has {limit} unfinished commands, which is the limit'],
   TOO_MANY_STREAMS: [429, 'The cluster has {limit} open event streams, which is the limit'],
   AGENT_OFFLINE: [503, 'The agent of cluster {cluster} is not connected'],

@@ -12,6 +12,7 @@ import {
   type ClustersModuleDependencies,
   type Foundation,
 } from './assembly.ts';
+import { sumUsage, type Usage, zeroUsage } from '@svc/quotas';
 import { createConnectRoute } from './channel/connect-route.ts';
 import type { SessionHandlers } from './channel/agent-session.ts';
 import { AgentDelivery } from './delivery/agent-delivery.ts';
@@ -27,6 +28,8 @@ import { registerEventRoutes } from './http/event-routes.ts';
 import { registerLogRoutes } from './http/log-routes.ts';
 import { registerKubernetesRoutes, type KubernetesRouteOptions } from './kubernetes/kubernetes-routes.ts';
 import { ShellRoute } from './kubernetes/shell-route.ts';
+import { clusterQuotas } from './quotas.ts';
+import { usageByWorkspace } from './store/quota-usage.ts';
 import { createTunnelParts } from './tunnel/assembly.ts';
 import { registerLinkRoutes, type LinkRouteOptions } from './tunnel/link-routes.ts';
 
@@ -46,6 +49,8 @@ export interface ClustersModule {
   close(): Promise<void>;
   readiness(): Promise<string>;
   status(workspaceUuid: string): Promise<{ total: number; connected: number }>;
+  /** What these workspaces use together, by name of the quota. */
+  quotaUsage(workspaceUuids: readonly string[]): Promise<Usage>;
   /** For the deletion of a workspace: its clusters, their history and their connections. */
   removeWorkspace(workspaceUuid: string): Promise<void>;
 }
@@ -119,6 +124,8 @@ export async function createClustersModule(dependencies: ClustersModuleDependenc
       return 'ok';
     },
     status: (workspaceUuid) => stores.clusters.counts(workspaceUuid, clock.now().toISOString()),
+    quotaUsage: async (uuids) =>
+      sumUsage([zeroUsage(clusterQuotas), ...(await usageByWorkspace(dependencies.kysely, uuids)).values()]),
     removeWorkspace: (workspaceUuid) => registry.removeWorkspace(workspaceUuid),
   };
 }

@@ -112,14 +112,14 @@ export const storeErrors = defineErrors({
   ],
   ObjectLockConfigurationNotFoundError: [404, 'Object Lock configuration does not exist for this bucket.'],
   OwnershipControlsNotFoundError: [404, 'The bucket ownership controls were not found.'],
-  QuotaExceeded: [
-    403,
-    'The bucket is full: its quota of {quota} is {limit}. Delete objects, or raise the quota in the settings of the bucket',
-  ],
+  QuotaExceeded: [403, 'The {scope} is over its quota: {quota} is limited to {limit}; {remedy}'],
   PreconditionFailed: [412, 'At least one of the pre-conditions you specified did not hold.'],
   ServerSideEncryptionConfigurationNotFoundError: [404, 'The server side encryption configuration was not found'],
   TenantNotProvisioned: [409, 'The object store of this workspace is not provisioned yet; create a bucket first'],
-  TooManyBuckets: [400, 'You have attempted to create more buckets than allowed'],
+  TooManyBuckets: [
+    400,
+    'You have attempted to create more buckets than allowed: the {scope} is limited to {limit}; {remedy}',
+  ],
   TooManyAccessKeys: [400, 'This workspace has as many access keys as are allowed ({limit})'],
 
   // The store itself

@@ -1,3 +1,4 @@
+export { storeQuotas } from './quotas.ts';
 export { createAcmeAuthority, type AcmeAuthorityOptions } from './acme/acme-authority.ts';
 export { objectStoreConfigSchema, type ObjectStoreConfig } from './config.ts';
 export { createDnsResolver, type DnsResolverOptions } from './dns/resolver.ts';

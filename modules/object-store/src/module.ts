@@ -1,6 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AuditLog, HeldRights, HttpApp, ProxyTrust, UpgradeRouter } from '@svc/http';
+import { type QuotaLimits, sumUsage, type Usage } from '@svc/quotas';
 import type { Logger, Metrics } from '@svc/telemetry';
 import { claimEngine } from './engines/assembly.ts';
 import type { HashingParts } from './checksums/body-hasher.ts';
@@ -62,6 +63,8 @@ export interface ObjectStoreDependencies {
   webhooks: WebhookSender;
   /** Null: custom domains get no certificates here, TLS ends before the platform. */
   certificateAuthority: CertificateAuthority | null;
+  /** The limits of each workspace and its owner. */
+  quotaLimits: QuotaLimits;
   config: ObjectStoreConfig;
   log: Logger;
   metrics: Metrics;
@@ -103,6 +106,8 @@ export interface ObjectStoreModule {
   readiness(): Promise<string>;
   /** What a workspace has here, for an overview. */
   status(workspaceUuid: string): Promise<ObjectStoreStatus>;
+  /** What these workspaces use together, by name of the quota. */
+  quotaUsage(workspaceUuids: readonly string[]): Promise<Usage>;
   /** Compares blobs and rows. Safe at any time. */
   fsck(): Promise<FsckReport>;
   /** One round of the work behind the requests, now. */
@@ -197,6 +202,8 @@ export async function createObjectStoreModule(dependencies: ObjectStoreDependenc
       return 'ok';
     },
     status: (workspaceUuid) => statusOf(services, workspaceUuid, s3Endpoint()),
+    quotaUsage: async (workspaceUuids) =>
+      sumUsage(await Promise.all(workspaceUuids.map((workspaceUuid) => metadata.quotaUsage({ workspaceUuid })))),
     fsck: () => fsck(parts),
     maintain: async () => {
       await janitor.sweep();
@@ -217,12 +224,14 @@ function createOversight(dependencies: ObjectStoreDependencies): S3Oversight {
 
 function partsOf(dependencies: ObjectStoreDependencies, hashing: HashingParts): StoreParts {
   const { metadata, blobs, owners, rights, webhooks, keyRing, config, log, now, random } = dependencies;
+  const { quotaLimits } = dependencies;
   return {
     metadata,
     blobs,
     owners,
     rights,
     webhooks,
+    quotaLimits,
     config,
     log,
     now,

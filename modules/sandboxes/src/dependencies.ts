@@ -1,4 +1,5 @@
 import type { Access, AuditLog, HeldRights } from '@svc/http';
+import type { QuotaLimits } from '@svc/quotas';
 import type { Database } from '@svc/sql';
 import type { Logger, Metrics } from '@svc/telemetry';
 import type { SandboxesConfig } from './config.ts';
@@ -13,6 +14,8 @@ export interface SandboxesDependencies {
   readonly audit: AuditLog;
   /** Ends what is open to previews with the right to it. */
   readonly rights: HeldRights;
+  /** The limits of each workspace and its owner. */
+  readonly quotaLimits: QuotaLimits;
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly config: SandboxesConfig;

@@ -1,4 +1,5 @@
 import { defineErrors } from '@svc/errors';
+import { QUOTA_EXCEEDED_MESSAGE } from '@svc/quotas';
 
 /** Every refusal of this module. The second group are also the cause codes of a sandbox in the state `error`. */
 export const sandboxErrors = defineErrors({
@@ -9,7 +10,7 @@ export const sandboxErrors = defineErrors({
     400,
     'The driver {driver} cannot limit egress to hosts; leave egress_allow out or use the local driver',
   ],
-  QUOTA_EXCEEDED: [403, 'The limit of {limit} sandboxes is reached'],
+  QUOTA_EXCEEDED: [403, QUOTA_EXCEEDED_MESSAGE],
   ORIGIN_REFUSED: [403, 'Connections from {origin} are not allowed'],
   SNAPSHOT_QUOTA_EXCEEDED: [403, 'The limit of {limit} snapshots is reached'],
   SNAPSHOT_NOT_FOUND: [404, 'Snapshot not found'],

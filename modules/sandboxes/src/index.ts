@@ -1,3 +1,4 @@
+export { sandboxQuotas } from './quotas.ts';
 export { sandboxesConfigSchema, type SandboxesConfig } from './config.ts';
 export type { SandboxesDependencies } from './dependencies.ts';
 export type { DriverStatus } from './drivers/driver.ts';

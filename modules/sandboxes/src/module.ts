@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import type { HttpApp, UpgradeRouter } from '@svc/http';
+import { sumUsage, type Usage, zeroUsage } from '@svc/quotas';
 import type { Database } from '@svc/sql';
 import type { Logger, Metrics } from '@svc/telemetry';
 import { contextOf } from './context-assembly.ts';
@@ -24,10 +25,13 @@ import { catalogOf } from './images/default-catalog.ts';
 import { createMetricPart } from './metric-module.ts';
 import { observePreparedStarts } from './prepared-start-metrics.ts';
 import { createPreviewPart } from './preview-module.ts';
+import { sandboxQuotas } from './quotas.ts';
 import { SnapshotService } from './snapshots/snapshot-service.ts';
+import { usageByWorkspace } from './store/quota-usage.ts';
 import { createSandboxRepository } from './store/sandbox-repository.ts';
 import { createSnapshotRepository } from './store/snapshot-repository.ts';
 import type { SandboxTables } from './store/tables.ts';
+import { createTerminalPlaces } from './store/terminal-places.ts';
 import { createTicketRepository } from './store/ticket-repository.ts';
 import { systemEffects } from './system-effects.ts';
 import { hubOf, observeTerminals } from './terminal-module.ts';
@@ -57,6 +61,8 @@ export interface SandboxesModule {
   countInWorkspace(workspaceUuid: string): Promise<number>;
   /** How many of them run now. */
   runningInWorkspace(workspaceUuid: string): Promise<number>;
+  /** What these workspaces use together, by name of the quota. */
+  quotaUsage(workspaceUuids: readonly string[]): Promise<Usage>;
 }
 
 export async function createSandboxesModule(deps: SandboxesDependencies): Promise<SandboxesModule> {
@@ -80,6 +86,8 @@ export async function createSandboxesModule(deps: SandboxesDependencies): Promis
     pullImage: (name, signal) => images.pull(name, signal),
     countInWorkspace: (workspaceUuid) => repository.ofWorkspace(workspaceUuid),
     runningInWorkspace: (workspaceUuid) => repository.ofWorkspace(workspaceUuid, 'running'),
+    quotaUsage: async (uuids) =>
+      sumUsage([zeroUsage(sandboxQuotas), ...(await usageByWorkspace(parts.kysely, uuids)).values()]),
   };
 }
 
@@ -99,7 +107,7 @@ async function assemble(deps: SandboxesDependencies) {
   const refused = (id: string, host: string): void => events.refused(repository, id, host);
   const driver = deps.driver ?? (await driverOf(deps, folder, catalog, images, refused));
   const node = deps.node ?? 'local';
-  const { context, supervisor } = contextOf({ repository, driver, effects, node, log });
+  const { context, supervisor } = contextOf({ repository, driver, effects, quotaLimits: deps.quotaLimits, node, log });
   const boots = new Boots(context);
   const pool = warmPoolOf(context, boots, config, catalog);
   const service = new SandboxService(context, boots, catalog, new WarmClaims(context, boots, pool), config.max_running);
@@ -107,7 +115,8 @@ async function assemble(deps: SandboxesDependencies) {
   const snapshots = new SnapshotService(context, service, createSnapshotRepository(database.kysely, events.told));
   const sweeper = new Sweeper(context, service, ticketRepository, snapshots);
   const usage = createMetricPart(database.kysely, context, events.recorder, config.metrics);
-  const hub = hubOf(deps, context, service, tickets, events.recorder);
+  const places = createTerminalPlaces(database.kysely, node);
+  const hub = hubOf(deps, context, service, tickets, events.recorder, places);
   const files = new FileService({ service, live: context.live, effects });
   const commands = new CommandService({ service, live: context.live, effects, maxCommands: config.max_commands });
   const { access, rights, publicUrl } = deps;
@@ -115,6 +124,7 @@ async function assemble(deps: SandboxesDependencies) {
   const { kysely } = database;
   const previews = createPreviewPart({ kysely, context, service, access, rights, folder, domain, publicUrl });
   return {
+    kysely,
     boots,
     catalog,
     commands,
@@ -125,6 +135,7 @@ async function assemble(deps: SandboxesDependencies) {
     events,
     files,
     hub,
+    places,
     images,
     pool,
     previews,
@@ -148,6 +159,7 @@ async function start(parts: Parts, log: Logger, signal: AbortSignal): Promise<vo
   }
   signal.throwIfAborted();
   await images.collect();
+  await parts.places.clear();
   await parts.snapshots.reconcile();
   log.info(await reconcile(context, service, boots, supervisor), 'sandboxes are on');
   for (const each of [parts.sweeper, parts.events, parts.usage, parts.hub, parts.pool]) each.start();

@@ -8,14 +8,16 @@ import type { CommandService } from './exec/command-service.ts';
 import { perMinute } from './per-minute.ts';
 import { SessionScreens } from './terminal/screens/session-screens.ts';
 import { TerminalAdmission } from './terminal/terminal-admission.ts';
+import type { TerminalPlaces } from './terminal/terminal-places.ts';
 import { TerminalHub } from './terminal/terminal-hub.ts';
 
 export function hubOf(
   { access, audit, config, log, metrics }: SandboxesDependencies,
-  { live, effects }: SandboxContext,
+  { live, effects, quotaLimits }: SandboxContext,
   service: SandboxService,
   tickets: Tickets,
   recorder: EventRecorder,
+  places: TerminalPlaces,
 ): TerminalHub {
   const failures = metrics.counter('svc_sandbox_screen_failures_total', 'Screens of sessions that are kept no more', [
     'reason',
@@ -38,6 +40,9 @@ export function hubOf(
     effects,
     screens,
     maxTerminals: config.max_terminals,
+    places,
+    quotaLimits,
+    failed: (err) => log.warn({ err }, 'the place of a terminal could not be given back; a restart does'),
   });
 }
 

@@ -120,6 +120,40 @@ export interface Workspace {
   updated_at: string;
 }
 
+/** A limit and what is used of it. */
+export interface QuotaState {
+  /** Such as `sandboxes`. */
+  name: string;
+  title: string;
+  description: string;
+  unit: 'count' | 'cpus' | 'mib' | 'bytes' | 'per_second' | 'per_minute';
+  /** Null: unlimited. */
+  limit: number | null;
+  /** Null: not counted, such as a rate. */
+  used: number | null;
+}
+
+export interface WorkspaceQuotas {
+  workspace_uuid: string;
+  quotas: QuotaState[];
+  /** Sums over all workspaces of the owner; null unless the owner asks. */
+  owner: { id: string; quotas: QuotaState[] } | null;
+}
+
+/** Whose limit it is: a workspace by its uuid, an owner by e-mail or user id. */
+export interface QuotaSubject {
+  scope: 'workspace' | 'owner';
+  subject: string;
+}
+
+/** A limit that the operator set. */
+export interface QuotaOverride extends QuotaSubject {
+  quota: string;
+  /** Null: unlimited. */
+  limit: number | null;
+  updated_at: string;
+}
+
 export type AuditOutcome = 'success' | 'refused' | 'failed';
 
 export interface AuditEntry {

@@ -6,6 +6,7 @@ import { PlatformClient } from './platform.ts';
 import { SandboxesClient } from './sandboxes/sandboxes.ts';
 import { TeamsClient } from './teams.ts';
 import { Transport, type TransportOptions } from './transport.ts';
+import { QuotasClient } from './quotas.ts';
 import { WorkspacesClient, type WorkspaceRef } from './workspaces.ts';
 
 /** The whole API, one client per part. */
@@ -13,6 +14,8 @@ export interface SvcClient {
   readonly accounts: AccountsClient;
   readonly teams: TeamsClient;
   readonly workspaces: WorkspacesClient;
+  /** Limits that the operator sets. */
+  readonly quotas: QuotasClient;
   readonly platform: PlatformClient;
   /** The clusters of the caller's own workspace; `clusters.in(workspace)` are those of another. */
   readonly clusters: ClustersClient;
@@ -35,6 +38,7 @@ export function createClient(options: TransportOptions): SvcClient {
     accounts: new AccountsClient(transport),
     teams: new TeamsClient(transport),
     workspaces: new WorkspacesClient(transport),
+    quotas: new QuotasClient(transport),
     platform: new PlatformClient(transport),
     clusters: new ClustersClient(transport),
     sandboxes,

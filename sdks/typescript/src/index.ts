@@ -17,6 +17,10 @@ export type {
   TeamRole,
   User,
   Workspace,
+  WorkspaceQuotas,
+  QuotaOverride,
+  QuotaState,
+  QuotaSubject,
 } from './accounts-types.ts';
 export { createClient, createSandboxClient, type SandboxClient, type SvcClient } from './client.ts';
 export {

@@ -1,4 +1,4 @@
-import type { Page, Workspace } from './accounts-types.ts';
+import type { Page, Workspace, WorkspaceQuotas } from './accounts-types.ts';
 import { listPage, pageParameters, type PageQuery } from './pages.ts';
 import type { WorkspaceScope } from './platform.ts';
 import type { CallOptions, Transport } from './transport.ts';
@@ -31,6 +31,12 @@ export class WorkspacesClient {
   /** Into a team, or with null out of the one it is in. */
   move(ref: WorkspaceRef, teamUuid: string | null, options: CallOptions = {}): Promise<Workspace> {
     return this.#transport.call({ method: 'PATCH', ...target(ref), body: { team_uuid: teamUuid }, ...options });
+  }
+
+  /** Limits of the workspace, what is used of them, and for its owner the sums over all workspaces. */
+  quotas(ref: WorkspaceRef, options: CallOptions = {}): Promise<WorkspaceQuotas> {
+    const { path, query } = target(ref);
+    return this.#transport.call({ method: 'GET', path: `${path}/quotas`, query, ...options });
   }
 
   /** Refused while it holds anything (`WORKSPACE_NOT_EMPTY`). */

@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import { readConfiguration } from '../configuration.ts';
 import { registerAuditCommand } from './admin/verify-audit.ts';
 import { registerKeyCommands } from './admin/keys.ts';
+import { registerAdminQuota } from './admin-quota.ts';
 
 interface AdminFlags {
   data?: string;
@@ -40,6 +41,7 @@ export function registerAdminCommand(program: Command): void {
   registerKeyCommands(admin);
   registerAuditCommand(admin);
   registerDomainCommands(admin);
+  registerAdminQuota(admin);
 }
 
 function registerDomainCommands(admin: Command): void {

@@ -13,6 +13,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Register>>> = {
   object: async () => (await import('./object.ts')).registerObjectCommand,
   key: async () => (await import('./key.ts')).registerKeyCommand,
   domain: async () => (await import('./domain.ts')).registerDomainCommand,
+  quota: async () => (await import('./quota.ts')).registerQuotaCommand,
   sandbox: async () => (await import('./sandbox.ts')).registerSandboxCommand,
   cluster: async () => (await import('./cluster.ts')).registerClusterCommand,
   deploy: async () => (await import('./deploy.ts')).registerDeployCommand,

@@ -39,6 +39,14 @@ export function workspacesQuery(svc: SvcClient) {
   });
 }
 
+export function quotasQuery(svc: SvcClient, workspace: Workspace) {
+  return queryOptions({
+    queryKey: ['quotas', workspace.uuid],
+    queryFn: ({ signal }) => svc.workspaces.quotas(scopeOf(workspace), { signal }),
+    refetchInterval: STATUS_EVERY_MS,
+  });
+}
+
 export function teamsQuery(svc: SvcClient) {
   return queryOptions({
     queryKey: ['teams'],

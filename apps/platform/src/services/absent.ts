@@ -41,5 +41,6 @@ export function absentService<State extends { reason: string | null }>(
     readiness: () => 'ok',
     state: async () => ({ ...state, reason }),
     holdings: async () => [],
+    quotaUsage: async () => ({}),
   };
 }

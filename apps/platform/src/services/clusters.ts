@@ -21,6 +21,7 @@ export async function createClustersService(context: ServiceContext): Promise<Cl
     access: context.access,
     audit: context.audit,
     rights: context.rights,
+    quotaLimits: context.quotaLimits,
     endpoints: {
       publicUrl: () => context.endpoints.url,
       secureUrl: () => context.endpoints.secureUrl,
@@ -36,6 +37,7 @@ export async function createClustersService(context: ServiceContext): Promise<Cl
     close: () => clusters.close(),
     readiness: () => clusters.readiness(),
     state: async (workspaceUuid) => ({ enabled: true, reason: null, ...(await clusters.status(workspaceUuid)) }),
+    quotaUsage: (workspaceUuids) => clusters.quotaUsage(workspaceUuids),
     holdings: async (workspaceUuid) => countOf((await clusters.status(workspaceUuid)).total, 'cluster', 'clusters'),
   };
 }

@@ -1,5 +1,6 @@
 import type { WorkspaceDirectory } from '@svc/accounts';
 import type { Access, AuditLog, HeldRights } from '@svc/http';
+import type { QuotaLimits } from '@svc/quotas';
 import type { Metrics } from '@svc/telemetry';
 import type { ComposeOptions } from '../compose.ts';
 import type { DataFolder } from '../data-folder.ts';
@@ -23,6 +24,7 @@ export interface ServiceContext extends ComposeOptions {
   audit: AuditLog;
   rights: HeldRights;
   directory: WorkspaceDirectory;
+  quotaLimits: QuotaLimits;
   endpoints: Endpoints;
   lifecycle: Lifecycle;
 }

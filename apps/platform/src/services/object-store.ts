@@ -72,6 +72,7 @@ export async function createObjectStoreService(context: ServiceContext): Promise
     proxies: createProxyTrust(config.trusted_proxies),
     installationKey: await loadInstallationKey(metadata, keys.local, keys.master.current),
     keyRing,
+    quotaLimits: context.quotaLimits,
     domainResolver: createDnsResolver({ servers: config.object_store.custom_domains.resolvers }),
     replicaId: replicaIdOf(folder.path),
     webhooks: createWebhookSender({
@@ -98,6 +99,7 @@ export async function createObjectStoreService(context: ServiceContext): Promise
     close: () => store.close(),
     readiness: () => store.readiness(),
     state: async (workspaceUuid) => ({ enabled: true, reason: null, ...(await store.status(workspaceUuid)) }),
+    quotaUsage: (workspaceUuids) => store.quotaUsage(workspaceUuids),
     holdings: async (workspaceUuid) => countOf((await store.status(workspaceUuid)).buckets, 'bucket', 'buckets'),
   };
 }

@@ -12,6 +12,7 @@ export async function createSandboxesService(context: ServiceContext): Promise<S
     access,
     audit,
     rights,
+    quotaLimits: context.quotaLimits,
     log,
     metrics,
     config: config.sandboxes,
@@ -38,6 +39,7 @@ export async function createSandboxesService(context: ServiceContext): Promise<S
       isolations: (['default', 'gvisor'] as const).filter((each) => sandboxes.supports(each)),
       warm_pool: [...sandboxes.warmPool()],
     }),
+    quotaUsage: (workspaceUuids) => sandboxes.quotaUsage(workspaceUuids),
     holdings: async (workspaceUuid) => countOf(await sandboxes.countInWorkspace(workspaceUuid), 'sandbox', 'sandboxes'),
   };
 }

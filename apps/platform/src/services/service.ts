@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ClustersModule } from '@svc/clusters';
 import type { HttpApp, ReadinessCheck, UpgradeRouter } from '@svc/http';
+import type { Usage } from '@svc/quotas';
 import type { ServiceName } from '../service-names.ts';
 import type { ObjectStoreService } from './object-store.ts';
 import type { ServiceStates } from '../http/status-routes.ts';
@@ -18,6 +19,8 @@ export interface Service<State> {
   state(workspaceUuid: string): Promise<State>;
   /** What of it still stands in a workspace, in words; an empty workspace may be deleted. */
   holdings(workspaceUuid: string): Promise<string[]>;
+  /** What it counts in these workspaces together, by name of the quota. */
+  quotaUsage(workspaceUuids: readonly string[]): Promise<Usage>;
 }
 
 /** Sandboxes answer for hosts of their own as well. */

@@ -47,11 +47,13 @@ export function serviceAccountPrincipal(account: ServiceAccount): Principal {
 
 /** As much of a principal as the authorize table needs. */
 export function callerOf(principal: Principal): Caller {
-  const { kind, id, workspaceUuid, scopes } = principal;
+  const { kind, id, workspaceUuid, scopes, operator } = principal;
   return {
     kind,
     id,
     ...(workspaceUuid === undefined ? {} : { workspaceUuid }),
     ...(scopes === undefined ? {} : { scopes }),
+    // A user's own property: whatever else a principal says of itself.
+    ...(kind === 'user' && operator === true ? { operator } : {}),
   };
 }

@@ -9,6 +9,8 @@ import { registerJwks } from './jwks.ts';
 import { registerLogin } from './login.ts';
 import { registerMembers } from './members.ts';
 import { registerPassword } from './password.ts';
+import { registerQuotaOverrides } from './quota-overrides.ts';
+import { registerQuotas } from './quotas.ts';
 import { registerServiceAccounts } from './service-accounts.ts';
 import { decorateTeamGrants } from './team-guard.ts';
 import { registerTeams } from './teams.ts';
@@ -33,6 +35,8 @@ export async function registerRoutes(app: HttpApp, services: AccountServices): P
     registerInvitationAcceptance(part, services);
     registerWorkspaces(part, services);
     registerWorkspaceChanges(part, services);
+    registerQuotas(part, services);
+    registerQuotaOverrides(part, services);
     registerServiceAccounts(part, services);
     registerAudit(part, services);
   });

@@ -6,7 +6,7 @@ import { call } from '../testing/test-client.ts';
 import { testConfig } from '../testing/test-config.ts';
 import { buildWorld, type TestWorld } from '../testing/test-world.ts';
 
-type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** Who knocks, in the order of the expected statuses below. `+team` names the team in the query. */
 const CALLERS = ['outsider', 'member', 'member+team', 'guest+team', 'sat_read', 'sat_other', 'guest sign-in'] as const;
@@ -59,6 +59,15 @@ const CASES: readonly RouteCase[] = [
     route: 'DELETE /api/v1/workspaces/{workspace_uuid}/service-accounts/{id}',
     statuses: [404, 404, 403, 403, 403, 404, 404],
   },
+  { route: 'GET /api/v1/workspaces/{workspace_uuid}/quotas', statuses: [404, 404, 200, 200, 200, 404, 404] },
+  { route: 'GET /api/v1/admin/quotas', statuses: [403, 403, 403, 403, 403, 403, 403] },
+  { route: 'GET /api/v1/admin/quotas/{scope}/{subject}', statuses: [403, 403, 403, 403, 403, 403, 403] },
+  {
+    route: 'PUT /api/v1/admin/quotas/{scope}/{subject}/{quota}',
+    body: BAD,
+    statuses: [403, 403, 403, 403, 403, 403, 403],
+  },
+  { route: 'DELETE /api/v1/admin/quotas/{scope}/{subject}/{quota}', statuses: [403, 403, 403, 403, 403, 403, 403] },
   { route: 'GET /api/v1/audit', statuses: [404, 404, 403, 403, 403, 404, 403] },
 ];
 
@@ -97,7 +106,9 @@ function request(route: RouteCase['route'], withTeam: boolean): { method: Method
     .replace('{workspace_uuid}', world.workspace)
     .replace('{uuid}', world.team)
     .replace('{user_id}', world.captain.id)
-    .replace('{id}', 'no-such-id');
+    .replace('{id}', 'no-such-id')
+    .replace('{scope}/{subject}', `workspace/${world.workspace}`)
+    .replace('{quota}', 'boxes');
   const query = [
     ...(withTeam ? [`team_uuid=${world.team}`] : []),
     ...(path === '/api/v1/audit' ? [`workspace_uuid=${world.workspace}`] : []),

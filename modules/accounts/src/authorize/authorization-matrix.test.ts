@@ -7,6 +7,7 @@ import { createAccountDatabase } from '../store/account-database.ts';
 import { startTestAccounts, type TestAccounts } from '../testing/test-accounts.ts';
 import { call, type TestRequest } from '../testing/test-client.ts';
 import { testConfig } from '../testing/test-config.ts';
+import { newUser } from '../testing/test-people.ts';
 import { buildWorld, type TestWorld } from '../testing/test-world.ts';
 import { authorizeTable, type KnownAction } from './table.ts';
 
@@ -15,7 +16,7 @@ const words = (text: string): string[] => text.trim().split(/\s+/);
 const SANDBOX_READS = words('sandbox:list sandbox:read sandbox:files-read image:list');
 const SANDBOX_WRITES = words('sandbox:create sandbox:update sandbox:delete sandbox:exec sandbox:files-write');
 const READS = [
-  ...words('workspace:read store:read bucket:list bucket:read domain:list object:list object:read'),
+  ...words('workspace:read quota:read store:read bucket:list bucket:read domain:list object:list object:read'),
   ...words('cluster:list cluster:read deployment:read command:read log:read event:read'),
   ...SANDBOX_READS,
 ];
@@ -42,6 +43,7 @@ const slug = (action: string): string => action.replace(':', '-');
 const WORKSPACE_ACTIONS = actionsOf('workspace');
 const TEAM_ACTIONS = actionsOf('team');
 const SELF_ACTIONS = actionsOf('self');
+const INSTALLATION_ACTIONS = actionsOf('installation');
 
 const TEAM_EVERYBODY = ['team:read', 'team:leave', 'member:list'];
 const TEAM_OWNERS = ['team:delete', 'team:transfer'];
@@ -57,7 +59,8 @@ function probeRoutes(app: HttpApp, database: ReturnType<typeof createAccountData
   const answer = async (): Promise<{ ok: true }> => ({ ok: true });
   for (const action of WORKSPACE_ACTIONS)
     app.post(`/probe/:workspace_uuid/${slug(action)}`, { config: { action } }, answer);
-  for (const action of SELF_ACTIONS) app.post(`/own/${slug(action)}`, { config: { action, scope: 'self' } }, answer);
+  for (const action of [...SELF_ACTIONS, ...INSTALLATION_ACTIONS])
+    app.post(`/own/${slug(action)}`, { config: { action, scope: 'self' } }, answer);
   for (const action of TEAM_ACTIONS) {
     const onRequest = guardTeam({ database }, action);
     app.post(`/team/:uuid/${slug(action)}`, { config: { action, scope: 'self' }, onRequest }, answer);
@@ -279,6 +282,23 @@ describe('without valid credentials', () => {
   it('a living cookie without the CSRF token: 403 for every change', async () => {
     const cookies = { svc_session: world.owner.sessionCookie };
     expect(await walk(all, url, { cookies })).toEqual(expectAll(all, 403));
+  });
+});
+
+describe('on the whole installation', () => {
+  const url = (action: Action) => `/own/${slug(action)}`;
+
+  it('everybody but the operator is refused, owners and admins included', async () => {
+    const people = [world.owner, world.captain, world.admin, world.member, world.guest, world.outsider];
+    const tokens = [...people.map(({ token }) => token), ...Object.values(world.serviceAccounts), world.guestToken];
+    for (const token of tokens) {
+      expect(await walk(INSTALLATION_ACTIONS, url, { token })).toEqual(expectAll(INSTALLATION_ACTIONS, 403));
+    }
+  });
+
+  it('the operator may everything', async () => {
+    const { token } = await newUser(accounts, 'operator@example.com', true);
+    expect(await walk(INSTALLATION_ACTIONS, url, { token })).toEqual(expectAll(INSTALLATION_ACTIONS, 200));
   });
 });
 

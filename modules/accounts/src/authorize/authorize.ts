@@ -13,6 +13,8 @@ export interface Caller {
   id: string;
   workspaceUuid?: string;
   scopes?: readonly Scope[];
+  /** True for the operator of the installation. */
+  operator?: boolean;
 }
 
 export interface WorkspaceGrant {
@@ -30,7 +32,9 @@ type Stores = Pick<AccountStores, 'workspaces' | 'members' | 'teams' | 'serviceA
 
 /** Refuses what callers of this kind may never do. Throws FORBIDDEN. */
 export function permit(caller: Caller, action: string): void {
-  if (!allowsKind(ruleOf(action), caller.kind)) throw accountErrors.FORBIDDEN();
+  const rule = ruleOf(action);
+  const allowed = rule.scope === 'installation' ? caller.operator === true : allowsKind(rule, caller.kind);
+  if (!allowed) throw accountErrors.FORBIDDEN();
 }
 
 /** Whether the action decides over the account itself, so that the sign-in must have been confirmed lately. */

@@ -59,7 +59,9 @@ export function renderAuthorization(table: Readonly<Record<string, Rule>>): stri
     section(WORKSPACE, ofScope('workspace')),
     section(TEAM, ofScope('team')),
     section(SELF, ofScope('self')),
-    '## Without credentials\n',
+    '## On the whole installation\nThe operator alone: the owner account of the first start. Everybody else gets 403.\n',
+    ...ofScope('installation').map(([action, rule]) => `- \`${action}\`: ${rule.summary}.`),
+    '\n## Without credentials\n',
     ...ofScope('public').map(([action, rule]) => `- \`${action}\`: ${rule.summary}.`),
   ];
   return `${parts.join('\n')}\n`;

@@ -19,6 +19,8 @@ export type Rule =
   | { scope: 'workspace'; allows: readonly WorkspaceSubject[]; summary: string }
   /** On what belongs to the caller; `confirmed`: only in a sign-in that was confirmed within the last minutes. */
   | { scope: 'self'; allows: readonly SelfSubject[]; summary: string; confirmed?: true }
+  /** On the whole installation: the operator alone. */
+  | { scope: 'installation'; allows: readonly ['operator']; summary: string }
   /** On a team itself; anybody who is not in the team gets 404. */
   | { scope: 'team'; allows: readonly TeamSubject[]; summary: string }
   /** Before there is a caller; what is shown (a password, an invitation) decides. */
@@ -59,6 +61,11 @@ export function bySelf(summary: string, allows: readonly SelfSubject[] = ['user'
 /** What decides over the account itself: not by API tokens, and not by a session that somebody left open. */
 export function byConfirmedSelf(summary: string): Rule {
   return { scope: 'self', allows: ['user'], summary, confirmed: true };
+}
+
+/** The operator of the installation; no service account and no guest ever is. */
+export function byOperator(summary: string): Rule {
+  return { scope: 'installation', allows: ['operator'], summary };
 }
 
 export function byTeam(summary: string, allows: readonly TeamSubject[]): Rule {

@@ -19,8 +19,10 @@ export function allows(rule: Rule, subjects: readonly string[]): boolean {
   return rule.allows.some((allowed) => subjects.includes(allowed));
 }
 
+type RuleOfKinds = Exclude<Rule, { scope: 'installation' }>;
+
 /** Whether a caller of this kind could ever be let through; the resource itself may still refuse. */
-export function allowsKind(rule: Rule, kind: 'user' | 'service_account' | 'guest'): boolean {
+export function allowsKind(rule: RuleOfKinds, kind: 'user' | 'service_account' | 'guest'): boolean {
   switch (rule.scope) {
     case 'public':
       return true;

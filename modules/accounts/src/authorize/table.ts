@@ -3,6 +3,7 @@ import {
   byAdmins,
   byAnybody,
   byConfirmedSelf,
+  byOperator,
   byOwner,
   byReaders,
   bySelf,
@@ -36,6 +37,9 @@ export const authorizeTable = {
   'workspace:list': bySelf('List the workspaces one reaches', ['user', 'service_account']),
   'workspace:create': bySelf('Make a workspace'),
 
+  'quota:list': byOperator('List the limits that are set for workspaces and owners'),
+  'quota:update': byOperator('Set and unset a limit of a workspace or an owner'),
+
   'team:read': byTeam('Read a team', EVERYBODY_IN_TEAM),
   'team:update': byTeam('Rename a team', TEAM_ADMINS),
   'team:delete': byTeam('Delete a team; its workspaces stay with their owners', ['team_owner']),
@@ -50,6 +54,7 @@ export const authorizeTable = {
   'invitation:delete': byTeam('Revoke an invitation', TEAM_ADMINS),
 
   'workspace:read': byReaders('Read a workspace'),
+  'quota:read': byReaders('Read the quotas of a workspace and what is used of them'),
   'workspace:update': byAdmins('Rename a workspace'),
   'workspace:move': byOwner('Move a workspace into a team or out of it'),
   'workspace:transfer': byOwner('Give a workspace to another member of its team'),

@@ -9,6 +9,7 @@ import { createIdentityStore } from './identity-store.ts';
 import { createInvitationStore } from './invitation-store.ts';
 import { createMemberStore } from './member-store.ts';
 import { createPasswordLinkStore } from './password-link-store.ts';
+import { createQuotaOverrideStore } from './quota-override-store.ts';
 import { createServiceAccountStore } from './service-account-store.ts';
 import { createSessionStore } from './session-store.ts';
 import type { AccountTables } from './tables.ts';
@@ -48,6 +49,7 @@ function storesOn(kysely: Kysely<AccountTables>): AccountStores {
     invitations: createInvitationStore(kysely),
     workspaces: createWorkspaceStore(kysely),
     serviceAccounts: createServiceAccountStore(kysely),
+    quotaOverrides: createQuotaOverrideStore(kysely),
     audit: createAuditStore(kysely),
   };
 }

@@ -7,6 +7,7 @@ import type {
   Invitation,
   Member,
   PasswordLink,
+  QuotaOverride,
   ServiceAccount,
   Session,
   Team,
@@ -30,4 +31,5 @@ export interface AccountTables {
   accountAudit: AuditRecord;
   accountAuditEnd: { name: ChainEndName; sequence: number; mac: string; seal: string };
   accountAuditKey: { id: number; wrapper: string; wrapped: string };
+  accountQuotaOverride: QuotaOverride;
 }

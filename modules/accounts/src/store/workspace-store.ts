@@ -26,6 +26,10 @@ export function createWorkspaceStore(kysely: Kysely<AccountTables>): WorkspaceSt
         .executeTakeFirstOrThrow();
       return count;
     },
+    async uuidsOwnedBy(userId) {
+      const rows = await kysely.selectFrom('accountWorkspace').select('uuid').where('ownerId', '=', userId).execute();
+      return rows.map(({ uuid }) => uuid).toSorted();
+    },
     stuckDeletions: (before, limit) =>
       oldestFirst.where('deletingSince', 'is not', null).where('deletingSince', '<', before).limit(limit).execute(),
     visibleTo(userId, { after, limit }, teamUuid) {

@@ -9,6 +9,7 @@ import type { AccountsConfig } from '../config.ts';
 import { type AccountsModule, createAccountsModule } from '../module.ts';
 import type { Fetch } from '../oidc/jwks-cache.ts';
 import { createAccountDatabase } from '../store/account-database.ts';
+import type { QuotaSource } from '../quotas/quota-book.ts';
 import type { AccountDatabase } from '../stores.ts';
 import { testConfig } from './test-config.ts';
 
@@ -28,6 +29,7 @@ export interface TestAccounts {
 export interface TestAccountsOptions {
   config?: AccountsConfig;
   fetch?: Fetch;
+  quotas?: QuotaSource;
   /** Routes besides the module's own. */
   extraRoutes?: (app: HttpApp) => void;
 }
@@ -58,6 +60,7 @@ export async function startTestAccounts<Tables>(
     },
     effects: { now: () => clock.now(), randomBytes, newId: randomUUID },
     sleep: (delayMs, signal) => clock.sleep(delayMs, signal),
+    ...(options.quotas === undefined ? {} : { quotas: options.quotas }),
     ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
   });
   const { access, audit } = module;

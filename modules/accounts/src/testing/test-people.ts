@@ -44,8 +44,8 @@ export async function signIn(accounts: TestAccounts, email: string, password = P
   };
 }
 
-export async function newUser(accounts: TestAccounts, email: string): Promise<TestUser> {
-  await addUser(accounts, email);
+export async function newUser(accounts: TestAccounts, email: string, operator = false): Promise<TestUser> {
+  await addUser(accounts, email, operator);
   return signIn(accounts, email);
 }
 

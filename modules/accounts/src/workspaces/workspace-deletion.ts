@@ -1,6 +1,6 @@
 import { type Effects, secondsAfter, timestamp } from '../effects.ts';
 import { accountErrors } from '../errors.ts';
-import type { AccountDatabase } from '../stores.ts';
+import type { AccountDatabase, AccountStores } from '../stores.ts';
 
 /**
  * Port to whatever lives in a workspace: answers what is still there in words, such as `2 buckets`; empty means it may
@@ -52,7 +52,8 @@ export class WorkspaceDeletion {
         continue;
       }
       await this.#database.transact(async (stores) => {
-        if (workspace !== undefined) await stores.workspaces.delete(workspace.uuid);
+        if (workspace !== undefined) await removeWorkspace(stores, workspace.uuid);
+        await stores.quotaOverrides.deleteOfSubject('owner', guest.id);
         await stores.users.delete(guest.id);
       });
       removed += 1;
@@ -85,7 +86,7 @@ export class WorkspaceDeletion {
       await this.#reopen(uuid);
       throw error;
     }
-    if (holdings.length === 0) await this.#database.workspaces.delete(uuid);
+    if (holdings.length === 0) await this.#database.transact((stores) => removeWorkspace(stores, uuid));
     else await this.#reopen(uuid);
     return holdings;
   }
@@ -93,4 +94,9 @@ export class WorkspaceDeletion {
   async #reopen(uuid: string): Promise<void> {
     await this.#database.workspaces.update(uuid, { deletingSince: null }, timestamp(this.#effects.now()));
   }
+}
+
+async function removeWorkspace(stores: AccountStores, uuid: string): Promise<void> {
+  await stores.quotaOverrides.deleteOfSubject('workspace', uuid);
+  await stores.workspaces.delete(uuid);
 }

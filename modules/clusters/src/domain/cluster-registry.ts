@@ -1,4 +1,6 @@
+import type { Limits, QuotaLimits } from '@svc/quotas';
 import { clusterErrors } from '../errors.ts';
+import { clusterQuotas } from '../quotas.ts';
 import type { Cluster, ClusterStore } from './cluster.ts';
 import { timestampAfter, type Clock } from './clock.ts';
 import { hashAgentToken, isClusterId, newAgentToken, newId, type RandomBytes } from './identifiers.ts';
@@ -7,6 +9,8 @@ export interface ClusterRegistryOptions {
   clusters: ClusterStore;
   clock: Clock;
   randomBytes: RandomBytes;
+  quotaLimits: QuotaLimits;
+  /** Where no quota says otherwise. */
   maxClustersPerWorkspace: number;
   /** Ends the agent's connection: all of them, or all but those made with the kept token. */
   disconnect: (clusterId: string, keptTokenHash: string | null) => void;
@@ -21,7 +25,7 @@ export class ClusterRegistry {
   }
 
   async create(workspaceUuid: string, name: string, createdBy: string): Promise<{ cluster: Cluster; token: string }> {
-    const { clusters, clock, randomBytes, maxClustersPerWorkspace } = this.#options;
+    const { clusters, clock, randomBytes } = this.#options;
     if (isClusterId(name)) {
       throw clusterErrors.INVALID_REQUEST({
         details: { field: 'name', reason: 'name has the form of an id; choose another one' },
@@ -30,12 +34,15 @@ export class ClusterRegistry {
     const id = newId('cls', randomBytes);
     const token = newAgentToken(randomBytes);
     const createdAt = clock.now().toISOString();
-    await clusters.insert(
-      { id, workspaceUuid, name, createdAt, createdBy },
-      hashAgentToken(token),
-      maxClustersPerWorkspace,
-    );
+    const cluster = { id, workspaceUuid, name, createdAt, createdBy };
+    await clusters.insert(cluster, hashAgentToken(token), await this.#limitsOf(workspaceUuid));
     return { cluster: await this.find(workspaceUuid, id), token };
+  }
+
+  async #limitsOf(workspaceUuid: string): Promise<Limits> {
+    const { quotaLimits, maxClustersPerWorkspace } = this.#options;
+    const limits = await quotaLimits.limitsOf(workspaceUuid);
+    return { ...limits, workspace: { [clusterQuotas.clusters.name]: maxClustersPerWorkspace, ...limits.workspace } };
   }
 
   /** Throws `CLUSTER_NOT_FOUND`, also for a cluster of another workspace. */

@@ -1,3 +1,4 @@
+import type { Limits } from '@svc/quotas';
 import type { Limitation } from '@svc/protocol';
 import type { Page, PageRequest } from './paging.ts';
 
@@ -77,7 +78,7 @@ export interface NewCluster {
 /** Clusters and their tokens. A foreign cluster is never found: every look-up names the workspace. */
 export interface ClusterStore {
   /** Throws `CLUSTER_NAME_TAKEN` or `TOO_MANY_CLUSTERS`. */
-  insert(cluster: NewCluster, tokenHash: string, limit: number): Promise<void>;
+  insert(cluster: NewCluster, tokenHash: string, limits: Limits): Promise<void>;
   list(workspaceUuid: string, page: PageRequest): Promise<Page<Cluster>>;
   /** By id first, then by name. */
   find(workspaceUuid: string, nameOrId: string): Promise<Cluster | undefined>;

@@ -6,6 +6,7 @@ import {
   type ExecCommand,
   type LogsCommand,
 } from '@svc/protocol';
+import type { QuotaLimits } from '@svc/quotas';
 import { clusterErrors } from '../errors.ts';
 import type { ManifestInspector } from '../manifest/inspector.ts';
 import type { Cluster } from './cluster.ts';
@@ -22,6 +23,7 @@ export interface CommandRequestsOptions {
   randomBytes: RandomBytes;
   isConnected: (cluster: Cluster) => boolean;
   maxOpenCommands: number;
+  quotaLimits: QuotaLimits;
   queueMs: number;
   resultGraceMs: number;
 }
@@ -84,7 +86,7 @@ export class CommandRequests {
     deployment: NewDeployment | null,
     beforeSubmit?: (commandId: string) => void,
   ): Promise<Accepted> {
-    const { dispatcher, clock, randomBytes, maxOpenCommands, queueMs, resultGraceMs } = this.#options;
+    const { dispatcher, clock, randomBytes, maxOpenCommands, quotaLimits, queueMs, resultGraceMs } = this.#options;
     const { cluster, actor, idempotencyKey } = origin;
     const id = newId('cmd', randomBytes);
     const now = clock.now();
@@ -93,6 +95,7 @@ export class CommandRequests {
     const first = await this.#findReplay(cluster, idempotency);
     if (first !== undefined) return { commandId: first, replayed: true };
     this.#requireAgent(origin, kind);
+    const limits = await quotaLimits.limitsOf(cluster.workspaceUuid);
     beforeSubmit?.(id);
     return dispatcher.submit({
       command: {
@@ -108,6 +111,7 @@ export class CommandRequests {
       deployment,
       idempotency,
       maxOpenCommands,
+      limits,
     });
   }
 

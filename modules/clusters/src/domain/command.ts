@@ -1,4 +1,5 @@
 import type { CommandName, CommandStatus, MessageError } from '@svc/protocol';
+import type { Limits } from '@svc/quotas';
 import type { Page, PageRequest } from './paging.ts';
 
 /** `dispatched` = written to the wire; `running` = the agent acknowledged it. The last six never change again. */
@@ -73,6 +74,8 @@ export interface CommandSubmission {
   /** The same key with the same request answers the first command; with another request it is refused. */
   idempotency: IdempotencyKey | null;
   maxOpenCommands: number;
+  /** Of the cluster's workspace and its owner. */
+  limits: Limits;
 }
 
 /** One entry of a command's story, in the order of `sequence`: state changes, progress, output, the result. */

@@ -1,14 +1,17 @@
+import { breachDetails, type Limits } from '@svc/quotas';
 import { sql } from 'kysely';
 import type { Cluster, ClusterStore, NewCluster } from '../domain/cluster.ts';
 import { pageOf, type PageRequest } from '../domain/paging.ts';
 import { clusterErrors } from '../errors.ts';
+import { clusterQuotas } from '../quotas.ts';
 import { toCluster } from './cluster-rows.ts';
+import { breachByOne } from './quota-usage.ts';
 import type { ClusterDatabase } from './tables.ts';
 import { isUniqueViolation } from './unique-violation.ts';
 
 export function createClusterStore(database: ClusterDatabase): ClusterStore {
   return {
-    insert: (cluster, tokenHash, limit) => insertCluster(database, cluster, tokenHash, limit),
+    insert: (cluster, tokenHash, limits) => insertCluster(database, cluster, tokenHash, limits),
     list: (workspaceUuid, page) => listClusters(database, workspaceUuid, page),
     find: (workspaceUuid, nameOrId) => findCluster(database, workspaceUuid, nameOrId),
     findById: async (id) => {
@@ -62,16 +65,12 @@ async function insertCluster(
   database: ClusterDatabase,
   cluster: NewCluster,
   tokenHash: string,
-  limit: number,
+  limits: Limits,
 ): Promise<void> {
   try {
     await database.transaction().execute(async (transaction) => {
-      const { total } = await transaction
-        .selectFrom('cluster')
-        .select((select) => select.fn.countAll<number>().as('total'))
-        .where('workspace_uuid', '=', cluster.workspaceUuid)
-        .executeTakeFirstOrThrow();
-      if (Number(total) >= limit) throw clusterErrors.TOO_MANY_CLUSTERS({ details: { limit } });
+      const breach = await breachByOne(transaction, limits, clusterQuotas.clusters);
+      if (breach !== null) throw clusterErrors.TOO_MANY_CLUSTERS({ details: breachDetails(breach) });
       await transaction
         .insertInto('cluster')
         .values({

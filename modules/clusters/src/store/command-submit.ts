@@ -1,7 +1,10 @@
+import { breachDetails } from '@svc/quotas';
 import type { Transaction } from 'kysely';
 import { OPEN_STATES, type CommandSubmission, type IdempotencyKey } from '../domain/command.ts';
 import { clusterErrors } from '../errors.ts';
+import { clusterQuotas } from '../quotas.ts';
 import { appendNote } from './command-notes.ts';
+import { breachByOne } from './quota-usage.ts';
 import type { ClusterDatabase, ClusterTables } from './tables.ts';
 import { isForeignKeyViolation, isUniqueViolation } from './unique-violation.ts';
 
@@ -58,8 +61,12 @@ export async function findReplay(
 
 async function refuseTooMany(
   transaction: Transaction<ClusterTables>,
-  { command, maxOpenCommands }: CommandSubmission,
+  { command, maxOpenCommands, limits }: CommandSubmission,
 ): Promise<void> {
+  const breach = await breachByOne(transaction, limits, clusterQuotas.cluster_commands);
+  if (breach !== null) {
+    throw clusterErrors.QUOTA_EXCEEDED({ details: breachDetails(breach), headers: { 'retry-after': '5' } });
+  }
   const { total } = await transaction
     .selectFrom('cluster_command')
     .select((select) => select.fn.countAll<number>().as('total'))

@@ -1,4 +1,5 @@
 import { migrations } from '@svc/migrations';
+import type { Limits } from '@svc/quotas';
 import { describeDialects } from '@svc/testing';
 import { expect, it } from 'vitest';
 import type { CommandSubmission, NewCommand } from '../domain/command.ts';
@@ -28,8 +29,20 @@ function command(id: string, overrides: Partial<NewCommand> = {}): NewCommand {
   };
 }
 
+function limits(changes: Partial<Limits> = {}): Limits {
+  const workspaceUuid = changes.workspaceUuid ?? 'workspace-1';
+  return { ownerId: 'owner', ownerWorkspaces: [workspaceUuid], workspace: {}, owner: {}, ...changes, workspaceUuid };
+}
+
 function submission(id: string, overrides: Partial<CommandSubmission> = {}): CommandSubmission {
-  return { command: command(id), deployment: null, idempotency: null, maxOpenCommands: 100, ...overrides };
+  return {
+    command: command(id),
+    deployment: null,
+    idempotency: null,
+    maxOpenCommands: 100,
+    limits: limits(),
+    ...overrides,
+  };
 }
 
 function event(messageId: string, sequence: number | null, outboxId = 'outbox-1'): Report {
@@ -56,10 +69,47 @@ function heartbeat(at: string, cpuUsage: number): Report {
 
 async function addCluster(stores: Stores, id = 'cls-1', workspaceUuid = 'workspace-1'): Promise<void> {
   const cluster = { id, workspaceUuid, name: `name-of-${id}`, createdAt: NOW, createdBy: 'Ada' };
-  await stores.clusters.insert(cluster, `hash-of-${id}`, 100);
+  await stores.clusters.insert(cluster, `hash-of-${id}`, limits({ workspaceUuid }));
 }
 
 describeDialects<ClusterTables>('the stores of clusters', migrations, (database) => {
+  it('holds the unfinished commands of all clusters of an owner to the quota, also when they come at once', async () => {
+    const stores = createStores(database().kysely);
+    await addCluster(stores);
+    await addCluster(stores, 'cls-2', 'workspace-2');
+    const owner = { ownerWorkspaces: ['workspace-1', 'workspace-2'], owner: { cluster_commands: 3 } };
+    const submit = (index: number) => {
+      const clusterId = index % 2 === 0 ? 'cls-1' : 'cls-2';
+      const workspaceUuid = index % 2 === 0 ? 'workspace-1' : 'workspace-2';
+      const id = `cmd-${index}`;
+      const overrides = { command: command(id, { clusterId }), limits: limits({ ...owner, workspaceUuid }) };
+      return stores.commands.submit(submission(id, overrides));
+    };
+    const outcomes = await Promise.allSettled(Array.from({ length: 8 }, (_, index) => submit(index)));
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(3);
+    expect(outcomes.find((each) => each.status === 'rejected')?.reason).toMatchObject({
+      code: 'QUOTA_EXCEEDED',
+      status: 429,
+      details: { quota: 'cluster_commands', scope: 'owner', limit: 3, current: 3 },
+    });
+  });
+
+  it('holds the clusters of a workspace to the quota, also when they come at once', async () => {
+    const stores = createStores(database().kysely);
+    const insert = (index: number) => {
+      const cluster = {
+        id: `cls-${index}`,
+        workspaceUuid: 'workspace-1',
+        name: `n-${index}`,
+        createdAt: NOW,
+        createdBy: 'Ada',
+      };
+      return stores.clusters.insert(cluster, `hash-${index}`, limits({ workspace: { clusters: 2 } }));
+    };
+    const outcomes = await Promise.allSettled(Array.from({ length: 6 }, (_, index) => insert(index)));
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(2);
+  });
+
   it('keeps clusters apart by workspace and their names unique within one', async () => {
     const stores = createStores(database().kysely);
     await addCluster(stores);
@@ -67,9 +117,13 @@ describeDialects<ClusterTables>('the stores of clusters', migrations, (database)
     expect(await stores.clusters.find('workspace-1', 'cls-2')).toBeUndefined();
     expect(await stores.clusters.find('workspace-2', 'name-of-cls-2')).toMatchObject({ id: 'cls-2', connected: false });
     const twin = { id: 'cls-3', workspaceUuid: 'workspace-1', name: 'name-of-cls-1', createdAt: NOW, createdBy: 'Ada' };
-    await expect(stores.clusters.insert(twin, 'hash-3', 100)).rejects.toMatchObject({ code: 'CLUSTER_NAME_TAKEN' });
+    await expect(stores.clusters.insert(twin, 'hash-3', limits())).rejects.toMatchObject({
+      code: 'CLUSTER_NAME_TAKEN',
+    });
     const third = { ...twin, name: 'third' };
-    await expect(stores.clusters.insert(third, 'hash-3', 1)).rejects.toMatchObject({ code: 'TOO_MANY_CLUSTERS' });
+    await expect(stores.clusters.insert(third, 'hash-3', limits({ workspace: { clusters: 1 } }))).rejects.toMatchObject(
+      { code: 'TOO_MANY_CLUSTERS' },
+    );
     expect(await stores.clusters.counts('workspace-1', NOW)).toEqual({ total: 1, connected: 0 });
   });
 

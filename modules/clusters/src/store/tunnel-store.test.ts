@@ -1,5 +1,6 @@
 import type { GrantedAccess } from '@svc/http';
 import { migrations } from '@svc/migrations';
+import { unlimitedQuotas } from '@svc/quotas';
 import { describeDialects } from '@svc/testing';
 import { expect, it } from 'vitest';
 import { createStores, type Stores } from './stores.ts';
@@ -13,7 +14,7 @@ describeDialects<ClusterTables>('the store of tunnels', migrations, (database) =
   async function withCluster(run: (stores: Stores) => Promise<void>): Promise<void> {
     const stores = createStores(database().kysely);
     const cluster = { id: 'cls-1', workspaceUuid: 'ws', name: 'production', createdAt: NOW, createdBy: 'Ada' };
-    await stores.clusters.insert(cluster, 'hash', 10);
+    await stores.clusters.insert(cluster, 'hash', await unlimitedQuotas.limitsOf('ws'));
     await run(stores);
   }
 
@@ -42,7 +43,13 @@ describeDialects<ClusterTables>('the store of tunnels', migrations, (database) =
   it('keeps a link until its end, and no longer than its cluster', () =>
     withCluster(async ({ tunnelStore, clusters }) => {
       const granted: GrantedAccess = {
-        credential: { principalKind: 'user', principalId: 'u', credential: 'api_token', credentialId: 't', shownAt: NOW },
+        credential: {
+          principalKind: 'user',
+          principalId: 'u',
+          credential: 'api_token',
+          credentialId: 't',
+          shownAt: NOW,
+        },
         action: 'tunnel:use',
         grant: { workspaceUuid: 'ws', role: 'owner', teamUuid: null },
       };

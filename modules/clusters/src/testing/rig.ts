@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { createHttpApp, createListener, HeldRights, UpgradeRouter, type Listener } from '@svc/http';
 import { migrations } from '@svc/migrations';
+import { unlimitedQuotas } from '@svc/quotas';
 import type { Database } from '@svc/sql';
 import { createLogger, createMetrics } from '@svc/telemetry';
 import {
@@ -170,6 +171,7 @@ async function run(
     access,
     audit,
     rights,
+    quotaLimits: unlimitedQuotas,
     endpoints: {
       publicUrl: () => options.publicUrl ?? 'https://platform.example',
       secureUrl: () => 'https://127.0.0.1:4443',

@@ -1,4 +1,6 @@
+import type { Limits } from '@svc/quotas';
 import type { BucketRecord, BucketUsage, EncryptionMode } from '../ports/records.ts';
+import { storeQuotas } from '../quotas.ts';
 import { storeErrors } from '../errors.ts';
 import { trashDueAt, type StoreParts } from './store-parts.ts';
 
@@ -46,6 +48,12 @@ export function createBucketService(parts: StoreParts): BucketService {
     if (bucket === null) throw storeErrors.NoSuchBucket({ details: { resource: name } });
     return bucket;
   };
+  /** Where nothing else is said, the configuration's own limit holds. */
+  const limitsOf = async (workspaceUuid: string): Promise<Limits> => {
+    const limits = await parts.quotaLimits.limitsOf(workspaceUuid);
+    const byDefault = { [storeQuotas.buckets.name]: config.limits.buckets_per_workspace };
+    return { ...limits, workspace: { ...byDefault, ...limits.workspace } };
+  };
   return {
     get,
     getOwn: async (name, workspaceUuid) => {
@@ -53,7 +61,7 @@ export function createBucketService(parts: StoreParts): BucketService {
       if (bucket.workspaceUuid !== workspaceUuid) throw storeErrors.NoSuchBucket({ details: { resource: name } });
       return bucket;
     },
-    create: (bucket) =>
+    create: async (bucket) =>
       metadata.createBucket({
         id: identifiers.bucketId(),
         name: bucket.name,
@@ -62,7 +70,7 @@ export function createBucketService(parts: StoreParts): BucketService {
         encryptionMode: bucket.encryptionMode ?? config.default_encryption,
         locationHint: bucket.locationHint ?? null,
         objectLock: bucket.objectLock ?? false,
-        maxBuckets: config.limits.buckets_per_workspace,
+        tenant: await limitsOf(bucket.workspaceUuid),
       }),
     list: (workspaceUuid, { prefix = '', after = '', limit }) =>
       metadata.listBuckets({ workspaceUuid, prefix, after, limit }),

@@ -79,7 +79,7 @@ async function shareBytes(
   const { sizeBytes } = source.version;
   await assertSettings(configurations, bucket, { sizeBytes, contentType: attributes.contentType });
   const shared = {
-    ...(await writeRulesOf(configurations, bucket, key, origin)),
+    ...(await writeRulesOf(configurations, parts.quotaLimits, bucket, key, origin)),
     source: identityOf(source),
     bucketId: bucket.id,
     key,

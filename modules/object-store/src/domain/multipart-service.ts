@@ -97,10 +97,10 @@ export function createMultipartService(parts: StoreParts, configurations: Bucket
       if (content.kind !== 'blob') throw new Error('a part is a blob, however small');
       const { blobId, crc64nvme, storedBytes } = content;
       try {
-        const { quota } = await writeRulesOf(configurations, bucket, part.key);
+        const { quota } = await writeRulesOf(configurations, parts.quotaLimits, bucket, part.key);
         await metadata.putPart({
           ...part,
-          ...(quota === undefined ? {} : { quota }),
+          quota,
           blobId,
           ...(crc64nvme === undefined ? {} : { crc64nvme }),
           ...(storedBytes === undefined ? {} : { storedBytes }),
@@ -113,20 +113,23 @@ export function createMultipartService(parts: StoreParts, configurations: Bucket
         throw error;
       }
     },
-    putPartReference: ({ bucket, blobOffset, source, ...part }) =>
-      metadata.putPart({
+    putPartReference: async ({ bucket, blobOffset, source, ...part }) => {
+      const { quota } = await writeRulesOf(configurations, parts.quotaLimits, bucket, part.key);
+      await metadata.putPart({
         ...part,
+        quota,
         copied: { blobOffset, source },
         bucketId: bucket.id,
         nowMs: now(),
         trashDueAtMs: trashDueAt(parts),
-      }),
+      });
+    },
     complete: async ({ bucket, conditions = {}, expected = {}, origin, parts: named, ...completion }) => {
       const chosen = await withChecksums(metadata, { bucket, ...completion }, named);
       return await metadata.completeUpload({
         ...completion,
         parts: chosen,
-        ...(await writeRulesOf(configurations, bucket, completion.key, origin)),
+        ...(await writeRulesOf(configurations, parts.quotaLimits, bucket, completion.key, origin)),
         ...(await compositeOf(hashing.kernels, chosen)),
         conditions,
         expected,

@@ -67,7 +67,7 @@ export function createObjectService(parts: StoreParts, configurations: BucketCon
       const { key, sizeBytes, attributes, conditions = {} } = object;
       try {
         await assertSettings(configurations, bucket, { sizeBytes, contentType: attributes.contentType });
-        const rules = await writeRulesOf(configurations, bucket, key, origin);
+        const rules = await writeRulesOf(configurations, parts.quotaLimits, bucket, key, origin);
         const put = {
           ...object,
           ...rules,
@@ -95,7 +95,7 @@ export function createObjectService(parts: StoreParts, configurations: BucketCon
     },
     delete: async ({ bucket, key, versionId }, conditions = {}, options = {}) => {
       const { bypassGovernance = false, expires = false, origin } = options;
-      const { notify } = await writeRulesOf(configurations, bucket, key, origin);
+      const { notify } = await writeRulesOf(configurations, parts.quotaLimits, bucket, key, origin);
       return await metadata.deleteObject({
         bucketId: bucket.id,
         key,

@@ -1,3 +1,4 @@
+import type { QuotaLimits } from '@svc/quotas';
 import type { Logger } from '@svc/telemetry';
 import type { HashingParts } from '../checksums/body-hasher.ts';
 import type { ObjectStoreConfig } from '../config.ts';
@@ -22,6 +23,8 @@ export interface StoreParts {
   webhooks: WebhookSender;
   identifiers: Identifiers;
   activeReads: ActiveReads;
+  /** The limits of each workspace and its owner. */
+  quotaLimits: QuotaLimits;
   config: ObjectStoreConfig;
   log: Logger;
   random: (size: number) => Buffer;

@@ -1,5 +1,6 @@
+import type { QuotaLimits } from '@svc/quotas';
 import { storeErrors } from '../errors.ts';
-import type { QuotaLimits } from '../ports/records.ts';
+import type { WriteQuota } from '../ports/records.ts';
 import type { EventOrigin, NotifyRule } from '../ports/notifications.ts';
 import type { BucketRecord } from '../ports/records.ts';
 import type { BucketConfigurations } from './bucket-configurations.ts';
@@ -8,7 +9,7 @@ import { parseNotificationDocument, type NotificationRule } from './notification
 
 /** What the configuration of a bucket means for one change of an object. */
 export interface WriteRules {
-  quota?: QuotaLimits;
+  quota: WriteQuota;
   notify?: NotifyRule;
 }
 
@@ -16,18 +17,23 @@ const NOBODY: EventOrigin = { principal: '', requestId: '', sourceAddress: '' };
 
 export async function writeRulesOf(
   configurations: BucketConfigurations,
+  quotaLimits: QuotaLimits,
   bucket: BucketRecord,
   key: string,
   origin: EventOrigin = NOBODY,
 ): Promise<WriteRules> {
-  if (bucket.configurationVersion === 0) return {};
+  const tenant = await quotaLimits.limitsOf(bucket.workspaceUuid);
+  if (bucket.configurationVersion === 0) return { quota: { tenant } };
   const configuration = await configurations.of(bucket);
   const { quota } = storedSettingsOf(configuration);
   const told = rulesFor(key, configuration.parsed('notification', parseNotificationDocument)?.rules ?? []);
   return {
-    ...(quota === undefined
-      ? {}
-      : { quota: { maxBytes: quota.maxBytes ?? null, maxObjects: quota.maxObjects ?? null } }),
+    quota: {
+      tenant,
+      ...(quota === undefined
+        ? {}
+        : { bucket: { maxBytes: quota.maxBytes ?? null, maxObjects: quota.maxObjects ?? null } }),
+    },
     ...(told.length === 0 ? {} : { notify: { rules: told, origin } }),
   };
 }

@@ -13,7 +13,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { describeBlobRecords } from '../testing/blob-records-contract.ts';
 import { describeCopies } from '../testing/copy-contract.ts';
-import type { OpenMetadata } from '../testing/metadata-bench.ts';
+import { tenantLimits, type OpenMetadata } from '../testing/metadata-bench.ts';
 import { describeDomains } from '../testing/domain-contract.ts';
 import { describeKeyRotation } from '../testing/key-rotation-contract.ts';
 import { describeLifecycle } from '../testing/lifecycle-contract.ts';
@@ -93,7 +93,8 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     const [first] = stores;
     if (first === undefined) throw new Error('no store');
     const bucket = { name: 'shared', workspaceUuid: randomUUID(), encryptionMode: 'none', locationHint: null } as const;
-    const { id: bucketId } = await first.createBucket({ ...bucket, id: 7, nowMs: 1, maxBuckets: 10 });
+    const tenant = tenantLimits(bucket.workspaceUuid, { buckets: 10 });
+    const { id: bucketId } = await first.createBucket({ ...bucket, id: 7, nowMs: 1, tenant });
     const keys = Array.from({ length: 40 }, (_, index) => `key-${index}`);
     for (let round = 0; round < 5; round += 1) {
       const writes = stores.flatMap((store, replica) =>

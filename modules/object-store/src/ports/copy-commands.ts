@@ -1,5 +1,5 @@
 import type { StoredVersion, WriteConditions } from './metadata-store.ts';
-import type { QuotaLimits } from './records.ts';
+import type { WriteQuota } from './records.ts';
 import type { NotifyRule } from './notifications.ts';
 import type { ObjectAttributes, ObjectChecksum } from './records.ts';
 
@@ -23,7 +23,7 @@ export interface CopyObject {
   checksum: ObjectChecksum | null;
   conditions: WriteConditions;
   trashDueAtMs: number;
-  quota?: QuotaLimits;
+  quota?: WriteQuota;
   notify?: NotifyRule;
 }
 

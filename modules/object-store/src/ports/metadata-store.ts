@@ -1,3 +1,4 @@
+import type { Limits, Usage } from '@svc/quotas';
 import type { AccessKeyCommands, AccessKeyQueries } from './access-keys.ts';
 import type { DomainCommands, DomainQueries } from './custom-domains.ts';
 import type { EventName } from '../domain/notifications/event-names.ts';
@@ -15,7 +16,7 @@ import type {
   ObjectSummary,
   ObjectVersion,
   PartRecord,
-  QuotaLimits,
+  WriteQuota,
   Versioning,
 } from './records.ts';
 import type { DeleteConditions } from './delete-conditions.ts';
@@ -43,8 +44,8 @@ export interface CreateBucket {
   locationHint: string | null;
   /** Keeps versions from the start, and may lock them. */
   objectLock?: boolean;
-  /** Most buckets of one workspace. */
-  maxBuckets: number;
+  /** Most buckets of the workspace and of its owner. */
+  tenant: Limits;
 }
 
 export interface DeleteBucket {
@@ -77,7 +78,7 @@ export interface PutObject {
   conditions: WriteConditions;
   trashDueAtMs: number;
   /** `QuotaExceeded` where it would be over. */
-  quota?: QuotaLimits;
+  quota?: WriteQuota;
   notify?: NotifyRule;
   /** Default: `ObjectCreated:Put`. */
   eventName?: EventName;
@@ -282,6 +283,8 @@ export interface MetadataQueries
   bucketDocuments(input: { bucketId: number }): Promise<Readonly<Partial<Record<BucketDocumentName, string>>>>;
   /** All active buckets of a workspace together. */
   workspaceUsage(input: { workspaceUuid: string }): Promise<BucketUsage & { buckets: number }>;
+  /** What counts against the quotas of a workspace, by name. */
+  quotaUsage(input: { workspaceUuid: string }): Promise<Usage>;
   /** Soft-deleted ones, the latest first. */
   listDeletedBuckets(input: { workspaceUuid: string; nowMs: number; limit: number }): Promise<readonly BucketRecord[]>;
   bucketsToPurge(input: { nowMs: number; limit: number }): Promise<readonly number[]>;

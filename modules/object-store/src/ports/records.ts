@@ -1,3 +1,4 @@
+import type { Limits } from '@svc/quotas';
 import type { ChecksumAlgorithm, ChecksumType } from '../checksums/algorithms.ts';
 
 export type Versioning = 'unversioned' | 'enabled' | 'suspended';
@@ -46,9 +47,16 @@ export interface BucketUsage {
 }
 
 /** Decided on the counters inside of the transaction; null: no limit. */
-export interface QuotaLimits {
+export interface BucketQuota {
   maxBytes: number | null;
   maxObjects: number | null;
+}
+
+/** What a write is held against, in its transaction. */
+export interface WriteQuota {
+  bucket?: BucketQuota;
+  /** Limits of the workspace and its owner. */
+  tenant?: Limits;
 }
 
 /** What the client said about the bytes, kept and given back as it came. */

@@ -2,7 +2,7 @@ import type { ChecksumAlgorithm, ChecksumType } from '../checksums/algorithms.ts
 import type { SourceVersion } from './copy-commands.ts';
 import type { StoredVersion, WriteConditions } from './metadata-store.ts';
 import type { NotifyRule } from './notifications.ts';
-import type { ObjectAttributes, ObjectChecksum, QuotaLimits } from './records.ts';
+import type { ObjectAttributes, ObjectChecksum, WriteQuota } from './records.ts';
 
 export interface CreateUpload {
   uploadId: string;
@@ -32,7 +32,7 @@ export interface PutPart {
   nowMs: number;
   trashDueAtMs: number;
   /** Against what the bucket has and this part; the whole is counted when it is completed. */
-  quota?: QuotaLimits;
+  quota?: WriteQuota;
 }
 
 export interface CompletedPart {
@@ -70,7 +70,7 @@ export interface CompleteUpload {
   maxObjectBytes: number;
   conditions: WriteConditions;
   trashDueAtMs: number;
-  quota?: QuotaLimits;
+  quota?: WriteQuota;
   notify?: NotifyRule;
 }
 

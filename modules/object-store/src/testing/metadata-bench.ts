@@ -1,4 +1,5 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import type { Limits } from '@svc/quotas';
 import { afterEach, beforeEach } from 'vitest';
 import type {
   DeletedObject,
@@ -9,6 +10,15 @@ import type {
   StoredVersion,
 } from '../ports/metadata-store.ts';
 import type { BucketRecord } from '../ports/records.ts';
+
+/** Limits of a workspace that is alone with its owner. */
+export function tenantLimits(
+  workspaceUuid: string,
+  workspace: Limits['workspace'],
+  owner: Partial<Pick<Limits, 'owner' | 'ownerWorkspaces'>> = {},
+): Limits {
+  return { workspaceUuid, ownerId: 'owner', ownerWorkspaces: [workspaceUuid], workspace, owner: {}, ...owner };
+}
 
 export interface OpenedMetadata {
   store: MetadataStore;
@@ -57,7 +67,7 @@ export function metadataBench(open: OpenMetadata): MetadataBench {
       nowMs: NOW_MS,
       encryptionMode: 'none',
       locationHint: null,
-      maxBuckets: 3,
+      tenant: tenantLimits(owner, { buckets: 3 }),
     });
   const put: MetadataBench['put'] = (key, content = { kind: 'empty' }, extra = {}) =>
     current().putObject({

@@ -13,6 +13,7 @@ import {
 import { createLocalKeyWrapper, loadMasterKeys, type KeyWrapper } from '@svc/keys';
 import { migrations } from '@svc/migrations';
 import { createLogger, createMetrics, type Logger } from '@svc/telemetry';
+import { type QuotaLimits, unlimitedQuotas } from '@svc/quotas';
 import { Value } from 'typebox/value';
 import { objectStoreConfigSchema, type ObjectStoreConfig } from '../config.ts';
 import { openBlobStore } from '../engines/assembly.ts';
@@ -82,6 +83,8 @@ export interface RunningStoreOptions {
   setTimer?: (callback: () => void, delayMs: number) => () => void;
   /** Who has which e-mail; every workspace exists. */
   emails?: Readonly<Record<string, string>>;
+  /** Nothing is limited by default. */
+  quotaLimits?: QuotaLimits;
 }
 
 export function testConfig(overrides: Partial<ObjectStoreConfig> = {}): ObjectStoreConfig {
@@ -123,6 +126,7 @@ export async function startStore(folder: string, options: RunningStoreOptions = 
     heldRights,
     installationKey: masterKey,
     keyRing,
+    quotaLimits: options.quotaLimits ?? unlimitedQuotas,
     config,
     domainResolver: options.domainResolver ?? createDnsResolver({ servers: ['127.0.0.1:1'], timeoutMs: 100 }),
     certificateAuthority: options.certificateAuthority?.(metadata, keyRing) ?? null,
@@ -227,7 +231,7 @@ async function provision(metadata: MetadataStore, workspaceUuid: string, nowMs: 
     nowMs,
     encryptionMode: 'none',
     locationHint: null,
-    maxBuckets: 1_000,
+    tenant: await unlimitedQuotas.limitsOf(workspaceUuid),
   });
   await metadata.deleteBucket({ bucketId: id, nowMs, trashDueAtMs: nowMs });
 }

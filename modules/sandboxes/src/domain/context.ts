@@ -1,3 +1,4 @@
+import type { QuotaLimits } from '@svc/quotas';
 import type { Logger } from '@svc/telemetry';
 import type { SandboxDriver } from '../drivers/driver.ts';
 import type { KeyedMutex } from './keyed-mutex.ts';
@@ -14,6 +15,8 @@ export interface SandboxContext {
   /** Whatever changes a sandbox on the machine runs under its id here. */
   readonly mutex: KeyedMutex;
   readonly effects: Effects;
+  /** The limits that hold now. */
+  readonly quotaLimits: QuotaLimits;
   readonly node: string;
   readonly log: Logger;
 }

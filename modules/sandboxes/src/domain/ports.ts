@@ -1,4 +1,6 @@
 import type { GrantedAccess } from '@svc/http';
+import type { Breach, Limits } from '@svc/quotas';
+import type { Admission, QuotaRefusal } from './admission.ts';
 import type { Sandbox, SandboxChange, SandboxStatus } from './sandbox.ts';
 
 /** Time and chance, so that a test can move the one and name the other. */
@@ -28,20 +30,27 @@ export interface RepeatedRequest {
   readonly requestHash: string;
 }
 
+export type Restart = { readonly sandbox: Sandbox | null } | { readonly breach: Breach };
+
 export type InsertOutcome =
   | { readonly outcome: 'inserted' }
   | { readonly outcome: 'name_taken' }
-  | { readonly outcome: 'quota_exceeded'; readonly current: number }
+  | { readonly outcome: 'refused'; readonly refusal: QuotaRefusal }
   | { readonly outcome: 'repeated'; readonly sandboxId: string; readonly sameRequest: boolean };
 
 /** The records. Removed sandboxes are invisible but to `removed` and `purge`. */
 export interface SandboxRepository {
-  /** One transaction: idempotency key, the caller's quota, the name, the record. */
-  insert(sandbox: Sandbox, limit: number, repeated: RepeatedRequest | null): Promise<InsertOutcome>;
+  /** One transaction: idempotency key, the caller's limit, the quotas, the name, the record. */
+  insert(sandbox: Sandbox, admission: Admission, repeated: RepeatedRequest | null): Promise<InsertOutcome>;
   find(id: string): Promise<Sandbox | null>;
   list(workspaceUuid: string, filter: SandboxFilter): Promise<SandboxPage>;
   /** Changes it if it is (still) in one of the states; answers the new record or null. A new state is no pause. */
   change(id: string, from: readonly SandboxStatus[], change: SandboxChange): Promise<Sandbox | null>;
+  /**
+   * As `change` to `creating` from a state that takes no CPU and memory: one transaction with the quotas. Answers null
+   * when it was not in one of the states.
+   */
+  restart(id: string, from: readonly SandboxStatus[], change: SandboxChange, limits: Limits): Promise<Restart>;
   touch(id: string, at: string): Promise<void>;
   /** Marks it deleted: its name and its place in the quota are free at once. Answers false when it was already. */
   remove(id: string, at: string): Promise<boolean>;

@@ -1,7 +1,11 @@
 import { createHash } from 'node:crypto';
+import type { Principal } from '@svc/http';
+import { limitIn, QUOTA_SCOPES } from '@svc/quotas';
 import type { Isolation, NetworkMode, SandboxResources } from '../drivers/driver.ts';
 import { sandboxErrors } from '../errors.ts';
+import { sandboxQuotas } from '../quotas.ts';
 import type { ImageCatalog } from '../images/catalog.ts';
+import { admissionOf, callerLimitReached, quotaExceeded, type Admission } from './admission.ts';
 import type { Boots } from './boots.ts';
 import type { SandboxContext } from './context.ts';
 import { isSandboxId, newName, newSandboxId } from './identifiers.ts';
@@ -13,7 +17,7 @@ import type { WarmClaim, WarmClaims } from './warm-claims.ts';
 
 export interface CreateRequest {
   readonly workspaceUuid: string;
-  readonly ownerId: string;
+  readonly maker: Pick<Principal, 'kind' | 'id'>;
   readonly image: string;
   /** Begins with the files of this; it was looked up for the workspace, and `image` is its image. */
   readonly snapshotId: string | null;
@@ -58,24 +62,24 @@ export class SandboxService {
   async create(request: CreateRequest, waitMs: number, signal: AbortSignal): Promise<Sandbox> {
     this.#assertPossible(request);
     this.#assertRoom();
-    const { effects } = this.#context;
+    const { effects, quotaLimits } = this.#context;
+    const limits = await quotaLimits.limitsOf(request.workspaceUuid);
+    const admission = admissionOf(request.maker, request.limit, limits);
     const claim = this.#warm.claim(request, this.#draft(request));
     const { sandbox } = claim;
     const repeated =
-      request.idempotencyKey === null
-        ? null
-        : { key: request.idempotencyKey, requestHash: hashOf({ ...request, idempotencyKey: null }) };
-    const outcome = await this.#record(claim, request.limit, repeated);
+      request.idempotencyKey === null ? null : { key: request.idempotencyKey, requestHash: hashOf(request) };
+    const outcome = await this.#record(claim, admission, repeated);
     if (outcome.outcome === 'repeated') return this.#repeat(request.workspaceUuid, outcome, waitMs, signal);
     refuse(outcome, sandbox, request.limit);
     this.#warm.begin(claim);
     return waitForStatus(this.#context, sandbox, NOT_SETTLED, effects, waitMs, signal);
   }
 
-  async #record(claim: WarmClaim, limit: number, repeated: RepeatedRequest | null): Promise<InsertOutcome> {
+  async #record(claim: WarmClaim, admission: Admission, repeated: RepeatedRequest | null): Promise<InsertOutcome> {
     let isMine = false;
     try {
-      const outcome = await this.#context.repository.insert(claim.sandbox, limit, repeated);
+      const outcome = await this.#context.repository.insert(claim.sandbox, admission, repeated);
       isMine = outcome.outcome === 'inserted';
       return outcome;
     } finally {
@@ -122,10 +126,17 @@ export class SandboxService {
     return this.#context.repository.list(workspaceUuid, filter);
   }
 
+  /** How many sandboxes a caller may have here: the least of the own limit and of the quotas. */
+  async limitFor(workspaceUuid: string, callerLimit: number): Promise<number> {
+    const limits = await this.#context.quotaLimits.limitsOf(workspaceUuid);
+    const quotas = QUOTA_SCOPES.map((scope) => limitIn(limits, scope, sandboxQuotas.sandboxes));
+    return Math.min(callerLimit, ...quotas.filter((limit) => limit !== null));
+  }
+
   /** From `stopped`, or from `error` with the files kept. A running one stays as it is, a paused one goes on. */
   async start(workspaceUuid: string, id: string, waitMs: number, signal: AbortSignal): Promise<Sandbox> {
     const sandbox = await this.get(workspaceUuid, id);
-    const { repository, watch, effects } = this.#context;
+    const { repository, watch, effects, quotaLimits } = this.#context;
     if (sandbox.status === 'running') return sandbox.pausedAt === null ? sandbox : resume(this.#context, sandbox);
     let current = sandbox;
     if (sandbox.status !== 'creating') {
@@ -133,7 +144,10 @@ export class SandboxService {
       this.#assertRoom();
       const lastActivityAt = effects.now().toISOString();
       const change = { status: 'creating', stateReason: null, fault: null, lastActivityAt } as const;
-      const creating = await repository.change(id, ['stopped', 'error'], change);
+      const limits = await quotaLimits.limitsOf(workspaceUuid);
+      const outcome = await repository.restart(id, ['stopped', 'error'], change, limits);
+      if ('breach' in outcome) throw quotaExceeded(outcome.breach);
+      const creating = outcome.sandbox;
       current = creating ?? (await this.get(workspaceUuid, id));
       if (creating !== null) {
         watch.announce(id, creating);
@@ -259,7 +273,7 @@ export class SandboxService {
     return {
       id: newSandboxId((size) => effects.randomBytes(size)),
       workspaceUuid: request.workspaceUuid,
-      ownerId: request.ownerId,
+      ownerId: request.maker.id,
       node,
       driver: driver.name,
       name: request.name ?? newName((size) => effects.randomBytes(size)),
@@ -286,8 +300,9 @@ export class SandboxService {
 }
 
 function refuse(outcome: InsertOutcome, sandbox: Sandbox, limit: number): void {
-  if (outcome.outcome === 'quota_exceeded') {
-    throw sandboxErrors.QUOTA_EXCEEDED({ details: { current: outcome.current, limit } });
+  if (outcome.outcome === 'refused') {
+    const { refusal } = outcome;
+    throw refusal.by === 'quota' ? quotaExceeded(refusal.breach) : callerLimitReached(refusal.current, limit);
   }
   if (outcome.outcome === 'name_taken') {
     throw sandboxErrors.NAME_TAKEN({ details: { field: 'name', name: sandbox.name } });
@@ -299,6 +314,8 @@ function earliest(expiresAt: string | null, lifetimeSeconds: number | null, now:
   return [expiresAt, end].filter((each) => each !== null).toSorted()[0] ?? null;
 }
 
-function hashOf(request: unknown): string {
+/** In the form of the hashes that are stored. */
+function hashOf({ maker, workspaceUuid, ...rest }: CreateRequest): string {
+  const request = { workspaceUuid, ownerId: maker.id, ...rest, idempotencyKey: null };
   return createHash('sha256').update(JSON.stringify(request)).digest('hex');
 }

@@ -69,7 +69,7 @@ export class WarmClaims {
 function specPartOf(request: CreateRequest): Omit<SandboxSpec, 'id' | 'hostname'> {
   const {
     workspaceUuid: _workspace,
-    ownerId: _owner,
+    maker: _maker,
     name: _name,
     environment: _environment,
     labels: _labels,

@@ -15,6 +15,11 @@ export function limitOf(principal: Principal, config: SandboxesConfig): number {
   return principal.kind === 'guest' ? config.max_per_guest : config.max_per_caller;
 }
 
+/** As much of a caller as is kept with a request. */
+export function makerOf({ kind, id }: Principal): Pick<Principal, 'kind' | 'id'> {
+  return { kind, id };
+}
+
 export function snapshotLimitOf(principal: Principal, config: SandboxesConfig): number {
   return principal.kind === 'guest' ? config.max_per_guest : config.max_snapshots_per_caller;
 }
@@ -47,7 +52,7 @@ export function toCreateRequest(
   const lifetime = body.max_lifetime_seconds ?? null;
   return {
     workspaceUuid: grant.workspaceUuid,
-    ownerId: principal.id,
+    maker: makerOf(principal),
     image,
     snapshotId: snapshot?.id ?? null,
     expiresAt: null,

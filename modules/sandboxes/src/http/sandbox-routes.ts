@@ -57,7 +57,8 @@ function registerReads(app: HttpApp, { prefix, service, config, images }: Sandbo
     },
     async (request) => {
       const { query } = request;
-      const page = await service.list(grantOf(request).workspaceUuid, {
+      const { workspaceUuid } = grantOf(request);
+      const page = await service.list(workspaceUuid, {
         status: query.status,
         name: query.name,
         labels: labelsOf(query),
@@ -67,7 +68,7 @@ function registerReads(app: HttpApp, { prefix, service, config, images }: Sandbo
       return {
         containers: page.sandboxes.map((sandbox) => renderSandbox(sandbox, images)),
         count: page.sandboxes.length,
-        limit: limitOf(principalOf(request), config),
+        limit: await service.limitFor(workspaceUuid, limitOf(principalOf(request), config)),
         next_cursor: page.nextCursor,
       };
     },

@@ -1,10 +1,11 @@
+import type { Principal } from '@svc/http';
 import type { CreateRequest, SandboxService } from '../domain/sandbox-service.ts';
 import type { Sandbox } from '../domain/sandbox.ts';
 import type { SnapshotService } from './snapshot-service.ts';
 
 export interface ForkRequest {
   readonly workspaceUuid: string;
-  readonly ownerId: string;
+  readonly maker: Pick<Principal, 'kind' | 'id'>;
   readonly sandboxId: string;
   /** Of the fork; with more than one each has its number behind it. */
   readonly name: string | null;
@@ -23,9 +24,9 @@ export async function fork(
   waitMs: number,
   signal: AbortSignal,
 ): Promise<readonly Sandbox[]> {
-  const { workspaceUuid, ownerId, sandboxId } = request;
+  const { workspaceUuid, maker, sandboxId } = request;
   const source = await service.get(workspaceUuid, sandboxId);
-  const snapshot = await snapshots.createForFork({ workspaceUuid, ownerId, sandboxId, name: null });
+  const snapshot = await snapshots.createForFork({ workspaceUuid, maker, sandboxId, name: null });
   const made: Sandbox[] = [];
   try {
     for (let index = 1; index <= request.count; index += 1) {
@@ -44,7 +45,7 @@ function childOf(source: Sandbox, request: ForkRequest, snapshotId: string, inde
   const { name, count } = request;
   return {
     workspaceUuid: request.workspaceUuid,
-    ownerId: request.ownerId,
+    maker: request.maker,
     image: source.image,
     snapshotId,
     name: name === null || count === 1 ? name : `${name.slice(0, 64 - String(index).length - 1)}-${index}`,

@@ -1,4 +1,6 @@
+import type { Principal } from '@svc/http';
 import pLimit from 'p-limit';
+import { admissionOf, quotaExceeded } from '../domain/admission.ts';
 import type { SandboxContext } from '../domain/context.ts';
 import { newSnapshotId, isSnapshotId } from '../domain/identifiers.ts';
 import type { Sandbox } from '../domain/sandbox.ts';
@@ -12,7 +14,7 @@ const PARALLEL_COPIES = 2;
 
 export interface SnapshotRequest {
   readonly workspaceUuid: string;
-  readonly ownerId: string;
+  readonly maker: Pick<Principal, 'kind' | 'id'>;
   readonly sandboxId: string;
   /** The sandbox's own when null. */
   readonly name: string | null;
@@ -93,11 +95,7 @@ export class SnapshotService {
     const sandbox = await this.#service.get(request.workspaceUuid, request.sandboxId);
     assertCopyable(sandbox);
     const draft = this.#draft(sandbox, request);
-    const refusal = await this.#repository.insert(draft, limit);
-    if (refusal !== null) {
-      const details = { current: refusal.current, limit: limit ?? 0, resource: 'snapshots' };
-      throw sandboxErrors.SNAPSHOT_QUOTA_EXCEEDED({ details });
-    }
+    await this.#record(draft, request, state, limit);
     try {
       const sizeBytes = await this.#copies(() => this.#copy(copier, sandbox, draft.id));
       const made = await this.#repository.finish(draft.id, state, sizeBytes);
@@ -108,6 +106,15 @@ export class SnapshotService {
       await this.#purge(draft.id);
       throw error;
     }
+  }
+
+  async #record(draft: Snapshot, { maker }: SnapshotRequest, state: 'ready' | 'fork', limit: number | null) {
+    const limits = await this.#context.quotaLimits.limitsOf(draft.workspaceUuid);
+    const refusal = await this.#repository.insert(draft, admissionOf(maker, limit, limits), state === 'ready');
+    if (refusal === null) return;
+    if (refusal.by === 'quota') throw quotaExceeded(refusal.breach);
+    const details = { current: refusal.current, limit: limit ?? 0, resource: 'snapshots' };
+    throw sandboxErrors.SNAPSHOT_QUOTA_EXCEEDED({ details });
   }
 
   /** Under the sandbox's id: nobody stops, starts or deletes it meanwhile. */
@@ -153,12 +160,12 @@ export class SnapshotService {
     throw sandboxErrors.SNAPSHOTS_UNAVAILABLE({ details: { driver: driver.name } });
   }
 
-  #draft(sandbox: Sandbox, { ownerId, name }: SnapshotRequest): Snapshot {
+  #draft(sandbox: Sandbox, { maker, name }: SnapshotRequest): Snapshot {
     const { effects, node, driver } = this.#context;
     return {
       id: newSnapshotId((size) => effects.randomBytes(size)),
       workspaceUuid: sandbox.workspaceUuid,
-      ownerId,
+      ownerId: maker.id,
       node,
       driver: driver.name,
       name: name ?? sandbox.name,

@@ -1,3 +1,5 @@
+import type { Admission, QuotaRefusal } from '../domain/admission.ts';
+
 /**
  * `making`: its bytes are being written. `ready`: for its workspace to use. `fork`: made for a fork and in no list.
  * `removed`: nobody finds it; its bytes go as soon as no sandbox waits for them.
@@ -33,8 +35,8 @@ export interface SnapshotFilter {
 }
 
 export interface SnapshotRepository {
-  /** With a limit: one transaction with the count of what the owner has; answers that count when it is reached. */
-  insert(snapshot: Snapshot, limit: number | null): Promise<{ readonly current: number } | null>;
+  /** One transaction with the counts; answers what leaves no room, or null. One of a fork is not `isListed`. */
+  insert(snapshot: Snapshot, admission: Admission, isListed: boolean): Promise<QuotaRefusal | null>;
   /** From `making` to the state; `ready` is told as an event in the same transaction. Null when it is not `making`. */
   finish(id: string, state: 'ready' | 'fork', sizeBytes: number): Promise<Snapshot | null>;
   /** One that is `ready`. */

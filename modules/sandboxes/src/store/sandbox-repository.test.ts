@@ -1,8 +1,11 @@
 import type { GrantedAccess } from '@svc/http';
 import { migrations } from '@svc/migrations';
 import { describeDialects } from '@svc/testing';
+import type { Limits } from '@svc/quotas';
 import { expect, it } from 'vitest';
+import type { Admission } from '../domain/admission.ts';
 import type { Sandbox } from '../domain/sandbox.ts';
+import { sandboxQuotas } from '../quotas.ts';
 import { createSandboxRepository } from './sandbox-repository.ts';
 import type { SandboxTables } from './tables.ts';
 import { createTicketRepository } from './ticket-repository.ts';
@@ -39,49 +42,58 @@ function sandbox(changes: Partial<Sandbox>): Sandbox {
   };
 }
 
+function admission(callerLimit: number | null, accountableId = 'o', limits: Partial<Limits> = {}): Admission {
+  const held = { workspaceUuid: 'w', ownerId: 'o', ownerWorkspaces: ['v', 'w'], workspace: {}, owner: {}, ...limits };
+  return { accountableId, callerLimit, limits: held };
+}
+
 describeDialects<SandboxTables>('SandboxRepository', migrations, (database) => {
   const repository = () =>
     createSandboxRepository(database().kysely, { now: () => new Date(AT), written: () => undefined });
 
   it('gives back what was inserted', async () => {
     const wanted = sandbox({ fault: { code: 'DISK_FULL', message: 'm', recoverable: true }, expiresAt: AT });
-    expect(await repository().insert(wanted, 1, null)).toEqual({ outcome: 'inserted' });
+    expect(await repository().insert(wanted, admission(1), null)).toEqual({ outcome: 'inserted' });
     expect(await repository().find('sbx_a')).toEqual(wanted);
   });
 
   it('holds the limit of a caller when inserts come at once, and gives the place back with the remove', async () => {
     const outcomes = await Promise.all(
       Array.from({ length: 6 }, (_, index) =>
-        repository().insert(sandbox({ id: `sbx_${index}`, name: `n${index}` }), 2, null),
+        repository().insert(sandbox({ id: `sbx_${index}`, name: `n${index}` }), admission(2), null),
       ),
     );
     expect(outcomes.filter((each) => each.outcome === 'inserted')).toHaveLength(2);
-    expect(outcomes).toContainEqual({ outcome: 'quota_exceeded', current: 2 });
+    expect(outcomes).toContainEqual({ outcome: 'refused', refusal: { by: 'caller', current: 2 } });
     const [first] = (await repository().list('w', { labels: {}, pageSize: 10, cursor: null })).sandboxes;
     expect(await repository().remove(first?.id ?? '', AT)).toBe(true);
     expect(await repository().remove(first?.id ?? '', AT)).toBe(false);
-    expect(await repository().insert(sandbox({ id: 'sbx_z', name: 'z' }), 2, null)).toEqual({ outcome: 'inserted' });
+    expect(await repository().insert(sandbox({ id: 'sbx_z', name: 'z' }), admission(2), null)).toEqual({
+      outcome: 'inserted',
+    });
   });
 
   it('keeps names apart in a workspace only, and counts no refusal', async () => {
-    await repository().insert(sandbox({}), 2, null);
-    expect(await repository().insert(sandbox({ id: 'sbx_b' }), 2, null)).toEqual({ outcome: 'name_taken' });
+    await repository().insert(sandbox({}), admission(2), null);
+    expect(await repository().insert(sandbox({ id: 'sbx_b' }), admission(2), null)).toEqual({ outcome: 'name_taken' });
     const elsewhere = sandbox({ id: 'sbx_b', workspaceUuid: 'x' });
-    expect(await repository().insert(elsewhere, 2, null)).toEqual({ outcome: 'inserted' });
+    expect(await repository().insert(elsewhere, admission(2), null)).toEqual({ outcome: 'inserted' });
   });
 
   it('lets one of two inserts with the same name win when they come at once from two callers', async () => {
     const outcomes = await Promise.allSettled(
-      ['o1', 'o2', 'o3'].map((ownerId) => repository().insert(sandbox({ id: `sbx_${ownerId}`, ownerId }), 5, null)),
+      ['o1', 'o2', 'o3'].map((ownerId) =>
+        repository().insert(sandbox({ id: `sbx_${ownerId}`, ownerId }), admission(5), null),
+      ),
     );
     const won = outcomes.filter((each) => each.status === 'fulfilled' && each.value.outcome === 'inserted');
     expect(won).toHaveLength(1);
   });
 
   it('remembers a key with its request', async () => {
-    await repository().insert(sandbox({}), 5, { key: 'k', requestHash: 'h' });
+    await repository().insert(sandbox({}), admission(5), { key: 'k', requestHash: 'h' });
     const again = (requestHash: string) =>
-      repository().insert(sandbox({ id: 'sbx_b', name: 'b' }), 5, { key: 'k', requestHash });
+      repository().insert(sandbox({ id: 'sbx_b', name: 'b' }), admission(5), { key: 'k', requestHash });
     expect(await again('h')).toEqual({ outcome: 'repeated', sandboxId: 'sbx_a', sameRequest: true });
     expect(await again('other')).toEqual({ outcome: 'repeated', sandboxId: 'sbx_a', sameRequest: false });
     await repository().purgeRepeated('2027');
@@ -89,7 +101,7 @@ describeDialects<SandboxTables>('SandboxRepository', migrations, (database) => {
   });
 
   it('changes only what is in the expected state', async () => {
-    await repository().insert(sandbox({}), 5, null);
+    await repository().insert(sandbox({}), admission(5), null);
     expect(await repository().change('sbx_a', ['stopped'], { status: 'running' })).toBeNull();
     expect(await repository().change('sbx_a', ['creating'], { status: 'running', startedAt: AT })).toMatchObject({
       status: 'running',
@@ -98,7 +110,7 @@ describeDialects<SandboxTables>('SandboxRepository', migrations, (database) => {
   });
 
   it('shows a removed one only to those who clean up', async () => {
-    await repository().insert(sandbox({}), 5, null);
+    await repository().insert(sandbox({}), admission(5), null);
     await repository().remove('sbx_a', AT);
     expect(await repository().find('sbx_a')).toBeNull();
     expect(await repository().change('sbx_a', ['creating'], { status: 'running' })).toBeNull();
@@ -109,16 +121,80 @@ describeDialects<SandboxTables>('SandboxRepository', migrations, (database) => {
   });
 
   it('counts what a workspace has and what of it runs', async () => {
-    await repository().insert(sandbox({}), 5, null);
-    await repository().insert(sandbox({ id: 'sbx_b', name: 'b' }), 5, null);
+    await repository().insert(sandbox({}), admission(5), null);
+    await repository().insert(sandbox({ id: 'sbx_b', name: 'b' }), admission(5), null);
     await repository().change('sbx_b', ['creating'], { status: 'running' });
     expect(await repository().ofWorkspace('w')).toBe(2);
     expect(await repository().ofWorkspace('w', 'running')).toBe(1);
     expect(await repository().ofWorkspace('elsewhere')).toBe(0);
   });
 
+  it('counts for whom a record is accounted, whoever made it', async () => {
+    const by = (id: string) => repository().insert(sandbox({ id, name: id, ownerId: id }), admission(2, 'owner'), null);
+    expect([await by('a'), await by('b'), await by('c')]).toEqual([
+      { outcome: 'inserted' },
+      { outcome: 'inserted' },
+      { outcome: 'refused', refusal: { by: 'caller', current: 2 } },
+    ]);
+  });
+
+  it('holds the quota of a workspace when inserts come at once from many callers', async () => {
+    const outcomes = await Promise.all(
+      Array.from({ length: 8 }, (_, index) => {
+        const draft = sandbox({ id: `sbx_${index}`, name: `n${index}`, ownerId: `o${index}` });
+        return repository().insert(draft, admission(5, `o${index}`, { workspace: { sandboxes: 3 } }), null);
+      }),
+    );
+    expect(outcomes.filter((each) => each.outcome === 'inserted')).toHaveLength(3);
+    expect(outcomes).toContainEqual({
+      outcome: 'refused',
+      refusal: {
+        by: 'quota',
+        breach: { quota: sandboxQuotas.sandboxes, scope: 'workspace', limit: 3, used: 3, wanted: 1 },
+      },
+    });
+  });
+
+  it('holds the sum over the workspaces of an owner when inserts come at once', async () => {
+    const outcomes = await Promise.all(
+      Array.from({ length: 8 }, (_, index) => {
+        const workspaceUuid = index % 2 === 0 ? 'v' : 'w';
+        const draft = sandbox({ id: `sbx_${index}`, name: `n${index}`, workspaceUuid });
+        const limits = { workspaceUuid, owner: { sandbox_cpus: 4.5 } };
+        return repository().insert(draft, admission(null, 'o', limits), null);
+      }),
+    );
+    expect(outcomes.filter((each) => each.outcome === 'inserted')).toHaveLength(3);
+  });
+
+  it('takes CPU and memory while a sandbox is active, disk for as long as it exists', async () => {
+    const limits = { workspace: { sandbox_cpus: 1.5, sandbox_memory: 1, sandbox_disk: 4 } };
+    const insert = (id: string) => repository().insert(sandbox({ id, name: id }), admission(null, 'o', limits), null);
+    expect(await insert('sbx_a')).toEqual({ outcome: 'inserted' });
+    expect(await insert('sbx_b')).toMatchObject({ refusal: { breach: { quota: { name: 'sandbox_cpus' } } } });
+    await repository().change('sbx_a', ['creating'], { status: 'stopped' });
+    expect(await insert('sbx_b')).toEqual({ outcome: 'inserted' });
+    await repository().change('sbx_b', ['creating'], { status: 'stopped' });
+    expect(await insert('sbx_c')).toMatchObject({ refusal: { breach: { quota: { name: 'sandbox_disk' } } } });
+  });
+
+  it('lets only as many start again at once as the quota has CPUs', async () => {
+    for (const id of ['sbx_a', 'sbx_b', 'sbx_c']) {
+      await repository().insert(sandbox({ id, name: id, status: 'stopped' }), admission(null), null);
+    }
+    const { limits } = admission(null, 'o', { workspace: { sandbox_cpus: 3 } });
+    const outcomes = await Promise.all(
+      ['sbx_a', 'sbx_b', 'sbx_c'].map((id) => repository().restart(id, ['stopped'], { status: 'creating' }, limits)),
+    );
+    expect(outcomes.filter((each) => 'breach' in each)).toHaveLength(1);
+    const [again] = outcomes.flatMap((each) => ('sandbox' in each && each.sandbox !== null ? [each.sandbox.id] : []));
+    expect(await repository().restart(again ?? '', ['stopped'], { status: 'creating' }, limits)).toEqual({
+      sandbox: null,
+    });
+  });
+
   it('gives a ticket once and never after its time', async () => {
-    await repository().insert(sandbox({}), 5, null);
+    await repository().insert(sandbox({}), admission(5), null);
     const tickets = createTicketRepository(database().kysely);
     const granted: GrantedAccess = {
       credential: { principalKind: 'user', principalId: 'o', credential: 'jwt', credentialId: 's', shownAt: AT },

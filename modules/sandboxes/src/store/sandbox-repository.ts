@@ -1,10 +1,21 @@
+import type { Demand, Limits } from '@svc/quotas';
 import type { Kysely, Transaction } from 'kysely';
+import type { Admission } from '../domain/admission.ts';
 import { sandboxErrors } from '../errors.ts';
 import type { Sandbox, SandboxChange, SandboxStatus } from '../domain/sandbox.ts';
 import { eventsOfChange } from '../events/sandbox-event.ts';
-import type { InsertOutcome, RepeatedRequest, SandboxFilter, SandboxPage, SandboxRepository } from '../domain/ports.ts';
+import type {
+  InsertOutcome,
+  RepeatedRequest,
+  Restart,
+  SandboxFilter,
+  SandboxPage,
+  SandboxRepository,
+} from '../domain/ports.ts';
+import { sandboxQuotas } from '../quotas.ts';
 import { pageCursor, parseCursor } from './page-cursor.ts';
 import { writeEvents } from './event-log.ts';
+import { breachIn, enterGate } from './quota-usage.ts';
 import { faultColumns, fromRow, toRow } from './sandbox-row.ts';
 import type { SandboxTables } from './tables.ts';
 
@@ -21,10 +32,10 @@ export function createSandboxRepository(
 ): SandboxRepository {
   const visible = () => kysely.selectFrom('sandbox').selectAll().where('removed_at', 'is', null);
   return {
-    async insert(sandbox, limit, repeated) {
+    async insert(sandbox, admission, repeated) {
       const outcome = await kysely
         .transaction()
-        .execute((transaction) => insert(transaction, sandbox, limit, repeated));
+        .execute((transaction) => insert(transaction, sandbox, admission, repeated));
       if (outcome.outcome === 'inserted') effects.written(sandbox.workspaceUuid);
       return outcome;
     },
@@ -53,6 +64,9 @@ export function createSandboxRepository(
       if (changed !== null) effects.written(changed.workspaceUuid);
       return changed;
     },
+
+    restart: (id, from, change, limits) =>
+      kysely.transaction().execute((transaction) => restart(transaction, id, from, change, limits)),
 
     async touch(id, at) {
       await kysely
@@ -110,38 +124,21 @@ export function createSandboxRepository(
 async function insert(
   transaction: Transaction<SandboxTables>,
   sandbox: Sandbox,
-  limit: number,
+  admission: Admission,
   repeated: RepeatedRequest | null,
 ): Promise<InsertOutcome> {
   const { ownerId, workspaceUuid } = sandbox;
-  await transaction
-    .insertInto('sandbox_owner')
-    .values({ owner_id: ownerId, sandboxes: 0 })
-    .onConflict((conflict) => conflict.column('owner_id').doNothing())
-    .execute();
-  // The update locks the owner's row: creates of one caller pass here one after the other, on every replica.
-  const owner = await transaction
-    .updateTable('sandbox_owner')
-    .set((set) => ({ sandboxes: set('sandboxes', '+', 1) }))
-    .where('owner_id', '=', ownerId)
-    .returning('sandboxes')
-    .executeTakeFirstOrThrow();
+  await enterGate(transaction, admission.limits, admission.accountableId);
   const earlier = repeated === null ? null : await findRepeated(transaction, workspaceUuid, ownerId, repeated);
-  const refusal: InsertOutcome | null =
-    earlier ??
-    (owner.sandboxes > limit
-      ? { outcome: 'quota_exceeded', current: owner.sandboxes - 1 }
-      : await nameRefusal(transaction, sandbox));
-  if (refusal !== null) {
-    await transaction
-      .updateTable('sandbox_owner')
-      .set((set) => ({ sandboxes: set('sandboxes', '-', 1) }))
-      .where('owner_id', '=', ownerId)
-      .execute();
-    return refusal;
-  }
+  const refusal =
+    earlier ?? (await quotaRefusal(transaction, sandbox, admission)) ?? (await nameRefusal(transaction, sandbox));
+  if (refusal !== null) return refusal;
   // Another caller of the workspace may take the name between the look and here; the constraint decides then.
-  await transaction.insertInto('sandbox').values(toRow(sandbox)).execute().catch(asNameTaken(sandbox.name));
+  await transaction
+    .insertInto('sandbox')
+    .values(toRow(sandbox, admission.accountableId))
+    .execute()
+    .catch(asNameTaken(sandbox.name));
   const labels = Object.entries(sandbox.labels).map(([key, value]) => ({ sandbox_id: sandbox.id, key, value }));
   if (labels.length > 0) await transaction.insertInto('sandbox_label').values(labels).execute();
   if (repeated !== null) {
@@ -165,6 +162,60 @@ async function insert(
     sandbox.status === 'running' ? [created, { type: 'running', details: {}, ...place } as const] : [created];
   await writeEvents(transaction, events);
   return { outcome: 'inserted' };
+}
+
+/** Behind the gate: nothing of the caller, the workspace or its owner is added meanwhile, on any replica. */
+async function quotaRefusal(
+  transaction: Transaction<SandboxTables>,
+  { resources }: Sandbox,
+  { accountableId, callerLimit, limits }: Admission,
+): Promise<InsertOutcome | null> {
+  if (callerLimit !== null) {
+    const row = await transaction
+      .selectFrom('sandbox')
+      .select((select) => select.fn.countAll().as('rows'))
+      .where('accountable_id', '=', accountableId)
+      .where('removed_at', 'is', null)
+      .executeTakeFirst();
+    const current = Number(row?.rows ?? 0);
+    if (current >= callerLimit) return { outcome: 'refused', refusal: { by: 'caller', current } };
+  }
+  const { sandboxes, sandbox_disk: disk } = sandboxQuotas;
+  const breach = await breachIn(transaction, limits, [
+    [sandboxes, 1],
+    ...activeDemand(resources),
+    [disk, resources.diskMb],
+  ]);
+  return breach === null ? null : { outcome: 'refused', refusal: { by: 'quota', breach } };
+}
+
+/** What a sandbox takes while it starts or runs. */
+function activeDemand({ cpuMillis, memoryMb }: Sandbox['resources']): Demand {
+  const { sandbox_cpus: cpus, sandbox_memory: memory } = sandboxQuotas;
+  return [
+    [cpus, cpuMillis / 1000],
+    [memory, memoryMb],
+  ];
+}
+
+async function restart(
+  transaction: Transaction<SandboxTables>,
+  id: string,
+  from: readonly SandboxStatus[],
+  change: SandboxChange,
+  limits: Limits,
+): Promise<Restart> {
+  await enterGate(transaction, limits);
+  const row = await transaction
+    .selectFrom('sandbox')
+    .selectAll()
+    .where('id', '=', id)
+    .where('status', 'in', [...from])
+    .where('removed_at', 'is', null)
+    .executeTakeFirst();
+  if (row === undefined) return { sandbox: null };
+  const breach = await breachIn(transaction, limits, activeDemand(fromRow(row).resources));
+  return breach === null ? { sandbox: await update(transaction, id, from, change) } : { breach };
 }
 
 function placeOf({ id, workspaceUuid }: Sandbox): { sandboxId: string; workspaceUuid: string } {
@@ -241,14 +292,9 @@ async function remove(transaction: Transaction<SandboxTables>, id: string, at: s
     .set({ removed_at: at, taken_name: null })
     .where('id', '=', id)
     .where('removed_at', 'is', null)
-    .returning(['owner_id', 'workspace_uuid', 'name'])
+    .returning(['workspace_uuid', 'name'])
     .executeTakeFirst();
   if (row === undefined) return null;
-  await transaction
-    .updateTable('sandbox_owner')
-    .set((set) => ({ sandboxes: set('sandboxes', '-', 1) }))
-    .where('owner_id', '=', row.owner_id)
-    .execute();
   const place = { sandboxId: id, workspaceUuid: row.workspace_uuid };
   await writeEvents(transaction, [{ type: 'deleted', details: { name: row.name }, ...place, at }]);
   return row.workspace_uuid;

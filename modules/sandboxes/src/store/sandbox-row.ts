@@ -3,11 +3,12 @@ import type { Isolation, NetworkMode } from '../drivers/driver.ts';
 import { isCauseCode } from '../errors.ts';
 import type { SandboxRow } from './tables.ts';
 
-export function toRow(sandbox: Sandbox): SandboxRow {
+export function toRow(sandbox: Sandbox, accountableId: string): SandboxRow {
   return {
     id: sandbox.id,
     workspace_uuid: sandbox.workspaceUuid,
     owner_id: sandbox.ownerId,
+    accountable_id: accountableId,
     node: sandbox.node,
     driver: sandbox.driver,
     name: sandbox.name,

@@ -1,6 +1,8 @@
 import { migrations } from '@svc/migrations';
 import { describeDialects } from '@svc/testing';
+import type { Limits } from '@svc/quotas';
 import { expect, it } from 'vitest';
+import type { Admission } from '../domain/admission.ts';
 import type { Snapshot } from '../snapshots/snapshot.ts';
 import { createEventLog } from './event-log.ts';
 import { createMetricStore } from './metric-store.ts';
@@ -27,23 +29,42 @@ function snapshot(id: string, changes: Partial<Snapshot> = {}): Snapshot {
   };
 }
 
+function admission(callerLimit: number | null, workspace: Limits['workspace'] = {}): Admission {
+  const limits = { workspaceUuid: 'w', ownerId: 'o', ownerWorkspaces: ['w'], workspace, owner: {} };
+  return { accountableId: 'o', callerLimit, limits };
+}
+
 describeDialects<SandboxTables>('SnapshotRepository', migrations, (database) => {
   const repository = () =>
     createSnapshotRepository(database().kysely, { now: () => new Date(AT), written: () => undefined });
 
   it('holds the limit of a caller when inserts come at once, and gives the place back', async () => {
     const ids = ['a', 'b', 'c', 'd', 'e'];
-    const refusals = await Promise.all(ids.map((id) => repository().insert(snapshot(id), 2)));
+    const refusals = await Promise.all(ids.map((id) => repository().insert(snapshot(id), admission(2), true)));
     expect(refusals.filter((each) => each === null)).toHaveLength(2);
-    expect(refusals).toContainEqual({ current: 2 });
+    expect(refusals).toContainEqual({ by: 'caller', current: 2 });
     const [made] = await repository().ofNode('n', ['making']);
     expect(await repository().remove(made?.id ?? '')).toBe(true);
     expect(await repository().remove(made?.id ?? '')).toBe(false);
-    expect(await repository().insert(snapshot('f'), 2)).toBeNull();
+    expect(await repository().insert(snapshot('f'), admission(2), true)).toBeNull();
+  });
+
+  it('holds the quotas of a workspace: how many, and what they take on the disk', async () => {
+    const few = admission(null, { snapshots: 2 });
+    const refusals = await Promise.all(['a', 'b', 'c', 'd'].map((id) => repository().insert(snapshot(id), few, true)));
+    expect(refusals.filter((each) => each === null)).toHaveLength(2);
+    expect(await repository().insert(snapshot('fork'), few, false)).toBeNull();
+    const small = admission(null, { sandbox_disk: 200 });
+    // Three are being made and may come to 64 MiB each.
+    expect(await repository().insert(snapshot('e'), small, true)).toMatchObject({
+      breach: { quota: { name: 'sandbox_disk' }, used: 192, wanted: 64 },
+    });
+    for (const { id } of await repository().ofNode('n', ['making'])) await repository().finish(id, 'ready', 2 ** 20);
+    expect(await repository().insert(snapshot('e'), small, true)).toBeNull();
   });
 
   it('shows what is ready, tells it as an event, and hides what a fork was made of', async () => {
-    for (const id of ['a', 'b']) await repository().insert(snapshot(id), null);
+    for (const id of ['a', 'b']) await repository().insert(snapshot(id), admission(null), true);
     expect(await repository().find('a')).toBeNull();
     expect(await repository().finish('a', 'ready', 5_000_000_000)).toMatchObject({ sizeBytes: 5_000_000_000 });
     expect(await repository().finish('a', 'ready', 1)).toBeNull();

@@ -1,4 +1,6 @@
 import type { Kysely, Transaction } from 'kysely';
+import type { Admission, QuotaRefusal } from '../domain/admission.ts';
+import { sandboxQuotas } from '../quotas.ts';
 import type {
   Snapshot,
   SnapshotFilter,
@@ -8,6 +10,7 @@ import type {
 } from '../snapshots/snapshot.ts';
 import { pageCursor, parseCursor } from './page-cursor.ts';
 import { writeEvents } from './event-log.ts';
+import { breachIn, enterGate } from './quota-usage.ts';
 import type { SandboxRepositoryEffects } from './sandbox-repository.ts';
 import type { SandboxTables, SnapshotRow } from './tables.ts';
 
@@ -16,13 +19,8 @@ export function createSnapshotRepository(
   effects: SandboxRepositoryEffects,
 ): SnapshotRepository {
   return {
-    insert: (snapshot, limit) =>
-      kysely.transaction().execute(async (transaction) => {
-        const current = limit === null ? 0 : await countOf(transaction, snapshot.ownerId);
-        if (limit !== null && current >= limit) return { current };
-        await transaction.insertInto('sandbox_snapshot').values(toRow(snapshot)).execute();
-        return null;
-      }),
+    insert: (snapshot, admission, isListed) =>
+      kysely.transaction().execute((transaction) => insert(transaction, snapshot, admission, isListed)),
 
     async finish(id, state, sizeBytes) {
       const made = await kysely
@@ -63,19 +61,30 @@ export function createSnapshotRepository(
   };
 }
 
-/** The owner's row is locked: what one caller makes at once passes here one after the other, on every replica. */
-async function countOf(transaction: Transaction<SandboxTables>, ownerId: string): Promise<number> {
-  await transaction
-    .insertInto('sandbox_owner')
-    .values({ owner_id: ownerId, sandboxes: 0 })
-    .onConflict((conflict) =>
-      conflict.column('owner_id').doUpdateSet((set) => ({ sandboxes: set('sandbox_owner.sandboxes', '+', 0) })),
-    )
-    .execute();
+async function insert(
+  transaction: Transaction<SandboxTables>,
+  snapshot: Snapshot,
+  { accountableId, callerLimit, limits }: Admission,
+  isListed: boolean,
+): Promise<QuotaRefusal | null> {
+  await enterGate(transaction, limits, accountableId);
+  if (callerLimit !== null) {
+    const current = await countOf(transaction, accountableId);
+    if (current >= callerLimit) return { by: 'caller', current };
+  }
+  const { snapshots, sandbox_disk: disk } = sandboxQuotas;
+  const demand = [...(isListed ? [[snapshots, 1] as const] : []), [disk, snapshot.diskMb] as const];
+  const breach = await breachIn(transaction, limits, demand);
+  if (breach !== null) return { by: 'quota', breach };
+  await transaction.insertInto('sandbox_snapshot').values(toRow(snapshot, accountableId)).execute();
+  return null;
+}
+
+async function countOf(transaction: Transaction<SandboxTables>, accountableId: string): Promise<number> {
   const row = await transaction
     .selectFrom('sandbox_snapshot')
     .select((select) => select.fn.countAll().as('rows'))
-    .where('owner_id', '=', ownerId)
+    .where('accountable_id', '=', accountableId)
     .where('state', 'in', ['making', 'ready'])
     .executeTakeFirst();
   return Number(row?.rows ?? 0);
@@ -134,11 +143,12 @@ async function list(
   return { snapshots, nextCursor: rows.length > pageSize ? pageCursor(snapshots.at(-1)) : null };
 }
 
-function toRow(snapshot: Snapshot): SnapshotRow {
+function toRow(snapshot: Snapshot, accountableId: string): SnapshotRow {
   return {
     id: snapshot.id,
     workspace_uuid: snapshot.workspaceUuid,
     owner_id: snapshot.ownerId,
+    accountable_id: accountableId,
     node: snapshot.node,
     driver: snapshot.driver,
     name: snapshot.name,

@@ -1,8 +1,7 @@
-/** Rows as migrations 0020, 0055 to 0057 define them. Times are ISO 8601 UTC, objects are JSON text, truth is 0 or 1. */
+/** Rows as migrations 0020, 0055 to 0057 and 0081 define them. Times are ISO 8601 UTC, objects are JSON text, truth is 0 or 1. */
 export interface SandboxTables {
   sandbox: SandboxRow;
   sandbox_label: { sandbox_id: string; key: string; value: string };
-  sandbox_owner: { owner_id: string; sandboxes: number };
   sandbox_idempotency: {
     workspace_uuid: string;
     owner_id: string;
@@ -12,6 +11,7 @@ export interface SandboxTables {
     created_at: string;
   };
   sandbox_snapshot: SnapshotRow;
+  sandbox_terminal: { id: string; workspace_uuid: string; node: string };
   sandbox_event_counter: { workspace_uuid: string; last_sequence: number };
   sandbox_event: {
     workspace_uuid: string;
@@ -45,6 +45,7 @@ export interface SandboxRow {
   id: string;
   workspace_uuid: string;
   owner_id: string;
+  accountable_id: string;
   node: string;
   driver: string;
   name: string;
@@ -78,6 +79,7 @@ export interface SnapshotRow {
   id: string;
   workspace_uuid: string;
   owner_id: string;
+  accountable_id: string;
   node: string;
   driver: string;
   name: string;

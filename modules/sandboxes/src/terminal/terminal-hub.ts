@@ -1,8 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { UpgradeRequest, UpgradeRoute } from '@svc/http';
+import type { QuotaLimits } from '@svc/quotas';
 import { WebSocketServer, type WebSocket } from 'ws';
 import type { AgentConnection } from '../agent/agent-connection.ts';
+import { quotaExceeded } from '../domain/admission.ts';
 import type { LiveSandboxes } from '../domain/live-sandboxes.ts';
 import type { Effects } from '../domain/ports.ts';
 import type { Sandbox } from '../domain/sandbox.ts';
@@ -20,11 +22,13 @@ import { SendBuffers } from './send-buffers.ts';
 import { SessionStream } from './session-stream.ts';
 import { tellTerminal } from './terminal-events.ts';
 import type { Admitted, TerminalAdmission } from './terminal-admission.ts';
+import type { TerminalPlaces } from './terminal-places.ts';
 import { TerminalConnection } from './terminal-connection.ts';
 import { SANDBOX_V1, v1Framing } from './v1-framing.ts';
 
 const HOLD_WHILE_CREATING_MS = 60_000;
 const HEARTBEAT_EVERY_MS = 20_000;
+const PLACE_ID_BYTES = 16;
 const CLOSE_GRACE_MS = 2_000;
 /** A paste comes as one message; larger ones must come in parts (close code 1009). */
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
@@ -37,6 +41,11 @@ export interface TerminalHubOptions {
   readonly effects: Effects;
   readonly screens: SessionScreens;
   readonly maxTerminals: number;
+  /** The open terminals of all replicas, and what a workspace and its owner may have of them. */
+  readonly places: TerminalPlaces;
+  readonly quotaLimits: QuotaLimits;
+  /** Told when a place could not be given back. */
+  readonly failed: (error: unknown) => void;
 }
 
 /** What a terminal belongs to; without a session it is alone. */
@@ -59,6 +68,7 @@ export class TerminalHub implements UpgradeRoute {
   });
   readonly #open = new Map<TerminalConnection, Place>();
   readonly #buffers = new SendBuffers();
+  readonly #releases = new Set<Promise<void>>();
   #cancelHeartbeat: () => void = () => undefined;
   #closing = false;
 
@@ -82,9 +92,10 @@ export class TerminalHub implements UpgradeRoute {
     this.#assertRoom(ready.id);
     const random = (sizeBytes: number): Buffer => this.#options.effects.randomBytes(sizeBytes);
     const session = wanted.session === null ? null : await findSession(connection, wanted.session, random);
-    if (socket.destroyed) return;
+    const release = await this.#takePlace(ready.workspaceUuid);
+    if (socket.destroyed) return release();
     this.#server.handleUpgrade(request, socket, upgrade.head, (webSocket) => {
-      this.#join(webSocket, { sandbox: ready, held }, wanted, session);
+      this.#join(webSocket, { sandbox: ready, held }, wanted, session, release);
     });
   }
 
@@ -112,6 +123,7 @@ export class TerminalHub implements UpgradeRoute {
     }, CLOSE_GRACE_MS);
     await Promise.all(terminals.map((terminal) => terminal.closed));
     cancel();
+    await Promise.all(this.#releases);
     this.#server.close();
     await this.#options.screens.close();
   }
@@ -144,10 +156,32 @@ export class TerminalHub implements UpgradeRoute {
     if (open >= this.#options.maxTerminals) throw sandboxErrors.TOO_MANY_TERMINALS();
   }
 
-  #join(socket: WebSocket, { sandbox, held }: Admitted, wanted: TerminalRequest, session: string | null): void {
+  /** Answers what gives the place back, once. Throws QUOTA_EXCEEDED. */
+  async #takePlace(workspaceUuid: string): Promise<() => void> {
+    const { places, quotaLimits, effects, failed } = this.#options;
+    const id = effects.randomBytes(PLACE_ID_BYTES).toString('hex');
+    const breach = await places.take(id, await quotaLimits.limitsOf(workspaceUuid));
+    if (breach !== null) throw quotaExceeded(breach);
+    return () => {
+      const released: Promise<void> = places
+        .release(id)
+        .catch(failed)
+        .finally(() => this.#releases.delete(released));
+      this.#releases.add(released);
+    };
+  }
+
+  #join(
+    socket: WebSocket,
+    { sandbox, held }: Admitted,
+    wanted: TerminalRequest,
+    session: string | null,
+    release: () => void,
+  ): void {
     const { live, effects, screens } = this.#options;
     const connection = live.connectionOf(sandbox.id);
     if (connection === null) {
+      release();
       void this.#closeOf(sandbox.id).then(({ code, reason }) => socket.close(code, reason));
       return;
     }
@@ -173,6 +207,7 @@ export class TerminalHub implements UpgradeRoute {
     this.#open.set(terminal, place);
     held.farewell(() => terminal.close(4003, 'the right to this terminal was taken'));
     const tellEnd = tellTerminal(this.#options.recorder, sandbox, wanted, session);
+    void terminal.closed.finally(release);
     void terminal.over.finally(() => {
       this.#open.delete(terminal);
       endActivity();

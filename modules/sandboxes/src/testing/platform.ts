@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { createHttpApp, createListener, HeldRights, UpgradeRouter, type ListenerLimits } from '@svc/http';
 import { migrations } from '@svc/migrations';
+import { type QuotaLimits, unlimitedQuotas } from '@svc/quotas';
 import { migrate, openDatabase } from '@svc/sql';
 import { createLogger, createMetrics, type Metrics } from '@svc/telemetry';
 import { fakeAccess, fakeAudit, temporaryFolder, type FakeAccess, type FakeAudit, type FakeCaller } from '@svc/testing';
@@ -48,6 +49,8 @@ export interface TestPlatformOptions {
   readonly driver?: SandboxDriver;
   readonly effects?: Partial<Effects>;
   readonly config?: Partial<SandboxesConfig>;
+  /** Nothing is limited by default. */
+  readonly quotaLimits?: (access: FakeAccess) => QuotaLimits;
   /** Where the module's figures go; a new registry when none is given. */
   readonly metrics?: () => Metrics;
   /** What differs of the listener's limits, asked for at every opening. */
@@ -135,6 +138,7 @@ async function openOnce(
     rights,
     log,
     metrics,
+    quotaLimits: options.quotaLimits?.(access) ?? unlimitedQuotas,
     config,
     dataFolder: folder,
     agentFolder: AGENT_FOLDER,

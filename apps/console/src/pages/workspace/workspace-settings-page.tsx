@@ -12,6 +12,7 @@ import { CopyField } from '../../ui/copy-field.tsx';
 import { ActionPanel, Page, Panel, Section } from '../../ui/page.tsx';
 import { RenameForm } from '../../ui/rename-form.tsx';
 import { Select } from '../../ui/select.tsx';
+import { QuotaSections } from './quota-sections.tsx';
 import { useToasts } from '../../ui/toast.tsx';
 
 export function WorkspaceSettingsPage() {
@@ -45,6 +46,7 @@ export function WorkspaceSettingsPage() {
           <CopyField label="Workspace id" labelHidden value={workspace.uuid} />
         </Panel>
       </Section>
+      <QuotaSections />
       {workspace.role === 'owner' && (
         <>
           <WorkspaceTeam key={workspace.uuid} />

@@ -1,5 +1,7 @@
 import type { ObjectLockDocument } from '../../domain/object-lock.ts';
+import { breachDetails, findBreach, type Limits } from '@svc/quotas';
 import { storeErrors } from '../../errors.ts';
+import { storeQuotas } from '../../quotas.ts';
 import type { CreateBucket, DeleteBucket, MetadataCommands } from '../../ports/metadata-store.ts';
 import type { BucketRecord } from '../../ports/records.ts';
 import { all, change, first, lock, type Program } from '../program.ts';
@@ -8,6 +10,7 @@ import { putBucketDocument, setVersioning } from './bucket-document-programs.ts'
 import { toBucket } from './bucket-rows.ts';
 import { forgetDomainsOfBucket } from './custom-domain-commands.ts';
 import { forgetNotificationsOfBucket } from './notification-commands.ts';
+import { tenantUsage } from './tenant-quota.ts';
 import { trashUpload } from './trash-rows.ts';
 import { newestVersion, removeRow } from './version-rows.ts';
 
@@ -24,8 +27,7 @@ export function* createBucket(input: CreateBucket): Program<BucketRecord> {
     throw storeErrors.BucketAlreadyExists({ details: own ? { soft_deleted: true } : {} }); // a hint for its owner only
   }
   yield* lock(`workspace/${input.workspaceUuid}`);
-  const count = yield* first('select count(*) as buckets from bucket where workspace_uuid = ?', input.workspaceUuid);
-  if (count !== undefined && integer(count, 'buckets') >= input.maxBuckets) throw storeErrors.TooManyBuckets();
+  yield* assertRoomForBucket(input.tenant);
   yield* change(
     'insert into tenant (workspace_uuid, created_at_ms) values (?, ?) on conflict (workspace_uuid) do nothing',
     input.workspaceUuid,
@@ -57,6 +59,12 @@ export function* createBucket(input: CreateBucket): Program<BucketRecord> {
     locationHint: input.locationHint,
     configurationVersion: objectLock ? 2 : 0,
   };
+}
+
+function* assertRoomForBucket(tenant: Limits): Program<void> {
+  const used = yield* tenantUsage(tenant, [storeQuotas.buckets]);
+  const breach = used === null ? null : findBreach(tenant, [[storeQuotas.buckets, 1]], used);
+  if (breach !== null) throw storeErrors.TooManyBuckets({ details: breachDetails(breach) });
 }
 
 function* enableObjectLock({ id, nowMs }: CreateBucket): Program<void> {

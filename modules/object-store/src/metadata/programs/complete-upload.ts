@@ -42,6 +42,8 @@ export function* completeUpload(input: CompleteUpload): Program<StoredVersion> {
   const sizeBytes = assertSizes(parts, input);
   const checksum = checksumOf(upload, parts, input);
   yield* arrange(input, stored, parts);
+  // From here on its parts count as the object's bytes, no longer as those of an open upload.
+  yield* change('update upload set completed_at_ms = ? where upload_id = ?', input.nowMs, input.uploadId);
   const etag = multipartEtag(parts);
   const versionId = yield* pushVersion(versioning, newest, {
     bucketId: input.bucketId,
@@ -69,12 +71,7 @@ export function* completeUpload(input: CompleteUpload): Program<StoredVersion> {
     checksum,
     ...(encryption === undefined ? {} : { encryption }),
   };
-  yield* change(
-    'update upload set completed_at_ms = ?, result = ? where upload_id = ?',
-    input.nowMs,
-    JSON.stringify(result),
-    input.uploadId,
-  );
+  yield* change('update upload set result = ? where upload_id = ?', JSON.stringify(result), input.uploadId);
   return result;
 }
 

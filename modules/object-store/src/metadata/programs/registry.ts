@@ -62,6 +62,7 @@ import {
   sealedRows,
   storeKeys,
 } from './key-ring-programs.ts';
+import { quotaUsage } from './tenant-quota.ts';
 import { agingVersions, bucketsWithLifecycle, uploadsBefore } from './lifecycle-programs.ts';
 import { listObjectVersions } from './list-object-versions.ts';
 import { listObjects } from './list-objects.ts';
@@ -162,6 +163,7 @@ export const queryPrograms: QueryPrograms = {
   findBucketById,
   listBuckets,
   bucketDocuments,
+  quotaUsage,
   workspaceUsage,
   listDeletedBuckets,
   bucketsToPurge,

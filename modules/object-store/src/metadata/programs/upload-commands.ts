@@ -2,7 +2,7 @@ import { storeErrors } from '../../errors.ts';
 import type { AbortUpload, CreateUpload, PutPart } from '../../ports/upload-commands.ts';
 import { fromChecksum } from '../object-row.ts';
 import { change, first, lock, type Program, type Row } from '../program.ts';
-import { text } from '../row.ts';
+import { integer, text } from '../row.ts';
 import { recordBlob } from './blob-programs.ts';
 import { activeVersioning } from './bucket-rows.ts';
 import { lockKeys, unchangedSource } from './copy-commands.ts';
@@ -28,16 +28,17 @@ export function* createUpload(input: CreateUpload): Program<void> {
 export function* putPart(input: PutPart): Program<void> {
   yield* lockUpload(input.uploadId);
   if ((yield* openUpload(input)) === undefined) throw storeErrors.NoSuchUpload();
-  yield* assertRoomFor(input.quota, input.bucketId, input.sizeBytes);
   if (input.copied !== undefined) {
     yield* lockKeys([input.copied.source]);
     yield* unchangedSource(input.copied.source);
   }
   const old = yield* first(
-    'select blob_id from part where upload_id = ? and part_number = ?',
+    'select blob_id, size_bytes from part where upload_id = ? and part_number = ?',
     input.uploadId,
     input.partNumber,
   );
+  const replacedBytes = old === undefined ? 0 : integer(old, 'size_bytes');
+  yield* assertRoomFor(input.quota, input.bucketId, { addedBytes: input.sizeBytes, replacedBytes });
   yield* change(
     `insert into part (upload_id, part_number, blob_id, blob_offset, size_bytes, etag, checksum, modified_at_ms)
      values (?, ?, ?, ?, ?, ?, ?, ?)

@@ -1,6 +1,6 @@
 import { assertRemovable, lockedUntilMs } from '../../domain/object-lock.ts';
 import type { EventName } from '../../domain/notifications/event-names.ts';
-import type { QuotaLimits } from '../../ports/records.ts';
+import type { WriteQuota } from '../../ports/records.ts';
 import type { NotifyRule } from '../../ports/notifications.ts';
 import type {
   ContentLocation,
@@ -71,7 +71,7 @@ export interface NewVersion {
   /** What this is told as, and to whom. */
   eventName: EventName;
   notify?: NotifyRule | undefined;
-  quota?: QuotaLimits | undefined;
+  quota?: WriteQuota | undefined;
 }
 
 /**

@@ -5,6 +5,7 @@ import { parseArgs } from 'node:util';
 import { createHttpApp, createListener, type Access } from '@svc/http';
 import { createLogger, createMetrics } from '@svc/telemetry';
 import { fakeAccess, fakeAudit } from '@svc/testing';
+import { unlimitedQuotas } from '@svc/quotas';
 import { fsck, type FsckReport } from '../../domain/fsck.ts';
 import { startStore, testConfig, type RunningStore, type TestKey } from '../running-store.ts';
 import { CRASH_BUCKET, EXPIRING_BUCKET, TAGGED_BUCKET, VERSIONED_BUCKET } from './campaign-state.ts';
@@ -57,7 +58,13 @@ async function prepare(store: RunningStore, file: string): Promise<TestKey> {
   const key = await store.createKey({ workspaceUuid: WORKSPACE });
   for (const [index, name] of [CRASH_BUCKET, VERSIONED_BUCKET, TAGGED_BUCKET, EXPIRING_BUCKET].entries()) {
     const bucketId = 1_000 + index;
-    const bucket = { id: bucketId, name, workspaceUuid: WORKSPACE, nowMs: Date.now(), maxBuckets: 1_000 };
+    const bucket = {
+      id: bucketId,
+      name,
+      workspaceUuid: WORKSPACE,
+      nowMs: Date.now(),
+      tenant: await unlimitedQuotas.limitsOf(WORKSPACE),
+    };
     await store.metadata.createBucket({ ...bucket, encryptionMode: 'none', locationHint: null });
     if (name === VERSIONED_BUCKET) await store.metadata.setVersioning({ bucketId, versioning: 'enabled' });
   }

@@ -1,0 +1,67 @@
+import { listQuotas, setQuota, unsetQuota, type QuotaTarget } from '@svc/platform';
+import type { Command } from 'commander';
+import { usageFailure } from '../client/command-failure.ts';
+import { Output } from '../client/output.ts';
+import { readConfiguration } from '../configuration.ts';
+
+interface QuotaFlags {
+  data?: string;
+  config?: string;
+  workspace?: string;
+  owner?: string;
+  json?: boolean;
+}
+
+/** `svc admin quota …`: raises and lowers limits; a running platform follows within a second. */
+export function registerAdminQuota(admin: Command): void {
+  const quota = admin.command('quota').description('limits of workspaces and of owners');
+  addOptions(quota.command('list'))
+    .description('list the limits of a workspace or an owner; without one, every limit that was set')
+    .option('--json', 'print JSON')
+    .action(async (flags: QuotaFlags) => {
+      const rows = await listQuotas(readConfiguration(flags).value, targetOf(flags));
+      const output = new Output({ json: flags.json === true, stdout: process.stdout, stderr: process.stderr });
+      output.answerTable(
+        rows,
+        ['SCOPE', 'OF', 'QUOTA', 'LIMIT', 'SET'],
+        rows.map((row) => [row.scope, row.subject, row.quota, row.text, row.isSet ? 'yes' : 'default']),
+      );
+    });
+  addOptions(quota.command('set'))
+    .description('set a limit: a number, a size such as 10GiB, or unlimited')
+    .argument('<quota>', 'its name, such as sandboxes')
+    .argument('<limit>')
+    .action(async (name: string, limit: string, flags: QuotaFlags) => {
+      const target = requiredTarget(flags);
+      const text = await setQuota(readConfiguration(flags).value, target, name, limit);
+      process.stdout.write(`The limit of ${name} for ${target.scope} ${target.subject} is ${text}\n`);
+    });
+  addOptions(quota.command('unset'))
+    .description('put the default limit back')
+    .argument('<quota>', 'its name, such as sandboxes')
+    .action(async (name: string, flags: QuotaFlags) => {
+      const target = requiredTarget(flags);
+      await unsetQuota(readConfiguration(flags).value, target, name);
+      process.stdout.write(`The limit of ${name} for ${target.scope} ${target.subject} is the default again\n`);
+    });
+}
+
+function addOptions(command: Command): Command {
+  return command
+    .option('--workspace <uuid>', 'of this workspace')
+    .option('--owner <email>', 'of all workspaces of this owner together')
+    .option('--data <dir>', 'data folder (default ./data)')
+    .option('--config <file>', 'configuration file (YAML)');
+}
+
+function targetOf({ workspace, owner }: QuotaFlags): QuotaTarget | null {
+  if (workspace !== undefined && owner !== undefined) throw usageFailure('name --workspace or --owner, not both');
+  if (workspace !== undefined) return { scope: 'workspace', subject: workspace };
+  return owner === undefined ? null : { scope: 'owner', subject: owner };
+}
+
+function requiredTarget(flags: QuotaFlags): QuotaTarget {
+  const target = targetOf(flags);
+  if (target === null) throw usageFailure('name whose limit it is: --workspace UUID or --owner EMAIL');
+  return target;
+}

@@ -1,0 +1,31 @@
+import { formatAmount } from '@svc/quotas/amount-text';
+import type { QuotaState } from '@svc/sdk';
+import type { Command } from 'commander';
+import type { ConnectionFlags } from '../client/connection.ts';
+import { addConnectionOptions, withSession } from '../client/session.ts';
+
+/** `svc quota`: for everybody who reads a workspace; raising is `svc admin quota`. */
+export function registerQuotaCommand(program: Command): void {
+  addConnectionOptions(program.command('quota'))
+    .description('show the quotas of a workspace and what is used of them')
+    .action((flags: ConnectionFlags) =>
+      withSession(flags, async ({ connect, output, signal }) => {
+        const { svc, workspaceUuid, teamUuid } = await connect();
+        const found = await svc.workspaces.quotas({ workspaceUuid, teamUuid }, { signal });
+        output.answerTable(
+          found,
+          ['QUOTA', 'USED', 'LIMIT', 'OF'],
+          [...rowsOf(found.quotas, 'workspace'), ...rowsOf(found.owner?.quotas ?? [], 'owner')],
+        );
+      }),
+    );
+}
+
+function rowsOf(quotas: readonly QuotaState[], scope: string): string[][] {
+  return quotas.map(({ name, unit, used, limit }) => [
+    name,
+    used === null ? '-' : formatAmount(unit, used),
+    formatAmount(unit, limit),
+    scope,
+  ]);
+}

@@ -1,0 +1,68 @@
+import { statfsSync } from 'node:fs';
+import { availableParallelism, totalmem } from 'node:os';
+import type { QuotaSource } from '@svc/accounts';
+import { clusterQuotas } from '@svc/clusters';
+import { trafficQuotas } from '@svc/http';
+import { defaultLimits, type Limit, type Quota, type QuotaScope, type Usage } from '@svc/quotas';
+import { storeQuotas } from '@svc/object-store';
+import { sandboxQuotas } from '@svc/sandboxes';
+import type { PlatformConfig } from './config.ts';
+import { quotaCatalogue } from './quota-catalogue.ts';
+
+const REQUESTS_PER_CPU = 2_000;
+const OWNER_FACTOR = 10;
+const CALLERS_PER_WORKSPACE = 5;
+const MIB = 1024 * 1024;
+
+/** What the defaults named `auto` follow from. */
+export interface Machine {
+  readonly cpus: number;
+  readonly memoryBytes: number;
+  /** Size of the file system of the data folder. */
+  readonly diskBytes: number;
+}
+
+export function thisMachine(dataFolder: string): Machine {
+  const { blocks, bsize } = statfsSync(dataFolder);
+  return { cpus: availableParallelism(), memoryBytes: totalmem(), diskBytes: blocks * bsize };
+}
+
+export function createQuotaSource(
+  config: PlatformConfig,
+  machine: Machine,
+  usage: (workspaceUuids: readonly string[]) => Promise<Usage>,
+): QuotaSource {
+  const defaults = defaultLimits(quotaCatalogue, config.quotas, (quota, scope) =>
+    automaticLimit(quota, scope, config, machine),
+  );
+  return { catalogue: quotaCatalogue, defaults, usage };
+}
+
+function automaticLimit(quota: Quota, scope: QuotaScope, config: PlatformConfig, machine: Machine): Limit {
+  const { sandboxes, object_store: store, clusters } = config;
+  const { cpus, memoryBytes, diskBytes } = machine;
+  const here = (limit: number): Limit => (sandboxes.driver === 'local' ? Math.floor(limit) : null);
+  switch (quota.name) {
+    case sandboxQuotas.sandboxes.name:
+      return CALLERS_PER_WORKSPACE * sandboxes.max_per_caller;
+    case sandboxQuotas.snapshots.name:
+      return CALLERS_PER_WORKSPACE * sandboxes.max_snapshots_per_caller;
+    // Sandboxes rarely use all that they may: a machine holds more of them than its size says.
+    case sandboxQuotas.sandbox_cpus.name:
+      return here(16 * cpus);
+    case sandboxQuotas.sandbox_memory.name:
+      return here((4 * memoryBytes) / MIB);
+    case sandboxQuotas.sandbox_disk.name:
+      return here((4 * diskBytes) / MIB);
+    case storeQuotas.stored_bytes.name:
+      return store.engine === 'embedded' ? Math.floor(0.8 * diskBytes) : null;
+    case storeQuotas.buckets.name:
+      return store.limits.buckets_per_workspace * (scope === 'owner' ? OWNER_FACTOR : 1);
+    case clusterQuotas.clusters.name:
+      return clusters.max_clusters_per_workspace * (scope === 'owner' ? OWNER_FACTOR : 1);
+    case trafficQuotas.requests_per_second.name:
+      return REQUESTS_PER_CPU * cpus;
+    default:
+      throw new Error(`nothing says what auto means for ${quota.name}`);
+  }
+}

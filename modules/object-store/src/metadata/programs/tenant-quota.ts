@@ -1,0 +1,47 @@
+import { gateSubjects, isLimited, type Limits, type Quota, scopeUsage, type QuotaScope, type Usage } from '@svc/quotas';
+import { storeQuotas } from '../../quotas.ts';
+import type { QueryPrograms } from '../program.ts';
+import { first, lock, type Program } from '../program.ts';
+import { integer } from '../row.ts';
+
+type Query<Name extends keyof QueryPrograms> = Parameters<QueryPrograms[Name]>[0];
+
+/**
+ * What the workspace and its owner use, and nobody else adds to it before this transaction ends: PostgreSQL takes the
+ * locks, SQLite has one writer. Null where none of the quotas is limited, which costs nothing.
+ */
+export function* tenantUsage(limits: Limits, quotas: readonly Quota[]): Program<Record<QuotaScope, Usage> | null> {
+  const ownerLimited = isLimited(limits, 'owner', quotas);
+  if (!ownerLimited && !isLimited(limits, 'workspace', quotas)) return null;
+  for (const subject of gateSubjects(limits)) yield* lock(`quota/${subject}`);
+  const byWorkspace = new Map<string, Usage>();
+  for (const uuid of ownerLimited ? limits.ownerWorkspaces : [limits.workspaceUuid]) {
+    byWorkspace.set(uuid, yield* usageOf(uuid));
+  }
+  return scopeUsage(limits, byWorkspace);
+}
+
+export function* quotaUsage({ workspaceUuid }: Query<'quotaUsage'>): Program<Usage> {
+  return yield* usageOf(workspaceUuid);
+}
+
+function* usageOf(workspaceUuid: string): Program<Usage> {
+  const stored = yield* first(
+    `select count(*) as buckets, cast(coalesce(sum(u.object_count), 0) as bigint) as objects,
+       cast(coalesce(sum(u.size_bytes), 0) as bigint) as bytes
+     from bucket b join bucket_usage u on u.bucket_id = b.id where b.workspace_uuid = ?`,
+    workspaceUuid,
+  );
+  const open = yield* first(
+    `select cast(coalesce(sum(p.size_bytes), 0) as bigint) as bytes from bucket b
+       join upload u on u.bucket_id = b.id and u.completed_at_ms is null
+       join part p on p.upload_id = u.upload_id where b.workspace_uuid = ?`,
+    workspaceUuid,
+  );
+  if (stored === undefined || open === undefined) return {};
+  return {
+    [storeQuotas.stored_bytes.name]: integer(stored, 'bytes') + integer(open, 'bytes'),
+    [storeQuotas.stored_objects.name]: integer(stored, 'objects'),
+    [storeQuotas.buckets.name]: integer(stored, 'buckets'),
+  };
+}

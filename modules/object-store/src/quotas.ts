@@ -1,0 +1,28 @@
+import { defineQuotas } from '@svc/quotas';
+
+/** What the object store keeps for a workspace and for an owner. */
+export const storeQuotas = defineQuotas({
+  stored_bytes: {
+    title: 'Stored bytes',
+    unit: 'bytes',
+    description: 'Bytes of all versions of objects, and of parts of open uploads',
+    workspace: 'auto',
+    owner: 'auto',
+    auto: "80 % of the size of the data folder's file system; unlimited with an S3 engine",
+  },
+  stored_objects: {
+    title: 'Stored objects',
+    unit: 'count',
+    description: 'Versions of objects, delete markers aside',
+    workspace: 50_000_000,
+    owner: 100_000_000,
+  },
+  buckets: {
+    title: 'Buckets',
+    unit: 'count',
+    description: 'Buckets, deleted ones that can be restored included',
+    workspace: 'auto',
+    owner: 'auto',
+    auto: 'object_store.limits.buckets_per_workspace, ten times that for an owner',
+  },
+});

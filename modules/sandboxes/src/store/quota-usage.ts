@@ -1,0 +1,114 @@
+import {
+  findBreach,
+  gateSubjects,
+  type Breach,
+  type Demand,
+  type Limits,
+  passQuotaGate,
+  scopeUsage,
+  type Usage,
+} from '@svc/quotas';
+import type { Kysely, Transaction } from 'kysely';
+import { sandboxQuotas } from '../quotas.ts';
+import type { SandboxTables } from './tables.ts';
+
+const { sandboxes, sandbox_cpus, sandbox_memory, sandbox_disk, snapshots, terminals } = sandboxQuotas;
+
+/** Holds back every other count of the workspace, its owner and the caller until the transaction ends. */
+export async function enterGate(
+  transaction: Transaction<SandboxTables>,
+  limits: Limits,
+  accountableId?: string,
+): Promise<void> {
+  const caller = accountableId === undefined ? [] : [`caller/${accountableId}`];
+  await passQuotaGate(transaction, 'sandboxes', [...caller, ...gateSubjects(limits)]);
+}
+
+/** The first limit that the demand would pass; exact behind the gate. */
+export async function breachIn(
+  transaction: Transaction<SandboxTables>,
+  limits: Limits,
+  demand: Demand,
+): Promise<Breach | null> {
+  return findBreach(limits, demand, scopeUsage(limits, await usageByWorkspace(transaction, limits.ownerWorkspaces)));
+}
+
+/** What each of the workspaces uses of every quota of this module. */
+export async function usageByWorkspace(
+  kysely: Kysely<SandboxTables>,
+  workspaceUuids: readonly string[],
+): Promise<ReadonlyMap<string, Usage>> {
+  const usages = new Map<string, Record<string, number>>(workspaceUuids.map((uuid) => [uuid, {}]));
+  const add = (uuid: string, amounts: Readonly<Record<string, number>>): void => {
+    const usage = usages.get(uuid) ?? {};
+    for (const [name, amount] of Object.entries(amounts)) usage[name] = (usage[name] ?? 0) + amount;
+    usages.set(uuid, usage);
+  };
+  if (workspaceUuids.length === 0) return usages;
+  for (const row of await sandboxSums(kysely, workspaceUuids)) {
+    add(row.workspace_uuid, {
+      [sandboxes.name]: Number(row.sandboxes),
+      [sandbox_cpus.name]: Number(row.cpu_millis) / 1000,
+      [sandbox_memory.name]: Number(row.memory_mb),
+      [sandbox_disk.name]: Number(row.disk_mb),
+    });
+  }
+  for (const row of await snapshotSums(kysely, workspaceUuids)) {
+    add(row.workspace_uuid, { [snapshots.name]: Number(row.snapshots), [sandbox_disk.name]: Number(row.disk_mb) });
+  }
+  for (const row of await terminalCounts(kysely, workspaceUuids)) {
+    add(row.workspace_uuid, { [terminals.name]: Number(row.terminals) });
+  }
+  return usages;
+}
+
+function sandboxSums(kysely: Kysely<SandboxTables>, workspaceUuids: readonly string[]) {
+  return kysely
+    .selectFrom('sandbox')
+    .select(({ fn, eb }) => {
+      const whileActive = (column: 'cpu_millis' | 'memory_mb') =>
+        eb.case().when('status', 'in', ['creating', 'running']).then(eb.ref(column)).else(0).end();
+      return [
+        'workspace_uuid',
+        fn.countAll().as('sandboxes'),
+        fn.sum(whileActive('cpu_millis')).as('cpu_millis'),
+        fn.sum(whileActive('memory_mb')).as('memory_mb'),
+        fn.sum('disk_mb').as('disk_mb'),
+      ];
+    })
+    .where('workspace_uuid', 'in', [...workspaceUuids])
+    .where('removed_at', 'is', null)
+    .groupBy('workspace_uuid')
+    .execute();
+}
+
+const MIB = 1024 * 1024;
+
+/** One that is being made may come to be as large as its sandbox's disk. */
+function snapshotSums(kysely: Kysely<SandboxTables>, workspaceUuids: readonly string[]) {
+  return kysely
+    .selectFrom('sandbox_snapshot')
+    .select(({ fn, eb }) => {
+      const listed = eb.case().when('state', 'in', ['making', 'ready']).then(1).else(0).end();
+      const size = eb
+        .case()
+        .when('state', '=', 'making')
+        .then(eb.ref('disk_mb'))
+        .else(eb('size_bytes', '/', eb.lit(MIB)))
+        .end();
+      return ['workspace_uuid', fn.sum(listed).as('snapshots'), fn.sum(size).as('disk_mb')];
+    })
+    .where('workspace_uuid', 'in', [...workspaceUuids])
+    .where('state', '!=', 'removed')
+    .groupBy('workspace_uuid')
+    .execute();
+}
+
+function terminalCounts(kysely: Kysely<SandboxTables>, workspaceUuids: readonly string[]) {
+  return kysely
+    .selectFrom('sandbox_terminal')
+    .select(({ fn }) => ['workspace_uuid', fn.countAll().as('terminals')])
+    .where('workspace_uuid', 'in', [...workspaceUuids])
+    .groupBy('workspace_uuid')
+    .execute();
+}

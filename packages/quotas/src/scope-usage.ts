@@ -1,0 +1,25 @@
+import type { Usage } from './breach.ts';
+import type { Limits } from './limits.ts';
+import type { Quota, QuotaScope } from './quota.ts';
+
+/** What the workspace uses, and the sum over all workspaces of its owner. */
+export function scopeUsage(
+  { workspaceUuid }: Limits,
+  byWorkspace: ReadonlyMap<string, Usage>,
+): Record<QuotaScope, Usage> {
+  return { workspace: byWorkspace.get(workspaceUuid) ?? {}, owner: sumUsage(byWorkspace.values()) };
+}
+
+/** What a module counts where there is nothing yet. */
+export function zeroUsage(quotas: Readonly<Record<string, Quota>>): Usage {
+  return Object.fromEntries(Object.values(quotas).map(({ name }) => [name, 0]));
+}
+
+/** The amounts of every quota added up. */
+export function sumUsage(usages: Iterable<Usage>): Usage {
+  const sum: Record<string, number> = {};
+  for (const usage of usages) {
+    for (const [name, amount] of Object.entries(usage)) sum[name] = (sum[name] ?? 0) + amount;
+  }
+  return sum;
+}
