@@ -26,7 +26,12 @@ describe('what svc object says of objects', () => {
   beforeAll(async () => {
     store = await startCommandStore();
     await store.svc.answer(['bucket', 'create', 'described']);
-    const credentials = await store.svc.json<{ accessKeyId: string; secretAccessKey: string }>(['key', 'create']);
+    const credentials = await store.svc.json<{ accessKeyId: string; secretAccessKey: string }>([
+      'key',
+      'create',
+      '--permission',
+      'admin',
+    ]);
     client = new S3Client({
       endpoint: store.platform.ready.s3_endpoint,
       region: 'auto',
