@@ -42,7 +42,7 @@ describe('CredentialCache', () => {
           return new Set(allowed);
         },
       },
-      secrets,
+      secrets: { open: async (sealed, context) => secrets.open(sealed, context) },
       now: clock.nowMs,
     });
   });
