@@ -106,18 +106,8 @@ async function composeInto(options: ComposeOptions, lifecycle: Lifecycle): Promi
     lifecycle,
   });
   holders.services = services;
-  const composition = {
-    folder,
-    databases,
-    metrics,
-    accounts,
-    services,
-    app,
-    upgrades,
-    endpoints,
-    lifecycle,
-    startedAtMs,
-  };
+  const made = { folder, databases, metrics, accounts, services, app, upgrades, endpoints };
+  const composition = { ...made, lifecycle, startedAtMs };
   await registerAll(config, composition);
   return composition;
 }

@@ -1,6 +1,6 @@
 import { createSecretKey, randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { describeKeyWrapper } from './key-wrapper-contract.ts';
+import { describeKeyWrapper } from './testing/key-wrapper-contract.ts';
 import { combineKeyWrappers } from './key-wrapper.ts';
 import { createLocalKeyWrapper } from './local-key-wrapper.ts';
 import type { MasterKeys } from './master-keys.ts';

@@ -188,7 +188,7 @@ async function accessKey(ring: KeyRing, workspaceUuid: string) {
     buckets: null,
     sealedSecret: await ring.seal('secret', accessKeyId),
     createdAtMs: 1,
-    createdBy: { principalId: 'maker', tokenId: null, kind: 'user' as const, name: 'maker' },
+    createdBy: { principalId: 'test', tokenId: null, kind: 'user' as const, name: 'test' },
     expiresAtMs: null,
     lastUsedAtMs: null,
   };

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import type { KeyWrapper } from './key-wrapper.ts';
+import type { KeyWrapper } from '../key-wrapper.ts';
 
 /** What every key wrapper does, run on each adapter. */
 export function describeKeyWrapper(name: string, create: () => KeyWrapper): void {
