@@ -47,13 +47,7 @@ export {
 } from './renderers.ts';
 export { requestIdOf } from './request-id.ts';
 export { describeIssues, type ValidationFinding, type ValidationIssue } from './validation-issues.ts';
-export {
-  refuseUpgrade,
-  UpgradeRouter,
-  type UpgradeHold,
-  type UpgradeRequest,
-  type UpgradeRoute,
-} from './upgrades.ts';
+export { refuseUpgrade, UpgradeRouter, type UpgradeHold, type UpgradeRequest, type UpgradeRoute } from './upgrades.ts';
 export type { ErrorFamily } from './unknown-routes.ts';
 export { endToEndHeaders, type HeaderList } from './relay/relay-headers.ts';
 export { MalformedAnswer } from './relay/answer-head.ts';

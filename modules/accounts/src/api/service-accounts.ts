@@ -95,7 +95,11 @@ export function registerServiceAccounts(app: HttpApp, services: AccountServices)
   app.delete(
     '/api/v1/workspaces/:workspace_uuid/service-accounts/:id',
     {
-      config: { action: 'service-account:delete', unheld: ENDS_OWN_RIGHT, auditResource: namedResource('service-account') },
+      config: {
+        action: 'service-account:delete',
+        unheld: ENDS_OWN_RIGHT,
+        auditResource: namedResource('service-account'),
+      },
       schema: {
         tags: TAGS,
         summary: 'Revoke a service account',

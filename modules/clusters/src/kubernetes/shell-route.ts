@@ -105,11 +105,13 @@ export class ShellRoute implements UpgradeRoute {
     await Promise.all(sessions.map((session) => session.over));
   }
 
-  async #admit({ request, url, hold }: UpgradeRequest): Promise<{
-    caller: KubernetesCaller;
-    principal: Principal;
-    cluster: Cluster;
-  } & Held> {
+  async #admit({ request, url, hold }: UpgradeRequest): Promise<
+    {
+      caller: KubernetesCaller;
+      principal: Principal;
+      cluster: Cluster;
+    } & Held
+  > {
     const { access, clusters, clock, publicUrl } = this.#options;
     if (!isOwnOrigin(request.headers, publicUrl())) {
       throw clusterErrors.FORBIDDEN({ details: { field: 'Origin', reason: 'the request comes from another site' } });

@@ -3324,7 +3324,7 @@ export interface ClusterOperations {
     answer: {
       "cluster_id": string;
       "cluster_name": string;
-      /** Services by host: below it, /{service}/<path> */
+      /** For programs with a token: below it, /{service}/<path> */
       "host_url": string;
       /** Server of a kubeconfig */
       "kubernetes_url": string;

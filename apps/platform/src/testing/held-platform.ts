@@ -81,7 +81,14 @@ export async function startHeldPlatform(accounts: Partial<PlatformConfig['accoun
       const id = String((count += 1));
       const isParked = new Promise<true>((resolve) => parked.set(id, () => resolve(true)));
       const { method } = route;
-      const outgoing = httpRequest({ host: '127.0.0.1', port, method, path, agent: false, headers: { ...headers, [PARK]: id } });
+      const outgoing = httpRequest({
+        host: '127.0.0.1',
+        port,
+        method,
+        path,
+        agent: false,
+        headers: { ...headers, [PARK]: id },
+      });
       let isOver = false;
       const ended = statusOf(outgoing).finally(() => (isOver = true));
       outgoing.end();
@@ -115,7 +122,14 @@ async function call(
   body?: unknown,
 ): Promise<Answer> {
   const json = body === undefined ? {} : { 'content-type': 'application/json' };
-  const outgoing = httpRequest({ host: '127.0.0.1', port, method, path, agent: false, headers: { ...headers, ...json } });
+  const outgoing = httpRequest({
+    host: '127.0.0.1',
+    port,
+    method,
+    path,
+    agent: false,
+    headers: { ...headers, ...json },
+  });
   outgoing.end(body === undefined ? undefined : JSON.stringify(body));
   const [response] = (await once(outgoing, 'response')) as [IncomingMessage]; // node's own event
   const content = await text(response);

@@ -33,7 +33,13 @@ export async function done(
 }
 
 export async function signIn(platform: HeldPlatform, email: string): Promise<Person> {
-  const { access_token: token, user } = await done(platform, 'POST', '/api/auth/login', {}, { email, password: PASSWORD });
+  const { access_token: token, user } = await done(
+    platform,
+    'POST',
+    '/api/auth/login',
+    {},
+    { email, password: PASSWORD },
+  );
   const headers = bearer(token);
   const { workspaces } = await done(platform, 'GET', '/api/v1/workspaces', headers);
   const [workspace] = workspaces as { uuid: string }[]; // the shapes are tested in the accounts module
@@ -70,7 +76,11 @@ export async function newMember(
   return { ...(await signIn(platform, email)), workspace, team };
 }
 
-export async function newToken(platform: HeldPlatform, of: Person, expiresAt?: string): Promise<Caller & { id: string }> {
+export async function newToken(
+  platform: HeldPlatform,
+  of: Person,
+  expiresAt?: string,
+): Promise<Caller & { id: string }> {
   const body = { name: 'test', ...(expiresAt === undefined ? {} : { expires_at: expiresAt }) };
   const { id, token } = await done(platform, 'POST', '/api/tokens', of.headers, body);
   return { id: String(id), headers: bearer(token), workspace: of.workspace, team: of.team };

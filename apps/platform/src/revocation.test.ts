@@ -12,8 +12,8 @@ import {
   startIssuer,
   type Caller,
   type Person,
-} from './callers.ts';
-import { startHeldPlatform, type HeldPlatform, type OpenRequest, type Route } from './held-platform.ts';
+} from './testing/callers.ts';
+import { startHeldPlatform, type HeldPlatform, type OpenRequest, type Route } from './testing/held-platform.ts';
 
 /** A credential and how it is taken away; `ends` says what is gone then. */
 interface Scenario {
@@ -43,7 +43,8 @@ afterAll(async () => {
 });
 
 const soon = (): string => new Date(Date.now() + 8_000).toISOString();
-const everywhere = (headers: Record<string, string>) => done(platform, 'POST', '/api/auth/logout?everywhere=true', headers);
+const everywhere = (headers: Record<string, string>) =>
+  done(platform, 'POST', '/api/auth/logout?everywhere=true', headers);
 const person = async (): Promise<Person> => {
   const someone = await newMember(platform, owner, await newTeam(platform, owner), 'guest');
   const { uuid } = await done(platform, 'POST', '/api/v1/workspaces', someone.headers, { name: 'of their own' });
@@ -171,7 +172,10 @@ const SCENARIOS: readonly Scenario[] = [
     ends: 'workspace',
     prepare: async () => {
       const { caller, team } = await member('admin');
-      return { caller, take: () => done(platform, 'PATCH', memberPath(team, caller), owner.headers, { role: 'member' }) };
+      return {
+        caller,
+        take: () => done(platform, 'PATCH', memberPath(team, caller), owner.headers, { role: 'member' }),
+      };
     },
   },
   {
@@ -237,7 +241,9 @@ describe('what is open, on every route of the platform', () => {
     expect(new Set([...refused, 403])).toEqual(new Set([403]));
     expect(open.length).toBeGreaterThan(0);
     await take();
-    const statuses = await Promise.all(open.map(async (each) => ({ name: nameOf(each.route), status: await each.ended })));
+    const statuses = await Promise.all(
+      open.map(async (each) => ({ name: nameOf(each.route), status: await each.ended })),
+    );
     expect(statuses.filter(({ status }) => ![401, 403, 404].includes(status))).toEqual([]);
     expect(kept).toMatchObject({ isOpen: true });
     expect(kept.isOver()).toBe(false);
@@ -274,7 +280,13 @@ describe('upgrades of the platform', () => {
     const byHold = Object.groupBy(platform.composition.upgrades.routes, ({ hold }) =>
       hold === 'required' ? 'held' : 'exempt',
     );
-    expect(byHold.held?.map(({ name }) => name).toSorted()).toEqual(['forward', 'preview', 'shell', 'terminal', 'tunnel']);
+    expect(byHold.held?.map(({ name }) => name).toSorted()).toEqual([
+      'forward',
+      'preview',
+      'shell',
+      'terminal',
+      'tunnel',
+    ]);
     expect(byHold.exempt?.map(({ name }) => name).toSorted()).toEqual(['agent channel', 'agent tunnel']);
   });
 });
