@@ -46,7 +46,12 @@ export function registerMembers(app: HttpApp, services: AccountServices): void {
   app.patch(
     '/api/v1/teams/:uuid/members/:user_id',
     {
-      config: { action: 'member:update', unheld: ENDS_OWN_RIGHT, scope: 'self', auditResource: namedResource('member') },
+      config: {
+        action: 'member:update',
+        unheld: ENDS_OWN_RIGHT,
+        scope: 'self',
+        auditResource: namedResource('member'),
+      },
       onRequest: guardTeam(services, 'member:update'),
       schema: {
         tags: TAGS,
@@ -66,7 +71,12 @@ export function registerMembers(app: HttpApp, services: AccountServices): void {
   app.delete(
     '/api/v1/teams/:uuid/members/:user_id',
     {
-      config: { action: 'member:delete', unheld: ENDS_OWN_RIGHT, scope: 'self', auditResource: namedResource('member') },
+      config: {
+        action: 'member:delete',
+        unheld: ENDS_OWN_RIGHT,
+        scope: 'self',
+        auditResource: namedResource('member'),
+      },
       onRequest: guardTeam(services, (request) =>
         pathParameter(request, 'user_id') === request.principal?.id ? 'team:leave' : 'member:delete',
       ),

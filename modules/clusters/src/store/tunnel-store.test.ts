@@ -42,7 +42,13 @@ describeDialects<ClusterTables>('the store of tunnels', migrations, (database) =
   it('keeps a link until its end, and no longer than its cluster', () =>
     withCluster(async ({ tunnelStore, clusters }) => {
       const granted: GrantedAccess = {
-        credential: { principalKind: 'user', principalId: 'u', credential: 'api_token', credentialId: 't', shownAt: NOW },
+        credential: {
+          principalKind: 'user',
+          principalId: 'u',
+          credential: 'api_token',
+          credentialId: 't',
+          shownAt: NOW,
+        },
         action: 'tunnel:use',
         grant: { workspaceUuid: 'ws', role: 'owner', teamUuid: null },
       };
