@@ -112,7 +112,7 @@ export const storeErrors = defineErrors({
   ],
   ObjectLockConfigurationNotFoundError: [404, 'Object Lock configuration does not exist for this bucket.'],
   OwnershipControlsNotFoundError: [404, 'The bucket ownership controls were not found.'],
-  QuotaExceeded: [403, 'The {scope} is over its quota: {quota} is limited to {limit}; {remedy}'],
+  QuotaExceeded: [403, 'The {scope} is full: its quota of {quota} is {limit}. {remedy}'],
   PreconditionFailed: [412, 'At least one of the pre-conditions you specified did not hold.'],
   ServerSideEncryptionConfigurationNotFoundError: [404, 'The server side encryption configuration was not found'],
   TenantNotProvisioned: [409, 'The object store of this workspace is not provisioned yet; create a bucket first'],

@@ -68,10 +68,13 @@ function assertBucketQuota({ maxBytes, maxObjects }: BucketQuota, before: Bucket
 
 function assertTenantQuota({ tenant }: WriteQuota, used: Record<QuotaScope, Usage> | null, demand: Demand): void {
   const breach = tenant === undefined || used === null ? null : findBreach(tenant, demand, used);
-  if (breach !== null) throw storeErrors.QuotaExceeded({ details: breachDetails(breach) });
+  if (breach !== null) {
+    const remedy = 'Delete objects, or ask the operator to raise it (svc admin quota set)';
+    throw storeErrors.QuotaExceeded({ details: { ...breachDetails(breach), remedy } });
+  }
 }
 
 function bucketFull(quota: 'bytes' | 'objects', limit: number): Error {
-  const remedy = 'delete objects, or raise the quota in the settings of the bucket';
+  const remedy = 'Delete objects, or raise the quota in the settings of the bucket';
   return storeErrors.QuotaExceeded({ details: { quota, scope: 'bucket', limit, remedy } });
 }
