@@ -27,6 +27,7 @@ const (
 	maxInstructions = 4096
 	maxNumber       = 1023 // none of the table is as high
 	ePerm           = 1
+	eNosys          = 38
 )
 
 type profile struct {
@@ -66,6 +67,11 @@ func Compile(config []byte) ([]byte, error) {
 	otherwise, err := actionOf(p.DefaultAction, p.DefaultErrnoRet)
 	if err != nil {
 		return nil, err
+	}
+	for _, name := range p.Architectures {
+		if !slices.ContainsFunc(architectures, func(each architecture) bool { return each.name == name }) {
+			return nil, errors.New("unknown architecture " + name)
+		}
 	}
 	program := []instruction{{code: loadWord, k: offsetArchitecture}}
 	for _, arch := range architectures {
@@ -116,7 +122,7 @@ func (p *profile) blockOf(arch architecture, otherwise uint32) ([]instruction, e
 	}
 	block := []instruction{{code: loadWord, k: offsetNumber}}
 	if arch.foreignFrom != 0 {
-		block = append(block, instruction{code: jumpNoLess, jf: 1, k: arch.foreignFrom}, instruction{code: giveBack, k: retErrno | ePerm})
+		block = append(block, instruction{code: jumpNoLess, jf: 1, k: arch.foreignFrom}, instruction{code: giveBack, k: retErrno | eNosys})
 	}
 	for _, number := range order {
 		if slices.Contains(always, number) {
@@ -140,16 +146,11 @@ func judge(rules []rule, otherwise uint32) ([]instruction, error) {
 		if err != nil {
 			return nil, err
 		}
-		if len(each.Args) > 1 {
-			return nil, errors.New("a rule compares more than one argument")
+		tests, err := compareAll(each.Args)
+		if err != nil {
+			return nil, err
 		}
-		if len(each.Args) == 1 {
-			test, err := compare(each.Args[0])
-			if err != nil {
-				return nil, err
-			}
-			out = append(out, test...)
-		}
+		out = append(out, tests...)
 		out = append(out, instruction{code: giveBack, k: action})
 	}
 	out = append(out, instruction{code: giveBack, k: otherwise})
@@ -159,19 +160,35 @@ func judge(rules []rule, otherwise uint32) ([]instruction, error) {
 	return out, nil
 }
 
-// compare passes over the next instruction unless the comparison holds.
-func compare(a argument) ([]instruction, error) {
+// compareAll passes over the instruction that follows unless every comparison holds.
+func compareAll(arguments []argument) ([]instruction, error) {
+	out := []instruction{}
+	for index := len(arguments) - 1; index >= 0; index-- {
+		test, err := compare(arguments[index], len(out)+1)
+		if err != nil {
+			return nil, err
+		}
+		out = append(test, out...)
+	}
+	return out, nil
+}
+
+// compare passes over the next instructions, so many of them, unless the comparison holds.
+func compare(a argument, skip int) ([]instruction, error) {
 	if a.Index > 5 || a.Value > 0xffff_ffff || a.ValueTwo > 0xffff_ffff {
 		return nil, errors.New("a rule compares what is not a 32-bit argument")
+	}
+	if skip > 255 {
+		return nil, errors.New("a rule compares too many arguments")
 	}
 	load := instruction{code: loadWord, k: offsetArguments + 8*a.Index}
 	switch a.Op {
 	case "SCMP_CMP_EQ":
-		return []instruction{load, {code: jumpEqual, jf: 1, k: uint32(a.Value)}}, nil
+		return []instruction{load, {code: jumpEqual, jf: uint8(skip), k: uint32(a.Value)}}, nil
 	case "SCMP_CMP_NE":
-		return []instruction{load, {code: jumpEqual, jt: 1, k: uint32(a.Value)}}, nil
+		return []instruction{load, {code: jumpEqual, jt: uint8(skip), k: uint32(a.Value)}}, nil
 	case "SCMP_CMP_MASKED_EQ":
-		return []instruction{load, {code: and, k: uint32(a.Value)}, {code: jumpEqual, jf: 1, k: uint32(a.ValueTwo)}}, nil
+		return []instruction{load, {code: and, k: uint32(a.Value)}, {code: jumpEqual, jf: uint8(skip), k: uint32(a.ValueTwo)}}, nil
 	}
 	return nil, errors.New("unknown comparison " + a.Op)
 }
