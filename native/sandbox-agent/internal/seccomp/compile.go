@@ -3,9 +3,11 @@
 package seccomp
 
 import (
+	"bytes"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
+	"io"
 	"slices"
 )
 
@@ -60,18 +62,13 @@ type instruction struct {
 // Compile answers the filter as the kernel takes it: an array of struct sock_filter. Arguments are compared by their lower
 // 32 bits, since those that the profile names have no more for the kernel.
 func Compile(config []byte) ([]byte, error) {
-	var p profile
-	if err := json.Unmarshal(config, &p); err != nil {
+	p, err := parse(config)
+	if err != nil {
 		return nil, err
 	}
 	otherwise, err := actionOf(p.DefaultAction, p.DefaultErrnoRet)
 	if err != nil {
 		return nil, err
-	}
-	for _, name := range p.Architectures {
-		if !slices.ContainsFunc(architectures, func(each architecture) bool { return each.name == name }) {
-			return nil, errors.New("unknown architecture " + name)
-		}
 	}
 	program := []instruction{{code: loadWord, k: offsetArchitecture}}
 	for _, arch := range architectures {
@@ -91,6 +88,38 @@ func Compile(config []byte) ([]byte, error) {
 		return nil, errors.New("the filter is too long")
 	}
 	return encode(program), nil
+}
+
+// parse refuses what a filter would silently go without: a field, a call, an architecture or a comparison that is not known.
+func parse(config []byte) (*profile, error) {
+	var p profile
+	decoder := json.NewDecoder(bytes.NewReader(config))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&p); err != nil {
+		return nil, err
+	}
+	if _, err := decoder.Token(); err != io.EOF {
+		return nil, errors.New("something follows the profile")
+	}
+	for _, name := range p.Architectures {
+		if !slices.ContainsFunc(architectures, func(each architecture) bool { return each.name == name }) {
+			return nil, errors.New("unknown architecture " + name)
+		}
+	}
+	for _, each := range p.Syscalls {
+		if len(each.Names) == 0 {
+			return nil, errors.New("a rule names no call")
+		}
+		for _, name := range each.Names {
+			if _, known := table()[name]; !known {
+				return nil, errors.New("unknown call " + name)
+			}
+		}
+		if _, err := compareAll(each.Args); err != nil {
+			return nil, err
+		}
+	}
+	return &p, nil
 }
 
 // blockOf judges a call of one architecture; it always gives an answer.

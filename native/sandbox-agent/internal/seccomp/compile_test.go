@@ -58,6 +58,10 @@ func TestRefusesWhatItDoesNotKnow(t *testing.T) {
 	for _, profile := range []string{
 		`{"defaultAction":"SCMP_ACT_LOG"}`, `{`,
 		`{"defaultAction":"SCMP_ACT_ERRNO","architectures":["SCMP_ARCH_X86_64","SCMP_ARCH_X86"]}`,
+		`{"defaultAction":"SCMP_ACT_ERRNO","syscalls":[{"named":["read"],"action":"SCMP_ACT_ERRNO"}]}`,
+		`{"defaultAction":"SCMP_ACT_ERRNO","syscalls":[{"names":[],"action":"SCMP_ACT_ERRNO"}]}`,
+		`{"defaultAction":"SCMP_ACT_ERRNO","syscalls":[{"names":["socketcall"],"action":"SCMP_ACT_ERRNO"}]}`,
+		`{"defaultAction":"SCMP_ACT_ERRNO","syscalls":[{"names":["read"],"action":"SCMP_ACT_ALLOW","args":[{"index":16,"op":"SCMP_CMP_EQ"}]}]}`,
 		`{"defaultAction":"SCMP_ACT_ERRNO","architectures":["SCMP_ARCH_X86_64"],"syscalls":[{"names":["read"],"action":"SCMP_ACT_ALLOW","args":[{"op":"SCMP_CMP_GT"}]}]}`,
 		`{"defaultAction":"SCMP_ACT_ERRNO","architectures":["SCMP_ARCH_X86_64"],"syscalls":[{"names":["read"],"action":"SCMP_ACT_ALLOW"},{"names":["read"],"action":"SCMP_ACT_ERRNO"}]}`,
 	} {
