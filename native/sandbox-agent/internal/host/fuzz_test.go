@@ -84,12 +84,17 @@ func checkBundle(t *testing.T, p *plan) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var written struct {
-		Root  struct{ Path string }
-		Linux struct{ Namespaces []any }
-	}
-	if err := json.Unmarshal(content, &written); err != nil || written.Root.Path != folder+"/rootfs" || len(written.Linux.Namespaces) < 2 {
-		t.Fatalf("%s (%v)", content, err)
+	// By their exact names, as runtimes in C read them; Go would also take others that differ in case.
+	var written, linux, root map[string]json.RawMessage
+	var namespaces []any
+	var path string
+	_ = json.Unmarshal(content, &written)
+	_ = json.Unmarshal(written["linux"], &linux)
+	_ = json.Unmarshal(written["root"], &root)
+	_ = json.Unmarshal(linux["namespaces"], &namespaces)
+	_ = json.Unmarshal(root["path"], &path)
+	if path != folder+"/rootfs" || len(namespaces) < 2 {
+		t.Fatalf("%s", content)
 	}
 }
 
