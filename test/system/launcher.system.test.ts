@@ -19,7 +19,10 @@ interface Launched {
 }
 
 /** The launcher in a folder of its own, where npm hands out this archive and no Node is installed that is new enough. */
-async function launch(archive: (npmPackage: string) => Promise<Buffer>, pinned: (archive: Buffer) => string): Promise<Launched> {
+async function launch(
+  archive: (npmPackage: string) => Promise<Buffer>,
+  pinned: (archive: Buffer) => string,
+): Promise<Launched> {
   await using folder = await temporaryFolder();
   const bin = join(folder.path, 'bin');
   await mkdir(bin);
@@ -32,7 +35,10 @@ async function launch(archive: (npmPackage: string) => Promise<Buffer>, pinned: 
   await program('node', 'exit 1');
   await program('npm', `cp '${folder.path}/given.tgz' ./node-of-a-mirror-1.0.0.tgz`);
   await copyFile(join(ROOT, 'svc'), join(folder.path, 'svc'));
-  await writeFile(join(folder.path, '.node-packages'), `# a comment\n${SYSTEM} node-of-a-mirror 1.0.0 ${pinned(bytes)}\n`);
+  await writeFile(
+    join(folder.path, '.node-packages'),
+    `# a comment\n${SYSTEM} node-of-a-mirror 1.0.0 ${pinned(bytes)}\n`,
+  );
   // The same lock is installed already, so that the launcher has nothing left to do but to start Node.
   await mkdir(join(folder.path, 'node_modules'));
   await writeFile(join(folder.path, 'package-lock.json'), '{}');
@@ -81,17 +87,22 @@ describe('the launcher, where it must fetch Node', () => {
     expect(cached).toEqual([]);
   });
 
-  it.each(['', 'sha1-2jmj7l5rSw0yVb/vlWAYkK/YBwk=', 'sha512-'])('refuses any package where the pin is %j', async (pin) => {
-    const { exitCode, stderr, cached } = await launch(nodePackage, () => pin);
-    expect(exitCode).toBe(1);
-    expect(stderr).toContain('nothing of it was unpacked');
-    expect(cached).toEqual([]);
-  });
+  it.each(['', 'sha1-2jmj7l5rSw0yVb/vlWAYkK/YBwk=', 'sha512-'])(
+    'refuses any package where the pin is %j',
+    async (pin) => {
+      const { exitCode, stderr, cached } = await launch(nodePackage, () => pin);
+      expect(exitCode).toBe(1);
+      expect(stderr).toContain('nothing of it was unpacked');
+      expect(cached).toEqual([]);
+    },
+  );
 });
 
 describe('.node-packages', () => {
   it('pins a package for each system, on Linux the version of .node-version', async () => {
-    const lines = (await readFile(join(ROOT, '.node-packages'), 'utf8')).split('\n').filter((line) => /^[A-Z]/.test(line));
+    const lines = (await readFile(join(ROOT, '.node-packages'), 'utf8'))
+      .split('\n')
+      .filter((line) => /^[A-Z]/.test(line));
     const wanted = (await readFile(join(ROOT, '.node-version'), 'utf8')).trim();
     const pins = lines.map((line) => line.split(' '));
     expect(pins.map(([system]) => system)).toEqual(['Linux-x86_64', 'Linux-aarch64', 'Darwin-arm64', 'Darwin-x86_64']);

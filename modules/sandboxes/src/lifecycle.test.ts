@@ -74,7 +74,7 @@ describe('the life of a sandbox', () => {
       environment: { A: '1' },
       resources: { cpu: 0.5, memory_mb: 64, disk_mb: 2048, pids: 512 },
       driver: 'fake',
-      isolation: 'default',
+      isolation: 'namespaces',
       network: 'none',
       image_progress: null,
     });

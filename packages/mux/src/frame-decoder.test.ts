@@ -133,7 +133,11 @@ describe('FrameDecoder', () => {
     const ignore = (): void => undefined;
     const open = encodeFrame(FRAME.OPEN, 1, Buffer.alloc(MAX_METADATA_BYTES, 'x'));
     const decoders = Array.from({ length: 50 }, () => {
-      return new FrameDecoder({ dataBegins: ignore, data: ignore, frame: (_type, _id, payload) => frames.push(payload) });
+      return new FrameDecoder({
+        dataBegins: ignore,
+        data: ignore,
+        frame: (_type, _id, payload) => frames.push(payload),
+      });
     });
     const before = retainedBytes();
     for (const decoder of decoders) {

@@ -81,7 +81,12 @@ describe('what may go to the API server', () => {
   });
 
   it('is what has "logs" in its name and gives none, where the policy forbids them', () => {
-    for (const url of ['/api/v1/namespaces/logs/pods', '/api/v1/namespaces/shop/configmaps/log', '/api/v1/nodes/logs', '/debug/pprof/']) {
+    for (const url of [
+      '/api/v1/namespaces/logs/pods',
+      '/api/v1/namespaces/shop/configmaps/log',
+      '/api/v1/nodes/logs',
+      '/debug/pprof/',
+    ]) {
       expect(verdict('GET', url, 'owner', { logs: false })).toBeNull();
     }
   });
