@@ -75,6 +75,7 @@ describe('the life of a sandbox', () => {
       resources: { cpu: 0.5, memory_mb: 64, disk_mb: 2048, pids: 512 },
       driver: 'fake',
       isolation: 'namespaces',
+      shares_kernel: true,
       network: 'none',
       image_progress: null,
     });
