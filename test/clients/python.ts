@@ -14,7 +14,10 @@ export function cacheFolder(env: NodeJS.ProcessEnv): string {
   return env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache');
 }
 
-/** Python of a virtual environment with the packages that a file pins: made once for each set of pins, kept between runs. */
+/**
+ * Python of a virtual environment with the packages that a file pins by version and hash, their own needs included: made once
+ * for each set of pins, kept between runs. pip takes no archive of another hash.
+ */
 export async function ensurePython(requirements: URL, env: NodeJS.ProcessEnv = process.env): Promise<string> {
   const file = fileURLToPath(requirements);
   const pins = createHash('sha256')
@@ -28,7 +31,8 @@ export async function ensurePython(requirements: URL, env: NodeJS.ProcessEnv = p
   await rm(folder, { recursive: true, force: true }); // what an interrupted run left
   await mkdir(dirname(folder), { recursive: true });
   await runCommand(SYSTEM_PYTHON, ['-m', 'venv', folder]);
-  const install = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '--requirement', file];
+  const flags = ['--quiet', '--disable-pip-version-check', '--require-hashes', '--no-deps'];
+  const install = ['-m', 'pip', 'install', ...flags, '--requirement', file];
   await runCommand(python, install, { env });
   await writeFile(complete, '');
   return python;

@@ -25,7 +25,7 @@ describeRequiring([...DOCKER_REQUIREMENTS, 'go'], 'sandboxes behind gVisor', () 
 
   it('runs programs on a kernel of its own, and others on that of this host', async () => {
     const kernels: string[] = [];
-    for (const isolation of ['gvisor', 'default'] as const) {
+    for (const isolation of ['gvisor', 'namespaces'] as const) {
       const spec = sampleSpec(`kernel-${isolation}`, {
         isolation,
         resources: { cpuMillis: 1000, memoryMb: 256, diskMb: 64, pids: 256 },

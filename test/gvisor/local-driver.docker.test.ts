@@ -148,7 +148,7 @@ describeRequiring(
     it('is named in the API, kept by a fork, and refused where it is not installed', async () => {
       const { program } = await ensureGvisor();
       const body = { image: 'busybox', isolation: 'gvisor', resources: { memory_mb: 256, disk_mb: 64 } };
-      const platform = await startPlatform({ prepare: 'busybox', config: { runsc: program } });
+      const platform = await startPlatform({ prepare: 'busybox', config: { isolation: 'namespaces', runsc: program } });
       try {
         const running = (id: string) => waitFor(async () => (await look(id))['status'] === 'running');
         const look = async (id: string) => (await platform.call('GET', `/api/containers/${id}`)).body;

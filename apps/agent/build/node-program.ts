@@ -17,10 +17,13 @@ export interface NodeProgramOptions {
   signal?: AbortSignal | undefined;
 }
 
+/** What the launcher fetches, too: system, package, version and sha512 of each. */
+const PINS = join(import.meta.dirname, '../../../.node-packages');
+
 /**
  * Node for an architecture, of the version that runs this: the blob of a single executable application is written by
- * one version and read by the same. It comes from the npm package that holds nothing but the program; npm checks its
- * hash against the registry's.
+ * one version and read by the same. It comes from the npm package that holds nothing but the program, whose hash is
+ * pinned; nothing of another one is unpacked.
  */
 export async function fetchNodeProgram(options: NodeProgramOptions): Promise<NodeProgram> {
   const { architecture, cacheFolder, signal } = options;
@@ -31,19 +34,21 @@ export async function fetchNodeProgram(options: NodeProgramOptions): Promise<Nod
     () => false,
   );
   if (there) return { folder, version };
+  const pin = await pinnedPackage(architecture, version);
   await mkdir(cacheFolder, { recursive: true });
   const work = await mkdtemp(join(cacheFolder, 'fetch-'));
   try {
-    const name = `node-linux-${architecture}@${version}`;
+    const name = `${pin.name}@${version}`;
     const packed = JSON.parse(await runTool('npm', ['pack', '--json', name], { cwd: work, signal })) as [
-      { filename: string; integrity: string },
+      { filename: string },
     ]; // npm's documented answer
-    const [{ filename, integrity }] = packed;
-    const archive = join(work, filename);
+    const archive = join(work, packed[0].filename);
     const hash = createHash('sha512')
       .update(await readFile(archive))
       .digest('base64');
-    if (integrity !== `sha512-${hash}`) throw new Error(`${name} is not what its registry says`);
+    if (pin.integrity !== `sha512-${hash}`) {
+      throw new Error(`${name} is not the package that .node-packages pins: its hash is sha512-${hash}`);
+    }
     await runTool('tar', ['-xzf', archive, '-C', work], { signal });
     // Two builds at once both have it whole; the second one's copy is not needed.
     await rename(join(work, 'package'), folder).catch((error: NodeJS.ErrnoException) => {
@@ -53,4 +58,19 @@ export async function fetchNodeProgram(options: NodeProgramOptions): Promise<Nod
   } finally {
     await rm(work, { recursive: true, force: true });
   }
+}
+
+async function pinnedPackage(
+  architecture: Architecture,
+  version: string,
+): Promise<{ readonly name: string; readonly integrity: string }> {
+  const system = architecture === 'x64' ? 'Linux-x86_64' : 'Linux-aarch64';
+  const lines = (await readFile(PINS, 'utf8')).split('\n').map((line) => line.split(' '));
+  const [, name = '', pinned = '', integrity = ''] = lines.find(([first]) => first === system) ?? [];
+  if (pinned !== version) {
+    throw new Error(
+      `.node-packages pins Node ${pinned} for ${system}, and this is Node ${version}: run ./svc where no other Node is installed`,
+    );
+  }
+  return { name, integrity };
 }

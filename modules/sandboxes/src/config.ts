@@ -117,6 +117,11 @@ export const sandboxesConfigSchema = Type.Object({
     default: 'auto',
     description: 'What makes sandboxes of the local driver: builtin (auto), or an OCI runtime, crun or runc',
   }),
+  isolation: Type.Union([Type.Literal('auto'), Type.Literal('gvisor'), Type.Literal('namespaces')], {
+    default: 'auto',
+    description:
+      "What sandboxes are isolated by that ask for nothing: gvisor, a kernel of its own, or namespaces of this machine's kernel, which are faster; auto is gvisor where runsc works. With gvisor no sandbox gets less",
+  }),
   runsc: Type.Optional(
     Type.String({
       pattern: '^/',

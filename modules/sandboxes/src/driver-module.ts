@@ -46,6 +46,7 @@ function localDriver(
     agentFolder: deps.agentFolder,
     images,
     runtime: deps.config.runtime,
+    isolation: deps.config.isolation,
     runsc: deps.config.runsc ?? null,
     addressPrefix: deps.config.address_prefix,
     nameservers: deps.config.nameservers,

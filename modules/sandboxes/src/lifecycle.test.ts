@@ -74,7 +74,8 @@ describe('the life of a sandbox', () => {
       environment: { A: '1' },
       resources: { cpu: 0.5, memory_mb: 64, disk_mb: 2048, pids: 512 },
       driver: 'fake',
-      isolation: 'default',
+      isolation: 'namespaces',
+      shares_kernel: true,
       network: 'none',
       image_progress: null,
     });

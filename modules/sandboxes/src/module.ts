@@ -8,6 +8,7 @@ import { contextOf } from './context-assembly.ts';
 import type { SandboxesDependencies } from './dependencies.ts';
 import { Boots } from './domain/boots.ts';
 import type { Effects } from './domain/ports.ts';
+import { IsolationPolicy, sharesKernel } from './domain/isolation.ts';
 import { reconcile } from './domain/reconcile.ts';
 import { SandboxService } from './domain/sandbox-service.ts';
 import { Sweeper } from './domain/sweeper.ts';
@@ -49,8 +50,8 @@ export interface SandboxesModule {
   readiness(): { ready: boolean; reason: string | null };
   /** Why the feature is off, with the command that installs what is missing, or what runs it. */
   status(): DriverStatus;
-  /** Whether sandboxes may ask for it here. */
-  supports(isolation: Isolation): boolean;
+  /** What sandboxes are isolated by here: those that ask for nothing, and what they may ask for. */
+  isolation(): { readonly default: Isolation; readonly allowed: readonly Isolation[] };
   /** Sandboxes that wait for somebody on this replica, of each image of `sandboxes.warm_pool`. */
   warmPool(): readonly ShelfFigures[];
   /** Makes the image now instead of at its first use. */
@@ -67,7 +68,7 @@ export interface SandboxesModule {
 
 export async function createSandboxesModule(deps: SandboxesDependencies): Promise<SandboxesModule> {
   const parts = await assemble(deps);
-  const { hub, previews, driver, images, pool, repository } = parts;
+  const { hub, previews, driver, images, isolation, pool, repository } = parts;
   observe(deps.metrics, parts);
   return {
     registerRoutes: (app) => registerRoutes(app, parts),
@@ -80,7 +81,7 @@ export async function createSandboxesModule(deps: SandboxesDependencies): Promis
     close: () => close(parts),
     readiness: () => ({ ready: true, reason: null }),
     status: () => driver.status(),
-    supports: (isolation) => driver.supports(isolation),
+    isolation: () => ({ default: isolation.default, allowed: isolation.allowed() }),
     warmPool: () => pool.figures(),
     prepareImage: async (name, signal) => ({ digest: (await images.prepare(name, signal)).digest }),
     pullImage: (name, signal) => images.pull(name, signal),
@@ -109,8 +110,12 @@ async function assemble(deps: SandboxesDependencies) {
   const node = deps.node ?? 'local';
   const { context, supervisor } = contextOf({ repository, driver, effects, quotaLimits: deps.quotaLimits, node, log });
   const boots = new Boots(context);
-  const pool = warmPoolOf(context, boots, config, catalog);
-  const service = new SandboxService(context, boots, catalog, new WarmClaims(context, boots, pool), config.max_running);
+  const isolation = new IsolationPolicy(config.isolation, driver);
+  const pool = warmPoolOf(context, boots, config, catalog, isolation);
+  const service = new SandboxService(context, boots, catalog, new WarmClaims(context, boots, pool), {
+    maxRunning: config.max_running,
+    isolation,
+  });
   const tickets = new Tickets(ticketRepository, effects);
   const snapshots = new SnapshotService(context, service, createSnapshotRepository(database.kysely, events.told));
   const sweeper = new Sweeper(context, service, ticketRepository, snapshots);
@@ -137,6 +142,7 @@ async function assemble(deps: SandboxesDependencies) {
     hub,
     places,
     images,
+    isolation,
     pool,
     previews,
     repository,
@@ -161,7 +167,9 @@ async function start(parts: Parts, log: Logger, signal: AbortSignal): Promise<vo
   await images.collect();
   await parts.places.clear();
   await parts.snapshots.reconcile();
-  log.info(await reconcile(context, service, boots, supervisor), 'sandboxes are on');
+  const isolation = parts.isolation.default;
+  const facts = { ...(await reconcile(context, service, boots, supervisor)), isolation };
+  log.info(facts, sharesKernel(isolation) ? "sandboxes are on and share this machine's kernel" : 'sandboxes are on');
   for (const each of [parts.sweeper, parts.events, parts.usage, parts.hub, parts.pool]) each.start();
 }
 

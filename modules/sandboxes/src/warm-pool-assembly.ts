@@ -3,6 +3,7 @@ import type { Metrics } from '@svc/telemetry';
 import type { SandboxesConfig } from './config.ts';
 import type { Boots } from './domain/boots.ts';
 import type { SandboxContext } from './domain/context.ts';
+import type { IsolationPolicy } from './domain/isolation.ts';
 import { WarmPool } from './domain/warm-pool.ts';
 import type { SandboxSpec } from './drivers/driver.ts';
 import type { ImageCatalog } from './images/catalog.ts';
@@ -17,6 +18,7 @@ export function warmPoolOf(
   boots: Boots,
   config: SandboxesConfig,
   catalog: ImageCatalog,
+  isolation: IsolationPolicy,
 ): WarmPool {
   return new WarmPool({
     driver,
@@ -26,7 +28,7 @@ export function warmPoolOf(
       log.warn({ image }, 'sandboxes.warm_pool names an image that is not in the catalog');
       return [];
     }),
-    defaults: { ...defaultsOf(config), isolation: 'default' },
+    defaults: () => ({ ...defaultsOf(config), isolation: isolation.default }),
     imageName: (name) => catalog.find(name)?.name ?? null,
     isBusy: () => boots.underWay > 0,
     memoryIsShort: () => freemem() < totalmem() * SPARE_MEMORY,

@@ -1,8 +1,9 @@
+import { retainedBytes } from '@svc/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { MuxError, ProtocolViolation } from './errors.ts';
 import { FrameDecoder } from './frame-decoder.ts';
-import { appendData, decodeEnd, encodeEnd, encodeFrame, FRAME, writeHeader } from './frames.ts';
+import { appendData, decodeEnd, encodeEnd, encodeFrame, FRAME, MAX_METADATA_BYTES, writeHeader } from './frames.ts';
 
 interface Seen {
   type: number;
@@ -125,6 +126,26 @@ describe('FrameDecoder', () => {
     const later = rawFrame(200, 5, 3, Buffer.from('abc'));
     const ping = encodeFrame(FRAME.PING, 0, Buffer.alloc(8));
     expect(decode(cut(Buffer.concat([later, ping, rawFrame(8, 0, 0), ping]), [3, 11]))).toHaveLength(2);
+  });
+
+  it('holds about the size of a control frame that comes byte by byte', () => {
+    const frames: Buffer[] = [];
+    const ignore = (): void => undefined;
+    const open = encodeFrame(FRAME.OPEN, 1, Buffer.alloc(MAX_METADATA_BYTES, 'x'));
+    const decoders = Array.from({ length: 50 }, () => {
+      return new FrameDecoder({
+        dataBegins: ignore,
+        data: ignore,
+        frame: (_type, _id, payload) => frames.push(payload),
+      });
+    });
+    const before = retainedBytes();
+    for (const decoder of decoders) {
+      for (let index = 0; index < open.length - 1; index += 1) decoder.push(open.subarray(index, index + 1));
+    }
+    expect(retainedBytes() - before).toBeLessThan(2 * decoders.length * open.length);
+    for (const decoder of decoders) decoder.push(open.subarray(-1));
+    expect(frames.map((payload) => payload.length)).toEqual(decoders.map(() => MAX_METADATA_BYTES));
   });
 });
 

@@ -23,6 +23,8 @@ const RULES: readonly { least: number; most: number; ofStream: boolean }[] = [
   { least: 4, most: 4 + MAX_REASON_BYTES, ofStream: false },
 ];
 
+const NOTHING = Buffer.alloc(0);
+
 /**
  * Cuts a stream of bytes into frames. DATA is passed on in slices of what arrived, so a frame is never put together;
  * of other frames at most a few kilobytes are held until they are whole.
@@ -35,8 +37,9 @@ export class FrameDecoder {
   #streamId = 0;
   /** Of the payload, what has not arrived. */
   #missingBytes = 0;
-  /** The beginning of a control frame that a chunk cut in two. */
-  #partial: Buffer[] = [];
+  /** The place of a control frame that a chunk cut in two, and how much of it is filled. */
+  #partial = NOTHING;
+  #partialBytes = 0;
 
   constructor(handler: FrameHandler) {
     this.#handler = handler;
@@ -77,20 +80,23 @@ export class FrameDecoder {
       );
     }
     if (this.#type === FRAME.DATA) this.#handler.dataBegins(this.#streamId, this.#missingBytes);
-    else if (this.#missingBytes === 0) this.#finish(Buffer.alloc(0));
+    else if (this.#missingBytes === 0) this.#finish(NOTHING);
   }
 
   #takePayload(slice: Buffer): void {
     this.#missingBytes -= slice.length;
     if (this.#type === FRAME.DATA) {
       this.#handler.data(this.#streamId, slice);
-    } else if (this.#missingBytes > 0) {
-      this.#partial.push(Buffer.from(slice));
-    } else if (this.#partial.length === 0) {
+    } else if (this.#partialBytes === 0 && this.#missingBytes === 0) {
       this.#finish(slice);
     } else {
-      const payload = Buffer.concat([...this.#partial, slice]);
-      this.#partial = [];
+      // One buffer of its length, which is bounded, and not the pieces: bytewise, each would cost a hundred times its size.
+      if (this.#partialBytes === 0) this.#partial = Buffer.allocUnsafeSlow(slice.length + this.#missingBytes);
+      this.#partialBytes += slice.copy(this.#partial, this.#partialBytes);
+      if (this.#missingBytes > 0) return;
+      const payload = this.#partial;
+      this.#partial = NOTHING;
+      this.#partialBytes = 0;
       this.#finish(payload);
     }
   }

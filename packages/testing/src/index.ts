@@ -22,6 +22,7 @@ export {
   skippedTitle,
   type RequirementName,
 } from './requirement.ts';
+export { retainedBytes } from './retained-bytes.ts';
 export { selfSignedCertificate } from './self-signed-certificate.ts';
 export { temporaryFolder, type TemporaryFolder } from './temporary-folder.ts';
 export { postgresSource, sqliteSource, type DatabaseSource } from './test-database.ts';

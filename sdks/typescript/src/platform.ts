@@ -43,8 +43,12 @@ export interface SandboxesState extends ServiceState {
   driver: string | null;
   /** What isolates them, such as `runc` or `runsc`; null when the driver does not say. */
   runtime: string | null;
-  /** What a sandbox may ask for here: `default`, `gvisor`. */
+  /** What a sandbox may ask for here: `namespaces`, `gvisor`. */
   isolations: string[];
+  /** Of a sandbox that asks for nothing; null while the service is off. */
+  isolation: string | null;
+  /** Whether programs of such a sandbox call the kernel of the machine that it runs on. */
+  shares_kernel: boolean | null;
   /** Sandboxes that wait ready on the replica that answers, of each image of `sandboxes.warm_pool`. */
   warm_pool: WarmImage[];
 }

@@ -62,6 +62,35 @@ describe('what may go to the API server', () => {
     expect(verdict('GET', '/logs/syslog', 'owner', { namespaces: ['shop'] })).toContain('single namespaces');
   });
 
+  it.each([
+    '/logs',
+    '/logs/',
+    '/logs/kube-apiserver.log',
+    '/%6cogs/kube-apiserver.log',
+    `${POD}/log?follow=true`,
+    '/api/v1/nodes/n1/proxy/logs/syslog',
+    '/api/v1/nodes/n1/proxy/logs/?query=kubelet',
+    '/api/v1/nodes/https:n1:10250/proxy/containerLogs/shop/web/main',
+    '/api/v1/nodes/n1/proxy/', // what the kubelet itself takes for a path is its own affair
+    '/api/v1/proxy/nodes/n1/logs/syslog',
+  ])('is no logs where the policy forbids them, by %s', (url) => {
+    for (const method of ['GET', 'HEAD', 'POST']) {
+      expect(verdict(method, url, 'owner', { logs: false })).toContain('logs are forbidden');
+      expect(verdict(method, url, 'owner')).toBeNull();
+    }
+  });
+
+  it('is what has "logs" in its name and gives none, where the policy forbids them', () => {
+    for (const url of [
+      '/api/v1/namespaces/logs/pods',
+      '/api/v1/namespaces/shop/configmaps/log',
+      '/api/v1/nodes/logs',
+      '/debug/pprof/',
+    ]) {
+      expect(verdict('GET', url, 'owner', { logs: false })).toBeNull();
+    }
+  });
+
   it('is the open namespaces only, and discovery', () => {
     const policy = { namespaces: ['shop'] };
     expect(verdict('GET', POD, 'owner', policy)).toBeNull();

@@ -17,7 +17,7 @@ export function refusalOf(request: IncomingMessage, role: string, { policy, tunn
   if (!isRead && policy.read_only) return 'this cluster is read-only by its policy';
   if (!isRead && tunnel.kubernetes.read_only_roles.includes(role)) return `the role ${role} may only read`;
   if (waysIn !== undefined && !policy.exec) return `${waysIn} is forbidden by the policy of this cluster`;
-  if (path.words.includes('log') && !policy.logs) return 'logs are forbidden by the policy of this cluster';
+  if (path.readsLogs && !policy.logs) return 'logs are forbidden by the policy of this cluster';
   return namespaceRefusal(path, policy.namespaces);
 }
 
@@ -31,6 +31,8 @@ interface KubernetesPath {
   namespace: string | null;
   /** Names objects or kinds of objects, and not only the API. */
   isResource: boolean;
+  /** Logs of a pod, of the API server, or whatever a node's kubelet gives through `proxy`: it decides what a path is there. */
+  readsLogs: boolean;
   /** What comes after the name of an object: its subresource and beyond. */
   words: string[];
 }
@@ -51,14 +53,21 @@ function parsePath(url: string): KubernetesPath | null {
   if (!isPlain || (text !== '/' && parts.includes(''))) return null;
   const depth = parts[0] === 'api' ? 2 : parts[0] === 'apis' ? 3 : null;
   // Outside of both there are /version, /openapi and the like, but also /logs of the node itself.
-  if (depth === null) return { namespace: null, isResource: parts[0] === 'logs' || parts[0] === 'debug', words: [] };
+  if (depth === null) {
+    const readsLogs = parts[0] === 'logs';
+    return { namespace: null, isResource: readsLogs || parts[0] === 'debug', readsLogs, words: [] };
+  }
   let rest = parts.slice(depth);
   const verb = rest[0] === 'watch' || rest[0] === 'proxy' ? [rest[0]] : [];
   rest = rest.slice(verb.length);
-  if (rest.length === 0) return { namespace: null, isResource: false, words: [] };
+  if (rest.length === 0) return { namespace: null, isResource: false, readsLogs: false, words: [] };
   const [kind, name, ...inside] = rest;
-  if (kind !== 'namespaces' || name === undefined)
-    return { namespace: null, isResource: true, words: [...verb, ...inside] };
+  if (kind !== 'namespaces' || name === undefined) {
+    const words = [...verb, ...inside];
+    const readsLogs = words.includes('log') || (kind === 'nodes' && words.includes('proxy'));
+    return { namespace: null, isResource: true, readsLogs, words };
+  }
   // /namespaces/NS, /namespaces/NS/status and /namespaces/NS/KIND/NAME/SUBRESOURCE all belong to NS.
-  return { namespace: name, isResource: true, words: [...verb, ...inside.slice(2)] };
+  const words = [...verb, ...inside.slice(2)];
+  return { namespace: name, isResource: true, readsLogs: words.includes('log'), words };
 }

@@ -21,8 +21,11 @@ export function renderSummary(
   ];
   for (const [name, service] of Object.entries(status.services)) {
     const label = name.replace('_', ' ').padEnd(14);
+    const note = 'shares_kernel' in service && service.shares_kernel === true ? ", sharing this host's kernel" : '';
     lines.push(
-      service.enabled ? `  ${label}on` : `  ${label}off: ${service.reason ?? 'switched off in the configuration'}`,
+      service.enabled
+        ? `  ${label}on${note}`
+        : `  ${label}off: ${service.reason ?? 'switched off in the configuration'}`,
     );
   }
   lines.push('', '  Ctrl-C stops it.', '');

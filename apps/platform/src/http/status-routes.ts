@@ -32,7 +32,11 @@ export const platformStatusSchema = Type.Object({
       limit: Type.Integer(),
       driver: nullableText,
       runtime: nullableText,
-      isolations: Type.Array(Type.String(), { description: 'What a sandbox may ask for here' }),
+      isolations: Type.Array(Type.String(), { description: 'What a sandbox may ask for here: namespaces, gvisor' }),
+      isolation: Type.Union([Type.String(), Type.Null()], { description: 'Of a sandbox that asks for nothing' }),
+      shares_kernel: Type.Union([Type.Boolean(), Type.Null()], {
+        description: "Programs of such a sandbox call the kernel of the machine that it runs on; false behind gVisor's",
+      }),
       warm_pool: Type.Array(warmImageSchema, {
         description: 'Sandboxes that wait ready on the replica that answers, of each image of sandboxes.warm_pool',
       }),

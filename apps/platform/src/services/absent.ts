@@ -22,6 +22,8 @@ export const absentStates: ServiceStates = {
     driver: null,
     runtime: null,
     isolations: [],
+    isolation: null,
+    shares_kernel: null,
     warm_pool: [],
   },
 };

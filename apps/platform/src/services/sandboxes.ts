@@ -1,4 +1,4 @@
-import { createSandboxesModule, type DriverStatus } from '@svc/sandboxes';
+import { createSandboxesModule, type DriverStatus, type SandboxesModule } from '@svc/sandboxes';
 import type { ServiceStates } from '../http/status-routes.ts';
 import { HELPER_FOLDER } from '../project-folders.ts';
 import { replicaIdOf } from '../replica-id.ts';
@@ -36,7 +36,7 @@ export async function createSandboxesService(context: ServiceContext): Promise<S
       total: await sandboxes.countInWorkspace(workspaceUuid),
       limit: config.sandboxes.max_per_caller,
       driver: config.sandboxes.driver,
-      isolations: (['default', 'gvisor'] as const).filter((each) => sandboxes.supports(each)),
+      ...describeIsolation(sandboxes),
       warm_pool: [...sandboxes.warmPool()],
     }),
     quotaUsage: (workspaceUuids) => sandboxes.quotaUsage(workspaceUuids),
@@ -51,4 +51,13 @@ function describeDriver(status: DriverStatus): Pick<ServiceStates['sandboxes'], 
   }
   const { runtime } = status.details;
   return { enabled: true, reason: null, runtime: typeof runtime === 'string' ? runtime : null };
+}
+
+function describeIsolation({
+  status,
+  isolation,
+}: SandboxesModule): Pick<ServiceStates['sandboxes'], 'isolations' | 'isolation' | 'shares_kernel'> {
+  if (!status().available) return { isolations: [], isolation: null, shares_kernel: null };
+  const { default: usual, allowed } = isolation();
+  return { isolations: [...allowed], isolation: usual, shares_kernel: usual !== 'gvisor' };
 }

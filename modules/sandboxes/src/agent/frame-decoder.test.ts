@@ -1,3 +1,4 @@
+import { retainedBytes } from '@svc/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { FrameDecoder, type FrameSink } from './frame-decoder.ts';
@@ -102,6 +103,26 @@ describe('FrameDecoder', () => {
     const decoder = new FrameDecoder(new Gathered());
     decoder.push(header.subarray(0, 8));
     expect(() => decoder.push(header.subarray(8))).toThrow(ProtocolViolation);
+  });
+
+  it('holds about the size of a frame that comes byte by byte, and little for a header alone', () => {
+    const found = new Gathered();
+    const decoder = new FrameDecoder(found);
+    const frame = encodeFrame(FrameType.control, 1, Buffer.alloc(MAX_PAYLOAD_BYTES, 'x'));
+    const byte = Buffer.alloc(1);
+    const push = (from: number, to: number): void => {
+      for (let index = from; index < to; index += 1) {
+        frame.copy(byte, 0, index, index + 1);
+        decoder.push(byte);
+      }
+    };
+    const before = retainedBytes();
+    push(0, FRAME_HEADER_BYTES + 1);
+    expect(retainedBytes() - before).toBeLessThan(MAX_PAYLOAD_BYTES / 2);
+    push(FRAME_HEADER_BYTES + 1, frame.length - 1);
+    expect(retainedBytes() - before).toBeLessThan(2 * MAX_PAYLOAD_BYTES);
+    push(frame.length - 1, frame.length);
+    expect(found.frames.map(({ payload }) => payload.length)).toEqual([MAX_PAYLOAD_BYTES]);
   });
 
   it('hands on frames without a payload, and refuses data without a channel', () => {

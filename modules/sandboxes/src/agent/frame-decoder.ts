@@ -12,11 +12,13 @@ export interface FrameSink {
 }
 
 const NOTHING = Buffer.alloc(0);
+const FIRST_HELD_BYTES = 4096;
 
 /**
  * Cuts a byte stream into frames, however it was chopped on its way. Bytes of data pass through as they are. Of every other
- * frame at most one unfinished one is held, which is bounded by `MAX_PAYLOAD_BYTES`; a longer one is refused as soon as its
- * header is there.
+ * frame at most one unfinished one is held, in one buffer that grows with what has arrived: never beyond the frame's length,
+ * which is bounded by `MAX_PAYLOAD_BYTES`, and never for a header alone. A longer frame is refused as soon as its header is
+ * there.
  */
 export class FrameDecoder {
   readonly #sink: FrameSink;
@@ -28,7 +30,9 @@ export class FrameDecoder {
   #leftBytes = 0;
   /** Of a data frame; null until its first byte is there. */
   #channel: number | null = null;
-  #held: Buffer[] = [];
+  /** The beginning of a frame that is cut, in its first `#heldBytes`. */
+  #held = NOTHING;
+  #heldBytes = 0;
 
   constructor(sink: FrameSink) {
     this.#sink = sink;
@@ -80,14 +84,29 @@ export class FrameDecoder {
     const end = Math.min(chunk.length, offset + this.#leftBytes);
     const piece = chunk.subarray(offset, end);
     this.#leftBytes -= piece.length;
-    if (this.#leftBytes > 0) this.#held.push(Buffer.from(piece));
-    else this.#finish(piece);
+    if (this.#leftBytes === 0 && this.#heldBytes === 0) this.#finish(piece);
+    else this.#hold(piece);
     return end;
   }
 
-  #finish(last: Buffer): void {
-    const payload = this.#held.length === 0 ? last : Buffer.concat([...this.#held, last]);
-    this.#held = [];
+  #hold(piece: Buffer): void {
+    const neededBytes = this.#heldBytes + piece.length;
+    if (neededBytes > this.#held.length) {
+      const frameBytes = neededBytes + this.#leftBytes;
+      const grown = Buffer.allocUnsafeSlow(
+        Math.min(frameBytes, Math.max(FIRST_HELD_BYTES, neededBytes, 2 * this.#held.length)),
+      );
+      this.#held.copy(grown, 0, 0, this.#heldBytes);
+      this.#held = grown;
+    }
+    piece.copy(this.#held, this.#heldBytes);
+    this.#heldBytes = neededBytes;
+    if (this.#leftBytes === 0) this.#finish(this.#held.subarray(0, neededBytes));
+  }
+
+  #finish(payload: Buffer): void {
+    this.#held = NOTHING;
+    this.#heldBytes = 0;
     this.#headerBytes = 0;
     this.#sink.frame(this.#type, this.#stream, payload);
   }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Principal } from '@svc/http';
 import { limitIn, QUOTA_SCOPES } from '@svc/quotas';
+import type { IsolationPolicy } from './isolation.ts';
 import type { Isolation, NetworkMode, SandboxResources } from '../drivers/driver.ts';
 import { sandboxErrors } from '../errors.ts';
 import { sandboxQuotas } from '../quotas.ts';
@@ -40,6 +41,12 @@ export interface CreateRequest {
 const STOP_GRACE_MS = 10_000;
 const NOT_SETTLED: readonly SandboxStatus[] = ['creating'];
 
+export interface ServiceOptions {
+  /** Sandboxes that run on this node at once. */
+  readonly maxRunning: number;
+  readonly isolation: IsolationPolicy;
+}
+
 /** The life of sandboxes, as the contract has it. Everything is asked for by a workspace that was authorized before. */
 export class SandboxService {
   readonly #context: SandboxContext;
@@ -47,15 +54,16 @@ export class SandboxService {
   readonly #catalog: ImageCatalog;
   readonly #warm: WarmClaims;
   readonly #maxRunning: number;
+  readonly #isolation: IsolationPolicy;
   readonly #removals = new Set<Promise<void>>();
 
-  /** `maxRunning`: sandboxes that run on this node at once. */
-  constructor(context: SandboxContext, boots: Boots, catalog: ImageCatalog, warm: WarmClaims, maxRunning: number) {
+  constructor(context: SandboxContext, boots: Boots, catalog: ImageCatalog, warm: WarmClaims, options: ServiceOptions) {
     this.#context = context;
     this.#boots = boots;
     this.#catalog = catalog;
     this.#warm = warm;
-    this.#maxRunning = maxRunning;
+    this.#maxRunning = options.maxRunning;
+    this.#isolation = options.isolation;
   }
 
   /** Answers as soon as it runs or failed, at the latest after `waitMs`; `repeated` when the key was known. */
@@ -245,7 +253,7 @@ export class SandboxService {
     if (request.egressAllow !== null && this.#context.driver.limitsEgress !== true) {
       throw sandboxErrors.UNSUPPORTED_EGRESS({ details: { field: 'egress_allow', driver: this.#context.driver.name } });
     }
-    if (!this.#context.driver.supports(request.isolation)) {
+    if (!this.#isolation.allows(request.isolation)) {
       const { isolation } = request;
       throw sandboxErrors.UNSUPPORTED_ISOLATION({ details: { field: 'isolation', isolation } });
     }

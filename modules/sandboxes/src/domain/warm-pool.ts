@@ -12,8 +12,8 @@ const FILL_LIMIT_MS = 100_000;
 export interface WarmPoolOptions {
   readonly driver: SandboxDriver;
   readonly plans: readonly WarmPlan[];
-  /** What a create that asks for nothing gets. */
-  readonly defaults: Pick<SandboxSpec, 'resources' | 'network' | 'isolation'>;
+  /** What a create that asks for nothing gets; the driver is open when it is asked. */
+  readonly defaults: () => Pick<SandboxSpec, 'resources' | 'network' | 'isolation'>;
   /** The catalog's name of an image, or null. */
   readonly imageName: (nameOrAlias: string) => string | null;
   /** Creates that have no warm sandbox are under way: they need the machine more. */
@@ -60,7 +60,8 @@ export class WarmPool {
     if (this.#shelves.size === 0) return null;
     const shelf = this.#shelves.get(this.#options.imageName(wish.image) ?? '');
     if (shelf === undefined || this.#stopped.signal.aborted) return null;
-    const adjustable = this.#options.driver.adjust !== undefined;
+    // Limits and host name behind gVisor are its own kernel's, which nobody outside can set.
+    const adjustable = this.#options.driver.adjust !== undefined && wish.isolation === 'namespaces';
     const taken = shelf.take((warm) => couldBecome(warm.spec, wish) && (adjustable || isAlready(warm.spec, wish)));
     this.#refill(REFILL_DELAY_MS);
     return taken;
@@ -145,7 +146,7 @@ export class WarmPool {
     const { driver, effects, defaults } = this.#options;
     const random = (sizeBytes: number): Buffer => effects.randomBytes(sizeBytes);
     const name = newName(random);
-    const spec = { ...defaults, image, id: newSandboxId(random), hostname: hostnameOf(name) };
+    const spec = { ...defaults(), image, id: newSandboxId(random), hostname: hostnameOf(name) };
     const limit = AbortSignal.any([this.#stopped.signal, AbortSignal.timeout(FILL_LIMIT_MS)]);
     try {
       await driver.create(spec, limit);

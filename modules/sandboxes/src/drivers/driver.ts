@@ -2,7 +2,8 @@ import type { AgentConnection } from '../agent/agent-connection.ts';
 import { sandboxErrors } from '../errors.ts';
 
 export type NetworkMode = 'none' | 'egress';
-export type Isolation = 'default' | 'gvisor';
+/** `namespaces`: walls of the machine's own kernel. `gvisor`: a kernel of its own, between the sandbox and that one. */
+export type Isolation = 'namespaces' | 'gvisor';
 
 export interface SandboxResources {
   /** Thousandths of a CPU. */

@@ -1,6 +1,7 @@
 import type { Grant, Principal } from '@svc/http';
 import type { Static } from 'typebox';
 import type { SandboxesConfig } from '../config.ts';
+import type { IsolationPolicy } from '../domain/isolation.ts';
 import type { CreateRequest } from '../domain/sandbox-service.ts';
 import { egressHost } from '../domain/egress-hosts.ts';
 import type { SandboxResources } from '../drivers/driver.ts';
@@ -37,6 +38,7 @@ export function toCreateRequest(
   config: SandboxesConfig,
   idempotencyKey: string | null,
   snapshot: Snapshot | null,
+  isolation: IsolationPolicy,
 ): CreateRequest {
   const image = snapshot?.image ?? body.image;
   if (image === undefined || (snapshot !== null && body.image !== undefined)) {
@@ -62,7 +64,7 @@ export function toCreateRequest(
     resources: resourcesOf(body.resources ?? {}, config, snapshot),
     network,
     egressAllow: egressAllowOf(body.egress_allow, network),
-    isolation: body.isolation ?? 'default',
+    isolation: isolation.choose(body.isolation ?? 'default'),
     idleTimeoutSeconds: body.idle_timeout_seconds ?? null,
     maxLifetimeSeconds:
       principal.kind === 'guest'

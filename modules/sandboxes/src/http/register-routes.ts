@@ -1,6 +1,7 @@
 import { renderFlatError, useErrorRenderer, type HttpApp } from '@svc/http';
 import type { SandboxesConfig } from '../config.ts';
 import type { SandboxContext } from '../domain/context.ts';
+import type { IsolationPolicy } from '../domain/isolation.ts';
 import type { Effects } from '../domain/ports.ts';
 import type { SandboxService } from '../domain/sandbox-service.ts';
 import type { Tickets } from '../domain/tickets.ts';
@@ -33,6 +34,7 @@ export interface RouteParts {
   readonly config: SandboxesConfig;
   readonly effects: Effects;
   readonly context: SandboxContext;
+  readonly isolation: IsolationPolicy;
   readonly driver: SandboxDriver;
   readonly catalog: ImageCatalog;
   readonly images: ImageStore;
@@ -48,7 +50,7 @@ export interface RouteParts {
 
 /** Every route of the module, in a scope of its own: its errors have the shape of the sandbox contract. */
 export async function registerRoutes(app: HttpApp, parts: RouteParts): Promise<void> {
-  const { config, effects, context, driver, catalog, images, service, snapshots, files } = parts;
+  const { config, effects, context, isolation, driver, catalog, images, service, snapshots, files } = parts;
   const createLimiter = perMinute(config.max_creates_per_minute, effects);
   const watches = new WatchCounts();
   await app.register(async (scope) => {
@@ -57,7 +59,7 @@ export async function registerRoutes(app: HttpApp, parts: RouteParts): Promise<v
     const snapshotRoutes = { service, snapshots, config, createLimiter, images, now: () => effects.now() };
     registerSnapshotRoutes(scope, snapshotRoutes);
     for (const prefix of PREFIXES) {
-      registerSandboxRoutes(scope, { prefix, service, snapshots, config, createLimiter, images });
+      registerSandboxRoutes(scope, { prefix, service, snapshots, config, isolation, createLimiter, images });
       registerSnapshotMakingRoutes(scope, { prefix, ...snapshotRoutes });
       registerTicketRoutes(scope, { prefix, service, tickets: parts.tickets });
       registerFileRoutes(scope, { prefix, files });

@@ -1,4 +1,5 @@
 import type { Static } from 'typebox';
+import { sharesKernel } from '../domain/isolation.ts';
 import type { Sandbox } from '../domain/sandbox.ts';
 import type { ImageProgress } from '../images/progress.ts';
 import { renderProgress } from './render-progress.ts';
@@ -34,6 +35,7 @@ export function renderSandbox(sandbox: Sandbox, images: ImageProgressSource): St
     },
     driver: sandbox.driver,
     isolation: sandbox.isolation,
+    shares_kernel: sharesKernel(sandbox.isolation),
     network: sandbox.network,
     egress_allow: sandbox.egressAllow === null ? null : [...sandbox.egressAllow],
     image_progress: renderProgress(sandbox.status === 'creating' ? images.progressOf(sandbox.image) : null),

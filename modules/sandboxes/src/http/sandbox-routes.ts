@@ -2,6 +2,7 @@ import { grantOf, principalOf, type HttpApp, type RateLimiter, rateLimitHeaders 
 import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { SandboxesConfig } from '../config.ts';
+import type { IsolationPolicy } from '../domain/isolation.ts';
 import type { SandboxService } from '../domain/sandbox-service.ts';
 import { sandboxErrors } from '../errors.ts';
 import type { SnapshotService } from '../snapshots/snapshot-service.ts';
@@ -30,6 +31,7 @@ export interface SandboxRoutesOptions {
   /** `/api/containers` or `/api/sandboxes`. */
   readonly prefix: string;
   readonly service: SandboxService;
+  readonly isolation: IsolationPolicy;
   readonly snapshots: SnapshotService;
   readonly config: SandboxesConfig;
   readonly createLimiter: RateLimiter;
@@ -98,7 +100,7 @@ function registerReads(app: HttpApp, { prefix, service, config, images }: Sandbo
 }
 
 function registerCreate(app: HttpApp, options: SandboxRoutesOptions): void {
-  const { prefix, service, snapshots, config, createLimiter, images } = options;
+  const { prefix, service, snapshots, config, isolation, createLimiter, images } = options;
   app.post(
     prefix,
     {
@@ -120,7 +122,7 @@ function registerCreate(app: HttpApp, options: SandboxRoutesOptions): void {
       const grant = grantOf(request);
       const { snapshot_id: snapshotId } = request.body;
       const snapshot = snapshotId === undefined ? null : await snapshots.usable(grant.workspaceUuid, snapshotId);
-      const create = toCreateRequest(request.body, principalOf(request), grant, config, key, snapshot);
+      const create = toCreateRequest(request.body, principalOf(request), grant, config, key, snapshot, isolation);
       const waitMs = request.query.wait_ms ?? DEFAULT_WAIT_MS;
       const sandbox = await service.create(create, waitMs, goneSignal(reply));
       reply.header('location', `${prefix}/${sandbox.id}`);

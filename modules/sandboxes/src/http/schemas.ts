@@ -13,7 +13,10 @@ export const statusSchema = Type.Union([
 ]);
 
 const networkSchema = Type.Union([Type.Literal('none'), Type.Literal('egress')]);
-const isolationSchema = Type.Union([Type.Literal('default'), Type.Literal('gvisor')]);
+const isolationSchema = Type.Union([Type.Literal('namespaces'), Type.Literal('gvisor')]);
+const wantedIsolationSchema = Type.Union([Type.Literal('default'), ...isolationSchema.anyOf], {
+  description: 'default: as sandboxes.isolation of the platform says',
+});
 
 const progressSchema = Type.Object(
   {
@@ -50,6 +53,7 @@ export const sandboxSchema = Type.Object({
   }),
   driver: Type.String(),
   isolation: isolationSchema,
+  shares_kernel: Type.Boolean({ description: 'Its programs call the kernel of the machine that it runs on' }),
   network: networkSchema,
   egress_allow: Type.Union([Type.Array(Type.String()), Type.Null()], {
     description: 'Hosts that it may reach; null: whatever is public',
@@ -97,7 +101,7 @@ export const createBodySchema = Type.Object(
         description: 'Hosts such as example.com, or *.example.com for all below it; everything else is refused',
       }),
     ),
-    isolation: Type.Optional(isolationSchema),
+    isolation: Type.Optional(wantedIsolationSchema),
     idle_timeout_seconds: Type.Optional(Type.Integer({ minimum: 10, maximum: 31_536_000 })),
     max_lifetime_seconds: Type.Optional(Type.Integer({ minimum: 10, maximum: 31_536_000 })),
   },

@@ -30,7 +30,7 @@ function sandbox(changes: Partial<Sandbox>): Sandbox {
     resources: { cpuMillis: 1500, memoryMb: 1, diskMb: 2, pids: 3 },
     network: 'none',
     egressAllow: ['example.com'],
-    isolation: 'default',
+    isolation: 'namespaces',
     idleTimeoutSeconds: null,
     expiresAt: null,
     createdAt: AT,

@@ -69,7 +69,7 @@ export function fromRow(row: SandboxRow): Sandbox {
     resources: { cpuMillis: row.cpu_millis, memoryMb: row.memory_mb, diskMb: row.disk_mb, pids: row.pids },
     network: row.network as NetworkMode,
     egressAllow: row.egress_allow === null ? null : (JSON.parse(row.egress_allow) as string[]),
-    isolation: row.isolation as Isolation,
+    isolation: isolationOf(row.isolation),
     idleTimeoutSeconds: row.idle_timeout_seconds,
     expiresAt: row.expires_at,
     createdAt: row.created_at,
@@ -78,4 +78,9 @@ export function fromRow(row: SandboxRow): Sandbox {
     removedAt: row.removed_at,
     pausedAt: row.paused_at,
   };
+}
+
+/** Rows of before there was a choice say `default`, which was the namespaces of the kernel. */
+function isolationOf(text: string): Isolation {
+  return text === 'gvisor' ? 'gvisor' : 'namespaces';
 }

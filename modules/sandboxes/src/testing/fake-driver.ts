@@ -46,7 +46,7 @@ export class FakeDriver implements SandboxDriver {
   }
 
   supports(isolation: string): boolean {
-    return isolation === 'default';
+    return isolation === 'namespaces';
   }
 
   async create(spec: SandboxSpec, signal: AbortSignal): Promise<void> {

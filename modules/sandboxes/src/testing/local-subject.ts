@@ -85,6 +85,7 @@ export async function localSubject(
       agentFolder: AGENT_FOLDER,
       images,
       runtime,
+      isolation: 'namespaces',
       runsc,
       addressPrefix: '100.96',
       nameservers,

@@ -8,7 +8,7 @@ export function sampleSpec(name: string, changes: Partial<SandboxSpec> = {}): Sa
     image: 'busybox',
     resources: { cpuMillis: 1000, memoryMb: 128, diskMb: 64, pids: 64 },
     network: 'none',
-    isolation: 'default',
+    isolation: 'namespaces',
     ...changes,
   };
 }

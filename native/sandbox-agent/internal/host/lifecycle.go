@@ -267,8 +267,12 @@ func startTicks(pid int) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	text := string(content)
-	fields := strings.Fields(text[strings.LastIndexByte(text, ')')+1:])
+	return startTicksIn(string(content))
+}
+
+// startTicksIn reads /proc/PID/stat, whose second field is the program's name in parentheses: anything that it likes.
+func startTicksIn(stat string) (uint64, error) {
+	fields := strings.Fields(stat[strings.LastIndexByte(stat, ')')+1:])
 	if len(fields) < 20 {
 		return 0, errors.New("unexpected /proc/pid/stat")
 	}

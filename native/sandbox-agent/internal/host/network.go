@@ -208,6 +208,9 @@ func parseAddress(text string) ([4]byte, error) {
 	}
 	for index, part := range parts {
 		value, err := strconv.ParseUint(part, 10, 8)
+		if err == nil && strconv.FormatUint(value, 10) != part {
+			err = errors.New("a number begins with 0, which others read as octal")
+		}
 		if err != nil {
 			return out, step("read an address", err)
 		}

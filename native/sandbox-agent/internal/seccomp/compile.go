@@ -3,9 +3,11 @@
 package seccomp
 
 import (
+	"bytes"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
+	"io"
 	"slices"
 )
 
@@ -27,6 +29,7 @@ const (
 	maxInstructions = 4096
 	maxNumber       = 1023 // none of the table is as high
 	ePerm           = 1
+	eNosys          = 38
 )
 
 type profile struct {
@@ -59,8 +62,8 @@ type instruction struct {
 // Compile answers the filter as the kernel takes it: an array of struct sock_filter. Arguments are compared by their lower
 // 32 bits, since those that the profile names have no more for the kernel.
 func Compile(config []byte) ([]byte, error) {
-	var p profile
-	if err := json.Unmarshal(config, &p); err != nil {
+	p, err := parse(config)
+	if err != nil {
 		return nil, err
 	}
 	otherwise, err := actionOf(p.DefaultAction, p.DefaultErrnoRet)
@@ -85,6 +88,38 @@ func Compile(config []byte) ([]byte, error) {
 		return nil, errors.New("the filter is too long")
 	}
 	return encode(program), nil
+}
+
+// parse refuses what a filter would silently go without: a field, a call, an architecture or a comparison that is not known.
+func parse(config []byte) (*profile, error) {
+	var p profile
+	decoder := json.NewDecoder(bytes.NewReader(config))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&p); err != nil {
+		return nil, err
+	}
+	if _, err := decoder.Token(); err != io.EOF {
+		return nil, errors.New("something follows the profile")
+	}
+	for _, name := range p.Architectures {
+		if !slices.ContainsFunc(architectures, func(each architecture) bool { return each.name == name }) {
+			return nil, errors.New("unknown architecture " + name)
+		}
+	}
+	for _, each := range p.Syscalls {
+		if len(each.Names) == 0 {
+			return nil, errors.New("a rule names no call")
+		}
+		for _, name := range each.Names {
+			if _, known := table()[name]; !known {
+				return nil, errors.New("unknown call " + name)
+			}
+		}
+		if _, err := compareAll(each.Args); err != nil {
+			return nil, err
+		}
+	}
+	return &p, nil
 }
 
 // blockOf judges a call of one architecture; it always gives an answer.
@@ -116,7 +151,7 @@ func (p *profile) blockOf(arch architecture, otherwise uint32) ([]instruction, e
 	}
 	block := []instruction{{code: loadWord, k: offsetNumber}}
 	if arch.foreignFrom != 0 {
-		block = append(block, instruction{code: jumpNoLess, jf: 1, k: arch.foreignFrom}, instruction{code: giveBack, k: retErrno | ePerm})
+		block = append(block, instruction{code: jumpNoLess, jf: 1, k: arch.foreignFrom}, instruction{code: giveBack, k: retErrno | eNosys})
 	}
 	for _, number := range order {
 		if slices.Contains(always, number) {
@@ -140,16 +175,11 @@ func judge(rules []rule, otherwise uint32) ([]instruction, error) {
 		if err != nil {
 			return nil, err
 		}
-		if len(each.Args) > 1 {
-			return nil, errors.New("a rule compares more than one argument")
+		tests, err := compareAll(each.Args)
+		if err != nil {
+			return nil, err
 		}
-		if len(each.Args) == 1 {
-			test, err := compare(each.Args[0])
-			if err != nil {
-				return nil, err
-			}
-			out = append(out, test...)
-		}
+		out = append(out, tests...)
 		out = append(out, instruction{code: giveBack, k: action})
 	}
 	out = append(out, instruction{code: giveBack, k: otherwise})
@@ -159,19 +189,35 @@ func judge(rules []rule, otherwise uint32) ([]instruction, error) {
 	return out, nil
 }
 
-// compare passes over the next instruction unless the comparison holds.
-func compare(a argument) ([]instruction, error) {
+// compareAll passes over the instruction that follows unless every comparison holds.
+func compareAll(arguments []argument) ([]instruction, error) {
+	out := []instruction{}
+	for index := len(arguments) - 1; index >= 0; index-- {
+		test, err := compare(arguments[index], len(out)+1)
+		if err != nil {
+			return nil, err
+		}
+		out = append(test, out...)
+	}
+	return out, nil
+}
+
+// compare passes over the next instructions, so many of them, unless the comparison holds.
+func compare(a argument, skip int) ([]instruction, error) {
 	if a.Index > 5 || a.Value > 0xffff_ffff || a.ValueTwo > 0xffff_ffff {
 		return nil, errors.New("a rule compares what is not a 32-bit argument")
+	}
+	if skip > 255 {
+		return nil, errors.New("a rule compares too many arguments")
 	}
 	load := instruction{code: loadWord, k: offsetArguments + 8*a.Index}
 	switch a.Op {
 	case "SCMP_CMP_EQ":
-		return []instruction{load, {code: jumpEqual, jf: 1, k: uint32(a.Value)}}, nil
+		return []instruction{load, {code: jumpEqual, jf: uint8(skip), k: uint32(a.Value)}}, nil
 	case "SCMP_CMP_NE":
-		return []instruction{load, {code: jumpEqual, jt: 1, k: uint32(a.Value)}}, nil
+		return []instruction{load, {code: jumpEqual, jt: uint8(skip), k: uint32(a.Value)}}, nil
 	case "SCMP_CMP_MASKED_EQ":
-		return []instruction{load, {code: and, k: uint32(a.Value)}, {code: jumpEqual, jf: 1, k: uint32(a.ValueTwo)}}, nil
+		return []instruction{load, {code: and, k: uint32(a.Value)}, {code: jumpEqual, jf: uint8(skip), k: uint32(a.ValueTwo)}}, nil
 	}
 	return nil, errors.New("unknown comparison " + a.Op)
 }

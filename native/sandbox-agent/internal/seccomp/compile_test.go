@@ -2,14 +2,20 @@ package seccomp
 
 import (
 	"encoding/binary"
+	"errors"
+	"fmt"
 	"testing"
 )
 
-const sample = `{"defaultAction":"SCMP_ACT_ERRNO","defaultErrnoRet":1,"architectures":["SCMP_ARCH_X86_64","SCMP_ARCH_X86","SCMP_ARCH_X32"],
+var none [6]uint64
+
+const sample = `{"defaultAction":"SCMP_ACT_ERRNO","defaultErrnoRet":1,"architectures":["SCMP_ARCH_X86_64"],
 "syscalls":[{"names":["read","write","close","getpid"],"action":"SCMP_ACT_ALLOW"},
 {"names":["clone"],"action":"SCMP_ACT_ALLOW","args":[{"index":0,"value":2114060288,"valueTwo":0,"op":"SCMP_CMP_MASKED_EQ"}]},
 {"names":["clone3"],"action":"SCMP_ACT_ERRNO","errnoRet":38},
-{"names":["socket"],"action":"SCMP_ACT_ALLOW","args":[{"index":0,"value":40,"op":"SCMP_CMP_NE"}]},
+{"names":["socket"],"action":"SCMP_ACT_ALLOW","args":[{"index":0,"value":2,"op":"SCMP_CMP_EQ"}]},
+{"names":["socket"],"action":"SCMP_ACT_ALLOW","args":[{"index":0,"value":16,"op":"SCMP_CMP_EQ"},{"index":2,"value":0,"op":"SCMP_CMP_EQ"}]},
+{"names":["fcntl"],"action":"SCMP_ACT_ALLOW","args":[{"index":1,"value":40,"op":"SCMP_CMP_NE"}]},
 {"names":["personality"],"action":"SCMP_ACT_ALLOW","args":[{"index":0,"value":0,"op":"SCMP_CMP_EQ"}]},
 {"names":["personality"],"action":"SCMP_ACT_ALLOW","args":[{"index":0,"value":8,"op":"SCMP_CMP_EQ"}]}]}`
 
@@ -21,25 +27,29 @@ func TestJudgesEachCallAsTheProfileSays(t *testing.T) {
 	const amd64, i386, arm64 = 0xc000003e, 0x40000003, 0xc00000b7
 	const perm, nosys = retErrno | 1, retErrno | 38
 	for _, each := range []struct {
-		name             string
-		arch, number     uint32
-		argument, answer uint32
+		name         string
+		arch, number uint32
+		arguments    [6]uint64
+		answer       uint32
 	}{
-		{"read", amd64, 0, 0, retAllow}, {"write", amd64, 1, 0, retAllow}, {"open", amd64, 2, 0, perm},
-		{"close", amd64, 3, 0, retAllow}, {"getpid", amd64, 39, 0, retAllow}, {"sendfile", amd64, 40, 0, perm},
-		{"mount", amd64, 165, 0, perm}, {"a call of the future", amd64, 999, 0, perm},
-		{"read of x32", amd64, 0x4000_0000, 0, perm}, {"getpid of x32", amd64, 0x4000_0000 + 39, 0, perm},
-		{"fork", amd64, 56, 17, retAllow}, {"a thread", amd64, 56, 0x3d0f00, retAllow},
-		{"a user namespace", amd64, 56, 0x10000000 | 17, perm}, {"a network namespace", amd64, 56, 0x40000000, perm},
-		{"clone3", amd64, 435, 0, nosys},
-		{"an IPv4 socket", amd64, 41, 2, retAllow}, {"a vsock", amd64, 41, 40, perm},
-		{"personality 0", amd64, 135, 0, retAllow}, {"personality 8", amd64, 135, 8, retAllow},
-		{"personality 9", amd64, 135, 9, perm},
-		{"read of 386", i386, 3, 0, retAllow}, {"getpid of 386", i386, 20, 0, retAllow}, {"fork of 386", i386, 2, 0, perm},
-		{"another architecture", arm64, 63, 0, retKillProcess},
+		{"read", amd64, 0, none, retAllow}, {"write", amd64, 1, none, retAllow}, {"open", amd64, 2, none, perm},
+		{"close", amd64, 3, none, retAllow}, {"getpid", amd64, 39, none, retAllow}, {"sendfile", amd64, 40, none, perm},
+		{"mount", amd64, 165, none, perm}, {"a call of the future", amd64, 999, none, perm},
+		{"read of x32", amd64, 0x4000_0000, none, nosys}, {"getpid of x32", amd64, 0x4000_0000 + 39, none, nosys},
+		{"fork", amd64, 56, [6]uint64{17}, retAllow}, {"a thread", amd64, 56, [6]uint64{0x3d0f00}, retAllow},
+		{"a user namespace", amd64, 56, [6]uint64{0x10000000 | 17}, perm}, {"a network namespace", amd64, 56, [6]uint64{0x40000000}, perm},
+		{"clone3", amd64, 435, none, nosys},
+		{"an IPv4 socket", amd64, 41, [6]uint64{2, 1, 6}, retAllow}, {"a vsock", amd64, 41, [6]uint64{40, 1}, perm},
+		{"a vsock with more bits than the kernel takes", amd64, 41, [6]uint64{1<<32 | 40, 1}, perm},
+		{"netlink of routes", amd64, 41, [6]uint64{16, 3, 0}, retAllow}, {"netlink of netfilter", amd64, 41, [6]uint64{16, 3, 12}, perm},
+		{"a command of fcntl", amd64, 72, [6]uint64{40, 39}, retAllow}, {"another one", amd64, 72, [6]uint64{39, 40}, perm},
+		{"personality 0", amd64, 135, none, retAllow}, {"personality 8", amd64, 135, [6]uint64{8}, retAllow},
+		{"personality 9", amd64, 135, [6]uint64{9}, perm},
+		{"read of 386", i386, 3, none, retKillProcess}, {"socketcall of 386", i386, 102, [6]uint64{1}, retKillProcess},
+		{"another architecture", arm64, 63, none, retKillProcess},
 	} {
-		if answer := run(t, filter, each.arch, each.number, each.argument); answer != each.answer {
-			t.Errorf("%s: %#x instead of %#x", each.name, answer, each.answer)
+		if answer, err := run(filter, each.arch, each.number, each.arguments); err != nil || answer != each.answer {
+			t.Errorf("%s: %#x instead of %#x (%v)", each.name, answer, each.answer, err)
 		}
 	}
 }
@@ -47,6 +57,11 @@ func TestJudgesEachCallAsTheProfileSays(t *testing.T) {
 func TestRefusesWhatItDoesNotKnow(t *testing.T) {
 	for _, profile := range []string{
 		`{"defaultAction":"SCMP_ACT_LOG"}`, `{`,
+		`{"defaultAction":"SCMP_ACT_ERRNO","architectures":["SCMP_ARCH_X86_64","SCMP_ARCH_X86"]}`,
+		`{"defaultAction":"SCMP_ACT_ERRNO","syscalls":[{"named":["read"],"action":"SCMP_ACT_ERRNO"}]}`,
+		`{"defaultAction":"SCMP_ACT_ERRNO","syscalls":[{"names":[],"action":"SCMP_ACT_ERRNO"}]}`,
+		`{"defaultAction":"SCMP_ACT_ERRNO","syscalls":[{"names":["socketcall"],"action":"SCMP_ACT_ERRNO"}]}`,
+		`{"defaultAction":"SCMP_ACT_ERRNO","syscalls":[{"names":["read"],"action":"SCMP_ACT_ALLOW","args":[{"index":16,"op":"SCMP_CMP_EQ"}]}]}`,
 		`{"defaultAction":"SCMP_ACT_ERRNO","architectures":["SCMP_ARCH_X86_64"],"syscalls":[{"names":["read"],"action":"SCMP_ACT_ALLOW","args":[{"op":"SCMP_CMP_GT"}]}]}`,
 		`{"defaultAction":"SCMP_ACT_ERRNO","architectures":["SCMP_ARCH_X86_64"],"syscalls":[{"names":["read"],"action":"SCMP_ACT_ALLOW"},{"names":["read"],"action":"SCMP_ACT_ERRNO"}]}`,
 	} {
@@ -56,12 +71,14 @@ func TestRefusesWhatItDoesNotKnow(t *testing.T) {
 	}
 }
 
-// run does what the kernel does with a filter.
-func run(t *testing.T, filter []byte, arch, number, argument uint32) uint32 {
+// run does what the kernel does with a filter, and fails where the kernel would not take it.
+func run(filter []byte, arch, number uint32, arguments [6]uint64) (uint32, error) {
 	var data [64]byte
 	binary.NativeEndian.PutUint32(data[offsetNumber:], number)
 	binary.NativeEndian.PutUint32(data[offsetArchitecture:], arch)
-	binary.NativeEndian.PutUint32(data[offsetArguments:], argument)
+	for index, each := range arguments {
+		binary.LittleEndian.PutUint64(data[offsetArguments+8*index:], each)
+	}
 	value := uint32(0)
 	for at := 0; at < len(filter)/8; at++ {
 		code := binary.NativeEndian.Uint16(filter[8*at:])
@@ -69,6 +86,9 @@ func run(t *testing.T, filter []byte, arch, number, argument uint32) uint32 {
 		holds := false
 		switch code {
 		case loadWord:
+			if k%4 != 0 || k > 60 {
+				return 0, fmt.Errorf("it reads at %d", k)
+			}
 			value = binary.NativeEndian.Uint32(data[k:])
 			continue
 		case and:
@@ -78,7 +98,7 @@ func run(t *testing.T, filter []byte, arch, number, argument uint32) uint32 {
 			at += int(k)
 			continue
 		case giveBack:
-			return k
+			return k, nil
 		case jumpEqual:
 			holds = value == k
 		case jumpAbove:
@@ -86,7 +106,7 @@ func run(t *testing.T, filter []byte, arch, number, argument uint32) uint32 {
 		case jumpNoLess:
 			holds = value >= k
 		default:
-			t.Fatalf("unknown instruction %#x", code)
+			return 0, fmt.Errorf("unknown instruction %#x", code)
 		}
 		if holds {
 			at += jt
@@ -94,6 +114,5 @@ func run(t *testing.T, filter []byte, arch, number, argument uint32) uint32 {
 			at += jf
 		}
 	}
-	t.Fatal("the filter ends without an answer")
-	return 0
+	return 0, errors.New("it ends without an answer")
 }

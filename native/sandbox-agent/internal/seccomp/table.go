@@ -7,18 +7,18 @@ import (
 	"sync"
 )
 
-// Numbers of system calls, one name a line, for amd64, 386, arm64 and arm; from the kernel's headers.
+// Numbers of system calls, one name a line, for amd64 and arm64; from the kernel's headers.
 //
 //go:embed syscalls.txt
 var syscalls string
 
-type numbers [4]int
+type numbers [2]int
 
 var table = sync.OnceValue(func() map[string]numbers {
 	found := map[string]numbers{}
 	for line := range strings.Lines(syscalls) {
 		fields := strings.Fields(line)
-		if len(fields) != 5 || fields[0] == "#" {
+		if len(fields) != 3 || fields[0] == "#" {
 			continue
 		}
 		var entry numbers
@@ -34,18 +34,18 @@ var table = sync.OnceValue(func() map[string]numbers {
 	return found
 })
 
-// architecture is one way in which programs of a machine call the kernel.
+// architecture is the native way in which programs of a machine call the kernel.
 type architecture struct {
 	name   string
 	audit  uint32
 	column int
-	// Numbers from here on are another ABI of the same audit value; 0 where there is none.
+	// Numbers from here on are another ABI of the same audit value (x32); 0 where there is none.
 	foreignFrom uint32
 }
 
+// Only native ones: a program of another architecture numbers its calls differently, and packs the arguments of some of them
+// in memory (socketcall, ipc), where a filter cannot look.
 var architectures = []architecture{
 	{name: "SCMP_ARCH_X86_64", audit: 0xc000003e, column: 0, foreignFrom: 0x4000_0000},
-	{name: "SCMP_ARCH_X86", audit: 0x40000003, column: 1},
-	{name: "SCMP_ARCH_AARCH64", audit: 0xc00000b7, column: 2},
-	{name: "SCMP_ARCH_ARM", audit: 0x40000028, column: 3},
+	{name: "SCMP_ARCH_AARCH64", audit: 0xc00000b7, column: 1},
 }

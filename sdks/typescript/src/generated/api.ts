@@ -1664,7 +1664,9 @@ export interface SandboxOperations {
           "pids": number;
         };
         "driver": string;
-        "isolation": "default" | "gvisor";
+        "isolation": "namespaces" | "gvisor";
+        /** Its programs call the kernel of the machine that it runs on */
+        "shares_kernel": boolean;
         "network": "none" | "egress";
         /** Hosts that it may reach; null: whatever is public */
         "egress_allow": (string)[] | null;
@@ -1709,7 +1711,8 @@ export interface SandboxOperations {
       "network"?: undefined | "none" | "egress";
       /** Hosts such as example.com, or *.example.com for all below it; everything else is refused */
       "egress_allow"?: undefined | (string)[];
-      "isolation"?: undefined | "default" | "gvisor";
+      /** default: as sandboxes.isolation of the platform says */
+      "isolation"?: undefined | "default" | "namespaces" | "gvisor";
       "idle_timeout_seconds"?: undefined | number;
       "max_lifetime_seconds"?: undefined | number;
     };
@@ -1741,7 +1744,9 @@ export interface SandboxOperations {
         "pids": number;
       };
       "driver": string;
-      "isolation": "default" | "gvisor";
+      "isolation": "namespaces" | "gvisor";
+      /** Its programs call the kernel of the machine that it runs on */
+      "shares_kernel": boolean;
       "network": "none" | "egress";
       /** Hosts that it may reach; null: whatever is public */
       "egress_allow": (string)[] | null;
@@ -1794,7 +1799,9 @@ export interface SandboxOperations {
         "pids": number;
       };
       "driver": string;
-      "isolation": "default" | "gvisor";
+      "isolation": "namespaces" | "gvisor";
+      /** Its programs call the kernel of the machine that it runs on */
+      "shares_kernel": boolean;
       "network": "none" | "egress";
       /** Hosts that it may reach; null: whatever is public */
       "egress_allow": (string)[] | null;
@@ -2132,7 +2139,9 @@ export interface SandboxOperations {
           "pids": number;
         };
         "driver": string;
-        "isolation": "default" | "gvisor";
+        "isolation": "namespaces" | "gvisor";
+        /** Its programs call the kernel of the machine that it runs on */
+        "shares_kernel": boolean;
         "network": "none" | "egress";
         /** Hosts that it may reach; null: whatever is public */
         "egress_allow": (string)[] | null;
@@ -2222,7 +2231,9 @@ export interface SandboxOperations {
         "pids": number;
       };
       "driver": string;
-      "isolation": "default" | "gvisor";
+      "isolation": "namespaces" | "gvisor";
+      /** Its programs call the kernel of the machine that it runs on */
+      "shares_kernel": boolean;
       "network": "none" | "egress";
       /** Hosts that it may reach; null: whatever is public */
       "egress_allow": (string)[] | null;
@@ -2335,7 +2346,9 @@ export interface SandboxOperations {
         "pids": number;
       };
       "driver": string;
-      "isolation": "default" | "gvisor";
+      "isolation": "namespaces" | "gvisor";
+      /** Its programs call the kernel of the machine that it runs on */
+      "shares_kernel": boolean;
       "network": "none" | "egress";
       /** Hosts that it may reach; null: whatever is public */
       "egress_allow": (string)[] | null;
@@ -2409,7 +2422,9 @@ export interface SandboxOperations {
         "pids": number;
       };
       "driver": string;
-      "isolation": "default" | "gvisor";
+      "isolation": "namespaces" | "gvisor";
+      /** Its programs call the kernel of the machine that it runs on */
+      "shares_kernel": boolean;
       "network": "none" | "egress";
       /** Hosts that it may reach; null: whatever is public */
       "egress_allow": (string)[] | null;
@@ -2460,7 +2475,9 @@ export interface SandboxOperations {
         "pids": number;
       };
       "driver": string;
-      "isolation": "default" | "gvisor";
+      "isolation": "namespaces" | "gvisor";
+      /** Its programs call the kernel of the machine that it runs on */
+      "shares_kernel": boolean;
       "network": "none" | "egress";
       /** Hosts that it may reach; null: whatever is public */
       "egress_allow": (string)[] | null;

@@ -37,7 +37,7 @@ export function registerSandboxCreate(parent: Command): void {
     .option('--pids <count>', 'processes at most')
     .option('--network <kind>', 'egress or none')
     .option('--allow <host>', 'only these hosts are reached, such as example.com or *.example.com', collect)
-    .option('--isolation <kind>', 'default or gvisor')
+    .option('--isolation <kind>', 'default, namespaces or gvisor')
     .option('--idle <time>', 'stopped when nobody used it for so long, such as 15m')
     .option('--lifetime <time>', 'deleted after so long, such as 12h')
     .option('--snapshot <id>', 'with the files of a snapshot, in place of an image')
@@ -97,7 +97,7 @@ function readNetwork(text: string): 'none' | 'egress' {
   throw usageFailure(`${JSON.stringify(text)} is no network`, 'egress or none');
 }
 
-function readIsolation(text: string): 'default' | 'gvisor' {
-  if (text === 'default' || text === 'gvisor') return text;
-  throw usageFailure(`${JSON.stringify(text)} is no isolation`, 'default or gvisor');
+function readIsolation(text: string): 'default' | 'namespaces' | 'gvisor' {
+  if (text === 'default' || text === 'namespaces' || text === 'gvisor') return text;
+  throw usageFailure(`${JSON.stringify(text)} is no isolation`, 'default, namespaces or gvisor');
 }

@@ -31,7 +31,7 @@ function linesOf(info: SandboxInfo): string[] {
     ['Expires', info.expires_at],
     ['Last used', info.last_activity_at],
     ['Resources', `${cpu} CPU, ${memory} MiB memory, ${disk} MiB disk, ${pids} processes`],
-    ['Driver', `${info.driver}, isolation ${info.isolation}`],
+    ['Driver', `${info.driver}, isolation ${info.isolation}${info.shares_kernel ? " (shares the host's kernel)" : ''}`],
     ['Network', info.network],
     ['Labels', pairsOf(info.labels)],
     ['Environment', pairsOf(info.environment)],

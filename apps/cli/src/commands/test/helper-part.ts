@@ -8,11 +8,23 @@ import { runInGroup } from './process-group.ts';
 
 const SOURCE = 'native/sandbox-agent';
 const TIMEOUT_MS = 10 * 60_000;
+const FUZZ_INPUTS = '2000x';
+/** Every `func Fuzz…` of the helper; a test compares. */
+export const FUZZ_TARGETS: readonly (readonly [target: string, folder: string])[] = [
+  ['FuzzDispatch', 'agent'],
+  ['FuzzExtract', 'agent'],
+  ['FuzzRead', 'frame'],
+  ['FuzzPlan', 'host'],
+  ['FuzzProcessStatus', 'host'],
+  ['FuzzCompile', 'seccomp'],
+  ['FuzzLayer', 'unpack'],
+];
 
 /** The sandbox helper: its own tests, and the proof that the committed binaries come from the committed source. */
 export const helperPart: Part = {
   name: 'helper',
-  description: 'go vet, go test, and a rebuild of the helper that gives the committed bytes',
+  description:
+    'go vet, go test, a few thousand inputs for each fuzz target, and a rebuild of the helper that gives the committed bytes',
   group: 'default',
   timeoutMs: TIMEOUT_MS,
   needsGo: true,
@@ -29,6 +41,7 @@ async function runHelper(context: PartContext): Promise<PartOutcome> {
     const steps = [
       { name: 'go vet finds nothing', command: 'go', args: ['vet', './...'] },
       { name: 'go test passes', command: 'go', args: ['test', './...'] },
+      ...FUZZ_TARGETS.map(([target, folder]) => fuzzStep(target, folder)),
       { name: 'the source builds', command: './build', args: [folder] },
     ];
     const results: TestResult[] = [];
@@ -53,6 +66,15 @@ async function runHelper(context: PartContext): Promise<PartOutcome> {
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/**
+ * A number of inputs and not a time, so that a slow machine tries as many. Without a limit of its own, making an input that
+ * found something smaller takes a minute each.
+ */
+function fuzzStep(target: string, folder: string) {
+  const args = ['test', '-run', '^$', '-fuzz', `^${target}$`, '-fuzztime', FUZZ_INPUTS, '-fuzzminimizetime', '10x'];
+  return { name: `${target} finds nothing`, command: 'go', args: [...args, '-parallel', '1', `./internal/${folder}`] };
 }
 
 /** Both against the list that the rebuild wrote: the committed list, and the committed bytes themselves. */

@@ -1,3 +1,4 @@
+import { advisoriesPart } from './advisories-part.ts';
 import { checkParts } from './checks.ts';
 import { helperPart } from './helper-part.ts';
 import { TEST_KINDS, type TestKind } from './kinds.ts';
@@ -14,7 +15,7 @@ export function createParts(root: string): Part[] {
 }
 
 function partsOf(kind: TestKind, root: string): Part[] {
-  if (kind.name === 'unit') return [vitestPart(kind, root), helperPart, postgresPart(kind, root)];
+  if (kind.name === 'unit') return [vitestPart(kind, root), helperPart, advisoriesPart, postgresPart(kind, root)];
   return [kind.name === 'kubernetes' ? kubernetesPart(kind, root) : vitestPart(kind, root)];
 }
 

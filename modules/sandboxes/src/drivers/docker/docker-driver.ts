@@ -67,7 +67,7 @@ export class DockerDriver implements SandboxDriver {
   }
 
   supports(isolation: Isolation): boolean {
-    return isolation === 'default' || (this.#engine?.facts.runtimes.has(GVISOR_RUNTIME) ?? false);
+    return isolation === 'namespaces' || (this.#engine?.facts.runtimes.has(GVISOR_RUNTIME) ?? false);
   }
 
   async create(spec: SandboxSpec, signal: AbortSignal): Promise<void> {

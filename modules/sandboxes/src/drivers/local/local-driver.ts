@@ -4,6 +4,7 @@ import { type AppError, isAppError } from '@svc/errors';
 import type { Logger } from '@svc/telemetry';
 import { AgentConnection } from '../../agent/agent-connection.ts';
 import { isCauseCode, sandboxErrors } from '../../errors.ts';
+import { defaultIsolation, type IsolationSetting } from '../../domain/isolation.ts';
 import type { ImageStore, PreparedImage } from '../../images/image-store.ts';
 import { assertSandboxId } from '../driver.ts';
 import type {
@@ -34,6 +35,8 @@ export interface LocalDriverOptions {
   readonly agentFolder: string;
   readonly images: ImageStore;
   readonly runtime: 'auto' | RuntimeKind;
+  /** What most sandboxes will ask for. */
+  readonly isolation: IsolationSetting;
   /** gVisor's `runsc`; null = where the system's programs are. */
   readonly runsc: string | null;
   /** The first two numbers of the IPv4 range (a /16) that sandboxes get addresses from, such as `100.96`. */
@@ -98,7 +101,7 @@ export class LocalDriver implements SandboxDriver {
   }
 
   supports(isolation: Isolation): boolean {
-    return isolation === 'default' || (this.#machine !== null && this.#machine.gvisor !== null);
+    return isolation === 'namespaces' || (this.#machine !== null && this.#machine.gvisor !== null);
   }
 
   async create(spec: SandboxSpec, signal: AbortSignal): Promise<void> {
@@ -279,8 +282,10 @@ export class LocalDriver implements SandboxDriver {
     }
     await rm(this.#preparedDisks(), { recursive: true, force: true });
     await mkdir(this.#preparedDisks(), { recursive: true, mode: 0o700 });
+    // Half of a start is of no use to gVisor.
+    const usual = defaultIsolation(this.#options.isolation, machine.gvisor !== null);
     this.#prepared = new LocalPreparedStarts({
-      count: machine.runtime.kind === 'builtin' ? prepared.count : 0,
+      count: machine.runtime.kind === 'builtin' && usual === 'namespaces' ? prepared.count : 0,
       kind: prepared,
       newId,
       prepare: (id) => this.#prepare(machine, id),
@@ -300,7 +305,7 @@ export class LocalDriver implements SandboxDriver {
     const { resources, network } = prepared;
     const diskTemplate = await machine.templates.ofSize(resources.diskMb);
     const disk = join(this.#preparedDisks(), `${id}.img`);
-    const spec = { id, hostname: 'sandbox', image: '', resources, network, isolation: 'default' } as const;
+    const spec = { id, hostname: 'sandbox', image: '', resources, network, isolation: 'namespaces' } as const;
     const plan = preparationPlan(spec, { machine, disk, diskTemplate, addressPrefix });
     await this.#call('prepare', id, { plan });
   }

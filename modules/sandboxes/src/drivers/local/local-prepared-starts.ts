@@ -112,7 +112,7 @@ export class LocalPreparedStarts implements PreparedStarts {
   #serves(wish: Omit<SandboxSpec, 'id' | 'hostname'>): boolean {
     const { kind } = this.#options;
     return (
-      wish.isolation === 'default' &&
+      wish.isolation === 'namespaces' &&
       wish.network === kind.network &&
       wish.resources.diskMb === kind.resources.diskMb &&
       (wish.snapshotId ?? null) === null &&

@@ -24,7 +24,7 @@ export interface MachineOptions {
 /** What this machine has for sandboxes, found out once. */
 export interface Machine {
   readonly runtime: Runtime;
-  /** For `isolation: gvisor`; null where it is not installed. */
+  /** For `isolation: gvisor`; null where it is not installed, or does not run. */
   readonly gvisor: Runtime | null;
   readonly agentFile: string;
   readonly launcher: LauncherProcess;
@@ -53,7 +53,7 @@ export async function prepareMachine(options: MachineOptions): Promise<MachineOu
   const forwarding = await readFile('/proc/sys/net/ipv4/ip_forward', 'utf8');
   const machine: Machine = {
     runtime,
-    gvisor: findRunsc(options.runsc, log),
+    gvisor: await findRunsc(options.runsc, log),
     agentFile,
     launcher,
     templates: new DiskTemplates(join(dataFolder, 'templates'), program('mkfs.ext4')),

@@ -11,7 +11,7 @@ import type { PreparedFigures, SandboxSpec } from '../driver.ts';
 const reason = localDriverReason();
 const title = 'prepared starts';
 const signal = (): AbortSignal => AbortSignal.timeout(60_000);
-const WISH = { image: 'busybox', isolation: 'default', ...PREPARED_KIND } as const;
+const WISH = { image: 'busybox', isolation: 'namespaces', ...PREPARED_KIND } as const;
 
 describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, reason), () => {
   let subject: LocalSubject;

@@ -73,7 +73,7 @@ export function preparationPlan(
 
 /** Never one with less isolation than was asked for. */
 function runtimeFor({ isolation }: SandboxSpec, { runtime, gvisor }: Machine): Runtime {
-  if (isolation === 'default') return runtime;
+  if (isolation === 'namespaces') return runtime;
   if (gvisor === null) throw sandboxErrors.UNSUPPORTED_ISOLATION({ details: { field: 'isolation', isolation } });
   return gvisor;
 }

@@ -23,7 +23,8 @@ const NETWORKS = [
 ] as const;
 
 const ISOLATIONS = [
-  { value: 'default', label: 'Namespaces', description: 'The fastest' },
+  { value: 'default', label: 'As the platform has it' },
+  { value: 'namespaces', label: 'Namespaces', description: 'The fastest; shares the kernel of the host' },
   { value: 'gvisor', label: 'gVisor', description: 'A kernel of its own, where the machine has runsc' },
 ] as const;
 

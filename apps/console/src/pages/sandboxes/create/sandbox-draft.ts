@@ -16,7 +16,7 @@ export interface SandboxDraft {
   labels: string;
   idleSeconds: string;
   lifetimeSeconds: string;
-  isolation: 'default' | 'gvisor';
+  isolation: 'default' | 'namespaces' | 'gvisor';
 }
 
 export const EMPTY_DRAFT: SandboxDraft = {

@@ -78,7 +78,7 @@ function factsOf(sandbox: Sandbox): Fact[] {
     ['Disk', `${resources.disk_mb} MiB`],
     ['Processes', `${resources.pids} at most`],
     ['Network', sandbox.network === 'none' ? 'none' : (allowed?.join(', ') ?? 'public internet')],
-    ['Isolated by', `${sandbox.driver}${sandbox.isolation === 'gvisor' ? ', gVisor' : ''}`],
+    ['Isolated by', `${sandbox.driver}, ${sandbox.shares_kernel ? 'sharing the kernel of the host' : 'gVisor'}`],
   ];
 }
 
