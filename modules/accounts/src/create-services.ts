@@ -70,17 +70,12 @@ export async function createServices(
   const issuers = new TrustedIssuers(issuerOptions(config), effects, parts.fetch);
   const externalUsers = new ExternalUsers(database, effects);
   const authenticator = new Authenticator({ database, effects, sessions, jwt, issuers, externalUsers });
-  const suppressed = metrics.counter(
-    'svc_audit_suppressed_total',
-    'Refusals of strangers that were too many to record',
-  );
   const signIns = metrics.counter('svc_sign_ins_total', 'Sign-ins with a password by outcome', ['outcome']);
   const chainKey = await loadChainKey(database, parts.keyWrapper, effects.randomBytes);
   const chain = new AuditChain(database, chainKey);
   await chain.begin();
   const quotaLimits = new CachedQuotaLimits(database, effects, parts.quotas.defaults);
-  const auditOptions = { retentionDays: config.audit_retention_days };
-  const auditTrail = new AuditTrail(database.audit, chain, effects, auditOptions, () => suppressed.inc());
+  const auditTrail = createAuditTrail(parts, chain);
   return {
     database,
     access: createAccess(authenticator, database, effects),
@@ -113,6 +108,15 @@ export async function createServices(
     publicUrl: parts.publicUrl,
     onSignIn: (outcome) => signIns.inc({ outcome }),
   };
+}
+
+function createAuditTrail({ database, effects, config, metrics }: ServiceParts, chain: AuditChain): AuditTrail {
+  const suppressed = metrics.counter(
+    'svc_audit_suppressed_total',
+    'Refusals of strangers that were too many to record',
+  );
+  const options = { retentionDays: config.audit_retention_days };
+  return new AuditTrail(database.audit, chain, effects, options, () => suppressed.inc());
 }
 
 function sessionOptions({ session }: AccountsConfig) {

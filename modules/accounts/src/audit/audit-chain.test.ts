@@ -1,8 +1,7 @@
 import { createSecretKey, randomBytes } from 'node:crypto';
 import { migrations } from '@svc/migrations';
-import type { Database } from '@svc/sql';
 import { describeDialects } from '@svc/testing';
-import { sql, type Kysely } from 'kysely';
+import { sql } from 'kysely';
 import { beforeEach, expect, it } from 'vitest';
 import { createAccountDatabase } from '../store/account-database.ts';
 import type { AccountDatabase } from '../stores.ts';
@@ -42,8 +41,7 @@ describeDialects<unknown>('the audit chain', migrations, (database) => {
   const append = async (count: number, day = 1): Promise<void> => {
     for (let index = 0; index < count; index += 1) await chain.append(record(`bucket:create-${index}`, day));
   };
-  const run = (statement: string) =>
-    sql.raw(statement).execute((database() as Database<unknown>).kysely as Kysely<unknown>);
+  const run = (statement: string) => sql.raw(statement).execute(database().kysely);
   const verify = () => verifyChain(stores, key);
   const sequences = async (): Promise<number[]> =>
     (await stores.audit.list({}, 1_000, null)).map(({ sequence }) => sequence).toReversed();

@@ -42,7 +42,7 @@ export interface KeyRingCommands {
 
 export interface KeyRingQueries {
   /** In order of id. */
-  storeKeys(input: Record<never, never>): Promise<readonly StoreKey[]>;
+  storeKeys(input: Record<string, never>): Promise<readonly StoreKey[]>;
   /** Rows of one kind in order of their primary key, sealed or not; `after` null: from the start. */
   sealedRows(input: { kind: SealedKind; after: RowKey | null; limit: number }): Promise<readonly SealedRow[]>;
 }
