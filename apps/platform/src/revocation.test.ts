@@ -12,8 +12,8 @@ import {
   startIssuer,
   type Caller,
   type Person,
-} from './callers.ts';
-import { startHeldPlatform, type HeldPlatform, type OpenRequest, type Route } from './held-platform.ts';
+} from './testing/callers.ts';
+import { startHeldPlatform, type HeldPlatform, type OpenRequest, type Route } from './testing/held-platform.ts';
 
 /** A credential and how it is taken away; `ends` says what is gone then. */
 interface Scenario {
