@@ -36,8 +36,7 @@ describe('a terminal that is open', () => {
     const path = `/api/containers/${id}/terminal/tickets${scope()}`;
     return (await platform.call('POST', path, { caller: member })).body;
   };
-  const openTicket = (ticket: unknown) =>
-    TerminalClient.open(platform.url, id, { query: `?ticket=${String(ticket)}` });
+  const openTicket = (ticket: unknown) => TerminalClient.open(platform.url, id, { query: `?ticket=${String(ticket)}` });
   const byTicket = async () => openTicket((await makeTicket())['ticket']);
 
   it.each([

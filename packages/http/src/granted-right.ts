@@ -1,4 +1,11 @@
-import { createCredentialRef, type Access, type Action, type CredentialRef, type Grant, type Principal } from './access.ts';
+import {
+  createCredentialRef,
+  type Access,
+  type Action,
+  type CredentialRef,
+  type Grant,
+  type Principal,
+} from './access.ts';
 import { httpErrors } from './errors.ts';
 import type { HeldRight } from './held-rights.ts';
 

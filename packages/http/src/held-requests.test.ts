@@ -103,7 +103,9 @@ describe('a guarded request that lasts', () => {
     expect(response.destroyed).toBe(false);
     access.revoke(owner);
     await clock.advance(1_500);
-    await (await begun.promise).closed;
+    await (
+      await begun.promise
+    ).closed;
     expect(String(await cut)).toContain('aborted');
     expect(received.join('')).toBe('first\n');
     expect(rights.size).toBe(0);

@@ -52,7 +52,10 @@ export class HeldRequests {
     if (principal === null || shownAt === null || request.routeOptions.config.unheld !== undefined) return;
     const granted = createGrantedAccess(principal, shownAt, action, grant);
     const right = createGrantedRight(this.#access, granted, shownAt.getTime());
-    reply.raw.once('close', this.#rights.hold(right, (refusal) => endRequest(request, reply, refusal)));
+    reply.raw.once(
+      'close',
+      this.#rights.hold(right, (refusal) => endRequest(request, reply, refusal)),
+    );
   }
 }
 

@@ -76,7 +76,11 @@ describe('reaching into a cluster', () => {
     'a command': (caller) =>
       post(caller, `/v1/clusters/${cluster.id}/exec`, { pod: 'web-1', namespace: 'shop', command: ['true'] }),
     'a shell': (caller) =>
-      send(caller, `/v1/clusters/${cluster.id}/shell?namespace=shop&pod=web-1&${scopeOf(caller)}`, upgrade('websocket')),
+      send(
+        caller,
+        `/v1/clusters/${cluster.id}/shell?namespace=shop&pod=web-1&${scopeOf(caller)}`,
+        upgrade('websocket'),
+      ),
   };
 
   /** Let in: done, or stopped only by the agent that is away. */
@@ -91,7 +95,7 @@ describe('reaching into a cluster', () => {
       const statuses = new Set<number>();
       for (const open of Object.values(doors)) {
         const status = await open(caller);
-        
+
         statuses.add(isIn(status) ? 200 : status);
       }
       answers[name] = [...statuses];

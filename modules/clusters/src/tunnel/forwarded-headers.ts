@@ -63,7 +63,8 @@ export function answeredHeaders(headers: HeaderList, { address, request }: Forwa
     } else passed.push(name, value);
   }
   // An origin that is the platform's or that of several services: what comes from there is never a page of it.
-  if (address.form !== 'service') passed.push('Content-Security-Policy', 'sandbox', 'X-Content-Type-Options', 'nosniff');
+  if (address.form !== 'service')
+    passed.push('Content-Security-Policy', 'sandbox', 'X-Content-Type-Options', 'nosniff');
   return passed;
 }
 

@@ -53,7 +53,13 @@ const teamHeaders = (): Record<string, string> => ({ ...member.headers, 'x-team-
 const scope = (): string => `workspace_uuid=${rig.owner.workspaceUuid}&team_uuid=${teamUuid}`;
 
 async function send(host: string, path: string, headers: Record<string, string>): Promise<IncomingMessage> {
-  const outgoing = httpRequest({ host: '127.0.0.1', port: rig.port, path, agent: false, headers: { host, ...headers } });
+  const outgoing = httpRequest({
+    host: '127.0.0.1',
+    port: rig.port,
+    path,
+    agent: false,
+    headers: { host, ...headers },
+  });
   closers.push(() => outgoing.destroy());
   outgoing.on('error', () => undefined).end();
   const [response] = (await once(outgoing, 'response')) as [IncomingMessage]; // node's own event

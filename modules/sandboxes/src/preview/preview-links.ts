@@ -1,5 +1,12 @@
 import type { KeyObject } from 'node:crypto';
-import { confirmAccess, createGrantedRight, narrowRight, type Access, type GrantedAccess, type HeldRight } from '@svc/http';
+import {
+  confirmAccess,
+  createGrantedRight,
+  narrowRight,
+  type Access,
+  type GrantedAccess,
+  type HeldRight,
+} from '@svc/http';
 import { isAppError } from '@svc/errors';
 import type { Effects } from '../domain/ports.ts';
 import type { Sandbox } from '../domain/sandbox.ts';
@@ -101,10 +108,7 @@ export class PreviewLinks {
   }
 
   /** The first of the tokens that is good for the place. Throws PREVIEW_REFUSED. */
-  async check(
-    tokens: readonly string[],
-    place: { sandboxId: string; port: number } | null,
-  ): Promise<CheckedPreview> {
+  async check(tokens: readonly string[], place: { sandboxId: string; port: number } | null): Promise<CheckedPreview> {
     const { key, effects } = this.#options;
     let reason = tokens.length === 0 ? 'it has no signature' : 'it was not signed here';
     for (const token of tokens) {
@@ -136,7 +140,8 @@ export class PreviewLinks {
       throw error;
     }
     return narrowRight(createGrantedRight(access, link.granted, askedAtMs), linkId, async () => {
-      if ((await repository.find(linkId)) === null) throw sandboxErrors.PREVIEW_REFUSED({ details: { reason: 'it was revoked' } });
+      if ((await repository.find(linkId)) === null)
+        throw sandboxErrors.PREVIEW_REFUSED({ details: { reason: 'it was revoked' } });
     });
   }
 }
