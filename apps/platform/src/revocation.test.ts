@@ -276,7 +276,7 @@ describe('what is open, on every route of the platform', () => {
 });
 
 describe('upgrades of the platform', () => {
-  it('are held, each with a test that takes their right away, or are those of agents', () => {
+  it('are held, each with a test that takes their right away, or say why they need no right', () => {
     const byHold = Object.groupBy(platform.composition.upgrades.routes, ({ hold }) =>
       hold === 'required' ? 'held' : 'exempt',
     );
@@ -287,6 +287,10 @@ describe('upgrades of the platform', () => {
       'terminal',
       'tunnel',
     ]);
-    expect(byHold.exempt?.map(({ name }) => name).toSorted()).toEqual(['agent channel', 'agent tunnel']);
+    expect(byHold.exempt?.map(({ name }) => name).toSorted()).toEqual([
+      'agent channel',
+      'agent tunnel',
+      'public-objects',
+    ]);
   });
 });
