@@ -112,6 +112,14 @@ const SCENARIOS: readonly Scenario[] = [
     },
   },
   {
+    name: 'an API token of the operator, deleted',
+    ends: 'credential',
+    prepare: async () => {
+      const caller = await newToken(platform, owner);
+      return { caller, take: () => done(platform, 'DELETE', `/api/tokens/${caller.id}`, owner.headers) };
+    },
+  },
+  {
     name: 'an API token, expired',
     ends: 'credential',
     prepare: async () => ({ caller: await newToken(platform, await person(), soon()), take: async () => undefined }),
