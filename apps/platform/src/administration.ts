@@ -105,21 +105,28 @@ export interface QuotaRow extends QuotaTarget {
 
 /** Takes effect on a running platform within a second. Answers the limit as people read it. */
 export function setQuota(config: PlatformConfig, target: QuotaTarget, name: string, text: string): Promise<string> {
-  return withAccounts(config, async ({ quotas }) => {
+  return withAccounts(config, async ({ quotas, auditCommand }) => {
     const subject = await quotas.resolve(target.scope, target.subject);
     const quota = quotaCatalogue.find(name);
     const limit = quota === undefined ? null : parseLimit(quota.unit, text);
     if (limit === undefined) throw startErrors.INVALID_LIMIT({ details: { text, quota: name } });
     const { amount } = await quotas.set(subject, name, limit); // refuses a name that is none
+    await auditCommand('quota:update', resourceOf(subject, name), { limit: amount });
     return formatAmount(quota?.unit ?? 'count', amount);
   });
 }
 
 /** The default holds again. */
 export function unsetQuota(config: PlatformConfig, target: QuotaTarget, name: string): Promise<void> {
-  return withAccounts(config, async ({ quotas }) =>
-    quotas.unset(await quotas.resolve(target.scope, target.subject), name),
-  );
+  return withAccounts(config, async ({ quotas, auditCommand }) => {
+    const subject = await quotas.resolve(target.scope, target.subject);
+    await quotas.unset(subject, name);
+    await auditCommand('quota:update', resourceOf(subject, name), { limit: 'default' });
+  });
+}
+
+function resourceOf({ scope, subject }: QuotaTarget, name: string): string {
+  return `quota/${scope}/${subject}/${name}`;
 }
 
 function rowOf(scope: QuotaScope, subject: string, quota: string, limit: Limit, isSet: boolean): QuotaRow {

@@ -54,6 +54,8 @@ export interface AccountsModule {
   readonly quotaLimits: QuotaLimits;
   /** Limits that the operator sets: `svc admin quota`. */
   readonly quotas: QuotaBook;
+  /** Writes an audit entry for a change made on the command line: without a caller, `by: svc admin` among its details. */
+  auditCommand(this: void, action: Action, resource: string, details?: Record<string, unknown>): Promise<void>;
   registerRoutes(app: HttpApp): Promise<void>;
   /** Makes the owner on the first start; later starts change nothing. */
   ensureOwner(wanted: { email?: string; password?: string }): Promise<OwnerAccount>;
@@ -101,17 +103,17 @@ export async function createAccountsModule(deps: AccountsDependencies): Promise<
   const { sessions, auditTrail: audit, keys, workspaceDeletion: deletion } = services;
   const purge = () => purgeExpired({ database, effects, sessions, audit, keys, deletion });
   /** What the operator did on the command line: there is no request and no caller, only who may read the data folder. */
-  const auditCommand = (action: Action, userId: string): Promise<void> =>
+  const auditCommand: AccountsModule['auditCommand'] = (action, resource, details = {}) =>
     services.audit.record({
       principal: null,
       action,
-      resource: `user/${userId}`,
+      resource,
       workspaceUuid: null,
       outcome: 'success',
       status: 200,
       remoteAddress: 'local',
       requestId: effects.newId(),
-      details: { by: 'svc admin' },
+      details: { ...details, by: 'svc admin' },
     });
   const stopped = new AbortController();
   let running: Promise<void> = Promise.resolve();
@@ -121,16 +123,17 @@ export async function createAccountsModule(deps: AccountsDependencies): Promise<
     directory: createWorkspaceDirectory(database),
     quotaLimits: services.quotaLimits,
     quotas: services.quotas,
+    auditCommand,
     registerRoutes: (app) => registerRoutes(app, services),
     ensureOwner: (wanted) => services.owners.ensure(wanted),
     async resetPassword(email, password) {
       const reset = await services.owners.resetPassword(email, password);
-      await auditCommand('account:update', reset.userId);
+      await auditCommand('account:update', `user/${reset.userId}`);
       return reset;
     },
     async createPasswordLink(email) {
       const { user, secret, expiresAt } = await services.passwordLinks.create(email);
-      await auditCommand('password-link:create', user.id);
+      await auditCommand('password-link:create', `user/${user.id}`);
       // Behind the `#` the secret reaches no server, no proxy's log and no Referer header.
       return { url: `${deps.publicUrl()}/set-password#${secret}`, expiresAt };
     },
