@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { request, type IncomingMessage } from 'node:http';
 import type { QuotaLimits } from '@svc/quotas';
 import { fakeClock, type FakeAccess, type FakeCaller } from '@svc/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -157,6 +159,24 @@ describe('quotas of sandboxes', () => {
     await first.close();
     await expect.poll(async () => (await platform.module.quotaUsage(limits.workspaces))['terminals'] ?? 0).toBe(0);
     await (await open(ids[1])).close();
+  });
+
+  it('take no place for a terminal whose handshake is refused', async () => {
+    limits.workspace = { terminals: 1 };
+    const { body } = await create();
+    const refused = request(new URL(`/ws/terminal/${body['id']}`, platform.url), {
+      headers: {
+        ...platform.owner.headers,
+        connection: 'Upgrade',
+        upgrade: 'websocket',
+        'sec-websocket-version': '13',
+      },
+    });
+    refused.end();
+    const [answer] = (await once(refused, 'response')) as [IncomingMessage]; // node's own event
+    answer.resume();
+    expect(answer.statusCode).toBe(400); // the key is missing
+    await expect.poll(async () => (await platform.module.quotaUsage(limits.workspaces))['terminals'] ?? 0).toBe(0);
   });
 
   it('say what is used, of one workspace and of several', async () => {

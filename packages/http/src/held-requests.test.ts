@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { fakeAccess, fakeAudit, fakeClock, type FakeAccess, type FakeCaller, type FakeClock } from '@svc/testing';
@@ -19,6 +19,8 @@ let port: number;
 let owner: FakeCaller;
 /** Resolves when a handler has begun; tells what became of the connection below it. */
 let begun: PromiseWithResolvers<{ closed: Promise<unknown> }>;
+/** Of the request that came last. */
+let newest: ServerResponse;
 
 beforeEach(async () => {
   clock = fakeClock();
@@ -34,7 +36,12 @@ beforeEach(async () => {
   app = await createHttpApp({ log, metrics: createMetrics(), access, audit: fakeAudit(), version: '0', rights });
   addRoutes(app);
   await app.ready();
-  listener = createListener({ handler: (request, response) => app.routing(request, response) });
+  listener = createListener({
+    handler: (request, response) => {
+      newest = response;
+      app.routing(request, response);
+    },
+  });
   port = await listener.listen(0, '127.0.0.1');
 });
 
@@ -108,6 +115,26 @@ describe('a guarded request that lasts', () => {
     ).closed;
     expect(String(await cut)).toContain('aborted');
     expect(received.join('')).toBe('first\n');
+    expect(rights.size).toBe(0);
+  });
+
+  it('is held no more when its client left before it was decided', async () => {
+    const asked = Promise.withResolvers<void>();
+    const decided = Promise.withResolvers<void>();
+    const { authenticate } = access;
+    access.authenticate = async (source) => {
+      asked.resolve();
+      await decided.promise;
+      return authenticate(source);
+    };
+    const { outgoing, answer } = open('/waiting');
+    const left = expect(answer).rejects.toThrow();
+    await asked.promise;
+    const closed = once(newest, 'close');
+    outgoing.destroy();
+    await Promise.all([closed, left]);
+    decided.resolve();
+    await begun.promise;
     expect(rights.size).toBe(0);
   });
 

@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Access, Action } from './access.ts';
 import { createGrantedAccess, createGrantedRight } from './granted-right.ts';
 import type { HeldRights } from './held-rights.ts';
+import { whenClosed } from './when-closed.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -52,10 +53,8 @@ export class HeldRequests {
     if (principal === null || shownAt === null || request.routeOptions.config.unheld !== undefined) return;
     const granted = createGrantedAccess(principal, shownAt, action, grant);
     const right = createGrantedRight(this.#access, granted, shownAt.getTime());
-    reply.raw.once(
-      'close',
-      this.#rights.hold(right, (refusal) => endRequest(request, reply, refusal)),
-    );
+    const release = this.#rights.hold(right, (refusal) => endRequest(request, reply, refusal));
+    whenClosed(reply.raw, release);
   }
 }
 

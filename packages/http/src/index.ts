@@ -50,6 +50,7 @@ export {
 export { requestIdOf } from './request-id.ts';
 export { describeIssues, type ValidationFinding, type ValidationIssue } from './validation-issues.ts';
 export { refuseUpgrade, UpgradeRouter, type UpgradeHold, type UpgradeRequest, type UpgradeRoute } from './upgrades.ts';
+export { whenClosed } from './when-closed.ts';
 export type { ErrorFamily } from './unknown-routes.ts';
 export { endToEndHeaders, type HeaderList } from './relay/relay-headers.ts';
 export { MalformedAnswer } from './relay/answer-head.ts';

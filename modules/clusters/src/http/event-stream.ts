@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { whenClosed } from '@svc/http';
 import { clusterErrors } from '../errors.ts';
 
 export interface ServerEvent {
@@ -15,12 +16,12 @@ export type ServerEvents = AsyncGenerator<ServerEvent | null, void, undefined>;
 export function streamSignal(reply: FastifyReply, stopping: AbortSignal): AbortSignal {
   const controller = new AbortController();
   const abort = (): void => controller.abort();
-  reply.raw.once('close', () => {
+  if (stopping.aborted) abort();
+  else stopping.addEventListener('abort', abort, { once: true });
+  whenClosed(reply.raw, () => {
     stopping.removeEventListener('abort', abort);
     abort();
   });
-  if (stopping.aborted) abort();
-  else stopping.addEventListener('abort', abort, { once: true });
   return controller.signal;
 }
 

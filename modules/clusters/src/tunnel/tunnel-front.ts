@@ -7,6 +7,7 @@ import {
   relayUpgrade,
   renderNestedError,
   requestIdOf,
+  whenClosed,
   type AuditLog,
   type HeldRights,
   type RelayTarget,
@@ -181,7 +182,7 @@ export class TunnelFront {
       this.#record(decided, status);
       response.destroy();
     });
-    response.once('close', release);
+    whenClosed(response, release);
   }
 
   /** An agent has one tunnel, to one replica: another one says where it is instead of pretending that it is away. */

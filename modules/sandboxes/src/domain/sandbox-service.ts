@@ -149,6 +149,7 @@ export class SandboxService {
     let current = sandbox;
     if (sandbox.status !== 'creating') {
       this.#assertDriver();
+      this.#assertIsolation(sandbox.isolation);
       this.#assertRoom();
       const lastActivityAt = effects.now().toISOString();
       const change = { status: 'creating', stateReason: null, fault: null, lastActivityAt } as const;
@@ -253,13 +254,17 @@ export class SandboxService {
     if (request.egressAllow !== null && this.#context.driver.limitsEgress !== true) {
       throw sandboxErrors.UNSUPPORTED_EGRESS({ details: { field: 'egress_allow', driver: this.#context.driver.name } });
     }
-    if (!this.#isolation.allows(request.isolation)) {
-      const { isolation } = request;
+    this.#assertIsolation(request.isolation);
+  }
+
+  /** Of this node: whoever asks again a little later, or elsewhere, may find room. */
+  /** The operator may have come to demand gVisor since the sandbox was created. */
+  #assertIsolation(isolation: Isolation): void {
+    if (!this.#isolation.allows(isolation)) {
       throw sandboxErrors.UNSUPPORTED_ISOLATION({ details: { field: 'isolation', isolation } });
     }
   }
 
-  /** Of this node: whoever asks again a little later, or elsewhere, may find room. */
   #assertRoom(): void {
     const { live } = this.#context;
     if (live.size + this.#boots.underWay < this.#maxRunning) return;

@@ -1,8 +1,9 @@
+import { whenClosed } from '@svc/http';
 import type { FastifyReply } from 'fastify';
 
 /** Aborts when the client has gone before it was answered. */
 export function goneSignal(reply: FastifyReply): AbortSignal {
   const controller = new AbortController();
-  reply.raw.once('close', () => controller.abort());
+  whenClosed(reply.raw, () => controller.abort());
   return controller.signal;
 }

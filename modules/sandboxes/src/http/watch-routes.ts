@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { setTimeout as sleepFor } from 'node:timers/promises';
-import type { HttpApp } from '@svc/http';
+import { whenClosed, type HttpApp } from '@svc/http';
 import type { FastifyReply } from 'fastify';
 import { sandboxErrors } from '../errors.ts';
 import type { FileChange, FileWatch } from '../files/file-watch.ts';
@@ -52,7 +52,7 @@ export function registerWatchRoutes(app: HttpApp, { prefix, files, watches }: Wa
       const { of, path } = await target(request, files);
       const { recursive = false } = request.query;
       const release = watches.take(request.params.id);
-      reply.raw.once('close', release);
+      whenClosed(reply.raw, release);
       const watch = await of.watch(path, { recursive });
       if (reply.raw.destroyed) watch.close(); // the client went while it was opened
       return sendChanges(reply, watch, { path, recursive, folders: watch.folders });
@@ -64,7 +64,7 @@ function sendChanges(reply: FastifyReply, watch: FileWatch, facts: Readonly<Reco
   const out = new PassThrough();
   const over = new AbortController();
   out.on('error', () => undefined); // the client went; `close` of the answer ends the watch
-  reply.raw.once('close', () => {
+  whenClosed(reply.raw, () => {
     over.abort();
     watch.close();
     out.destroy();

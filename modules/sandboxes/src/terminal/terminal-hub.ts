@@ -94,9 +94,12 @@ export class TerminalHub implements UpgradeRoute {
     const session = wanted.session === null ? null : await findSession(connection, wanted.session, random);
     const release = await this.#takePlace(ready.workspaceUuid);
     if (socket.destroyed) return release();
+    let isJoined = false; // `ws` calls back before it returns, unless it refused the handshake
     this.#server.handleUpgrade(request, socket, upgrade.head, (webSocket) => {
+      isJoined = true;
       this.#join(webSocket, { sandbox: ready, held }, wanted, session, release);
     });
+    if (!isJoined) release();
   }
 
   start(): void {

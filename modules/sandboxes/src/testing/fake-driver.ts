@@ -45,8 +45,11 @@ export class FakeDriver implements SandboxDriver {
     this.#status = status;
   }
 
+  /** What it has: a test takes some away, or adds some. */
+  readonly isolations = new Set<string>(['namespaces']);
+
   supports(isolation: string): boolean {
-    return isolation === 'namespaces';
+    return this.isolations.has(isolation);
   }
 
   async create(spec: SandboxSpec, signal: AbortSignal): Promise<void> {
