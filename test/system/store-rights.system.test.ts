@@ -1,4 +1,6 @@
 import { randomBytes } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import {
   CreateBucketCommand,
   GetObjectCommand,
@@ -34,6 +36,8 @@ describe('access keys of a running platform', () => {
   let folder: TemporaryFolder;
   let platform: RunningPlatform;
   let owner: ApiClient;
+  /** The owner's sign-in: tokens are made in one. */
+  let signedIn: string;
   let workspace: string;
   let team: string;
 
@@ -41,6 +45,11 @@ describe('access keys of a running platform', () => {
     folder = await temporaryFolder();
     platform = await startPlatform({ dataFolder: folder.path });
     owner = apiClient(platform.ready);
+    const file = await readFile(join(folder.path, 'owner.json'), 'utf8');
+    const { email, password } = JSON.parse(file) as { email: string; password: string }; // as the design describes it
+    const anonymous = apiClient({ url: platform.ready.url });
+    const answer = await anonymous.post<{ access_token: string }>('/api/auth/login', { email, password });
+    signedIn = answer.access_token;
     workspace = platform.ready.workspace_uuid;
     team = await newTeam();
     await change('PATCH', `/api/v1/workspaces/${workspace}`, { team_uuid: team });
@@ -65,7 +74,7 @@ describe('access keys of a running platform', () => {
   };
   const newTeam = async (): Promise<string> =>
     (await owner.post<{ uuid: string }>('/api/v1/teams', { name: randomBytes(6).toString('hex') })).uuid;
-  const join = async (role: string, intoTeam = team): Promise<Person> => {
+  const addMember = async (role: string, intoTeam = team): Promise<Person> => {
     const name = randomBytes(6).toString('hex');
     const [email, password] = [`${name}@example.com`, `a long password ${name}`];
     const invitation = await owner.post<{ token: string }>(`/api/v1/teams/${intoTeam}/invitations`, { email, role });
@@ -120,14 +129,14 @@ describe('access keys of a running platform', () => {
     [
       'a member is removed',
       async () => {
-        const { id, token } = await join('member');
+        const { id, token } = await addMember('member');
         return { client: await keyOf(token), end: () => owner.delete(`/api/v1/teams/${team}/members/${id}`) };
       },
     ],
     [
       'a member becomes a guest',
       async () => {
-        const { id, token } = await join('member');
+        const { id, token } = await addMember('member');
         const end = () => change('PATCH', `/api/v1/teams/${team}/members/${id}`, { role: 'guest' });
         return { client: await keyOf(token), end, reads: true };
       },
@@ -135,7 +144,7 @@ describe('access keys of a running platform', () => {
     [
       'a member leaves',
       async () => {
-        const { id, token } = await join('member');
+        const { id, token } = await addMember('member');
         return { client: await keyOf(token), end: () => as(token).delete(`/api/v1/teams/${team}/members/${id}`) };
       },
     ],
@@ -150,21 +159,21 @@ describe('access keys of a running platform', () => {
     [
       'a token is deleted',
       async () => {
-        const token = await newToken(platform.ready.token, null);
-        return { client: await keyOf(token.token, ''), end: () => owner.delete(`/api/tokens/${token.id}`) };
+        const token = await newToken(signedIn, null);
+        return { client: await keyOf(token.token, ''), end: () => as(signedIn).delete(`/api/tokens/${token.id}`) };
       },
     ],
     [
       'a token expires',
       async () => {
-        const token = await newToken(platform.ready.token, new Date(Date.now() + 5_000).toISOString());
+        const token = await newToken(signedIn, new Date(Date.now() + 5_000).toISOString());
         return { client: await keyOf(token.token, ''), end: async () => undefined };
       },
     ],
     [
       'the workspace moves to another team',
       async () => {
-        const { token } = await join('member');
+        const { token } = await addMember('member');
         const client = await keyOf(token);
         const other = await newTeam();
         const end = async (): Promise<void> => {
@@ -178,7 +187,7 @@ describe('access keys of a running platform', () => {
       async () => {
         const doomed = await newTeam();
         await change('PATCH', `/api/v1/workspaces/${workspace}`, { team_uuid: doomed });
-        const { token } = await join('member', doomed);
+        const { token } = await addMember('member', doomed);
         return {
           client: await keyOf(token, `?team_uuid=${doomed}`),
           end: () => owner.delete(`/api/v1/teams/${doomed}`),
@@ -203,7 +212,7 @@ describe('access keys of a running platform', () => {
   });
 
   it('end when the workspace is transferred, for the one who owned it', async () => {
-    const heir = await join('admin');
+    const heir = await addMember('admin');
     const given = await newWorkspace(platform.ready.token, { team_uuid: team });
     const name = `given-${randomBytes(6).toString('hex')}`;
     await owner.post(`/api/v1/workspace/${given}/object-store/buckets`, { name });
@@ -229,7 +238,7 @@ describe('access keys of a running platform', () => {
   });
 
   it('of members configure nothing, and the audit log says who tried', async () => {
-    const { id, token } = await join('member');
+    const { id, token } = await addMember('member');
     const client = await keyOf(token);
     const Policy = JSON.stringify({
       Statement: [{ Effect: 'Allow', Principal: '*', Action: 's3:GetObject', Resource: `arn:aws:s3:::${BUCKET}/*` }],

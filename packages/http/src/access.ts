@@ -23,6 +23,8 @@ export interface Principal {
   /** Only for service accounts: their one workspace and what they may do there. */
   workspaceUuid?: string;
   scopes?: readonly ('read' | 'write' | 'admin')[];
+  /** The token that `svc up` makes at each start: no one takes it away, the next start replaces it. */
+  isStartToken?: boolean;
   /** True for the operator of the whole installation. */
   operator?: boolean;
 }
@@ -57,8 +59,9 @@ export interface Maker {
 }
 
 /** The maker of what this principal creates now. */
-export function createMaker({ id, credential, credentialId }: Principal): Maker {
-  const isToken = credential === 'api_token' || credential === 'service_account';
+export function createMaker({ id, credential, credentialId, isStartToken }: Principal): Maker {
+  // What the token of a start creates stands for its user: it would end with the next start.
+  const isToken = (credential === 'api_token' && isStartToken !== true) || credential === 'service_account';
   return { principalId: id, tokenId: isToken ? credentialId : null };
 }
 

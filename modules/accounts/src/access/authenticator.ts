@@ -9,7 +9,13 @@ import { csrfTokenMatches, type Sessions } from '../sign-in/sessions.ts';
 import type { AccountDatabase } from '../stores.ts';
 import { isExpired, isUseDue } from '../tokens/lifetime.ts';
 import { hashToken } from '../tokens/random-token.ts';
-import { guestPrincipal, serviceAccountPrincipal, sessionPrincipal, userPrincipal } from './principals.ts';
+import {
+  apiTokenPrincipal,
+  guestPrincipal,
+  serviceAccountPrincipal,
+  sessionPrincipal,
+  userPrincipal,
+} from './principals.ts';
 import { shownCredential } from './shown-credential.ts';
 
 export interface AuthenticatorParts {
@@ -74,7 +80,7 @@ export class Authenticator {
     const token = await database.apiTokens.byId(id);
     if (token === undefined || isExpired(token.expiresAt, effects.now())) return undefined;
     const user = await database.users.byId(token.userId);
-    return user === undefined ? undefined : userPrincipal(user, 'api_token', id, { expiresAt: token.expiresAt });
+    return user === undefined ? undefined : apiTokenPrincipal(user, token);
   }
 
   async #byServiceAccountId(id: string): Promise<Principal | undefined> {
@@ -119,7 +125,7 @@ export class Authenticator {
     const user = await database.users.byId(token.userId);
     if (user === undefined) return undefined;
     if (isUseDue(token.lastUsedAt, now)) await database.apiTokens.touch(token.id, timestamp(now));
-    return userPrincipal(user, 'api_token', token.id, { expiresAt: token.expiresAt });
+    return apiTokenPrincipal(user, token);
   }
 
   async #byServiceAccount(secret: string): Promise<Principal | undefined> {

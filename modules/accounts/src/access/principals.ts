@@ -1,15 +1,15 @@
 import type { Principal } from '@svc/http';
 import type { Caller } from '../authorize/authorize.ts';
-import type { ServiceAccount, Session, User } from '../records.ts';
+import type { ApiToken, ServiceAccount, Session, User } from '../records.ts';
 import { scopesOf } from '../tokens/service-accounts.ts';
 
 export function userPrincipal(
   user: User,
   credential: 'session' | 'jwt' | 'oidc' | 'api_token',
   credentialId: string | null,
-  times: { expiresAt?: string | null; confirmedAt?: string } = {},
+  facts: { expiresAt?: string | null; confirmedAt?: string; isStartToken?: boolean } = {},
 ): Principal {
-  const { expiresAt = null, confirmedAt } = times;
+  const { expiresAt = null, confirmedAt, isStartToken = false } = facts;
   return {
     kind: 'user',
     id: user.id,
@@ -18,6 +18,7 @@ export function userPrincipal(
     credentialId,
     expiresAt,
     ...(confirmedAt === undefined ? {} : { confirmedAt }),
+    ...(isStartToken ? { isStartToken } : {}),
     operator: user.operatorSince !== null,
   };
 }
@@ -25,6 +26,11 @@ export function userPrincipal(
 /** Of a session itself, or of the access token that a sign-in answered. */
 export function sessionPrincipal(user: User, credential: 'session' | 'jwt', session: Session): Principal {
   return userPrincipal(user, credential, session.id, { confirmedAt: session.confirmedAt });
+}
+
+/** Only the tokens of `svc up` have a purpose. */
+export function apiTokenPrincipal(user: User, { id, expiresAt, purpose }: ApiToken): Principal {
+  return userPrincipal(user, 'api_token', id, { expiresAt, isStartToken: purpose !== null });
 }
 
 export function guestPrincipal(user: User): Principal {

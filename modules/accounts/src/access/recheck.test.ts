@@ -123,6 +123,19 @@ describeDialects<unknown>('credentials after the request that showed them', migr
     expect(await ask(signedIn)).toEqual(ACTIONS);
   });
 
+  it('takes what the token of a start created for its user: the next start replaces the token', async () => {
+    const { module } = accounts();
+    await module.ensureOwner({ email: 'owner@example.com', password: 'a long enough password' });
+    const first = await authenticate((await module.issueStartToken()).token);
+    const { workspaceUuid } = await module.access.authorize({ principal: first, action: 'object:read' });
+    await module.issueStartToken();
+    await expect(module.access.recheck(createCredentialRef(first, accounts().clock.now()))).rejects.toMatchObject(
+      revoked,
+    );
+    const request = { maker: createMaker(first), workspaceUuid, actions: ACTIONS };
+    expect([...(await module.access.allowedActions(request))]).toEqual(ACTIONS);
+  });
+
   it('allows nothing in a workspace that is being deleted', async () => {
     const owner = await newUser(accounts(), 'owner@example.com');
     const workspace = await newWorkspace(accounts(), owner, null);
