@@ -43,7 +43,7 @@ export async function changeMasterKey(config: PlatformConfig): Promise<{ id: str
   const folder = dataFolderPaths(config.data);
   const change = await beginMasterKeyChange(masterKeySource(config, folder));
   await withAccounts(config, (accounts) => accounts.rewrapAuditKey(), change);
-  if (config.services.includes('object-store')) await rewrapStoreKeys(config, change);
+  await rewrapStoreKeys(config, change);
   await change.finish();
   return { id: masterKeyId(change.keys.current) };
 }

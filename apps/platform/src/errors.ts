@@ -28,5 +28,9 @@ export const startErrors = defineErrors({
     400,
     '{text} is not a limit of {quota}: write a whole number, a size such as 10GiB for bytes, or unlimited',
   ],
+  MASTER_KEY_IN_USE: [
+    409,
+    'the master key still seals {rows} rows of the object store itself; run svc admin rotate-keys, wait until svc admin keys shows one key, then run svc admin rotate-keys --master again',
+  ],
   DATABASE_DAMAGED: [500, 'the database {path} cannot be read ({reason}); restore a backup'],
 });

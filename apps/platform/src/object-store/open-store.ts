@@ -15,38 +15,61 @@ import type { PlatformConfig } from '../config.ts';
 import { dataFolderPaths, openDataFolder, type DataFolderPaths } from '../data-folder.ts';
 import { startErrors } from '../errors.ts';
 
-/** The object store of a data folder, for work on it from outside. */
-export interface OpenedStore {
+/** The rows of a store, for work that needs no blobs and no settings of their engine. */
+export interface OpenedMetadata {
   folder: DataFolderPaths;
   metadata: MetadataStore;
-  blobs: BlobStore;
   /** A platform has the folder at the same time: what it is just writing shows here half. */
   running: boolean;
   close(): Promise<void>;
 }
 
+/** The object store of a data folder, for work on it from outside. */
+export interface OpenedStore extends OpenedMetadata {
+  blobs: BlobStore;
+}
+
 export const OBJECTS_DATABASE = 'objects.db';
 export const BLOBS_FOLDER = 'blobs';
 
-/** Takes the folder's lock where it is free; beside a running platform it only joins in. */
+/** Whether there is a store, also one that is switched off. With `database.url` its tables are always there. */
+export function storeExists(config: PlatformConfig): boolean {
+  const { objectsFolder } = dataFolderPaths(config.data);
+  return config.database.url !== undefined || existsSync(join(objectsFolder, OBJECTS_DATABASE));
+}
+
 export async function openObjectStore(config: PlatformConfig): Promise<OpenedStore> {
+  const store = await openStoreMetadata(config);
+  try {
+    const blobs = await openBlobStore(config.object_store, {
+      folder: join(store.folder.objectsFolder, BLOBS_FOLDER),
+      random: randomBytes,
+      now: Date.now,
+    });
+    const close = async (): Promise<void> => {
+      await blobs.close();
+      await store.close();
+    };
+    return { ...store, blobs, close };
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+/** Takes the folder's lock where it is free; beside a running platform it only joins in. */
+export async function openStoreMetadata(config: PlatformConfig): Promise<OpenedMetadata> {
   const folder = dataFolderPaths(config.data);
   if (!existsSync(folder.objectsFolder)) throw startErrors.NO_PLATFORM_THERE({ details: { path: folder.path } });
   const release = tryLock(folder.path);
   try {
     const { metadata, closeDatabase } = await openMetadata(config, folder);
-    const blobs = await openBlobStore(config.object_store, {
-      folder: join(folder.objectsFolder, BLOBS_FOLDER),
-      random: randomBytes,
-      now: Date.now,
-    });
     const close = async (): Promise<void> => {
       await metadata.close();
       await closeDatabase();
-      await blobs.close();
       release?.();
     };
-    return { folder, metadata, blobs, running: release === null, close };
+    return { folder, metadata, running: release === null, close };
   } catch (error) {
     release?.();
     throw error;

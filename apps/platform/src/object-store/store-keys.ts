@@ -5,7 +5,8 @@ import { KeyRotation, readKeyUsage, rewrapInstallationKey, rewrapKeys, type KeyU
 import type { MasterKeyChange } from '@svc/keys';
 import type { PlatformConfig } from '../config.ts';
 import { createKeyRing, masterKeySource, openKeys } from '../keys.ts';
-import { openObjectStore, type OpenedStore } from './open-store.ts';
+import { startErrors } from '../errors.ts';
+import { openStoreMetadata, storeExists, type OpenedMetadata } from './open-store.ts';
 
 const POLL_MS = 500;
 
@@ -19,9 +20,11 @@ export interface RotateRequest {
 
 /**
  * Makes a new key, which seals from now on, and sees that everything is sealed again under it. A running platform does
- * that; where none runs on this folder, it is done here. It can be stopped at any moment: the next start goes on.
+ * that; where none runs the store of this folder, it is done here. It can be stopped at any moment: the next start goes on.
+ * Null where there is no store; one that is switched off has its keys rotated like any other.
  */
-export async function rotateStoreKeys(config: PlatformConfig, request: RotateRequest): Promise<{ keyId: number }> {
+export async function rotateStoreKeys(config: PlatformConfig, request: RotateRequest): Promise<{ keyId: number } | null> {
+  if (!storeExists(config)) return null;
   return await withStore(config, async (store) => {
     const keys = await openKeys(config, masterKeySource(config, store.folder));
     const ring = createKeyRing(config, keys, store.metadata);
@@ -34,11 +37,12 @@ export async function rotateStoreKeys(config: PlatformConfig, request: RotateReq
       log: createLogger({ level: 'warn', name: 'svc' }),
       now: Date.now,
     });
+    const elsewhere = store.running && config.services.includes('object-store');
     for (;;) {
       const older = (await ring.refresh()).filter(({ id }) => id < keyId).length;
       request.onProgress(older);
       if (older === 0 || request.signal.aborted) return { keyId };
-      if (!store.running && (await rotation.round(request.signal)).ran) continue;
+      if (!elsewhere && (await rotation.round(request.signal)).ran) continue;
       await delay(POLL_MS, undefined, { signal: request.signal }).catch(() => undefined);
     }
   });
@@ -49,9 +53,18 @@ export function storeKeyUsage(config: PlatformConfig): Promise<readonly KeyUsage
   return withStore(config, ({ metadata }) => readKeyUsage(metadata));
 }
 
-/** Wraps what the store keeps under the keys of a change that has begun. Again until nothing is left that it did not wrap. */
+/**
+ * Wraps what the store keeps under the keys of a change that has begun; `MASTER_KEY_IN_USE` while the old one still seals
+ * something itself, which no wrapping replaces. Again until nothing is left that it did not wrap.
+ */
 export async function rewrapStoreKeys(config: PlatformConfig, change: MasterKeyChange): Promise<number> {
+  if (!storeExists(config)) return 0;
   return await withStore(config, async ({ metadata, folder }) => {
+    const direct = (await readKeyUsage(metadata)).find(({ id }) => id === 0);
+    if (direct !== undefined) {
+      const rows = Object.values(direct.rows).reduce((sum, count) => sum + count, 0);
+      throw startErrors.MASTER_KEY_IN_USE({ details: { rows } });
+    }
     const keys = await openKeys(config, masterKeySource(config, folder), async () => change.keys);
     await rewrapInstallationKey(metadata, keys.local);
     const count = await rewrapKeys(metadata, keys.ring);
@@ -65,9 +78,9 @@ export async function rewrapStoreKeys(config: PlatformConfig, change: MasterKeyC
 
 async function withStore<Result>(
   config: PlatformConfig,
-  work: (store: OpenedStore) => Promise<Result>,
+  work: (store: OpenedMetadata) => Promise<Result>,
 ): Promise<Result> {
-  const store = await openObjectStore(config);
+  const store = await openStoreMetadata(config);
   try {
     return await work(store);
   } finally {

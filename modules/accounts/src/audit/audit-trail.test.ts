@@ -151,6 +151,33 @@ describeDialects<unknown>('the audit log', migrations, (database) => {
     expect(await count()).toBe(31);
   });
 
+  it('stores every text as the databases give it back, so that no caller can make the chain look broken', async () => {
+    const { audit, verifyAudit } = accounts().module;
+    const record = (text: string) =>
+      audit.record({
+        principal: null,
+        action: 'bucket:create',
+        resource: text,
+        workspaceUuid: null,
+        outcome: 'success',
+        status: 200,
+        remoteAddress: text,
+        requestId: text,
+        details: { name: text },
+      });
+    await record('half a \ud83d pair, and the \ude00 other');
+    await record(`before\0after`);
+    await record(`${'a'.repeat(499)}\u{1f600}`); // the cut is inside the pair
+    expect(await verifyAudit()).toMatchObject({ holds: true, rows: 3, breaks: [] });
+    const stored = (await accounts().database.audit.list({}, 10, null)).toReversed();
+    expect(stored.map(({ resource }) => resource)).toEqual([
+      'half a \ufffd pair, and the \ufffd other',
+      'beforeafter',
+      'a'.repeat(499),
+    ]);
+    expect(stored[0]).toMatchObject({ remoteAddress: stored[0]?.resource, requestId: stored[0]?.resource });
+  });
+
   it('forgets what is older than the retention', async () => {
     await newUser(accounts(), 'ann@example.com');
     await accounts().clock.advance(30 * 86_400_000 + 1000);

@@ -5,6 +5,7 @@ import { addressBlock } from '../sign-in/address-block.ts';
 import { TokenBuckets } from '../sign-in/token-buckets.ts';
 import type { AuditFilter, AuditStore } from '../stores.ts';
 import type { AuditChain } from './audit-chain.ts';
+import { storableText } from './storable-text.ts';
 
 export interface AuditOptions {
   /** Older records go; 0 keeps them for ever. */
@@ -43,11 +44,19 @@ export class AuditTrail {
       this.#onSuppressed();
       return;
     }
-    const details = JSON.stringify(entry.details);
+    const details = storableText(JSON.stringify(entry.details));
     await this.#chain.append({
       ...entry,
       occurredAt: timestamp(this.#effects.now()),
-      resource: entry.resource.slice(0, MAX_RESOURCE_LENGTH),
+      actorId: storable(entry.actorId),
+      actorName: storable(entry.actorName),
+      credential: storable(entry.credential),
+      credentialId: storable(entry.credentialId),
+      action: storableText(entry.action),
+      resource: storableText(entry.resource, MAX_RESOURCE_LENGTH),
+      workspaceUuid: storable(entry.workspaceUuid),
+      remoteAddress: storableText(entry.remoteAddress),
+      requestId: storableText(entry.requestId),
       details: details.length > MAX_DETAILS_LENGTH ? '{"truncated":true}' : details,
     });
   }
@@ -76,6 +85,10 @@ export class AuditTrail {
     this.#anonymous.take(key);
     return true;
   }
+}
+
+function storable(text: string | null): string | null {
+  return text === null ? null : storableText(text);
 }
 
 function sequenceOf(cursor: string): number {

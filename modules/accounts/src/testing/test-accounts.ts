@@ -1,7 +1,6 @@
-import { randomBytes, randomUUID } from 'node:crypto';
-import { join } from 'node:path';
+import { createSecretKey, randomBytes, randomUUID } from 'node:crypto';
 import { createHttpApp, type HttpApp } from '@svc/http';
-import { createLocalKeyWrapper, loadMasterKeys } from '@svc/keys';
+import { createLocalKeyWrapper, type KeyWrapper } from '@svc/keys';
 import type { Database } from '@svc/sql';
 import { createLogger, createMetrics, type Metrics } from '@svc/telemetry';
 import { type FakeClock, fakeClock, temporaryFolder } from '@svc/testing';
@@ -41,7 +40,6 @@ export async function startTestAccounts<Tables>(
 ): Promise<TestAccounts> {
   const folder = await temporaryFolder('svc-accounts-');
   const clock = fakeClock();
-  const masterKey = { file: join(folder.path, 'master.key'), random: randomBytes };
   const log = createLogger({ level: 'silent', name: 'test' });
   const metrics = createMetrics();
   const holdings = new Map<string, readonly string[]>();
@@ -49,7 +47,7 @@ export async function startTestAccounts<Tables>(
   const module = await createAccountsModule({
     database: { kysely: database.kysely as never, dialect: database.dialect }, // the module sees its own tables only
     config: options.config ?? testConfig(),
-    keyWrapper: createLocalKeyWrapper({ loadMasterKeys: () => loadMasterKeys(masterKey), random: randomBytes }),
+    keyWrapper: keyWrapperFor(database),
     dataFolder: folder.path,
     log,
     metrics,
@@ -91,4 +89,16 @@ export async function startTestAccounts<Tables>(
       await folder.remove();
     },
   };
+}
+
+const keyWrappers = new WeakMap<object, KeyWrapper>();
+
+/** One master key for each database: replicas on it open what the others wrapped, also after a restart. */
+function keyWrapperFor(database: object): KeyWrapper {
+  const known = keyWrappers.get(database);
+  if (known !== undefined) return known;
+  const current = createSecretKey(randomBytes(32));
+  const made = createLocalKeyWrapper({ loadMasterKeys: async () => ({ current, others: [] }), random: randomBytes });
+  keyWrappers.set(database, made);
+  return made;
 }

@@ -72,12 +72,15 @@ export class KeyRing {
     return await this.seal(await this.open(sealed, context), context);
   }
 
-  /** Makes another key, which seals from now on. Answers its id. */
+  /**
+   * Makes another key, which seals from now on. Answers its id. A ring without keys gets its first one before: a rotation
+   * needs two, and what the master key itself sealed is sealed again by none but a rotation.
+   */
   async addKey(): Promise<number> {
     for (;;) {
-      const keys = await this.refresh();
-      const id = (keys.at(-1)?.id ?? 0) + 1;
-      if (await this.#make(id)) {
+      const newest = (await this.refresh()).at(-1)?.id ?? 0;
+      const id = newest + 1;
+      if ((await this.#make(id)) && newest > 0) {
         await this.refresh();
         return id;
       }

@@ -88,6 +88,17 @@ export function describeKeyRotation(open: OpenMetadata): void {
       expect(target).toBe(2);
     });
 
+    it('seals again what the master key sealed when no key of the ring was made yet', async () => {
+      const context = ringContext({ mode: 'sse-s3' });
+      await put('legacy', { mode: 'sse-s3', sealedKey: legacy.seal('from before', context) });
+      const ring = newRing();
+      const target = await ring.addKey();
+      expect((await store.storeKeys({})).map(({ id }) => id)).toEqual([1, 2]);
+      await finish(rotationOf(ring));
+      expect((await readKeyUsage(store)).map(({ id, rows }) => [id, rows.object])).toEqual([[target, 1]]);
+      expect(await opened(newRing(), 'legacy')).toBe('from before');
+    });
+
     it('refuses what is sealed under a key that was closed meanwhile, wherever it would be written', async () => {
       const stale = newRing();
       const { bucket } = bench;

@@ -57,15 +57,15 @@ async function rotate(flags: KeyFlags): Promise<void> {
   const { keyId: tokenKey } = await rotateTokenKeys(config);
   say(`New access tokens are signed with key ${tokenKey}; old ones stay valid until they expire`);
   const wait = flags.wait !== false || flags.master === true;
-  if (config.services.includes('object-store')) {
-    const stop = new AbortController();
-    process.once('SIGINT', () => stop.abort());
-    let left = 0;
-    const onProgress = (older: number): void => {
-      left = older;
-    };
-    const { keyId } = await rotateStoreKeys(config, { wait, signal: stop.signal, onProgress });
-    say(`Key ${keyId} encrypts stored data from now on`);
+  const stop = new AbortController();
+  process.once('SIGINT', () => stop.abort());
+  let left = 0;
+  const onProgress = (older: number): void => {
+    left = older;
+  };
+  const rotated = await rotateStoreKeys(config, { wait, signal: stop.signal, onProgress });
+  if (rotated !== null) {
+    say(`Key ${rotated.keyId} encrypts stored data from now on`);
     if (!wait || left > 0) {
       say(
         'Older keys are still in use; the platform replaces them in the background (svc admin keys shows how far it is)',
