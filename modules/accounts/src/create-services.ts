@@ -1,11 +1,13 @@
 import type { KeyObject } from 'node:crypto';
 import type { KeyWrapper } from '@svc/keys';
-import type { Metrics } from '@svc/telemetry';
+import type { Logger, Metrics } from '@svc/telemetry';
 import { createAccess } from './access/access-port.ts';
 import { createAuditLog } from './access/audit-port.ts';
 import { Authenticator } from './access/authenticator.ts';
 import { AuditChain } from './audit/audit-chain.ts';
 import { loadChainKey } from './audit/chain-key.ts';
+import { createBeginOnce } from './audit/begin-once.ts';
+import type { BeginningMark } from './audit/beginning-mark.ts';
 import { AuditTrail } from './audit/audit-trail.ts';
 import type { AccountsConfig } from './config.ts';
 import type { Effects } from './effects.ts';
@@ -45,6 +47,8 @@ export interface ServiceParts {
   keyStore: SigningKeyStore;
   /** Protects the key of the audit chain. */
   keyWrapper: KeyWrapper;
+  beginningMark: BeginningMark;
+  log: Logger;
   metrics: Metrics;
   publicUrl: () => string;
   holdings: WorkspaceHoldings;
@@ -55,7 +59,7 @@ export interface ServiceParts {
 /** Puts the module together. Reads the signing keys, and makes the first one. */
 export async function createServices(
   parts: ServiceParts,
-): Promise<AccountServices & { owners: OwnerAccounts; chainKey: KeyObject }> {
+): Promise<AccountServices & { owners: OwnerAccounts; chainKey: KeyObject; beginAudit: () => Promise<void> }> {
   const { database, effects, config, metrics } = parts;
   const { limits } = config;
   const { memory_kib: memoryKib, passes, parallelism } = config.password;
@@ -73,7 +77,7 @@ export async function createServices(
   const signIns = metrics.counter('svc_sign_ins_total', 'Sign-ins with a password by outcome', ['outcome']);
   const chainKey = await loadChainKey(database, parts.keyWrapper, effects.randomBytes);
   const chain = new AuditChain(database, chainKey);
-  await chain.begin();
+  const beginAudit = createBeginOnce({ stores: database, chain, mark: parts.beginningMark, log: parts.log });
   const quotaLimits = new CachedQuotaLimits(database, effects, parts.quotas.defaults);
   const auditTrail = createAuditTrail(parts, chain);
   return {
@@ -99,6 +103,7 @@ export async function createServices(
     workspaces: new Workspaces(database, effects, limits.workspaces_per_owner),
     workspaceDeletion: new WorkspaceDeletion(database, effects, parts.holdings),
     chainKey,
+    beginAudit,
     quotaLimits,
     quotas: new QuotaBook(database, effects, parts.quotas, quotaLimits),
     owners: new OwnerAccounts(database, effects, hasher, apiTokens),

@@ -7,6 +7,7 @@ import { createQuotaCatalogue, type QuotaLimits } from '@svc/quotas';
 import type { Database } from '@svc/sql';
 import type { Logger, Metrics } from '@svc/telemetry';
 import type { ChainPoint } from './audit/audit-link.ts';
+import { createBeginningMark } from './audit/beginning-mark.ts';
 import { rewrapChainKey } from './audit/chain-key.ts';
 import { verifyChain, type ChainReport } from './audit/verify-chain.ts';
 import { createServices } from './create-services.ts';
@@ -28,7 +29,7 @@ export interface AccountsDependencies {
   config: AccountsConfig;
   /** Protects the key of the audit chain. It must not need a service that can be away: every change is audited. */
   keyWrapper: KeyWrapper;
-  /** Signing keys stand below it, in `keys/jwt`. */
+  /** Signing keys stand below it, in `keys/jwt`, and the mark of the audit log, `keys/audit-begun`. */
   dataFolder: string;
   log: Logger;
   metrics: Metrics;
@@ -56,6 +57,7 @@ export interface AccountsModule {
   readonly quotas: QuotaBook;
   /** Writes an audit entry for a change made on the command line: without a caller, `by: svc admin` among its details. */
   auditCommand(this: void, action: Action, resource: string, details?: Record<string, unknown>): Promise<void>;
+  /** Begins the audit log, if need be: whatever serves requests writes to it. */
   registerRoutes(app: HttpApp): Promise<void>;
   /** Makes the owner on the first start; later starts change nothing. */
   ensureOwner(wanted: { email?: string; password?: string }): Promise<OwnerAccount>;
@@ -67,7 +69,7 @@ export interface AccountsModule {
   issueStartToken(instance?: string): Promise<StartToken>;
   /** `svc admin rotate-keys`. Answers the id of the key that signs from now on. */
   rotateKeys(): Promise<string>;
-  /** `svc admin verify-audit`. `anchor`: a head that an earlier report named. */
+  /** `svc admin verify-audit`: only reads, and so never begins the log. `anchor`: a head that an earlier report named. */
   verifyAudit(anchor?: ChainPoint): Promise<ChainReport>;
   /** Under the wrapper's newest key: the master key was changed. */
   rewrapAuditKey(): Promise<void>;
@@ -94,6 +96,8 @@ export async function createAccountsModule(deps: AccountsDependencies): Promise<
     config: deps.config,
     keyWrapper: deps.keyWrapper,
     keyStore: new SigningKeyFiles(join(deps.dataFolder, 'keys', 'jwt')),
+    beginningMark: createBeginningMark(join(deps.dataFolder, 'keys')),
+    log: deps.log,
     metrics: deps.metrics,
     publicUrl: deps.publicUrl,
     holdings: deps.workspaceHoldings ?? (async () => []),
@@ -103,8 +107,9 @@ export async function createAccountsModule(deps: AccountsDependencies): Promise<
   const { sessions, auditTrail: audit, keys, workspaceDeletion: deletion } = services;
   const purge = () => purgeExpired({ database, effects, sessions, audit, keys, deletion });
   /** What the operator did on the command line: there is no request and no caller, only who may read the data folder. */
-  const auditCommand: AccountsModule['auditCommand'] = (action, resource, details = {}) =>
-    services.audit.record({
+  const auditCommand: AccountsModule['auditCommand'] = async (action, resource, details = {}) => {
+    await services.beginAudit();
+    await services.audit.record({
       principal: null,
       action,
       resource,
@@ -115,6 +120,7 @@ export async function createAccountsModule(deps: AccountsDependencies): Promise<
       requestId: effects.newId(),
       details: { ...details, by: 'svc admin' },
     });
+  };
   const stopped = new AbortController();
   let running: Promise<void> = Promise.resolve();
   return {
@@ -124,7 +130,10 @@ export async function createAccountsModule(deps: AccountsDependencies): Promise<
     quotaLimits: services.quotaLimits,
     quotas: services.quotas,
     auditCommand,
-    registerRoutes: (app) => registerRoutes(app, services),
+    async registerRoutes(app) {
+      await services.beginAudit();
+      await registerRoutes(app, services);
+    },
     ensureOwner: (wanted) => services.owners.ensure(wanted),
     async resetPassword(email, password) {
       const reset = await services.owners.resetPassword(email, password);

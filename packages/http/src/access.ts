@@ -40,12 +40,15 @@ export interface CredentialRef {
   credentialId: string | null;
   /** When the credential was shown (ISO 8601, UTC); a sign-out of all sessions after this time revokes it. */
   shownAt: string;
+  /** Only for tokens of an external issuer, which have no record of their own: when they say that the user signed in. */
+  confirmedAt?: string;
 }
 
 /** The reference to the credential of a principal that was authenticated at `now`. */
 export function createCredentialRef(principal: Principal, now: Date): CredentialRef {
-  const { kind, id, credential, credentialId } = principal;
-  return { principalKind: kind, principalId: id, credential, credentialId, shownAt: now.toISOString() };
+  const { kind, id, credential, credentialId, confirmedAt } = principal;
+  const ref = { principalKind: kind, principalId: id, credential, credentialId, shownAt: now.toISOString() };
+  return credential === 'oidc' && confirmedAt !== undefined ? { ...ref, confirmedAt } : ref;
 }
 
 /**

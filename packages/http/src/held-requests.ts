@@ -8,8 +8,9 @@ import { whenClosed } from './when-closed.ts';
 declare module 'fastify' {
   interface FastifyContextConfig {
     /**
-     * Why a guarded request is not ended when the right to it goes: only for short answers to changes that may take away
-     * the right they were made with, such as a sign-out. Such a route cannot send a stream.
+     * Why a guarded request is not ended when the right to it goes once its handler has begun; until then, such as while
+     * its body comes, it is. Only for short answers to changes that may take away the right they were made with, such as a
+     * sign-out. Such a route cannot send a stream.
      */
     unheld?: string;
   }
@@ -18,6 +19,8 @@ declare module 'fastify' {
     shownAt: Date | null;
     /** The answer is on its way, so that no other may begin. */
     isAnswered: boolean;
+    /** Ends the hold on a request of an unheld route. */
+    releaseHeld: (() => void) | null;
   }
 }
 
@@ -34,6 +37,8 @@ export class HeldRequests {
   install(app: FastifyInstance): void {
     app.decorateRequest('shownAt', null);
     app.decorateRequest('isAnswered', false);
+    app.decorateRequest('releaseHeld', null);
+    app.addHook('preHandler', async (request) => request.releaseHeld?.());
     app.addHook('onSend', async (request, _reply, payload) => {
       request.isAnswered = true;
       const { unheld } = request.routeOptions.config;
@@ -50,10 +55,11 @@ export class HeldRequests {
   /** To be called once the request is granted. */
   hold(request: FastifyRequest, reply: FastifyReply, action: Action): void {
     const { principal, grant, shownAt } = request;
-    if (principal === null || shownAt === null || request.routeOptions.config.unheld !== undefined) return;
+    if (principal === null || shownAt === null) return;
     const granted = createGrantedAccess(principal, shownAt, action, grant);
     const right = createGrantedRight(this.#access, granted, shownAt.getTime());
     const release = this.#rights.hold(right, (refusal) => endRequest(request, reply, refusal));
+    if (request.routeOptions.config.unheld !== undefined) request.releaseHeld = release;
     whenClosed(reply.raw, release);
   }
 }

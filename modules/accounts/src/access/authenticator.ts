@@ -70,7 +70,7 @@ export class Authenticator {
   }
 
   async #bySessionId(id: string, credential: 'session' | 'jwt'): Promise<Principal | undefined> {
-    const session = await this.#parts.sessions.byId(id);
+    const session = await this.#parts.sessions.standing(id);
     const user = session === undefined ? undefined : await this.#parts.database.users.byId(session.userId);
     return session === undefined || user === undefined ? undefined : sessionPrincipal(user, credential, session);
   }
@@ -91,10 +91,12 @@ export class Authenticator {
   }
 
   /** Credentials without a record of their own: they stand while their user does and has not signed out everywhere. */
-  async #byUser({ principalId, credential, shownAt }: CredentialRef): Promise<Principal | undefined> {
+  async #byUser(ref: CredentialRef): Promise<Principal | undefined> {
+    const { principalId, credential, shownAt, confirmedAt } = ref;
     const user = await this.#parts.database.users.byId(principalId);
     if (user === undefined || user.tokensValidFrom > shownAt) return undefined;
-    if (credential === 'oidc') return userPrincipal(user, 'oidc', null);
+    if (credential === 'oidc')
+      return userPrincipal(user, 'oidc', null, confirmedAt === undefined ? {} : { confirmedAt });
     const isGuest = user.kind === 'guest' && !isExpired(user.expiresAt, this.#parts.effects.now());
     return isGuest ? guestPrincipal(user) : undefined;
   }

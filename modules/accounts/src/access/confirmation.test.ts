@@ -1,3 +1,4 @@
+import { createCredentialRef } from '@svc/http';
 import { migrations } from '@svc/migrations';
 import { describeDialects } from '@svc/testing';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -122,6 +123,20 @@ describeDialects<unknown>('confirmed sign-ins', migrations, (database) => {
     expect(await confirm(old, 'anything')).toMatchObject(unconfirmed);
     await accounts().clock.advance(TEN_MINUTES_MS);
     expect(await makeToken(silent)).toMatchObject(unconfirmed);
+  });
+
+  it('stay confirmed at an external issuer while a request is held, and only for as long', async () => {
+    const now = accounts().clock.now();
+    const token = await issuer.sign({ sub: 'ann', email: 'ann@example.com', email_verified: true }, now, 3600);
+    const { access } = accounts().module;
+    const source = { method: 'POST', remoteAddress: '127.0.0.1', isSecure: false };
+    const principal = await access.authenticate({ ...source, headers: { authorization: `Bearer ${token}` } });
+    const ref = createCredentialRef(principal, now);
+    await access.permit(await access.recheck(ref), 'token:create');
+    await accounts().clock.advance(TEN_MINUTES_MS);
+    await expect(access.permit(await access.recheck(ref), 'token:create')).rejects.toMatchObject({
+      code: 'CONFIRMATION_REQUIRED',
+    });
   });
 
   it('set no first password, however fresh they are', async () => {

@@ -49,6 +49,18 @@ describeDialects<unknown>('credentials after the request that showed them', migr
     await expect(recheck(ref)).rejects.toMatchObject(revoked);
   });
 
+  it('uses no session by asking for it: it ends when it was idle for long enough', async () => {
+    const user = await newUser(accounts(), 'ann@example.com');
+    const ref = await refOf(user.token);
+    const day = 86_400_000; // sessions end after seven idle days
+    for (let days = 1; days < 7; days += 1) {
+      await accounts().clock.advance(day);
+      expect(await recheck(ref)).toMatchObject({ id: user.id });
+    }
+    await accounts().clock.advance(day);
+    await expect(recheck(ref)).rejects.toMatchObject(revoked);
+  });
+
   it('ends an API token when it is deleted, and when it expires', async () => {
     const user = await newUser(accounts(), 'ann@example.com');
     const deleted = await newApiToken(accounts(), user);

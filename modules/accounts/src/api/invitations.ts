@@ -54,7 +54,7 @@ export function registerInvitations(app: HttpApp, services: AccountServices): vo
     '/api/v1/teams/:uuid/invitations',
     {
       config: { action: 'invitation:list', scope: 'self' },
-      onRequest: guardTeam(services, 'invitation:list'),
+      ...guardTeam(services, 'invitation:list'),
       schema: {
         tags: TAGS,
         summary: 'List open invitations',
@@ -74,7 +74,7 @@ export function registerInvitations(app: HttpApp, services: AccountServices): vo
     '/api/v1/teams/:uuid/invitations',
     {
       config: { action: 'invitation:create', scope: 'self', auditResource: createdResource('invitation') },
-      onRequest: guardTeam(services, 'invitation:create'),
+      ...guardTeam(services, 'invitation:create'),
       schema: {
         tags: TAGS,
         summary: 'Invite by link',
@@ -105,7 +105,7 @@ export function registerInvitations(app: HttpApp, services: AccountServices): vo
     '/api/v1/teams/:uuid/invitations/:id',
     {
       config: { action: 'invitation:delete', scope: 'self', auditResource: namedResource('invitation') },
-      onRequest: guardTeam(services, 'invitation:delete'),
+      ...guardTeam(services, 'invitation:delete'),
       schema: { tags: TAGS, summary: 'Revoke an invitation', params: paramsSchema, response: { 200: deletedSchema } },
     },
     async (request) => {

@@ -27,7 +27,7 @@ export function registerMembers(app: HttpApp, services: AccountServices): void {
     '/api/v1/teams/:uuid/members',
     {
       config: { action: 'member:list', scope: 'self' },
-      onRequest: guardTeam(services, 'member:list'),
+      ...guardTeam(services, 'member:list'),
       schema: {
         tags: TAGS,
         summary: 'List the members of a team',
@@ -52,7 +52,7 @@ export function registerMembers(app: HttpApp, services: AccountServices): void {
         scope: 'self',
         auditResource: namedResource('member'),
       },
-      onRequest: guardTeam(services, 'member:update'),
+      ...guardTeam(services, 'member:update'),
       schema: {
         tags: TAGS,
         summary: 'Change the role of a member',
@@ -77,7 +77,7 @@ export function registerMembers(app: HttpApp, services: AccountServices): void {
         scope: 'self',
         auditResource: namedResource('member'),
       },
-      onRequest: guardTeam(services, (request) =>
+      ...guardTeam(services, (request) =>
         pathParameter(request, 'user_id') === request.principal?.id ? 'team:leave' : 'member:delete',
       ),
       schema: {

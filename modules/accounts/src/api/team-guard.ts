@@ -17,18 +17,32 @@ export function decorateTeamGrants(app: HttpApp): void {
   app.decorateRequest('teamGrant', null);
 }
 
+interface TeamGuard {
+  onRequest: (request: FastifyRequest) => Promise<void>;
+  preHandler: (request: FastifyRequest) => Promise<void>;
+}
+
+const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
+
 /**
- * An `onRequest` hook for routes under `/teams/:uuid`: runs after the platform's guard has told who calls, and before
- * the body is read. `actionOf` may choose by the request, as leaving differs from removing.
+ * The hooks of routes under `/teams/:uuid`: they decide after the platform's guard has told who calls, before the body is
+ * read, and again once the body of a change is there, since it may take its time. `actionOf` may choose by the request, as
+ * leaving differs from removing.
  */
 export function guardTeam(
   services: Pick<AccountServices, 'database'>,
   actionOf: KnownAction | ((request: FastifyRequest) => KnownAction),
-): (request: FastifyRequest) => Promise<void> {
-  return async (request) => {
+): TeamGuard {
+  const decide = async (request: FastifyRequest): Promise<void> => {
     const action = typeof actionOf === 'string' ? actionOf : actionOf(request);
     const teamUuid = pathParameter(request, 'uuid');
     request.teamGrant = await authorizeTeam(services.database, callerOf(principalOf(request)), action, teamUuid);
+  };
+  return {
+    onRequest: decide,
+    preHandler: async (request) => {
+      if (!SAFE_METHODS.has(request.method)) await decide(request);
+    },
   };
 }
 

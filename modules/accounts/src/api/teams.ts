@@ -69,7 +69,7 @@ function registerOneTeam(app: HttpApp, services: AccountServices): void {
     '/api/v1/teams/:uuid',
     {
       config: { action: 'team:read', scope: 'self' },
-      onRequest: guardTeam(services, 'team:read'),
+      ...guardTeam(services, 'team:read'),
       schema: { tags: TAGS, summary: 'Read a team', params: paramsSchema, response: { 200: teamSchema } },
     },
     async (request) => {
@@ -82,7 +82,7 @@ function registerOneTeam(app: HttpApp, services: AccountServices): void {
     '/api/v1/teams/:uuid',
     {
       config: { action: 'team:update', scope: 'self', auditResource: namedResource('team') },
-      onRequest: guardTeam(services, 'team:update'),
+      ...guardTeam(services, 'team:update'),
       schema: {
         tags: TAGS,
         summary: 'Rename a team',
@@ -101,7 +101,7 @@ function registerOneTeam(app: HttpApp, services: AccountServices): void {
     '/api/v1/teams/:uuid',
     {
       config: { action: 'team:delete', unheld: ENDS_OWN_RIGHT, scope: 'self', auditResource: namedResource('team') },
-      onRequest: guardTeam(services, 'team:delete'),
+      ...guardTeam(services, 'team:delete'),
       schema: {
         tags: TAGS,
         summary: 'Delete a team; its workspaces stay with their owners',
@@ -120,7 +120,7 @@ function registerOneTeam(app: HttpApp, services: AccountServices): void {
     '/api/v1/teams/:uuid/transfer',
     {
       config: { action: 'team:transfer', unheld: ENDS_OWN_RIGHT, scope: 'self', auditResource: namedResource('team') },
-      onRequest: guardTeam(services, 'team:transfer'),
+      ...guardTeam(services, 'team:transfer'),
       schema: {
         tags: TAGS,
         summary: 'Give a team to another member',

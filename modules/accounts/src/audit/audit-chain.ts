@@ -1,7 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import type { AuditRecord } from '../records.ts';
 import type { AuditChainStore, AuditStores } from '../stores.ts';
-import { linkMac, ORIGIN, sealEnd, type ChainEndName, type ChainPoint } from './audit-link.ts';
+import { linkMac, LOST, ORIGIN, sealEnd, type ChainEndName, type ChainPoint } from './audit-link.ts';
 
 export type UnlinkedRecord = Omit<AuditRecord, 'sequence' | 'mac'>;
 
@@ -31,7 +31,7 @@ export class AuditChain {
     this.#key = key;
   }
 
-  /** Begins the chain with what is in the log already. Later starts find the head and change nothing. */
+  /** Begins the chain with what is in the log already, unless it has a head. To be called only before the log has begun. */
   async begin(): Promise<void> {
     for (;;) {
       const done = await this.#stores.transactAudit(async (chain) => {
@@ -101,7 +101,7 @@ export class AuditChain {
 
   async #append(records: readonly UnlinkedRecord[]): Promise<void> {
     await this.#stores.transactAudit(async (chain) => {
-      let last: ChainPoint = (await chain.lockHead()) ?? ORIGIN;
+      let last: ChainPoint = (await chain.lockHead()) ?? LOST;
       const sequences = await chain.nextSequences(records.length);
       const linked = records.map((record, index) => {
         const row = { ...record, sequence: sequences[index] ?? 0 };

@@ -9,6 +9,8 @@ export interface ChainPoint {
 
 /** What the first row of a log follows. */
 export const ORIGIN: ChainPoint = { sequence: 0, mac: '0'.repeat(64) };
+/** What a row follows when the head of a log that has begun is gone: it fits nothing, so that the gap is always found. */
+export const LOST: ChainPoint = { sequence: 0, mac: 'f'.repeat(64) };
 
 export type ChainEndName = 'head' | 'checkpoint';
 

@@ -4,7 +4,7 @@ import type { AccountDatabase } from '../stores.ts';
 import type { PasswordHasher } from './password-hasher.ts';
 import type { PasswordProof } from './password-proof.ts';
 import { assertSuitablePassword } from './password-rules.ts';
-import { setPassword } from './set-password.ts';
+import { holdsPassword, setPassword } from './set-password.ts';
 
 export interface PasswordChangeRequest {
   userId: string;
@@ -37,8 +37,11 @@ export class PasswordChange {
     await this.#proof.require({ user, password: currentPassword, remoteAddress, field: 'current_password' });
     const passwordHash = await this.#hasher.hash(newPassword);
     const now = timestamp(this.#effects.now());
-    return this.#database.transact((stores) =>
-      setPassword(stores, { id: user.id, passwordHash }, now, { sessionId: keepSessionId }),
-    );
+    return this.#database.transact(async (stores) => {
+      if (!(await holdsPassword(stores, user))) {
+        throw accountErrors.WRONG_PASSWORD({ details: { field: 'current_password' } });
+      }
+      return setPassword(stores, { id: user.id, passwordHash }, now, { sessionId: keepSessionId });
+    });
   }
 }

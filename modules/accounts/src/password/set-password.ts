@@ -1,4 +1,17 @@
+import type { User } from '../records.ts';
 import type { AccountStores } from '../stores.ts';
+
+/**
+ * Whether the user's password is still the one whose hash was checked before; if so it stays until the transaction ends.
+ * A check waits its turn, and the password may be another by then.
+ */
+export async function holdsPassword(
+  stores: Pick<AccountStores, 'users'>,
+  checked: Pick<User, 'id' | 'passwordHash'>,
+): Promise<boolean> {
+  await stores.users.lock(checked.id);
+  return (await stores.users.byId(checked.id))?.passwordHash === checked.passwordHash;
+}
 
 /**
  * Gives a user a new password and ends what the old one may have opened: known browsers, open links and sessions.

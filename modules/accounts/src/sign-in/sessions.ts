@@ -31,9 +31,11 @@ export class Sessions {
     return this.#options.lifetimeSeconds;
   }
 
+  /** `stores`: those of a transaction that the session is part of. */
   async begin(
     userId: string,
     from: { remoteAddress: string; userAgent: string },
+    stores: Pick<AccountStores, 'sessions'> = this.#stores,
   ): Promise<{ session: Session; secret: string }> {
     const now = this.#effects.now();
     const secret = mintToken('svc_ses_', this.#effects.randomBytes);
@@ -48,17 +50,22 @@ export class Sessions {
       expiresAt: timestamp(secondsAfter(now, this.#options.lifetimeSeconds)),
       confirmedAt: timestamp(now),
     };
-    await this.#stores.sessions.insert(session);
-    await this.#stores.sessions.trim(userId, this.#options.maxPerUser);
+    await stores.sessions.insert(session);
+    await stores.sessions.trim(userId, this.#options.maxPerUser);
     return { session, secret };
   }
 
   async bySecret(secret: string): Promise<Session | undefined> {
-    return this.#alive(await this.#stores.sessions.byTokenHash(hashToken(secret)));
+    return this.#use(await this.#stores.sessions.byTokenHash(hashToken(secret)));
   }
 
   async byId(id: string): Promise<Session | undefined> {
-    return this.#alive(await this.#stores.sessions.byId(id));
+    return this.#use(await this.#stores.sessions.byId(id));
+  }
+
+  /** The session as it stands, without using it: what only asks again for a right keeps no session from being idle. */
+  async standing(id: string): Promise<Session | undefined> {
+    return this.#ifAlive(await this.#stores.sessions.byId(id));
   }
 
   /** The user has just proved who they are. Answers when that was. */
@@ -73,13 +80,18 @@ export class Sessions {
     return { now: timestamp(now), idleBefore: timestamp(secondsAfter(now, -this.#options.idleSeconds)) };
   }
 
-  async #alive(session: Session | undefined): Promise<Session | undefined> {
+  async #use(found: Session | undefined): Promise<Session | undefined> {
+    const session = this.#ifAlive(found);
     if (session === undefined) return undefined;
     const now = this.#effects.now();
-    const deadlines = this.deadlines(now);
-    if (session.expiresAt <= deadlines.now || session.lastSeenAt <= deadlines.idleBefore) return undefined;
-    if (isUseDue(session.lastSeenAt, now)) await this.#stores.sessions.touch(session.id, deadlines.now);
+    if (isUseDue(session.lastSeenAt, now)) await this.#stores.sessions.touch(session.id, timestamp(now));
     return session;
+  }
+
+  #ifAlive(session: Session | undefined): Session | undefined {
+    if (session === undefined) return undefined;
+    const { now, idleBefore } = this.deadlines(this.#effects.now());
+    return session.expiresAt <= now || session.lastSeenAt <= idleBefore ? undefined : session;
   }
 }
 

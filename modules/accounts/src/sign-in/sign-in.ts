@@ -1,7 +1,8 @@
 import { type Effects, timestamp } from '../effects.ts';
 import type { PasswordHasher } from '../password/password-hasher.ts';
+import { holdsPassword } from '../password/set-password.ts';
 import type { Session, User } from '../records.ts';
-import type { AccountDatabase } from '../stores.ts';
+import type { AccountDatabase, AccountStores } from '../stores.ts';
 import { hashToken, mintToken } from '../tokens/random-token.ts';
 import { normalizeEmail } from '../users/email.ts';
 import type { Attempt, LoginThrottle } from './login-throttle.ts';
@@ -66,15 +67,16 @@ export class SignIn {
     };
     const check = await this.#throttle.attempt(attempt, () => this.#hasher.check(request.password, user?.passwordHash));
     if (!check.matches || user === undefined) return { outcome: 'refused', userId: user?.id ?? null };
-    if (check.outdated) await this.#rehash(user, request.password);
-    const { session, secret } = await this.#sessions.begin(user.id, request);
-    const deviceSecret = await this.#rememberDevice(user.id, knownDevice === null ? null : request.deviceSecret);
-    return { outcome: 'success', user, session, sessionSecret: secret, deviceSecret };
-  }
-
-  async #rehash(user: User, password: string): Promise<void> {
-    const passwordHash = await this.#hasher.hash(password);
-    await this.#database.users.update(user.id, { passwordHash }, timestamp(this.#effects.now()));
+    const rehashed = check.outdated ? await this.#hasher.hash(request.password) : null;
+    return this.#database.transact(async (stores) => {
+      if (!(await holdsPassword(stores, user))) return { outcome: 'refused', userId: user.id };
+      const now = timestamp(this.#effects.now());
+      if (rehashed !== null) await stores.users.update(user.id, { passwordHash: rehashed }, now);
+      const { session, secret } = await this.#sessions.begin(user.id, request, stores);
+      const known = knownDevice === null ? null : request.deviceSecret;
+      const deviceSecret = await this.#rememberDevice(stores, user.id, known);
+      return { outcome: 'success', user, session, sessionSecret: secret, deviceSecret };
+    });
   }
 
   /** The hash of the device's secret, if this very user signed in from there. */
@@ -84,14 +86,14 @@ export class SignIn {
     return (await this.#database.devices.isKnown(user.id, hash)) ? hash : null;
   }
 
-  async #rememberDevice(userId: string, known: string | null): Promise<string> {
+  async #rememberDevice(stores: AccountStores, userId: string, known: string | null): Promise<string> {
     const secret = known ?? mintToken('svc_dev_', this.#effects.randomBytes);
-    await this.#database.devices.put({
+    await stores.devices.put({
       tokenHash: hashToken(secret),
       userId,
       lastSeenAt: timestamp(this.#effects.now()),
     });
-    await this.#database.devices.trim(userId, MAX_DEVICES_PER_USER);
+    await stores.devices.trim(userId, MAX_DEVICES_PER_USER);
     return secret;
   }
 }

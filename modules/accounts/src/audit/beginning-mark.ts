@@ -1,0 +1,45 @@
+import { mkdir, open, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** Remembers outside of the database that the audit log has begun, so that emptying the database does not hide it. */
+export interface BeginningMark {
+  isSet(): Promise<boolean>;
+  /** Resolves when the mark is on disk. */
+  set(): Promise<void>;
+}
+
+const TEXT = 'The audit log has begun. Remove this file only to begin a new log in a new database.\n';
+
+/** A file `audit-begun` beside the other keys of the data folder: whether it is there is all that counts. */
+export function createBeginningMark(folder: string): BeginningMark {
+  const path = join(folder, 'audit-begun');
+  return {
+    isSet: () => stat(path).then(() => true, orAbsent),
+    async set() {
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+      const file = await open(path, 'w', 0o600);
+      try {
+        await file.writeFile(TEXT);
+        await file.sync();
+      } finally {
+        await file.close();
+      }
+      await syncFolder(folder);
+    },
+  };
+}
+
+/** A new name is on disk only when its folder is. */
+async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, 'r');
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}
+
+function orAbsent(error: unknown): false {
+  if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return false;
+  throw error;
+}
