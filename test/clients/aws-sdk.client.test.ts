@@ -91,7 +91,7 @@ describe('the AWS SDK for JavaScript', () => {
     expect(right.status).toBe(200);
     const link = await getSignedUrl(client, new GetObjectCommand({ Bucket, Key: 'link' }), { expiresIn: 60 });
     const answer = await fetch(link);
-    expect([answer.headers.get('content-type'), await answer.text()]).toEqual(['text/plain', 'by link']);
+    expect([answer.headers.get('content-type'), await answer.text()]).toEqual(['text/plain; charset=utf-8', 'by link']);
   });
 
   it('throws errors that a program can tell apart', async () => {
