@@ -62,8 +62,8 @@ function probeRoutes(app: HttpApp, database: ReturnType<typeof createAccountData
   for (const action of [...SELF_ACTIONS, ...INSTALLATION_ACTIONS])
     app.post(`/own/${slug(action)}`, { config: { action, scope: 'self' } }, answer);
   for (const action of TEAM_ACTIONS) {
-    const onRequest = guardTeam({ database }, action);
-    app.post(`/team/:uuid/${slug(action)}`, { config: { action, scope: 'self' }, onRequest }, answer);
+    const guard = guardTeam({ database }, action);
+    app.post(`/team/:uuid/${slug(action)}`, { config: { action, scope: 'self' }, ...guard }, answer);
   }
 }
 
