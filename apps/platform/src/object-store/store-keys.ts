@@ -23,7 +23,10 @@ export interface RotateRequest {
  * that; where none runs the store of this folder, it is done here. It can be stopped at any moment: the next start goes on.
  * Null where there is no store; one that is switched off has its keys rotated like any other.
  */
-export async function rotateStoreKeys(config: PlatformConfig, request: RotateRequest): Promise<{ keyId: number } | null> {
+export async function rotateStoreKeys(
+  config: PlatformConfig,
+  request: RotateRequest,
+): Promise<{ keyId: number } | null> {
   if (!storeExists(config)) return null;
   return await withStore(config, async (store) => {
     const keys = await openKeys(config, masterKeySource(config, store.folder));
