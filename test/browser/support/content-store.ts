@@ -64,7 +64,10 @@ const BUCKET = 'content-cases';
 export async function storeCases(platform: RunningPlatform, cases: readonly ContentCase[]): Promise<ContentStore> {
   const { buckets, keys } = platform.svc.objectStore({ workspaceUuid: platform.workspaceUuid });
   await buckets.create({ name: BUCKET });
-  const { accessKeyId, secretAccessKey } = await keys.create({ label: 'cases', permissions: ['read', 'write', 'admin'] });
+  const { accessKeyId, secretAccessKey } = await keys.create({
+    label: 'cases',
+    permissions: ['read', 'write', 'admin'],
+  });
   const s3 = new S3Client({
     endpoint: platform.s3Endpoint,
     region: 'auto',

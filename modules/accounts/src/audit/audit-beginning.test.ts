@@ -1,14 +1,13 @@
 import { createHttpApp } from '@svc/http';
 import { migrations } from '@svc/migrations';
-import { createLocalKeyWrapper, loadMasterKeys } from '@svc/keys';
 import { createLogger, createMetrics } from '@svc/telemetry';
 import { describeDialects } from '@svc/testing';
 import { sql } from 'kysely';
-import { randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { createAccountsModule, type AccountsModule } from '../module.ts';
+import { keyWrapperFor } from '../testing/test-accounts.ts';
 import { call } from '../testing/test-client.ts';
 import { testConfig } from '../testing/test-config.ts';
 import { addUser, signIn } from '../testing/test-people.ts';
@@ -23,7 +22,6 @@ describeDialects<unknown>('an audit log that has begun', migrations, (database) 
   /** Another start of the platform, or `svc admin`, in the same data folder. */
   const restart = (): Promise<AccountsModule> => {
     const { kysely, dialect } = database();
-    const master = { file: join(accounts().dataFolder, 'master.key'), random: randomBytes };
     const log = createLogger({
       level: 'error',
       name: 'test',
@@ -32,7 +30,7 @@ describeDialects<unknown>('an audit log that has begun', migrations, (database) 
     return createAccountsModule({
       database: { kysely, dialect },
       config: testConfig(),
-      keyWrapper: createLocalKeyWrapper({ loadMasterKeys: () => loadMasterKeys(master), random: randomBytes }),
+      keyWrapper: keyWrapperFor(database()),
       dataFolder: accounts().dataFolder,
       log,
       metrics: createMetrics(),

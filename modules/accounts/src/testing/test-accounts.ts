@@ -94,7 +94,7 @@ export async function startTestAccounts<Tables>(
 const keyWrappers = new WeakMap<object, KeyWrapper>();
 
 /** One master key for each database: replicas on it open what the others wrapped, also after a restart. */
-function keyWrapperFor(database: object): KeyWrapper {
+export function keyWrapperFor(database: object): KeyWrapper {
   const known = keyWrappers.get(database);
   if (known !== undefined) return known;
   const current = createSecretKey(randomBytes(32));
