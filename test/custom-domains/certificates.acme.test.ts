@@ -211,7 +211,7 @@ describeRequiring(['linux', 'command:dnsmasq', 'command:pebble'], 'a custom doma
       bench.metadata.findCertificate({ hostname: HOST, nowMs: bench.clock.nowMs() }),
     );
     for (const { sealedKey } of [account, certificate]) {
-      expect(sealedKey).toMatch(/^v1:/);
+      expect(sealedKey).toMatch(/^v2:/);
       expect(sealedKey).not.toContain('PRIVATE KEY');
     }
     expect(await plain('/.well-known/acme-challenge/unknown')).toMatchObject({ status: 404, body: '' });

@@ -144,6 +144,14 @@ describe('answers as S3 gives them', () => {
     expect((await client.send(asOwner)).ContentType).toBe('text/html');
   });
 
+  it.each(['\u0001', '\r\n', '\0', '\u007F'])('refuses %j in a header that is asked for', async (character) => {
+    await client.send(new PutObjectCommand({ Bucket, Key: 'plain', Body: 'x' }));
+    const get = (ResponseCacheControl: string) =>
+      client.send(new GetObjectCommand({ Bucket, Key: 'plain', ResponseCacheControl }));
+    expect(await refusalOf(get(`a${character}b`))).toEqual({ code: 'InvalidArgument', status: 400 });
+    expect((await get('a\tb')).CacheControl).toBe('a\tb');
+  });
+
   it.each<[what: string, raw: RawRequest, code: string]>([
     ['uploads of a key', { target: '/none/key?uploads' }, 'InvalidRequest'],
     ['versions of a key', { target: '/none/key?versions' }, 'InvalidRequest'],

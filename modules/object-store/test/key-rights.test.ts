@@ -145,6 +145,68 @@ describe('an access key and its maker', () => {
     expect(completed.code).toBe('InvalidAccessKeyId');
   });
 
+  describe('that began to upload what it shares with others', () => {
+    const shared = { 'x-amz-acl': 'public-read' };
+
+    const begin = async (key: TestKey, headers: Record<string, string>): Promise<{ target: string; body: string }> => {
+      const begun = await send({ method: 'POST', target: '/alpha/large?uploads', headers }, key);
+      const uploadId = /<UploadId>([^<]+)</.exec(begun.body.toString())?.[1] ?? '';
+      const target = `/alpha/large?uploadId=${uploadId}`;
+      const part = await send({ method: 'PUT', target: `${target}&partNumber=1`, body: 'x' }, key);
+      const parts = `<Part><PartNumber>1</PartNumber><ETag>${part.headers.etag ?? ''}</ETag></Part>`;
+      return { target, body: `<CompleteMultipartUpload>${parts}</CompleteMultipartUpload>` };
+    };
+    const lower = async (): Promise<void> => {
+      management.access.join(team, member, 'member');
+      await management.clock.advance(SEEN_AFTER_MS);
+    };
+    const administrate = (): Promise<TestKey> => {
+      management.access.join(team, member, 'admin');
+      return keyOf(member, { permissions: ['read', 'write', 'admin'] });
+    };
+
+    it('completes it only while it may share', async () => {
+      const key = await administrate();
+      const upload = await begin(key, shared);
+      const own = await begin(key, {});
+      await lower();
+      expect((await send({ method: 'POST', ...upload }, key)).code).toBe('AccessDenied');
+      expect((await send({ target: '/alpha/large' }, key)).code).toBe('NoSuchKey');
+      expect((await send({ method: 'POST', ...own }, key)).status).toBe(200);
+      const owners = await keyOf(management.owner, { permissions: ['admin'] }, '');
+      expect((await send({ method: 'POST', ...upload }, owners)).status).toBe(200);
+    });
+
+    it('may repeat what completed it', async () => {
+      const key = await administrate();
+      const upload = await begin(key, shared);
+      expect((await send({ method: 'POST', ...upload }, key)).status).toBe(200);
+      await lower();
+      expect((await send({ method: 'POST', ...upload }, key)).status).toBe(200);
+    });
+
+    it('is not helped by the management API', async () => {
+      const path = '/buckets/alpha/objects/multipart';
+      const query = `?team_uuid=${team}`;
+      management.access.join(team, member, 'admin');
+      const body = { key: 'large', public: true };
+      const begun = await management.call('POST', path + query, { as: member, body });
+      const upload = `${path}/${String(begun.body.data['uploadId'])}`;
+      const headers = { 'content-type': 'application/octet-stream' };
+      const bytes = Buffer.from('x');
+      await management.call('PUT', `${upload}/parts/1${query}`, { as: member, body: bytes, headers });
+      const complete = () => management.call('POST', `${upload}/complete${query}`, { as: member, body: {} });
+      await lower();
+      const refused = await complete();
+      expect([refused.status, refused.body.data.code]).toEqual([403, 'AccessDenied']);
+      management.access.join(team, member, 'admin');
+      await management.clock.advance(SEEN_AFTER_MS);
+      expect((await complete()).status).toBe(200);
+      await lower();
+      expect((await complete()).status).toBe(200);
+    });
+  });
+
   it('is cut while it uploads, and nothing is stored', async () => {
     const key = await keyOf(member);
     const raw = sign(
@@ -224,6 +286,18 @@ describe('an access key and its maker', () => {
     expect(management.audit.entries.slice(before)).toMatchObject([
       { action: 'object:delete', resource: 'bucket/alpha', details: { objects: 2, versions: 1, refused: 0 } },
     ]);
+    const long = `<Object><Key>${'&#34;'.repeat(100)}</Key><VersionId>${'v'.repeat(1_000)}</VersionId></Object>`;
+    const headers = { 'x-amz-bypass-governance-retention': 'true' };
+    await send(
+      { method: 'POST', target: '/alpha?delete', headers, body: `<Delete>${long.repeat(20)}</Delete>` },
+      admin,
+    );
+    const target = `/alpha/object?versionId=${'v'.repeat(5_000)}`;
+    await send({ method: 'DELETE', target, headers }, admin);
+    for (const { details } of management.audit.entries.slice(-2)) {
+      expect(details).toMatchObject({ bypass_governance: true });
+      expect(JSON.stringify(details).length).toBeLessThan(4_000); // the audit log cuts longer ones away
+    }
     const key = await keyOf(member);
     await put(key);
     const quiet = management.audit.entries.length;

@@ -16,6 +16,7 @@ import {
   type PutObjectCommandInput,
   type S3Client,
 } from '@aws-sdk/client-s3';
+import { unlimitedQuotas } from '@svc/quotas';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { LifecycleExecutor } from '../src/domain/lifecycle/executor.ts';
 import { createServices, type StoreServices } from '../src/domain/services.ts';
@@ -55,6 +56,7 @@ describe('lifecycle rules of a bucket', () => {
       now,
       config: testConfig({ trash_grace_seconds: 0 }),
       identifiers: { versionToken: () => randomUUID().replaceAll('-', '') },
+      quotaLimits: unlimitedQuotas,
       log: { error: () => undefined },
     } as unknown as StoreParts; // what the executor uses of them
     const services: Pick<StoreServices, 'configurations' | 'objects' | 'multipart'> = createServicesFor(parts);

@@ -95,6 +95,21 @@ describe('object lock over S3', () => {
     await store.metadata.deleteObject({ ...later, versionId, nowMs: clock.nowMs() + 3 * DAY_MS });
   });
 
+  it('lets no writer lock anything, nor end a lock', async () => {
+    const name = { Bucket, Key: 'held' };
+    const { VersionId } = await client.send(
+      new PutObjectCommand({ ...name, Body: 'x', ObjectLockLegalHoldStatus: 'ON' }),
+    );
+    const Retention = { Mode: 'GOVERNANCE', RetainUntilDate: until(1) } as const;
+    const lift = new PutObjectLegalHoldCommand({ ...name, VersionId, LegalHold: { Status: 'OFF' } });
+    expect(await refusalOf(editor.send(lift))).toEqual(denied);
+    expect(await refusalOf(editor.send(new PutObjectRetentionCommand({ ...name, Retention })))).toEqual(denied);
+    const hold = new PutObjectCommand({ ...name, Body: 'y', ObjectLockLegalHoldStatus: 'ON' });
+    expect(await refusalOf(editor.send(hold))).toEqual(denied);
+    expect((await client.send(new HeadObjectCommand(name))).ObjectLockLegalHoldStatus).toBe('ON');
+    await editor.send(new PutObjectCommand({ ...name, Body: 'y' }));
+  });
+
   it('gives new versions the retention of the bucket', async () => {
     const rule = { DefaultRetention: { Mode: 'GOVERNANCE', Days: 3 } } as const;
     const ObjectLockConfiguration = { ObjectLockEnabled: 'Enabled', Rule: rule } as const;

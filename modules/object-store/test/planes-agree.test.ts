@@ -18,6 +18,10 @@ const SHOWN = 'GET /buckets/{name}/settings';
 const shown = only('reads', 'the management API has no such document; reading it shows how the bucket is configured');
 const configured = only('administers', 'the management API has no such document; it decides about the whole bucket');
 const attribute = only('writes', 'the management API does not change what belongs to a stored object');
+const locked = only(
+  'administers',
+  'it decides for how long nobody deletes, and the management API does not change locks',
+);
 const DOWNLOAD = 'GET /buckets/{name}/objects/download';
 const LIST = 'GET /buckets/{name}/objects';
 const MULTIPART = '/buckets/{name}/objects/multipart';
@@ -73,9 +77,9 @@ const COUNTERPARTS: Readonly<Record<ImplementedOperation, Counterpart>> = {
   GetBucketOwnershipControls: shown,
   PutBucketOwnershipControls: configured,
   DeleteBucketOwnershipControls: configured,
-  GetBucketEncryption: shown,
-  PutBucketEncryption: configured,
-  DeleteBucketEncryption: configured,
+  GetBucketEncryption: 'GET /buckets/{name}/encryption',
+  PutBucketEncryption: 'PUT /buckets/{name}/encryption',
+  DeleteBucketEncryption: 'PUT /buckets/{name}/encryption',
   GetObjectLockConfiguration: shown,
   PutObjectLockConfiguration: configured,
   GetBucketTagging: shown,
@@ -91,9 +95,9 @@ const COUNTERPARTS: Readonly<Record<ImplementedOperation, Counterpart>> = {
   PutObjectTagging: attribute,
   DeleteObjectTagging: attribute,
   GetObjectRetention: only('reads', 'the management API does not show locks'),
-  PutObjectRetention: attribute,
+  PutObjectRetention: locked,
   GetObjectLegalHold: only('reads', 'the management API does not show locks'),
-  PutObjectLegalHold: attribute,
+  PutObjectLegalHold: locked,
   GetObjectAcl: only('reads', 'the management API shows `public` in listings'),
   PutObjectAcl: only('administers', 'it decides who reaches an object, as `public=true` does, which needs the same'),
 };
@@ -289,6 +293,38 @@ describe('the S3 plane and the management API', () => {
     for (const { name, key, role, ranks } of keys) {
       const isAllowed = ranks.includes('administers') && role === 'administers';
       expect([name, (await send(request, key)).status !== 403]).toEqual([name, isAllowed]);
+    }
+  });
+
+  const LOCKING: readonly [string, Record<string, string>][] = [
+    ['a legal hold', { 'x-amz-object-lock-legal-hold': 'ON' }],
+    [
+      'a retention',
+      {
+        'x-amz-object-lock-mode': 'COMPLIANCE',
+        'x-amz-object-lock-retain-until-date': '2027-01-01T00:00:00Z',
+      },
+    ],
+  ];
+
+  it.each(LOCKING)('let only administrators write with %s', async (_what, headers) => {
+    await send({ method: 'PUT', target: '/locked', headers: { 'x-amz-bucket-object-lock-enabled': 'true' } }, admin);
+    const writes: RawRequest[] = [
+      { method: 'PUT', target: '/locked/object', headers },
+      { method: 'PUT', target: '/locked/copy', headers: { ...headers, 'x-amz-copy-source': '/alpha/object' } },
+      { method: 'POST', target: '/locked/large?uploads', headers },
+    ];
+    await send({ method: 'PUT', target: '/alpha/object', body: 'x' }, admin);
+    for (const { name, key, role, ranks, named } of keys) {
+      if (named) continue; // for another bucket
+      const isAllowed = ranks.includes('administers') && role === 'administers';
+      for (const request of writes) {
+        expect([name, request.target, (await send(request, key)).status === 200]).toEqual([
+          name,
+          request.target,
+          isAllowed,
+        ]);
+      }
     }
   });
 

@@ -23,7 +23,9 @@ describe('the upkeep of stored bytes', () => {
   let scrubber: Scrubber;
   beforeEach(async () => {
     folder = await temporaryFolder();
-    store = await startStore(folder.path, { config: { trash_grace_seconds: 0, sweep_grace_seconds: 0 } });
+    // Unencrypted, so that a blob has the size of its object.
+    const config = { trash_grace_seconds: 0, sweep_grace_seconds: 0, default_encryption: 'none' } as const;
+    store = await startStore(folder.path, { config });
     client = sdkClient(store, await store.createKey({ workspaceUuid: randomUUID() }));
     metrics = createMetrics();
     scrubber = new Scrubber({

@@ -60,6 +60,12 @@ describe('the origin of public objects', () => {
     for (const each of inPlace) expect(origin.redirectFor('photos', 'k', each)).toBeNull();
   });
 
+  it('is nowhere for a request to a host that no URL can name', () => {
+    const origin = new PublicOrigin({ domain: 'objects.localhost' });
+    expect(origin.redirectFor('photos', 'k', approach('127.0.0.1:99999', pageLoad))).toBeNull();
+    expect(origin.urlOf('photos', 'k', approach('127.0.0.1:99999'))).toBeNull();
+  });
+
   it('is nowhere where the operator wants none', () => {
     const origin = new PublicOrigin({ domain: '' });
     expect(origin.placeOf('photos.objects.localhost')).toBeNull();

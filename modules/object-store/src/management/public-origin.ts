@@ -43,7 +43,9 @@ export class PublicOrigin {
   urlOf(bucketName: string, path: string, approach: Approach): string | null {
     if (this.#domain === '' || !LABEL.test(bucketName)) return null;
     if (this.#isLocal && !LOOPBACK.test(nameOf(approach.host))) return null;
-    const { protocol, port } = this.#reachedBy(approach);
+    const reached = this.#reachedBy(approach);
+    if (reached === null) return null;
+    const { protocol, port } = reached;
     return `${protocol}//${bucketName}.${this.#domain}${port === '' ? '' : `:${port}`}/${path}`;
   }
 
@@ -66,11 +68,14 @@ export class PublicOrigin {
     return this.#domain.endsWith('.localhost');
   }
 
-  /** The scheme and port of a proxy in front are known from the configuration alone. */
-  #reachedBy({ protocol, host }: Approach): URL {
-    const reached = new URL(`${protocol}://${host}`);
+  /**
+   * The scheme and port of a proxy in front are known from the configuration alone. Null for a host that no URL can name,
+   * such as one with a port above 65535.
+   */
+  #reachedBy({ protocol, host }: Approach): URL | null {
     const told = this.#baseUrl?.();
-    return told === undefined || this.#isLocal || protocol === 'https' ? reached : new URL(told);
+    const isDirect = told === undefined || this.#isLocal || protocol === 'https';
+    return isDirect ? URL.parse(`${protocol}://${host}`) : new URL(told);
   }
 }
 

@@ -4,7 +4,7 @@ import { storeErrors } from '../errors.ts';
 import type { BucketRecord, ObjectAttributes, ObjectRetention } from '../ports/records.ts';
 import { mayAlso } from './access/authorize.ts';
 import type { RequestHeaders } from './request-headers.ts';
-import { accessOf, bucketOf, type S3Context } from './s3-context.ts';
+import { accessOf, bucketOf, keyOf, type S3Context } from './s3-context.ts';
 
 const MODE = 'x-amz-object-lock-mode';
 const UNTIL = 'x-amz-object-lock-retain-until-date';
@@ -12,13 +12,16 @@ const HOLD = 'x-amz-object-lock-legal-hold';
 
 type Locks = Pick<ObjectAttributes, 'retention' | 'legalHold'>;
 
-/** How a new version is locked: as its headers say, else as the bucket does by itself. */
+/**
+ * How a new version is locked: as its headers say, else as the bucket does by itself. Throws `AccessDenied` for headers of
+ * those who may not configure the bucket: they could lock for ever, or for less than the bucket wants.
+ */
 export async function readObjectLock(context: S3Context): Promise<Locks> {
   const { headers } = context.request;
   const bucket = bucketOf(context);
   const { services } = context;
   const hold = headers.get(HOLD);
-  const asked = [MODE, UNTIL, HOLD].some((name) => headers.has(name));
+  const asked = asksForLock(headers);
   const configuration = await services.configurations.of(bucket);
   const document = configuration.parsed('object-lock', parseObjectLockDocument);
   const nowMs = services.parts.now();
@@ -30,11 +33,24 @@ export async function readObjectLock(context: S3Context): Promise<Locks> {
     if (asked) throw storeErrors.InvalidRequest({ details: { reason: 'Bucket is missing ObjectLockConfiguration' } });
     return {};
   }
+  if (requested !== null) assertMayLock(context, 's3:PutObjectRetention');
+  if (hold !== undefined) assertMayLock(context, 's3:PutObjectLegalHold');
   const retention = requested ?? defaultRetentionOf(document, nowMs);
   return {
     ...(retention === null ? {} : { retention }),
     ...(hold === undefined ? {} : { legalHold: hold === 'ON' }),
   };
+}
+
+function assertMayLock(context: S3Context, action: string): void {
+  if (mayAlso(accessOf(context), action, 'bucket:update', { key: keyOf(context) })) return;
+  const reason = 'Retention and legal holds need a key with admin permission';
+  throw storeErrors.AccessDenied({ details: { reason } });
+}
+
+/** Whether a write says by itself how its object is locked. */
+export function asksForLock(headers: RequestHeaders): boolean {
+  return [MODE, UNTIL, HOLD].some((name) => headers.has(name));
 }
 
 export function objectLockHeaders({ retention, legalHold }: Locks): OutgoingHttpHeaders {

@@ -6,7 +6,7 @@ import type { StoreAction } from '../ports/maker-rights.ts';
 import type { AccessKeyRecord } from '../ports/records.ts';
 import { asksToShare } from './access/requested-acl.ts';
 import type { OperationName } from './operation-names.ts';
-import { asksForBypass } from './object-lock-headers.ts';
+import { asksForBypass, asksForLock } from './object-lock-headers.ts';
 import type { S3Request } from './s3-request.ts';
 
 /** What the audit log says that a request did, or was refused to do. */
@@ -108,6 +108,9 @@ function principalBehind({ maker, accessKeyId }: Caller): Principal | null {
   };
 }
 
+/** Longer ones name no version; whole, they could fill the line of the audit log. */
+export const MAX_VERSION_ID_LENGTH = 100;
+
 const AUDITED: ReadonlySet<StoreAction> = new Set(['bucket:create', 'bucket:update', 'bucket:delete']);
 
 /**
@@ -120,16 +123,16 @@ export function auditedChange(
   { bucketName, key, headers, query }: S3Request,
 ): AuditedChange | null {
   const resource = key === null ? `bucket/${bucketName ?? ''}` : `object/${bucketName ?? ''}/${key}`;
+  const bypass = asksForBypass(headers);
+  const version = { version_id: query.get('versionId')?.slice(0, MAX_VERSION_ID_LENGTH) };
+  if (operation === 'PutObjectRetention' || operation === 'PutObjectLegalHold') {
+    return { action: needs, resource, details: { operation, ...version, bypass_governance: bypass } };
+  }
   if (AUDITED.has(needs)) return { action: needs, resource, details: { operation } };
   if (operation === 'PostObject' || operation === 'DeleteObjects') return null;
-  const bypass = asksForBypass(headers);
-  const versionId = query.get('versionId');
-  if (operation === 'DeleteObject' && (bypass || versionId !== undefined)) {
-    return { action: needs, resource, details: { operation, version_id: versionId, bypass_governance: bypass } };
+  if (operation === 'DeleteObject' && (bypass || query.has('versionId'))) {
+    return { action: needs, resource, details: { operation, ...version, bypass_governance: bypass } };
   }
-  if (operation === 'PutObjectRetention' && bypass) {
-    return { action: needs, resource, details: { operation, version_id: versionId, bypass_governance: true } };
-  }
-  const shares = needs === 'object:write' && asksToShare((name) => headers.get(name));
-  return shares ? { action: 'bucket:update', resource, details: { operation } } : null;
+  const configures = asksToShare((name) => headers.get(name)) || asksForLock(headers);
+  return configures && needs === 'object:write' ? { action: 'bucket:update', resource, details: { operation } } : null;
 }

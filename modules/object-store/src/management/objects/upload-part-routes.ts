@@ -18,6 +18,7 @@ import { contentLengthOf } from './content-length.ts';
 import { originOf } from './event-origin.ts';
 import { completeBody, partsView, partView, storedView, type PartView } from './object-schemas.ts';
 import { toStoredView } from './object-view.ts';
+import { assertMayComplete } from './publish-rights.ts';
 
 const uploadParams = Type.Object({
   workspace_uuid: Type.String({ format: 'uuid' }),
@@ -129,6 +130,8 @@ function registerComplete(app: HttpApp, management: ManagementParts): void {
     },
     async (request) => {
       const { upload, name } = await findUpload(services, request.params, grantOf(request).workspaceUuid);
+      // To repeat what was done gives nothing to anyone.
+      if (!upload.completed) await assertMayComplete(upload, name.bucket, request, services.parts);
       const named = request.body?.parts;
       const parts = upload.completed ? [] : await partsToComplete(services, name, named);
       const stored = await services.multipart.complete({ ...name, parts, origin: originOf(request) });

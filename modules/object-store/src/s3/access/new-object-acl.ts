@@ -1,9 +1,16 @@
-import { isPrivate, isPublicAcl, privateAcl, sharesWithOthers } from '../../domain/access/access-control-list.ts';
+import {
+  isPrivate,
+  isPublicAcl,
+  parseAcl,
+  privateAcl,
+  sharesWithOthers,
+  type AccessControlList,
+} from '../../domain/access/access-control-list.ts';
 import type { BucketAccess } from '../../domain/access/bucket-access.ts';
 import { mayDo, type Caller } from '../../domain/caller.ts';
 import { storeErrors } from '../../errors.ts';
 import type { OwnerDirectory } from '../../ports/owner-directory.ts';
-import type { BucketRecord } from '../../ports/records.ts';
+import type { BucketRecord, UploadRecord } from '../../ports/records.ts';
 import { accessOf, bucketOf, type S3Context } from '../s3-context.ts';
 import { readAclHeaders, resolveAcl, type RequestedAcl } from './requested-acl.ts';
 
@@ -49,18 +56,27 @@ export async function readNewObjectAcl({ header, rules, bucket, caller, owners }
   const owner = rules.ownership === 'BucketOwnerPreferred' && gives ? bucketOwner : writer;
   if (requested === null && owner === bucketOwner) return {};
   const acl = requested === null ? privateAcl(owner) : await resolveAcl(requested, owner, bucketOwner, owners);
-  const isSigned = caller.accessKeyId !== null;
-  if (isSigned && sharesWithOthers(acl, bucketOwner) && !mayDo(caller, 'bucket:update', bucket.name)) {
-    throw storeErrors.AccessDenied({
-      details: { reason: 'An ACL that lets others in needs a key with admin permission' },
-    });
-  }
+  assertMayShare(caller, acl, bucket);
   if (rules.block.blockPublicAcls && isPublicAcl(acl)) {
     throw storeErrors.AccessDenied({
       details: { reason: 'Public ACLs are blocked by the public access block of the bucket' },
     });
   }
   return owner === bucketOwner && isPrivate(acl) ? {} : { accessControlList: JSON.stringify(acl) };
+}
+
+/** An upload shares its object when it ends, by when its key or its maker may have lost the right to. */
+export function assertMayComplete({ attributes }: UploadRecord, caller: Caller, bucket: BucketRecord): void {
+  const { accessControlList } = attributes;
+  if (accessControlList !== undefined) assertMayShare(caller, parseAcl(accessControlList), bucket);
+}
+
+function assertMayShare(caller: Caller, acl: AccessControlList, bucket: BucketRecord): void {
+  if (caller.accessKeyId === null || !sharesWithOthers(acl, bucket.workspaceUuid)) return;
+  if (mayDo(caller, 'bucket:update', bucket.name)) return;
+  throw storeErrors.AccessDenied({
+    details: { reason: 'An ACL that lets others in needs a key with admin permission' },
+  });
 }
 
 function givesAllToBucketOwner(requested: RequestedAcl): boolean {

@@ -1,8 +1,9 @@
 import { CHECKSUM_ALGORITHMS, checksumHeaderName, isBase64 } from '../../checksums/algorithms.ts';
-import type { UploadName } from '../../domain/multipart-service.ts';
 import type { CustomerKey } from '../../encryption/key-envelope.ts';
 import { storeErrors } from '../../errors.ts';
 import type { CompletedPart, ExpectedObject } from '../../ports/upload-commands.ts';
+import type { UploadRecord } from '../../ports/records.ts';
+import { assertMayComplete } from '../access/new-object-acl.ts';
 import { announcedAlgorithm } from '../body/body-plan.ts';
 import { receiveDocument } from '../body/receive-document.ts';
 import { encryptionHeaders, readCustomerKey } from '../encryption-headers.ts';
@@ -19,10 +20,13 @@ import { uploadNameOf } from './multipart.ts';
 const MAX_COMPLETION_BYTES = 4 * 1024 * 1024;
 
 export const completeMultipartUpload: S3Handler = async (context) => {
-  const { request, response, services } = context;
+  const { request, response, caller, services } = context;
   const name = uploadNameOf(context);
   const expected = readExpected(request.headers);
-  const customerKey = await readKeyOfUpload(context, name);
+  const upload = await services.parts.metadata.findUpload({ ...name, bucketId: name.bucket.id });
+  // Null where it was completed before, or was never there: that is decided with the rest.
+  if (upload !== null) assertMayComplete(upload, caller, name.bucket);
+  const customerKey = await readKeyOfUpload(context, upload);
   // The checksum among the headers is the object's.
   const document = await receiveDocument(context, MAX_COMPLETION_BYTES, { checksumOfAnother: true });
   const { parts: mostParts } = services.parts.config.limits;
@@ -50,11 +54,9 @@ export const completeMultipartUpload: S3Handler = async (context) => {
 };
 
 /** Needed where the upload is encrypted with it and has checksums; one that is sent has to be the right one in any case. */
-async function readKeyOfUpload(context: S3Context, { uploadId, bucket, key }: UploadName): Promise<CustomerKey | null> {
-  const { metadata } = context.services.parts;
+async function readKeyOfUpload(context: S3Context, upload: UploadRecord | null): Promise<CustomerKey | null> {
   const customerKey = readCustomerKey(context);
-  const upload = await metadata.findUpload({ uploadId, bucketId: bucket.id, key });
-  if (upload === null) return customerKey; // completed before, or never there: that is decided with the rest
+  if (upload === null) return customerKey;
   const { encryption } = upload.attributes;
   const needsKey = encryption?.mode === 'sse-c' && upload.checksumAlgorithm !== null;
   if (needsKey || customerKey !== null) await context.services.encryption.open(encryption, customerKey);

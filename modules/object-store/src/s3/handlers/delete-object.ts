@@ -8,6 +8,7 @@ import { receiveDocument } from '../body/receive-document.ts';
 import { asksForBypass, mayBypassGovernance } from '../object-lock-headers.ts';
 import { deleteConditionsOf, readDeleteConditions } from '../request-conditions.ts';
 import { respondEmpty, respondXml } from '../respond.ts';
+import { MAX_VERSION_ID_LENGTH } from '../s3-audit.ts';
 import { accessOf, bucketOf, keyOf, originOf, type S3Context, type S3Handler } from '../s3-context.ts';
 import { children, childText, parseXml } from '../xml-reader.ts';
 import type { XmlNode } from '../xml-writer.ts';
@@ -82,6 +83,9 @@ export const deleteObjects: S3Handler = async (context) => {
 
 /** How many names of versions one line of the audit log holds. */
 const AUDITED_NAMES = 20;
+const AUDITED_KEY_LENGTH = 100;
+/** The audit log keeps 4,000 of a line. */
+const AUDITED_CHARACTERS = 3_000;
 
 /** One line for a list that removes versions for good, or asks to overrule their retention. */
 async function auditVersions(
@@ -98,13 +102,21 @@ async function auditVersions(
     objects: named.length,
     refused,
     versions: versions.length,
-    first_versions: versions
-      .slice(0, AUDITED_NAMES)
-      .map(({ key, versionId }) => ({ key: key.slice(0, 100), versionId })),
+    first_versions: firstNames(versions),
     bypass_governance: bypass,
   };
   const change = { action: 'object:delete', resource: `bucket/${request.bucketName ?? ''}`, details } as const;
   await oversight.audit.record(change, caller, request, refused === named.length ? 403 : 200);
+}
+
+/** As many as fit: a line that is too long would lose the rest of its details too. */
+function firstNames(versions: readonly NamedObject[]): { key: string; versionId: string | undefined }[] {
+  const names = versions.slice(0, AUDITED_NAMES).map(({ key, versionId }) => ({
+    key: key.slice(0, AUDITED_KEY_LENGTH),
+    versionId: versionId?.slice(0, MAX_VERSION_ID_LENGTH),
+  }));
+  let left = AUDITED_CHARACTERS;
+  return names.filter((name) => (left -= JSON.stringify(name).length) >= 0);
 }
 
 function toDeleted(name: Omit<NamedObject, 'conditions'>, deleted: DeletedObject): XmlNode {

@@ -170,9 +170,10 @@ function contentRange(range: ReadRange, sizeBytes: number): string {
   return `bytes ${range.start}-${range.endExclusive - 1}/${sizeBytes}`;
 }
 
-/** Text of a query as header bytes; a line break in it would start another header. */
+/** Text of a query as header bytes. Node.js sends no control character but the tab: a line break would start another header. */
 function headerText(value: string): string {
-  if (/[\r\n\0]/.test(value))
-    throw storeErrors.InvalidArgument({ details: { reason: 'A response header is malformed' } });
+  if (/[^\t\P{Cc}\u0080-\u009F]/u.test(value)) {
+    throw storeErrors.InvalidArgument({ details: { reason: 'A response header holds a control character' } });
+  }
   return Buffer.from(value).toString('latin1');
 }
