@@ -164,27 +164,6 @@ describe('the life of a sandbox', () => {
     expect((await platform.call('GET', '/api/containers')).body['count']).toBe(0);
   });
 
-  it('starts no stopped sandbox in an isolation that may not be had any more', async () => {
-    const { body } = await create();
-    await platform.call('POST', `/api/containers/${body['id']}/stop?wait_ms=5000`);
-    driver.isolations.delete('namespaces');
-    expect(await platform.call('POST', `/api/containers/${body['id']}/start`)).toMatchObject({
-      status: 400,
-      body: { code: 'UNSUPPORTED_ISOLATION' },
-    });
-    driver.isolations.add('namespaces');
-    expect((await platform.call('POST', `/api/containers/${body['id']}/start?wait_ms=5000`)).body).toMatchObject({
-      status: 'running',
-    });
-  });
-
-  it('refuses an isolation that this machine has not', async () => {
-    expect(await create({ isolation: 'gvisor' })).toMatchObject({
-      status: 400,
-      body: { code: 'UNSUPPORTED_ISOLATION' },
-    });
-  });
-
   it('ends in error with the cause when a start fails, and a start recovers it', async () => {
     driver.beforeCreate = async () => {
       throw sandboxErrors.IMAGE_PULL_FAILED({ details: { image: 'busybox', reason: 'no network' } });
