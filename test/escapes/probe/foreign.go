@@ -1,11 +1,13 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"syscall"
+	"time"
 	"unsafe"
 )
 
@@ -17,6 +19,8 @@ const (
 	map32Bit        = 0x40
 	highestFamily   = 63
 	highestProtocol = 31
+
+	threadKilledAfter = 5 * time.Second
 )
 
 // int80 is a system call as programs of 32 bits make it.
@@ -51,7 +55,10 @@ var foreignAttacks = map[string]attack{
 	"foreign": func([]string) error {
 		var attempts []error
 		for _, way := range []string{"foreign-386", "foreign-386-socket", "foreign-x32"} {
-			output, err := exec.Command("/proc/self/exe", way).CombinedOutput()
+			// A filter of libseccomp kills only the thread that calls; the rest of the process would wait for it forever.
+			lifetime, end := context.WithTimeout(context.Background(), threadKilledAfter)
+			output, err := exec.CommandContext(lifetime, "/proc/self/exe", way).CombinedOutput()
+			end()
 			if err != nil {
 				err = fmt.Errorf("%s: %w %.80s", way, err, output)
 			}
