@@ -19,7 +19,7 @@ export async function platformFacts({
   pid,
 }: {
   url: string;
-  /** Of the operator: metrics are for nobody else. */
+  /** Metrics are for the operator alone. */
   token: string;
   pid: number;
 }): Promise<PlatformFacts> {

@@ -19,7 +19,7 @@ export function redirectToTls(probes: Handler, tlsUrl: () => string): Handler {
     request.resume();
     const isPage = request.method === 'GET' || request.method === 'HEAD';
     if (isPage && request.headers.authorization === undefined && path.startsWith('/')) {
-      // 307: whoever turns the redirect off again must not find it in the caches of browsers.
+      // 307: browsers must not cache the redirect, so that it can be turned off again.
       response
         .writeHead(307, { location: `${tlsOrigin(request, tlsUrl())}${path}`, 'cache-control': 'no-store' })
         .end();
