@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { type Dirent, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** What Linux says about a process; every function answers for this moment. */
@@ -46,11 +46,20 @@ export function mountsContaining(text: string): string[] {
   return lines.map((line) => line.split(' ')[4] ?? '').filter((path) => path.includes(text));
 }
 
-/** Paths of all files below a folder, relative to it. */
+/** Paths of all files below a folder, relative to it. A folder that is deleted while this looks has none. */
 export function filesBelow(folder: string): string[] {
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => !entry.isDirectory())
-    .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1));
+  return entriesIn(folder).flatMap((entry) =>
+    entry.isDirectory() ? filesBelow(join(folder, entry.name)).map((path) => join(entry.name, path)) : [entry.name],
+  );
+}
+
+function entriesIn(folder: string): Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
+    throw error;
+  }
 }
 
 function parentOf(pid: number): number | null {

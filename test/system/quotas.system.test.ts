@@ -34,7 +34,9 @@ describe('quotas of a running platform', () => {
     await expect(create('second')).rejects.toThrow('TooManyBuckets');
     expect(await quota('unset', 'buckets', ...of)).toMatchObject({ exitCode: 0 });
     await expect.poll(limit).not.toBe(1);
-    await create('second');
+    // The running platform may enforce the old limit for up to a second.
+    const attempt = () => create('second').then(() => 'created', String);
+    await expect.poll(attempt, { timeout: 10_000 }).toBe('created');
     expect(await quota('set', 'bukets', '1', ...of)).not.toMatchObject({ exitCode: 0 });
 
     const audit = await api.get('/api/v1/audit?action=quota:update');
