@@ -16,7 +16,7 @@ export interface TestKind {
 }
 
 const MINUTE_MS = 60_000;
-const SOURCE_FOLDERS = '{packages,modules,apps,sdks,migrations,test,bench}';
+const SOURCE_FOLDERS = '{packages,modules,apps,sdks,migrations,test,bench,tools}';
 
 /** Kinds that a file names itself by: `agent.kubernetes.test.ts`. Whoever adds an outside part adds a line here. */
 const NAMED_KINDS: readonly (Omit<TestKind, 'include'> & { readonly include?: readonly string[] })[] = [

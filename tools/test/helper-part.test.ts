@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { FUZZ_TARGETS } from './helper-part.ts';
 
-const INTERNAL = join(import.meta.dirname, '../../../../../native/sandbox-agent/internal');
+const INTERNAL = join(import.meta.dirname, '../../native/sandbox-agent/internal');
 
 it('runs every fuzz target of the helper', () => {
   const found = readdirSync(INTERNAL, { recursive: true, encoding: 'utf8' })

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { createParts } from './parts.ts';
 
-const root = fileURLToPath(new URL('../../../../../', import.meta.url)).replace(/\/$/, '');
+const root = fileURLToPath(new URL('../../', import.meta.url)).replace(/\/$/, '');
 
 describe('the parts of svc test', () => {
   it('give each test file to one part, so that --all runs it once', () => {

@@ -1,4 +1,4 @@
-import type { SystemPackage } from '../../system-packages/ensure.ts';
+import type { SystemPackage } from '@svc/system-packages';
 
 /** One test, or one check that is either fine or not. */
 export interface TestResult {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { debianPackageOf, PYTHON_VENV, PYTHON_WEBSOCKETS } from '@svc/testing';
-import type { SystemPackage } from '../../system-packages/ensure.ts';
+import type { SystemPackage } from '@svc/system-packages';
 
 const CALLS = /\b(?:requirement\(([^)]*)\)|describeRequiring\(\s*\[([^\]]*)\])/g;
 

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { findCommand } from '@svc/testing';
-import { ensureSystemPackages, type SystemPackage } from '../../system-packages/ensure.ts';
+import { ensureSystemPackages, type SystemPackage } from '@svc/system-packages';
 import { ensureGo } from './go-toolchain.ts';
 import { needsGo } from './needed-packages.ts';
 import type { PartContext, PartOutcome, TestFilter } from './part.ts';
