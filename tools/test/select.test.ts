@@ -12,8 +12,8 @@ const part = (name: string, group: Part['group'], files?: readonly string[]): Pa
 });
 const parts = [
   part('lint', 'default'),
-  part('unit', 'default', ['modules/accounts/src/users.test.ts', 'packages/http/src/app.test.ts']),
-  part('postgres', 'all', ['modules/accounts/src/users.test.ts']),
+  part('unit', 'default', ['modules/accounts/src/domain/users.test.ts', 'packages/http/src/app.test.ts']),
+  part('postgres', 'all', ['modules/accounts/src/domain/users.test.ts']),
   part('kubernetes', 'all', ['apps/agent/src/deploy.kubernetes.test.ts']),
   part('ceph', 'all', []),
 ];
@@ -36,7 +36,7 @@ describe('selectParts', () => {
   });
 
   it('takes text in the path of test files, as a shell completes it', () => {
-    expect(shown(['./modules/accounts/'])).toEqual([['unit', { files: ['modules/accounts/src/users.test.ts'] }]]);
+    expect(shown(['./modules/accounts/'])).toEqual([['unit', { files: ['modules/accounts/src/domain/users.test.ts'] }]]);
     expect(shown(['deploy'])).toEqual([['kubernetes', { files: ['apps/agent/src/deploy.kubernetes.test.ts'] }]]);
   });
 

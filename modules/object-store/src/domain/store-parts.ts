@@ -1,13 +1,13 @@
 import type { QuotaLimits } from '@svc/quotas';
 import type { Logger } from '@svc/telemetry';
-import type { HashingParts } from '../checksums/body-hasher.ts';
+import type { HashingParts } from './checksums/body-hasher.ts';
 import type { ObjectStoreConfig } from '../config.ts';
-import type { BlobStore } from '../ports/blob-store.ts';
-import type { MakerRights } from '../ports/maker-rights.ts';
-import type { MetadataStore } from '../ports/metadata-store.ts';
-import type { WebhookSender } from '../ports/notifications.ts';
-import type { OwnerDirectory } from '../ports/owner-directory.ts';
-import type { KeyRing } from '../secrets/key-ring.ts';
+import type { BlobStore } from './ports/blob-store.ts';
+import type { MakerRights } from './ports/maker-rights.ts';
+import type { MetadataStore } from './ports/metadata-store.ts';
+import type { WebhookSender } from './ports/notifications.ts';
+import type { OwnerDirectory } from './ports/owner-directory.ts';
+import type { KeyRing } from './secrets/key-ring.ts';
 import type { ActiveReads } from './active-reads.ts';
 import type { Identifiers } from './identifiers.ts';
 

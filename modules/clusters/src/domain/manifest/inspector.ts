@@ -1,0 +1,93 @@
+import { Worker } from 'node:worker_threads';
+import { clusterErrors } from '../../errors.ts';
+import type { Clock } from '../clock.ts';
+import { inspectManifest, type ManifestFinding } from './inspect.ts';
+
+export interface ManifestInspector {
+  /** Throws `INVALID_REQUEST` or `MANIFEST_TOO_LARGE` with the document and the reason; answers how many objects. */
+  inspect(manifest: string): Promise<number>;
+  close(): Promise<void>;
+}
+
+export interface ManifestInspectorOptions {
+  clock: Clock;
+  maxSizeBytes: number;
+  /** Texts up to this size are judged on the caller's thread: about 30 ms for the worst of them. */
+  inlineSizeBytes: number;
+  timeoutMs: number;
+  /** Large manifests that wait or are judged at the same time. */
+  maxWaiting: number;
+}
+
+/** One large manifest at a time, each in a fresh thread with its own memory limit that is ended when it takes too long. */
+export function createManifestInspector(options: ManifestInspectorOptions): ManifestInspector {
+  const running = new Set<Worker>();
+  let waiting = 0;
+  let last: Promise<unknown> = Promise.resolve();
+
+  const inspectInThread = async (manifest: string): Promise<ManifestFinding> => {
+    if (waiting >= options.maxWaiting) throw clusterErrors.RATE_LIMITED({ headers: { 'retry-after': '2' } });
+    waiting += 1;
+    try {
+      const turn = last.then(() => runInThread(manifest, options, running));
+      last = turn.catch(() => undefined);
+      return await turn;
+    } finally {
+      waiting -= 1;
+    }
+  };
+
+  return {
+    inspect: async (manifest) => {
+      const sizeBytes = Buffer.byteLength(manifest);
+      if (sizeBytes > options.maxSizeBytes) {
+        throw refusal({
+          ok: false,
+          code: 'MANIFEST_TOO_LARGE',
+          reason: `is larger than ${options.maxSizeBytes} bytes`,
+        });
+      }
+      const finding =
+        sizeBytes <= options.inlineSizeBytes ? inspectManifest(manifest) : await inspectInThread(manifest);
+      if (!finding.ok) throw refusal(finding);
+      return finding.documents;
+    },
+    close: async () => {
+      await Promise.all([...running].map((worker) => worker.terminate()));
+      await last;
+    },
+  };
+}
+
+function runInThread(
+  manifest: string,
+  { clock, timeoutMs }: ManifestInspectorOptions,
+  running: Set<Worker>,
+): Promise<ManifestFinding> {
+  return new Promise((resolve) => {
+    const worker = new Worker(new URL('./inspect-worker.ts', import.meta.url), {
+      workerData: manifest,
+      resourceLimits: { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 32 },
+      env: {},
+      execArgv: [],
+    });
+    running.add(worker);
+    let finding: ManifestFinding = { ok: false, code: 'MANIFEST_TOO_LARGE', reason: 'takes too long to read' };
+    const cancel = clock.setTimer(() => void worker.terminate(), timeoutMs);
+    worker.once('message', (message: ManifestFinding) => {
+      finding = message;
+    });
+    worker.once('error', () => {
+      finding = { ok: false, code: 'MANIFEST_TOO_LARGE', reason: 'takes too much memory to read' };
+    });
+    worker.once('exit', () => {
+      cancel();
+      running.delete(worker);
+      resolve(finding);
+    });
+  });
+}
+
+function refusal(finding: Extract<ManifestFinding, { ok: false }>): Error {
+  return clusterErrors[finding.code]({ details: { field: 'manifest', reason: `manifest ${finding.reason}` } });
+}
