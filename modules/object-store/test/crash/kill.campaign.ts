@@ -2,13 +2,7 @@ import { readdir, readFile, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { temporaryFolder } from '@svc/testing';
 import { describe, expect, it } from 'vitest';
-import {
-  answeredTotal,
-  campaignState,
-  CRASH_BUCKET,
-  VERSIONED_BUCKET,
-  type CampaignState,
-} from './campaign-state.ts';
+import { answeredTotal, campaignState, CRASH_BUCKET, VERSIONED_BUCKET, type CampaignState } from './campaign-state.ts';
 import { runRound, withServer, type Reader } from './rounds.ts';
 import { startStore, type RunningStore } from '../support/running-store.ts';
 import { campaignConfig } from './serve-campaign.ts';

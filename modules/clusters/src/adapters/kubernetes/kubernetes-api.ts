@@ -8,8 +8,7 @@ import type { TunnelStore } from '../../domain/tunnel.ts';
 import { clusterErrors } from '../../errors.ts';
 import type { AgentTunnel } from '../tunnel/agent-tunnel.ts';
 import type { AgentTunnels } from '../tunnel/agent-tunnels.ts';
-import { tunnelErrorOf } from '../tunnel/tunnel-errors.ts';
-import { offlineError } from '../../routes/tunnel/tunnel-front.ts';
+import { offlineError, tunnelErrorOf } from '../tunnel/tunnel-errors.ts';
 import { kubernetesErrorOf } from './kubernetes-errors.ts';
 
 /** For whom the API server is asked; the agent's own rules and the server's RBAC decide after us. */

@@ -2,6 +2,8 @@ import { isAppError, type AppError } from '@svc/errors';
 import { MalformedAnswer, RelayTimeout } from '@svc/http';
 import { MUX_CODES, MuxError } from '@svc/mux';
 import { TUNNEL_STREAM_CODES } from '@svc/protocol';
+import type { Clock } from '../../domain/clock.ts';
+import type { TunnelStore } from '../../domain/tunnel.ts';
 import { clusterErrors } from '../../errors.ts';
 
 /** What went wrong behind the tunnel, as its caller is told. */
@@ -34,4 +36,15 @@ function muxErrorOf(error: MuxError, target: { cluster: string; service: string 
     default:
       return clusterErrors.TUNNEL_BACKEND_UNREACHABLE({ details });
   }
+}
+
+/** Says where the tunnel is when another replica holds it. */
+export async function offlineError(
+  { store, clock }: { store: TunnelStore; clock: Clock },
+  clusterId: string,
+  clusterName: string,
+): Promise<AppError> {
+  const holder = await store.holder(clusterId, clock.now().toISOString());
+  const reason = holder === null ? 'its agent has no tunnel' : `its tunnel is at replica ${holder} of the platform`;
+  return clusterErrors.AGENT_OFFLINE({ details: { cluster: clusterName, reason }, headers: { 'retry-after': '1' } });
 }

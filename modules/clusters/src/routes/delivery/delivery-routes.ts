@@ -5,7 +5,13 @@ import { Type } from 'typebox';
 import { clusterErrors } from '../../errors.ts';
 import { createPackedChart } from '../../adapters/delivery/agent-chart.ts';
 import { withImage } from '../../domain/agent-image.ts';
-import { CHART_PATH, IMAGE_LIMIT, IMAGES_PATH, MANIFEST_PATH, type AgentDelivery } from '../../adapters/delivery/agent-delivery.ts';
+import {
+  CHART_PATH,
+  IMAGE_LIMIT,
+  IMAGES_PATH,
+  MANIFEST_PATH,
+  type AgentDelivery,
+} from '../../adapters/delivery/agent-delivery.ts';
 import type { ImageArchitecture } from '../../adapters/delivery/agent-images.ts';
 import type { ImageSender } from './image-sender.ts';
 

@@ -9,7 +9,7 @@ import type { Clock } from '../../domain/clock.ts';
 import { clusterErrors } from '../../errors.ts';
 import type { AgentTunnels } from '../../adapters/tunnel/agent-tunnels.ts';
 import type { TunnelAccess } from './tunnel-access.ts';
-import { offlineError } from './tunnel-front.ts';
+import { offlineError } from '../../adapters/tunnel/tunnel-errors.ts';
 import type { TunnelStore } from '../../domain/tunnel.ts';
 
 export interface ForwardRouteOptions {

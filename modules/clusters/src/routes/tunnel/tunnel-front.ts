@@ -24,7 +24,7 @@ import { answeredHeaders, forwardedHeaders, isDroppedTrailer, type ForwardedRequ
 import type { TunnelAccess, TunnelCaller } from './tunnel-access.ts';
 import { serviceHost, tunnelAddressOf, type TunnelAddress } from './tunnel-address.ts';
 import { TUNNEL_PARAMETER, tunnelCookie } from './tunnel-cookie.ts';
-import { tunnelErrorOf } from '../../adapters/tunnel/tunnel-errors.ts';
+import { offlineError, tunnelErrorOf } from '../../adapters/tunnel/tunnel-errors.ts';
 import type { TunnelStore } from '../../domain/tunnel.ts';
 
 export interface TunnelFrontOptions {
@@ -246,16 +246,6 @@ export class TunnelFront {
     });
     response.end(body);
   }
-}
-
-export async function offlineError(
-  { store, clock }: Pick<TunnelFrontOptions, 'store' | 'clock'>,
-  clusterId: string,
-  clusterName: string,
-): Promise<Error> {
-  const holder = await store.holder(clusterId, clock.now().toISOString());
-  const reason = holder === null ? 'its agent has no tunnel' : `its tunnel is at replica ${holder} of the platform`;
-  return clusterErrors.AGENT_OFFLINE({ details: { cluster: clusterName, reason }, headers: { 'retry-after': '1' } });
 }
 
 function namesOf({ caller, stream }: Decided): { cluster: string; service: string } {

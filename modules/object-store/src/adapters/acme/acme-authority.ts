@@ -1,6 +1,10 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { acmeAccountContext, type CertificateAuthority, type IssuedCertificate } from '../../domain/ports/custom-domains.ts';
+import {
+  acmeAccountContext,
+  type CertificateAuthority,
+  type IssuedCertificate,
+} from '../../domain/ports/custom-domains.ts';
 import type { MetadataStore } from '../../domain/ports/metadata-store.ts';
 import type { KeyRing } from '../../domain/secrets/key-ring.ts';
 import { AccountKey } from './account-key.ts';

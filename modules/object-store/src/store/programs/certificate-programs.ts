@@ -1,4 +1,9 @@
-import type { AcmeAccount, DomainCommands, DomainQueries, StoredCertificate } from '../../domain/ports/custom-domains.ts';
+import type {
+  AcmeAccount,
+  DomainCommands,
+  DomainQueries,
+  StoredCertificate,
+} from '../../domain/ports/custom-domains.ts';
 import { change, first, lock, type Program } from '../program.ts';
 import { integer, text } from '../row.ts';
 import { assertOpenKey } from './key-ring-programs.ts';

@@ -1,4 +1,9 @@
-import type { Traffic, UsageHistoryCommands, UsageHistoryQueries, UsagePoint } from '../../domain/ports/usage-history.ts';
+import type {
+  Traffic,
+  UsageHistoryCommands,
+  UsageHistoryQueries,
+  UsagePoint,
+} from '../../domain/ports/usage-history.ts';
 import { all, change, type Program, type Row, type SqlValue } from '../program.ts';
 import { integer, text } from '../row.ts';
 

@@ -12,29 +12,8 @@ import type { Effects } from '../../domain/ports.ts';
 import type { Sandbox } from '../../domain/sandbox.ts';
 import { newPreviewLinkId } from '../../domain/identifiers.ts';
 import { sandboxErrors } from '../../errors.ts';
+import type { PreviewLink, PreviewLinkRepository } from '../../domain/preview/preview-link.ts';
 import { signClaim, verifyClaim, type PreviewClaim } from '../../domain/preview/preview-token.ts';
-
-export interface PreviewLink {
-  readonly id: string;
-  readonly sandboxId: string;
-  readonly port: number;
-  readonly ownerId: string;
-  /** What its maker was granted: the link is worth nothing once the same would be refused. */
-  readonly granted: GrantedAccess;
-  readonly createdAt: string;
-  readonly expiresAt: string;
-}
-
-export interface PreviewLinkRepository {
-  /** Answers false when the sandbox has `limit` links already; expired ones are removed first. */
-  insert(link: PreviewLink, limit: number): Promise<boolean>;
-  /** Null once the link was revoked. */
-  find(id: string): Promise<PreviewLink | null>;
-  /** Those that have not expired, the newest first. */
-  list(sandboxId: string, now: string): Promise<readonly PreviewLink[]>;
-  /** All of the sandbox, or those of one port; answers the ids of what is gone. */
-  remove(sandboxId: string, port: number | null): Promise<readonly string[]>;
-}
 
 const MAX_LINKS = 100;
 

@@ -1,4 +1,11 @@
-import type { BlobEntry, BlobId, BlobPlace, BlobStore, BlobWriter, ReadRange } from '../../../domain/ports/blob-store.ts';
+import type {
+  BlobEntry,
+  BlobId,
+  BlobPlace,
+  BlobStore,
+  BlobWriter,
+  ReadRange,
+} from '../../../domain/ports/blob-store.ts';
 import { BlobKeys, newBlobId } from './blob-keys.ts';
 import { S3BlobWriter } from './blob-writer.ts';
 import { isAbsent, toStoreError } from './failures.ts';
