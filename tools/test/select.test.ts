@@ -36,7 +36,9 @@ describe('selectParts', () => {
   });
 
   it('takes text in the path of test files, as a shell completes it', () => {
-    expect(shown(['./modules/accounts/'])).toEqual([['unit', { files: ['modules/accounts/src/domain/users.test.ts'] }]]);
+    expect(shown(['./modules/accounts/'])).toEqual([
+      ['unit', { files: ['modules/accounts/src/domain/users.test.ts'] }],
+    ]);
     expect(shown(['deploy'])).toEqual([['kubernetes', { files: ['apps/agent/src/deploy.kubernetes.test.ts'] }]]);
   });
 
