@@ -34,7 +34,7 @@ const NAMED_KINDS: readonly (Omit<TestKind, 'include'> & { readonly include?: re
     group: 'default',
     sequential: true,
     testTimeoutMs: 2 * MINUTE_MS,
-    timeoutMs: 10 * MINUTE_MS,
+    timeoutMs: 20 * MINUTE_MS,
   },
   {
     name: 'conformance',
