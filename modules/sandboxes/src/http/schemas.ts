@@ -1,3 +1,4 @@
+import { WITHOUT_NUL } from '@svc/http';
 import { Type, type TSchema } from 'typebox';
 import { NAME_PATTERN } from '../domain/identifiers.ts';
 
@@ -69,7 +70,7 @@ export const createBodySchema = Type.Object(
     name: Type.Optional(nullable(Type.String({ pattern: NAME_PATTERN }))),
     environment: Type.Optional(
       nullable(
-        Type.Record(Type.String({ pattern: '^[A-Za-z_][A-Za-z0-9_]{0,127}$' }), Type.String({ maxLength: 32_768 }), {
+        Type.Record(Type.String({ pattern: '^[A-Za-z_][A-Za-z0-9_]{0,127}$' }), Type.String({ maxLength: 32_768, pattern: WITHOUT_NUL }), {
           maxProperties: 128,
           additionalProperties: false,
         }),
@@ -77,7 +78,7 @@ export const createBodySchema = Type.Object(
     ),
     labels: Type.Optional(
       nullable(
-        Type.Record(Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9_./-]{0,62}$' }), Type.String({ maxLength: 255 }), {
+        Type.Record(Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9_./-]{0,62}$' }), Type.String({ maxLength: 255, pattern: WITHOUT_NUL }), {
           maxProperties: 64,
           additionalProperties: false,
         }),
