@@ -118,7 +118,12 @@ describe('events of a pod', () => {
   });
 
   it('carry the image of the container that they are about', () => {
-    const spec = { containers: [{ name: 'web', image: 'web:1' }, { name: 'main', image: 'job:2' }] };
+    const spec = {
+      containers: [
+        { name: 'web', image: 'web:1' },
+        { name: 'main', image: 'job:2' },
+      ],
+    };
     const { events } = lookAtPod({ ...pod(waiting('ErrImagePull')), spec }, null, false, 'svc.dev');
     expect(events.map(({ details }) => details['image'])).toEqual(['web:1', 'job:2']);
   });

@@ -122,7 +122,13 @@ describe('a shell', () => {
   it('drops a control with unusable values, and passes what comes after it', async () => {
     const client = open(`${PATH}&cols=100&rows=30`);
     await started(client);
-    for (const [cols, rows] of [[0, 24], ['80', '24'], [80.5, 24], [80, 65_536], [undefined, undefined]]) {
+    for (const [cols, rows] of [
+      [0, 24],
+      ['80', '24'],
+      [80.5, 24],
+      [80, 65_536],
+      [undefined, undefined],
+    ]) {
       client.socket.send(JSON.stringify({ type: 'resize', cols, rows }));
     }
     client.socket.send(JSON.stringify({ type: 'ack', bytes: 'all' }));

@@ -70,18 +70,26 @@ export const createBodySchema = Type.Object(
     name: Type.Optional(nullable(Type.String({ pattern: NAME_PATTERN }))),
     environment: Type.Optional(
       nullable(
-        Type.Record(Type.String({ pattern: '^[A-Za-z_][A-Za-z0-9_]{0,127}$' }), Type.String({ maxLength: 32_768, pattern: WITHOUT_NUL }), {
-          maxProperties: 128,
-          additionalProperties: false,
-        }),
+        Type.Record(
+          Type.String({ pattern: '^[A-Za-z_][A-Za-z0-9_]{0,127}$' }),
+          Type.String({ maxLength: 32_768, pattern: WITHOUT_NUL }),
+          {
+            maxProperties: 128,
+            additionalProperties: false,
+          },
+        ),
       ),
     ),
     labels: Type.Optional(
       nullable(
-        Type.Record(Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9_./-]{0,62}$' }), Type.String({ maxLength: 255, pattern: WITHOUT_NUL }), {
-          maxProperties: 64,
-          additionalProperties: false,
-        }),
+        Type.Record(
+          Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9_./-]{0,62}$' }),
+          Type.String({ maxLength: 255, pattern: WITHOUT_NUL }),
+          {
+            maxProperties: 64,
+            additionalProperties: false,
+          },
+        ),
       ),
     ),
     resources: Type.Optional(
