@@ -21,14 +21,15 @@ const wantedIsolationSchema = Type.Union([Type.Literal('default'), ...isolationS
 
 const progressSchema = Type.Object(
   {
-    stage: Type.String({ description: 'resolving, downloading, unpacking or building' }),
+    stage: Type.String({ description: 'resolving, downloading, unpacking, or building' }),
+    message: Type.String({ description: 'One sentence for people: what is being done, and how far it is' }),
     source: Type.String(),
     layers: Type.Integer(),
     layers_done: Type.Integer(),
     bytes: Type.Integer({ description: 'Compressed bytes to fetch; 0 when nothing is fetched' }),
     bytes_done: Type.Integer(),
   },
-  { description: 'How far the image is' },
+  { description: 'How far the image is. Only the first sandbox of an image waits for it.' },
 );
 
 export const sandboxSchema = Type.Object({
