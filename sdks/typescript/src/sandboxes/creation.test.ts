@@ -24,7 +24,7 @@ describe('creating a sandbox', () => {
 
   it('tells what it waits for until it runs', async () => {
     const { port } = server.address() as AddressInfo; // TCP: never a string
-    const svc = createClient({ baseUrl: `http://127.0.0.1:${port}`, token: 't' });
+    const svc = createClient({ baseUrl: `http://127.0.0.1:${port}`, credential: { kind: 'none' } });
     const told: (string | undefined)[] = [];
     const onProgress = (info: { image_progress: { message: string } | null }) =>
       told.push(info.image_progress?.message);
