@@ -68,6 +68,11 @@ const logSchema = Type.Object({
     [Type.Literal('debug'), Type.Literal('info'), Type.Literal('warn'), Type.Literal('error'), Type.Literal('silent')],
     { default: 'info', env: 'LOG_LEVEL', description: 'Least severe lines that are written to standard error' },
   ),
+  format: Type.Union([Type.Literal('auto'), Type.Literal('json'), Type.Literal('pretty')], {
+    default: 'auto',
+    env: 'LOG_FORMAT',
+    description: 'json, pretty (for people), or auto: pretty on a terminal and json anywhere else',
+  }),
 });
 
 const ownerSchema = Type.Object({

@@ -13,7 +13,7 @@ import { createConsoleHandler } from './console/console-handler.ts';
 import type { PlatformStatus } from './http/status-routes.ts';
 import { createRequestHandler } from './http/request-handler.ts';
 import { hstsSeconds, redirectToTls } from './http/require-tls.ts';
-import { listenOn, type ListenFlag } from './listen.ts';
+import { assertPortsFree, listenOn, type ListenAddress, type ListenFlag } from './listen.ts';
 import { ensureLocalCertificate } from './local-authority.ts';
 import { readOwnerFile, writeOwnerFile } from './owner-file.ts';
 import { VERSION } from './version.ts';
@@ -110,6 +110,7 @@ async function startComposition(options: StartOptions, composition: Composition)
 async function openListeners(options: StartOptions, composition: Composition): Promise<void> {
   const { config, log } = options;
   const { lifecycle, folder, upgrades, app, endpoints } = composition;
+  await assertPortsFree(addressesOf(config, composition));
   const console = await createConsoleHandler({
     folder: options.consoleFolder,
     apiPrefixes: ['/api', '/v1', '/v2', '/ws', '/healthz', '/readyz', '/metrics', '/.well-known'],
@@ -148,6 +149,24 @@ async function openListeners(options: StartOptions, composition: Composition): P
   await openSite('http', siteHttp);
   await openSite('https', siteHttps);
   endpoints.opened({ http, https, s3: s3Port });
+}
+
+/** Every address that is about to be listened on. */
+function addressesOf(config: PlatformConfig, { services }: Composition): ListenAddress[] {
+  const { host, metrics } = config;
+  const { s3, sites } = services.objectStore;
+  const { http_port: siteHttp, https_port: siteHttps } = config.object_store.custom_domains;
+  const ports: [ListenFlag, number | undefined][] = [
+    ['--port', config.http === 'off' ? undefined : config.port],
+    ['--https-port', config.https_port],
+    ['--s3-port', s3 === null ? undefined : config.s3_port],
+    ['object_store.custom_domains.http_port', sites === null ? undefined : siteHttp],
+    ['object_store.custom_domains.https_port', sites === null ? undefined : siteHttps],
+  ];
+  return [
+    ...ports.flatMap(([flag, port]) => (port === undefined ? [] : [{ flag, port, host }])),
+    ...(metrics.port === undefined ? [] : [{ flag: 'metrics.port' as const, port: metrics.port, host: metrics.host }]),
+  ];
 }
 
 type OpenListener = (listener: Listener, port: number, flag: ListenFlag, host: string) => Promise<number>;

@@ -48,7 +48,7 @@ export {
   type ErrorRenderer,
 } from './renderers.ts';
 export { requestIdOf } from './request-id.ts';
-export { describeIssues, type ValidationFinding, type ValidationIssue } from './validation-issues.ts';
+export { describeIssues, WITHOUT_NUL, type ValidationFinding, type ValidationIssue } from './validation-issues.ts';
 export { refuseUpgrade, UpgradeRouter, type UpgradeHold, type UpgradeRequest, type UpgradeRoute } from './upgrades.ts';
 export { whenClosed } from './when-closed.ts';
 export type { ErrorFamily } from './unknown-routes.ts';

@@ -1,4 +1,5 @@
 import { breachDetails, type Limits } from '@svc/quotas';
+import { violatesUnique } from '@svc/sql';
 import { sql } from 'kysely';
 import type { Cluster, ClusterStore, NewCluster } from '../domain/cluster.ts';
 import { pageOf, type PageRequest } from '../domain/paging.ts';
@@ -6,8 +7,7 @@ import { clusterErrors } from '../errors.ts';
 import { clusterQuotas } from '../quotas.ts';
 import { toCluster } from './cluster-rows.ts';
 import { breachByOne } from './quota-usage.ts';
-import type { ClusterDatabase } from './tables.ts';
-import { isUniqueViolation } from './unique-violation.ts';
+import { CLUSTER_NAME, type ClusterDatabase } from './tables.ts';
 
 export function createClusterStore(database: ClusterDatabase): ClusterStore {
   return {
@@ -92,7 +92,7 @@ async function insertCluster(
         .execute();
     });
   } catch (error) {
-    if (!isUniqueViolation(error)) throw error;
+    if (!violatesUnique(error, CLUSTER_NAME)) throw error;
     throw clusterErrors.CLUSTER_NAME_TAKEN({
       details: { field: 'name', reason: 'is taken', name: cluster.name },
       cause: error,

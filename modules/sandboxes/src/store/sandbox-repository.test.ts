@@ -1,5 +1,6 @@
 import type { GrantedAccess } from '@svc/http';
 import { migrations } from '@svc/migrations';
+import { isAppError } from '@svc/errors';
 import { describeDialects } from '@svc/testing';
 import type { Limits } from '@svc/quotas';
 import { expect, it } from 'vitest';
@@ -88,6 +89,12 @@ describeDialects<SandboxTables>('SandboxRepository', migrations, (database) => {
     );
     const won = outcomes.filter((each) => each.status === 'fulfilled' && each.value.outcome === 'inserted');
     expect(won).toHaveLength(1);
+  });
+
+  it('says of no other constraint that the name is taken', async () => {
+    await repository().insert(sandbox({}), admission(5), null);
+    const sameId = repository().insert(sandbox({ name: 'other' }), admission(5), null);
+    await expect(sameId).rejects.toSatisfy((error) => !isAppError(error));
   });
 
   it('remembers a key with its request', async () => {

@@ -1671,8 +1671,10 @@ export interface SandboxOperations {
         /** Hosts that it may reach; null: whatever is public */
         "egress_allow": (string)[] | null;
         "image_progress": {
-          /** resolving, downloading, unpacking or building */
+          /** resolving, downloading, unpacking, or building */
           "stage": string;
+          /** One sentence for people: what is being done, and how far it is */
+          "message": string;
           "source": string;
           "layers": number;
           "layers_done": number;
@@ -1751,8 +1753,10 @@ export interface SandboxOperations {
       /** Hosts that it may reach; null: whatever is public */
       "egress_allow": (string)[] | null;
       "image_progress": {
-        /** resolving, downloading, unpacking or building */
+        /** resolving, downloading, unpacking, or building */
         "stage": string;
+        /** One sentence for people: what is being done, and how far it is */
+        "message": string;
         "source": string;
         "layers": number;
         "layers_done": number;
@@ -1806,8 +1810,10 @@ export interface SandboxOperations {
       /** Hosts that it may reach; null: whatever is public */
       "egress_allow": (string)[] | null;
       "image_progress": {
-        /** resolving, downloading, unpacking or building */
+        /** resolving, downloading, unpacking, or building */
         "stage": string;
+        /** One sentence for people: what is being done, and how far it is */
+        "message": string;
         "source": string;
         "layers": number;
         "layers_done": number;
@@ -2146,8 +2152,10 @@ export interface SandboxOperations {
         /** Hosts that it may reach; null: whatever is public */
         "egress_allow": (string)[] | null;
         "image_progress": {
-          /** resolving, downloading, unpacking or building */
+          /** resolving, downloading, unpacking, or building */
           "stage": string;
+          /** One sentence for people: what is being done, and how far it is */
+          "message": string;
           "source": string;
           "layers": number;
           "layers_done": number;
@@ -2238,8 +2246,10 @@ export interface SandboxOperations {
       /** Hosts that it may reach; null: whatever is public */
       "egress_allow": (string)[] | null;
       "image_progress": {
-        /** resolving, downloading, unpacking or building */
+        /** resolving, downloading, unpacking, or building */
         "stage": string;
+        /** One sentence for people: what is being done, and how far it is */
+        "message": string;
         "source": string;
         "layers": number;
         "layers_done": number;
@@ -2353,8 +2363,10 @@ export interface SandboxOperations {
       /** Hosts that it may reach; null: whatever is public */
       "egress_allow": (string)[] | null;
       "image_progress": {
-        /** resolving, downloading, unpacking or building */
+        /** resolving, downloading, unpacking, or building */
         "stage": string;
+        /** One sentence for people: what is being done, and how far it is */
+        "message": string;
         "source": string;
         "layers": number;
         "layers_done": number;
@@ -2429,8 +2441,10 @@ export interface SandboxOperations {
       /** Hosts that it may reach; null: whatever is public */
       "egress_allow": (string)[] | null;
       "image_progress": {
-        /** resolving, downloading, unpacking or building */
+        /** resolving, downloading, unpacking, or building */
         "stage": string;
+        /** One sentence for people: what is being done, and how far it is */
+        "message": string;
         "source": string;
         "layers": number;
         "layers_done": number;
@@ -2482,8 +2496,10 @@ export interface SandboxOperations {
       /** Hosts that it may reach; null: whatever is public */
       "egress_allow": (string)[] | null;
       "image_progress": {
-        /** resolving, downloading, unpacking or building */
+        /** resolving, downloading, unpacking, or building */
         "stage": string;
+        /** One sentence for people: what is being done, and how far it is */
+        "message": string;
         "source": string;
         "layers": number;
         "layers_done": number;
@@ -2585,8 +2601,10 @@ export interface SandboxOperations {
         "cached": boolean;
         "drivers": (string)[];
         "progress": {
-          /** resolving, downloading, unpacking or building */
+          /** resolving, downloading, unpacking, or building */
           "stage": string;
+          /** One sentence for people: what is being done, and how far it is */
+          "message": string;
           "source": string;
           "layers": number;
           "layers_done": number;
