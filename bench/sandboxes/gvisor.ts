@@ -12,7 +12,7 @@ import { distributionOf, rounded, type Distribution } from './figures.ts';
 import { measureFiles } from './files.ts';
 import { measureMemory } from './memory.ts';
 import { measureCreates } from './patterns.ts';
-import { measureExec, measurePrograms } from './programs.ts';
+import { measureExec, measurePrograms, PROGRAMS_IMAGE } from './programs.ts';
 import { startSvc, type SvcSubject } from './svc-subject.ts';
 import { echoes, terminalThroughput } from './terminals.ts';
 
@@ -74,6 +74,7 @@ try {
 /** Two platforms that differ in nothing else. */
 async function pair(runsc: string, pool: number): Promise<SvcSubject[]> {
   const imageCache = join(root, 'images');
+  const prepare = pool === 0 && wants('programs') ? [PROGRAMS_IMAGE] : [];
   const subjects = [];
   for (const [name, isolation] of [
     ['shared', {}],
@@ -83,6 +84,7 @@ async function pair(runsc: string, pool: number): Promise<SvcSubject[]> {
       folder: join(root, `${name}-${pool}`),
       imageCache,
       image: 'busybox',
+      prepare,
       pool,
       ...isolation,
     });

@@ -2,7 +2,7 @@ import { distributionOf, type Distribution } from './figures.ts';
 import type { SvcSubject } from './svc-subject.ts';
 
 /** Has Python and git. */
-const IMAGE = 'python';
+export const PROGRAMS_IMAGE = 'python';
 
 /** Files of a tree as programs have it: 50 folders with 100 files each. */
 const PREPARE = `
@@ -40,7 +40,7 @@ export interface ProgramFigures {
 export async function measurePrograms(subjects: readonly SvcSubject[], rounds: number): Promise<ProgramFigures[]> {
   const sandboxes = [];
   for (const svc of subjects) {
-    const id = await svc.make(IMAGE);
+    const id = await svc.make(PROGRAMS_IMAGE);
     await run(svc, id, PREPARE);
     sandboxes.push({ svc, id });
   }

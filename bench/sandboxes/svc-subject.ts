@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { startPlatform } from '@svc/test/running-platform';
+import { runCommand } from '@svc/test/commands';
+import { PROJECT_ROOT, startPlatform } from '@svc/test/running-platform';
 import { waitFor } from '@svc/testing';
 import type { Subject } from './subject.ts';
 import { closed, svcClient, untilPrompt, type SvcClient } from './svc-client.ts';
@@ -18,6 +19,8 @@ export interface SvcOptions {
   readonly image: string;
   /** Sandboxes that wait ready; 0 for none. */
   readonly pool: number;
+  /** Images besides that one, made before the platform starts: some take minutes. */
+  readonly prepare?: readonly string[];
   /** The program `runsc` for sandboxes behind gVisor; absent: they share the kernel. */
   readonly runsc?: string;
 }
@@ -26,12 +29,17 @@ const READY_MS = 300_000;
 
 /** One `svc up` with sandboxes alone. Limits of callers are lifted, since one caller does everything here. */
 export async function startSvc(options: SvcOptions): Promise<SvcSubject> {
-  const { folder, image, pool } = options;
+  const { folder, image, pool, prepare = [] } = options;
   await mkdir(folder, { recursive: true });
   const configuration = join(folder, 'config.yaml');
   await writeFile(configuration, configurationOf(options));
+  const dataFolder = join(folder, 'data');
+  if (prepare.length > 0) {
+    const command = ['images', 'pull', ...prepare, '--data', dataFolder, '--config', configuration];
+    await runCommand(join(PROJECT_ROOT, 'svc'), command);
+  }
   const platform = await startPlatform({
-    dataFolder: join(folder, 'data'),
+    dataFolder,
     flags: ['--config', configuration],
     environment: { SVC_SERVICES: 'sandboxes', SVC_LOG_LEVEL: 'warn' },
   });
