@@ -50,8 +50,11 @@ export interface SandboxesModule {
   readiness(): { ready: boolean; reason: string | null };
   /** Why the feature is off, with the command that installs what is missing, or what runs it. */
   status(): DriverStatus;
-  /** What sandboxes are isolated by here: those that ask for nothing, and what they may ask for. */
-  isolation(): { readonly default: Isolation; readonly allowed: readonly Isolation[] };
+  /**
+   * What sandboxes are isolated by here: those that ask for nothing, and what they may ask for. `reason`: why the former
+   * share the kernel, or cannot be made; null behind gVisor.
+   */
+  isolation(): { readonly default: Isolation; readonly reason: string | null; readonly allowed: readonly Isolation[] };
   /** Sandboxes that wait for somebody on this replica, of each image of `sandboxes.warm_pool`. */
   warmPool(): readonly ShelfFigures[];
   /** Makes the image now instead of at its first use. */
@@ -81,7 +84,7 @@ export async function createSandboxesModule(deps: SandboxesDependencies): Promis
     close: () => close(parts),
     readiness: () => ({ ready: true, reason: null }),
     status: () => driver.status(),
-    isolation: () => ({ default: isolation.default, allowed: isolation.allowed() }),
+    isolation: () => ({ default: isolation.default, reason: isolation.reason, allowed: isolation.allowed() }),
     warmPool: () => pool.figures(),
     prepareImage: async (name, signal) => ({ digest: (await images.prepare(name, signal)).digest }),
     pullImage: (name, signal) => images.pull(name, signal),
@@ -167,8 +170,12 @@ async function start(parts: Parts, log: Logger, signal: AbortSignal): Promise<vo
   await images.collect();
   await parts.places.clear();
   await parts.snapshots.reconcile();
-  const isolation = parts.isolation.default;
-  const facts = { ...(await reconcile(context, service, boots, supervisor)), isolation };
+  const { default: isolation, reason } = parts.isolation;
+  const facts = {
+    ...(await reconcile(context, service, boots, supervisor)),
+    isolation,
+    ...(reason !== null && { reason }),
+  };
   log.info(facts, sharesKernel(isolation) ? "sandboxes are on and share this machine's kernel" : 'sandboxes are on');
   for (const each of [parts.sweeper, parts.events, parts.usage, parts.hub, parts.pool]) each.start();
 }

@@ -47,6 +47,8 @@ export interface SandboxesState extends ServiceState {
   isolations: string[];
   /** Of a sandbox that asks for nothing; null while the service is off. */
   isolation: string | null;
+  /** Why such a sandbox shares the kernel, or cannot be made; null behind gVisor and while the service is off. */
+  isolation_reason: string | null;
   /** Whether programs of such a sandbox call the kernel of the machine that it runs on. */
   shares_kernel: boolean | null;
   /** Sandboxes that wait ready on the replica that answers, of each image of `sandboxes.warm_pool`. */

@@ -1,4 +1,5 @@
 import type { PlatformStatus, ReadyLine } from '@svc/platform';
+import { describeIsolation } from '../client/isolation-words.ts';
 
 /** What a person wants to know when the platform is up: where, how to sign in, what is on and why not. */
 export function renderSummary(
@@ -21,7 +22,8 @@ export function renderSummary(
   ];
   for (const [name, service] of Object.entries(status.services)) {
     const label = name.replace('_', ' ').padEnd(14);
-    const note = 'shares_kernel' in service && service.shares_kernel === true ? ", sharing this host's kernel" : '';
+    const words = 'isolation' in service ? describeIsolation(service) : null;
+    const note = words === null ? '' : `, ${words}`;
     lines.push(
       service.enabled
         ? `  ${label}on${note}`

@@ -34,6 +34,9 @@ export const platformStatusSchema = Type.Object({
       runtime: nullableText,
       isolations: Type.Array(Type.String(), { description: 'What a sandbox may ask for here: namespaces, gvisor' }),
       isolation: Type.Union([Type.String(), Type.Null()], { description: 'Of a sandbox that asks for nothing' }),
+      isolation_reason: Type.Union([Type.String(), Type.Null()], {
+        description: 'Why such a sandbox shares the kernel, or cannot be made; null behind gVisor',
+      }),
       shares_kernel: Type.Union([Type.Boolean(), Type.Null()], {
         description: "Programs of such a sandbox call the kernel of the machine that it runs on; false behind gVisor's",
       }),

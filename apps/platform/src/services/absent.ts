@@ -23,6 +23,7 @@ export const absentStates: ServiceStates = {
     runtime: null,
     isolations: [],
     isolation: null,
+    isolation_reason: null,
     shares_kernel: null,
     warm_pool: [],
   },

@@ -56,8 +56,16 @@ function describeDriver(status: DriverStatus): Pick<ServiceStates['sandboxes'], 
 function describeIsolation({
   status,
   isolation,
-}: SandboxesModule): Pick<ServiceStates['sandboxes'], 'isolations' | 'isolation' | 'shares_kernel'> {
-  if (!status().available) return { isolations: [], isolation: null, shares_kernel: null };
-  const { default: usual, allowed } = isolation();
-  return { isolations: [...allowed], isolation: usual, shares_kernel: usual !== 'gvisor' };
+}: SandboxesModule): Pick<
+  ServiceStates['sandboxes'],
+  'isolations' | 'isolation' | 'isolation_reason' | 'shares_kernel'
+> {
+  if (!status().available) return { isolations: [], isolation: null, isolation_reason: null, shares_kernel: null };
+  const { default: usual, reason, allowed } = isolation();
+  return {
+    isolations: [...allowed],
+    isolation: usual,
+    isolation_reason: reason,
+    shares_kernel: usual !== 'gvisor',
+  };
 }

@@ -101,11 +101,20 @@ function SandboxesCard({ state, samples }: CardProps<SandboxesState>) {
             {formatCount(total)} / {formatCount(limit)}
           </span>,
         ],
-        ['Isolated by', [driver, runtime].filter((word) => word !== null).join(', ') || 'unknown'],
+        ['Driver', [driver, runtime].filter((word) => word !== null).join(', ') || 'unknown'],
+        ['Isolation', <IsolationFact key="isolation" state={state} />],
         ...warm.map(({ image, ready, target }) => [`Ready: ${image}`, `${ready} of ${target}`] as const),
       ]}
     />
   );
+}
+
+/** The reason is for operators, who can change it; the fact is for everyone. */
+function IsolationFact({ state }: { state: SandboxesState | undefined }) {
+  const { isolation = null, isolation_reason: reason = null, shares_kernel: shares = null } = state ?? {};
+  if (isolation === null) return 'unknown';
+  const words = shares === true ? 'Shared kernel' : reason === null ? 'gVisor' : 'gVisor, not available';
+  return reason === null ? words : <span title={`Because: ${reason}`}>{words}</span>;
 }
 
 function Recent({ label, values }: { label: string; values: readonly number[] }) {
