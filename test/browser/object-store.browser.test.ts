@@ -54,7 +54,7 @@ describeRequiring(['chromium'], 'the object store in the console', () => {
     await entry(page, 'notes.txt').click();
     const dialog = page.getByRole('dialog', { name: 'notes.txt' });
     await dialog.getByText('a line of text').waitFor();
-    await dialog.getByRole('button', { name: 'Make a link' }).click();
+    await dialog.getByRole('button', { name: 'Create link' }).click();
     const link = await copied(dialog, 'Copy link');
     expect(await (await fetch(link)).text()).toBe('a line of text\n');
     await screenshot(page, 'light-object');

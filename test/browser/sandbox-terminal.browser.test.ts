@@ -89,8 +89,8 @@ describeRequiring(SANDBOX_REQUIREMENTS, 'the terminal of a sandbox in the consol
     await screenshot(page, 'light-sandbox-terminal');
     await focusTerminal(page);
     await page.getByRole('button', { name: 'Actions for this terminal' }).click();
-    await page.getByRole('menuitem', { name: 'Hang up' }).click();
-    await page.getByText('The shell was ended by SIGHUP.').waitFor();
+    await page.getByRole('menuitem', { name: 'End session' }).click();
+    await page.getByText('The shell was terminated by SIGHUP.').waitFor();
     await expect.poll(() => sessions.count()).toBe(before);
     await opened.expectNoFault();
   });
@@ -122,7 +122,7 @@ describeRequiring(SANDBOX_REQUIREMENTS, 'the terminal of a sandbox in the consol
     const sum = createHash('sha256').update('x'.repeat(3_000_000)).digest('hex');
     await shows(page, new RegExp(sum));
     await page.keyboard.press('Control+Shift+F');
-    await page.getByLabel('Find in the terminal').fill('sha256sum');
+    await page.getByLabel('Find in terminal').fill('sha256sum');
     await screenshot(page, 'light-sandbox-terminal-find');
     await page.keyboard.press('Escape');
     await opened.expectNoFault();

@@ -61,7 +61,7 @@ describeRequiring(['chromium'], 'the shell', () => {
     await using opened = await openConsole(browser, platform);
     const { page } = opened;
     await signIn(page, { ...platform, owner: seed.member }, `/w/${platform.workspaceUuid}`);
-    await page.getByRole('heading', { name: 'This page does not exist' }).waitFor();
+    await page.getByRole('heading', { name: 'Page not found' }).waitFor();
     await opened.expectNoFault();
   });
 
@@ -72,7 +72,7 @@ describeRequiring(['chromium'], 'the shell', () => {
     await page.getByRole('button', { name: 'Workspace' }).click();
     await page.getByRole('menuitem', { name: 'New workspace…' }).click();
     await page.getByLabel('Name').fill('spectrograph');
-    await page.getByRole('combobox', { name: 'Belongs to' }).click();
+    await page.getByRole('combobox', { name: 'Team' }).click();
     await page.getByRole('option', { name: 'Observatory' }).click();
     await screenshot(page, 'light-new-workspace');
     await page.getByRole('button', { name: 'Create workspace' }).click();
@@ -113,7 +113,7 @@ describeRequiring(['chromium'], 'the shell', () => {
     expect(await focused(page)).toBe('content');
 
     await page.keyboard.press('Control+k');
-    await page.getByRole('combobox', { name: 'Go to a page' }).fill('tok');
+    await page.getByRole('combobox', { name: 'Search pages' }).fill('tok');
     await page.getByRole('option', { name: 'API tokens' }).waitFor();
     await screenshot(page, 'light-palette');
     await expectAccessible(page, 'the command palette');

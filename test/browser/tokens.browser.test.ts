@@ -30,7 +30,7 @@ describeRequiring(['chromium'], 'API tokens', () => {
     await page.getByLabel('Name').fill('telescope');
     await screenshot(page, 'light-new-token');
     await expectAccessible(page, 'the dialog for a new token');
-    await page.getByRole('combobox', { name: 'Expires after' }).click();
+    await page.getByRole('combobox', { name: 'Expiration' }).click();
     await screenshot(page, 'light-new-token-select');
     await page.getByRole('option', { name: '30 days' }).click();
     await page.getByRole('button', { name: 'Create token' }).click();
@@ -56,7 +56,7 @@ describeRequiring(['chromium'], 'API tokens', () => {
     await row.getByRole('button', { name: 'Revoke telescope' }).click();
     await screenshot(page, 'light-revoke-token');
     await page.getByRole('alertdialog').getByRole('button', { name: 'Revoke token' }).click();
-    await page.getByText('telescope is revoked').waitFor();
+    await page.getByText('telescope revoked').waitFor();
     await screenshot(page, 'light-toast');
     await row.waitFor({ state: 'detached' });
     await expect(asToken.accounts.me()).rejects.toMatchObject({ status: 401 });

@@ -24,7 +24,7 @@ function requireUser(caller: Caller): SignedInUser {
   throw new UnauthorizedError({
     status: 401,
     code: 'NOT_A_USER',
-    message: 'The console is for users',
+    message: 'The console is for user accounts only',
     requestId: null,
     details: {},
     retryAfterSeconds: null,

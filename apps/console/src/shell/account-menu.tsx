@@ -54,7 +54,7 @@ export function AccountMenu() {
       <MenuItem
         icon={<LogOut size={15} />}
         onClick={() =>
-          signOut.mutate({ everywhere: false }, { onError: (error) => failed('You are still signed in', error) })
+          signOut.mutate({ everywhere: false }, { onError: (error) => failed('Could not sign out', error) })
         }
       >
         Sign out

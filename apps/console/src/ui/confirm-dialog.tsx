@@ -13,6 +13,8 @@ export interface ConfirmDialogProps {
   /** What will happen, and what cannot be undone. */
   children: ReactNode;
   action: string;
+  /** For questions about cancelling something, where “Cancel” would be ambiguous. */
+  cancelLabel?: string;
   pending: boolean;
   error: unknown;
   /** The person types this first; for what destroys other people's work. */
@@ -20,7 +22,18 @@ export interface ConfirmDialogProps {
 }
 
 export function ConfirmDialog(props: ConfirmDialogProps) {
-  const { open, onClose, onConfirm, title, children, action, pending, error, typeToConfirm } = props;
+  const {
+    open,
+    onClose,
+    onConfirm,
+    title,
+    children,
+    action,
+    cancelLabel = 'Cancel',
+    pending,
+    error,
+    typeToConfirm,
+  } = props;
   const cancel = useRef<HTMLButtonElement>(null);
   const [typed, setTyped] = useState('');
   const allowed = typeToConfirm === undefined || typed.trim() === typeToConfirm;
@@ -58,7 +71,7 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
             <FormError error={error} />
             <footer className={styles['actions']}>
               <Button ref={cancel} onClick={onClose}>
-                Cancel
+                {cancelLabel}
               </Button>
               <Button type="submit" variant="danger" pending={pending} disabled={!allowed}>
                 {action}

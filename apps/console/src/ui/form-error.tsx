@@ -17,10 +17,10 @@ const NAMED: ReadonlySet<string> = new Set([
 
 /** What went wrong, in one sentence for a person. */
 export function describeError(error: unknown): string {
-  if (error instanceof NetworkError) return 'The platform cannot be reached. Check the connection and try again.';
-  if (error instanceof TimeoutError) return 'The platform took too long to answer. Try again.';
+  if (error instanceof NetworkError) return 'Cannot reach the platform. Check your connection and try again.';
+  if (error instanceof TimeoutError) return 'The request timed out. Try again.';
   if (error instanceof ApiError && error.status >= 500 && !NAMED.has(error.code))
-    return 'The platform could not do this. Try again.';
+    return 'Something went wrong on the platform. Try again.';
   if (error instanceof ApiError && error.code === 'AGENT_OFFLINE') return offlineWords(error);
   if (error instanceof Error) return error.message;
   return 'Something went wrong.';
@@ -52,7 +52,7 @@ export function RequestId({ error }: { error: unknown }) {
   if (error.requestId === null) return null;
   return (
     <span className={styles['requestId']}>
-      Request <code>{error.requestId}</code>
+      Request ID <code>{error.requestId}</code>
     </span>
   );
 }

@@ -54,5 +54,5 @@ export function formatDuration(totalSeconds: number): string {
   const minutes = Math.floor(totalSeconds / 60) % 60;
   if (days > 0) return `${days} d ${hours} h`;
   if (hours > 0) return `${hours} h ${minutes} min`;
-  return minutes > 0 ? `${minutes} min` : 'under a minute';
+  return minutes > 0 ? `${minutes} min` : 'less than a minute';
 }

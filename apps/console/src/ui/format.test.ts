@@ -19,7 +19,7 @@ describe('relative times', () => {
 
 describe('durations', () => {
   it.each([
-    [12, 'under a minute'],
+    [12, 'less than a minute'],
     [3599, '59 min'],
     [90_000, '1 d 1 h'],
   ])('says %d seconds as %s', (seconds, words) => {
@@ -45,6 +45,6 @@ describe('sizes', () => {
 
 describe('percents', () => {
   it('are finer where it is little', () => {
-    expect([formatPercent(0.24), formatPercent(12.4)]).toEqual(['0.2 %', '12 %']);
+    expect([formatPercent(0.24), formatPercent(12.4)]).toEqual(['0.2%', '12%']);
   });
 });

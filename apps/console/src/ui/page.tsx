@@ -70,7 +70,8 @@ export function Panel({ children, padded = true }: { children: ReactNode; padded
 export interface ActionPanelProps {
   title: string;
   description: ReactNode;
-  action: ReactNode;
+  /** Absent where the role does not allow it; the description then says why. */
+  action?: ReactNode;
 }
 
 /** One action with a line that says what it does, for settings. */

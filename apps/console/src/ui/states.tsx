@@ -31,7 +31,7 @@ export function ErrorState({ error, onRetry }: { error: unknown; onRetry?: () =>
       <span className={classNames(styles['icon'], styles['iconDanger'])}>
         <CircleAlert size={18} />
       </span>
-      <h2 className={styles['title']}>This could not be loaded</h2>
+      <h2 className={styles['title']}>Could not load this</h2>
       <p className={styles['text']}>
         {describeError(error)}
         <RequestId error={error} />

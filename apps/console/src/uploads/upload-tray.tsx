@@ -71,7 +71,7 @@ function UploadLine({ upload }: { upload: Upload }) {
           </IconButton>
         )}
         {(state === 'paused' || state === 'failed') && (
-          <IconButton size="small" label={`Continue ${name}`} onClick={() => queue.resume(id)}>
+          <IconButton size="small" label={`Resume ${name}`} onClick={() => queue.resume(id)}>
             <Play size={14} />
           </IconButton>
         )}

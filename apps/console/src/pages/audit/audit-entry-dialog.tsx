@@ -8,7 +8,7 @@ import styles from './audit.module.css';
 
 export function AuditEntryDialog({ entry, onClose }: { entry: AuditEntry | null; onClose: () => void }) {
   return (
-    <Dialog open={entry !== null} onClose={onClose} title={entry?.action ?? 'Entry'} width="wide">
+    <Dialog open={entry !== null} onClose={onClose} title={entry?.action ?? 'Audit entry'} width="wide">
       {entry !== null && <EntryDetails entry={entry} />}
     </Dialog>
   );
@@ -20,18 +20,18 @@ function EntryDetails({ entry }: { entry: AuditEntry }) {
     <>
       <Definitions
         items={[
-          ['When', <AbsoluteTime key="when" at={entry.occurred_at} />],
-          ['Who', actorName(entry)],
+          ['Time', <AbsoluteTime key="when" at={entry.occurred_at} />],
+          ['Actor', actorName(entry)],
           ['Credential', credentialName(entry)],
-          ['What', <code key="what">{entry.resource}</code>],
+          ['Resource', <code key="what">{entry.resource}</code>],
           [
-            'Result',
+            'Outcome',
             <span key="result" className={styles['result']}>
               <Outcome outcome={entry.outcome} /> <span className="muted">HTTP {entry.status}</span>
             </span>,
           ],
-          ['From', <code key="from">{entry.remote_address}</code>],
-          ['Request', <code key="request">{entry.request_id}</code>],
+          ['IP address', <code key="from">{entry.remote_address}</code>],
+          ['Request ID', <code key="request">{entry.request_id}</code>],
         ]}
       />
       {details !== '{}' && (

@@ -28,7 +28,7 @@ export function AuditFilterBar({ search, onChange }: AuditFilterBarProps) {
   return (
     <form
       role="search"
-      aria-label="Filter the audit log"
+      aria-label="Filter audit log"
       className={styles['filters']}
       onSubmit={(event: FormEvent<HTMLFormElement>) => {
         event.preventDefault();
@@ -36,8 +36,8 @@ export function AuditFilterBar({ search, onChange }: AuditFilterBarProps) {
       }}
       onBlur={(event) => apply(event.currentTarget)}
     >
-      <FilterField name="action" label="Action" placeholder="Action, such as token:create" value={search.action} />
-      <FilterField name="actor" label="Who" placeholder="E-mail or name" value={search.actor} />
+      <FilterField name="action" label="Action" placeholder="Action, e.g. token:create" value={search.action} />
+      <FilterField name="actor" label="Actor" placeholder="Email or name" value={search.actor} />
       <Select
         label="Period"
         labelHidden

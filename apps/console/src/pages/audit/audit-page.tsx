@@ -35,7 +35,7 @@ export function AuditPage() {
   return (
     <Page
       title="Audit log"
-      description="Every change and every refusal: who, what, from where. Entries are only ever added."
+      description="Every change and denied request, with who made it and from where. Append-only."
       navigation={administers(workspace) && <AuditTabs ofAccount={ofAccount} />}
     >
       <div className={styles['log']}>
@@ -77,11 +77,11 @@ function AuditTabs({ ofAccount }: { ofAccount: boolean }) {
   const link = { to: paths.audit, params: { workspace: uuid } } as const;
   return (
     <TabLinks
-      label="Whose log"
+      label="Audit log scope"
       tabs={[
         { label: name, link, current: !ofAccount },
         {
-          label: me.user.operator ? 'Whole installation' : 'Your account',
+          label: me.user.operator ? 'Entire installation' : 'Your account',
           link: { ...link, search: { of: 'account' } },
           current: ofAccount,
         },
@@ -93,18 +93,18 @@ function AuditTabs({ ofAccount }: { ofAccount: boolean }) {
 function EmptyLog({ filtered, onReset }: { filtered: boolean; onReset: () => void }) {
   if (!filtered) {
     return (
-      <EmptyState icon={<ScrollText size={18} />} title="Nothing has happened yet">
-        Changes appear here as they are made, with who made them.
+      <EmptyState icon={<ScrollText size={18} />} title="No activity yet">
+        Changes appear here as they happen.
       </EmptyState>
     );
   }
   return (
     <EmptyState
       icon={<ScrollText size={18} />}
-      title="No entry matches"
+      title="No matching entries"
       action={<Button onClick={onReset}>Clear filters</Button>}
     >
-      Names and actions must match as a whole, such as token:create.
+      Actor and action must match exactly, for example token:create.
     </EmptyState>
   );
 }

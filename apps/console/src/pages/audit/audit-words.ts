@@ -2,7 +2,7 @@ import type { AuditEntry } from '@svc/sdk';
 
 /** A person's e-mail, a service account's name, or a word for those without either. */
 export function actorName({ actor }: AuditEntry): string {
-  return actor.name ?? actor.id ?? (actor.kind === 'anonymous' ? 'Not signed in' : actor.kind);
+  return actor.name ?? actor.id ?? (actor.kind === 'anonymous' ? 'Anonymous' : actor.kind);
 }
 
 const UUID = /^(.*?)([0-9a-f]{8})-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
@@ -16,7 +16,7 @@ export function shortResource(resource: string): string {
 const CREDENTIALS: Readonly<Record<string, string>> = {
   session: 'Session',
   jwt: 'Access token',
-  oidc: 'Token of an OIDC issuer',
+  oidc: 'OIDC token',
   api_token: 'API token',
   service_account: 'Service account',
   guest_jwt: 'Guest token',

@@ -25,8 +25,8 @@ export function InvitationPage() {
 
 function IncompleteLink() {
   return (
-    <Entrance title="This link is not complete" description="An invitation’s link ends with # and a long secret.">
-      <p>Copy the whole link from the message that invited you, or ask for a new one.</p>
+    <Entrance title="Incomplete link" description="An invitation link ends with # and a long secret.">
+      <p>Copy the whole link from your invitation, or ask for a new one.</p>
     </Entrance>
   );
 }
@@ -58,17 +58,17 @@ function AcceptAsNew({ token }: { token: string }) {
     accept.mutate({ email: text('email').trim(), name: text('name').trim(), password: text('password') });
   };
   return (
-    <Entrance title="Accept your invitation" description="Make an account to join the team that invited you.">
+    <Entrance title="Accept your invitation" description="Create an account to join the team that invited you.">
       <form onSubmit={submit}>
         <FieldStack>
           <TextField label="Name" name="name" autoComplete="name" required maxLength={100} autoFocus />
           <TextField
-            label="E-mail"
+            label="Email"
             name="email"
             type="email"
             autoComplete="username"
             required
-            hint="The one that the invitation was made for."
+            hint="The address you were invited with."
           />
           <PasswordField
             label="Password"
@@ -92,7 +92,7 @@ function AcceptAsNew({ token }: { token: string }) {
           styles['other'],
         )}
       >
-        I have an account: sign in
+        Already have an account? Sign in
       </Link>
     </Entrance>
   );

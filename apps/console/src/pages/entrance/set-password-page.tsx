@@ -18,7 +18,7 @@ export function SetPasswordPage() {
   const use = useLink(token);
   if (token === '') {
     return (
-      <Entrance title="This link is not complete" description="It ends with # and a long secret.">
+      <Entrance title="Incomplete link" description="The link ends with # and a long secret.">
         <p>Copy the whole link, or ask for a new one.</p>
       </Entrance>
     );
@@ -28,7 +28,7 @@ export function SetPasswordPage() {
     use.mutate(formText(event.currentTarget, 'password'));
   };
   return (
-    <Entrance title="Set your password" description="Setting it signs you out everywhere. This link works once.">
+    <Entrance title="Set your password" description="This signs you out everywhere. The link works once.">
       <form onSubmit={submit}>
         <FieldStack>
           <PasswordField

@@ -33,12 +33,12 @@ export function SignInPage() {
     <Entrance title="Sign in to svc">
       {ended === true && !signIn.isError && (
         <p role="status" className={styles['notice']}>
-          Your session has ended. Sign in to go on where you were.
+          Your session has ended. Sign in to continue where you left off.
         </p>
       )}
       <form onSubmit={submit}>
         <FieldStack>
-          <TextField label="E-mail" name="email" type="email" autoComplete="username" required autoFocus />
+          <TextField label="Email" name="email" type="email" autoComplete="username" required autoFocus />
           <PasswordField ref={password} label="Password" name="password" autoComplete="current-password" required />
         </FieldStack>
         <FormError error={signIn.error} />

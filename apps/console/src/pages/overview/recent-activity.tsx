@@ -42,12 +42,12 @@ export function RecentActivity({ workspace }: { workspace: Workspace }) {
         <>
           <Activity entries={page?.items ?? []} complete={page?.nextCursor === null} updatedAtMs={log.dataUpdatedAt} />
           <Table
-            caption="The newest entries of the audit log"
+            caption="Latest audit log entries"
             columns={auditColumns(setShown)}
             rows={rows}
             rowKey={(entry) => entry.id}
             skeletonRows={SHOWN_ENTRIES}
-            empty={<EmptyState title="A quiet day">Nothing was changed in this workspace.</EmptyState>}
+            empty={<EmptyState title="No activity">No changes in this workspace.</EmptyState>}
           />
         </>
       )}
@@ -67,14 +67,14 @@ function Activity({ entries, complete, updatedAtMs }: ActivityProps) {
   const times = entries.map((entry) => Date.parse(entry.occurred_at));
   const { bars, total } = activityBars(times, updatedAtMs === 0 ? Date.now() : updatedAtMs);
   const count = total === 1 ? '1 entry' : `${formatCount(total)} entries`;
-  const words = complete ? count : `The newest ${count}`;
+  const words = complete ? count : `Latest ${count}`;
   return (
     <figure className={styles['activity']}>
-      <BarPlot label={`${words} in the last 24 hours, by the hour`} bars={bars} />
+      <BarPlot label={`${words} in the last 24 hours, by hour`} bars={bars} />
       <figcaption className={styles['axis']}>
         <span>24 hours ago</span>
         <span>{words}</span>
-        <span>now</span>
+        <span>Now</span>
       </figcaption>
     </figure>
   );

@@ -37,7 +37,7 @@ export function ServiceCard({ name, icon, state, health, figure, unit, plot, fac
         )}
       </header>
       {state?.enabled === false ? (
-        <p className={styles['off']}>{state.reason === null ? 'Turned off' : capitalize(state.reason)}</p>
+        <p className={styles['off']}>{state.reason === null ? 'Disabled' : capitalize(state.reason)}</p>
       ) : (
         <>
           <p className={styles['figure']}>

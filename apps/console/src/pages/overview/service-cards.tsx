@@ -65,7 +65,7 @@ function ObjectStoreCard({ state, samples }: CardProps<ObjectStoreState>) {
       health={
         provisioned
           ? { tone: 'ok', word: 'Ready', live: true }
-          : { tone: 'neutral', word: 'No bucket yet', live: false }
+          : { tone: 'neutral', word: 'No buckets yet', live: false }
       }
       figure={figure}
       unit={`${unit} stored`}
@@ -95,14 +95,14 @@ function SandboxesCard({ state, samples }: CardProps<SandboxesState>) {
       plot={<Recent label="Running sandboxes" values={samples.map((sample) => sample.runningSandboxes)} />}
       facts={[
         [
-          'Of the limit',
+          'Limit',
           <span key="limit" className={styles['limit']}>
-            <Meter label="Sandboxes of the limit" value={total} limit={limit} />
+            <Meter label="Sandbox limit" value={total} limit={limit} />
             {formatCount(total)} / {formatCount(limit)}
           </span>,
         ],
-        ['Isolated by', [driver, runtime].filter((word) => word !== null).join(', ') || 'unknown'],
-        ...warm.map(({ image, ready, target }) => [`Ready: ${image}`, `${ready} of ${target}`] as const),
+        ['Isolation', [driver, runtime].filter((word) => word !== null).join(', ') || 'Unknown'],
+        ...warm.map(({ image, ready, target }) => [`Warm: ${image}`, `${ready} of ${target}`] as const),
       ]}
     />
   );

@@ -39,7 +39,7 @@ export function InvitationsPage() {
           rowKey={(invitation) => invitation.id}
           empty={
             <EmptyState icon={<MailPlus size={18} />} title="No open invitations">
-              An invitation is a link that you hand over yourself; it works once, for one e-mail.
+              Invite someone to get a link that works once, for one email address.
             </EmptyState>
           }
         />
@@ -60,7 +60,7 @@ export function InvitationsPage() {
 
 function invitationColumns(onRevoke: (invitation: Invitation) => void): Column<Invitation>[] {
   return [
-    { id: 'email', header: 'E-mail', cell: (invitation) => invitation.email },
+    { id: 'email', header: 'Email', cell: (invitation) => invitation.email },
     { id: 'role', header: 'Role', width: '8rem', cell: (invitation) => roleLabel(invitation.role) },
     {
       id: 'expires',
@@ -82,7 +82,7 @@ function invitationColumns(onRevoke: (invitation: Invitation) => void): Column<I
       cell: (invitation) => (
         <Button
           size="small"
-          aria-label={`Revoke invitation of ${invitation.email}`}
+          aria-label={`Revoke invitation for ${invitation.email}`}
           onClick={() => onRevoke(invitation)}
         >
           Revoke
@@ -121,7 +121,7 @@ function RevokeInvitationDialog({ invitation, onClose }: { invitation: Invitatio
       pending={revocation.isPending}
       error={revocation.error}
     >
-      The link that {invitation?.email} was given stops working.
+      The link for {invitation?.email} stops working.
     </ConfirmDialog>
   );
 }

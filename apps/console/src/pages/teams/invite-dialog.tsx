@@ -27,7 +27,7 @@ export function InviteDialog({ open, onClose, onInvited }: InviteDialogProps) {
       onClose={onClose}
       initialFocus={email}
       title={`Invite to ${name}`}
-      description="You get a link to hand over; svc sends no e-mail."
+      description="You get a link to share. svc does not send email."
     >
       <InviteForm emailRef={email} onClose={onClose} onInvited={onInvited} />
     </Dialog>
@@ -57,14 +57,14 @@ function InviteForm({ emailRef, onClose, onInvited }: InviteFormProps) {
   return (
     <form onSubmit={submit}>
       <FieldStack>
-        <TextField ref={emailRef} label="E-mail" name="email" type="email" required autoComplete="off" />
+        <TextField ref={emailRef} label="Email" name="email" type="email" required autoComplete="off" />
         <Select label="Role" options={ROLES} value={role} onChange={setRole} />
       </FieldStack>
       <FormError error={invitation.error} />
       <DialogActions>
         <Button onClick={onClose}>Cancel</Button>
         <Button type="submit" variant="primary" pending={invitation.isPending}>
-          Make link
+          Create link
         </Button>
       </DialogActions>
     </form>

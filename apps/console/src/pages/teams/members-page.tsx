@@ -83,8 +83,8 @@ function RemoveMemberDialog({ member, onClose }: { member: Member | null; onClos
       error={removal.error}
     >
       {isSelf
-        ? 'You no longer reach the team’s workspaces; only an invitation brings you back.'
-        : 'The workspaces of the team are closed to this person at once.'}
+        ? 'You lose access to the team’s workspaces. You need a new invitation to rejoin.'
+        : 'They lose access to the team’s workspaces immediately.'}
     </ConfirmDialog>
   );
 }

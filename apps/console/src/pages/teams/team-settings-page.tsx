@@ -54,7 +54,7 @@ function DeleteTeam() {
     mutationFn: () => svc.teams.delete(team.uuid),
     onSuccess: async () => {
       await navigate({ to: paths.teams });
-      done(`${team.name} is deleted`);
+      done(`${team.name} deleted`);
       queryClient.removeQueries({ queryKey: ['teams', team.uuid] });
       await Promise.all([
         queryClient.invalidateQueries({ ...teamsQuery(svc), exact: true }),
@@ -66,7 +66,7 @@ function DeleteTeam() {
     <>
       <ActionPanel
         title="Delete team"
-        description="Its workspaces stay with their owners; all others lose access to them."
+        description="Workspaces stay with their owners. Everyone else loses access."
         action={<Button onClick={() => setAsking(true)}>Delete team…</Button>}
       />
       <ConfirmDialog
@@ -79,7 +79,7 @@ function DeleteTeam() {
         pending={deletion.isPending}
         error={deletion.error}
       >
-        Members and open invitations go with it. This cannot be undone.
+        Removes all members and open invitations. This cannot be undone.
       </ConfirmDialog>
     </>
   );

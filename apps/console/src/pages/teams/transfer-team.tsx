@@ -26,7 +26,7 @@ export function TransferTeam() {
     mutationFn: () => svc.teams.transfer(team.uuid, heir),
     onSuccess: () => {
       setAsking(false);
-      done(`${name} owns ${team.name} now`);
+      done(`${name} now owns ${team.name}`);
       return queryClient.invalidateQueries({ queryKey: ['teams'] });
     },
   });
@@ -55,12 +55,12 @@ export function TransferTeam() {
         open={asking}
         onClose={() => setAsking(false)}
         onConfirm={() => transfer.mutate()}
-        title={`Make ${name} the owner?`}
+        title={`Transfer ${team.name} to ${name}?`}
         action="Transfer ownership"
         pending={transfer.isPending}
         error={transfer.error}
       >
-        Only the new owner can give the team back to you.
+        Only the new owner can transfer the team back.
       </ConfirmDialog>
     </Section>
   );

@@ -28,7 +28,7 @@ export function DeployPage() {
           <DeployForm cluster={cluster} />
         ) : (
           <Panel padded={false}>
-            <EmptyState title="Guests do not deploy">{ONLY_MEMBERS}</EmptyState>
+            <EmptyState title="Guests cannot deploy">{ONLY_MEMBERS}</EmptyState>
           </Panel>
         )
       }
@@ -89,8 +89,8 @@ function DeployForm({ cluster }: { cluster: ClusterInfo }) {
           title="Dry run"
           description={
             tried.of === draft
-              ? 'What a deployment would do. Nothing was changed.'
-              : 'Of the form as it was then: it has been changed since.'
+              ? 'Preview only. Nothing was changed.'
+              : 'For an earlier version of this form. Run it again to preview your changes.'
           }
         >
           <Tried key={tried.id} cluster={cluster} id={tried.id} />

@@ -25,7 +25,7 @@ export function deploymentColumns(workspace: Workspace, cluster: ClusterInfo): C
         </span>
       ),
     },
-    { id: 'status', header: 'State', width: '8rem', cell: ({ status }) => <DeploymentStatus status={status} /> },
+    { id: 'status', header: 'Status', width: '8rem', cell: ({ status }) => <DeploymentStatus status={status} /> },
     {
       id: 'summary',
       header: 'Result',
@@ -35,14 +35,14 @@ export function deploymentColumns(workspace: Workspace, cluster: ClusterInfo): C
     },
     {
       id: 'by',
-      header: 'By',
+      header: 'Created by',
       width: '9rem',
       wideOnly: true,
       cell: ({ created_by: by }) => <span title={by}>{by}</span>,
     },
     {
       id: 'when',
-      header: 'When',
+      header: 'Created',
       width: '7.5rem',
       narrowWidth: '6.5rem',
       cell: ({ created_at: at }) => (

@@ -53,7 +53,7 @@ function ShownDeployment({ cluster }: { cluster: ClusterInfo }) {
         </header>
         <DeploymentReport deployment={data} progress={progress} />
       </div>
-      <Section title="Facts">
+      <Section title="Details">
         <Panel>
           <Definitions items={factsOf(data)} />
         </Panel>
@@ -65,7 +65,9 @@ function ShownDeployment({ cluster }: { cluster: ClusterInfo }) {
 function NoSuchDeployment() {
   return (
     <Panel padded={false}>
-      <EmptyState title="There is no such deployment">Old ones are not kept for ever, or it never was.</EmptyState>
+      <EmptyState title="Deployment not found">
+        It may have been removed: old deployments are not kept forever.
+      </EmptyState>
     </Panel>
   );
 }
@@ -84,34 +86,35 @@ function CancelButton({ cluster, deployment }: { cluster: ClusterInfo; deploymen
   return (
     <>
       <Button icon={<CircleSlash size={15} />} disabled={isAsked} onClick={() => setAsking(true)}>
-        {isAsked ? 'Being cancelled' : 'Cancel'}
+        {isAsked ? 'Cancelling…' : 'Cancel'}
       </Button>
       <ConfirmDialog
         open={asking}
         onClose={() => setAsking(false)}
         onConfirm={() => cancel.mutate()}
         title={`Cancel the deployment of ${deployment.project_id}?`}
-        action="Cancel it"
+        action="Cancel deployment"
+        cancelLabel="Keep running"
         pending={cancel.isPending}
         error={cancel.error}
       >
-        What was applied stays as it is; what was not, is not.
+        Resources that were already applied stay as they are. The rest is skipped.
       </ConfirmDialog>
     </>
   );
 }
 
 function factsOf(deployment: Deployment) {
-  const at = (time: string | null) => (time === null ? 'not yet' : <AbsoluteTime at={time} />);
+  const at = (time: string | null) => (time === null ? 'Not yet' : <AbsoluteTime at={time} />);
   const revision = deployment.result?.['revision'];
   return [
-    ['Id', <code key="id">{deployment.id}</code>],
-    ['Asked for', at(deployment.created_at)],
-    ['By', deployment.created_by],
+    ['ID', <code key="id">{deployment.id}</code>],
+    ['Created', at(deployment.created_at)],
+    ['Created by', deployment.created_by],
     ['Sent', at(deployment.sent_at)],
     ['Accepted', at(deployment.acknowledged_at)],
     ['Finished', at(deployment.finished_at)],
     ...(typeof revision === 'string' ? [['Revision', revision] as const] : []),
-    ['Manifest', <code key="sha">{deployment.manifest_sha256}</code>],
+    ['Manifest SHA-256', <code key="sha">{deployment.manifest_sha256}</code>],
   ] as const;
 }

@@ -43,11 +43,11 @@ export function DeploymentReport({ deployment, progress }: DeploymentReportProps
       )}
       {resources !== undefined && (
         <Table
-          caption={dryRun ? 'What would be done' : 'What was done'}
+          caption={dryRun ? 'Planned changes' : 'Applied changes'}
           columns={dryRun ? COLUMNS : [...COLUMNS, HEALTH]}
           rows={resources}
           rowKey={keyOf}
-          empty={<EmptyState title="Nothing was touched">The cluster is as it was.</EmptyState>}
+          empty={<EmptyState title="No resources">Nothing was changed.</EmptyState>}
         />
       )}
       {dryRun && resources !== undefined && <ResourceDiffs resources={resources} />}
@@ -56,7 +56,7 @@ export function DeploymentReport({ deployment, progress }: DeploymentReportProps
 }
 
 function Progress({ progress }: { progress: DeployProgress | null }) {
-  if (progress === null) return <p className="muted">Waiting for the agent.</p>;
+  if (progress === null) return <p className="muted">Waiting for the agent…</p>;
   const share = shareOf(progress.counts);
   return (
     <>
@@ -87,7 +87,7 @@ function Fault({ error, partly }: { error: NonNullable<Deployment['error']>; par
         )}
       </h3>
       <p>{error.message}</p>
-      {partly && <p>Some objects were changed before it failed.</p>}
+      {partly && <p>Some resources were changed before the failure.</p>}
     </section>
   );
 }
@@ -111,7 +111,7 @@ const COLUMNS: readonly Column<ResourceResult>[] = [
   },
   {
     id: 'message',
-    header: 'More',
+    header: 'Message',
     width: '20rem',
     wideOnly: true,
     cell: ({ message, error }) => <p className={styles['words']}>{error?.message ?? message ?? ''}</p>,

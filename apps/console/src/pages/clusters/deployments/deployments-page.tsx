@@ -49,15 +49,15 @@ function Deployments({ cluster }: { cluster: ClusterInfo }) {
           project === undefined ? (
             <EmptyState
               icon={<Rocket size={18} />}
-              title="Nothing was deployed yet"
+              title="No deployments yet"
               action={<DeployLink cluster={cluster} />}
             >
-              A manifest that is deployed here is applied by the agent, watched until it is ready, and told about.
+              Deploy a manifest: the agent applies it and reports progress until it is ready.
               {!mayWrite(workspace) && ` ${ONLY_MEMBERS}`}
             </EmptyState>
           ) : (
-            <EmptyState title="None fits" action={<Button onClick={() => search('')}>Show all</Button>}>
-              Nothing was deployed as project {project}.
+            <EmptyState title="No matching deployments" action={<Button onClick={() => search('')}>Show all</Button>}>
+              No deployments in project {project}.
             </EmptyState>
           )
         }
@@ -65,7 +65,7 @@ function Deployments({ cluster }: { cluster: ClusterInfo }) {
       {deployments.hasNextPage && (
         <div className={styles['more']}>
           <Button pending={deployments.isFetchingNextPage} onClick={() => void deployments.fetchNextPage()}>
-            Show older ones
+            Load older
           </Button>
         </div>
       )}
@@ -78,7 +78,7 @@ function ProjectFilter({ project, onSearch }: { project: string; onSearch: (proj
   return (
     <form
       role="search"
-      aria-label="Filter the deployments"
+      aria-label="Filter deployments"
       className={styles['filter']}
       onSubmit={(event) => {
         event.preventDefault();
@@ -89,7 +89,7 @@ function ProjectFilter({ project, onSearch }: { project: string; onSearch: (proj
         label="Project"
         labelHidden
         type="search"
-        placeholder="Project, as a whole"
+        placeholder="Project (exact match)"
         autoComplete="off"
         spellCheck={false}
         leading={<Search size={14} />}

@@ -25,7 +25,7 @@ export function AgentAway({ cluster }: { cluster: ClusterInfo }) {
           <h2>No agent has connected yet</h2>
           <p>
             Run the install commands of this cluster.
-            {administers(workspace) && <> A new token with new commands is made under {settings}.</>}
+            {administers(workspace) && <> Create a new token with new commands in {settings}.</>}
           </p>
         </div>
       </section>
@@ -37,9 +37,9 @@ export function AgentAway({ cluster }: { cluster: ClusterInfo }) {
       <div>
         <h2>{status === 'offline' ? 'The agent is offline' : 'The agent is reconnecting'}</h2>
         <p>
-          It was heard last <RelativeTime at={seenAt} />, on <AbsoluteTime at={seenAt} />. What stands here is as it was
-          then, and nothing can be done in the cluster until it is back. See whether its pod runs, and whether it
-          reaches this platform.
+          Last heartbeat <RelativeTime at={seenAt} /> (<AbsoluteTime at={seenAt} />
+          ). The data below is from then, and the cluster cannot be changed until the agent reconnects. Check that its
+          pod is running and can reach this platform.
         </p>
       </div>
     </section>

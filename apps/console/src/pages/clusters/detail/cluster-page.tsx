@@ -64,7 +64,7 @@ export function ClusterPage({ current, actions, width = 'normal', children }: Cl
     >
       {gone ? (
         <Panel padded={false}>
-          <EmptyState title="There is no such cluster">It was removed, or never was.</EmptyState>
+          <EmptyState title="Cluster not found">It may have been deleted.</EmptyState>
         </Panel>
       ) : data === undefined ? (
         cluster.isError ? (

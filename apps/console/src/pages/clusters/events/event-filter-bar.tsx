@@ -22,7 +22,7 @@ export function EventFilterBar({ search: { type, namespace }, onChange }: EventF
   return (
     <form
       role="search"
-      aria-label="Filter the events"
+      aria-label="Filter events"
       className={styles['filters']}
       onSubmit={(event) => {
         event.preventDefault();
@@ -30,10 +30,10 @@ export function EventFilterBar({ search: { type, namespace }, onChange }: EventF
       }}
     >
       <Select
-        label="Kind"
+        label="Type"
         labelHidden
         options={[
-          { value: ANY, label: 'Everything' },
+          { value: ANY, label: 'All types' },
           ...types.map((each) => ({ value: each, label: eventWords(each).words })),
         ]}
         value={type ?? ANY}
@@ -45,7 +45,7 @@ export function EventFilterBar({ search: { type, namespace }, onChange }: EventF
         label="Namespace"
         labelHidden
         type="search"
-        placeholder="Namespace, as a whole"
+        placeholder="Namespace (exact match)"
         autoComplete="off"
         spellCheck={false}
         leading={<Search size={14} />}

@@ -38,19 +38,19 @@ function Events({ cluster }: { cluster: ClusterInfo }) {
     <div className={styles['events']}>
       <EventFilterBar key={namespace ?? ''} search={search} onChange={change} />
       <Table<ClusterEvent>
-        caption="What happened in this cluster, newest first"
+        caption="Cluster events, newest first"
         columns={COLUMNS}
         rows={events.data?.pages.flatMap(({ items }) => items)}
         rowKey={({ sequence }) => String(sequence)}
         skeletonRows={8}
         empty={
           type === undefined && namespace === undefined ? (
-            <EmptyState icon={<Activity size={18} />} title="Nothing has happened yet">
-              Changes of workloads that were deployed here, and of nodes, show as they happen.
+            <EmptyState icon={<Activity size={18} />} title="No events yet">
+              Changes to deployed workloads and nodes appear here as they happen.
             </EmptyState>
           ) : (
-            <EmptyState title="None fits" action={<Button onClick={() => change({})}>Show all</Button>}>
-              Nothing of this kind and namespace is kept.
+            <EmptyState title="No matching events" action={<Button onClick={() => change({})}>Clear filters</Button>}>
+              No events of this type and namespace.
             </EmptyState>
           )
         }
@@ -58,7 +58,7 @@ function Events({ cluster }: { cluster: ClusterInfo }) {
       {events.hasNextPage && (
         <div className={styles['more']}>
           <Button pending={events.isFetchingNextPage} onClick={() => void events.fetchNextPage()}>
-            Show older ones
+            Load older
           </Button>
         </div>
       )}
@@ -69,8 +69,9 @@ function Events({ cluster }: { cluster: ClusterInfo }) {
 const COLUMNS: readonly Column<ClusterEvent>[] = [
   {
     id: 'type',
-    header: 'What',
-    width: '9.5rem',
+    header: 'Event',
+    width: '11.5rem',
+    narrowWidth: '10rem',
     cell: ({ event_type: type }) => {
       const { words, tone } = eventWords(type);
       return <Status tone={tone}>{words}</Status>;
@@ -78,7 +79,7 @@ const COLUMNS: readonly Column<ClusterEvent>[] = [
   },
   {
     id: 'resource',
-    header: 'Of',
+    header: 'Resource',
     cell: ({ resource, namespace }) => (
       <span className={styles['of']} title={resource}>
         <span>{resource}</span>
@@ -94,14 +95,14 @@ const COLUMNS: readonly Column<ClusterEvent>[] = [
   },
   {
     id: 'when',
-    header: 'When',
+    header: 'Age',
     width: '7.5rem',
     narrowWidth: '6.5rem',
     cell: ({ occurred_at: at }) => <RelativeTime at={at} />,
   },
   {
     id: 'at',
-    header: 'At',
+    header: 'Time',
     width: '12rem',
     wideOnly: true,
     cell: ({ occurred_at: at }) => (

@@ -26,7 +26,7 @@ export function clusterColumns(workspace: Workspace): Column<ClusterInfo>[] {
     },
     {
       id: 'status',
-      header: 'State',
+      header: 'Status',
       width: '12rem',
       narrowWidth: '11rem',
       cell: (cluster) => {
@@ -44,10 +44,10 @@ export function clusterColumns(workspace: Workspace): Column<ClusterInfo>[] {
     { ...figure, id: 'memory', header: 'Memory', cell: ({ heartbeat }) => share(heartbeat?.memory_usage) },
     {
       id: 'seen',
-      header: 'Last heard',
+      header: 'Last seen',
       width: '8rem',
       wideOnly: true,
-      cell: ({ last_seen_at: at }) => <span className="muted">{at === null ? 'never' : <RelativeTime at={at} />}</span>,
+      cell: ({ last_seen_at: at }) => <span className="muted">{at === null ? 'Never' : <RelativeTime at={at} />}</span>,
     },
   ];
 }

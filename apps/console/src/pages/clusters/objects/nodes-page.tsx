@@ -65,7 +65,7 @@ function nodeColumns(workspace: Workspace, cluster: ClusterInfo): Column<Cluster
     },
     {
       id: 'state',
-      header: 'State',
+      header: 'Status',
       width: '9rem',
       cell: (node) => {
         const { word, tone } = nodeWords(node);
@@ -88,7 +88,7 @@ function nodeColumns(workspace: Workspace, cluster: ClusterInfo): Column<Cluster
     { id: 'kubelet', header: 'Kubelet', width: '8rem', wideOnly: true, cell: (node) => node.kubelet_version ?? '–' },
     {
       id: 'age',
-      header: 'Made',
+      header: 'Created',
       width: '7.5rem',
       narrowWidth: '6.5rem',
       cell: ({ created_at: at }) => <span className="muted">{at === null ? '–' : <RelativeTime at={at} />}</span>,

@@ -44,7 +44,7 @@ export function ObjectFilters({ what, search, onChange, withNamespace = true, ch
   return (
     <form
       role="search"
-      aria-label={`Filter the ${what}`}
+      aria-label={`Filter ${what}`}
       className={styles['filters']}
       onSubmit={(event) => {
         event.preventDefault();
@@ -52,7 +52,7 @@ export function ObjectFilters({ what, search, onChange, withNamespace = true, ch
       }}
     >
       {children}
-      {field('name', 'Part of the name')}
+      {field('name', 'Name contains')}
       {withNamespace && field('namespace', 'Namespace')}
       <button type="submit" className="visually-hidden">
         Apply filters

@@ -26,7 +26,7 @@ export function ObjectList<Item>({ query, caption, columns, rowKey, empty }: Obj
     <div className={styles['list']}>
       {query.isError && (
         <p className={styles['stale']} role="status">
-          As it was <RelativeTime at={new Date(query.dataUpdatedAt).toISOString()} />. {describeError(query.error)}
+          Last updated <RelativeTime at={new Date(query.dataUpdatedAt).toISOString()} />. {describeError(query.error)}
         </p>
       )}
       <Table
@@ -48,10 +48,10 @@ function More<Item>({ query }: Pick<ObjectListProps<Item>, 'query'>) {
   return (
     <div className={styles['more']}>
       {isFull ? (
-        <p className="muted">There are more than can be shown at once. Find them by name or namespace.</p>
+        <p className="muted">Too many to show at once. Filter by name or namespace.</p>
       ) : (
         <Button pending={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
-          Show more
+          Load more
         </Button>
       )}
     </div>

@@ -58,10 +58,10 @@ function Pods({ cluster }: { cluster: ClusterInfo }) {
         rowKey={(pod) => `${pod.namespace} ${pod.name}`}
         empty={
           filtered ? (
-            <EmptyState title="None fits" action={<Button onClick={() => change({})}>Show all</Button>} />
+            <EmptyState title="No matching pods" action={<Button onClick={() => change({})}>Clear filters</Button>} />
           ) : (
             <EmptyState icon={<Container size={18} />} title="No pods">
-              Pods of every namespace show here, with their logs and a shell.
+              Pods of all namespaces appear here, with logs and a shell.
             </EmptyState>
           )
         }
@@ -86,7 +86,7 @@ function podColumns(workspace: Workspace, cluster: ClusterInfo): Column<Pod>[] {
         </span>
       ),
     },
-    { id: 'state', header: 'State', width: '10rem', narrowWidth: '9rem', cell: (pod) => <PodStatus pod={pod} /> },
+    { id: 'state', header: 'Status', width: '10rem', narrowWidth: '9rem', cell: (pod) => <PodStatus pod={pod} /> },
     { ...figure, id: 'ready', header: 'Ready', cell: (pod) => `${pod.ready_containers} / ${pod.total_containers}` },
     { ...figure, id: 'restarts', header: 'Restarts', cell: ({ restarts }) => formatCount(restarts) },
     { ...figure, id: 'cpu', header: 'CPU', cell: (pod) => formatCores(pod.cpu_usage_cores) },
@@ -100,7 +100,7 @@ function podColumns(workspace: Workspace, cluster: ClusterInfo): Column<Pod>[] {
     },
     {
       id: 'age',
-      header: 'Made',
+      header: 'Created',
       width: '6.5rem',
       wideOnly: true,
       cell: ({ created_at: at }) => <span className="muted">{at === null ? '–' : <RelativeTime at={at} />}</span>,

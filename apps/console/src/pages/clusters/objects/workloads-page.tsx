@@ -42,7 +42,7 @@ function Workloads({ cluster }: { cluster: ClusterInfo }) {
         <Select
           label="Kind"
           labelHidden
-          options={[{ value: ANY, label: 'Every kind' }, ...KINDS.map((each) => ({ value: each, label: each }))]}
+          options={[{ value: ANY, label: 'All kinds' }, ...KINDS.map((each) => ({ value: each, label: each }))]}
           value={kind ?? ANY}
           onChange={(next) => change(parseObjectsSearch({ ...search, kind: next }))}
         />
@@ -54,10 +54,13 @@ function Workloads({ cluster }: { cluster: ClusterInfo }) {
         rowKey={(each) => `${each.kind} ${each.namespace} ${each.name}`}
         empty={
           filtered ? (
-            <EmptyState title="None fits" action={<Button onClick={() => change({})}>Show all</Button>} />
+            <EmptyState
+              title="No matching workloads"
+              action={<Button onClick={() => change({})}>Clear filters</Button>}
+            />
           ) : (
-            <EmptyState icon={<Boxes size={18} />} title="Nothing runs here yet">
-              Deployments, StatefulSets, DaemonSets, CronJobs and Jobs show here.
+            <EmptyState icon={<Boxes size={18} />} title="No workloads yet">
+              Deployments, StatefulSets, DaemonSets, CronJobs and Jobs appear here.
             </EmptyState>
           )
         }
@@ -89,7 +92,7 @@ function workloadColumns(workspace: Workspace, cluster: ClusterInfo): Column<Wor
     },
     {
       id: 'state',
-      header: 'State',
+      header: 'Status',
       width: '8.5rem',
       cell: (workload) => {
         const { word, tone } = workloadWords(workload);
@@ -113,7 +116,7 @@ function workloadColumns(workspace: Workspace, cluster: ClusterInfo): Column<Wor
     },
     {
       id: 'age',
-      header: 'Made',
+      header: 'Created',
       width: '7.5rem',
       wideOnly: true,
       cell: ({ created_at: at }) => <span className="muted">{at === null ? '–' : <RelativeTime at={at} />}</span>,

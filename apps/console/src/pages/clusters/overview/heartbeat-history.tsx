@@ -41,7 +41,7 @@ export function HeartbeatHistory({ cluster }: { cluster: ClusterInfo }) {
           value={span}
           onChange={(next) => void navigate({ search: { span: next }, replace: true, resetScroll: false })}
         />
-        <Button onClick={() => setAsTable(!asTable)}>{asTable ? 'Show as plots' : 'Show as a table'}</Button>
+        <Button onClick={() => setAsTable(!asTable)}>{asTable ? 'Show charts' : 'Show table'}</Button>
       </div>
       {heartbeats.isError ? (
         <ErrorState error={heartbeats.error} onRetry={() => void heartbeats.refetch()} />
@@ -65,8 +65,8 @@ function Shown({ steps, drawn, span, asTable }: ShownProps) {
   if (steps.length === 0) {
     return (
       <Panel padded={false}>
-        <EmptyState icon={<ChartColumn size={18} />} title="Nothing was heard in this time">
-          A connected agent tells every half minute how its cluster is.
+        <EmptyState icon={<ChartColumn size={18} />} title="No data for this period">
+          A connected agent reports every 30 seconds.
         </EmptyState>
       </Panel>
     );
@@ -95,7 +95,7 @@ function HeartbeatTable({ steps, formatTime }: HeartbeatTableProps) {
   const columns: Column<HeartbeatStep>[] = [
     {
       id: 'at',
-      header: 'At',
+      header: 'Time',
       cell: ({ atMs }) => <time dateTime={new Date(atMs).toISOString()}>{formatTime(atMs)}</time>,
     },
     { ...figure, id: 'cpu', header: 'CPU', cell: ({ cpuUsage }) => formatPercent(cpuUsage * 100) },

@@ -20,7 +20,7 @@ export function ClusterOverviewPage() {
         <>
           <ClusterWarnings cluster={cluster} />
           {cluster.status !== 'pending' && <HeartbeatHistory cluster={cluster} />}
-          <Section title="Facts">
+          <Section title="Details">
             <Panel>
               <Definitions items={factsOf(cluster)} />
             </Panel>
@@ -50,19 +50,19 @@ type Fact = readonly [name: string, value: ReactNode];
 function factsOf(cluster: ClusterInfo): Fact[] {
   const since = cluster.connected ? cluster.connected_at : null;
   const { heartbeat, status_at: countedAt } = cluster;
-  const counted = (count: number | null): ReactNode => (count === null ? 'not told yet' : formatCount(count));
+  const counted = (count: number | null): ReactNode => (count === null ? 'Unknown' : formatCount(count));
   return [
-    ['Id', <code key="id">{cluster.id}</code>],
-    ['Agent', cluster.agent_version ?? 'none yet'],
-    ['Kubernetes', cluster.kubernetes_version ?? 'not told yet'],
-    ['Connected', since === null ? 'no' : <RelativeTime key="since" at={since} />],
-    ['Last heard', cluster.last_seen_at === null ? 'never' : <AbsoluteTime key="seen" at={cluster.last_seen_at} />],
-    ['Health', cluster.health ?? heartbeat?.status ?? 'not told yet'],
+    ['ID', <code key="id">{cluster.id}</code>],
+    ['Agent', cluster.agent_version ?? 'Not connected yet'],
+    ['Kubernetes', cluster.kubernetes_version ?? 'Unknown'],
+    ['Connected', since === null ? 'No' : <RelativeTime key="since" at={since} />],
+    ['Last seen', cluster.last_seen_at === null ? 'Never' : <AbsoluteTime key="seen" at={cluster.last_seen_at} />],
+    ['Health', cluster.health ?? heartbeat?.status ?? 'Unknown'],
     ['Nodes', counted(cluster.nodes)],
     ['Pods', counted(cluster.pods)],
     ['Services', counted(cluster.services)],
-    ...(countedAt === null ? [] : [['Counted', <RelativeTime key="counted" at={countedAt} />] as const]),
-    ['Can', cluster.capabilities.length === 0 ? 'what the contract says' : cluster.capabilities.join(', ')],
+    ...(countedAt === null ? [] : [['Counts updated', <RelativeTime key="counted" at={countedAt} />] as const]),
+    ['Capabilities', cluster.capabilities.length === 0 ? 'Default' : cluster.capabilities.join(', ')],
     ['Added', <AbsoluteTime key="added" at={cluster.created_at} />],
   ];
 }

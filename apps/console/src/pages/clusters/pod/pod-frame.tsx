@@ -77,9 +77,7 @@ function ShownPod({ cluster, current, children }: PodFrameProps & { cluster: Clu
         )
       ) : found === null ? (
         <Panel padded={false}>
-          <EmptyState title="There is no such pod">
-            It was deleted, or never was. Its workload may have a new one.
-          </EmptyState>
+          <EmptyState title="Pod not found">It may have been deleted or replaced by its workload.</EmptyState>
         </Panel>
       ) : (
         children(cluster, found)

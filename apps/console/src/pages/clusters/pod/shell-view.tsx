@@ -42,7 +42,7 @@ export function ShellView({ wish, children, onNew }: ShellViewProps) {
         {state.kind === 'connecting' && (
           <div className={styles['state']} role="status">
             <Status tone="warn" live>
-              Opening a shell…
+              Opening shell…
             </Status>
           </div>
         )}

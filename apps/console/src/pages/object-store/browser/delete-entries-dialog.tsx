@@ -23,7 +23,7 @@ export function DeleteEntriesDialog({ bucket, entries, onClose, onDeleted }: Del
     onSuccess: (count) => {
       close();
       onDeleted();
-      done(count === 1 ? '1 object is deleted' : `${count} objects are deleted`);
+      done(count === 1 ? '1 object deleted' : `${count} objects deleted`);
     },
     onSettled: async () => {
       await queryClient.invalidateQueries({ queryKey: bucketKey(workspace, bucket) });

@@ -50,16 +50,16 @@ export function DeletedObjects({ bucket, prefix, writable, onOpen }: DeletedObje
           <Button
             size="small"
             pending={restore.isPending && restore.variables.key === version.key}
-            aria-label={`Bring back ${nameIn(prefix, version.key)}`}
+            aria-label={`Restore ${nameIn(prefix, version.key)}`}
             onClick={() => restore.mutate(version)}
           >
-            Bring back
+            Restore
           </Button>
         ),
     },
   ];
   return (
-    <Section title="Deleted objects" description="Their versions are kept until they are deleted too.">
+    <Section title="Deleted objects" description="Previous versions are kept until you delete them.">
       {pages.isError ? (
         <ErrorState error={pages.error} onRetry={() => void pages.refetch()} />
       ) : (
@@ -70,8 +70,8 @@ export function DeletedObjects({ bucket, prefix, writable, onOpen }: DeletedObje
           rowKey={({ key }) => key}
           skeletonRows={2}
           empty={
-            <EmptyState title="Nothing here was deleted">
-              {pages.hasNextPage ? 'There is more to look through.' : undefined}
+            <EmptyState title="No deleted objects">
+              {pages.hasNextPage ? 'Load more to keep looking.' : undefined}
             </EmptyState>
           }
         />
@@ -79,7 +79,7 @@ export function DeletedObjects({ bucket, prefix, writable, onOpen }: DeletedObje
       {pages.hasNextPage && (
         <div className={styles['more']}>
           <Button pending={pages.isFetchingNextPage} onClick={() => void pages.fetchNextPage()}>
-            Look further
+            Load more
           </Button>
         </div>
       )}

@@ -59,12 +59,12 @@ export function entryColumns(options: EntryColumnsOptions): Column<Entry>[] {
   if (onDelete === null) return columns;
   const choose: Column<Entry> = {
     id: 'choose',
-    header: 'Choose',
+    header: 'Select',
     headerHidden: true,
     width: '3rem',
     cell: (entry) => (
       <Checkbox
-        label={`Choose ${entry.name}`}
+        label={`Select ${entry.name}`}
         labelHidden
         checked={selection.isSelected(entry)}
         onChange={() => selection.toggle(entry)}

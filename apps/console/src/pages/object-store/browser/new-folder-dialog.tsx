@@ -23,7 +23,7 @@ export function NewFolderDialog({ open, ...form }: NewFolderDialogProps) {
       onClose={form.onClose}
       initialFocus={name}
       title="New folder"
-      description="A folder is an empty object whose key ends in a slash."
+      description="A folder is an empty object whose key ends with a slash."
     >
       <NewFolderForm nameRef={name} {...form} />
     </Dialog>

@@ -54,7 +54,7 @@ export function ObjectList({ bucket, prefix, writable, onOpen }: ObjectListProps
       {pages.hasNextPage && (
         <div className={styles['more']}>
           <Button pending={pages.isFetchingNextPage} onClick={() => void pages.fetchNextPage()}>
-            Show more
+            Load more
           </Button>
         </div>
       )}
@@ -71,7 +71,7 @@ export function ObjectList({ bucket, prefix, writable, onOpen }: ObjectListProps
 function NothingHere({ prefix, writable }: Pick<ObjectListProps, 'prefix' | 'writable'>) {
   return (
     <EmptyState icon={<FolderOpen size={18} />} title={prefix === '' ? 'This bucket is empty' : 'This folder is empty'}>
-      {writable ? 'Drop files or folders here, or upload with any S3 client.' : 'Nothing was put here yet.'}
+      {writable ? 'Drop files or folders here, or upload with any S3 client.' : 'No objects here yet.'}
     </EmptyState>
   );
 }

@@ -42,7 +42,7 @@ export function PathBar({ bucket, prefix, selected, onDelete, onClear }: PathBar
       </nav>
       {selected.length > 0 && onDelete !== null && (
         <div className={styles['chosen']} role="status">
-          <span>{selected.length} chosen</span>
+          <span>{selected.length} selected</span>
           <Button size="small" variant="ghost" onClick={onClear}>
             Clear
           </Button>

@@ -21,9 +21,8 @@ export function useVersionChanges(bucket: string) {
       if (isMarker) await store.objects(bucket).delete(key, { versionId });
       else await store.objects(bucket).restoreVersion(key, versionId);
     },
-    onSuccess: (_answer, { delete_marker: isMarker }) =>
-      done(isMarker ? 'The object is back' : 'The older version is the newest again'),
-    onError: (error) => failed('It was not restored', error),
+    onSuccess: (_answer, { delete_marker: isMarker }) => done(isMarker ? 'Object restored' : 'Version restored'),
+    onError: (error) => failed('Could not restore the object', error),
     onSettled,
   });
   return { removal, restore };

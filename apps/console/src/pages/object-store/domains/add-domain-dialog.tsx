@@ -37,8 +37,8 @@ export function AddDomainDialog({ open, onClose, onAdded }: AddDomainDialogProps
         onClose();
       }}
       initialFocus={hostname}
-      title="Add a domain"
-      description="A host name that you own. Its DNS record proves it; you are shown which."
+      title="Add domain"
+      description="Enter a hostname you own. You will prove ownership with a DNS record."
     >
       <form
         onSubmit={(event) => {
@@ -48,7 +48,7 @@ export function AddDomainDialog({ open, onClose, onAdded }: AddDomainDialogProps
       >
         <TextField
           ref={hostname}
-          label="Host name"
+          label="Hostname"
           name="hostname"
           required
           maxLength={253}

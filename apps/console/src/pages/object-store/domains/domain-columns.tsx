@@ -15,7 +15,7 @@ export function domainColumns(
   return [
     {
       id: 'hostname',
-      header: 'Host name',
+      header: 'Hostname',
       cell: ({ hostname }) => (
         <button type="button" className={styles['entry']} onClick={() => onShow(hostname)}>
           <span className={styles['entryName']}>{hostname}</span>
@@ -24,7 +24,7 @@ export function domainColumns(
     },
     {
       id: 'status',
-      header: 'State',
+      header: 'Status',
       width: '12rem',
       narrowWidth: '9rem',
       cell: (domain) => {
@@ -38,10 +38,10 @@ export function domainColumns(
     },
     {
       id: 'checked',
-      header: 'Checked',
+      header: 'Last check',
       width: '8rem',
       wideOnly: true,
-      cell: ({ last_checked_at: at }) => (at ? <RelativeTime at={at} /> : <span className="muted">not yet</span>),
+      cell: ({ last_checked_at: at }) => (at ? <RelativeTime at={at} /> : <span className="muted">Not yet</span>),
     },
     {
       id: 'details',
@@ -51,7 +51,7 @@ export function domainColumns(
       width: '6rem',
       wideOnly: true,
       cell: ({ hostname }) => (
-        <Button size="small" aria-label={`Details of ${hostname}`} onClick={() => onShow(hostname)}>
+        <Button size="small" aria-label={`Details for ${hostname}`} onClick={() => onShow(hostname)}>
           Details
         </Button>
       ),

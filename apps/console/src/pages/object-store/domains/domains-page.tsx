@@ -42,7 +42,7 @@ export function DomainsPage() {
           rowKey={(domain) => domain.hostname}
           empty={
             <EmptyState icon={<Globe size={18} />} title="No domains yet">
-              A host name of yours can serve this bucket, with a certificate that comes and is renewed by itself.
+              Serve this bucket from your own hostname, with a certificate that is issued and renewed automatically.
             </EmptyState>
           }
         />
@@ -75,7 +75,7 @@ function RemoveDomainDialog({ domain, onClose }: { domain: CustomDomain | null; 
     mutationFn: ({ hostname }: CustomDomain) => store.domains.remove(hostname),
     onSuccess: (_answer, { hostname }) => {
       close();
-      done(`${hostname} is removed`);
+      done(`${hostname} removed`);
       return queryClient.invalidateQueries({ queryKey: domainsQuery(svc, workspace, bucket).queryKey });
     },
   });
@@ -95,7 +95,7 @@ function RemoveDomainDialog({ domain, onClose }: { domain: CustomDomain | null; 
       pending={removal.isPending}
       error={removal.error}
     >
-      It stops serving the bucket at once. Take its DNS record away too.
+      It stops serving the bucket immediately. Remove its DNS record as well.
     </ConfirmDialog>
   );
 }

@@ -49,9 +49,9 @@ export function LifecyclePage() {
           rows={rules}
           rowKey={(rule) => rule.id}
           empty={
-            <EmptyState icon={<Hourglass size={18} />} title="Nothing goes by itself">
-              A rule lets objects, old versions or unfinished uploads go after some days. Uploads that nobody finishes
-              end after a week in any case.
+            <EmptyState icon={<Hourglass size={18} />} title="No lifecycle rules yet">
+              Add a rule to delete objects, old versions or unfinished uploads after some days. Unfinished uploads are
+              always deleted after a week.
             </EmptyState>
           }
         />
@@ -78,12 +78,12 @@ export function LifecyclePage() {
             { onSuccess: close },
           )
         }
-        title={`Remove the rule ${removing?.id ?? ''}?`}
-        action="Remove rule"
+        title={`Delete rule ${removing?.id ?? ''}?`}
+        action="Delete rule"
         pending={save.isPending}
         error={removing === null ? null : save.error}
       >
-        What it would have let go stays.
+        Objects that the rule would have deleted are kept.
       </ConfirmDialog>
     </BucketPage>
   );

@@ -57,7 +57,7 @@ function Addresses() {
   const bucket = useBucketName();
   const { data: urls } = useQuery(urlsQuery(svc, workspace, bucket));
   return (
-    <Section title="Addresses" description="For S3 clients; path style works everywhere.">
+    <Section title="Endpoints" description="URLs for S3 clients. Path style works everywhere.">
       <Panel>
         <FieldStack>
           <CopyField label="Path style" value={urls?.path_style ?? ''} placeholder="…" />
@@ -80,7 +80,7 @@ function DeleteBucket() {
     <>
       <ActionPanel
         title="Delete bucket"
-        description="With all it holds; it can be restored for some days where that is set."
+        description="Deletes the bucket and everything in it."
         action={
           <Button disabled={bucket === null} onClick={() => setAsking(true)}>
             Delete bucket…

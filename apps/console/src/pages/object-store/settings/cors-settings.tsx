@@ -52,8 +52,8 @@ export function CorsSettings({ settings, locked }: SettingsPartProps) {
   );
   return (
     <Section
-      title="Browsers of other origins"
-      description="CORS rules: the first that fits an origin and a method holds."
+      title="CORS"
+      description="The first rule that matches the origin and method applies."
       actions={
         !locked && (
           <Button size="small" icon={<Plus size={13} />} onClick={add}>
@@ -69,7 +69,7 @@ export function CorsSettings({ settings, locked }: SettingsPartProps) {
             save.mutate({ cors_rules: drafts.length === 0 ? null : drafts.map(ruleOf) });
           }}
         >
-          {drafts.length === 0 && <p className="muted">No page of another origin may call this bucket.</p>}
+          {drafts.length === 0 && <p className="muted">No rules: browsers block requests from other origins.</p>}
           {drafts.map((draft, index) => (
             <CorsRuleForm
               key={draft.id}
@@ -102,7 +102,7 @@ function CorsRuleForm({ number, draft, locked, onChange, onRemove }: CorsRuleFor
       <FieldStack>
         <TextArea
           label="Origins"
-          hint="One a line, such as https://app.example.com or *."
+          hint="One per line, for example https://app.example.com or *."
           value={draft.origins}
           onChange={(event) => onChange({ origins: event.target.value })}
         />
@@ -122,20 +122,20 @@ function CorsRuleForm({ number, draft, locked, onChange, onRemove }: CorsRuleFor
           ))}
         </div>
         <TextField
-          label="Request headers"
+          label="Allowed request headers"
           value={draft.headers}
           onChange={(event) => onChange({ headers: event.target.value })}
         />
         <TextField
-          label="Headers that scripts may read"
+          label="Exposed response headers"
           value={draft.exposed}
           onChange={(event) => onChange({ exposed: event.target.value })}
         />
         <TextField
-          label="Seconds that browsers remember"
+          label="Max age (seconds)"
           inputMode="numeric"
           value={draft.maxAge}
-          error={isAge(draft.maxAge) ? undefined : 'A whole number of seconds, or nothing.'}
+          error={isAge(draft.maxAge) ? undefined : 'Enter whole seconds or leave empty.'}
           onChange={(event) => onChange({ maxAge: event.target.value })}
         />
       </FieldStack>

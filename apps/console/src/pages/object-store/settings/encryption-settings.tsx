@@ -19,7 +19,7 @@ export function EncryptionSettings({ locked }: { locked: boolean }) {
   const change = useMutation({
     mutationFn: (mode: 'sse-s3' | 'none') => store.buckets.setEncryption(bucket, mode),
     onSuccess: async (mode) => {
-      done(mode === 'sse-s3' ? 'New objects are encrypted' : 'New objects are not encrypted');
+      done(mode === 'sse-s3' ? 'Encryption enabled' : 'Encryption disabled');
       await queryClient.invalidateQueries({ queryKey: bucketKey(workspace, bucket) });
     },
   });
@@ -28,7 +28,7 @@ export function EncryptionSettings({ locked }: { locked: boolean }) {
       <Panel>
         <Switch
           label="Encrypt new objects at rest"
-          description="Objects that are already stored stay as they are."
+          description="Existing objects are not changed."
           checked={data === 'sse-s3'}
           disabled={locked || data === undefined || change.isPending}
           onChange={(checked) => change.mutate(checked ? 'sse-s3' : 'none')}

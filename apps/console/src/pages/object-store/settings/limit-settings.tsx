@@ -21,7 +21,7 @@ export function LimitSettings({ settings, locked }: SettingsPartProps) {
   const { change, faults } = limitsOf(draft);
   const fault = Object.values(faults).some((each) => each !== undefined);
   return (
-    <Section title="Limits" description="An upload that would go beyond is refused. An empty field is no limit.">
+    <Section title="Limits" description="Uploads over a limit are rejected. Leave a field empty for no limit.">
       <Panel>
         <FieldStack>
           <Used settings={settings} locked={locked} />
@@ -53,9 +53,9 @@ interface LimitFieldsProps {
 }
 
 const FIELDS = [
-  ['bytes', 'Bytes in all'],
-  ['objects', 'Objects in all'],
-  ['largest', 'Largest object'],
+  ['bytes', 'Total size'],
+  ['objects', 'Total objects'],
+  ['largest', 'Maximum object size'],
 ] as const;
 
 function LimitFields({ draft, faults, locked, onChange }: LimitFieldsProps) {
@@ -73,11 +73,11 @@ function LimitFields({ draft, faults, locked, onChange }: LimitFieldsProps) {
         />
       ))}
       <TextArea
-        label="Content types that are taken"
+        label="Allowed content types"
         value={draft.types}
         disabled={locked}
-        placeholder="All"
-        hint="One a line, such as image/png or image/*."
+        placeholder="All types"
+        hint="One per line, for example image/png or image/*."
         error={faults.types}
         onChange={(event) => onChange({ types: event.target.value })}
       />
@@ -97,19 +97,17 @@ function Used({ settings }: SettingsPartProps) {
     <Definitions
       items={[
         [
-          'Bytes',
+          'Size',
           <span key="bytes">
             {formatBytes(bucket.size_bytes)}
-            {maxBytes !== null && <Meter label="Bytes of the limit" value={bucket.size_bytes} limit={maxBytes} />}
+            {maxBytes !== null && <Meter label="Size limit" value={bucket.size_bytes} limit={maxBytes} />}
           </span>,
         ],
         [
           'Objects',
           <span key="objects">
             {formatCount(bucket.object_count)}
-            {maxObjects !== null && (
-              <Meter label="Objects of the limit" value={bucket.object_count} limit={maxObjects} />
-            )}
+            {maxObjects !== null && <Meter label="Object limit" value={bucket.object_count} limit={maxObjects} />}
           </span>,
         ],
       ]}

@@ -26,7 +26,7 @@ export function NotificationSettings({ settings, locked }: SettingsPartProps) {
     setEvents(on ? [...events, name] : events.filter((each) => each !== name));
   const incomplete = enabled && (webhook.trim() === '' || events.length === 0);
   return (
-    <Section title="Notifications" description="Each event is posted to an address, signed, at least once.">
+    <Section title="Notifications" description="Events are sent to a webhook, signed, at least once.">
       <Panel>
         <form
           onSubmit={(event) => {
@@ -46,11 +46,11 @@ export function NotificationSettings({ settings, locked }: SettingsPartProps) {
           }}
         >
           <FieldStack>
-            <Switch label="Tell of what happens here" checked={enabled} disabled={locked} onChange={setEnabled} />
+            <Switch label="Send event notifications" checked={enabled} disabled={locked} onChange={setEnabled} />
             {enabled && (
               <>
                 <TextField
-                  label="Address"
+                  label="Webhook URL"
                   type="url"
                   value={webhook}
                   disabled={locked}
@@ -70,7 +70,7 @@ export function NotificationSettings({ settings, locked }: SettingsPartProps) {
                   ))}
                 </div>
                 <TextField
-                  label="Keys that begin with"
+                  label="Key prefix"
                   value={prefix}
                   disabled={locked}
                   placeholder="All keys"

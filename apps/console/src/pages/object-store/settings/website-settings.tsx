@@ -12,7 +12,7 @@ export function WebsiteSettings({ settings, locked }: SettingsPartProps) {
   const [index, setIndex] = useState(settings.website?.index ?? 'index.html');
   const [error, setError] = useState(settings.website?.error ?? '');
   return (
-    <Section title="Website" description="On the bucket’s own domains.">
+    <Section title="Website" description="Served on the bucket’s custom domains.">
       <Panel>
         <form
           onSubmit={(event) => {
@@ -27,7 +27,7 @@ export function WebsiteSettings({ settings, locked }: SettingsPartProps) {
             {enabled && (
               <>
                 <TextField
-                  label="Page of a folder"
+                  label="Index document"
                   value={index}
                   disabled={locked}
                   required
@@ -35,7 +35,7 @@ export function WebsiteSettings({ settings, locked }: SettingsPartProps) {
                   onChange={(event) => setIndex(event.target.value)}
                 />
                 <TextField
-                  label="Page for what is not there"
+                  label="Error document"
                   value={error}
                   disabled={locked}
                   placeholder="404.html"

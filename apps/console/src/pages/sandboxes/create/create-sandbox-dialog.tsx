@@ -21,7 +21,7 @@ export function CreateSandboxDialog({ open, onClose }: { open: boolean; onClose:
       onClose={onClose}
       width="wide"
       title="New sandbox"
-      description="A fresh machine from an image. It runs in a moment when the image is ready here."
+      description="Start an isolated machine from an image. Cached images start in milliseconds."
     >
       <Loaded onDone={onClose} />
     </Dialog>
@@ -71,7 +71,7 @@ function CreateSandboxForm({ catalog, onDone }: { catalog: readonly SandboxImage
           label="Name"
           value={draft.name}
           maxLength={64}
-          placeholder="One is made up when this is empty"
+          placeholder="Leave empty for a generated name"
           autoComplete="off"
           spellCheck={false}
           error={faults.name}

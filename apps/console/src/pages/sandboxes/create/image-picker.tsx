@@ -24,7 +24,7 @@ export function ImagePicker({ catalog, value, onChange, searchRef }: ImagePicker
       <legend className={styles['legend']}>Image</legend>
       <TextField
         {...(searchRef !== undefined && { ref: searchRef })}
-        label="Search the images"
+        label="Search images"
         labelHidden
         type="search"
         placeholder={`Search ${catalog.length} images`}
@@ -66,7 +66,7 @@ export function ImagePicker({ catalog, value, onChange, searchRef }: ImagePicker
             onChoose={() => onChange(image.name)}
           />
         ))}
-        {shown.length === 0 && <p className={styles['none']}>No image of the catalog is called so.</p>}
+        {shown.length === 0 && <p className={styles['none']}>No matching images.</p>}
       </div>
     </fieldset>
   );
@@ -86,11 +86,11 @@ function ImageChoice({ image, group, checked, onChoose }: ImageChoiceProps) {
       <span className={styles['imageName']}>
         {image.display_name}
         {image.cached ? (
-          <Badge tone="ok">ready</Badge>
+          <Badge tone="ok">cached</Badge>
         ) : image.progress !== null ? (
-          <Badge tone="accent">on its way</Badge>
+          <Badge tone="accent">downloading</Badge>
         ) : (
-          <Badge>to be fetched</Badge>
+          <Badge>not cached</Badge>
         )}
       </span>
       <span className={styles['imageText']}>{image.description}</span>

@@ -18,7 +18,7 @@ export function NotRunning({ sandbox, what }: { sandbox: Sandbox; what: string }
     return (
       <Panel padded={false}>
         {sandbox.image_progress === null ? (
-          <EmptyState title="The sandbox is starting">This page goes on by itself.</EmptyState>
+          <EmptyState title="Starting the sandbox">This page updates automatically.</EmptyState>
         ) : (
           <div className={styles['waiting']} role="status">
             <ImageProgressBar progress={sandbox.image_progress} />
@@ -49,7 +49,7 @@ export function NotRunning({ sandbox, what }: { sandbox: Sandbox; what: string }
         }
       >
         {reason === null ? '' : `${reason}. `}
-        {what} needs it to run. Its files are kept.
+        Start the sandbox to use {what}. Its files are kept.
       </EmptyState>
     </Panel>
   );

@@ -10,6 +10,7 @@ import { mayWrite } from '../../../session/administers.ts';
 import { useWorkspace } from '../../../session/use-session.ts';
 import { Status } from '../../../ui/badge.tsx';
 import { Button } from '../../../ui/button.tsx';
+import { formatBytes } from '../../../ui/format-bytes.ts';
 import { Page, Panel } from '../../../ui/page.tsx';
 import { EmptyState, ErrorState, Skeleton } from '../../../ui/states.tsx';
 import { TabLinks } from '../../../ui/tab-links.tsx';
@@ -77,7 +78,7 @@ export function SandboxPage({ current, actions, width = 'normal', children }: Sa
     >
       {gone ? (
         <Panel padded={false}>
-          <EmptyState title="There is no such sandbox">It was deleted, or never was.</EmptyState>
+          <EmptyState title="Sandbox not found">It may have been deleted.</EmptyState>
         </Panel>
       ) : data === undefined ? (
         sandbox.isError ? (
@@ -105,7 +106,7 @@ function Description({ sandbox }: { sandbox: Sandbox }) {
       </Status>
       <span>{sandbox.image}</span>
       <span>
-        {cpu} CPU, {memoryMb} MiB
+        {cpu} CPU, {formatBytes(memoryMb * 1024 ** 2)}
       </span>
     </span>
   );

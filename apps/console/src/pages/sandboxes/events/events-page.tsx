@@ -20,7 +20,7 @@ export function EventsPage() {
 const COLUMNS: readonly Column<SandboxEvent>[] = [
   {
     id: 'type',
-    header: 'What',
+    header: 'Event',
     width: '11rem',
     narrowWidth: '9.5rem',
     cell: (event) => {
@@ -34,10 +34,10 @@ const COLUMNS: readonly Column<SandboxEvent>[] = [
     wideOnly: true,
     cell: (event) => <span title={detailWords(event)}>{detailWords(event)}</span>,
   },
-  { id: 'when', header: 'When', width: '8rem', cell: ({ at }) => <RelativeTime at={at} /> },
+  { id: 'when', header: 'Age', width: '8rem', cell: ({ at }) => <RelativeTime at={at} /> },
   {
     id: 'at',
-    header: 'At',
+    header: 'Time',
     width: '13rem',
     wideOnly: true,
     cell: ({ at }) => (
@@ -57,20 +57,20 @@ function Events({ sandbox }: { sandbox: Sandbox }) {
   return (
     <div className={styles['events']}>
       <Table
-        caption="What happened to this sandbox"
+        caption="Sandbox events"
         columns={COLUMNS}
         rows={events.data?.pages.flatMap(({ items }) => items)}
         rowKey={({ id }) => String(id)}
         empty={
-          <EmptyState icon={<Activity size={18} />} title="Nothing is written down">
-            What happened longer ago is not kept.
+          <EmptyState icon={<Activity size={18} />} title="No events yet">
+            Older events are not kept.
           </EmptyState>
         }
       />
       {events.hasNextPage && (
         <div className={styles['more']}>
           <Button pending={events.isFetchingNextPage} onClick={() => void events.fetchNextPage()}>
-            Show older ones
+            Load older
           </Button>
         </div>
       )}

@@ -27,7 +27,7 @@ export function DeleteFilesDialog({ sandbox, entries, onClose, onDeleted }: Dele
       return result.done;
     },
     onSuccess: (count) => {
-      done(count === 1 ? `${entries[0]?.name ?? 'It'} is deleted` : `${count} entries are deleted`);
+      done(count === 1 ? `${entries[0]?.name ?? '1 item'} deleted` : `${count} items deleted`);
       close();
       onDeleted();
     },

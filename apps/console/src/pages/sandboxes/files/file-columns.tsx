@@ -66,12 +66,12 @@ export function fileColumns(options: FileColumnsOptions): Column<FileRow>[] {
   if (onChange === null) return columns;
   const choose: Column<FileRow> = {
     id: 'choose',
-    header: 'Choose',
+    header: 'Select',
     headerHidden: true,
     width: '2.75rem',
     cell: (entry) => (
       <Checkbox
-        label={`Choose ${entry.name}`}
+        label={`Select ${entry.name}`}
         labelHidden
         checked={chosen.has(entry)}
         onChange={() => chosen.toggle(entry)}
@@ -119,7 +119,7 @@ function Actions({ entry, workspace, sandbox, onChange }: FileColumnsOptions & {
         icon={entry.is_dir ? <FolderDown size={14} /> : <Download size={14} />}
         render={<a href={href} download aria-label={`Download ${entry.name}`} />}
       >
-        {entry.is_dir ? 'Download as a tar archive' : 'Download'}
+        {entry.is_dir ? 'Download as tar' : 'Download'}
       </MenuItem>
       {onChange !== null && (
         <>

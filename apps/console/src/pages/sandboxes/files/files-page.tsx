@@ -27,7 +27,7 @@ export function FilesPage() {
         sandbox.status === 'running' ? (
           <Files sandbox={sandbox} />
         ) : (
-          <NotRunning sandbox={sandbox} what="A file browser" />
+          <NotRunning sandbox={sandbox} what="the file browser" />
         )
       }
     </SandboxPage>

@@ -41,9 +41,9 @@ export function FolderView({ sandbox, folder, writable, onRename }: FolderViewPr
         <PathBar sandbox={sandbox} path={folder} />
         {chosen.items.length > 0 && (
           <div className={styles['chosen']} role="status">
-            <span>{chosen.items.length} chosen</span>
+            <span>{chosen.items.length} selected</span>
             <Button size="small" variant="ghost" onClick={chosen.toggleAll}>
-              {chosen.all ? 'None' : 'All'}
+              {chosen.all ? 'Clear' : 'Select all'}
             </Button>
             <Button size="small" icon={<Trash2 size={13} />} onClick={() => setRemoving(chosen.items)}>
               Delete
@@ -67,7 +67,7 @@ export function FolderView({ sandbox, folder, writable, onRename }: FolderViewPr
         />
       )}
       {listing.data?.cut === true && (
-        <p className={styles['cut']}>Only the first {rows?.length} entries are shown. The terminal shows them all.</p>
+        <p className={styles['cut']}>Showing the first {rows?.length} entries. Use the terminal to see all of them.</p>
       )}
       <DeleteFilesDialog
         sandbox={sandbox}

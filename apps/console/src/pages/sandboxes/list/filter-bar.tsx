@@ -7,7 +7,7 @@ import styles from './list.module.css';
 import { isLabel, type SandboxesSearch } from './sandboxes-search.ts';
 
 const STATUSES: readonly SelectOption<SandboxStatus | 'all'>[] = [
-  { value: 'all', label: 'Any state' },
+  { value: 'all', label: 'Any status' },
   { value: 'running', label: 'Running' },
   { value: 'creating', label: 'Starting' },
   { value: 'stopped', label: 'Stopped' },
@@ -30,7 +30,7 @@ export function FilterBar({ search, onChange }: FilterBarProps) {
   return (
     <form
       role="search"
-      aria-label="Filter the sandboxes"
+      aria-label="Filter sandboxes"
       className={styles['filters']}
       onSubmit={(event) => {
         event.preventDefault();
@@ -39,10 +39,10 @@ export function FilterBar({ search, onChange }: FilterBarProps) {
       onBlur={applyLabel}
     >
       <TextField
-        label="Name, image or id"
+        label="Name, image or ID"
         labelHidden
         type="search"
-        placeholder="Name, image or id"
+        placeholder="Name, image or ID"
         autoComplete="off"
         spellCheck={false}
         leading={<Search size={14} />}
@@ -65,7 +65,7 @@ export function FilterBar({ search, onChange }: FilterBarProps) {
         spellCheck={false}
         leading={<Tag size={14} />}
         value={draft}
-        error={isWrong ? 'A label is written key=value' : undefined}
+        error={isWrong ? 'Use key=value.' : undefined}
         onChange={({ target }) => {
           setDraft(target.value);
           if (target.value === '' && label !== undefined) {
@@ -74,7 +74,7 @@ export function FilterBar({ search, onChange }: FilterBarProps) {
         }}
       />
       <Select
-        label="State"
+        label="Status"
         labelHidden
         options={STATUSES}
         value={status ?? 'all'}

@@ -7,6 +7,7 @@ import { Badge, Status } from '../../../ui/badge.tsx';
 import { Button, IconButton } from '../../../ui/button.tsx';
 import { Checkbox } from '../../../ui/checkbox.tsx';
 import { classNames } from '../../../ui/class-names.ts';
+import { formatBytes } from '../../../ui/format-bytes.ts';
 import { Menu, MenuItem, MenuSeparator } from '../../../ui/menu.tsx';
 import type { Column } from '../../../ui/table.tsx';
 import { RelativeTime } from '../../../ui/time.tsx';
@@ -27,7 +28,7 @@ export function sandboxColumns({ workspace, chosen, onDelete }: SandboxColumnsOp
     { id: 'name', header: 'Name', cell: (sandbox) => <NameCell workspace={workspace} sandbox={sandbox} /> },
     {
       id: 'status',
-      header: 'State',
+      header: 'Status',
       width: '7rem',
       narrowWidth: '5.75rem',
       cell: (sandbox) => {
@@ -45,7 +46,7 @@ export function sandboxColumns({ workspace, chosen, onDelete }: SandboxColumnsOp
       header: 'Resources',
       width: '9rem',
       wideOnly: true,
-      cell: ({ resources }) => `${resources.cpu} CPU, ${resources.memory_mb} MiB`,
+      cell: ({ resources }) => `${resources.cpu} CPU, ${formatBytes(resources.memory_mb * 1024 ** 2)}`,
     },
     {
       id: 'used',
@@ -70,12 +71,12 @@ export function sandboxColumns({ workspace, chosen, onDelete }: SandboxColumnsOp
   if (onDelete === null) return columns;
   const choose: Column<Sandbox> = {
     id: 'choose',
-    header: 'Choose',
+    header: 'Select',
     headerHidden: true,
     width: '2.75rem',
     cell: (sandbox) => (
       <Checkbox
-        label={`Choose ${sandbox.name}`}
+        label={`Select ${sandbox.name}`}
         labelHidden
         checked={chosen.has(sandbox)}
         onChange={() => chosen.toggle(sandbox)}
@@ -116,10 +117,10 @@ function Under({ sandbox: { status, error, image_progress: progress } }: { sandb
     );
   }
   if (status !== 'creating' || progress === null) return null;
-  const percent = progress.bytes > 0 ? ` ${Math.floor((progress.bytes_done / progress.bytes) * 100)} %` : '';
+  const percent = progress.bytes > 0 ? ` ${Math.floor((progress.bytes_done / progress.bytes) * 100)}%` : '';
   return (
     <span className={styles['under']}>
-      {progress.stage} the image{percent}
+      {progress.stage} image{percent}
     </span>
   );
 }
@@ -133,12 +134,12 @@ interface ActionsProps {
 function Actions({ workspace, sandbox, onDelete }: ActionsProps) {
   const { start, stop } = useSandboxActions();
   const params = { workspace: workspace.uuid, sandbox: sandbox.id };
-  const again = sandbox.status === 'error' ? 'Start again' : 'Start';
+  const again = sandbox.status === 'error' ? 'Restart' : 'Start';
   const rests = sandbox.status === 'error' || sandbox.status === 'stopped';
   return (
     <span className={styles['rowActions']}>
       {onDelete !== null && rests && (
-        <IconButton label={`${again}: ${sandbox.name}`} size="small" onClick={() => start.mutate(sandbox)}>
+        <IconButton label={`${again} ${sandbox.name}`} size="small" onClick={() => start.mutate(sandbox)}>
           {sandbox.status === 'error' ? <RotateCcw size={15} /> : <Play size={15} />}
         </IconButton>
       )}
@@ -192,9 +193,9 @@ export function ChosenBar({ chosen, onStop, onDelete }: ChosenBarProps) {
   const running = chosen.items.some(({ status }) => status === 'running' || status === 'creating');
   return (
     <div className={styles['chosen']} role="status">
-      <span>{chosen.items.length} chosen</span>
+      <span>{chosen.items.length} selected</span>
       <Button size="small" variant="ghost" onClick={chosen.toggleAll}>
-        {chosen.all ? 'None' : 'All'}
+        {chosen.all ? 'Clear' : 'Select all'}
       </Button>
       {running && (
         <Button size="small" icon={<Square size={12} />} onClick={onStop}>

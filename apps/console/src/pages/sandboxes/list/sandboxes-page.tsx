@@ -45,13 +45,13 @@ export function SandboxesPage() {
   return (
     <Page
       title="Sandboxes"
-      description="Isolated machines that start in milliseconds: with a shell, files and limits of their own."
+      description="Isolated machines that start in milliseconds, with their own shell, files and limits."
       actions={newSandbox}
       navigation={<SandboxesTabs current="sandboxes" />}
     >
       {state?.enabled === false ? (
         <Panel padded={false}>
-          <EmptyState icon={<Box size={18} />} title="Sandboxes are off on this platform">
+          <EmptyState icon={<Box size={18} />} title="Sandboxes are disabled on this platform">
             {state.reason}
           </EmptyState>
         </Panel>
@@ -113,7 +113,7 @@ function SandboxList({ search, onSearch, newSandbox, quota }: SandboxListProps) 
       {sandboxes.hasNextPage && (
         <div className={styles['more']}>
           <Button pending={sandboxes.isFetchingNextPage} onClick={() => void sandboxes.fetchNextPage()}>
-            Show more
+            Load more
           </Button>
         </div>
       )}
@@ -137,7 +137,7 @@ function Quota({ quota }: { quota: SandboxListProps['quota'] }) {
       <span>
         {total} of {limit} sandboxes
       </span>
-      <Meter label="Sandboxes of the limit" value={total} limit={limit} />
+      <Meter label="Sandbox limit" value={total} limit={limit} />
     </div>
   );
 }
@@ -145,15 +145,15 @@ function Quota({ quota }: { quota: SandboxListProps['quota'] }) {
 function NoneYet({ action }: { action: ReactNode }) {
   return (
     <EmptyState icon={<Box size={18} />} title="No sandboxes yet" action={action}>
-      A sandbox is a machine of its own for code that you or a program wants to run: apart from everything else.
+      Create a sandbox to run code in isolation from everything else.
     </EmptyState>
   );
 }
 
 function NoneFound({ onClear }: { onClear: () => void }) {
   return (
-    <EmptyState title="None fits" action={<Button onClick={onClear}>Show all</Button>}>
-      No sandbox has this state, label and name.
+    <EmptyState title="No matching sandboxes" action={<Button onClick={onClear}>Clear filters</Button>}>
+      Change or clear the filters to see more.
     </EmptyState>
   );
 }

@@ -30,7 +30,7 @@ function Metrics({ sandbox }: { sandbox: Sandbox }) {
   const since = (): Date => new Date(Date.now() - SPANS[span].lengthMs);
   const metrics = useQuery(metricsQuery(api, workspace, sandbox.id, span, since));
   return (
-    <section className={styles['page']} aria-label="Use over time" aria-busy={metrics.isPending}>
+    <section className={styles['page']} aria-label="Resource usage" aria-busy={metrics.isPending}>
       <Select
         label="Period"
         labelHidden
@@ -62,7 +62,7 @@ function Plots({ sandbox, metrics, span, nowMs }: PlotsProps) {
   if (values.length === 0) {
     return (
       <Panel padded={false}>
-        <EmptyState icon={<ChartColumn size={18} />} title="Nothing was measured in this time">
+        <EmptyState icon={<ChartColumn size={18} />} title="No data for this period">
           A running sandbox is measured every few seconds.
         </EmptyState>
       </Panel>

@@ -24,7 +24,7 @@ export function snapshotColumns(actions: SnapshotActions | null, origin?: Snapsh
       cell: (snapshot) => (
         <span className={styles['name']}>
           <span title={snapshot.id}>{nameOf(snapshot)}</span>
-          {origin !== undefined && <span className={styles['origin']}>of {origin(snapshot)}</span>}
+          {origin !== undefined && <span className={styles['origin']}>from {origin(snapshot)}</span>}
         </span>
       ),
     },

@@ -26,7 +26,7 @@ export function SnapshotsPage() {
               Fork
             </Button>
             <Button variant="primary" icon={<Camera size={15} />} onClick={() => setAsked('take')}>
-              Take a snapshot
+              Take snapshot
             </Button>
           </>
         )
@@ -54,7 +54,7 @@ function Snapshots({ sandbox }: { sandbox: Sandbox }) {
       snapshots={snapshots.data?.filter((each) => each.sandbox_id === sandbox.id)}
       empty={
         <EmptyState icon={<Camera size={18} />} title="No snapshots yet">
-          A snapshot keeps the files as they are now. Any number of sandboxes can be made of it, in a moment.
+          A snapshot keeps the current files. Create any number of sandboxes from it.
         </EmptyState>
       }
     />

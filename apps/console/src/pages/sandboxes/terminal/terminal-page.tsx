@@ -23,12 +23,12 @@ export function TerminalPage() {
     <SandboxPage current="terminal">
       {(sandbox) =>
         sandbox.status !== 'running' ? (
-          <NotRunning sandbox={sandbox} what="A terminal" />
+          <NotRunning sandbox={sandbox} what="the terminal" />
         ) : mayWrite(workspace) ? (
           <RunningTerminal key={`${sandbox.id} ${sandbox.started_at}`} sandbox={sandbox} />
         ) : (
           <Panel padded={false}>
-            <EmptyState title="Guests do not type">Ask an owner of the workspace for the role of a member.</EmptyState>
+            <EmptyState title="Guests cannot open a terminal">Ask a workspace owner to make you a member.</EmptyState>
           </Panel>
         )
       }
@@ -88,7 +88,7 @@ function Terminals({ sandbox, sessions, first }: TerminalsProps) {
         onOpen={open}
       />
       <p className={styles['hint']}>
-        The shell goes on for ten minutes without this page. Ctrl+Shift+F finds, Ctrl+Shift+X leaves the terminal.
+        Sessions stay alive for 10 minutes after you leave. Ctrl+Shift+F: find. Ctrl+Shift+X: leave the terminal.
       </p>
     </>
   );
