@@ -42,7 +42,7 @@ describeRequiring(['chromium'], 'the audit log', () => {
     await page.getByRole('button', { name: 'workspace:update' }).first().click();
     const dialog = page.getByRole('dialog', { name: 'workspace:update' });
     await dialog.getByText(`workspace/${platform.workspaceUuid}`).waitFor();
-    await dialog.getByText('HTTP 200').waitFor();
+    await dialog.getByText('HTTP status').waitFor();
     await screenshot(page, 'light-audit-entry');
     await expectAccessible(page, 'an entry of the audit log');
     await opened.expectNoFault();

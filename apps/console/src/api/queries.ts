@@ -1,7 +1,6 @@
 import { UnauthorizedError, type AuditQuery, type Caller, type SvcClient, type User, type Workspace } from '@svc/sdk';
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import { allPages } from './all-pages.ts';
-import { appendSample, samplesQuery } from './status-samples.ts';
 
 const STATUS_EVERY_MS = 5000;
 
@@ -76,15 +75,11 @@ export function invitationsQuery(svc: SvcClient, team: string) {
   });
 }
 
-/** The services' state, asked again and again while the page is looked at; each answer leaves a sample for the plots. */
+/** The state of the services, polled while a page shows it. */
 export function statusQuery(svc: SvcClient, workspace: Workspace) {
   return queryOptions({
     queryKey: ['status', workspace.uuid],
-    queryFn: async ({ signal, client }) => {
-      const status = await svc.platform.status(scopeOf(workspace), { signal });
-      client.setQueryData(samplesQuery(workspace.uuid).queryKey, (samples) => appendSample(samples, status));
-      return status;
-    },
+    queryFn: ({ signal }) => svc.platform.status(scopeOf(workspace), { signal }),
     refetchInterval: STATUS_EVERY_MS,
     staleTime: STATUS_EVERY_MS,
   });

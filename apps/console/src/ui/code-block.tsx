@@ -14,7 +14,7 @@ export function CodeBlock({ label, text }: { label: string; text: string }) {
           {copied ? <Check size={14} className={styles['check']} /> : <Copy size={14} />}
         </IconButton>
       </figcaption>
-      <pre className={styles['text']} tabIndex={0} aria-label={label}>
+      <pre className={styles['text']} role="group" tabIndex={0} aria-label={label}>
         {text}
       </pre>
       <span role="status" className="visually-hidden">

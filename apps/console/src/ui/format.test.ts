@@ -12,6 +12,8 @@ describe('relative times', () => {
     ['2026-11-21T09:00:30.000Z', '1 hr ago'],
     ['2026-11-20T09:00:00.000Z', '1 day ago'],
     ['2026-12-21T10:00:00.000Z', 'in 1 mo'],
+    ['2025-12-01T10:00:00.000Z', '12 mo ago'],
+    ['1970-01-01T12:00:00.000Z', '1 Jan 1970'],
   ])('says %s as %s', (at, words) => {
     expect(formatRelative(Date.parse(at), NOW)).toBe(words);
   });

@@ -3,7 +3,7 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { Definitions } from '../../ui/page.tsx';
 import { AbsoluteTime } from '../../ui/time.tsx';
 import { Outcome } from './audit-columns.tsx';
-import { actorName, credentialName } from './audit-words.ts';
+import { actorName, credentialName, outcomeReason } from './audit-words.ts';
 import styles from './audit.module.css';
 
 export function AuditEntryDialog({ entry, onClose }: { entry: AuditEntry | null; onClose: () => void }) {
@@ -15,6 +15,7 @@ export function AuditEntryDialog({ entry, onClose }: { entry: AuditEntry | null;
 }
 
 function EntryDetails({ entry }: { entry: AuditEntry }) {
+  const reason = outcomeReason(entry);
   const details = JSON.stringify(entry.details, null, 2);
   return (
     <>
@@ -27,15 +28,16 @@ function EntryDetails({ entry }: { entry: AuditEntry }) {
           [
             'Outcome',
             <span key="result" className={styles['result']}>
-              <Outcome outcome={entry.outcome} /> <span className="muted">HTTP {entry.status}</span>
+              <Outcome outcome={entry.outcome} /> <span className="muted">{reason}</span>
             </span>,
           ],
+          ['HTTP status', String(entry.status)],
           ['IP address', <code key="from">{entry.remote_address}</code>],
           ['Request ID', <code key="request">{entry.request_id}</code>],
         ]}
       />
       {details !== '{}' && (
-        <pre className={styles['details']} tabIndex={0} aria-label="Details as JSON">
+        <pre className={styles['details']} role="group" tabIndex={0} aria-label="Details as JSON">
           {details}
         </pre>
       )}

@@ -1,11 +1,13 @@
 import type { ClustersState, ObjectStoreState, PlatformStatus, SandboxesState, Workspace } from '@svc/sdk';
 import { useQuery } from '@tanstack/react-query';
 import { Box, Database, Network } from 'lucide-react';
-import { samplesQuery, SAMPLE_CAPACITY, type StatusSample } from '../../api/status-samples.ts';
+import { usageQuery } from '../../api/object-store.ts';
+import { useSvc } from '../../api/svc-context.ts';
+import { formatBytes } from '../../ui/format-bytes.ts';
 import { formatCount, splitBytes } from '../../ui/format-number.ts';
-import { LinePlot, Meter } from '../../ui/plots.tsx';
+import { LinePlot, Meter, ShareBar } from '../../ui/plots.tsx';
 import styles from './overview.module.css';
-import { ServiceCard } from './service-card.tsx';
+import { ServiceCard, type Health } from './service-card.tsx';
 
 export interface ServiceCardsProps {
   workspace: Workspace;
@@ -13,50 +15,67 @@ export interface ServiceCardsProps {
 }
 
 export function ServiceCards({ workspace, services }: ServiceCardsProps) {
-  const { data: samples = [] } = useQuery(samplesQuery(workspace.uuid));
   return (
     <div className={styles['cards']}>
-      <ClustersCard state={services?.clusters} samples={samples} />
-      <ObjectStoreCard state={services?.object_store} samples={samples} />
-      <SandboxesCard state={services?.sandboxes} samples={samples} />
+      <ClustersCard state={services?.clusters} />
+      <ObjectStoreCard workspace={workspace} state={services?.object_store} />
+      <SandboxesCard state={services?.sandboxes} />
     </div>
   );
 }
 
 interface CardProps<State> {
   state: State | undefined;
-  samples: readonly StatusSample[];
 }
 
-function ClustersCard({ state, samples }: CardProps<ClustersState>) {
-  const { total = 0, connected = 0 } = state ?? {};
-  const away = total - connected;
-  const health =
-    total === 0
-      ? ({ tone: 'neutral', word: 'None yet', live: false } as const)
-      : away === 0
-        ? ({ tone: 'ok', word: 'All connected', live: true } as const)
-        : ({ tone: 'warn', word: `${away} away`, live: false } as const);
+function ClustersCard({ state }: CardProps<ClustersState>) {
+  const { total = 0, connected = 0, pending = 0 } = state ?? {};
+  const offline = total - connected - pending;
   return (
     <ServiceCard
       name="Clusters"
       icon={<Network size={16} />}
       state={state}
-      health={health}
+      health={clustersHealth({ total, connected, offline })}
       figure={formatCount(connected)}
       unit={connected === 1 ? 'cluster connected' : 'clusters connected'}
-      plot={<Recent label="Connected clusters" values={samples.map((sample) => sample.connectedClusters)} />}
+      plot={
+        <ShareBar
+          label="Clusters"
+          shares={[
+            { label: 'Connected', value: connected, tone: 'ok' },
+            { label: 'Offline', value: offline, tone: 'warn' },
+            { label: 'Never connected', value: pending, tone: 'neutral' },
+          ]}
+        />
+      }
       facts={[
-        ['Registered', formatCount(total)],
-        ['Away', formatCount(away)],
+        ['Total', formatCount(total)],
+        ['Offline', formatCount(offline)],
+        ['Never connected', formatCount(pending)],
       ]}
     />
   );
 }
 
-function ObjectStoreCard({ state, samples }: CardProps<ObjectStoreState>) {
+function clustersHealth(counts: { total: number; connected: number; offline: number }): Health {
+  if (counts.total === 0) return { tone: 'neutral', word: 'None yet', live: false };
+  if (counts.offline > 0) return { tone: 'warn', word: `${counts.offline} offline`, live: false };
+  if (counts.connected === 0) return { tone: 'neutral', word: 'Waiting for agent', live: false };
+  return { tone: 'ok', word: 'All connected', live: true };
+}
+
+const HISTORY_MS = 48 * 3_600_000;
+
+function ObjectStoreCard({ workspace, state }: CardProps<ObjectStoreState> & { workspace: Workspace }) {
+  const svc = useSvc();
   const { provisioned = false, buckets = 0, objects = 0, bytes = 0 } = state ?? {};
+  const { data: usage } = useQuery({
+    ...usageQuery(svc, workspace, { span: '48h', resolution: 'hour', from: () => new Date(Date.now() - HISTORY_MS) }),
+    enabled: provisioned,
+  });
   const [figure, unit] = splitBytes(bytes);
+  const history = usage?.points.map((point) => point.size_bytes) ?? [];
   return (
     <ServiceCard
       name="Object store"
@@ -69,7 +88,13 @@ function ObjectStoreCard({ state, samples }: CardProps<ObjectStoreState>) {
       }
       figure={figure}
       unit={`${unit} stored`}
-      plot={<Recent label="Stored bytes" values={samples.map((sample) => sample.storedBytes)} />}
+      plot={
+        <LinePlot
+          label="Stored, last 48 hours"
+          values={history.length === 0 ? [bytes] : history}
+          format={formatBytes}
+        />
+      }
       facts={[
         ['Buckets', formatCount(buckets)],
         ['Objects', formatCount(objects)],
@@ -78,21 +103,38 @@ function ObjectStoreCard({ state, samples }: CardProps<ObjectStoreState>) {
   );
 }
 
-function SandboxesCard({ state, samples }: CardProps<SandboxesState>) {
-  const { running = 0, total = 0, limit = 0, driver = null, runtime = null, warm_pool: warm = [] } = state ?? {};
-  const health =
-    running > 0
-      ? ({ tone: 'ok', word: 'Running', live: true } as const)
-      : ({ tone: 'neutral', word: 'None running', live: false } as const);
+function SandboxesCard({ state }: CardProps<SandboxesState>) {
+  const {
+    running = 0,
+    paused = 0,
+    total = 0,
+    limit = 0,
+    driver = null,
+    runtime = null,
+    warm_pool: warm = [],
+  } = state ?? {};
   return (
     <ServiceCard
       name="Sandboxes"
       icon={<Box size={16} />}
       state={state}
-      health={health}
+      health={
+        running > 0
+          ? { tone: 'ok', word: 'Running', live: true }
+          : { tone: 'neutral', word: paused > 0 ? 'Paused' : 'None running', live: false }
+      }
       figure={formatCount(running)}
       unit={running === 1 ? 'sandbox running' : 'sandboxes running'}
-      plot={<Recent label="Running sandboxes" values={samples.map((sample) => sample.runningSandboxes)} />}
+      plot={
+        <ShareBar
+          label="Sandboxes"
+          shares={[
+            { label: 'Running', value: running, tone: 'ok' },
+            { label: 'Paused', value: paused, tone: 'accent' },
+            { label: 'Stopped', value: total - running - paused, tone: 'neutral' },
+          ]}
+        />
+      }
       facts={[
         [
           'Limit',
@@ -101,13 +143,10 @@ function SandboxesCard({ state, samples }: CardProps<SandboxesState>) {
             {formatCount(total)} / {formatCount(limit)}
           </span>,
         ],
+        ['Paused', formatCount(paused)],
         ['Isolation', [driver, runtime].filter((word) => word !== null).join(', ') || 'Unknown'],
-        ...warm.map(({ image, ready, target }) => [`Warm: ${image}`, `${ready} of ${target}`] as const),
+        ['Warm pool', warm.map(({ image, ready, target }) => `${image} ${ready}/${target}`).join(', ') || 'Off'],
       ]}
     />
   );
-}
-
-function Recent({ label, values }: { label: string; values: readonly number[] }) {
-  return <LinePlot label={label} values={values} capacity={SAMPLE_CAPACITY} />;
 }

@@ -1,6 +1,6 @@
-import type { CreatedInvitation, Invitation } from '@svc/sdk';
+import type { Invitation } from '@svc/sdk';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { MailPlus, Plus } from 'lucide-react';
+import { MailPlus } from 'lucide-react';
 import { useState } from 'react';
 import { invitationsQuery } from '../../api/queries.ts';
 import { useSvc } from '../../api/svc-context.ts';
@@ -10,8 +10,7 @@ import { EmptyState, ErrorState } from '../../ui/states.tsx';
 import { Table, type Column } from '../../ui/table.tsx';
 import { RelativeTime } from '../../ui/time.tsx';
 import { useToasts } from '../../ui/toast.tsx';
-import { InviteDialog } from './invite-dialog.tsx';
-import { InvitedDialog } from './invited-dialog.tsx';
+import { InviteButton } from './invite-button.tsx';
 import { roleLabel } from './roles.ts';
 import { TeamPage, useTeam } from './team-page.tsx';
 
@@ -19,16 +18,9 @@ export function InvitationsPage() {
   const svc = useSvc();
   const team = useTeam();
   const invitations = useQuery(invitationsQuery(svc, team.uuid));
-  const [inviting, setInviting] = useState(false);
-  const [created, setCreated] = useState<CreatedInvitation | null>(null);
   const [revoking, setRevoking] = useState<Invitation | null>(null);
-  const invite = (
-    <Button variant="primary" icon={<Plus size={15} />} onClick={() => setInviting(true)}>
-      Invite
-    </Button>
-  );
   return (
-    <TeamPage current="invitations" actions={invite}>
+    <TeamPage current="invitations" actions={<InviteButton />}>
       {invitations.isError ? (
         <ErrorState error={invitations.error} onRetry={() => void invitations.refetch()} />
       ) : (
@@ -44,15 +36,6 @@ export function InvitationsPage() {
           }
         />
       )}
-      <InviteDialog
-        open={inviting}
-        onClose={() => setInviting(false)}
-        onInvited={(invitation) => {
-          setInviting(false);
-          setCreated(invitation);
-        }}
-      />
-      <InvitedDialog invitation={created} onClose={() => setCreated(null)} />
       <RevokeInvitationDialog invitation={revoking} onClose={() => setRevoking(null)} />
     </TeamPage>
   );

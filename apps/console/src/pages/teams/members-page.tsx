@@ -9,6 +9,7 @@ import { useSession } from '../../session/use-session.ts';
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
 import { ErrorState } from '../../ui/states.tsx';
 import { Table } from '../../ui/table.tsx';
+import { InviteButton } from './invite-button.tsx';
 import { memberColumns } from './member-columns.tsx';
 import { TeamPage, useTeam } from './team-page.tsx';
 import { useSetRole } from './use-set-role.ts';
@@ -27,7 +28,7 @@ export function MembersPage() {
     onRemove: setLeaving,
   });
   return (
-    <TeamPage current="members">
+    <TeamPage current="members" actions={team.role === 'admin' && <InviteButton />}>
       {members.isError ? (
         <ErrorState error={members.error} onRetry={() => void members.refetch()} />
       ) : (

@@ -1,5 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
+import { Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { teamsQuery, workspacesQuery } from '../../api/queries.ts';
 import { useSvc } from '../../api/svc-context.ts';
@@ -67,7 +68,11 @@ function DeleteTeam() {
       <ActionPanel
         title="Delete team"
         description="Workspaces stay with their owners. Everyone else loses access."
-        action={<Button onClick={() => setAsking(true)}>Delete team…</Button>}
+        action={
+          <Button variant="danger" icon={<Trash2 size={15} />} onClick={() => setAsking(true)}>
+            Delete team…
+          </Button>
+        }
       />
       <ConfirmDialog
         open={asking}

@@ -1,5 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
+import { Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { scopeOf, workspacesQuery } from '../../api/queries.ts';
 import { useSvc } from '../../api/svc-context.ts';
@@ -116,7 +117,11 @@ function DeleteWorkspace() {
       <ActionPanel
         title="Delete workspace"
         description="The workspace must be empty: no clusters, buckets or sandboxes."
-        action={<Button onClick={() => setAsking(true)}>Delete workspace…</Button>}
+        action={
+          <Button variant="danger" icon={<Trash2 size={15} />} onClick={() => setAsking(true)}>
+            Delete workspace…
+          </Button>
+        }
       />
       <ConfirmDialog
         open={asking}

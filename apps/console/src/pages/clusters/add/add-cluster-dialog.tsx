@@ -92,7 +92,8 @@ function NameForm({ nameRef, onIssued, onCancel }: NameFormProps) {
   );
 }
 
-function Connect({ issued, onClose }: { issued: RotatedToken; onClose: () => void }) {
+/** The install commands, then whether the agent has come. */
+export function Connect({ issued, onClose }: { issued: RotatedToken; onClose: () => void }) {
   const workspace = useWorkspace();
   const navigate = useNavigate();
   const openCluster = (): void =>

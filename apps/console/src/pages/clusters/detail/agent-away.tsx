@@ -1,22 +1,17 @@
 import type { ClusterInfo } from '@svc/sdk';
-import { Link } from '@tanstack/react-router';
 import { Unplug } from 'lucide-react';
-import { paths } from '../../../routes/paths.ts';
 import { administers } from '../../../session/administers.ts';
 import { useWorkspace } from '../../../session/use-session.ts';
 import { AbsoluteTime, RelativeTime } from '../../../ui/time.tsx';
+import { InstallButton } from '../settings/install-button.tsx';
+import { ONLY_ADMINISTRATORS } from './cluster-words.ts';
 import styles from './detail.module.css';
 
-/** Says that nobody answers from the cluster, and how old what stands below is. Nothing while its agent is there. */
+/** Says that the agent is not connected, and how old the data below is. Renders nothing while it is connected. */
 export function AgentAway({ cluster }: { cluster: ClusterInfo }) {
   const workspace = useWorkspace();
   if (cluster.connected) return null;
   const { status, last_seen_at: seenAt } = cluster;
-  const settings = (
-    <Link to={paths.clusterSettings} params={{ workspace: workspace.uuid, cluster: cluster.id }}>
-      Settings
-    </Link>
-  );
   if (status === 'pending' || seenAt === null) {
     return (
       <section className={styles['away']} role="status">
@@ -24,9 +19,10 @@ export function AgentAway({ cluster }: { cluster: ClusterInfo }) {
         <div>
           <h2>No agent has connected yet</h2>
           <p>
-            Run the install commands of this cluster.
-            {administers(workspace) && <> Create a new token with new commands in {settings}.</>}
+            Run the install commands on a machine with kubectl access to the cluster.
+            {!administers(workspace) && ` ${ONLY_ADMINISTRATORS}`}
           </p>
+          {administers(workspace) && <InstallButton cluster={cluster} variant="primary" />}
         </div>
       </section>
     );

@@ -45,7 +45,15 @@ export function LogView({ wish, onAgain }: { wish: LogWish; onAgain: () => void 
           </Button>
         )}
       </div>
-      <pre ref={box} className={styles['lines']} tabIndex={0} aria-label="Log lines" onScroll={watchScroll}>
+      <pre
+        ref={box}
+        className={styles['lines']}
+        role="log"
+        aria-live="off"
+        tabIndex={0}
+        aria-label="Log lines"
+        onScroll={watchScroll}
+      >
         {shown.text === '' && state.kind !== 'opening' ? 'No log lines yet.' : shown.text}
       </pre>
     </section>

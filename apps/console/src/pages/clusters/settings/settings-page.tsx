@@ -5,6 +5,7 @@ import { ActionPanel, Panel, Section } from '../../../ui/page.tsx';
 import { ClusterPage } from '../detail/cluster-page.tsx';
 import { ONLY_ADMINISTRATORS, ONLY_MEMBERS } from '../detail/cluster-words.ts';
 import { DeleteClusterPanel } from './delete-cluster-panel.tsx';
+import { InstallButton } from './install-button.tsx';
 import { KubeconfigPanel } from './kubeconfig-panel.tsx';
 import { RotateTokenPanel } from './rotate-token-panel.tsx';
 
@@ -27,6 +28,11 @@ export function ClusterSettingsPage() {
           )}
           {administers(workspace) ? (
             <>
+              <ActionPanel
+                title="Install the agent"
+                description="Shows the install commands again, with a new agent token."
+                action={<InstallButton cluster={cluster} />}
+              />
               <RotateTokenPanel cluster={cluster} />
               <DeleteClusterPanel cluster={cluster} />
             </>

@@ -46,7 +46,7 @@ export function PathBar({ bucket, prefix, selected, onDelete, onClear }: PathBar
           <Button size="small" variant="ghost" onClick={onClear}>
             Clear
           </Button>
-          <Button size="small" icon={<Trash2 size={13} />} onClick={onDelete}>
+          <Button size="small" variant="danger" icon={<Trash2 size={13} />} onClick={onDelete}>
             Delete
           </Button>
         </div>

@@ -26,8 +26,14 @@ export function keyColumns(onRevoke: (key: AccessKey) => void): Column<AccessKey
     {
       id: 'permissions',
       header: 'Permissions',
-      width: '8.5rem',
-      cell: ({ permissions }) => permissions.map((permission) => <Badge key={permission}>{permission}</Badge>),
+      width: '9.5rem',
+      cell: ({ permissions }) => (
+        <span className={styles['badges']}>
+          {permissions.map((permission) => (
+            <Badge key={permission}>{permission}</Badge>
+          ))}
+        </span>
+      ),
     },
     {
       id: 'status',

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
+import { Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { bucketsQuery, settingsQuery, urlsQuery } from '../../../api/object-store.ts';
 import { useSvc } from '../../../api/svc-context.ts';
@@ -82,7 +83,12 @@ function DeleteBucket() {
         title="Delete bucket"
         description="Deletes the bucket and everything in it."
         action={
-          <Button disabled={bucket === null} onClick={() => setAsking(true)}>
+          <Button
+            variant="danger"
+            icon={<Trash2 size={15} />}
+            disabled={bucket === null}
+            onClick={() => setAsking(true)}
+          >
             Delete bucket…
           </Button>
         }

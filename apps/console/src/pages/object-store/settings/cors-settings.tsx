@@ -4,6 +4,7 @@ import { useState } from 'react';
 import { Button, IconButton } from '../../../ui/button.tsx';
 import { Checkbox } from '../../../ui/checkbox.tsx';
 import { FieldStack, TextField } from '../../../ui/field.tsx';
+import { isSame } from '../../../ui/is-same.ts';
 import { Panel, Section } from '../../../ui/page.tsx';
 import { TextArea } from '../../../ui/text-area.tsx';
 import { linesOf } from './lines.ts';
@@ -47,6 +48,7 @@ export function CorsSettings({ settings, locked }: SettingsPartProps) {
     ]);
     setNextId(nextId + 1);
   };
+  const changed = !isSame(drafts.map(ruleOf), (settings.cors_rules ?? []).map(draftOf).map(ruleOf));
   const incomplete = drafts.some(
     ({ origins, methods, maxAge }) => linesOf(origins).length === 0 || methods.length === 0 || !isAge(maxAge),
   );
@@ -80,7 +82,7 @@ export function CorsSettings({ settings, locked }: SettingsPartProps) {
               onRemove={() => setDrafts(drafts.filter(({ id }) => id !== draft.id))}
             />
           ))}
-          <SaveRow state={save} locked={locked} disabled={incomplete} />
+          <SaveRow state={save} locked={locked} disabled={incomplete || !changed} />
         </form>
       </Panel>
     </Section>

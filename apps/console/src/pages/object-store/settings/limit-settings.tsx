@@ -6,6 +6,7 @@ import { useWorkspace } from '../../../session/use-session.ts';
 import { FieldStack, TextField } from '../../../ui/field.tsx';
 import { formatBytes } from '../../../ui/format-bytes.ts';
 import { formatCount } from '../../../ui/format-number.ts';
+import { isSame } from '../../../ui/is-same.ts';
 import { Definitions, Panel, Section } from '../../../ui/page.tsx';
 import { Meter } from '../../../ui/plots.tsx';
 import { TextArea } from '../../../ui/text-area.tsx';
@@ -19,6 +20,7 @@ export function LimitSettings({ settings, locked }: SettingsPartProps) {
   const save = useSaveSettings();
   const [draft, setDraft] = useState(() => draftOf(settings));
   const { change, faults } = limitsOf(draft);
+  const changed = !isSame(draft, draftOf(settings));
   const fault = Object.values(faults).some((each) => each !== undefined);
   return (
     <Section title="Limits" description="Uploads over a limit are rejected. Leave a field empty for no limit.">
@@ -37,7 +39,7 @@ export function LimitSettings({ settings, locked }: SettingsPartProps) {
               locked={locked}
               onChange={(changes) => setDraft({ ...draft, ...changes })}
             />
-            <SaveRow state={save} locked={locked} disabled={fault} />
+            <SaveRow state={save} locked={locked} disabled={fault || !changed} />
           </form>
         </FieldStack>
       </Panel>

@@ -21,6 +21,11 @@ export function statusWords({ status, paused_at: pausedAt }: Sandbox): StatusWor
   }
 }
 
+/** Its terminal and files can be used without changing its state. */
+export function isAwake({ status, paused_at: pausedAt }: Sandbox): boolean {
+  return status === 'running' && pausedAt === null;
+}
+
 const TITLES: Readonly<Record<string, string>> = {
   IMAGE_PULL_FAILED: 'The image could not be prepared',
   ROOTFS_FAILED: 'The file system could not be created',

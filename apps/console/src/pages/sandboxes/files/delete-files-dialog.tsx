@@ -44,12 +44,13 @@ export function DeleteFilesDialog({ sandbox, entries, onClose, onDeleted }: Dele
       open={entries.length > 0}
       onClose={close}
       onConfirm={() => deletion.mutate()}
-      title={`Delete ${entries.length === 1 && only !== undefined ? only.name : `${entries.length} entries`}?`}
+      title={`Delete ${entries.length === 1 && only !== undefined ? only.name : `${entries.length} items`}?`}
       action="Delete"
       pending={deletion.isPending}
       error={deletion.error}
+      names={entries.map(({ name, is_dir: isFolder }) => (isFolder ? `${name}/` : name))}
     >
-      {hasFolder ? 'Everything in the folder goes with it, for good.' : 'It goes for good.'}
+      {hasFolder ? 'Folders are deleted with everything in them. ' : ''}This cannot be undone.
     </ConfirmDialog>
   );
 }

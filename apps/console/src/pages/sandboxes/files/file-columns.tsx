@@ -50,7 +50,8 @@ export function fileColumns(options: FileColumnsOptions): Column<FileRow>[] {
       wideOnly: true,
       cell: (entry) => (
         <span className="muted">
-          <RelativeTime at={entry.mod_time} />
+          {/* Reproducible images set no times: theirs are all at the epoch. */}
+          {Date.parse(entry.mod_time) <= 0 ? '–' : <RelativeTime at={entry.mod_time} />}
         </span>
       ),
     },

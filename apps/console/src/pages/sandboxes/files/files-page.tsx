@@ -10,6 +10,7 @@ import type { DroppedFile } from '../../../uploads/dropped-files.ts';
 import { useUploads } from '../../../uploads/uploads-context.ts';
 import { NotRunning } from '../detail/not-running.tsx';
 import { SandboxPage } from '../detail/sandbox-page.tsx';
+import { isAwake } from '../detail/sandbox-words.ts';
 import { FileView } from './file-view.tsx';
 import { joinPath } from './file-paths.ts';
 import type { FilesSearch } from './files-search.ts';
@@ -24,11 +25,7 @@ export function FilesPage() {
   return (
     <SandboxPage current="files">
       {(sandbox) =>
-        sandbox.status === 'running' ? (
-          <Files sandbox={sandbox} />
-        ) : (
-          <NotRunning sandbox={sandbox} what="the file browser" />
-        )
+        isAwake(sandbox) ? <Files sandbox={sandbox} /> : <NotRunning sandbox={sandbox} what="the file browser" />
       }
     </SandboxPage>
   );

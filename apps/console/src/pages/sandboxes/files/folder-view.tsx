@@ -45,7 +45,7 @@ export function FolderView({ sandbox, folder, writable, onRename }: FolderViewPr
             <Button size="small" variant="ghost" onClick={chosen.toggleAll}>
               {chosen.all ? 'Clear' : 'Select all'}
             </Button>
-            <Button size="small" icon={<Trash2 size={13} />} onClick={() => setRemoving(chosen.items)}>
+            <Button size="small" variant="danger" icon={<Trash2 size={13} />} onClick={() => setRemoving(chosen.items)}>
               Delete
             </Button>
           </div>

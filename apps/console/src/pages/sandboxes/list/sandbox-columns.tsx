@@ -202,7 +202,7 @@ export function ChosenBar({ chosen, onStop, onDelete }: ChosenBarProps) {
           Stop
         </Button>
       )}
-      <Button size="small" icon={<Trash2 size={13} />} onClick={onDelete}>
+      <Button size="small" variant="danger" icon={<Trash2 size={13} />} onClick={onDelete}>
         Delete
       </Button>
     </div>

@@ -10,6 +10,7 @@ import { Panel } from '../../../ui/page.tsx';
 import { EmptyState, Skeleton } from '../../../ui/states.tsx';
 import { NotRunning } from '../detail/not-running.tsx';
 import { SandboxPage } from '../detail/sandbox-page.tsx';
+import { isAwake } from '../detail/sandbox-words.ts';
 import { SessionBar } from './session-bar.tsx';
 import { TerminalView } from './terminal-view.tsx';
 import styles from '../../../terminal/terminal.module.css';
@@ -22,7 +23,7 @@ export function TerminalPage() {
   return (
     <SandboxPage current="terminal">
       {(sandbox) =>
-        sandbox.status !== 'running' ? (
+        !isAwake(sandbox) ? (
           <NotRunning sandbox={sandbox} what="the terminal" />
         ) : mayWrite(workspace) ? (
           <RunningTerminal key={`${sandbox.id} ${sandbox.started_at}`} sandbox={sandbox} />

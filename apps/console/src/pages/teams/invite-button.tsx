@@ -1,5 +1,6 @@
 import type { CreatedInvitation, TeamRole } from '@svc/sdk';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { Plus } from 'lucide-react';
 import { useRef, useState, type FormEvent } from 'react';
 import { invitationsQuery } from '../../api/queries.ts';
 import { useSvc } from '../../api/svc-context.ts';
@@ -7,18 +8,47 @@ import { Button } from '../../ui/button.tsx';
 import { Dialog, DialogActions } from '../../ui/dialog.tsx';
 import { FieldStack, TextField } from '../../ui/field.tsx';
 import { FormError } from '../../ui/form-error.tsx';
+import { formText } from '../../ui/form-text.ts';
+import { SecretDialog } from '../../ui/secret-dialog.tsx';
 import { Select } from '../../ui/select.tsx';
 import { ROLES } from './roles.ts';
 import { useTeam } from './team-page.tsx';
-import { formText } from '../../ui/form-text.ts';
 
-export interface InviteDialogProps {
+/** Opens the form, then shows the link once. */
+export function InviteButton() {
+  const [inviting, setInviting] = useState(false);
+  const [created, setCreated] = useState<CreatedInvitation | null>(null);
+  return (
+    <>
+      <Button variant="primary" icon={<Plus size={15} />} onClick={() => setInviting(true)}>
+        Invite
+      </Button>
+      <InviteDialog
+        open={inviting}
+        onClose={() => setInviting(false)}
+        onInvited={(invitation) => {
+          setInviting(false);
+          setCreated(invitation);
+        }}
+      />
+      <SecretDialog
+        title="Share this link"
+        description={`It works once, for ${created?.email ?? ''}. You won’t be able to see it again.`}
+        noun="link"
+        secret={created?.url ?? null}
+        onClose={() => setCreated(null)}
+      />
+    </>
+  );
+}
+
+interface InviteDialogProps {
   open: boolean;
   onClose: () => void;
   onInvited: (invitation: CreatedInvitation) => void;
 }
 
-export function InviteDialog({ open, onClose, onInvited }: InviteDialogProps) {
+function InviteDialog({ open, onClose, onInvited }: InviteDialogProps) {
   const email = useRef<HTMLInputElement>(null);
   const { name } = useTeam();
   return (
