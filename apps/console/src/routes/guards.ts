@@ -1,7 +1,10 @@
-import { UnauthorizedError, type SvcClient, type Team, type Workspace } from '@svc/sdk';
+import { NotFoundError, UnauthorizedError, type Bucket, type SvcClient, type Team, type Workspace } from '@svc/sdk';
 import type { FetchQueryOptions, QueryClient, QueryKey } from '@tanstack/react-query';
-import { notFound, redirect } from '@tanstack/react-router';
-import { meQuery, teamsQuery, workspacesQuery, type SignedInUser } from '../api/queries.ts';
+import { isNotFound, notFound, redirect } from '@tanstack/react-router';
+import { clusterQuery } from '../api/clusters.ts';
+import { bucketsQuery } from '../api/object-store.ts';
+import { meQuery, scopeOf, teamsQuery, workspacesQuery, type SignedInUser } from '../api/queries.ts';
+import { sandboxQuery } from '../api/sandboxes.ts';
 import { chooseWorkspace } from '../session/choose-workspace.ts';
 import { readLastWorkspace, rememberWorkspace } from '../session/last-workspace.ts';
 import { safeNext } from '../session/safe-next.ts';
@@ -57,13 +60,65 @@ export async function openHome({ svc, queryClient }: RouterContext): Promise<nev
  * A workspace that the caller does not reach looks like one that does not exist. For loaders, since the router shows a
  * `notFound` of `beforeLoad` without the shell.
  */
-export async function requireWorkspace({ svc, queryClient }: RouterContext, uuid: string): Promise<void> {
-  const query = workspacesQuery(svc);
-  const isThere = (workspaces: readonly Workspace[]): boolean => workspaces.some((each) => each.uuid === uuid);
-  // What is not in the list that was loaded may be newer than it.
-  if (!isThere(await queryClient.ensureQueryData(query)) && !isThere(await refetch(queryClient, query)))
-    throw notFound();
+export async function requireWorkspace(context: RouterContext, uuid: string): Promise<void> {
+  if ((await findWorkspace(context, uuid)) === undefined) throw notFound();
   rememberWorkspace(uuid);
+}
+
+async function findWorkspace({ svc, queryClient }: RouterContext, uuid: string): Promise<Workspace | undefined> {
+  const query = workspacesQuery(svc);
+  const find = (workspaces: readonly Workspace[]) => workspaces.find((each) => each.uuid === uuid);
+  // What is not in the list that was loaded may be newer than it.
+  return find(await queryClient.ensureQueryData(query)) ?? find(await refetch(queryClient, query));
+}
+
+export async function requireBucket(
+  context: RouterContext,
+  { workspace: uuid, bucket }: { workspace: string; bucket: string },
+): Promise<void> {
+  const { svc, queryClient } = context;
+  await unlessMissing(context, uuid, async (workspace) => {
+    const query = bucketsQuery(svc, workspace);
+    const isThere = (buckets: readonly Bucket[]): boolean => buckets.some(({ name }) => name === bucket);
+    if (!isThere(await queryClient.ensureQueryData(query)) && !isThere(await refetch(queryClient, query)))
+      throw notFound();
+  });
+}
+
+export async function requireCluster(
+  context: RouterContext,
+  { workspace: uuid, cluster }: { workspace: string; cluster: string },
+): Promise<void> {
+  const { svc, queryClient } = context;
+  await unlessMissing(context, uuid, async (workspace) => {
+    await queryClient.ensureQueryData(clusterQuery(svc.clusters.in(scopeOf(workspace)), workspace, cluster));
+  });
+}
+
+export async function requireSandbox(
+  context: RouterContext,
+  { workspace: uuid, sandbox }: { workspace: string; sandbox: string },
+): Promise<void> {
+  const { svc, queryClient } = context;
+  await unlessMissing(context, uuid, async (workspace) => {
+    await queryClient.ensureQueryData(sandboxQuery(svc.sandboxes.in(scopeOf(workspace)), workspace, sandbox));
+  });
+}
+
+/** Other failures are left to the page, which asks again and says what is wrong. */
+async function unlessMissing(
+  context: RouterContext,
+  uuid: string,
+  load: (workspace: Workspace) => Promise<void>,
+): Promise<void> {
+  const workspace = await findWorkspace(context, uuid);
+  if (workspace === undefined) return; // the layout of the workspace says so
+  try {
+    await load(workspace);
+  } catch (error) {
+    if (error instanceof NotFoundError) throw notFound();
+    if (isNotFound(error)) throw error;
+  }
 }
 
 export async function requireTeam({ svc, queryClient }: RouterContext, uuid: string): Promise<void> {

@@ -4,6 +4,8 @@ import { MailPlus } from 'lucide-react';
 import { useState } from 'react';
 import { invitationsQuery } from '../../api/queries.ts';
 import { useSvc } from '../../api/svc-context.ts';
+import { useTeam } from '../../layouts/team-layout.tsx';
+import { PageActions } from '../../ui/page.tsx';
 import { Button } from '../../ui/button.tsx';
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
 import { EmptyState, ErrorState } from '../../ui/states.tsx';
@@ -12,7 +14,6 @@ import { RelativeTime } from '../../ui/time.tsx';
 import { useToasts } from '../../ui/toast.tsx';
 import { InviteButton } from './invite-button.tsx';
 import { roleLabel } from './roles.ts';
-import { TeamPage, useTeam } from './team-page.tsx';
 
 export function InvitationsPage() {
   const svc = useSvc();
@@ -20,7 +21,10 @@ export function InvitationsPage() {
   const invitations = useQuery(invitationsQuery(svc, team.uuid));
   const [revoking, setRevoking] = useState<Invitation | null>(null);
   return (
-    <TeamPage current="invitations" actions={<InviteButton />}>
+    <>
+      <PageActions>
+        <InviteButton />
+      </PageActions>
       {invitations.isError ? (
         <ErrorState error={invitations.error} onRetry={() => void invitations.refetch()} />
       ) : (
@@ -37,7 +41,7 @@ export function InvitationsPage() {
         />
       )}
       <RevokeInvitationDialog invitation={revoking} onClose={() => setRevoking(null)} />
-    </TeamPage>
+    </>
   );
 }
 

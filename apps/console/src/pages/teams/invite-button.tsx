@@ -4,6 +4,7 @@ import { Plus } from 'lucide-react';
 import { useRef, useState, type FormEvent } from 'react';
 import { invitationsQuery } from '../../api/queries.ts';
 import { useSvc } from '../../api/svc-context.ts';
+import { useTeam } from '../../layouts/team-layout.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Dialog, DialogActions } from '../../ui/dialog.tsx';
 import { FieldStack, TextField } from '../../ui/field.tsx';
@@ -12,7 +13,6 @@ import { formText } from '../../ui/form-text.ts';
 import { SecretDialog } from '../../ui/secret-dialog.tsx';
 import { Select } from '../../ui/select.tsx';
 import { ROLES } from './roles.ts';
-import { useTeam } from './team-page.tsx';
 
 /** Opens the form, then shows the link once. */
 export function InviteButton() {

@@ -4,6 +4,8 @@ import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { membersQuery, teamsQuery, workspacesQuery } from '../../api/queries.ts';
 import { useSvc } from '../../api/svc-context.ts';
+import { useTeam } from '../../layouts/team-layout.tsx';
+import { PageActions } from '../../ui/page.tsx';
 import { paths } from '../../routes/paths.ts';
 import { useSession } from '../../session/use-session.ts';
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
@@ -11,7 +13,6 @@ import { ErrorState } from '../../ui/states.tsx';
 import { Table } from '../../ui/table.tsx';
 import { InviteButton } from './invite-button.tsx';
 import { memberColumns } from './member-columns.tsx';
-import { TeamPage, useTeam } from './team-page.tsx';
 import { useSetRole } from './use-set-role.ts';
 
 export function MembersPage() {
@@ -28,7 +29,8 @@ export function MembersPage() {
     onRemove: setLeaving,
   });
   return (
-    <TeamPage current="members" actions={team.role === 'admin' && <InviteButton />}>
+    <>
+      <PageActions>{team.role === 'admin' && <InviteButton />}</PageActions>
       {members.isError ? (
         <ErrorState error={members.error} onRetry={() => void members.refetch()} />
       ) : (
@@ -42,7 +44,7 @@ export function MembersPage() {
         />
       )}
       <RemoveMemberDialog member={leaving} onClose={() => setLeaving(null)} />
-    </TeamPage>
+    </>
   );
 }
 

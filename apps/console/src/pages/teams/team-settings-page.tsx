@@ -4,6 +4,7 @@ import { Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { teamsQuery, workspacesQuery } from '../../api/queries.ts';
 import { useSvc } from '../../api/svc-context.ts';
+import { useTeam } from '../../layouts/team-layout.tsx';
 import { paths } from '../../routes/paths.ts';
 import { useSession } from '../../session/use-session.ts';
 import { Button } from '../../ui/button.tsx';
@@ -11,7 +12,6 @@ import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
 import { ActionPanel, Panel, Section } from '../../ui/page.tsx';
 import { RenameForm } from '../../ui/rename-form.tsx';
 import { useToasts } from '../../ui/toast.tsx';
-import { TeamPage, useTeam } from './team-page.tsx';
 import { TransferTeam } from './transfer-team.tsx';
 
 export function TeamSettingsPage() {
@@ -28,7 +28,7 @@ export function TeamSettingsPage() {
     },
   });
   return (
-    <TeamPage current="settings">
+    <>
       <Section title="Name">
         <Panel>
           <RenameForm key={team.name} name={team.name} onRename={rename.mutate} state={rename} />
@@ -40,7 +40,7 @@ export function TeamSettingsPage() {
           <DeleteTeam />
         </>
       )}
-    </TeamPage>
+    </>
   );
 }
 

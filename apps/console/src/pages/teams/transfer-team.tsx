@@ -2,12 +2,12 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { membersQuery } from '../../api/queries.ts';
 import { useSvc } from '../../api/svc-context.ts';
+import { useTeam } from '../../layouts/team-layout.tsx';
 import { Button } from '../../ui/button.tsx';
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
 import { Panel, Section } from '../../ui/page.tsx';
 import { Select } from '../../ui/select.tsx';
 import { useToasts } from '../../ui/toast.tsx';
-import { useTeam } from './team-page.tsx';
 import styles from '../../ui/inline-form.module.css';
 
 const NOBODY = '';

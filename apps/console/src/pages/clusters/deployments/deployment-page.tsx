@@ -4,6 +4,7 @@ import { Link, useParams } from '@tanstack/react-router';
 import { ChevronLeft, CircleSlash } from 'lucide-react';
 import { useState } from 'react';
 import { clusterKey, isFinished, useClusters } from '../../../api/clusters.ts';
+import { useCluster } from '../../../layouts/cluster-layout.tsx';
 import { paths } from '../../../routes/paths.ts';
 import { mayWrite } from '../../../session/administers.ts';
 import { useWorkspace } from '../../../session/use-session.ts';
@@ -13,16 +14,12 @@ import { ConfirmDialog } from '../../../ui/confirm-dialog.tsx';
 import { Definitions, Panel, Section } from '../../../ui/page.tsx';
 import { EmptyState, ErrorState, Skeleton } from '../../../ui/states.tsx';
 import { AbsoluteTime } from '../../../ui/time.tsx';
-import { ClusterPage } from '../detail/cluster-page.tsx';
 import { DeploymentReport } from './deployment-report.tsx';
 import styles from './deployments.module.css';
 import { useDeployment } from './use-deployment.ts';
 
 export function DeploymentPage() {
-  return <ClusterPage current="deployments">{(cluster) => <ShownDeployment cluster={cluster} />}</ClusterPage>;
-}
-
-function ShownDeployment({ cluster }: { cluster: ClusterInfo }) {
+  const cluster = useCluster();
   const workspace = useWorkspace();
   const { deployment: id } = useParams({ strict: false });
   if (id === undefined) throw new Error('the page has no deployment in its path');

@@ -1,16 +1,17 @@
-import type { ClusterInfo, Deployment } from '@svc/sdk';
+import type { Deployment } from '@svc/sdk';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { Rocket, Search } from 'lucide-react';
 import { useState } from 'react';
 import { deploymentsQuery, useClusters } from '../../../api/clusters.ts';
+import { useCluster } from '../../../layouts/cluster-layout.tsx';
+import { PageActions } from '../../../ui/page.tsx';
 import { mayWrite } from '../../../session/administers.ts';
 import { useWorkspace } from '../../../session/use-session.ts';
 import { Button } from '../../../ui/button.tsx';
 import { TextField } from '../../../ui/field.tsx';
 import { EmptyState, ErrorState } from '../../../ui/states.tsx';
 import { Table } from '../../../ui/table.tsx';
-import { ClusterPage } from '../detail/cluster-page.tsx';
 import { ONLY_MEMBERS } from '../detail/cluster-words.ts';
 import { DeployLink } from '../overview/overview-page.tsx';
 import { deploymentColumns } from './deployment-columns.tsx';
@@ -19,14 +20,7 @@ import styles from './deployments.module.css';
 const route = getRouteApi('/shell/w/$workspace/clusters/$cluster/deployments');
 
 export function DeploymentsPage() {
-  return (
-    <ClusterPage current="deployments" actions={(cluster) => <DeployLink cluster={cluster} />}>
-      {(cluster) => <Deployments cluster={cluster} />}
-    </ClusterPage>
-  );
-}
-
-function Deployments({ cluster }: { cluster: ClusterInfo }) {
+  const cluster = useCluster();
   const api = useClusters();
   const workspace = useWorkspace();
   const { project } = route.useSearch();
@@ -39,6 +33,9 @@ function Deployments({ cluster }: { cluster: ClusterInfo }) {
   }
   return (
     <div className={styles['list']}>
+      <PageActions>
+        <DeployLink cluster={cluster} />
+      </PageActions>
       <ProjectFilter key={project ?? ''} project={project ?? ''} onSearch={search} />
       <Table<Deployment>
         caption="Deployments, newest first"

@@ -1,15 +1,15 @@
-import type { ClusterEvent, ClusterInfo } from '@svc/sdk';
+import type { ClusterEvent } from '@svc/sdk';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { Activity } from 'lucide-react';
 import { clusterEventsQuery, useClusters } from '../../../api/clusters.ts';
+import { useCluster } from '../../../layouts/cluster-layout.tsx';
 import { useWorkspace } from '../../../session/use-session.ts';
 import { Status } from '../../../ui/badge.tsx';
 import { Button } from '../../../ui/button.tsx';
 import { EmptyState, ErrorState } from '../../../ui/states.tsx';
 import { Table, type Column } from '../../../ui/table.tsx';
 import { AbsoluteTime, RelativeTime } from '../../../ui/time.tsx';
-import { ClusterPage } from '../detail/cluster-page.tsx';
 import { EventFilterBar } from './event-filter-bar.tsx';
 import { detailWords, eventWords } from './event-words.ts';
 import styles from './events.module.css';
@@ -17,12 +17,9 @@ import type { EventsSearch } from './events-search.ts';
 
 const route = getRouteApi('/shell/w/$workspace/clusters/$cluster/events');
 
-export function ClusterEventsPage() {
-  return <ClusterPage current="events">{(cluster) => <Events cluster={cluster} />}</ClusterPage>;
-}
-
 /** Newest first; new ones come by themselves. */
-function Events({ cluster }: { cluster: ClusterInfo }) {
+export function ClusterEventsPage() {
+  const cluster = useCluster();
   const api = useClusters();
   const workspace = useWorkspace();
   const search = route.useSearch();

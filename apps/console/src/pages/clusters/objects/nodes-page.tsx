@@ -3,13 +3,13 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { Server } from 'lucide-react';
 import { nodesQuery, useClusters } from '../../../api/clusters.ts';
+import { useCluster } from '../../../layouts/cluster-layout.tsx';
 import { paths } from '../../../routes/paths.ts';
 import { useWorkspace } from '../../../session/use-session.ts';
 import { Status } from '../../../ui/badge.tsx';
 import { EmptyState } from '../../../ui/states.tsx';
 import type { Column } from '../../../ui/table.tsx';
 import { RelativeTime } from '../../../ui/time.tsx';
-import { ClusterPage } from '../detail/cluster-page.tsx';
 import { ObjectFilters } from './object-filters.tsx';
 import { ObjectList } from './object-list.tsx';
 import { formatCores, formatMemory, nodeWords, usedOf } from './object-words.ts';
@@ -18,10 +18,7 @@ import styles from './objects.module.css';
 const route = getRouteApi('/shell/w/$workspace/clusters/$cluster/nodes');
 
 export function NodesPage() {
-  return <ClusterPage current="nodes">{(cluster) => <Nodes cluster={cluster} />}</ClusterPage>;
-}
-
-function Nodes({ cluster }: { cluster: ClusterInfo }) {
+  const cluster = useCluster();
   const api = useClusters();
   const workspace = useWorkspace();
   const search = route.useSearch();

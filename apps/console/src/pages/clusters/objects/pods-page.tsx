@@ -3,6 +3,7 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { Container } from 'lucide-react';
 import { podsQuery, useClusters } from '../../../api/clusters.ts';
+import { useCluster } from '../../../layouts/cluster-layout.tsx';
 import { paths } from '../../../routes/paths.ts';
 import { useWorkspace } from '../../../session/use-session.ts';
 import { Badge, Status } from '../../../ui/badge.tsx';
@@ -11,7 +12,6 @@ import { formatCount } from '../../../ui/format-number.ts';
 import { EmptyState } from '../../../ui/states.tsx';
 import type { Column } from '../../../ui/table.tsx';
 import { RelativeTime } from '../../../ui/time.tsx';
-import { ClusterPage } from '../detail/cluster-page.tsx';
 import { ObjectFilters } from './object-filters.tsx';
 import { ObjectList } from './object-list.tsx';
 import { formatCores, formatMemory, podWords } from './object-words.ts';
@@ -21,10 +21,7 @@ import type { ObjectsSearch } from './objects-search.ts';
 const route = getRouteApi('/shell/w/$workspace/clusters/$cluster/pods');
 
 export function PodsPage() {
-  return <ClusterPage current="pods">{(cluster) => <Pods cluster={cluster} />}</ClusterPage>;
-}
-
-function Pods({ cluster }: { cluster: ClusterInfo }) {
+  const cluster = useCluster();
   const api = useClusters();
   const workspace = useWorkspace();
   const search = route.useSearch();

@@ -2,6 +2,7 @@ import type { ClusterInfo, Workload, Workspace } from '@svc/sdk';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { Boxes } from 'lucide-react';
+import { useCluster } from '../../../layouts/cluster-layout.tsx';
 import { useWorkspace } from '../../../session/use-session.ts';
 import { useClusters, workloadsQuery } from '../../../api/clusters.ts';
 import { paths } from '../../../routes/paths.ts';
@@ -11,7 +12,6 @@ import { Select } from '../../../ui/select.tsx';
 import { EmptyState } from '../../../ui/states.tsx';
 import type { Column } from '../../../ui/table.tsx';
 import { RelativeTime } from '../../../ui/time.tsx';
-import { ClusterPage } from '../detail/cluster-page.tsx';
 import { ObjectFilters } from './object-filters.tsx';
 import { ObjectList } from './object-list.tsx';
 import { workloadWords } from './object-words.ts';
@@ -20,13 +20,10 @@ import { KINDS, parseObjectsSearch, type ObjectsSearch } from './objects-search.
 
 const route = getRouteApi('/shell/w/$workspace/clusters/$cluster/workloads');
 
-export function WorkloadsPage() {
-  return <ClusterPage current="workloads">{(cluster) => <Workloads cluster={cluster} />}</ClusterPage>;
-}
-
 const ANY = 'any';
 
-function Workloads({ cluster }: { cluster: ClusterInfo }) {
+export function WorkloadsPage() {
+  const cluster = useCluster();
   const api = useClusters();
   const workspace = useWorkspace();
   const search = route.useSearch();

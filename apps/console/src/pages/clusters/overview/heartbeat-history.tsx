@@ -18,7 +18,7 @@ import { spanOf, stepsOf, valuesOf, type HeartbeatStep } from './heartbeat-steps
 import { isSpan, SPANS, type HistorySpan } from './history-search.ts';
 import styles from '../../../ui/plot-page.module.css';
 
-const route = getRouteApi('/shell/w/$workspace/clusters/$cluster');
+const route = getRouteApi('/shell/w/$workspace/clusters/$cluster/');
 
 /** What the agent said of its cluster, drawn and, when asked for, as a table. */
 export function HeartbeatHistory({ cluster }: { cluster: ClusterInfo }) {

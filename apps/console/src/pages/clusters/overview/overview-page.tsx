@@ -2,32 +2,32 @@ import type { ClusterInfo } from '@svc/sdk';
 import { Link } from '@tanstack/react-router';
 import { Rocket } from 'lucide-react';
 import type { ReactNode } from 'react';
+import { useCluster } from '../../../layouts/cluster-layout.tsx';
 import { paths } from '../../../routes/paths.ts';
 import { mayWrite } from '../../../session/administers.ts';
 import { useWorkspace } from '../../../session/use-session.ts';
 import { buttonClass } from '../../../ui/button.tsx';
 import { formatCount } from '../../../ui/format-number.ts';
-import { Definitions, Panel, Section } from '../../../ui/page.tsx';
+import { Definitions, Panel, Section, PageActions } from '../../../ui/page.tsx';
 import { AbsoluteTime, RelativeTime } from '../../../ui/time.tsx';
-import { ClusterPage } from '../detail/cluster-page.tsx';
 import { ClusterWarnings } from '../detail/cluster-warnings.tsx';
 import { HeartbeatHistory } from './heartbeat-history.tsx';
 
 export function ClusterOverviewPage() {
+  const cluster = useCluster();
   return (
-    <ClusterPage current="overview" actions={(cluster) => <DeployLink cluster={cluster} />}>
-      {(cluster) => (
-        <>
-          <ClusterWarnings cluster={cluster} />
-          {cluster.status !== 'pending' && <HeartbeatHistory cluster={cluster} />}
-          <Section title="Details">
-            <Panel>
-              <Definitions items={factsOf(cluster)} />
-            </Panel>
-          </Section>
-        </>
-      )}
-    </ClusterPage>
+    <>
+      <PageActions>
+        <DeployLink cluster={cluster} />
+      </PageActions>
+      <ClusterWarnings cluster={cluster} />
+      {cluster.status !== 'pending' && <HeartbeatHistory cluster={cluster} />}
+      <Section title="Details">
+        <Panel>
+          <Definitions items={factsOf(cluster)} />
+        </Panel>
+      </Section>
+    </>
   );
 }
 

@@ -2,13 +2,13 @@ import type { CustomDomain } from '@svc/sdk';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useRef } from 'react';
 import { storeKey, useStore } from '../../../api/object-store.ts';
+import { useBucketName } from '../../../layouts/bucket-layout.tsx';
 import { useWorkspace } from '../../../session/use-session.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Dialog, DialogActions } from '../../../ui/dialog.tsx';
 import { TextField } from '../../../ui/field.tsx';
 import { FormError } from '../../../ui/form-error.tsx';
 import { formText } from '../../../ui/form-text.ts';
-import { useBucketName } from '../buckets/bucket-page.tsx';
 
 export interface AddDomainDialogProps {
   open: boolean;

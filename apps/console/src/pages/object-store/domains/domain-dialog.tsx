@@ -3,6 +3,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { RefreshCw } from 'lucide-react';
 import { domainsQuery, useStore } from '../../../api/object-store.ts';
 import { useSvc } from '../../../api/svc-context.ts';
+import { useBucketName } from '../../../layouts/bucket-layout.tsx';
 import { useWorkspace } from '../../../session/use-session.ts';
 import { Status } from '../../../ui/badge.tsx';
 import { Button } from '../../../ui/button.tsx';
@@ -12,7 +13,6 @@ import { FieldStack } from '../../../ui/field.tsx';
 import { FormError } from '../../../ui/form-error.tsx';
 import { Definitions } from '../../../ui/page.tsx';
 import { RelativeTime } from '../../../ui/time.tsx';
-import { useBucketName } from '../buckets/bucket-page.tsx';
 import { certificateOf, dnsOf, domainWords } from './domain-words.ts';
 
 /** The record to set at the DNS provider, and what is seen of it from here. */

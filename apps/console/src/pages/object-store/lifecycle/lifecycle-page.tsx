@@ -3,6 +3,8 @@ import { Hourglass, Plus } from 'lucide-react';
 import { useState } from 'react';
 import { lifecycleQuery, storeOf } from '../../../api/object-store.ts';
 import { useSvc } from '../../../api/svc-context.ts';
+import { useBucketName } from '../../../layouts/bucket-layout.tsx';
+import { PageActions } from '../../../ui/page.tsx';
 import { administers } from '../../../session/administers.ts';
 import { useWorkspace } from '../../../session/use-session.ts';
 import { Button } from '../../../ui/button.tsx';
@@ -10,7 +12,6 @@ import { ConfirmDialog } from '../../../ui/confirm-dialog.tsx';
 import { EmptyState, ErrorState } from '../../../ui/states.tsx';
 import { Table } from '../../../ui/table.tsx';
 import { useToasts } from '../../../ui/toast.tsx';
-import { BucketPage, useBucketName } from '../buckets/bucket-page.tsx';
 import { ruleColumns } from './rule-columns.tsx';
 import { RuleDialog } from './rule-dialog.tsx';
 import type { Rule } from './rule.ts';
@@ -39,7 +40,8 @@ export function LifecyclePage() {
     setRemoving(null);
   };
   return (
-    <BucketPage current="lifecycle" actions={addRule}>
+    <>
+      <PageActions>{addRule}</PageActions>
       {lifecycle.isError ? (
         <ErrorState error={lifecycle.error} onRetry={() => void lifecycle.refetch()} />
       ) : (
@@ -85,7 +87,7 @@ export function LifecyclePage() {
       >
         Objects that the rule would have deleted are kept.
       </ConfirmDialog>
-    </BucketPage>
+    </>
   );
 }
 

@@ -4,6 +4,7 @@ import { Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { bucketsQuery, settingsQuery, urlsQuery } from '../../../api/object-store.ts';
 import { useSvc } from '../../../api/svc-context.ts';
+import { useBucketName } from '../../../layouts/bucket-layout.tsx';
 import { paths } from '../../../routes/paths.ts';
 import { administers } from '../../../session/administers.ts';
 import { useWorkspace } from '../../../session/use-session.ts';
@@ -12,7 +13,6 @@ import { CopyField } from '../../../ui/copy-field.tsx';
 import { FieldStack } from '../../../ui/field.tsx';
 import { ActionPanel, Panel, Section } from '../../../ui/page.tsx';
 import { ErrorState, Skeleton } from '../../../ui/states.tsx';
-import { BucketPage, useBucketName } from '../buckets/bucket-page.tsx';
 import { DeleteBucketDialog } from '../buckets/delete-bucket-dialog.tsx';
 import { AccessSettings } from './access-settings.tsx';
 import { CorsSettings } from './cors-settings.tsx';
@@ -30,7 +30,7 @@ export function BucketSettingsPage() {
   const settings = useQuery(settingsQuery(svc, workspace, bucket));
   const locked = !administers(workspace);
   return (
-    <BucketPage current="settings" width="narrow">
+    <>
       <Addresses />
       {settings.isError ? (
         <ErrorState error={settings.error} onRetry={() => void settings.refetch()} />
@@ -48,7 +48,7 @@ export function BucketSettingsPage() {
         </>
       )}
       {!locked && <DeleteBucket />}
-    </BucketPage>
+    </>
   );
 }
 

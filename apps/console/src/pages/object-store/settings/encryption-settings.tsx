@@ -1,12 +1,12 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { bucketKey, encryptionQuery, useStore } from '../../../api/object-store.ts';
 import { useSvc } from '../../../api/svc-context.ts';
+import { useBucketName } from '../../../layouts/bucket-layout.tsx';
 import { useWorkspace } from '../../../session/use-session.ts';
 import { FormError } from '../../../ui/form-error.tsx';
 import { Panel, Section } from '../../../ui/page.tsx';
 import { Switch } from '../../../ui/switch.tsx';
 import { useToasts } from '../../../ui/toast.tsx';
-import { useBucketName } from '../buckets/bucket-page.tsx';
 
 export function EncryptionSettings({ locked }: { locked: boolean }) {
   const store = useStore();

@@ -2,13 +2,13 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { bucketKey, useStore, versioningQuery } from '../../../api/object-store.ts';
 import { useSvc } from '../../../api/svc-context.ts';
+import { useBucketName } from '../../../layouts/bucket-layout.tsx';
 import { useWorkspace } from '../../../session/use-session.ts';
 import { FieldStack, TextField } from '../../../ui/field.tsx';
 import { FormError } from '../../../ui/form-error.tsx';
 import { Panel, Section } from '../../../ui/page.tsx';
 import { Switch } from '../../../ui/switch.tsx';
 import { useToasts } from '../../../ui/toast.tsx';
-import { useBucketName } from '../buckets/bucket-page.tsx';
 import { SaveRow } from './save-row.tsx';
 import { useSaveSettings, type SettingsPartProps } from './use-save-settings.ts';
 

@@ -2,20 +2,15 @@ import type { SandboxEvent } from '@svc/sdk';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Activity } from 'lucide-react';
 import { eventsQuery, useSandboxes } from '../../../api/sandboxes.ts';
-import type { Sandbox } from '../../../api/sandbox-types.ts';
+import { useSandbox } from '../../../layouts/sandbox-layout.tsx';
 import { useWorkspace } from '../../../session/use-session.ts';
 import { Status } from '../../../ui/badge.tsx';
 import { Button } from '../../../ui/button.tsx';
 import { EmptyState, ErrorState } from '../../../ui/states.tsx';
 import { Table, type Column } from '../../../ui/table.tsx';
 import { AbsoluteTime, RelativeTime } from '../../../ui/time.tsx';
-import { SandboxPage } from '../detail/sandbox-page.tsx';
 import { detailWords, eventWords } from './event-words.ts';
 import styles from './events.module.css';
-
-export function EventsPage() {
-  return <SandboxPage current="events">{(sandbox) => <Events sandbox={sandbox} />}</SandboxPage>;
-}
 
 const COLUMNS: readonly Column<SandboxEvent>[] = [
   {
@@ -49,7 +44,8 @@ const COLUMNS: readonly Column<SandboxEvent>[] = [
 ];
 
 /** Newest first; new ones come by themselves. */
-function Events({ sandbox }: { sandbox: Sandbox }) {
+export function EventsPage() {
+  const sandbox = useSandbox();
   const api = useSandboxes();
   const workspace = useWorkspace();
   const events = useInfiniteQuery(eventsQuery(api, workspace, sandbox.id));

@@ -4,6 +4,7 @@ import { ExternalLink, Link as LinkIcon } from 'lucide-react';
 import { useState } from 'react';
 import { sandboxKey, useSandboxes } from '../../../api/sandboxes.ts';
 import type { Sandbox } from '../../../api/sandbox-types.ts';
+import { useSandbox } from '../../../layouts/sandbox-layout.tsx';
 import { mayWrite } from '../../../session/administers.ts';
 import { useWorkspace } from '../../../session/use-session.ts';
 import { Button, buttonClass } from '../../../ui/button.tsx';
@@ -15,7 +16,6 @@ import { Select } from '../../../ui/select.tsx';
 import { EmptyState } from '../../../ui/states.tsx';
 import { RelativeTime } from '../../../ui/time.tsx';
 import { NotRunning } from '../detail/not-running.tsx';
-import { SandboxPage } from '../detail/sandbox-page.tsx';
 import { OpenPorts } from './open-ports.tsx';
 import styles from './ports.module.css';
 
@@ -28,21 +28,14 @@ const LIFETIMES = [
 type Lifetime = (typeof LIFETIMES)[number]['value'];
 
 export function PortsPage() {
+  const sandbox = useSandbox();
   const workspace = useWorkspace();
+  if (sandbox.status !== 'running') return <NotRunning sandbox={sandbox} what="port previews" />;
+  if (mayWrite(workspace)) return <Ports sandbox={sandbox} />;
   return (
-    <SandboxPage current="ports" width="narrow">
-      {(sandbox) =>
-        sandbox.status !== 'running' ? (
-          <NotRunning sandbox={sandbox} what="port previews" />
-        ) : mayWrite(workspace) ? (
-          <Ports sandbox={sandbox} />
-        ) : (
-          <Panel padded={false}>
-            <EmptyState title="Guests cannot open ports">Ask a workspace owner to make you a member.</EmptyState>
-          </Panel>
-        )
-      }
-    </SandboxPage>
+    <Panel padded={false}>
+      <EmptyState title="Guests cannot open ports">Ask a workspace owner to make you a member.</EmptyState>
+    </Panel>
   );
 }
 

@@ -2,6 +2,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { Trash2 } from 'lucide-react';
 import { useState, type ReactNode } from 'react';
 import type { Sandbox } from '../../../api/sandbox-types.ts';
+import { useSandbox } from '../../../layouts/sandbox-layout.tsx';
 import { paths } from '../../../routes/paths.ts';
 import { mayWrite } from '../../../session/administers.ts';
 import { useWorkspace } from '../../../session/use-session.ts';
@@ -11,19 +12,11 @@ import { formatBytes } from '../../../ui/format-bytes.ts';
 import { formatCount } from '../../../ui/format-number.ts';
 import { ActionPanel, Definitions, Panel, Section } from '../../../ui/page.tsx';
 import { AbsoluteTime, RelativeTime } from '../../../ui/time.tsx';
-import { SandboxPage } from '../detail/sandbox-page.tsx';
 import { reasonWords } from '../detail/sandbox-words.ts';
 import { ChangeSandboxesDialog } from '../list/change-sandboxes-dialog.tsx';
 
 export function SandboxSettingsPage() {
-  return (
-    <SandboxPage current="settings" width="narrow">
-      {(sandbox) => <Settings sandbox={sandbox} />}
-    </SandboxPage>
-  );
-}
-
-function Settings({ sandbox }: { sandbox: Sandbox }) {
+  const sandbox = useSandbox();
   const workspace = useWorkspace();
   const navigate = useNavigate();
   const [deleting, setDeleting] = useState(false);

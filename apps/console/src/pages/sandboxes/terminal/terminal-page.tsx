@@ -4,36 +4,29 @@ import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 import { sandboxKey, terminalsQuery, useSandboxes } from '../../../api/sandboxes.ts';
 import type { Sandbox } from '../../../api/sandbox-types.ts';
+import { useSandbox } from '../../../layouts/sandbox-layout.tsx';
 import { mayWrite } from '../../../session/administers.ts';
 import { useWorkspace } from '../../../session/use-session.ts';
 import { Panel } from '../../../ui/page.tsx';
 import { EmptyState, Skeleton } from '../../../ui/states.tsx';
 import { NotRunning } from '../detail/not-running.tsx';
-import { SandboxPage } from '../detail/sandbox-page.tsx';
 import { isAwake } from '../detail/sandbox-words.ts';
 import { SessionBar } from './session-bar.tsx';
 import { TerminalView } from './terminal-view.tsx';
 import styles from '../../../terminal/terminal.module.css';
 import type { TerminalWish } from './use-terminal.ts';
 
-const route = getRouteApi('/shell/w/$workspace/sandboxes/$sandbox');
+const route = getRouteApi('/shell/w/$workspace/sandboxes/$sandbox/');
 
 export function TerminalPage() {
+  const sandbox = useSandbox();
   const workspace = useWorkspace();
+  if (!isAwake(sandbox)) return <NotRunning sandbox={sandbox} what="the terminal" />;
+  if (mayWrite(workspace)) return <RunningTerminal key={`${sandbox.id} ${sandbox.started_at}`} sandbox={sandbox} />;
   return (
-    <SandboxPage current="terminal">
-      {(sandbox) =>
-        !isAwake(sandbox) ? (
-          <NotRunning sandbox={sandbox} what="the terminal" />
-        ) : mayWrite(workspace) ? (
-          <RunningTerminal key={`${sandbox.id} ${sandbox.started_at}`} sandbox={sandbox} />
-        ) : (
-          <Panel padded={false}>
-            <EmptyState title="Guests cannot open a terminal">Ask a workspace owner to make you a member.</EmptyState>
-          </Panel>
-        )
-      }
-    </SandboxPage>
+    <Panel padded={false}>
+      <EmptyState title="Guests cannot open a terminal">Ask a workspace owner to make you a member.</EmptyState>
+    </Panel>
   );
 }
 
