@@ -279,7 +279,8 @@ describeRequiring(['chromium'], 'clusters in the console', () => {
       await visit(page, `${look.name}-cluster-events`, clusterPath('/events'), 'production');
       await visit(page, `${look.name}-cluster-settings`, clusterPath('/settings'), 'production');
       await page.goto(`${listPath()}/cls-nowhere`);
-      await page.getByText('Cluster not found').waitFor();
+      await page.getByRole('heading', { level: 1, name: 'Cluster not found' }).waitFor();
+      expect(await page.getByRole('navigation', { name: 'Cluster' }).count()).toBe(0);
       await opened.expectNoFault();
     });
   }

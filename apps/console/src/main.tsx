@@ -2,7 +2,7 @@ import '@fontsource-variable/inter/wght.css';
 import '@fontsource-variable/geist-mono/wght.css';
 import './ui/tokens.css';
 import './ui/base.css';
-import { createClient, Transport, type TransportOptions } from '@svc/sdk';
+import { createCoreClient, type TransportOptions } from '@svc/sdk';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { Console } from './console.tsx';
@@ -20,8 +20,7 @@ const platform: TransportOptions = {
     csrfToken: () => queryClient.getQueryData<SignedInUser>(meKey)?.csrf_token ?? null,
   },
 };
-const svc = createClient(platform);
-const transport = new Transport(platform);
+const svc = createCoreClient(platform);
 const router = createConsoleRouter({ svc, queryClient });
 
 /** The session ended while the console was open: to the sign-in page, and afterwards back to where this was. */
@@ -36,6 +35,6 @@ const container = document.getElementById('root');
 if (container === null) throw new Error('the document has no #root');
 createRoot(container).render(
   <StrictMode>
-    <Console router={router} queryClient={queryClient} svc={svc} uploads={createUploads(svc, transport, queryClient)} />
+    <Console router={router} queryClient={queryClient} svc={svc} uploads={createUploads(svc, queryClient)} />
   </StrictMode>,
 );

@@ -1,4 +1,7 @@
-import { useParams } from '@tanstack/react-router';
+import type { Bucket } from '@svc/sdk';
+import { notFound, useParams } from '@tanstack/react-router';
+import { bucketsQuery } from '../api/object-store.ts';
+import { refetch, requireResource, type RouterContext } from '../routes/guards.ts';
 import { paths } from '../routes/paths.ts';
 import { useWorkspace } from '../session/use-session.ts';
 import { MissingPage } from './missing-page.tsx';
@@ -11,6 +14,17 @@ const TABS: readonly Tab[] = [
   { label: 'Usage', to: paths.bucketUsage },
   { label: 'Settings', to: paths.bucketSettings, narrow: true },
 ];
+
+export function loadBucket(context: RouterContext, params: { workspace: string; bucket: string }): Promise<void> {
+  const { svc, queryClient } = context;
+  return requireResource(context, params.workspace, async (workspace) => {
+    const query = bucketsQuery(svc, workspace);
+    const isThere = (buckets: readonly Bucket[]): boolean => buckets.some(({ name }) => name === params.bucket);
+    // What is not in the list that was loaded may be newer than it.
+    if (!isThere(await queryClient.ensureQueryData(query)) && !isThere(await refetch(queryClient, query)))
+      throw notFound();
+  });
+}
 
 /** The bucket that the URL names; its route has made sure that it exists. */
 export function useBucketName(): string {

@@ -2,10 +2,12 @@ import { NotFoundError, type ClusterInfo } from '@svc/sdk';
 import { useQuery } from '@tanstack/react-query';
 import { Outlet, useParams } from '@tanstack/react-router';
 import { createContext, useContext } from 'react';
-import { clusterQuery, useClusters } from '../api/clusters.ts';
+import { clusterQuery, clustersOf, useClusters } from '../api/clusters.ts';
+import { scopeOf } from '../api/queries.ts';
 import { AgentAway } from '../pages/clusters/detail/agent-away.tsx';
 import { clusterWords } from '../pages/clusters/detail/cluster-words.ts';
 import { useLiveCluster } from '../pages/clusters/detail/use-live-cluster.ts';
+import { requireResource, type RouterContext } from '../routes/guards.ts';
 import { paths } from '../routes/paths.ts';
 import { useWorkspace } from '../session/use-session.ts';
 import { Status } from '../ui/badge.tsx';
@@ -23,6 +25,13 @@ const TABS: readonly Tab[] = [
   { label: 'Events', to: paths.clusterEvents },
   { label: 'Settings', to: paths.clusterSettings, narrow: true },
 ];
+
+export function loadCluster(context: RouterContext, params: { workspace: string; cluster: string }): Promise<void> {
+  return requireResource(context, params.workspace, async (workspace) => {
+    const api = clustersOf(context.svc, scopeOf(workspace));
+    await context.queryClient.ensureQueryData(clusterQuery(api, workspace, params.cluster));
+  });
+}
 
 const ClusterContext = createContext<ClusterInfo | null>(null);
 

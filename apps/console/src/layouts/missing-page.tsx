@@ -15,7 +15,7 @@ export function MissingPage({ what, parent }: MissingPageProps) {
     <Page title={`${what} not found`} parent={parent}>
       <Panel padded={false}>
         <EmptyState
-          title={`${what} not found`}
+          title={`This ${what.toLowerCase()} does not exist`}
           action={
             <Link {...parent.link} className={buttonClass()}>
               Show {parent.label.toLowerCase()}

@@ -3,12 +3,14 @@ import { useQuery } from '@tanstack/react-query';
 import { Outlet, useParams } from '@tanstack/react-router';
 import { Pause, Play, Square } from 'lucide-react';
 import { createContext, useContext } from 'react';
-import { sandboxQuery, useSandboxes } from '../api/sandboxes.ts';
+import { scopeOf } from '../api/queries.ts';
+import { sandboxesOf, sandboxQuery, useSandboxes } from '../api/sandboxes.ts';
 import type { Sandbox } from '../api/sandbox-types.ts';
 import { FaultNote } from '../pages/sandboxes/detail/fault-note.tsx';
 import { statusWords } from '../pages/sandboxes/detail/sandbox-words.ts';
 import { useLiveSandboxes } from '../pages/sandboxes/detail/use-live-sandboxes.ts';
 import { useSandboxActions } from '../pages/sandboxes/detail/use-sandbox-actions.ts';
+import { requireResource, type RouterContext } from '../routes/guards.ts';
 import { paths } from '../routes/paths.ts';
 import { mayWrite } from '../session/administers.ts';
 import { useWorkspace } from '../session/use-session.ts';
@@ -29,6 +31,13 @@ const TABS: readonly Tab[] = [
   { label: 'Events', to: paths.sandboxEvents },
   { label: 'Settings', to: paths.sandboxSettings, narrow: true },
 ];
+
+export function loadSandbox(context: RouterContext, params: { workspace: string; sandbox: string }): Promise<void> {
+  return requireResource(context, params.workspace, async (workspace) => {
+    const api = sandboxesOf(context.svc, scopeOf(workspace));
+    await context.queryClient.ensureQueryData(sandboxQuery(api, workspace, params.sandbox));
+  });
+}
 
 const SandboxContext = createContext<Sandbox | null>(null);
 

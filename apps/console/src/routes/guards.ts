@@ -1,10 +1,7 @@
-import { NotFoundError, UnauthorizedError, type Bucket, type SvcClient, type Team, type Workspace } from '@svc/sdk';
+import { NotFoundError, UnauthorizedError, type CoreClient, type Team, type Workspace } from '@svc/sdk';
 import type { FetchQueryOptions, QueryClient, QueryKey } from '@tanstack/react-query';
 import { isNotFound, notFound, redirect } from '@tanstack/react-router';
-import { clusterQuery } from '../api/clusters.ts';
-import { bucketsQuery } from '../api/object-store.ts';
-import { meQuery, scopeOf, teamsQuery, workspacesQuery, type SignedInUser } from '../api/queries.ts';
-import { sandboxQuery } from '../api/sandboxes.ts';
+import { meQuery, teamsQuery, workspacesQuery, type SignedInUser } from '../api/queries.ts';
 import { chooseWorkspace } from '../session/choose-workspace.ts';
 import { readLastWorkspace, rememberWorkspace } from '../session/last-workspace.ts';
 import { safeNext } from '../session/safe-next.ts';
@@ -12,7 +9,7 @@ import { paths } from './paths.ts';
 
 /** What every route's hooks get. */
 export interface RouterContext {
-  svc: SvcClient;
+  svc: CoreClient;
   queryClient: QueryClient;
 }
 
@@ -72,41 +69,11 @@ async function findWorkspace({ svc, queryClient }: RouterContext, uuid: string):
   return find(await queryClient.ensureQueryData(query)) ?? find(await refetch(queryClient, query));
 }
 
-export async function requireBucket(
-  context: RouterContext,
-  { workspace: uuid, bucket }: { workspace: string; bucket: string },
-): Promise<void> {
-  const { svc, queryClient } = context;
-  await unlessMissing(context, uuid, async (workspace) => {
-    const query = bucketsQuery(svc, workspace);
-    const isThere = (buckets: readonly Bucket[]): boolean => buckets.some(({ name }) => name === bucket);
-    if (!isThere(await queryClient.ensureQueryData(query)) && !isThere(await refetch(queryClient, query)))
-      throw notFound();
-  });
-}
-
-export async function requireCluster(
-  context: RouterContext,
-  { workspace: uuid, cluster }: { workspace: string; cluster: string },
-): Promise<void> {
-  const { svc, queryClient } = context;
-  await unlessMissing(context, uuid, async (workspace) => {
-    await queryClient.ensureQueryData(clusterQuery(svc.clusters.in(scopeOf(workspace)), workspace, cluster));
-  });
-}
-
-export async function requireSandbox(
-  context: RouterContext,
-  { workspace: uuid, sandbox }: { workspace: string; sandbox: string },
-): Promise<void> {
-  const { svc, queryClient } = context;
-  await unlessMissing(context, uuid, async (workspace) => {
-    await queryClient.ensureQueryData(sandboxQuery(svc.sandboxes.in(scopeOf(workspace)), workspace, sandbox));
-  });
-}
-
-/** Other failures are left to the page, which asks again and says what is wrong. */
-async function unlessMissing(
+/**
+ * For layouts of one resource: an unknown one is `notFound`. Other failures are left to the page, which asks again and
+ * says what is wrong.
+ */
+export async function requireResource(
   context: RouterContext,
   uuid: string,
   load: (workspace: Workspace) => Promise<void>,
@@ -128,7 +95,8 @@ export async function requireTeam({ svc, queryClient }: RouterContext, uuid: str
     throw notFound();
 }
 
-function refetch<Data, Key extends QueryKey>(
+/** Asks anew, whatever is cached. */
+export function refetch<Data, Key extends QueryKey>(
   queryClient: QueryClient,
   query: FetchQueryOptions<Data, Error, Data, Key>,
 ): Promise<Data> {

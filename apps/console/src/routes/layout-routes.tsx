@@ -1,6 +1,6 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { NotFoundPage } from '../pages/faults/not-found-page.tsx';
-import { requireBucket, requireCluster, requireSandbox, requireTeam, requireWorkspace } from './guards.ts';
+import { requireTeam, requireWorkspace } from './guards.ts';
 import { shell } from './shell-route.tsx';
 
 /** Everything of one workspace. */
@@ -11,31 +11,31 @@ export const workspaceLayout = createRoute({
   notFoundComponent: NotFoundPage,
 });
 
-const loadCluster = () => import('../layouts/cluster-layout.tsx');
+const importCluster = () => import('../layouts/cluster-layout.tsx');
 export const clusterLayout = createRoute({
   getParentRoute: () => workspaceLayout,
   path: 'clusters/$cluster',
-  loader: ({ context, params }) => requireCluster(context, params),
-  notFoundComponent: lazyRouteComponent(loadCluster, 'MissingCluster'),
-  component: lazyRouteComponent(loadCluster, 'ClusterLayout'),
+  loader: async ({ context, params }) => (await importCluster()).loadCluster(context, params),
+  notFoundComponent: lazyRouteComponent(importCluster, 'MissingCluster'),
+  component: lazyRouteComponent(importCluster, 'ClusterLayout'),
 });
 
-const loadSandbox = () => import('../layouts/sandbox-layout.tsx');
+const importSandbox = () => import('../layouts/sandbox-layout.tsx');
 export const sandboxLayout = createRoute({
   getParentRoute: () => workspaceLayout,
   path: 'sandboxes/$sandbox',
-  loader: ({ context, params }) => requireSandbox(context, params),
-  notFoundComponent: lazyRouteComponent(loadSandbox, 'MissingSandbox'),
-  component: lazyRouteComponent(loadSandbox, 'SandboxLayout'),
+  loader: async ({ context, params }) => (await importSandbox()).loadSandbox(context, params),
+  notFoundComponent: lazyRouteComponent(importSandbox, 'MissingSandbox'),
+  component: lazyRouteComponent(importSandbox, 'SandboxLayout'),
 });
 
-const loadBucket = () => import('../layouts/bucket-layout.tsx');
+const importBucket = () => import('../layouts/bucket-layout.tsx');
 export const bucketLayout = createRoute({
   getParentRoute: () => workspaceLayout,
   path: 'buckets/$bucket',
-  loader: ({ context, params }) => requireBucket(context, params),
-  notFoundComponent: lazyRouteComponent(loadBucket, 'MissingBucket'),
-  component: lazyRouteComponent(loadBucket, 'BucketLayout'),
+  loader: async ({ context, params }) => (await importBucket()).loadBucket(context, params),
+  notFoundComponent: lazyRouteComponent(importBucket, 'MissingBucket'),
+  component: lazyRouteComponent(importBucket, 'BucketLayout'),
 });
 
 export const teamLayout = createRoute({

@@ -16,8 +16,14 @@ export type Creating = 'workspace' | 'team' | null;
 
 const PERSONAL = 'personal';
 
+export interface CreateDialogsProps {
+  open: boolean;
+  creating: Creating;
+  onClose: () => void;
+}
+
 /** The dialogs that can be opened from anywhere in the shell. */
-export function CreateDialogs({ creating, onClose }: { creating: Creating; onClose: () => void }) {
+export function CreateDialogs({ creating, onClose }: CreateDialogsProps) {
   const name = useRef<HTMLInputElement>(null);
   return (
     <>

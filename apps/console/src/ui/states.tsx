@@ -2,7 +2,8 @@ import { CircleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { Button } from './button.tsx';
 import { classNames } from './class-names.ts';
-import { describeError, RequestId } from './form-error.tsx';
+import { describeError } from './describe-error.ts';
+import { RequestId } from './form-error.tsx';
 import styles from './states.module.css';
 
 export interface EmptyStateProps {

@@ -1,8 +1,7 @@
-import type { SvcClient, Transport } from '@svc/sdk';
+import type { CoreClient } from '@svc/sdk';
 import type { QueryClient } from '@tanstack/react-query';
-import { bucketKey, storeKey } from '../api/object-store.ts';
+import { bucketKey, filesKey, storeKey } from '../api/query-keys.ts';
 import { scopeOf } from '../api/queries.ts';
-import { filesKey } from '../api/sandboxes.ts';
 import { BucketUploads } from './bucket-uploads.ts';
 import { sendToSandbox } from './send-to-sandbox.ts';
 import { StartedUploads } from './started-uploads.ts';
@@ -10,12 +9,12 @@ import { isSandboxTarget, UploadQueue, type UploadTarget } from './upload-queue.
 import type { NewUpload, Uploads } from './uploads-context.ts';
 
 /** One for the whole console. */
-export function createUploads(svc: SvcClient, transport: Transport, queryClient: QueryClient): Uploads {
+export function createUploads(svc: CoreClient, queryClient: QueryClient): Uploads {
   const buckets = new BucketUploads(svc, new StartedUploads(window.localStorage));
   const queue = new UploadQueue({
     now: Date.now,
     send: (target, file, hooks) =>
-      isSandboxTarget(target) ? sendToSandbox(transport, target, file, hooks) : buckets.send(target, file, hooks),
+      isSandboxTarget(target) ? sendToSandbox(svc.transport, target, file, hooks) : buckets.send(target, file, hooks),
     discard: async (target, file) => {
       if (!isSandboxTarget(target)) await buckets.discard(target, file);
     },

@@ -1,7 +1,7 @@
 import { ChevronDown, ChevronUp, Pause, Play, X } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { Button, IconButton } from '../ui/button.tsx';
-import { describeError } from '../ui/form-error.tsx';
+import { describeError } from '../ui/describe-error.ts';
 import { formatBytes } from '../ui/format-bytes.ts';
 import { ProgressBar } from '../ui/progress-bar.tsx';
 import { useUploadList, useUploads } from './uploads-context.ts';

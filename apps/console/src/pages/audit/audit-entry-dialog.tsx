@@ -6,9 +6,15 @@ import { Outcome } from './audit-columns.tsx';
 import { actorName, credentialName, outcomeReason } from './audit-words.ts';
 import styles from './audit.module.css';
 
-export function AuditEntryDialog({ entry, onClose }: { entry: AuditEntry | null; onClose: () => void }) {
+export interface AuditEntryDialogProps {
+  open: boolean;
+  entry: AuditEntry | null;
+  onClose: () => void;
+}
+
+export function AuditEntryDialog({ open, entry, onClose }: AuditEntryDialogProps) {
   return (
-    <Dialog open={entry !== null} onClose={onClose} title={entry?.action ?? 'Audit entry'} width="wide">
+    <Dialog open={open} onClose={onClose} title={entry?.action ?? 'Audit entry'} width="wide">
       {entry !== null && <EntryDetails entry={entry} />}
     </Dialog>
   );

@@ -65,7 +65,7 @@ export function AuditPage() {
           </div>
         )}
       </div>
-      <AuditEntryDialog entry={shown} onClose={() => setShown(null)} />
+      <AuditEntryDialog open={shown !== null} entry={shown} onClose={() => setShown(null)} />
     </Page>
   );
 }

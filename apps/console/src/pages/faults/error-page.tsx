@@ -4,7 +4,8 @@ import { Link, useRouter, type ErrorComponentProps } from '@tanstack/react-route
 import { useEffect } from 'react';
 import { paths } from '../../routes/paths.ts';
 import { Button, buttonClass } from '../../ui/button.tsx';
-import { describeError, RequestId } from '../../ui/form-error.tsx';
+import { describeError } from '../../ui/describe-error.ts';
+import { RequestId } from '../../ui/form-error.tsx';
 import { Fault } from './fault.tsx';
 
 /** A page that could not be loaded or shown. Trying again loads it anew. */

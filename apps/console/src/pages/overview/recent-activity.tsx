@@ -7,14 +7,18 @@ import { useSvc } from '../../api/svc-context.ts';
 import { paths } from '../../routes/paths.ts';
 import { formatCount } from '../../ui/format-number.ts';
 import { Section } from '../../ui/page.tsx';
+import { lazyDialog } from '../../ui/lazy-parts.tsx';
 import { BarPlot } from '../../ui/plots.tsx';
 import { EmptyState, ErrorState } from '../../ui/states.tsx';
 import { Table } from '../../ui/table.tsx';
 import { auditColumns } from '../audit/audit-columns.tsx';
-import { AuditEntryDialog } from '../audit/audit-entry-dialog.tsx';
 import { filtersOf } from '../audit/audit-search.ts';
 import { activityBars } from './activity-bars.ts';
 import styles from './overview.module.css';
+
+const AuditEntryDialog = lazyDialog(async () => ({
+  default: (await import('../audit/audit-entry-dialog.tsx')).AuditEntryDialog,
+}));
 
 const PAGE_SIZE = 200;
 const SHOWN_ENTRIES = 6;
@@ -51,7 +55,7 @@ export function RecentActivity({ workspace }: { workspace: Workspace }) {
           />
         </>
       )}
-      <AuditEntryDialog entry={shown} onClose={() => setShown(null)} />
+      <AuditEntryDialog open={shown !== null} entry={shown} onClose={() => setShown(null)} />
     </Section>
   );
 }

@@ -3,7 +3,7 @@ import type { InfiniteData, UseInfiniteQueryResult } from '@tanstack/react-query
 import type { ReactNode } from 'react';
 import { MOST_PAGES_OF_OBJECTS } from '../../../api/clusters.ts';
 import { Button } from '../../../ui/button.tsx';
-import { describeError } from '../../../ui/form-error.tsx';
+import { describeError } from '../../../ui/describe-error.ts';
 import { ErrorState } from '../../../ui/states.tsx';
 import { Table, type Column } from '../../../ui/table.tsx';
 import { RelativeTime } from '../../../ui/time.tsx';

@@ -3,7 +3,7 @@ import { useLayoutEffect, useRef, useState } from 'react';
 import { Status } from '../../../ui/badge.tsx';
 import { Button } from '../../../ui/button.tsx';
 import { formatBytes } from '../../../ui/format-bytes.ts';
-import { describeError } from '../../../ui/form-error.tsx';
+import { describeError } from '../../../ui/describe-error.ts';
 import { formatCount } from '../../../ui/format-number.ts';
 import styles from './pod.module.css';
 import { useLogs, type LogState, type LogWish, type ShownLog } from './use-logs.ts';

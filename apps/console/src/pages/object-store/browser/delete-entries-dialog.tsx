@@ -1,6 +1,7 @@
 import type { VersioningStatus } from '@svc/sdk';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { bucketKey, storeKey, useStore, versioningQuery } from '../../../api/object-store.ts';
+import { useStore, versioningQuery } from '../../../api/object-store.ts';
+import { bucketKey, storeKey } from '../../../api/query-keys.ts';
 import { useSvc } from '../../../api/svc-context.ts';
 import { useWorkspace } from '../../../session/use-session.ts';
 import { ConfirmDialog } from '../../../ui/confirm-dialog.tsx';

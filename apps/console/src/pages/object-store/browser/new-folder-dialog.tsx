@@ -1,6 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
-import { bucketKey, useStore } from '../../../api/object-store.ts';
+import { useStore } from '../../../api/object-store.ts';
+import { bucketKey } from '../../../api/query-keys.ts';
 import { useWorkspace } from '../../../session/use-session.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Dialog, DialogActions } from '../../../ui/dialog.tsx';

@@ -1,6 +1,7 @@
 import type { ObjectVersion } from '@svc/sdk';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { bucketKey, useStore } from '../../../api/object-store.ts';
+import { useStore } from '../../../api/object-store.ts';
+import { bucketKey } from '../../../api/query-keys.ts';
 import { useWorkspace } from '../../../session/use-session.ts';
 import { useToasts } from '../../../ui/toast.tsx';
 

@@ -1,7 +1,8 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useRef, useState } from 'react';
-import { storeKey, useStore } from '../../../api/object-store.ts';
+import { useStore } from '../../../api/object-store.ts';
+import { storeKey } from '../../../api/query-keys.ts';
 import { paths } from '../../../routes/paths.ts';
 import { useWorkspace } from '../../../session/use-session.ts';
 import { Button } from '../../../ui/button.tsx';

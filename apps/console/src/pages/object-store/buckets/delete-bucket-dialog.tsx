@@ -1,6 +1,7 @@
 import { ConflictError, type Bucket } from '@svc/sdk';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { storeKey, useStore } from '../../../api/object-store.ts';
+import { useStore } from '../../../api/object-store.ts';
+import { storeKey } from '../../../api/query-keys.ts';
 import { useWorkspace } from '../../../session/use-session.ts';
 import { ConfirmDialog } from '../../../ui/confirm-dialog.tsx';
 import { useToasts } from '../../../ui/toast.tsx';

@@ -1,7 +1,8 @@
 import type { DeletedBucket } from '@svc/sdk';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Archive } from 'lucide-react';
-import { deletedBucketsQuery, storeKey, useStore } from '../../../api/object-store.ts';
+import { deletedBucketsQuery, useStore } from '../../../api/object-store.ts';
+import { storeKey } from '../../../api/query-keys.ts';
 import { useSvc } from '../../../api/svc-context.ts';
 import { paths } from '../../../routes/paths.ts';
 import { mayWrite } from '../../../session/administers.ts';

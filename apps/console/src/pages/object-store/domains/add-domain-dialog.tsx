@@ -1,7 +1,8 @@
 import type { CustomDomain } from '@svc/sdk';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useRef } from 'react';
-import { storeKey, useStore } from '../../../api/object-store.ts';
+import { useStore } from '../../../api/object-store.ts';
+import { storeKey } from '../../../api/query-keys.ts';
 import { useBucketName } from '../../../layouts/bucket-layout.tsx';
 import { useWorkspace } from '../../../session/use-session.ts';
 import { Button } from '../../../ui/button.tsx';

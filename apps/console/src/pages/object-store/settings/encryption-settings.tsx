@@ -1,5 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { bucketKey, encryptionQuery, useStore } from '../../../api/object-store.ts';
+import { encryptionQuery, useStore } from '../../../api/object-store.ts';
+import { bucketKey } from '../../../api/query-keys.ts';
 import { useSvc } from '../../../api/svc-context.ts';
 import { useBucketName } from '../../../layouts/bucket-layout.tsx';
 import { useWorkspace } from '../../../session/use-session.ts';

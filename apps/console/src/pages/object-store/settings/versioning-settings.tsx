@@ -1,6 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { bucketKey, useStore, versioningQuery } from '../../../api/object-store.ts';
+import { useStore, versioningQuery } from '../../../api/object-store.ts';
+import { bucketKey } from '../../../api/query-keys.ts';
 import { useSvc } from '../../../api/svc-context.ts';
 import { useBucketName } from '../../../layouts/bucket-layout.tsx';
 import { useWorkspace } from '../../../session/use-session.ts';

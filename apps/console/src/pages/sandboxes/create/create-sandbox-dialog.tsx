@@ -1,7 +1,8 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useRef, useState } from 'react';
-import { imagesQuery, sandboxesKey, useSandboxes } from '../../../api/sandboxes.ts';
+import { imagesQuery, useSandboxes } from '../../../api/sandboxes.ts';
+import { sandboxesKey } from '../../../api/query-keys.ts';
 import type { SandboxImage } from '@svc/sdk';
 import { paths } from '../../../routes/paths.ts';
 import { useWorkspace } from '../../../session/use-session.ts';

@@ -1,5 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { sandboxesKey, useSandboxes } from '../../../api/sandboxes.ts';
+import { useSandboxes } from '../../../api/sandboxes.ts';
+import { sandboxesKey } from '../../../api/query-keys.ts';
 import type { Sandbox } from '../../../api/sandbox-types.ts';
 import { useWorkspace } from '../../../session/use-session.ts';
 import { useToasts } from '../../../ui/toast.tsx';

@@ -1,5 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { filesKey, useSandboxes } from '../../../api/sandboxes.ts';
+import { useSandboxes } from '../../../api/sandboxes.ts';
+import { filesKey } from '../../../api/query-keys.ts';
 import { useWorkspace } from '../../../session/use-session.ts';
 import { ConfirmDialog } from '../../../ui/confirm-dialog.tsx';
 import { useToasts } from '../../../ui/toast.tsx';

@@ -1,6 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Ellipsis, Eye, LogOut, PhoneOff, Plus } from 'lucide-react';
-import { sandboxKey, useSandboxes } from '../../../api/sandboxes.ts';
+import { useSandboxes } from '../../../api/sandboxes.ts';
+import { sandboxKey } from '../../../api/query-keys.ts';
 import type { TerminalSession } from '@svc/sdk';
 import { useWorkspace } from '../../../session/use-session.ts';
 import { IconButton } from '../../../ui/button.tsx';

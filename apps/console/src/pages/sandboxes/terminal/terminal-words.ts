@@ -1,5 +1,5 @@
 import type { TerminalSession } from '@svc/sdk';
-import { describeError } from '../../../ui/form-error.tsx';
+import { describeError } from '../../../ui/describe-error.ts';
 import type { TerminalState } from './use-terminal.ts';
 
 export interface Ending {
