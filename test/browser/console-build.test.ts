@@ -69,8 +69,8 @@ describe('the build of the console', () => {
 
   it('says why it failed and leaves nothing behind', async () => {
     const before = await readdir(join(cacheDir, 'console'));
-    await writeFile(join(root, 'apps/console/src/main.tsx'), 'this is no program (');
-    await expect(ensureConsoleBuilt({ root, cacheDir })).rejects.toThrow(/the console does not build:[\s\S]*main\.tsx/);
+    await writeFile(join(root, 'apps/console/src/main.ts'), 'this is no program (');
+    await expect(ensureConsoleBuilt({ root, cacheDir })).rejects.toThrow(/the console does not build:[\s\S]*main\.ts/);
     expect(await readdir(join(cacheDir, 'console'))).toEqual(before);
   });
 });

@@ -1,10 +1,10 @@
 import { NotFoundError, UnauthorizedError, type CoreClient, type Team, type Workspace } from '@svc/sdk';
 import type { FetchQueryOptions, QueryClient, QueryKey } from '@tanstack/react-query';
 import { isNotFound, notFound, redirect } from '@tanstack/react-router';
-import { meQuery, teamsQuery, workspacesQuery, type SignedInUser } from '../api/queries.ts';
+import { meQuery, teamsQuery, workspacesQuery } from '../api/queries.ts';
 import { chooseWorkspace } from '../session/choose-workspace.ts';
 import { readLastWorkspace, rememberWorkspace } from '../session/last-workspace.ts';
-import { safeNext } from '../session/safe-next.ts';
+import { signInPath } from '../session/sign-in-path.ts';
 import { paths } from './paths.ts';
 
 /** What every route's hooks get. */
@@ -23,23 +23,8 @@ export async function requireSession({ svc, queryClient }: RouterContext, href: 
     ]);
   } catch (error) {
     if (!(error instanceof UnauthorizedError)) throw error;
-    throw redirect({ to: paths.signIn, search: href === '/' ? {} : { next: href } });
-  }
-}
-
-/** The signed-in have nothing to do at the sign-in page. Always asks the platform: the cache may be of a lost session. */
-export async function skipWhenSignedIn(context: RouterContext, next: string | undefined): Promise<void> {
-  const me = await currentUser(context);
-  if (me !== null) throw redirect({ href: safeNext(next) });
-}
-
-/** Null when nobody is signed in. */
-export async function currentUser({ svc, queryClient }: RouterContext): Promise<SignedInUser | null> {
-  try {
-    return await queryClient.fetchQuery({ ...meQuery(svc), staleTime: 0 });
-  } catch (error) {
-    if (error instanceof UnauthorizedError) return null;
-    throw error;
+    window.location.replace(signInPath(href));
+    await new Promise(() => undefined); // the document is being left; until then nothing is shown
   }
 }
 

@@ -1,36 +1,11 @@
 import { createRoute, createRouter } from '@tanstack/react-router';
-import { InvitationPage } from '../pages/entrance/invitation-page.tsx';
-import { SetPasswordPage } from '../pages/entrance/set-password-page.tsx';
-import { SignInPage } from '../pages/entrance/sign-in-page.tsx';
-import { parseSignInSearch } from '../pages/entrance/sign-in-search.ts';
 import { ErrorPage } from '../pages/faults/error-page.tsx';
 import { NotFoundPage } from '../pages/faults/not-found-page.tsx';
-import { currentUser, openHome, skipWhenSignedIn, type RouterContext } from './guards.ts';
+import { openHome, type RouterContext } from './guards.ts';
 import { bucketLayout, clusterLayout, sandboxLayout, teamLayout, workspaceLayout } from './layout-routes.tsx';
 import { accountPages, bucketPages, clusterPages, sandboxPages, teamPages, workspacePages } from './pages.ts';
 import { paths } from './paths.ts';
 import { root, shell } from './shell-route.tsx';
-
-const signIn = createRoute({
-  getParentRoute: () => root,
-  path: paths.signIn,
-  validateSearch: parseSignInSearch,
-  beforeLoad: ({ context, search }) => skipWhenSignedIn(context, search.next),
-  component: SignInPage,
-});
-
-const invitation = createRoute({
-  getParentRoute: () => root,
-  path: paths.invitation,
-  loader: ({ context }) => currentUser(context),
-  component: InvitationPage,
-});
-
-const setPassword = createRoute({
-  getParentRoute: () => root,
-  path: paths.setPassword,
-  component: SetPasswordPage,
-});
 
 const home = createRoute({
   getParentRoute: () => shell,
@@ -41,9 +16,6 @@ const home = createRoute({
 const elsewhere = createRoute({ getParentRoute: () => shell, path: '$', component: NotFoundPage });
 
 const routeTree = root.addChildren([
-  signIn,
-  invitation,
-  setPassword,
   shell.addChildren([
     home,
     ...accountPages,

@@ -1,11 +1,8 @@
 import type { ClustersState, ObjectStoreState, PlatformStatus, SandboxesState, Workspace } from '@svc/sdk';
-import { useQuery } from '@tanstack/react-query';
 import { Box, Database, Network } from 'lucide-react';
-import { usageQuery } from '../../api/object-store.ts';
-import { useSvc } from '../../api/svc-context.ts';
-import { formatBytes } from '../../ui/format-bytes.ts';
+import { lazy, Suspense } from 'react';
 import { formatCount, splitBytes } from '../../ui/format-number.ts';
-import { LinePlot, Meter, ShareBar } from '../../ui/plots.tsx';
+import { Meter, ShareBar } from '../../ui/plots.tsx';
 import styles from './overview.module.css';
 import { ServiceCard, type Health } from './service-card.tsx';
 
@@ -65,17 +62,12 @@ function clustersHealth(counts: { total: number; connected: number; offline: num
   return { tone: 'ok', word: 'All connected', live: true };
 }
 
-const HISTORY_MS = 48 * 3_600_000;
+/** Brings the client of the object store, so it comes after the figures. */
+const StoredPlot = lazy(async () => ({ default: (await import('./stored-plot.tsx')).StoredPlot }));
 
 function ObjectStoreCard({ workspace, state }: CardProps<ObjectStoreState> & { workspace: Workspace }) {
-  const svc = useSvc();
   const { provisioned = false, buckets = 0, objects = 0, bytes = 0 } = state ?? {};
-  const { data: usage } = useQuery({
-    ...usageQuery(svc, workspace, { span: '48h', resolution: 'hour', from: () => new Date(Date.now() - HISTORY_MS) }),
-    enabled: provisioned,
-  });
   const [figure, unit] = splitBytes(bytes);
-  const history = usage?.points.map((point) => point.size_bytes) ?? [];
   return (
     <ServiceCard
       name="Object store"
@@ -89,11 +81,11 @@ function ObjectStoreCard({ workspace, state }: CardProps<ObjectStoreState> & { w
       figure={figure}
       unit={`${unit} stored`}
       plot={
-        <LinePlot
-          label="Stored, last 48 hours"
-          values={history.length === 0 ? [bytes] : history}
-          format={formatBytes}
-        />
+        provisioned && (
+          <Suspense fallback={null}>
+            <StoredPlot workspace={workspace} sizeBytes={bytes} />
+          </Suspense>
+        )
       }
       facts={[
         ['Buckets', formatCount(buckets)],
