@@ -52,6 +52,32 @@ describeRequiring(['chromium'], 'a cluster of a team in the console', () => {
     await opened.expectNoFault();
   });
 
+  it('shows the install commands again, with a new token', async () => {
+    await using opened = await openConsole(browser, platform);
+    const { page } = opened;
+    await signIn(page, platform, `/w/${seed.teamWorkspaceUuid}`);
+    const card = page.getByRole('region', { name: 'Clusters' });
+    await card.getByText('Waiting for agent').waitFor(); // never connected is not offline
+    await page.goto(clusterPath());
+    await page.getByRole('button', { name: 'Show install commands' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Show install commands' });
+    await dialog.getByRole('button', { name: 'Create new token' }).click();
+    const shown = page.getByRole('dialog', { name: 'Connect observatory' });
+    const token = await shown
+      .getByText(/^svc_agt_/)
+      .first()
+      .innerText();
+    expect(token).not.toBe(created.token);
+    expect(await shown.getByLabel('Commands for Helm', { exact: true }).innerText()).toContain(token);
+    await page.keyboard.press('Escape');
+    expect(await shown.isVisible(), 'Esc does not lose the token').toBe(true);
+    await screenshot(page, 'light-cluster-install-again');
+    await expectAccessible(page, 'the install commands again');
+    created = { ...created, token };
+    await shown.getByRole('button', { name: 'Close', exact: true }).last().click();
+    await opened.expectNoFault();
+  });
+
   it('says that its agent is away, and that what is shown is old', async () => {
     const agent = await playAgent(platform, created);
     await using opened = await openConsole(browser, platform);

@@ -79,6 +79,13 @@ describeRequiring(['chromium'], 'files on their way into the console and out of 
     await page.route(third, (route) => held.promise.then(() => route.continue().catch(() => undefined)));
     await page.getByLabel('Files to upload').setInputFiles(file);
     const tray = page.getByRole('region', { name: 'Uploads' });
+    await tray.getByRole('button', { name: 'Pause paused.bin' }).waitFor();
+    const warning = page.waitForEvent('dialog');
+    await page.getByRole('heading', { level: 1 }).click(); // browsers ask only on pages that were used
+    const leaving = page.close({ runBeforeUnload: true });
+    expect((await warning).type()).toBe('beforeunload');
+    await (await warning).dismiss();
+    await leaving;
     await tray.getByRole('button', { name: 'Pause paused.bin' }).click();
     await tray.getByText(/^Paused at/).waitFor();
     await screenshot(page, 'light-upload-paused');

@@ -56,6 +56,19 @@ describeRequiring(['chromium'], 'what is set on a bucket, in the console', () =>
     await opened.expectNoFault();
   });
 
+  it('saves nothing that was not changed', async () => {
+    await using opened = await open('settings');
+    const { page } = opened;
+    for (const title of ['Public access', 'Versioning & recovery', 'Limits', 'CORS', 'Website', 'Notifications']) {
+      expect(await saveButton(page, title).isDisabled(), title).toBe(true);
+    }
+    await page.getByLabel('Total size').fill('1 GiB');
+    expect(await saveButton(page, 'Limits').isDisabled()).toBe(false);
+    await page.getByLabel('Total size').fill('');
+    expect(await saveButton(page, 'Limits').isDisabled()).toBe(true);
+    await opened.expectNoFault();
+  });
+
   it('keeps versions, and says for how long a deleted bucket can be restored', async () => {
     await using opened = await open('settings');
     const { page } = opened;

@@ -102,9 +102,12 @@ describeRequiring(['chromium'], 'the usage of the object store in the console', 
   });
 
   it('says what is wrong when usage cannot be loaded, and tries again', async () => {
-    await using opened = await openConsole(browser, platform, { expectedStatuses: [404] });
-    const { page } = opened;
-    await signIn(page, platform, pathOf('buckets/no-such-bucket/usage'));
+    await using opened = await openConsole(browser, platform, { expectedStatuses: [403] });
+    const { page, context } = opened;
+    await context.route('**/object-store/usage?**', (route) =>
+      route.fulfill({ status: 403, json: { code: 'FORBIDDEN', message: 'Not now' } }),
+    );
+    await signIn(page, platform, pathOf(`buckets/${BUCKET}/usage`));
     await page.getByRole('alert').getByText('Could not load this').waitFor();
     await page.getByRole('button', { name: 'Try again' }).waitFor();
     await expectAccessible(page, 'usage that could not be loaded');

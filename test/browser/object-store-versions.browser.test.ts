@@ -96,6 +96,7 @@ describeRequiring(['chromium'], 'versions of objects in the console', () => {
     const { page } = opened;
     await signIn(page, platform, folder());
     await page.getByRole('button', { name: 'Delete hello.txt' }).click();
+    await page.getByRole('alertdialog').getByText('The bucket keeps versions').waitFor();
     await page
       .getByRole('alertdialog')
       .getByRole('button', { name: /^Delete/ })

@@ -46,6 +46,28 @@ describeRequiring(SANDBOX_REQUIREMENTS, 'the life of a sandbox in the console', 
     await opened.expectNoFault();
   });
 
+  it('is not resumed by its page: only by the person', async () => {
+    await using opened = await openConsole(browser, platform);
+    const { page } = opened;
+    await sandbox.pause();
+    await signIn(page, platform, path);
+    await page.getByText('The sandbox is paused').waitFor();
+    for (const tab of ['files', 'metrics', 'snapshots', 'ports', 'events', 'settings']) {
+      await page.goto(`${path}/${tab}`);
+      await page.getByRole('heading', { level: 1, name: 'life-box' }).waitFor();
+      await page.locator('[aria-busy="true"]').waitFor({ state: 'detached' });
+    }
+    await page.goto(`/w/${platform.workspaceUuid}`);
+    await page.getByRole('region', { name: 'Sandboxes' }).getByText('Paused', { exact: true }).first().waitFor();
+    expect((await platform.svc.sandboxes.of(sandbox.id).get()).paused_at).not.toBeNull();
+    await page.goto(path);
+    await screenshot(page, 'light-sandbox-paused');
+    await expectAccessible(page, 'a paused sandbox');
+    await page.locator('#content').getByRole('button', { name: 'Resume' }).last().click();
+    await focusTerminal(page);
+    await opened.expectNoFault();
+  });
+
   it('draws what it uses', async () => {
     await using opened = await openConsole(browser, platform);
     const { page } = opened;

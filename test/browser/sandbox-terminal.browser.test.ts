@@ -50,6 +50,27 @@ describeRequiring(SANDBOX_REQUIREMENTS, 'the terminal of a sandbox in the consol
     await opened.expectNoFault();
   });
 
+  it('shows its last column whole', async () => {
+    await using opened = await openConsole(browser, platform);
+    const { page } = opened;
+    await signIn(page, platform, path);
+    await focusTerminal(page);
+    await page.keyboard.type('clear; printf "%*s" "$(stty size | cut -d" " -f2)" "" | tr " " W; echo\n');
+    await shows(page, /^W{20,}$/m);
+    // The row's text as it is drawn, and what is seen of its place.
+    const overlap = await page.evaluate(() => {
+      const row = [...document.querySelectorAll('.xterm-rows > div')].find((each) =>
+        /^W{20,}$/.test(each.textContent.trim()),
+      );
+      const text = document.createRange();
+      if (row !== undefined) text.selectNodeContents(row);
+      const place = document.querySelector('.xterm')?.parentElement;
+      return text.getBoundingClientRect().right - (place?.getBoundingClientRect().right ?? 0);
+    });
+    expect(overlap).toBeLessThanOrEqual(0);
+    await opened.expectNoFault();
+  });
+
   it('goes on in the same shell after its connection was cut, with what came meanwhile and nothing twice', async () => {
     await using opened = await openConsole(browser, platform);
     const { page } = opened;

@@ -31,8 +31,8 @@ describeRequiring(SANDBOX_REQUIREMENTS, 'sandboxes in the console', () => {
     await expectAccessible(page, 'no sandboxes');
     await page.getByRole('button', { name: 'New sandbox' }).first().click();
     const dialog = page.getByRole('dialog', { name: 'New sandbox' });
+    await expect.poll(() => page.evaluate('document.activeElement.placeholder')).toMatch(/^Search \d+ images$/);
     await dialog.getByLabel('Search images').fill('busy');
-    await dialog.getByLabel('Search images').press('Enter');
     await expect.poll(() => dialog.getByRole('radio', { name: /BusyBox/ }).isChecked()).toBe(true);
     await dialog.getByLabel('Name', { exact: true }).fill('builder');
     await dialog.getByText('Resources, network, environment, timeouts').click();
@@ -99,6 +99,9 @@ describeRequiring(SANDBOX_REQUIREMENTS, 'sandboxes in the console', () => {
     await page.getByRole('checkbox', { name: 'Select web-1' }).click();
     await page.getByRole('checkbox', { name: 'Select web-2' }).click();
     await page.getByRole('button', { name: 'Delete', exact: true }).click();
+    const question = page.getByRole('alertdialog', { name: 'Delete 2 sandboxes?' });
+    expect(await question.getByRole('listitem').allInnerTexts()).toEqual(['web-1', 'web-2']);
+    await question.getByText('This cannot be undone.').waitFor();
     await screenshot(page, 'light-sandboxes-delete');
     await page.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).click();
     await page.getByText('No matching sandboxes').waitFor();
@@ -133,6 +136,9 @@ describeRequiring(SANDBOX_REQUIREMENTS, 'sandboxes in the console', () => {
     await page.getByRole('button', { name: 'Delete sandbox…' }).click();
     await page.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).click();
     await page.getByText('No sandboxes yet').waitFor();
+    await page.goto(`${listPath()}/${found?.id}/files`);
+    await page.getByRole('heading', { level: 1, name: 'Sandbox not found' }).waitFor();
+    expect(await page.getByRole('main').getByRole('button').count()).toBe(0);
     await opened.expectNoFault();
   });
 });

@@ -8,6 +8,14 @@ import { startPlatform, type RunningPlatform } from './support/platform.ts';
 import { screenshot } from './support/screenshots.ts';
 import { seedPlatform, type Seed } from './support/seed.ts';
 
+/** The sum of what moved without being asked to (Layout Instability API). */
+const RECORD_SHIFTS = `
+  globalThis.layoutShift = 0;
+  new PerformanceObserver((list) => {
+    for (const shift of list.getEntries()) if (!shift.hadRecentInput) globalThis.layoutShift += shift.value;
+  }).observe({ type: 'layout-shift', buffered: true });
+`;
+
 describeRequiring(['chromium'], 'the shell', () => {
   let browser: Browser;
   let platform: RunningPlatform;
@@ -41,6 +49,19 @@ describeRequiring(['chromium'], 'the shell', () => {
     await page.goto('/');
     await page.waitForURL(`**/w/${seed.teamWorkspaceUuid}`);
     await page.goBack();
+    await opened.expectNoFault();
+  });
+
+  it('moves little of the overview while it loads', async () => {
+    await using opened = await openConsole(browser, platform);
+    const { page } = opened;
+    await signIn(page, platform);
+    await page.addInitScript({ content: RECORD_SHIFTS });
+    await page.goto(`/w/${platform.workspaceUuid}`);
+    await page.getByRole('region', { name: 'Clusters' }).getByText('None yet').waitFor();
+    await page.locator('[aria-busy="true"]').first().waitFor({ state: 'detached' });
+    await screenshot(page, 'light-overview-shift');
+    expect(await page.evaluate('globalThis.layoutShift')).toBeLessThan(0.05);
     await opened.expectNoFault();
   });
 

@@ -52,6 +52,9 @@ describeRequiring(['chromium'], 'teams', () => {
     await owner.page.getByRole('combobox', { name: 'Role of Annie Jump Cannon' }).click();
     await owner.page.getByRole('option', { name: 'Admin' }).click();
     await owner.page.getByText('Annie Jump Cannon is now admin').waitFor();
+    await owner.page.getByRole('button', { name: 'Invite' }).click();
+    await owner.page.getByRole('dialog', { name: 'Invite to Harvard Computers' }).waitFor();
+    await owner.page.keyboard.press('Escape');
     await owner.page.getByRole('button', { name: 'Remove Annie Jump Cannon' }).click();
     await owner.page.getByRole('alertdialog').getByRole('button', { name: 'Remove member' }).click();
     await owner.page.getByRole('cell', { name: 'annie@example.com' }).waitFor({ state: 'detached' });

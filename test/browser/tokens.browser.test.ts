@@ -44,6 +44,8 @@ describeRequiring(['chromium'], 'API tokens', () => {
     expect(token).toMatch(/^svc_pat_/);
     await page.mouse.click(4, 4);
     expect(await shown.isVisible(), 'a click beside does not lose the token').toBe(true);
+    await page.keyboard.press('Escape');
+    expect(await shown.isVisible(), 'Esc does not lose the token').toBe(true);
     await shown.getByRole('button', { name: 'Done' }).click();
 
     const asToken = createClient({ baseUrl: platform.url, credential: { kind: 'token', token } });

@@ -8,7 +8,8 @@ import { signInPath } from './session/sign-in-path.ts';
 
 const container = document.getElementById('root');
 if (container === null) throw new Error('the document has no #root');
-await start(container);
+// Not awaited here: the scripts that it loads import this one’s, and would wait for it.
+void start(container);
 
 /** The entrance or the console: each is a script of its own. */
 async function start(root: HTMLElement): Promise<void> {

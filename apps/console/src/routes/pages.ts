@@ -65,7 +65,7 @@ export const sandboxPages = [
 
 // oxfmt-ignore
 export const clusterPages = [
-  pageRoute(clusterLayout, '/', () => import('../pages/clusters/overview/overview-page.tsx'), 'ClusterOverviewPage', parseHistorySearch),
+  pageRoute(clusterLayout, '/', () => import('../pages/clusters/overview/cluster-overview-page.tsx'), 'ClusterOverviewPage', parseHistorySearch),
   pageRoute(clusterLayout, 'nodes', () => import('../pages/clusters/objects/nodes-page.tsx'), 'NodesPage', parseClusterObjectsSearch),
   pageRoute(clusterLayout, 'workloads', () => import('../pages/clusters/objects/workloads-page.tsx'), 'WorkloadsPage', parseClusterObjectsSearch),
   pageRoute(clusterLayout, 'pods', () => import('../pages/clusters/objects/pods-page.tsx'), 'PodsPage', parseClusterObjectsSearch),

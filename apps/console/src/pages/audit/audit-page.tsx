@@ -13,11 +13,11 @@ import { Page } from '../../ui/page.tsx';
 import { EmptyState, ErrorState } from '../../ui/states.tsx';
 import { TabLinks } from '../../ui/tab-links.tsx';
 import { Table } from '../../ui/table.tsx';
+import { ListStack, LoadMore } from '../../ui/list.tsx';
 import { auditColumns } from './audit-columns.tsx';
 import { AuditEntryDialog } from './audit-entry-dialog.tsx';
 import { AuditFilterBar } from './audit-filter-bar.tsx';
 import { filtersOf, type AuditSearch } from './audit-search.ts';
-import styles from './audit.module.css';
 
 const route = getRouteApi('/shell/w/$workspace/audit');
 
@@ -38,7 +38,7 @@ export function AuditPage() {
       description="Every change and denied request, with who made it and from where. Append-only."
       navigation={administers(workspace) && <AuditTabs ofAccount={ofAccount} />}
     >
-      <div className={styles['log']}>
+      <ListStack>
         <AuditFilterBar key={search.of ?? 'workspace'} search={search} onChange={setSearch} />
         {log.isError ? (
           <ErrorState error={log.error} onRetry={() => void log.refetch()} />
@@ -57,14 +57,8 @@ export function AuditPage() {
             }
           />
         )}
-        {log.hasNextPage && (
-          <div className={styles['more']}>
-            <Button pending={log.isFetchingNextPage} onClick={() => void log.fetchNextPage()}>
-              Load older entries
-            </Button>
-          </div>
-        )}
-      </div>
+        <LoadMore query={log} label="Load older entries" />
+      </ListStack>
       <AuditEntryDialog open={shown !== null} entry={shown} onClose={() => setShown(null)} />
     </Page>
   );

@@ -5,6 +5,7 @@ import { Panel } from '../../../ui/page.tsx';
 import { ProgressBar } from '../../../ui/progress-bar.tsx';
 import { EmptyState } from '../../../ui/states.tsx';
 import { Table, type Column } from '../../../ui/table.tsx';
+import { TwoLines, WrappedText } from '../../../ui/list.tsx';
 import { DeploymentStatus } from './deployment-columns.tsx';
 import { ACTION_TONES, HEALTH_TONES, phaseWords, shareOf, summaryWords } from './deployment-words.ts';
 import styles from './deployments.module.css';
@@ -97,10 +98,9 @@ const COLUMNS: readonly Column<ResourceResult>[] = [
     id: 'resource',
     header: 'Resource',
     cell: ({ kind, name }) => (
-      <span className={styles['name']} title={`${kind}/${name}`}>
-        <span className={styles['nameLine']}>{name}</span>
-        <span className={styles['under']}>{kind}</span>
-      </span>
+      <TwoLines title={`${kind}/${name}`} under={kind}>
+        {name}
+      </TwoLines>
     ),
   },
   {
@@ -114,7 +114,7 @@ const COLUMNS: readonly Column<ResourceResult>[] = [
     header: 'Message',
     width: '20rem',
     wideOnly: true,
-    cell: ({ message, error }) => <p className={styles['words']}>{error?.message ?? message ?? ''}</p>,
+    cell: ({ message, error }) => <WrappedText>{error?.message ?? message ?? ''}</WrappedText>,
   },
 ];
 

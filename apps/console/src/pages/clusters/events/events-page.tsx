@@ -10,9 +10,9 @@ import { Button } from '../../../ui/button.tsx';
 import { EmptyState, ErrorState } from '../../../ui/states.tsx';
 import { Table, type Column } from '../../../ui/table.tsx';
 import { AbsoluteTime, RelativeTime } from '../../../ui/time.tsx';
+import { ListStack, LoadMore, TwoLines, WrappedText } from '../../../ui/list.tsx';
 import { EventFilterBar } from './event-filter-bar.tsx';
 import { detailWords, eventWords } from './event-words.ts';
-import styles from './events.module.css';
 import type { EventsSearch } from './events-search.ts';
 
 const route = getRouteApi('/shell/w/$workspace/clusters/$cluster/events');
@@ -32,7 +32,7 @@ export function ClusterEventsPage() {
     return <ErrorState error={events.error} onRetry={() => void events.refetch()} />;
   }
   return (
-    <div className={styles['events']}>
+    <ListStack>
       <EventFilterBar key={namespace ?? ''} search={search} onChange={change} />
       <Table<ClusterEvent>
         caption="Cluster events, newest first"
@@ -52,14 +52,8 @@ export function ClusterEventsPage() {
           )
         }
       />
-      {events.hasNextPage && (
-        <div className={styles['more']}>
-          <Button pending={events.isFetchingNextPage} onClick={() => void events.fetchNextPage()}>
-            Load older
-          </Button>
-        </div>
-      )}
-    </div>
+      <LoadMore query={events} label="Load older" />
+    </ListStack>
   );
 }
 
@@ -78,17 +72,16 @@ const COLUMNS: readonly Column<ClusterEvent>[] = [
     id: 'resource',
     header: 'Resource',
     cell: ({ resource, namespace }) => (
-      <span className={styles['of']} title={resource}>
-        <span>{resource}</span>
-        {namespace !== '' && <span className={styles['under']}>in {namespace}</span>}
-      </span>
+      <TwoLines title={resource} under={namespace !== '' && `in ${namespace}`}>
+        {resource}
+      </TwoLines>
     ),
   },
   {
     id: 'details',
     header: 'Details',
     wideOnly: true,
-    cell: (event) => <p className={styles['words']}>{detailWords(event)}</p>,
+    cell: (event) => <WrappedText>{detailWords(event)}</WrappedText>,
   },
   {
     id: 'when',

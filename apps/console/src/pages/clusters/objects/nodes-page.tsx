@@ -10,10 +10,10 @@ import { Status } from '../../../ui/badge.tsx';
 import { EmptyState } from '../../../ui/states.tsx';
 import type { Column } from '../../../ui/table.tsx';
 import { RelativeTime } from '../../../ui/time.tsx';
+import { ListStack, TwoLines } from '../../../ui/list.tsx';
 import { ObjectFilters } from './object-filters.tsx';
 import { ObjectList } from './object-list.tsx';
 import { formatCores, formatMemory, nodeWords, usedOf } from './object-words.ts';
-import styles from './objects.module.css';
 
 const route = getRouteApi('/shell/w/$workspace/clusters/$cluster/nodes');
 
@@ -25,7 +25,7 @@ export function NodesPage() {
   const navigate = route.useNavigate();
   const nodes = useInfiniteQuery(nodesQuery(api, workspace, cluster, search.name));
   return (
-    <div className={styles['page']}>
+    <ListStack>
       <ObjectFilters
         what="nodes"
         search={search}
@@ -39,7 +39,7 @@ export function NodesPage() {
         rowKey={({ name }) => name}
         empty={<EmptyState icon={<Server size={18} />} title="No nodes" />}
       />
-    </div>
+    </ListStack>
   );
 }
 
@@ -52,12 +52,11 @@ function nodeColumns(workspace: Workspace, cluster: ClusterInfo): Column<Cluster
       id: 'name',
       header: 'Name',
       cell: ({ name, roles }) => (
-        <span className={styles['name']}>
+        <TwoLines whole under={roles.length === 0 ? 'worker' : roles.join(', ')}>
           <Link to={paths.clusterPods} params={params} search={{ node: name }} title={`Pods on ${name}`}>
             {name}
           </Link>
-          <span className={styles['under']}>{roles.length === 0 ? 'worker' : roles.join(', ')}</span>
-        </span>
+        </TwoLines>
       ),
     },
     {

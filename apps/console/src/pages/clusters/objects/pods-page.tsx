@@ -12,6 +12,7 @@ import { formatCount } from '../../../ui/format-number.ts';
 import { EmptyState } from '../../../ui/states.tsx';
 import type { Column } from '../../../ui/table.tsx';
 import { RelativeTime } from '../../../ui/time.tsx';
+import { ListStack, TwoLines } from '../../../ui/list.tsx';
 import { ObjectFilters } from './object-filters.tsx';
 import { ObjectList } from './object-list.tsx';
 import { formatCores, formatMemory, podWords } from './object-words.ts';
@@ -37,7 +38,7 @@ export function PodsPage() {
   const change = (next: ObjectsSearch): void => void navigate({ search: next, replace: true, resetScroll: false });
   const filtered = Object.keys(filter).length > 0;
   return (
-    <div className={styles['page']}>
+    <ListStack>
       <ObjectFilters key={filtered ? 'filtered' : 'all'} what="pods" search={search} onChange={change} />
       {(selector !== undefined || node !== undefined) && (
         <p className={styles['chosen']}>
@@ -63,7 +64,7 @@ export function PodsPage() {
           )
         }
       />
-    </div>
+    </ListStack>
   );
 }
 
@@ -75,12 +76,11 @@ function podColumns(workspace: Workspace, cluster: ClusterInfo): Column<Pod>[] {
       id: 'name',
       header: 'Name',
       cell: ({ name, namespace }) => (
-        <span className={styles['name']} title={name}>
+        <TwoLines whole title={name} under={`in ${namespace}`}>
           <Link to={paths.clusterPod} params={{ workspace: workspace.uuid, cluster: cluster.id, namespace, pod: name }}>
             {name}
           </Link>
-          <span className={styles['under']}>in {namespace}</span>
-        </span>
+        </TwoLines>
       ),
     },
     { id: 'state', header: 'Status', width: '10rem', narrowWidth: '9rem', cell: (pod) => <PodStatus pod={pod} /> },

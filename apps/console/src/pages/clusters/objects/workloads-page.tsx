@@ -12,10 +12,10 @@ import { Select } from '../../../ui/select.tsx';
 import { EmptyState } from '../../../ui/states.tsx';
 import type { Column } from '../../../ui/table.tsx';
 import { RelativeTime } from '../../../ui/time.tsx';
+import { ListStack, TwoLines } from '../../../ui/list.tsx';
 import { ObjectFilters } from './object-filters.tsx';
 import { ObjectList } from './object-list.tsx';
 import { workloadWords } from './object-words.ts';
-import styles from './objects.module.css';
 import { KINDS, parseObjectsSearch, type ObjectsSearch } from './objects-search.ts';
 
 const route = getRouteApi('/shell/w/$workspace/clusters/$cluster/workloads');
@@ -34,7 +34,7 @@ export function WorkloadsPage() {
   const change = (next: ObjectsSearch): void => void navigate({ search: next, replace: true, resetScroll: false });
   const filtered = Object.keys(filter).length > 0;
   return (
-    <div className={styles['page']}>
+    <ListStack>
       <ObjectFilters key={filtered ? 'filtered' : 'all'} what="workloads" search={search} onChange={change}>
         <Select
           label="Kind"
@@ -62,7 +62,7 @@ export function WorkloadsPage() {
           )
         }
       />
-    </div>
+    </ListStack>
   );
 }
 
@@ -73,7 +73,7 @@ function workloadColumns(workspace: Workspace, cluster: ClusterInfo): Column<Wor
       id: 'name',
       header: 'Name',
       cell: ({ kind, name, namespace, selector }) => (
-        <span className={styles['name']}>
+        <TwoLines whole under={`${kind} in ${namespace}`}>
           {selector === null ? (
             <span>{name}</span>
           ) : (
@@ -81,10 +81,7 @@ function workloadColumns(workspace: Workspace, cluster: ClusterInfo): Column<Wor
               {name}
             </Link>
           )}
-          <span className={styles['under']}>
-            {kind} in {namespace}
-          </span>
-        </span>
+        </TwoLines>
       ),
     },
     {

@@ -1,5 +1,6 @@
 import type { ObjectVersion } from '@svc/sdk';
 import { useInfiniteQuery } from '@tanstack/react-query';
+import { File } from 'lucide-react';
 import { deletedObjectsQuery } from '../../../api/object-store.ts';
 import { useSvc } from '../../../api/svc-context.ts';
 import { useWorkspace } from '../../../session/use-session.ts';
@@ -8,7 +9,8 @@ import { Section } from '../../../ui/page.tsx';
 import { EmptyState, ErrorState } from '../../../ui/states.tsx';
 import { Table, type Column } from '../../../ui/table.tsx';
 import { RelativeTime } from '../../../ui/time.tsx';
-import styles from './browser.module.css';
+import { EntryName } from '../../../ui/folder-list.tsx';
+import { LoadMore } from '../../../ui/list.tsx';
 import { nameIn } from './folder-path.ts';
 import { useVersionChanges } from './use-version-changes.ts';
 
@@ -32,11 +34,7 @@ export function DeletedObjects({ bucket, prefix, writable, onOpen }: DeletedObje
     {
       id: 'name',
       header: 'Name',
-      cell: ({ key }) => (
-        <button type="button" className={styles['entry']} onClick={() => onOpen(key)}>
-          <span className={styles['entryName']}>{nameIn(prefix, key)}</span>
-        </button>
-      ),
+      cell: ({ key }) => <EntryName icon={<File size={15} />} name={nameIn(prefix, key)} onOpen={() => onOpen(key)} />,
     },
     { id: 'at', header: 'Deleted', width: '9rem', cell: ({ last_modified: at }) => <RelativeTime at={at} /> },
     {
@@ -76,13 +74,7 @@ export function DeletedObjects({ bucket, prefix, writable, onOpen }: DeletedObje
           }
         />
       )}
-      {pages.hasNextPage && (
-        <div className={styles['more']}>
-          <Button pending={pages.isFetchingNextPage} onClick={() => void pages.fetchNextPage()}>
-            Load more
-          </Button>
-        </div>
-      )}
+      <LoadMore query={pages} />
     </Section>
   );
 }

@@ -1,10 +1,10 @@
 import type { CustomDomain } from '@svc/sdk';
-import { Trash2 } from 'lucide-react';
+import { Globe, Trash2 } from 'lucide-react';
 import { Status } from '../../../ui/badge.tsx';
 import { Button, IconButton } from '../../../ui/button.tsx';
 import type { Column } from '../../../ui/table.tsx';
 import { RelativeTime } from '../../../ui/time.tsx';
-import styles from '../browser/browser.module.css';
+import { EntryName } from '../../../ui/folder-list.tsx';
 import { domainWords } from './domain-words.ts';
 
 /** `onRemove` is null for who may only look. */
@@ -16,11 +16,7 @@ export function domainColumns(
     {
       id: 'hostname',
       header: 'Hostname',
-      cell: ({ hostname }) => (
-        <button type="button" className={styles['entry']} onClick={() => onShow(hostname)}>
-          <span className={styles['entryName']}>{hostname}</span>
-        </button>
-      ),
+      cell: ({ hostname }) => <EntryName icon={<Globe size={15} />} name={hostname} onOpen={() => onShow(hostname)} />,
     },
     {
       id: 'status',

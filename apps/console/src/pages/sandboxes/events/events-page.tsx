@@ -5,12 +5,11 @@ import { eventsQuery, useSandboxes } from '../../../api/sandboxes.ts';
 import { useSandbox } from '../../../layouts/sandbox-layout.tsx';
 import { useWorkspace } from '../../../session/use-session.ts';
 import { Status } from '../../../ui/badge.tsx';
-import { Button } from '../../../ui/button.tsx';
 import { EmptyState, ErrorState } from '../../../ui/states.tsx';
 import { Table, type Column } from '../../../ui/table.tsx';
 import { AbsoluteTime, RelativeTime } from '../../../ui/time.tsx';
+import { ListStack, LoadMore } from '../../../ui/list.tsx';
 import { detailWords, eventWords } from './event-words.ts';
-import styles from './events.module.css';
 
 const COLUMNS: readonly Column<SandboxEvent>[] = [
   {
@@ -51,7 +50,7 @@ export function EventsPage() {
   const events = useInfiniteQuery(eventsQuery(api, workspace, sandbox.id));
   if (events.isError) return <ErrorState error={events.error} onRetry={() => void events.refetch()} />;
   return (
-    <div className={styles['events']}>
+    <ListStack>
       <Table
         caption="Sandbox events"
         columns={COLUMNS}
@@ -63,13 +62,7 @@ export function EventsPage() {
           </EmptyState>
         }
       />
-      {events.hasNextPage && (
-        <div className={styles['more']}>
-          <Button pending={events.isFetchingNextPage} onClick={() => void events.fetchNextPage()}>
-            Load older
-          </Button>
-        </div>
-      )}
-    </div>
+      <LoadMore query={events} label="Load older" />
+    </ListStack>
   );
 }
