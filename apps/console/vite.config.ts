@@ -9,7 +9,7 @@ const BROWSERS = ['chrome123', 'firefox125', 'safari17.5'];
 
 /** What the entrance and the console share. */
 const BASE =
-  /sdks\/typescript\/src\/(transport|errors|error-body|read-body|accounts|pages)\.ts|vite\/preload-helper|apps\/console\/src\/(main\.ts|routes\/paths\.ts|session\/(last-workspace|safe-next|sign-in-path)\.ts|ui\/(class-names|describe-error)\.ts|ui\/(button|field|states)\.module\.css)/;
+  /sdks\/typescript\/src\/(transport|errors|error-body|read-body|accounts|pages)\.ts|vite\/preload-helper|apps\/console\/src\/((main|show-sign-in)\.ts|routes\/paths\.ts|session\/(last-workspace|safe-next|sign-in-path)\.ts|ui\/(class-names|describe-error)\.ts|ui\/(button|field|states)\.module\.css)/;
 
 /** Parts of the console without further libraries that nearly every page shows. */
 const FRAME =

@@ -58,15 +58,13 @@ describeRequiring(SANDBOX_REQUIREMENTS, 'the terminal of a sandbox in the consol
     await page.keyboard.type('clear; printf "%*s" "$(stty size | cut -d" " -f2)" "" | tr " " W; echo\n');
     await shows(page, /^W{20,}$/m);
     // The row's text as it is drawn, and what is seen of its place.
-    const overlap = await page.evaluate(() => {
-      const row = [...document.querySelectorAll('.xterm-rows > div')].find((each) =>
-        /^W{20,}$/.test(each.textContent.trim()),
-      );
+    const overlap = await page.evaluate(`(() => {
+      const row = [...document.querySelectorAll('.xterm-rows > div')].find((each) => /^W{20,}$/.test(each.textContent.trim()));
       const text = document.createRange();
-      if (row !== undefined) text.selectNodeContents(row);
-      const place = document.querySelector('.xterm')?.parentElement;
-      return text.getBoundingClientRect().right - (place?.getBoundingClientRect().right ?? 0);
-    });
+      text.selectNodeContents(row);
+      const place = document.querySelector('.xterm').parentElement;
+      return text.getBoundingClientRect().right - place.getBoundingClientRect().right;
+    })()`);
     expect(overlap).toBeLessThanOrEqual(0);
     await opened.expectNoFault();
   });

@@ -4,7 +4,7 @@ import './ui/tokens.css';
 import './ui/base.css';
 import { entrancePaths } from './routes/paths.ts';
 import { readLastWorkspace } from './session/last-workspace.ts';
-import { signInPath } from './session/sign-in-path.ts';
+import { showSignIn } from './show-sign-in.ts';
 
 const container = document.getElementById('root');
 if (container === null) throw new Error('the document has no #root');
@@ -21,7 +21,7 @@ async function start(root: HTMLElement): Promise<void> {
   }
   // A browser that knows no workspace was probably never signed in: it is not made to load the console for nothing.
   if (readLastWorkspace() === null && (await isSignedOut())) {
-    window.location.replace(signInPath(`${pathname}${search}${hash}`));
+    await showSignIn(root, `${pathname}${search}${hash}`);
     return;
   }
   const { startConsole } = await import('./start-console.tsx');

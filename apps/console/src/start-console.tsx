@@ -5,6 +5,7 @@ import { Console } from './console.tsx';
 import { createQueryClient } from './api/query-client.ts';
 import { meKey, type SignedInUser } from './api/queries.ts';
 import { createConsoleRouter } from './routes/router.tsx';
+import { showSignIn } from './show-sign-in.ts';
 import { signInPath } from './session/sign-in-path.ts';
 import { createUploads } from './uploads/create-uploads.ts';
 
@@ -22,8 +23,14 @@ export function startConsole(container: HTMLElement): void {
       csrfToken: () => queryClient.getQueryData<SignedInUser>(meKey)?.csrf_token ?? null,
     },
   });
-  const router = createConsoleRouter({ svc, queryClient });
-  createRoot(container).render(
+  const root = createRoot(container);
+  const askToSignIn = (href: string): void => {
+    router.history.destroy(); // the address is no longer the router’s
+    root.unmount();
+    void showSignIn(container, href);
+  };
+  const router = createConsoleRouter({ svc, queryClient, askToSignIn });
+  root.render(
     <StrictMode>
       <Console router={router} queryClient={queryClient} svc={svc} uploads={createUploads(svc, queryClient)} />
     </StrictMode>,

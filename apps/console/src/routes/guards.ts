@@ -4,17 +4,18 @@ import { isNotFound, notFound, redirect } from '@tanstack/react-router';
 import { meQuery, teamsQuery, workspacesQuery } from '../api/queries.ts';
 import { chooseWorkspace } from '../session/choose-workspace.ts';
 import { readLastWorkspace, rememberWorkspace } from '../session/last-workspace.ts';
-import { signInPath } from '../session/sign-in-path.ts';
 import { paths } from './paths.ts';
 
 /** What every route's hooks get. */
 export interface RouterContext {
   svc: CoreClient;
   queryClient: QueryClient;
+  /** Leads to the sign-in page, and from there back to `href`. */
+  askToSignIn: (href: string) => void;
 }
 
 /** Lets only the signed-in pass, with all that the shell shows loaded. */
-export async function requireSession({ svc, queryClient }: RouterContext, href: string): Promise<void> {
+export async function requireSession({ svc, queryClient, askToSignIn }: RouterContext, href: string): Promise<void> {
   try {
     await queryClient.ensureQueryData(meQuery(svc)); // alone, so that the signed-out are refused once and not thrice
     await Promise.all([
@@ -23,8 +24,8 @@ export async function requireSession({ svc, queryClient }: RouterContext, href: 
     ]);
   } catch (error) {
     if (!(error instanceof UnauthorizedError)) throw error;
-    window.location.replace(signInPath(href));
-    await new Promise(() => undefined); // the document is being left; until then nothing is shown
+    askToSignIn(href);
+    await new Promise(() => undefined); // the console is being left; until then nothing is shown
   }
 }
 
