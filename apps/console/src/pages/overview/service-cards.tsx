@@ -1,8 +1,9 @@
 import type { ClustersState, ObjectStoreState, PlatformStatus, SandboxesState, Workspace } from '@svc/sdk';
 import { Box, Database, Network } from 'lucide-react';
 import { lazy, Suspense } from 'react';
+import { formatBytes } from '../../ui/format-bytes.ts';
 import { formatCount, splitBytes } from '../../ui/format-number.ts';
-import { Meter, ShareBar } from '../../ui/plots.tsx';
+import { LinePlot, Meter, ShareBar } from '../../ui/plots.tsx';
 import styles from './overview.module.css';
 import { ServiceCard, type Health } from './service-card.tsx';
 
@@ -81,10 +82,12 @@ function ObjectStoreCard({ workspace, state }: CardProps<ObjectStoreState> & { w
       figure={figure}
       unit={`${unit} stored`}
       plot={
-        provisioned && (
+        provisioned ? (
           <Suspense fallback={null}>
             <StoredPlot workspace={workspace} sizeBytes={bytes} />
           </Suspense>
+        ) : (
+          <LinePlot label="Stored, last 48 hours" values={[0]} format={formatBytes} />
         )
       }
       facts={[
