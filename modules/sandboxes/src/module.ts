@@ -63,8 +63,8 @@ export interface SandboxesModule {
   pullImage(name: string, signal: AbortSignal): Promise<{ digest: string; changed: boolean }>;
   /** How many sandboxes a workspace has: one that has any is not deleted. */
   countInWorkspace(workspaceUuid: string): Promise<number>;
-  /** How many of them run now. */
-  runningInWorkspace(workspaceUuid: string): Promise<number>;
+  /** How many of them run, and how many are paused. */
+  activeInWorkspace(workspaceUuid: string): Promise<{ running: number; paused: number }>;
   /** What these workspaces use together, by name of the quota. */
   quotaUsage(workspaceUuids: readonly string[]): Promise<Usage>;
 }
@@ -89,7 +89,10 @@ export async function createSandboxesModule(deps: SandboxesDependencies): Promis
     prepareImage: async (name, signal) => ({ digest: (await images.prepare(name, signal)).digest }),
     pullImage: (name, signal) => images.pull(name, signal),
     countInWorkspace: (workspaceUuid) => repository.ofWorkspace(workspaceUuid),
-    runningInWorkspace: (workspaceUuid) => repository.ofWorkspace(workspaceUuid, 'running'),
+    activeInWorkspace: async (workspaceUuid) => ({
+      running: await repository.ofWorkspace(workspaceUuid, 'running'),
+      paused: await repository.ofWorkspace(workspaceUuid, 'paused'),
+    }),
     quotaUsage: async (uuids) =>
       sumUsage([zeroUsage(sandboxQuotas), ...(await usageByWorkspace(parts.kysely, uuids)).values()]),
   };

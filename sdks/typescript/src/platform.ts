@@ -11,6 +11,8 @@ export interface ClustersState extends ServiceState {
   /** Clusters of the workspace, and how many of them have a live agent. */
   total: number;
   connected: number;
+  /** Clusters whose agent has never connected. */
+  pending: number;
 }
 
 export interface ObjectStoreState extends ServiceState {
@@ -35,7 +37,9 @@ export interface WarmImage {
 }
 
 export interface SandboxesState extends ServiceState {
+  /** Without paused ones. */
   running: number;
+  paused: number;
   total: number;
   /** The most sandboxes that the workspace may have. */
   limit: number;

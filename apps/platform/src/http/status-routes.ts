@@ -16,7 +16,12 @@ export const platformStatusSchema = Type.Object({
   version: Type.String(),
   uptime_seconds: Type.Integer(),
   services: Type.Object({
-    clusters: Type.Object({ ...serviceState, total: Type.Integer(), connected: Type.Integer() }),
+    clusters: Type.Object({
+      ...serviceState,
+      total: Type.Integer(),
+      connected: Type.Integer(),
+      pending: Type.Integer({ description: 'Clusters whose agent has never connected' }),
+    }),
     object_store: Type.Object({
       ...serviceState,
       provisioned: Type.Boolean(),
@@ -27,7 +32,8 @@ export const platformStatusSchema = Type.Object({
     }),
     sandboxes: Type.Object({
       ...serviceState,
-      running: Type.Integer(),
+      running: Type.Integer({ description: 'Running sandboxes, without paused ones' }),
+      paused: Type.Integer(),
       total: Type.Integer(),
       limit: Type.Integer(),
       driver: nullableText,

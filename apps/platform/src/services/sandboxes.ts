@@ -32,7 +32,7 @@ export async function createSandboxesService(context: ServiceContext): Promise<S
     readiness: () => sandboxes.readiness().reason ?? 'ok',
     state: async (workspaceUuid) => ({
       ...describeDriver(sandboxes.status()),
-      running: await sandboxes.runningInWorkspace(workspaceUuid),
+      ...(await sandboxes.activeInWorkspace(workspaceUuid)),
       total: await sandboxes.countInWorkspace(workspaceUuid),
       limit: config.sandboxes.max_per_caller,
       driver: config.sandboxes.driver,

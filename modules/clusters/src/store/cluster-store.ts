@@ -51,12 +51,17 @@ export function createClusterStore(database: ClusterDatabase): ClusterStore {
     },
     counts: async (workspaceUuid, now) => {
       const live = sql<number>`case when connected = 1 and lease_until > ${now} then 1 else 0 end`;
+      const neverSeen = sql<number>`case when connected_at is null then 1 else 0 end`;
       const row = await database
         .selectFrom('cluster')
-        .select((select) => [select.fn.countAll<number>().as('total'), select.fn.sum<number>(live).as('connected')])
+        .select((select) => [
+          select.fn.countAll<number>().as('total'),
+          select.fn.sum<number>(live).as('connected'),
+          select.fn.sum<number>(neverSeen).as('pending'),
+        ])
         .where('workspace_uuid', '=', workspaceUuid)
         .executeTakeFirstOrThrow();
-      return { total: Number(row.total), connected: Number(row.connected ?? 0) };
+      return { total: Number(row.total), connected: Number(row.connected ?? 0), pending: Number(row.pending ?? 0) };
     },
   };
 }

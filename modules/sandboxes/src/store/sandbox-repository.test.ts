@@ -127,12 +127,16 @@ describeDialects<SandboxTables>('SandboxRepository', migrations, (database) => {
     expect(await repository().removed('n')).toEqual([]);
   });
 
-  it('counts what a workspace has and what of it runs', async () => {
+  it('counts what a workspace has, what of it runs and what is paused', async () => {
     await repository().insert(sandbox({}), admission(5), null);
     await repository().insert(sandbox({ id: 'sbx_b', name: 'b' }), admission(5), null);
     await repository().change('sbx_b', ['creating'], { status: 'running' });
-    expect(await repository().ofWorkspace('w')).toBe(2);
+    await repository().insert(sandbox({ id: 'sbx_c', name: 'c' }), admission(5), null);
+    await repository().change('sbx_c', ['creating'], { status: 'running' });
+    await repository().change('sbx_c', ['running'], { pausedAt: AT });
+    expect(await repository().ofWorkspace('w')).toBe(3);
     expect(await repository().ofWorkspace('w', 'running')).toBe(1);
+    expect(await repository().ofWorkspace('w', 'paused')).toBe(1);
     expect(await repository().ofWorkspace('elsewhere')).toBe(0);
   });
 

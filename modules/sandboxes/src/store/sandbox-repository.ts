@@ -106,13 +106,16 @@ export function createSandboxRepository(
       return rows.map(fromRow);
     },
 
-    async ofWorkspace(workspaceUuid, status) {
+    async ofWorkspace(workspaceUuid, state) {
       const query = kysely
         .selectFrom('sandbox')
         .select((select) => select.fn.countAll().as('rows'))
         .where('workspace_uuid', '=', workspaceUuid)
         .where('removed_at', 'is', null);
-      const row = await (status === undefined ? query : query.where('status', '=', status)).executeTakeFirst();
+      const running = query
+        .where('status', '=', 'running')
+        .where('paused_at', state === 'paused' ? 'is not' : 'is', null);
+      const row = await (state === undefined ? query : running).executeTakeFirst();
       return Number(row?.rows ?? 0);
     },
 

@@ -29,7 +29,7 @@ async function headersOf(head: Buffer): Promise<IncomingHttpHeaders[]> {
 
 describeFuzz({
   name: 'cookies and other credentials of a request',
-  corpus: new URL('../../domain/access/corpus/shown-credential/', import.meta.url),
+  corpus: new URL('./corpus/shown-credential/', import.meta.url),
   seeds: [
     'Cookie: a=b; __Host-svc_session=strong; svc_session=plain',
     'Cookie: svc_session="quoted"; svc_session=; Svc_Session=x\r\nCookie: svc_device=d',
