@@ -1,4 +1,4 @@
-import { deleteBucketCors, getBucketCors, putBucketCors } from './handlers/bucket-cors.ts';
+import { deleteBucketCors, getBucketCors, putBucketCors } from './operations/cors.ts';
 import {
   getBucketAccelerateConfiguration,
   getBucketLogging,
@@ -6,30 +6,30 @@ import {
   putBucketAccelerateConfiguration,
   putBucketLogging,
   putBucketRequestPayment,
-} from './handlers/bucket-properties.ts';
-import { getBucketVersioning, putBucketVersioning } from './handlers/bucket-versioning.ts';
-import { getBucketAcl, getObjectAcl, putBucketAcl, putObjectAcl } from './handlers/acl.ts';
+} from './operations/bucket-properties.ts';
+import { getBucketVersioning, putBucketVersioning } from './operations/versioning.ts';
+import { getBucketAcl, getObjectAcl, putBucketAcl, putObjectAcl } from './operations/acl.ts';
 import {
   deleteBucketPolicy,
   getBucketPolicy,
   getBucketPolicyStatus,
   putBucketPolicy,
-} from './handlers/bucket-policy.ts';
-import { getBucketNotification, putBucketNotification } from './handlers/bucket-notification.ts';
-import { deleteBucketWebsite, getBucketWebsite, putBucketWebsite } from './handlers/bucket-website.ts';
-import { createBucket, deleteBucket, getBucketLocation, headBucket, listBuckets } from './handlers/buckets.ts';
-import { deleteBucketEncryption, getBucketEncryption, putBucketEncryption } from './handlers/bucket-encryption.ts';
-import { deleteObject, deleteObjects } from './handlers/delete-object.ts';
-import { getObject, headObject } from './handlers/get-object.ts';
-import { listObjects, listObjectsV2 } from './handlers/listings.ts';
-import { abortMultipartUpload, createMultipartUpload, uploadPart } from './handlers/multipart.ts';
-import { listMultipartUploads, listParts } from './handlers/multipart-listings.ts';
+} from './operations/policy.ts';
+import { getBucketNotification, putBucketNotification } from './operations/notifications.ts';
+import { deleteBucketWebsite, getBucketWebsite, putBucketWebsite } from './operations/website.ts';
+import { createBucket, deleteBucket, getBucketLocation, headBucket, listBuckets } from './operations/buckets.ts';
+import { deleteBucketEncryption, getBucketEncryption, putBucketEncryption } from './operations/encryption.ts';
+import { deleteObject, deleteObjects } from './operations/delete-object.ts';
+import { getObject, headObject } from './operations/get-object.ts';
+import { listObjects, listObjectsV2 } from './operations/listings.ts';
+import { abortMultipartUpload, createMultipartUpload, uploadPart } from './operations/multipart.ts';
+import { listMultipartUploads, listParts } from './operations/multipart-listings.ts';
 import {
   deleteBucketOwnershipControls,
   getBucketOwnershipControls,
   putBucketOwnershipControls,
-} from './handlers/ownership-controls.ts';
-import { deletePublicAccessBlock, getPublicAccessBlock, putPublicAccessBlock } from './handlers/public-access-block.ts';
+} from './operations/ownership.ts';
+import { deletePublicAccessBlock, getPublicAccessBlock, putPublicAccessBlock } from './operations/public-access-block.ts';
 import {
   getObjectLegalHold,
   getObjectLockConfiguration,
@@ -37,10 +37,10 @@ import {
   putObjectLegalHold,
   putObjectLockConfiguration,
   putObjectRetention,
-} from './handlers/object-lock.ts';
-import { postObject } from './handlers/post-object.ts';
-import { putObject } from './handlers/put-object.ts';
-import { listObjectVersions } from './handlers/versions.ts';
+} from './operations/lock.ts';
+import { postObject } from './operations/upload-form.ts';
+import { putObject } from './operations/put-object.ts';
+import { listObjectVersions } from './operations/version-listing.ts';
 import {
   deleteBucketTagging,
   deleteObjectTagging,
@@ -48,12 +48,12 @@ import {
   getObjectTagging,
   putBucketTagging,
   putObjectTagging,
-} from './handlers/tagging.ts';
-import { completeMultipartUpload } from './handlers/complete-upload.ts';
-import { copyObject } from './handlers/copy-object.ts';
-import { getObjectAttributes } from './handlers/object-attributes.ts';
-import { uploadPartCopy } from './handlers/upload-part-copy.ts';
-import { deleteBucketLifecycle, getBucketLifecycle, putBucketLifecycle } from './handlers/lifecycle.ts';
+} from './operations/tagging.ts';
+import { completeMultipartUpload } from './operations/complete-upload.ts';
+import { copyObject } from './operations/copy.ts';
+import { getObjectAttributes } from './operations/object-attributes.ts';
+import { uploadPartCopy } from './operations/upload-part-copy.ts';
+import { deleteBucketLifecycle, getBucketLifecycle, putBucketLifecycle } from './operations/lifecycle.ts';
 import type { StoreAction } from '../domain/ports/maker-rights.ts';
 import type { ImplementedOperation } from './operation-names.ts';
 import type { S3Handler } from './s3-context.ts';

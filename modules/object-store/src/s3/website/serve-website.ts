@@ -16,7 +16,7 @@ import type { BucketRecord } from '../../domain/ports/records.ts';
 import { authorize, findAllowed } from '../access/authorize.ts';
 import { operationActions } from '../access/operation-actions.ts';
 import { anonymousPayload } from '../auth/payload-declaration.ts';
-import { answerObject } from '../handlers/get-object.ts';
+import { answerObject } from '../operations/get-object.ts';
 import { RequestQuery } from '../query.ts';
 import { RequestHeaders } from '../request-headers.ts';
 import type { S3Request } from '../s3-request.ts';

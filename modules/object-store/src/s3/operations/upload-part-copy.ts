@@ -6,7 +6,7 @@ import { checksumElements } from '../object-headers.ts';
 import { toIsoDate } from '../page-parameters.ts';
 import { respondXml, setHeaders } from '../respond.ts';
 import type { S3Handler } from '../s3-context.ts';
-import { sourceVersionHeaders } from './copy-object.ts';
+import { sourceVersionHeaders } from './copy.ts';
 import { readPartNumber, uploadNameOf } from './multipart.ts';
 
 const RANGE = 'x-amz-copy-source-range';
