@@ -1,3 +1,4 @@
+import { defineOperation, type ObjectHandler, type BucketHandler } from '../operation.ts';
 import {
   isPrivate,
   isPublicAcl,
@@ -14,60 +15,60 @@ import { hasAclHeaders, readAclHeaders, resolveAcl } from '../access/requested-a
 import { receiveDocument } from '../body/receive-document.ts';
 import { versionHeaders } from '../object-headers.ts';
 import { respondEmpty, respondXml } from '../respond.ts';
-import { accessOf, bucketOf, keyOf, type S3Context, type S3Handler } from '../s3-context.ts';
+import type { BucketContext } from '../s3-context.ts';
 
 /** A hundred grants with room for names. */
 const MAX_ACL_BYTES = 64 * 1024;
 
-export const getBucketAcl: S3Handler = async (context) => {
-  const { acl, ownership } = accessOf(context).rules;
-  const shown = ownership === 'BucketOwnerEnforced' ? privateAcl(bucketOf(context).workspaceUuid) : acl;
+const getBucketAcl: BucketHandler = async (context) => {
+  const { acl, ownership } = context.access.rules;
+  const shown = ownership === 'BucketOwnerEnforced' ? privateAcl(context.bucket.workspaceUuid) : acl;
   respondXml(context.response, 'AccessControlPolicy', aclElement(shown));
 };
 
-export const putBucketAcl: S3Handler = async (context) => {
-  const bucket = bucketOf(context);
+const putBucketAcl: BucketHandler = async (context) => {
+  const { bucket } = context;
   const acl = await receiveAcl(context, bucket.workspaceUuid);
   const document = isPrivate(acl) ? null : JSON.stringify(acl);
   await context.services.configurations.put(bucket, 'access-control-list', document);
   respondEmpty(context.response, 200);
 };
 
-export const getObjectAcl: S3Handler = async (context) => {
+const getObjectAcl: ObjectHandler = async (context) => {
   const { version } = await findObject(context);
-  for (const [name, value] of Object.entries(versionHeaders(bucketOf(context), version.versionId))) {
+  for (const [name, value] of Object.entries(versionHeaders(context.bucket, version.versionId))) {
     if (value !== undefined) context.response.setHeader(name, value);
   }
   respondXml(context.response, 'AccessControlPolicy', aclElement(aclOf(context, version)));
 };
 
-export const putObjectAcl: S3Handler = async (context) => {
+const putObjectAcl: ObjectHandler = async (context) => {
   const { request, response, services } = context;
-  const bucket = bucketOf(context);
+  const { bucket } = context;
   const { version } = await findObject(context);
   const acl = await receiveAcl(context, aclOf(context, version).owner);
   const isDefault = isPrivate(acl) && acl.owner === bucket.workspaceUuid;
   const versionId = request.query.versionId();
   const changed = await services.parts.metadata.changeAttributes({
     bucketId: bucket.id,
-    key: keyOf(context),
+    key: context.key,
     ...(versionId === undefined ? {} : { versionId }),
     changes: { accessControlList: isDefault ? null : JSON.stringify(acl) },
   });
   respondEmpty(response, 200, versionHeaders(bucket, changed.versionId));
 };
 
-function aclOf(context: S3Context, version: ObjectVersion): AccessControlList {
-  const { ownership } = accessOf(context).rules;
+function aclOf(context: BucketContext, version: ObjectVersion): AccessControlList {
+  const { ownership } = context.access.rules;
   const list = version.attributes.accessControlList;
-  if (list === undefined || ownership === 'BucketOwnerEnforced') return privateAcl(bucketOf(context).workspaceUuid);
+  if (list === undefined || ownership === 'BucketOwnerEnforced') return privateAcl(context.bucket.workspaceUuid);
   return parseAcl(list);
 }
 
 /** From headers or from the body, but not from both; for something of this owner, which an ACL cannot change. */
-async function receiveAcl(context: S3Context, owner: string): Promise<AccessControlList> {
+async function receiveAcl(context: BucketContext, owner: string): Promise<AccessControlList> {
   const { request, services } = context;
-  const { rules } = accessOf(context);
+  const { rules } = context.access;
   if (rules.ownership === 'BucketOwnerEnforced') throw storeErrors.AccessControlListNotSupported();
   const header = (name: string): string | undefined => request.headers.get(name);
   const document = await receiveDocument(context, MAX_ACL_BYTES);
@@ -77,7 +78,7 @@ async function receiveAcl(context: S3Context, owner: string): Promise<AccessCont
     throw storeErrors.MissingSecurityHeader({ details: { missingHeader: 'x-amz-acl' } });
   }
   const { owners } = services.parts;
-  const bucketOwner = bucketOf(context).workspaceUuid;
+  const bucketOwner = context.bucket.workspaceUuid;
   const acl = await resolveAcl(requested ?? readDocument(document, owner), owner, bucketOwner, owners);
   if (rules.block.blockPublicAcls && isPublicAcl(acl)) {
     throw storeErrors.AccessDenied({ details: { reason: 'Public ACLs are blocked by the public access block' } });
@@ -90,3 +91,50 @@ function readDocument(document: string, owner: string): ReturnType<typeof parseA
   if (parsed.ownerId !== ownerOf(owner).id) throw storeErrors.AccessDenied();
   return parsed;
 }
+
+export const aclOperations = [
+  defineOperation({
+    name: 'GetObjectAcl',
+    on: 'object',
+    method: 'GET',
+    subresource: 'acl',
+    action: 's3:GetObjectAcl',
+    versionAction: 's3:GetObjectVersionAcl',
+    asks: 'object',
+    acl: { on: 'object', permission: 'READ_ACP' },
+    needs: 'object:read',
+    handle: getObjectAcl,
+  }),
+  defineOperation({
+    name: 'PutObjectAcl',
+    on: 'object',
+    method: 'PUT',
+    subresource: 'acl',
+    action: 's3:PutObjectAcl',
+    versionAction: 's3:PutObjectVersionAcl',
+    asks: 'object',
+    acl: { on: 'object', permission: 'WRITE_ACP' },
+    needs: 'bucket:update',
+    handle: putObjectAcl,
+  }),
+  defineOperation({
+    name: 'GetBucketAcl',
+    on: 'bucket',
+    method: 'GET',
+    subresource: 'acl',
+    action: 's3:GetBucketAcl',
+    acl: { on: 'bucket', permission: 'READ_ACP' },
+    needs: 'bucket:read',
+    handle: getBucketAcl,
+  }),
+  defineOperation({
+    name: 'PutBucketAcl',
+    on: 'bucket',
+    method: 'PUT',
+    subresource: 'acl',
+    action: 's3:PutBucketAcl',
+    acl: { on: 'bucket', permission: 'WRITE_ACP' },
+    needs: 'bucket:update',
+    handle: putBucketAcl,
+  }),
+];

@@ -1,17 +1,17 @@
+import { defineOperation, type BucketHandler } from '../operation.ts';
 import { storeErrors } from '../../errors.ts';
 import { receiveDocument } from '../body/receive-document.ts';
 import { respondEmpty, respondXml } from '../respond.ts';
-import type { S3Handler } from '../s3-context.ts';
 import { childText, children, parseXml } from '../xml-reader.ts';
 
 const MAX_DOCUMENT_BYTES = 16 * 1024;
 
 /** What is the same for every bucket here. Asking for it is answered; asking for anything else is refused by name. */
-export const getBucketRequestPayment: S3Handler = async ({ response }) => {
+const getBucketRequestPayment: BucketHandler = async ({ response }) => {
   respondXml(response, 'RequestPaymentConfiguration', { Payer: 'BucketOwner' });
 };
 
-export const putBucketRequestPayment: S3Handler = async (context) => {
+const putBucketRequestPayment: BucketHandler = async (context) => {
   const root = parseXml(await receiveDocument(context, MAX_DOCUMENT_BYTES), 'RequestPaymentConfiguration');
   const payer = childText(root, 'Payer');
   if (payer === 'Requester') throw notImplemented('Requester pays');
@@ -20,11 +20,11 @@ export const putBucketRequestPayment: S3Handler = async (context) => {
 };
 
 /** Nothing is accelerated, and AWS says so by an empty answer. */
-export const getBucketAccelerateConfiguration: S3Handler = async ({ response }) => {
+const getBucketAccelerateConfiguration: BucketHandler = async ({ response }) => {
   respondXml(response, 'AccelerateConfiguration', {});
 };
 
-export const putBucketAccelerateConfiguration: S3Handler = async (context) => {
+const putBucketAccelerateConfiguration: BucketHandler = async (context) => {
   const root = parseXml(await receiveDocument(context, MAX_DOCUMENT_BYTES), 'AccelerateConfiguration');
   const status = childText(root, 'Status');
   if (status === 'Enabled') throw notImplemented('Transfer acceleration');
@@ -33,11 +33,11 @@ export const putBucketAccelerateConfiguration: S3Handler = async (context) => {
 };
 
 /** No access logs are written to buckets. */
-export const getBucketLogging: S3Handler = async ({ response }) => {
+const getBucketLogging: BucketHandler = async ({ response }) => {
   respondXml(response, 'BucketLoggingStatus', {});
 };
 
-export const putBucketLogging: S3Handler = async (context) => {
+const putBucketLogging: BucketHandler = async (context) => {
   const root = parseXml(await receiveDocument(context, MAX_DOCUMENT_BYTES), 'BucketLoggingStatus');
   if (children(root, 'LoggingEnabled').length > 0) throw notImplemented('Server access logging');
   respondEmpty(context.response, 200);
@@ -46,3 +46,60 @@ export const putBucketLogging: S3Handler = async (context) => {
 function notImplemented(operation: string): Error {
   return storeErrors.NotImplemented({ details: { operation } });
 }
+
+export const bucketPropertiesOperations = [
+  defineOperation({
+    name: 'GetBucketRequestPayment',
+    on: 'bucket',
+    method: 'GET',
+    subresource: 'requestPayment',
+    action: 's3:GetBucketRequestPayment',
+    needs: 'bucket:read',
+    handle: getBucketRequestPayment,
+  }),
+  defineOperation({
+    name: 'PutBucketRequestPayment',
+    on: 'bucket',
+    method: 'PUT',
+    subresource: 'requestPayment',
+    action: 's3:PutBucketRequestPayment',
+    needs: 'bucket:update',
+    handle: putBucketRequestPayment,
+  }),
+  defineOperation({
+    name: 'GetBucketAccelerateConfiguration',
+    on: 'bucket',
+    method: 'GET',
+    subresource: 'accelerate',
+    action: 's3:GetAccelerateConfiguration',
+    needs: 'bucket:read',
+    handle: getBucketAccelerateConfiguration,
+  }),
+  defineOperation({
+    name: 'PutBucketAccelerateConfiguration',
+    on: 'bucket',
+    method: 'PUT',
+    subresource: 'accelerate',
+    action: 's3:PutAccelerateConfiguration',
+    needs: 'bucket:update',
+    handle: putBucketAccelerateConfiguration,
+  }),
+  defineOperation({
+    name: 'GetBucketLogging',
+    on: 'bucket',
+    method: 'GET',
+    subresource: 'logging',
+    action: 's3:GetBucketLogging',
+    needs: 'bucket:read',
+    handle: getBucketLogging,
+  }),
+  defineOperation({
+    name: 'PutBucketLogging',
+    on: 'bucket',
+    method: 'PUT',
+    subresource: 'logging',
+    action: 's3:PutBucketLogging',
+    needs: 'bucket:update',
+    handle: putBucketLogging,
+  }),
+];

@@ -1,3 +1,4 @@
+import { defineOperation, type ServiceHandler, type BucketHandler } from '../operation.ts';
 import { isAppError } from '@svc/errors';
 import { mayDo, workspaceOf } from '../../domain/caller.ts';
 import { assertBucketName } from '../../domain/bucket-name.ts';
@@ -9,7 +10,7 @@ import { receiveDocument } from '../body/receive-document.ts';
 import { fromToken, readLimitText, toIsoDate, toToken } from '../page-parameters.ts';
 import { ownerElement } from '../owner-element.ts';
 import { respondEmpty, respondXml } from '../respond.ts';
-import { bucketOf, type S3Context, type S3Handler } from '../s3-context.ts';
+import type { S3Context } from '../s3-context.ts';
 import { readTagList } from '../tagging-document.ts';
 import { children, childText, parseXml, type XmlElement } from '../xml-reader.ts';
 
@@ -18,7 +19,7 @@ const MAX_PAGE = 10_000;
 /** What `GetBucketLocation` calls by an empty name. Every region of a signature means the same place here. */
 export const HOME_REGION = 'us-east-1';
 
-export const listBuckets: S3Handler = async ({ request, response, caller, services }) => {
+const listBuckets: ServiceHandler = async ({ request, response, caller, services }) => {
   const { query } = request;
   const workspaceUuid = workspaceOf(caller);
   const limit = readPageSize(query.get('max-buckets'), services.parts.config.limits.buckets_per_workspace);
@@ -50,7 +51,7 @@ function readPageSize(text: string | undefined, limit: number): number {
   return readLimitText(text, 'max-buckets', limit);
 }
 
-export const createBucket: S3Handler = async (context) => {
+const createBucket: ServiceHandler = async (context) => {
   const { request, response, caller, services } = context;
   const name = request.bucketName ?? '';
   assertBucketName(name);
@@ -78,16 +79,16 @@ export const createBucket: S3Handler = async (context) => {
   respondEmpty(response, 200, { location: `/${name}`, 'x-amz-bucket-arn': `arn:aws:s3:::${name}` });
 };
 
-export const headBucket: S3Handler = async ({ response }) => {
+const headBucket: BucketHandler = async ({ response }) => {
   respondEmpty(response, 200, { 'x-amz-bucket-region': HOME_REGION });
 };
 
-export const getBucketLocation: S3Handler = async ({ response }) => {
+const getBucketLocation: BucketHandler = async ({ response }) => {
   respondXml(response, 'LocationConstraint', '');
 };
 
-export const deleteBucket: S3Handler = async (context) => {
-  await context.services.buckets.delete(bucketOf(context));
+const deleteBucket: BucketHandler = async (context) => {
+  await context.services.buckets.delete(context.bucket);
   respondEmpty(context.response, 204);
 };
 
@@ -126,3 +127,49 @@ async function createOrRefuse(
     throw error;
   }
 }
+
+export const bucketsOperations = [
+  defineOperation({
+    name: 'ListBuckets',
+    on: 'service',
+    method: 'GET',
+    action: 's3:ListAllMyBuckets',
+    needs: 'bucket:list',
+    handle: listBuckets,
+  }),
+  defineOperation({
+    name: 'CreateBucket',
+    on: 'service',
+    at: 'bucket',
+    method: 'PUT',
+    action: 's3:CreateBucket',
+    needs: 'bucket:create',
+    handle: createBucket,
+  }),
+  defineOperation({
+    name: 'HeadBucket',
+    on: 'bucket',
+    method: 'HEAD',
+    action: 's3:ListBucket',
+    acl: { on: 'bucket', permission: 'READ' },
+    needs: 'bucket:read',
+    handle: headBucket,
+  }),
+  defineOperation({
+    name: 'DeleteBucket',
+    on: 'bucket',
+    method: 'DELETE',
+    action: 's3:DeleteBucket',
+    needs: 'bucket:delete',
+    handle: deleteBucket,
+  }),
+  defineOperation({
+    name: 'GetBucketLocation',
+    on: 'bucket',
+    method: 'GET',
+    subresource: 'location',
+    action: 's3:GetBucketLocation',
+    needs: 'bucket:read',
+    handle: getBucketLocation,
+  }),
+];

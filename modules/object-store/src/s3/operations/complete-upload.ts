@@ -1,3 +1,5 @@
+import { defineOperation, type ObjectHandler } from '../operation.ts';
+import { WRITE_OBJECT } from '../access/rules.ts';
 import { CHECKSUM_ALGORITHMS, checksumHeaderName, isBase64 } from '../../domain/checksums/algorithms.ts';
 import type { CustomerKey } from '../../domain/encryption/key-envelope.ts';
 import { storeErrors } from '../../errors.ts';
@@ -12,14 +14,14 @@ import { urlOf } from '../object-url.ts';
 import { writeConditionsOf } from '../request-conditions.ts';
 import type { RequestHeaders } from '../request-headers.ts';
 import { respondXml, setHeaders } from '../respond.ts';
-import { originOf, type S3Context, type S3Handler } from '../s3-context.ts';
+import { originOf, type S3Context } from '../s3-context.ts';
 import { children, childText, parseXml, type XmlElement } from '../xml-reader.ts';
 import { uploadNameOf } from './multipart.ts';
 
 /** Ten thousand parts with a checksum each. */
 const MAX_COMPLETION_BYTES = 4 * 1024 * 1024;
 
-export const completeMultipartUpload: S3Handler = async (context) => {
+const completeMultipartUpload: ObjectHandler = async (context) => {
   const { request, response, caller, services } = context;
   const name = uploadNameOf(context);
   const expected = readExpected(request.headers);
@@ -109,3 +111,14 @@ function invalidHeader(name: string): Error {
 function invalid(reason: string): Error {
   return storeErrors.InvalidRequest({ details: { reason } });
 }
+
+export const completeUploadOperations = [
+  defineOperation({
+    name: 'CompleteMultipartUpload',
+    on: 'object',
+    method: 'POST',
+    subresource: 'uploadId',
+    ...WRITE_OBJECT,
+    handle: completeMultipartUpload,
+  }),
+];

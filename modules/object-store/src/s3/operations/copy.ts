@@ -1,3 +1,5 @@
+import { defineOperation, isCopy, type ObjectHandler } from '../operation.ts';
+import { WRITE_OBJECT } from '../access/rules.ts';
 import { storeErrors } from '../../errors.ts';
 import type { CopiedObject } from '../../domain/copy-service.ts';
 import type { EncryptionRequest } from '../../domain/encryption-service.ts';
@@ -19,17 +21,17 @@ import type { ObjectAttributes } from '../../domain/ports/records.ts';
 import { toIsoDate } from '../page-parameters.ts';
 import { writeConditionsOf } from '../request-conditions.ts';
 import { respondXml, setHeaders } from '../respond.ts';
-import { bucketOf, keyOf, originOf, type S3Context, type S3Handler } from '../s3-context.ts';
+import { originOf, type ObjectContext } from '../s3-context.ts';
 
-export const copyObject: S3Handler = async (context) => {
-  const bucket = bucketOf(context);
+const copyObject: ObjectHandler = async (context) => {
+  const { bucket } = context;
   const wanted = readEncryptionRequest(context);
   const { source, stored, encryption, attributes } = await retryWhileChanging(() => copy(context, wanted));
   setHeaders(context.response, {
     ...newVersionHeaders(stored.versionId),
     ...sourceVersionHeaders(source),
     ...encryptionHeaders(encryption, wanted.customerKey),
-    ...(await expirationHeaders(context.services, bucket, matchable({ ...stored, key: keyOf(context), attributes }))),
+    ...(await expirationHeaders(context.services, bucket, matchable({ ...stored, key: context.key, attributes }))),
   });
   respondXml(context.response, 'CopyObjectResult', {
     LastModified: toIsoDate(stored.modifiedAtMs),
@@ -39,7 +41,7 @@ export const copyObject: S3Handler = async (context) => {
 };
 
 async function copy(
-  context: S3Context,
+  context: ObjectContext,
   encryption: EncryptionRequest,
 ): Promise<CopiedObject & { source: FoundSource; attributes: ObjectAttributes }> {
   const { request, services } = context;
@@ -54,8 +56,8 @@ async function copy(
   const copied = await services.copies.object({
     source: source.found,
     customerKey: readCopySourceCustomerKey(context),
-    bucket: bucketOf(context),
-    key: keyOf(context),
+    bucket: context.bucket,
+    key: context.key,
     attributes: { ...attributes, ...acl, ...lock },
     checksumAlgorithm,
     encryption,
@@ -79,9 +81,9 @@ const CHANGES = [
   'x-amz-checksum-algorithm',
 ];
 
-function assertChangesSomething(context: S3Context, { bucket, named }: FoundSource): void {
+function assertChangesSomething(context: ObjectContext, { bucket, named }: FoundSource): void {
   const { headers } = context.request;
-  const itself = bucket.id === bucketOf(context).id && named.key === keyOf(context) && named.versionId === undefined;
+  const itself = bucket.id === context.bucket.id && named.key === context.key && named.versionId === undefined;
   if (!itself || replaces(headers, 'metadata') || replaces(headers, 'tagging')) return;
   if (CHANGES.some((name) => headers.has(name))) return;
   throw storeErrors.InvalidRequest({
@@ -91,3 +93,14 @@ function assertChangesSomething(context: S3Context, { bucket, named }: FoundSour
     },
   });
 }
+
+export const copyOperations = [
+  defineOperation({
+    name: 'CopyObject',
+    on: 'object',
+    method: 'PUT',
+    matches: isCopy,
+    ...WRITE_OBJECT,
+    handle: copyObject,
+  }),
+];

@@ -1,3 +1,4 @@
+import { defineOperation, type BucketHandler } from '../operation.ts';
 import { storeErrors } from '../../errors.ts';
 import {
   CORS_METHODS,
@@ -8,14 +9,13 @@ import {
 } from '../../domain/settings/shared-documents.ts';
 import { receiveDocument } from '../body/receive-document.ts';
 import { respondEmpty, respondXml } from '../respond.ts';
-import { bucketOf, type S3Handler } from '../s3-context.ts';
 import { children, childText, parseXml, textOf, type XmlElement } from '../xml-reader.ts';
 
 const MAX_DOCUMENT_BYTES = 64 * 1024;
 const MAX_RULES = 100;
 
-export const getBucketCors: S3Handler = async (context) => {
-  const configuration = await context.services.configurations.of(bucketOf(context));
+const getBucketCors: BucketHandler = async (context) => {
+  const configuration = await context.services.configurations.of(context.bucket);
   const document = configuration.parsed('cors', parseCorsDocument);
   if (document === null) throw storeErrors.NoSuchCORSConfiguration();
   respondXml(context.response, 'CORSConfiguration', {
@@ -30,14 +30,14 @@ export const getBucketCors: S3Handler = async (context) => {
   });
 };
 
-export const putBucketCors: S3Handler = async (context) => {
+const putBucketCors: BucketHandler = async (context) => {
   const document = readCorsDocument(await receiveDocument(context, MAX_DOCUMENT_BYTES));
-  await context.services.configurations.put(bucketOf(context), 'cors', JSON.stringify(document));
+  await context.services.configurations.put(context.bucket, 'cors', JSON.stringify(document));
   respondEmpty(context.response, 200);
 };
 
-export const deleteBucketCors: S3Handler = async (context) => {
-  await context.services.configurations.put(bucketOf(context), 'cors', null);
+const deleteBucketCors: BucketHandler = async (context) => {
+  await context.services.configurations.put(context.bucket, 'cors', null);
   respondEmpty(context.response, 204);
 };
 
@@ -100,3 +100,33 @@ function assertOneWildcard(element: string, texts: readonly string[]): void {
 function invalid(reason: string): Error {
   return storeErrors.InvalidRequest({ details: { reason } });
 }
+
+export const corsOperations = [
+  defineOperation({
+    name: 'GetBucketCors',
+    on: 'bucket',
+    method: 'GET',
+    subresource: 'cors',
+    action: 's3:GetBucketCORS',
+    needs: 'bucket:read',
+    handle: getBucketCors,
+  }),
+  defineOperation({
+    name: 'PutBucketCors',
+    on: 'bucket',
+    method: 'PUT',
+    subresource: 'cors',
+    action: 's3:PutBucketCORS',
+    needs: 'bucket:update',
+    handle: putBucketCors,
+  }),
+  defineOperation({
+    name: 'DeleteBucketCors',
+    on: 'bucket',
+    method: 'DELETE',
+    subresource: 'cors',
+    action: 's3:PutBucketCORS',
+    needs: 'bucket:update',
+    handle: deleteBucketCors,
+  }),
+];

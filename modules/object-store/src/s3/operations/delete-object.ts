@@ -1,3 +1,4 @@
+import { defineOperation, type BucketHandler, type ObjectHandler } from '../operation.ts';
 import type { DeleteConditions } from '../../domain/ports/delete-conditions.ts';
 import { isAppError, type AppError } from '@svc/errors';
 import { assertObjectKey } from '../../domain/object-key.ts';
@@ -9,7 +10,7 @@ import { asksForBypass, mayBypassGovernance } from '../object-lock-headers.ts';
 import { deleteConditionsOf, readDeleteConditions } from '../request-conditions.ts';
 import { respondEmpty, respondXml } from '../respond.ts';
 import { MAX_VERSION_ID_LENGTH } from '../s3-audit.ts';
-import { accessOf, bucketOf, keyOf, originOf, type S3Context, type S3Handler } from '../s3-context.ts';
+import { originOf, type S3Context } from '../s3-context.ts';
 import { children, childText, parseXml } from '../xml-reader.ts';
 import type { XmlNode } from '../xml-writer.ts';
 
@@ -18,12 +19,12 @@ const MAX_KEYS = 1_000;
 const MAX_DOCUMENT_BYTES = 8 * 1024 * 1024;
 const AT_A_TIME = 64;
 
-export const deleteObject: S3Handler = async (context) => {
+const deleteObject: ObjectHandler = async (context) => {
   const { request, response, services } = context;
   const versionId = request.query.versionId();
-  const name = { key: keyOf(context), ...(versionId === undefined ? {} : { versionId }) };
+  const name = { key: context.key, ...(versionId === undefined ? {} : { versionId }) };
   const deleted = await services.objects.delete(
-    { bucket: bucketOf(context), ...name },
+    { bucket: context.bucket, ...name },
     deleteConditionsOf(request.headers),
     { bypassGovernance: mayBypassGovernance(context, name), origin: originOf(context) },
   );
@@ -39,7 +40,7 @@ interface NamedObject {
   conditions: DeleteConditions;
 }
 
-export const deleteObjects: S3Handler = async (context) => {
+const deleteObjects: BucketHandler = async (context) => {
   const root = parseXml(await receiveDocument(context, MAX_DOCUMENT_BYTES), 'Delete');
   const quiet = childText(root, 'Quiet')?.trim().toLowerCase() === 'true';
   const named = children(root, 'Object').map((element): NamedObject => {
@@ -53,8 +54,8 @@ export const deleteObjects: S3Handler = async (context) => {
     return { key, conditions, ...(versionId === undefined || versionId === '' ? {} : { versionId }) };
   });
   if (named.length === 0 || named.length > MAX_KEYS) throw storeErrors.MalformedXML();
-  const bucket = bucketOf(context);
-  const access = accessOf(context);
+  const { bucket } = context;
+  const { access } = context;
   const outcomes: XmlNode[] = [];
   for (let start = 0; start < named.length; start += AT_A_TIME) {
     // Together, so that they share commits; each succeeds or fails alone.
@@ -127,3 +128,29 @@ function toDeleted(name: Omit<NamedObject, 'conditions'>, deleted: DeletedObject
 function toFailed(name: Omit<NamedObject, 'conditions'>, error: AppError): XmlNode {
   return { Key: name.key, VersionId: name.versionId, Code: error.code, Message: error.message };
 }
+
+export const deleteObjectOperations = [
+  defineOperation({
+    name: 'DeleteObjects',
+    on: 'bucket',
+    method: 'POST',
+    subresource: 'delete',
+    action: 's3:DeleteObject',
+    versionAction: 's3:DeleteObjectVersion',
+    asks: 'each',
+    acl: { on: 'bucket', permission: 'WRITE' },
+    needs: 'object:delete',
+    handle: deleteObjects,
+  }),
+  defineOperation({
+    name: 'DeleteObject',
+    on: 'object',
+    method: 'DELETE',
+    action: 's3:DeleteObject',
+    versionAction: 's3:DeleteObjectVersion',
+    asks: 'key',
+    acl: { on: 'bucket', permission: 'WRITE' },
+    needs: 'object:delete',
+    handle: deleteObject,
+  }),
+];

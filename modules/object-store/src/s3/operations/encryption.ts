@@ -1,16 +1,16 @@
+import { defineOperation, type BucketHandler } from '../operation.ts';
 import { isEncryptionAlgorithm } from '../../domain/encryption-service.ts';
 import type { EncryptionDocument } from '../../domain/encryption-document.ts';
 import { storeErrors } from '../../errors.ts';
 import { receiveDocument } from '../body/receive-document.ts';
 import { respondEmpty, respondXml } from '../respond.ts';
-import { bucketOf, type S3Handler } from '../s3-context.ts';
 import { children, childText, parseXml } from '../xml-reader.ts';
 
 const MAX_DOCUMENT_BYTES = 16 * 1024;
 const ROOT = 'ServerSideEncryptionConfiguration';
 
-export const getBucketEncryption: S3Handler = async (context) => {
-  const document = await context.services.encryption.defaultOf(bucketOf(context));
+const getBucketEncryption: BucketHandler = async (context) => {
+  const document = await context.services.encryption.defaultOf(context.bucket);
   if (document === null) throw storeErrors.ServerSideEncryptionConfigurationNotFoundError();
   respondXml(context.response, ROOT, {
     Rule: [
@@ -22,14 +22,14 @@ export const getBucketEncryption: S3Handler = async (context) => {
   });
 };
 
-export const putBucketEncryption: S3Handler = async (context) => {
+const putBucketEncryption: BucketHandler = async (context) => {
   const document = readEncryptionDocument(await receiveDocument(context, MAX_DOCUMENT_BYTES));
-  await context.services.encryption.setDefault(bucketOf(context), document);
+  await context.services.encryption.setDefault(context.bucket, document);
   respondEmpty(context.response, 200);
 };
 
-export const deleteBucketEncryption: S3Handler = async (context) => {
-  await context.services.encryption.setDefault(bucketOf(context), null);
+const deleteBucketEncryption: BucketHandler = async (context) => {
+  await context.services.encryption.setDefault(context.bucket, null);
   respondEmpty(context.response, 204);
 };
 
@@ -52,3 +52,33 @@ export function readEncryptionDocument(xml: string): EncryptionDocument {
     ...(bucketKey === undefined ? {} : { bucket_key_enabled: bucketKey.trim() === 'true' }),
   };
 }
+
+export const encryptionOperations = [
+  defineOperation({
+    name: 'GetBucketEncryption',
+    on: 'bucket',
+    method: 'GET',
+    subresource: 'encryption',
+    action: 's3:GetEncryptionConfiguration',
+    needs: 'bucket:read',
+    handle: getBucketEncryption,
+  }),
+  defineOperation({
+    name: 'PutBucketEncryption',
+    on: 'bucket',
+    method: 'PUT',
+    subresource: 'encryption',
+    action: 's3:PutEncryptionConfiguration',
+    needs: 'bucket:update',
+    handle: putBucketEncryption,
+  }),
+  defineOperation({
+    name: 'DeleteBucketEncryption',
+    on: 'bucket',
+    method: 'DELETE',
+    subresource: 'encryption',
+    action: 's3:PutEncryptionConfiguration',
+    needs: 'bucket:update',
+    handle: deleteBucketEncryption,
+  }),
+];

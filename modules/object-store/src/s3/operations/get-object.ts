@@ -1,3 +1,5 @@
+import { defineOperation, type ObjectHandler } from '../operation.ts';
+import { READ_OBJECT } from '../access/rules.ts';
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { ContentReader } from '../../domain/content/content-headers.ts';
 import { parseByteRange } from '../../domain/byte-range.ts';
@@ -11,7 +13,7 @@ import { assertNoEncryptionRequest, encryptionHeaders, readCustomerKey } from '.
 import { expirationHeaders, matchable } from '../expiration-header.ts';
 import { checksumHeaders, objectHeaders } from '../object-headers.ts';
 import { readConditionsOf } from '../request-conditions.ts';
-import { bucketOf, keyOf, type S3Context, type S3Handler } from '../s3-context.ts';
+import type { ObjectContext } from '../s3-context.ts';
 import { ContentHead, sendContent, sendNotModified } from '../send-content.ts';
 
 const RESPONSE_OVERRIDES: Readonly<Record<string, string>> = {
@@ -29,9 +31,9 @@ interface Selection {
   headers: OutgoingHttpHeaders;
 }
 
-export const getObject: S3Handler = (context) => answerObject(context);
+const getObject: ObjectHandler = (context) => answerObject(context);
 
-export const headObject: S3Handler = (context) => answerObject(context);
+const headObject: ObjectHandler = (context) => answerObject(context);
 
 /** Differences from a plain answer, for an object that is shown for something else. */
 export interface AnswerAs {
@@ -40,7 +42,7 @@ export interface AnswerAs {
 }
 
 /** Answers GET and HEAD of the object that the request names. */
-export async function answerObject(context: S3Context, as: AnswerAs = {}): Promise<void> {
+export async function answerObject(context: ObjectContext, as: AnswerAs = {}): Promise<void> {
   const { request, response, services } = context;
   const prepared = await prepare(context);
   if (prepared === null) return;
@@ -55,14 +57,14 @@ export async function answerObject(context: S3Context, as: AnswerAs = {}): Promi
   });
 }
 
-function decideHead(context: S3Context, headers: OutgoingHttpHeaders): ContentHead {
-  const key = keyOf(context);
+function decideHead(context: ObjectContext, headers: OutgoingHttpHeaders): ContentHead {
+  const key = context.key;
   const reader = readerOf(context);
   return ContentHead.decide(headers, { reader, key, disposition: 'inline', embedders: 'cross-origin' });
 }
 
 /** No page load is signed by its `Authorization` header; a presigned or unsigned request may be one. */
-function readerOf({ request, caller }: S3Context): ContentReader {
+function readerOf({ request, caller }: ObjectContext): ContentReader {
   if (request.isSite) return 'site';
   return request.headers.has('authorization') && caller.accessKeyId !== null ? 'client' : 'browser';
 }
@@ -75,9 +77,9 @@ interface Prepared {
 }
 
 /** Null when the answer was given already: the client has this version. */
-async function prepare(context: S3Context): Promise<Prepared | null> {
+async function prepare(context: ObjectContext): Promise<Prepared | null> {
   const { request, response, services } = context;
-  const bucket = bucketOf(context);
+  const { bucket } = context;
   const partNumber = readPartNumber(request.query.get('partNumber'));
   const found = await findObject(context);
   assertNoEncryptionRequest(request.headers);
@@ -112,7 +114,7 @@ async function prepare(context: S3Context): Promise<Prepared | null> {
   return { found, selection, headers: { ...headers, ...selection.headers }, key };
 }
 
-async function select(context: S3Context, found: FoundObject, partNumber: number | null): Promise<Selection> {
+async function select(context: ObjectContext, found: FoundObject, partNumber: number | null): Promise<Selection> {
   const { headers } = context.request;
   const { sizeBytes } = found.version;
   const rangeHeader = rangeApplies(headers.get('if-range'), found.version.etag) ? headers.get('range') : undefined;
@@ -138,7 +140,7 @@ function readPartNumber(text: string | undefined): number | null {
   throw storeErrors.InvalidArgument({ details });
 }
 
-async function selectPart({ services }: S3Context, found: FoundObject, partNumber: number): Promise<Selection> {
+async function selectPart({ services }: ObjectContext, found: FoundObject, partNumber: number): Promise<Selection> {
   const { version } = found;
   if (version.location.kind !== 'manifest') {
     if (partNumber !== 1) throw storeErrors.InvalidPart({ details: { partNumber } });
@@ -177,3 +179,20 @@ function headerText(value: string): string {
   }
   return Buffer.from(value).toString('latin1');
 }
+
+export const getObjectOperations = [
+  defineOperation({
+    name: 'GetObject',
+    on: 'object',
+    method: 'GET',
+    ...READ_OBJECT,
+    handle: getObject,
+  }),
+  defineOperation({
+    name: 'HeadObject',
+    on: 'object',
+    method: 'HEAD',
+    ...READ_OBJECT,
+    handle: headObject,
+  }),
+];

@@ -1,16 +1,16 @@
+import { defineOperation, type BucketHandler } from '../operation.ts';
 import { checkLifecycleRules } from '../../domain/lifecycle/check-lifecycle.ts';
 import { parseLifecycleDocument } from '../../domain/lifecycle/lifecycle-document.ts';
 import { storeErrors } from '../../errors.ts';
 import { receiveDocument } from '../body/receive-document.ts';
 import { lifecycleNode, parseLifecycleXml } from '../lifecycle-xml.ts';
 import { respondEmpty, respondXml } from '../respond.ts';
-import { bucketOf, type S3Handler } from '../s3-context.ts';
 
 /** A thousand rules with ten tags each. */
 const MAX_DOCUMENT_BYTES = 8 * 1024 * 1024;
 
-export const getBucketLifecycle: S3Handler = async (context) => {
-  const bucket = bucketOf(context);
+const getBucketLifecycle: BucketHandler = async (context) => {
+  const { bucket } = context;
   const configuration = await context.services.configurations.of(bucket);
   const document = configuration.parsed('lifecycle', parseLifecycleDocument);
   if (document === null || document.rules.length === 0) {
@@ -19,16 +19,46 @@ export const getBucketLifecycle: S3Handler = async (context) => {
   respondXml(context.response, 'LifecycleConfiguration', lifecycleNode(document));
 };
 
-export const putBucketLifecycle: S3Handler = async (context) => {
+const putBucketLifecycle: BucketHandler = async (context) => {
   const text = await receiveDocument(context, MAX_DOCUMENT_BYTES);
   if (text.trim() === '') throw storeErrors.MissingRequestBodyError();
   const document = parseLifecycleXml(text);
   checkLifecycleRules(document.rules);
-  await context.services.configurations.put(bucketOf(context), 'lifecycle', JSON.stringify(document));
+  await context.services.configurations.put(context.bucket, 'lifecycle', JSON.stringify(document));
   respondEmpty(context.response, 200);
 };
 
-export const deleteBucketLifecycle: S3Handler = async (context) => {
-  await context.services.configurations.put(bucketOf(context), 'lifecycle', null);
+const deleteBucketLifecycle: BucketHandler = async (context) => {
+  await context.services.configurations.put(context.bucket, 'lifecycle', null);
   respondEmpty(context.response, 204);
 };
+
+export const lifecycleOperations = [
+  defineOperation({
+    name: 'GetBucketLifecycleConfiguration',
+    on: 'bucket',
+    method: 'GET',
+    subresource: 'lifecycle',
+    action: 's3:GetLifecycleConfiguration',
+    needs: 'bucket:read',
+    handle: getBucketLifecycle,
+  }),
+  defineOperation({
+    name: 'PutBucketLifecycleConfiguration',
+    on: 'bucket',
+    method: 'PUT',
+    subresource: 'lifecycle',
+    action: 's3:PutLifecycleConfiguration',
+    needs: 'bucket:update',
+    handle: putBucketLifecycle,
+  }),
+  defineOperation({
+    name: 'DeleteBucketLifecycle',
+    on: 'bucket',
+    method: 'DELETE',
+    subresource: 'lifecycle',
+    action: 's3:PutLifecycleConfiguration',
+    needs: 'bucket:update',
+    handle: deleteBucketLifecycle,
+  }),
+];

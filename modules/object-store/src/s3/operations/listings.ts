@@ -1,15 +1,16 @@
+import { defineOperation, type BucketHandler } from '../operation.ts';
 import type { ObjectPage } from '../../domain/ports/metadata-store.ts';
 import type { ObjectSummary } from '../../domain/ports/records.ts';
 import { fromToken, readEncoding, readLimit, toIsoDate, toToken } from '../page-parameters.ts';
 import { ownerElement } from '../owner-element.ts';
 import { respondXml } from '../respond.ts';
-import { bucketOf, type S3Context, type S3Handler } from '../s3-context.ts';
+import type { BucketContext, S3Context } from '../s3-context.ts';
 import type { XmlNode } from '../xml-writer.ts';
 
 // oxlint-disable-next-line no-control-regex -- they are what is looked for
 const NOT_IN_XML = /[\u0000-\u0008\u000B\u000C\u000E-\u001F\uFFFE\uFFFF]/;
 
-export const listObjectsV2: S3Handler = async (context) => {
+const listObjectsV2: BucketHandler = async (context) => {
   const { query } = context.request;
   const encode = readEncoding(query);
   const token = query.get('continuation-token');
@@ -30,7 +31,7 @@ export const listObjectsV2: S3Handler = async (context) => {
   });
 };
 
-export const listObjects: S3Handler = async (context) => {
+const listObjects: BucketHandler = async (context) => {
   const { query } = context.request;
   const encode = readEncoding(query);
   const marker = query.get('marker') ?? '';
@@ -52,19 +53,19 @@ function readMaxKeys({ request, services }: S3Context): number {
   return readLimit(request.query, 'max-keys', services.parts.config.limits.list_keys);
 }
 
-async function readPage(context: S3Context, after: string, limit: number): Promise<ObjectPage> {
+async function readPage(context: BucketContext, after: string, limit: number): Promise<ObjectPage> {
   if (limit === 0) return { objects: [], commonPrefixes: [], truncated: false, next: null };
   const { query } = context.request;
   const [prefix, delimiter] = [query.get('prefix') ?? '', query.get('delimiter') ?? ''];
-  return await context.services.objects.list(bucketOf(context), { prefix, delimiter, after, limit });
+  return await context.services.objects.list(context.bucket, { prefix, delimiter, after, limit });
 }
 
-function listingHead(context: S3Context, maxKeys: number): XmlNode {
+function listingHead(context: BucketContext, maxKeys: number): XmlNode {
   const { query } = context.request;
   const encode = readEncoding(query);
   const delimiter = query.get('delimiter');
   return {
-    Name: bucketOf(context).name,
+    Name: context.bucket.name,
     Prefix: encode(query.get('prefix') ?? ''),
     ...(delimiter === undefined || delimiter === '' ? {} : { Delimiter: encode(delimiter) }),
     MaxKeys: maxKeys,
@@ -97,6 +98,28 @@ function toContents(object: ObjectSummary, encode: (key: string) => string): Xml
 }
 
 /** Everything in a bucket belongs to its workspace. */
-export function ownerOf(context: S3Context): XmlNode {
-  return { Owner: ownerElement(bucketOf(context).workspaceUuid) };
+export function ownerOf(context: BucketContext): XmlNode {
+  return { Owner: ownerElement(context.bucket.workspaceUuid) };
 }
+
+export const listingsOperations = [
+  defineOperation({
+    name: 'ListObjects',
+    on: 'bucket',
+    method: 'GET',
+    action: 's3:ListBucket',
+    acl: { on: 'bucket', permission: 'READ' },
+    needs: 'object:list',
+    handle: listObjects,
+  }),
+  defineOperation({
+    name: 'ListObjectsV2',
+    on: 'bucket',
+    method: 'GET',
+    matches: ({ query }) => query.get('list-type') === '2',
+    action: 's3:ListBucket',
+    acl: { on: 'bucket', permission: 'READ' },
+    needs: 'object:list',
+    handle: listObjectsV2,
+  }),
+];

@@ -1,3 +1,4 @@
+import { defineOperation, type BucketHandler, type ObjectHandler } from '../operation.ts';
 import { isRetentionMode, parseObjectLockDocument, type ObjectLockDocument } from '../../domain/object-lock.ts';
 import { storeErrors } from '../../errors.ts';
 import type { AttributeChanges, ObjectAttributes, ObjectRetention } from '../../domain/ports/records.ts';
@@ -6,15 +7,15 @@ import { receiveDocument } from '../body/receive-document.ts';
 import { assertLockable, mayBypassGovernance, parseRetainUntil } from '../object-lock-headers.ts';
 import { versionHeaders } from '../object-headers.ts';
 import { respondEmpty, respondXml } from '../respond.ts';
-import { bucketOf, keyOf, type S3Context, type S3Handler } from '../s3-context.ts';
+import type { ObjectContext } from '../s3-context.ts';
 import { children, childText, parseXml, type XmlElement } from '../xml-reader.ts';
 
 const MAX_DOCUMENT_BYTES = 4 * 1024;
 /** A hundred years: longer is a mistake that nobody could take back. */
 const MAX_DAYS = 36_500;
 
-export const getObjectLockConfiguration: S3Handler = async (context) => {
-  const configuration = await context.services.configurations.of(bucketOf(context));
+const getObjectLockConfiguration: BucketHandler = async (context) => {
+  const configuration = await context.services.configurations.of(context.bucket);
   const document = configuration.parsed('object-lock', parseObjectLockDocument);
   if (document === null) throw storeErrors.ObjectLockConfigurationNotFoundError();
   const { defaultRetention } = document;
@@ -31,15 +32,15 @@ export const getObjectLockConfiguration: S3Handler = async (context) => {
   respondXml(context.response, 'ObjectLockConfiguration', { ObjectLockEnabled: 'Enabled', Rule });
 };
 
-export const putObjectLockConfiguration: S3Handler = async (context) => {
+const putObjectLockConfiguration: BucketHandler = async (context) => {
   const xml = await receiveDocument(context, MAX_DOCUMENT_BYTES);
   if (xml.trim() === '') throw storeErrors.MissingRequestBodyError();
   const document = readObjectLockDocument(xml);
-  await context.services.configurations.put(bucketOf(context), 'object-lock', JSON.stringify(document));
+  await context.services.configurations.put(context.bucket, 'object-lock', JSON.stringify(document));
   respondEmpty(context.response, 200);
 };
 
-export const getObjectRetention: S3Handler = async (context) => {
+const getObjectRetention: ObjectHandler = async (context) => {
   const { retention } = await locksOf(context);
   if (retention === undefined) throw storeErrors.NoSuchObjectLockConfiguration();
   respondXml(context.response, 'Retention', {
@@ -48,37 +49,37 @@ export const getObjectRetention: S3Handler = async (context) => {
   });
 };
 
-export const putObjectRetention: S3Handler = async (context) => {
+const putObjectRetention: ObjectHandler = async (context) => {
   const xml = await receiveDocument(context, MAX_DOCUMENT_BYTES);
   const retention = readRetention(xml, context.services.parts.now());
-  await assertLockable(context, bucketOf(context));
+  await assertLockable(context, context.bucket);
   await change(context, { retention });
 };
 
-export const getObjectLegalHold: S3Handler = async (context) => {
+const getObjectLegalHold: ObjectHandler = async (context) => {
   const { legalHold } = await locksOf(context);
   if (legalHold === undefined) throw storeErrors.NoSuchObjectLockConfiguration();
   respondXml(context.response, 'LegalHold', { Status: legalHold ? 'ON' : 'OFF' });
 };
 
-export const putObjectLegalHold: S3Handler = async (context) => {
+const putObjectLegalHold: ObjectHandler = async (context) => {
   const status = childText(parseXml(await receiveDocument(context, MAX_DOCUMENT_BYTES), 'LegalHold'), 'Status');
   if (status !== 'ON' && status !== 'OFF') throw storeErrors.MalformedXML();
-  await assertLockable(context, bucketOf(context));
+  await assertLockable(context, context.bucket);
   await change(context, { legalHold: status === 'ON' });
 };
 
-async function locksOf(context: S3Context): Promise<ObjectAttributes> {
+async function locksOf(context: ObjectContext): Promise<ObjectAttributes> {
   const { version } = await findObject(context);
-  await assertLockable(context, bucketOf(context));
+  await assertLockable(context, context.bucket);
   return version.attributes;
 }
 
-async function change(context: S3Context, changes: AttributeChanges): Promise<void> {
+async function change(context: ObjectContext, changes: AttributeChanges): Promise<void> {
   const { request, response, services } = context;
-  const bucket = bucketOf(context);
+  const { bucket } = context;
   const versionId = request.query.versionId();
-  const name = { key: keyOf(context), ...(versionId === undefined ? {} : { versionId }) };
+  const name = { key: context.key, ...(versionId === undefined ? {} : { versionId }) };
   const changed = await services.parts.metadata.changeAttributes({
     bucketId: bucket.id,
     ...name,
@@ -128,3 +129,64 @@ function readPeriod(element: XmlElement, name: string): number | undefined {
   if (!/^-?\d{1,9}$/.test(text)) throw storeErrors.MalformedXML();
   return Number(text);
 }
+
+export const lockOperations = [
+  defineOperation({
+    name: 'GetObjectLockConfiguration',
+    on: 'bucket',
+    method: 'GET',
+    subresource: 'object-lock',
+    action: 's3:GetBucketObjectLockConfiguration',
+    needs: 'bucket:read',
+    handle: getObjectLockConfiguration,
+  }),
+  defineOperation({
+    name: 'PutObjectLockConfiguration',
+    on: 'bucket',
+    method: 'PUT',
+    subresource: 'object-lock',
+    action: 's3:PutBucketObjectLockConfiguration',
+    needs: 'bucket:update',
+    handle: putObjectLockConfiguration,
+  }),
+  defineOperation({
+    name: 'GetObjectRetention',
+    on: 'object',
+    method: 'GET',
+    subresource: 'retention',
+    action: 's3:GetObjectRetention',
+    asks: 'object',
+    needs: 'object:read',
+    handle: getObjectRetention,
+  }),
+  defineOperation({
+    name: 'PutObjectRetention',
+    on: 'object',
+    method: 'PUT',
+    subresource: 'retention',
+    action: 's3:PutObjectRetention',
+    asks: 'object',
+    needs: 'bucket:update',
+    handle: putObjectRetention,
+  }),
+  defineOperation({
+    name: 'GetObjectLegalHold',
+    on: 'object',
+    method: 'GET',
+    subresource: 'legal-hold',
+    action: 's3:GetObjectLegalHold',
+    asks: 'object',
+    needs: 'object:read',
+    handle: getObjectLegalHold,
+  }),
+  defineOperation({
+    name: 'PutObjectLegalHold',
+    on: 'object',
+    method: 'PUT',
+    subresource: 'legal-hold',
+    action: 's3:PutObjectLegalHold',
+    asks: 'object',
+    needs: 'bucket:update',
+    handle: putObjectLegalHold,
+  }),
+];

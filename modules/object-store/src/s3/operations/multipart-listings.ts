@@ -1,13 +1,13 @@
+import { defineOperation, type BucketHandler, type ObjectHandler } from '../operation.ts';
 import { parseAcl } from '../../domain/access/access-control-list.ts';
 import type { UploadRecord } from '../../domain/ports/records.ts';
 import { readEncoding, readLimit, toIsoDate } from '../page-parameters.ts';
 import { ownerElement } from '../owner-element.ts';
 import { respondXml } from '../respond.ts';
-import { bucketOf, type S3Handler } from '../s3-context.ts';
 import type { XmlNode } from '../xml-writer.ts';
 import { uploadNameOf } from './multipart.ts';
 
-export const listParts: S3Handler = async (context) => {
+const listParts: ObjectHandler = async (context) => {
   const { request, response, services } = context;
   const { query } = request;
   const name = uploadNameOf(context);
@@ -40,10 +40,10 @@ export const listParts: S3Handler = async (context) => {
   });
 };
 
-export const listMultipartUploads: S3Handler = async (context) => {
+const listMultipartUploads: BucketHandler = async (context) => {
   const { request, response, services } = context;
   const { query } = request;
-  const bucket = bucketOf(context);
+  const { bucket } = context;
   const encode = readEncoding(query);
   const limit = readLimit(query, 'max-uploads', services.parts.config.limits.list_keys);
   const [prefix, delimiter] = [query.get('prefix') ?? '', query.get('delimiter') ?? ''];
@@ -84,3 +84,27 @@ function peopleOf({ initiator, attributes }: UploadRecord, bucketOwner: string):
     Owner: ownerElement(list === undefined ? bucketOwner : parseAcl(list).owner),
   };
 }
+
+export const multipartListingsOperations = [
+  defineOperation({
+    name: 'ListMultipartUploads',
+    on: 'bucket',
+    method: 'GET',
+    subresource: 'uploads',
+    action: 's3:ListBucketMultipartUploads',
+    acl: { on: 'bucket', permission: 'READ' },
+    needs: 'object:list',
+    handle: listMultipartUploads,
+  }),
+  defineOperation({
+    name: 'ListParts',
+    on: 'object',
+    method: 'GET',
+    subresource: 'uploadId',
+    action: 's3:ListMultipartUploadParts',
+    asks: 'key',
+    acl: { on: 'bucket', permission: 'WRITE' },
+    needs: 'object:list',
+    handle: listParts,
+  }),
+];

@@ -1,3 +1,5 @@
+import { defineOperation, type ObjectHandler } from '../operation.ts';
+import { WRITE_OBJECT } from '../access/rules.ts';
 import {
   canBeFullObject,
   parseChecksumAlgorithm,
@@ -16,12 +18,12 @@ import { readAttributes } from '../object-attributes.ts';
 import { checksumHeaders } from '../object-headers.ts';
 import type { RequestHeaders } from '../request-headers.ts';
 import { respondEmpty, respondXml, setHeaders } from '../respond.ts';
-import { bucketOf, keyOf, type S3Context, type S3Handler } from '../s3-context.ts';
+import type { ObjectContext, S3Context } from '../s3-context.ts';
 
-export const createMultipartUpload: S3Handler = async (context) => {
+const createMultipartUpload: ObjectHandler = async (context) => {
   const { request, response, caller, services } = context;
-  const bucket = bucketOf(context);
-  const key = keyOf(context);
+  const { bucket } = context;
+  const key = context.key;
   const checksum = readUploadChecksum(request.headers);
   const acl = await aclOfNewObject(context);
   const attributes = {
@@ -47,7 +49,7 @@ export const createMultipartUpload: S3Handler = async (context) => {
   respondXml(response, 'InitiateMultipartUploadResult', { Bucket: bucket.name, Key: key, UploadId: uploadId });
 };
 
-export const uploadPart: S3Handler = async (context) => {
+const uploadPart: ObjectHandler = async (context) => {
   const { request, response, services } = context;
   const partNumber = readPartNumber(request.query.get('partNumber'), services.parts.config.limits.parts);
   const name = uploadNameOf(context);
@@ -73,14 +75,14 @@ export const uploadPart: S3Handler = async (context) => {
   });
 };
 
-export const abortMultipartUpload: S3Handler = async (context) => {
+const abortMultipartUpload: ObjectHandler = async (context) => {
   await context.services.multipart.abort(uploadNameOf(context));
   respondEmpty(context.response, 204);
 };
 
-export function uploadNameOf(context: S3Context): UploadName {
+export function uploadNameOf(context: ObjectContext): UploadName {
   const uploadId = context.request.query.get('uploadId') ?? '';
-  return { bucket: bucketOf(context), key: keyOf(context), uploadId };
+  return { bucket: context.bucket, key: context.key, uploadId };
 }
 
 export function readPartNumber(text: string | undefined, limit: number): number {
@@ -123,3 +125,33 @@ function assertSameAlgorithm(context: S3Context, upload: UploadRecord): void {
 function invalid(reason: string): Error {
   return storeErrors.InvalidRequest({ details: { reason } });
 }
+
+export const multipartOperations = [
+  defineOperation({
+    name: 'CreateMultipartUpload',
+    on: 'object',
+    method: 'POST',
+    subresource: 'uploads',
+    ...WRITE_OBJECT,
+    handle: createMultipartUpload,
+  }),
+  defineOperation({
+    name: 'UploadPart',
+    on: 'object',
+    method: 'PUT',
+    subresource: 'uploadId',
+    ...WRITE_OBJECT,
+    handle: uploadPart,
+  }),
+  defineOperation({
+    name: 'AbortMultipartUpload',
+    on: 'object',
+    method: 'DELETE',
+    subresource: 'uploadId',
+    action: 's3:AbortMultipartUpload',
+    asks: 'key',
+    acl: { on: 'bucket', permission: 'WRITE' },
+    needs: 'object:write',
+    handle: abortMultipartUpload,
+  }),
+];

@@ -1,8 +1,8 @@
+import { defineOperation, type BucketHandler } from '../operation.ts';
 import type { NotificationRule } from '../../domain/notifications/notification-document.ts';
 import { storeErrors } from '../../errors.ts';
 import { receiveDocument } from '../body/receive-document.ts';
 import { respondEmpty, respondXml } from '../respond.ts';
-import { bucketOf, type S3Handler } from '../s3-context.ts';
 import { children, childText, parseXml, textOf, type XmlElement } from '../xml-reader.ts';
 import type { XmlNode } from '../xml-writer.ts';
 
@@ -12,8 +12,8 @@ const ARN_PREFIX = 'arn:svc:webhook:::';
 const KINDS = { QueueConfiguration: 'Queue', TopicConfiguration: 'Topic' } as const;
 const NOT_HERE = ['CloudFunctionConfiguration', 'EventBridgeConfiguration'];
 
-export const getBucketNotification: S3Handler = async (context) => {
-  const rules = await context.services.notifications.rules(bucketOf(context));
+const getBucketNotification: BucketHandler = async (context) => {
+  const rules = await context.services.notifications.rules(context.bucket);
   const enabled = rules.filter((rule) => rule.enabled);
   respondXml(context.response, 'NotificationConfiguration', {
     TopicConfiguration: enabled.filter(({ topic }) => topic === true).map((rule) => toElement(rule, 'Topic')),
@@ -22,10 +22,10 @@ export const getBucketNotification: S3Handler = async (context) => {
 };
 
 /** Replaces the whole configuration; an empty one ends all notifications. */
-export const putBucketNotification: S3Handler = async (context) => {
+const putBucketNotification: BucketHandler = async (context) => {
   const rules = readNotificationRules(await receiveDocument(context, MAX_DOCUMENT_BYTES));
   const { services } = context;
-  const { name } = bucketOf(context);
+  const { name } = context.bucket;
   await services.notifications.replaceRules(() => services.buckets.get(name), rules);
   respondEmpty(context.response, 200);
 };
@@ -88,3 +88,24 @@ function toElement({ id, webhook, events, prefix, suffix }: NotificationRule, ki
 function invalid(reason: string): Error {
   return storeErrors.InvalidArgument({ details: { reason } });
 }
+
+export const notificationsOperations = [
+  defineOperation({
+    name: 'GetBucketNotificationConfiguration',
+    on: 'bucket',
+    method: 'GET',
+    subresource: 'notification',
+    action: 's3:GetBucketNotification',
+    needs: 'bucket:read',
+    handle: getBucketNotification,
+  }),
+  defineOperation({
+    name: 'PutBucketNotificationConfiguration',
+    on: 'bucket',
+    method: 'PUT',
+    subresource: 'notification',
+    action: 's3:PutBucketNotification',
+    needs: 'bucket:update',
+    handle: putBucketNotification,
+  }),
+];

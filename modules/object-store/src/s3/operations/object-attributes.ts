@@ -1,3 +1,4 @@
+import { defineOperation, type ObjectHandler } from '../operation.ts';
 import { storeErrors } from '../../errors.ts';
 import type { FoundObject } from '../../domain/ports/metadata-store.ts';
 import type { ObjectChecksum } from '../../domain/ports/records.ts';
@@ -6,7 +7,7 @@ import { assertNoEncryptionRequest, encryptionHeaders, readCustomerKey } from '.
 import { checksumElements, versionHeaders } from '../object-headers.ts';
 import { readLimitText } from '../page-parameters.ts';
 import { respondXml, setHeaders } from '../respond.ts';
-import { bucketOf, type S3Context, type S3Handler } from '../s3-context.ts';
+import type { S3Context } from '../s3-context.ts';
 import type { XmlNode } from '../xml-writer.ts';
 import { toHttpDate } from '../../domain/http-date.ts';
 
@@ -15,9 +16,9 @@ const ATTRIBUTES = ['ETag', 'Checksum', 'ObjectParts', 'StorageClass', 'ObjectSi
 type Attribute = (typeof ATTRIBUTES)[number];
 
 /** What a version is, without its bytes: only what the client names, as lists of parts can be long. */
-export const getObjectAttributes: S3Handler = async (context) => {
+const getObjectAttributes: ObjectHandler = async (context) => {
   const { request, response, services } = context;
-  const bucket = bucketOf(context);
+  const { bucket } = context;
   const wanted = readWanted(request.headers.get(WANTED));
   const found = await findObject(context);
   assertNoEncryptionRequest(request.headers);
@@ -84,3 +85,18 @@ function partChecksum(part: ObjectChecksum | null, object: ObjectChecksum | null
   if (part === null || part.algorithm !== object?.algorithm) return {};
   return { [`Checksum${part.algorithm}`]: part.value };
 }
+
+export const objectAttributesOperations = [
+  defineOperation({
+    name: 'GetObjectAttributes',
+    on: 'object',
+    method: 'GET',
+    subresource: 'attributes',
+    action: 's3:GetObjectAttributes',
+    versionAction: 's3:GetObjectVersionAttributes',
+    asks: 'object',
+    acl: { on: 'object', permission: 'READ' },
+    needs: 'object:read',
+    handle: getObjectAttributes,
+  }),
+];

@@ -1,14 +1,14 @@
+import { defineOperation, type BucketHandler } from '../operation.ts';
 import { parsePublicAccessBlock, type PublicAccessBlock } from '../../domain/access/public-access-block.ts';
 import { storeErrors } from '../../errors.ts';
 import { receiveDocument } from '../body/receive-document.ts';
 import { respondEmpty, respondXml } from '../respond.ts';
-import { bucketOf, type S3Handler } from '../s3-context.ts';
 import { childText, parseXml, type XmlElement } from '../xml-reader.ts';
 
 const MAX_DOCUMENT_BYTES = 8 * 1024;
 
-export const getPublicAccessBlock: S3Handler = async (context) => {
-  const bucket = bucketOf(context);
+const getPublicAccessBlock: BucketHandler = async (context) => {
+  const { bucket } = context;
   const configuration = await context.services.configurations.of(bucket);
   const document = configuration.text('public-access-block');
   if (document === null) {
@@ -23,7 +23,7 @@ export const getPublicAccessBlock: S3Handler = async (context) => {
   });
 };
 
-export const putPublicAccessBlock: S3Handler = async (context) => {
+const putPublicAccessBlock: BucketHandler = async (context) => {
   const root = parseXml(await receiveDocument(context, MAX_DOCUMENT_BYTES), 'PublicAccessBlockConfiguration');
   const block: PublicAccessBlock = {
     blockPublicAcls: flag(root, 'BlockPublicAcls'),
@@ -31,12 +31,12 @@ export const putPublicAccessBlock: S3Handler = async (context) => {
     blockPublicPolicy: flag(root, 'BlockPublicPolicy'),
     restrictPublicBuckets: flag(root, 'RestrictPublicBuckets'),
   };
-  await context.services.configurations.put(bucketOf(context), 'public-access-block', JSON.stringify(block));
+  await context.services.configurations.put(context.bucket, 'public-access-block', JSON.stringify(block));
   respondEmpty(context.response, 200);
 };
 
-export const deletePublicAccessBlock: S3Handler = async (context) => {
-  await context.services.configurations.put(bucketOf(context), 'public-access-block', null);
+const deletePublicAccessBlock: BucketHandler = async (context) => {
+  await context.services.configurations.put(context.bucket, 'public-access-block', null);
   respondEmpty(context.response, 204);
 };
 
@@ -46,3 +46,33 @@ function flag(root: XmlElement, name: string): boolean {
   if (text !== 'true' && text !== 'false') throw storeErrors.MalformedXML();
   return text === 'true';
 }
+
+export const publicAccessBlockOperations = [
+  defineOperation({
+    name: 'GetPublicAccessBlock',
+    on: 'bucket',
+    method: 'GET',
+    subresource: 'publicAccessBlock',
+    action: 's3:GetBucketPublicAccessBlock',
+    needs: 'bucket:read',
+    handle: getPublicAccessBlock,
+  }),
+  defineOperation({
+    name: 'PutPublicAccessBlock',
+    on: 'bucket',
+    method: 'PUT',
+    subresource: 'publicAccessBlock',
+    action: 's3:PutBucketPublicAccessBlock',
+    needs: 'bucket:update',
+    handle: putPublicAccessBlock,
+  }),
+  defineOperation({
+    name: 'DeletePublicAccessBlock',
+    on: 'bucket',
+    method: 'DELETE',
+    subresource: 'publicAccessBlock',
+    action: 's3:PutBucketPublicAccessBlock',
+    needs: 'bucket:update',
+    handle: deletePublicAccessBlock,
+  }),
+];

@@ -1,3 +1,5 @@
+import { defineOperation, type ObjectHandler } from '../operation.ts';
+import { WRITE_OBJECT } from '../access/rules.ts';
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { EventName } from '../../domain/notifications/event-names.ts';
 import type { ObjectAttributes } from '../../domain/ports/records.ts';
@@ -10,9 +12,9 @@ import { readAttributes } from '../object-attributes.ts';
 import { checksumHeaders, newVersionHeaders } from '../object-headers.ts';
 import { writeConditionsOf } from '../request-conditions.ts';
 import { respondEmpty } from '../respond.ts';
-import { bucketOf, keyOf, originOf, type S3Context, type S3Handler } from '../s3-context.ts';
+import { originOf, type ObjectContext } from '../s3-context.ts';
 
-export const putObject: S3Handler = async (context) => {
+const putObject: ObjectHandler = async (context) => {
   const { etag, headers } = await storeObject(context, {});
   respondEmpty(context.response, 200, { etag: `"${etag}"`, ...headers });
 };
@@ -26,12 +28,12 @@ export interface StoredObject {
 
 /** Stores what a PUT, or a form that stands for one, brings. `more` is what its headers do not say. */
 export async function storeObject(
-  context: S3Context,
+  context: ObjectContext,
   more: Partial<ObjectAttributes>,
   eventName: EventName = 'ObjectCreated:Put',
 ): Promise<StoredObject> {
   const { request, services } = context;
-  const bucket = bucketOf(context);
+  const { bucket } = context;
   const acl = await aclOfNewObject(context);
   const attributes = {
     ...readAttributes(request.headers, services.parts.config.limits.metadata_bytes),
@@ -45,7 +47,7 @@ export async function storeObject(
   const received = await receiveContent(context, { inline: true, key: sealed?.key ?? null });
   const stored = await services.objects.put({
     bucket,
-    key: keyOf(context),
+    key: context.key,
     content: received.content,
     sizeBytes: received.sizeBytes,
     etag: received.etag,
@@ -59,7 +61,17 @@ export async function storeObject(
     ...checksumHeaders(stored.checksum),
     ...encryptionHeaders(sealed?.encryption, wanted.customerKey),
     ...newVersionHeaders(stored.versionId),
-    ...(await expirationHeaders(services, bucket, matchable({ ...stored, key: keyOf(context), attributes }))),
+    ...(await expirationHeaders(services, bucket, matchable({ ...stored, key: context.key, attributes }))),
   };
   return { etag: stored.etag, headers };
 }
+
+export const putObjectOperations = [
+  defineOperation({
+    name: 'PutObject',
+    on: 'object',
+    method: 'PUT',
+    ...WRITE_OBJECT,
+    handle: putObject,
+  }),
+];

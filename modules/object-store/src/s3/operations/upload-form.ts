@@ -1,16 +1,18 @@
+import { defineOperation, type ServiceHandler } from '../operation.ts';
 import { ANONYMOUS, callerOf } from '../../domain/caller.ts';
 import { MAX_OBJECT_TAGS, type Tags } from '../../domain/tags.ts';
 import { storeErrors } from '../../errors.ts';
 import { authorize } from '../access/authorize.ts';
-import { operationActions } from '../access/operation-actions.ts';
+import { WRITE_OBJECT } from '../access/rules.ts';
 import { chunksOf, openFile } from '../form/file-content.ts';
 import { assertFormAllowed, assertFormSize, parseFormPolicy } from '../form/form-policy.ts';
 import { FormReader } from '../form/form-reader.ts';
 import { boundaryOf, toPutRequest, withFileName } from '../form/form-request.ts';
 import { whoSignedForm } from '../form/form-signature.ts';
 import { urlOf } from '../object-url.ts';
+import { enterBucket } from '../enter-bucket.ts';
 import { respondEmpty } from '../respond.ts';
-import { bucketOf, type S3Context, type S3Handler } from '../s3-context.ts';
+import type { ObjectContext } from '../s3-context.ts';
 import { parseTagging } from '../tagging-document.ts';
 import { xmlDocument } from '../xml-writer.ts';
 import { storeObject } from './put-object.ts';
@@ -22,8 +24,10 @@ import { watchKey } from '../watch-key.ts';
 const EPILOGUE_BYTES = 64 * 1024;
 
 /** Everything that can be refused is, before a byte of the file is stored: who signed, what was allowed, what is asked. */
-export const postObject: S3Handler = async (context) => {
+const postObject: ServiceHandler = async (context) => {
   const { request, response, services, oversight } = context;
+  const bucket = await services.parts.metadata.findBucket({ name: request.bucketName ?? '' });
+  if (bucket !== null) enterBucket(context, bucket); // that it does not exist is said to those whose form is in order
   const bodyBytes = readLength(request.headers.get('content-length'));
   const boundary = boundaryOf(request.headers.get('content-type'));
   request.wantBody();
@@ -36,27 +40,30 @@ export const postObject: S3Handler = async (context) => {
   // What policies call the bucket is a field to them, whether the form has one or not.
   const facts = new Map([...fields, ['bucket', request.bucketName ?? '']]);
   if (policy !== null) assertFormAllowed(policy, facts, parts.now());
-  const bucket = bucketOf(context);
+  if (bucket === null) throw storeErrors.NoSuchBucket();
   const caller = signer === null ? ANONYMOUS : callerOf(signer);
   if (signer !== null) await oversight.audit.noteFirstUse(signer.key, caller, request);
   const named = toPutRequest(request, fields, 0);
-  const asking = { services, caller, bucket, action: operationActions.PutObject, needs: 'object:write' } as const;
+  const asking = { services, caller, bucket, operation: WRITE_OBJECT } as const;
   const authType = signer === null ? null : 'POST';
   const access = await authorize({ ...asking, request: named, authType });
   const tags = readTags(fields.get('tagging'));
   const file = await openFile(form, bodyBytes, boundary);
   if (policy !== null) assertFormSize(policy, file.sizeBytes);
-  const put: S3Context = {
+  const filed = toPutRequest(request, fields, file.sizeBytes);
+  const put: ObjectContext = {
     ...context,
-    request: toPutRequest(request, fields, file.sizeBytes),
+    request: filed,
     caller,
+    bucket,
     access,
+    key: filed.key,
     body: file.pump,
   };
   const { rights } = oversight;
-  const endWatch = watchKey({ request, response, caller, needs: asking.needs }, { rights, credentials });
+  const endWatch = watchKey({ request, response, caller, needs: WRITE_OBJECT.needs }, { rights, credentials });
   try {
-    await audited(auditedChange('PutObject', asking.needs, put.request), put, async () => {
+    await audited(auditedChange('PutObject', WRITE_OBJECT.needs, put.request), put, async () => {
       const { etag, headers } = await storeObject(put, tags === null ? {} : { tags }, 'ObjectCreated:Post');
       await form.drain(EPILOGUE_BYTES);
       answer(put, fields, etag, { ...headers, etag: `"${etag}"` });
@@ -67,12 +74,12 @@ export const postObject: S3Handler = async (context) => {
 };
 
 function answer(
-  { request, response, bucket }: S3Context,
+  { request, response, bucket, key }: ObjectContext,
   fields: ReadonlyMap<string, string>,
   etag: string,
   headers: Parameters<typeof respondEmpty>[2],
 ): void {
-  const [bucketName, key] = [bucket?.name ?? '', request.key ?? ''];
+  const bucketName = bucket.name;
   const location = urlOf(request, bucketName, key);
   const redirect = redirectOf(fields.get('success_action_redirect') ?? fields.get('redirect'), bucketName, key, etag);
   if (redirect !== null) {
@@ -112,3 +119,16 @@ function readLength(text: string | undefined): number {
   if (text === undefined || !/^\d{1,15}$/.test(text)) throw storeErrors.MissingContentLength();
   return Number(text);
 }
+
+export const uploadFormOperations = [
+  defineOperation({
+    name: 'PostObject',
+    on: 'service',
+    at: 'bucket',
+    method: 'POST',
+    action: 's3:PutObject',
+    needs: 'object:write',
+    authentication: 'form',
+    handle: postObject,
+  }),
+];

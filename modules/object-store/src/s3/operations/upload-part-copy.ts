@@ -1,3 +1,5 @@
+import { defineOperation, isCopy, type ObjectHandler } from '../operation.ts';
+import { WRITE_OBJECT } from '../access/rules.ts';
 import { storeErrors } from '../../errors.ts';
 import type { ReadRange } from '../../domain/ports/blob-store.ts';
 import { findSource, readCopySource, retryWhileChanging } from '../copy-request.ts';
@@ -5,13 +7,12 @@ import { encryptionHeaders, readCopySourceCustomerKey, readCustomerKey } from '.
 import { checksumElements } from '../object-headers.ts';
 import { toIsoDate } from '../page-parameters.ts';
 import { respondXml, setHeaders } from '../respond.ts';
-import type { S3Handler } from '../s3-context.ts';
 import { sourceVersionHeaders } from './copy.ts';
 import { readPartNumber, uploadNameOf } from './multipart.ts';
 
 const RANGE = 'x-amz-copy-source-range';
 
-export const uploadPartCopy: S3Handler = async (context) => {
+const uploadPartCopy: ObjectHandler = async (context) => {
   const { request, response, services } = context;
   const { limits } = services.parts.config;
   const partNumber = readPartNumber(request.query.get('partNumber'), limits.parts);
@@ -65,3 +66,15 @@ function readRange(header: string | undefined, sizeBytes: number): ReadRange {
   if (Number(last) >= sizeBytes) throw storeErrors.InvalidRange({ details: { sizeBytes } });
   return { start: Number(first), endExclusive: Number(last) + 1 };
 }
+
+export const uploadPartCopyOperations = [
+  defineOperation({
+    name: 'UploadPartCopy',
+    on: 'object',
+    method: 'PUT',
+    subresource: 'uploadId',
+    matches: isCopy,
+    ...WRITE_OBJECT,
+    handle: uploadPartCopy,
+  }),
+];

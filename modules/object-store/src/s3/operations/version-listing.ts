@@ -1,15 +1,15 @@
+import { defineOperation, type BucketHandler } from '../operation.ts';
 import { storeErrors } from '../../errors.ts';
 import type { VersionSummary } from '../../domain/ports/version-listing.ts';
 import { readEncoding, readLimit, toIsoDate } from '../page-parameters.ts';
 import { respondXml } from '../respond.ts';
-import { bucketOf, type S3Handler } from '../s3-context.ts';
 import type { XmlNode } from '../xml-writer.ts';
 import { ownerOf } from './listings.ts';
 
-export const listObjectVersions: S3Handler = async (context) => {
+const listObjectVersions: BucketHandler = async (context) => {
   const { request, response, services } = context;
   const { query } = request;
-  const bucket = bucketOf(context);
+  const { bucket } = context;
   const encode = readEncoding(query);
   const limit = readLimit(query, 'max-keys', services.parts.config.limits.list_keys);
   const [prefix, delimiter] = [query.get('prefix') ?? '', query.get('delimiter') ?? ''];
@@ -69,3 +69,16 @@ function toContent({ etag, sizeBytes, checksum }: VersionSummary): XmlNode {
     StorageClass: 'STANDARD',
   };
 }
+
+export const versionListingOperations = [
+  defineOperation({
+    name: 'ListObjectVersions',
+    on: 'bucket',
+    method: 'GET',
+    subresource: 'versions',
+    action: 's3:ListBucketVersions',
+    acl: { on: 'bucket', permission: 'READ' },
+    needs: 'object:list',
+    handle: listObjectVersions,
+  }),
+];

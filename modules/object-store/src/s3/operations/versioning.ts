@@ -1,7 +1,7 @@
+import { defineOperation, type BucketHandler } from '../operation.ts';
 import { storeErrors } from '../../errors.ts';
 import { receiveDocument } from '../body/receive-document.ts';
 import { respondEmpty, respondXml } from '../respond.ts';
-import { bucketOf, type S3Handler } from '../s3-context.ts';
 import { childText, parseXml } from '../xml-reader.ts';
 
 const MAX_DOCUMENT_BYTES = 4 * 1024;
@@ -9,14 +9,14 @@ const MAX_DOCUMENT_BYTES = 4 * 1024;
 const STATUSES = { enabled: 'Enabled', suspended: 'Suspended' } as const;
 
 /** A bucket that never kept versions has no status at all. */
-export const getBucketVersioning: S3Handler = async (context) => {
-  const { versioning } = bucketOf(context);
+const getBucketVersioning: BucketHandler = async (context) => {
+  const { versioning } = context.bucket;
   const content = versioning === 'unversioned' ? {} : { Status: STATUSES[versioning] };
   respondXml(context.response, 'VersioningConfiguration', content);
 };
 
-export const putBucketVersioning: S3Handler = async (context) => {
-  const bucket = bucketOf(context);
+const putBucketVersioning: BucketHandler = async (context) => {
+  const { bucket } = context;
   const document = await receiveDocument(context, MAX_DOCUMENT_BYTES);
   if (document.trim() === '') throw storeErrors.MissingRequestBodyError();
   const root = parseXml(document, 'VersioningConfiguration');
@@ -32,3 +32,24 @@ export const putBucketVersioning: S3Handler = async (context) => {
   await context.services.parts.metadata.setVersioning({ bucketId: bucket.id, versioning });
   respondEmpty(context.response, 200);
 };
+
+export const versioningOperations = [
+  defineOperation({
+    name: 'GetBucketVersioning',
+    on: 'bucket',
+    method: 'GET',
+    subresource: 'versioning',
+    action: 's3:GetBucketVersioning',
+    needs: 'bucket:read',
+    handle: getBucketVersioning,
+  }),
+  defineOperation({
+    name: 'PutBucketVersioning',
+    on: 'bucket',
+    method: 'PUT',
+    subresource: 'versioning',
+    action: 's3:PutBucketVersioning',
+    needs: 'bucket:update',
+    handle: putBucketVersioning,
+  }),
+];

@@ -1,3 +1,4 @@
+import { defineOperation, type BucketHandler } from '../operation.ts';
 import {
   parseWebsiteDocument,
   type RoutingRule,
@@ -7,7 +8,6 @@ import {
 import { storeErrors } from '../../errors.ts';
 import { receiveDocument } from '../body/receive-document.ts';
 import { respondEmpty, respondXml } from '../respond.ts';
-import { bucketOf, type S3Handler } from '../s3-context.ts';
 import { children, childText, parseXml, type XmlElement } from '../xml-reader.ts';
 import type { XmlNode } from '../xml-writer.ts';
 
@@ -23,8 +23,8 @@ interface CodeRule {
 const ERROR_CODE: CodeRule = { pattern: /^[45]\d\d$/, called: 'error', valid: '4XX or 5XX' };
 const REDIRECT_CODE: CodeRule = { pattern: /^30[1-57-8]$/, called: 'redirect', valid: '3XX except 300' };
 
-export const getBucketWebsite: S3Handler = async (context) => {
-  const configuration = await context.services.configurations.of(bucketOf(context));
+const getBucketWebsite: BucketHandler = async (context) => {
+  const configuration = await context.services.configurations.of(context.bucket);
   const document = configuration.parsed('website', parseWebsiteDocument);
   if (document === null) throw storeErrors.NoSuchWebsiteConfiguration();
   const { index, error, redirectAllTo, routingRules } = document;
@@ -37,14 +37,14 @@ export const getBucketWebsite: S3Handler = async (context) => {
   });
 };
 
-export const putBucketWebsite: S3Handler = async (context) => {
+const putBucketWebsite: BucketHandler = async (context) => {
   const document = readWebsiteDocument(await receiveDocument(context, MAX_DOCUMENT_BYTES));
-  await context.services.configurations.put(bucketOf(context), 'website', JSON.stringify(document));
+  await context.services.configurations.put(context.bucket, 'website', JSON.stringify(document));
   respondEmpty(context.response, 200);
 };
 
-export const deleteBucketWebsite: S3Handler = async (context) => {
-  await context.services.configurations.put(bucketOf(context), 'website', null);
+const deleteBucketWebsite: BucketHandler = async (context) => {
+  await context.services.configurations.put(context.bucket, 'website', null);
   respondEmpty(context.response, 204);
 };
 
@@ -165,3 +165,33 @@ function invalid(reason: string): Error {
 function invalidArgument(reason: string, argumentName: string, argumentValue: string): Error {
   return storeErrors.InvalidArgument({ details: { reason, argumentName, argumentValue } });
 }
+
+export const websiteOperations = [
+  defineOperation({
+    name: 'GetBucketWebsite',
+    on: 'bucket',
+    method: 'GET',
+    subresource: 'website',
+    action: 's3:GetBucketWebsite',
+    needs: 'bucket:read',
+    handle: getBucketWebsite,
+  }),
+  defineOperation({
+    name: 'PutBucketWebsite',
+    on: 'bucket',
+    method: 'PUT',
+    subresource: 'website',
+    action: 's3:PutBucketWebsite',
+    needs: 'bucket:update',
+    handle: putBucketWebsite,
+  }),
+  defineOperation({
+    name: 'DeleteBucketWebsite',
+    on: 'bucket',
+    method: 'DELETE',
+    subresource: 'website',
+    action: 's3:DeleteBucketWebsite',
+    needs: 'bucket:update',
+    handle: deleteBucketWebsite,
+  }),
+];
