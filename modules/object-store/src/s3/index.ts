@@ -1,10 +1,9 @@
 /**
  * The S3 data plane: one handler for a raw `node:http` server. A request goes through `readS3Request` (raw URL and
- * headers), `detectOperation` (method and query -> a name), `dispatch` (signature, permission, bucket) and the one
- * handler that the table in `operations.ts` gives for the name.
+ * headers), `detectOperation` (method and query -> an operation), `dispatch` (signature, permission, bucket) and the
+ * operation's handler. Each operation is declared once, in `operations/`; detection, rights and documentation are derived.
  *
- * What is not here stands in `operation-names.ts`, is recognized, and is answered 501 by name. Known differences from AWS
- * that are meant: one region under several names; a bucket's owner is its workspace; access keys carry their permissions,
+ * Operations in `operations/absent.ts` are recognized and answered 501 by name. Intended differences from AWS: one region under several names; a bucket's owner is its workspace; access keys carry their permissions,
  * so there are no IAM policies; Signature Version 2 is refused.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
@@ -147,14 +146,14 @@ async function answerRequest(
     tell('Website');
     return;
   }
-  const named = detectOperation(request);
-  tell(named);
-  if (named === 'CorsPreflight') {
+  const detected = detectOperation(request);
+  tell(detected === 'CorsPreflight' ? detected : detected.name);
+  if (detected === 'CorsPreflight') {
     await answerPreflight(request, response, services);
     return;
   }
   await applyCors(request, response, services);
-  await dispatch(named, request, response, { services, oversight });
+  await dispatch(detected, request, response, { services, oversight });
 }
 
 /**

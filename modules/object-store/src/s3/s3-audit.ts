@@ -5,7 +5,6 @@ import type { MetadataStore } from '../domain/ports/metadata-store.ts';
 import type { StoreAction } from '../domain/ports/maker-rights.ts';
 import type { AccessKeyRecord } from '../domain/ports/records.ts';
 import { asksToShare } from './access/requested-acl.ts';
-import type { OperationName } from './operation-names.ts';
 import { asksForBypass, asksForLock } from './object-lock-headers.ts';
 import type { S3Request } from './s3-request.ts';
 
@@ -118,7 +117,7 @@ const AUDITED: ReadonlySet<StoreAction> = new Set(['bucket:create', 'bucket:upda
  * shares its object, and which versions a list deletes, is in the body: those handlers write their line themselves.
  */
 export function auditedChange(
-  operation: OperationName,
+  operation: string,
   needs: StoreAction,
   { bucketName, key, headers, query }: S3Request,
 ): AuditedChange | null {
