@@ -18,7 +18,7 @@ export type NewAuditRecord = Omit<AuditRecord, 'sequence' | 'mac' | 'occurredAt'
 
 const MAX_RESOURCE_LENGTH = 500;
 const MAX_DETAILS_LENGTH = 4_000;
-/** What one address without credentials may write: refusals of strangers must not fill the disk. */
+/** What one address without credentials may write: refusals of strangers must not fill the disk, nor hide what they change. */
 const ANONYMOUS = { burst: 30, perMinute: 10, maxKeys: 20_000 };
 
 /** Who did what, to what, from where, with what result. Only ever grows at its end. */
@@ -40,7 +40,8 @@ export class AuditTrail {
   }
 
   async record(entry: NewAuditRecord): Promise<void> {
-    if (entry.actorKind === 'anonymous' && !this.#admit(entry.remoteAddress)) {
+    const isStrangers = entry.actorKind === 'anonymous' && entry.outcome !== 'success';
+    if (isStrangers && !this.#admit(entry.remoteAddress)) {
       this.#onSuppressed();
       return;
     }

@@ -43,8 +43,9 @@ export async function dispatch(
   if (authentication !== null) await oversight.audit.noteFirstUse(authentication.credential.key, caller, request);
   const { needs, handle } = operations[operationName];
   const change = auditedChange(operationName, needs, request);
-  await audited(change, { request, response, caller, oversight }, async () => {
+  await audited(change, { request, response, caller, oversight, bucket: null }, async (found) => {
     const { bucket, access } = await findBucket(request, response, services, caller, operationName);
+    found(bucket);
     const { rights } = oversight;
     const endWatch = watchKey({ request, response, caller, needs }, { rights, credentials: services.credentials });
     try {

@@ -89,7 +89,7 @@ const AUDITED_CHARACTERS = 3_000;
 
 /** One line for a list that removes versions for good, or asks to overrule their retention. */
 async function auditVersions(
-  { request, caller, oversight }: S3Context,
+  { request, caller, oversight, bucket }: S3Context,
   named: readonly NamedObject[],
   outcomes: readonly XmlNode[],
 ): Promise<void> {
@@ -106,7 +106,7 @@ async function auditVersions(
     bypass_governance: bypass,
   };
   const change = { action: 'object:delete', resource: `bucket/${request.bucketName ?? ''}`, details } as const;
-  await oversight.audit.record(change, caller, request, refused === named.length ? 403 : 200);
+  await oversight.audit.record(change, { caller, request, bucket }, refused === named.length ? 403 : 200);
 }
 
 /** As many as fit: a line that is too long would lose the rest of its details too. */
