@@ -38,6 +38,7 @@ import { storeKeys } from './0084-store-keys.ts';
 import { auditChain } from './0085-audit-chain.ts';
 import { quotaOverrides } from './0080-quota-overrides.ts';
 import { sandboxQuotas } from './0081-sandbox-quotas.ts';
+import { storedUsage } from './0082-stored-usage.ts';
 
 /** Every migration, imported by name so that a bundle carries them all. Each file exports one `Migration`. */
 export const migrations: readonly Migration[] = [
@@ -80,4 +81,5 @@ export const migrations: readonly Migration[] = [
   auditChain,
   quotaOverrides,
   sandboxQuotas,
+  storedUsage,
 ];
