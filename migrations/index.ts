@@ -39,6 +39,7 @@ import { auditChain } from './0085-audit-chain.ts';
 import { quotaOverrides } from './0080-quota-overrides.ts';
 import { sandboxQuotas } from './0081-sandbox-quotas.ts';
 import { storedUsage } from './0082-stored-usage.ts';
+import { accountSponsors } from './0083-account-sponsors.ts';
 
 /** Every migration, imported by name so that a bundle carries them all. Each file exports one `Migration`. */
 export const migrations: readonly Migration[] = [
@@ -82,4 +83,5 @@ export const migrations: readonly Migration[] = [
   quotaOverrides,
   sandboxQuotas,
   storedUsage,
+  accountSponsors,
 ];

@@ -23,6 +23,7 @@ import { PasswordProof } from './password/password-proof.ts';
 import { Argon2PasswordHasher } from './password/password-hasher.ts';
 import type { AccountServices } from './services.ts';
 import { QuotaBook, type QuotaSource } from './quotas/quota-book.ts';
+import { createOwnerRoom } from './quotas/owner-room.ts';
 import { CachedQuotaLimits } from './quotas/quota-limits.ts';
 import { LoginThrottle } from './sign-in/login-throttle.ts';
 import { Sessions } from './sign-in/sessions.ts';
@@ -79,6 +80,7 @@ export async function createServices(
   const chain = new AuditChain(database, chainKey);
   const beginAudit = createBeginOnce({ stores: database, chain, mark: parts.beginningMark, log: parts.log });
   const quotaLimits = new CachedQuotaLimits(database, effects, parts.quotas.defaults);
+  const room = createOwnerRoom(quotaLimits);
   const auditTrail = createAuditTrail(parts, chain);
   return {
     database,
@@ -96,11 +98,11 @@ export async function createServices(
     guests: new Guests(database, effects, jwt, guestOptions(config)),
     apiTokens,
     serviceAccounts: new ServiceAccounts(database, effects, limits.service_accounts_per_workspace),
-    teams: new Teams(database, effects, limits.teams_per_owner),
+    teams: new Teams(database, effects, room),
     members: new Members(database, effects),
     invitations: new Invitations(database, effects, limits.open_invitations_per_team),
-    acceptance: new InvitationAcceptance(database, effects, hasher, limits.members_per_team),
-    workspaces: new Workspaces(database, effects, limits.workspaces_per_owner),
+    acceptance: new InvitationAcceptance({ database, effects, hasher, maxMembers: limits.members_per_team, room }),
+    workspaces: new Workspaces(database, effects, room),
     workspaceDeletion: new WorkspaceDeletion(database, effects, parts.holdings),
     chainKey,
     beginAudit,

@@ -6,6 +6,7 @@ export { BREAK_REASONS, type ChainReport } from './audit/verify-chain.ts';
 export type { Effects } from './effects.ts';
 export { accountErrors } from './errors.ts';
 export { createAccountsModule, type AccountsDependencies, type AccountsModule } from './module.ts';
+export { accountQuotas } from './quotas/account-quotas.ts';
 export type { QuotaBook, QuotaSource, QuotaState, QuotaSubject } from './quotas/quota-book.ts';
 export type { OwnerAccount, StartToken } from './users/owner.ts';
 export type { WorkspaceDirectory } from './workspaces/workspace-directory.ts';

@@ -20,6 +20,8 @@ export interface User {
   updatedAt: string;
   /** Only guests expire. */
   expiresAt: string | null;
+  /** Whose quota of invited accounts it takes; null for those that the operator or an external issuer let in. */
+  sponsorId: string | null;
 }
 
 export interface Identity {

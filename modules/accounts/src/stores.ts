@@ -55,6 +55,7 @@ export interface UserStore {
   /** Holds the user's row until the transaction ends: one change at a time of what a user owns. */
   lock(id: string): Promise<void>;
   countGuests(now: string): Promise<number>;
+  countSponsoredBy(id: string): Promise<number>;
   /** Those first whose row was not touched for longest. */
   expiredGuests(now: string, limit: number): Promise<User[]>;
   delete(id: string): Promise<void>;
