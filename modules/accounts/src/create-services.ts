@@ -117,13 +117,17 @@ export async function createServices(
   };
 }
 
-function createAuditTrail({ database, effects, config, metrics }: ServiceParts, chain: AuditChain): AuditTrail {
+function createAuditTrail({ database, effects, config, metrics, log }: ServiceParts, chain: AuditChain): AuditTrail {
   const suppressed = metrics.counter(
     'svc_audit_suppressed_total',
     'Refusals of strangers that were too many to record',
   );
   const options = { retentionDays: config.audit_retention_days };
-  return new AuditTrail(database.audit, chain, effects, options, () => suppressed.inc());
+  return new AuditTrail(database.audit, chain, effects, options, {
+    onSuppressed: () => suppressed.inc(),
+    onBroken: (row) =>
+      log.error({ row }, 'the audit log was changed, so its retention removes nothing more: run `svc admin verify-audit`'),
+  });
 }
 
 function sessionOptions({ session }: AccountsConfig) {
