@@ -37,6 +37,15 @@ export { createListener, type Listener, type ListenerOptions } from './listener.
 export { DEFAULT_LISTENER_LIMITS, type ListenerLimits } from './listener-limits.ts';
 export { createMetricsHandler, registerMetricsRoute, type MetricsRouteOptions } from './metrics-route.ts';
 export { renderOpenApiDocument } from './openapi.ts';
+export {
+  confineSetCookie,
+  cookieValues,
+  foreignCookies,
+  isPlatformCookie,
+  PLATFORM_COOKIES,
+  serializeCookie,
+  type PlatformCookie,
+} from './platform-cookies.ts';
 export { createProxyTrust, type ProxyTrust } from './proxy-trust.ts';
 export { RateLimiter, rateLimitHeaders, type RateDecision, type RateLimit } from './rate-limit.ts';
 export type { RouteRateLimit } from './rate-limit-routes.ts';

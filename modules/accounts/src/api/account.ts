@@ -1,10 +1,9 @@
-import { type HttpApp, type Principal, principalOf } from '@svc/http';
+import { type HttpApp, PLATFORM_COOKIES, type Principal, principalOf } from '@svc/http';
 import { Type } from 'typebox';
-import { readCookie } from '../access/cookie-names.ts';
 import { accountErrors } from '../errors.ts';
 import type { AccountServices } from '../services.ts';
 import { csrfTokenOf } from '../sign-in/sessions.ts';
-import { clearSessionCookie } from './cookies.ts';
+import { clearSessionCookie, readCookie } from './cookies.ts';
 import { ownUser, sessionIdOf } from './own-user.ts';
 import { endedSchema, nullable, scopeSchema, userSchema } from './schemas.ts';
 import { userView } from './views.ts';
@@ -34,7 +33,7 @@ export function registerAccount(app: HttpApp, services: AccountServices): void {
       return describe(
         services,
         principalOf(request),
-        readCookie(request.headers, 'session', request.protocol === 'https'),
+        readCookie(request, PLATFORM_COOKIES.session),
       );
     },
   );

@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http';
-import { endToEndHeaders, type HeaderList } from '@svc/http';
+import { endToEndHeaders, foreignCookies, type HeaderList } from '@svc/http';
 import { KUBERNETES_SERVICE } from '@svc/protocol';
 import { clusterErrors } from '../errors.ts';
 import type { TunnelCaller } from './tunnel-access.ts';
 import type { TunnelAddress } from './tunnel-address.ts';
-import { confineSetCookie, foreignCookies } from './tunnel-cookie.ts';
+import { passSetCookie } from './tunnel-cookie.ts';
 
 const ALWAYS_DROPPED: ReadonlySet<string> = new Set(['cookie', 'forwarded', 'x-real-ip', 'x-team-uuid']);
 const DROPPED_PREFIXES: readonly string[] = ['impersonate-', 'x-forwarded-', 'x-remote-'];
@@ -28,7 +28,7 @@ export function forwardedHeaders({ request, address, caller, protocol }: Forward
   });
   // We would go by the first and the service perhaps by another (RFC 9112, section 3.2).
   if (hosts > 1) throw clusterErrors.INVALID_REQUEST({ details: { field: 'Host', reason: 'more than one was given' } });
-  const cookies = request.headers.cookie === undefined ? null : foreignCookies(request.headers.cookie);
+  const cookies = foreignCookies(request.headers.cookie);
   if (cookies !== null && address.service !== KUBERNETES_SERVICE) headers.push('Cookie', cookies);
   headers.push('X-Forwarded-For', request.socket.remoteAddress ?? '');
   headers.push('X-Forwarded-Host', request.headers.host ?? '');
@@ -56,7 +56,7 @@ export function answeredHeaders(headers: HeaderList, { address, request }: Forwa
     if (lower === 'set-cookie') {
       // Below the platform's own paths a cookie would be the platform's.
       const path = address.form === 'service' ? null : address.prefix;
-      const confined = address.form === 'path' ? null : confineSetCookie(value, path);
+      const confined = address.form === 'path' ? null : passSetCookie(value, path);
       if (confined !== null) passed.push(name, confined);
     } else if (lower === 'location') {
       passed.push(name, movedLocation(value, address.prefix, request.headers.host ?? ''));

@@ -2,11 +2,13 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { toAppError } from '@svc/errors';
 import {
   isPlain,
+  PLATFORM_COOKIES,
   relayPlain,
   relayRequest,
   relayUpgrade,
   renderNestedError,
   requestIdOf,
+  serializeCookie,
   whenClosed,
   type AuditLog,
   type HeldRights,
@@ -23,7 +25,7 @@ import type { AgentTunnels } from './agent-tunnels.ts';
 import { answeredHeaders, forwardedHeaders, isDroppedTrailer, type ForwardedRequest } from './forwarded-headers.ts';
 import type { TunnelAccess, TunnelCaller } from './tunnel-access.ts';
 import { serviceHost, tunnelAddressOf, type TunnelAddress } from './tunnel-address.ts';
-import { TUNNEL_PARAMETER, tunnelCookie } from './tunnel-cookie.ts';
+import { TUNNEL_PARAMETER } from './tunnel-cookie.ts';
 import { tunnelErrorOf } from './tunnel-errors.ts';
 import type { TunnelStore } from '../domain/tunnel.ts';
 
@@ -153,7 +155,7 @@ export class TunnelFront {
     const isSecure = this.#protocolOf(request) === 'https';
     response.writeHead(303, {
       location: `${url.pathname}${url.search}`,
-      'set-cookie': tunnelCookie(token, LINK_COOKIE_SECONDS, isSecure),
+      'set-cookie': serializeCookie(PLATFORM_COOKIES.tunnel, token, { maxAgeSeconds: LINK_COOKIE_SECONDS, isSecure }),
       'cache-control': 'no-store',
       'referrer-policy': 'no-referrer',
       'content-length': '0',
@@ -164,7 +166,8 @@ export class TunnelFront {
 
   async #decide(request: IncomingMessage, address: TunnelAddress): Promise<Decided> {
     const { access, tunnels } = this.#options;
-    const caller = await access.authorize(request, address);
+    const isSecure = this.#protocolOf(request) === 'https';
+    const caller = await access.authorize(request, address, isSecure);
     if (caller.via === 'link') requireOwnOrigin(request);
     const { cluster, principal, role } = caller;
     const service = caller.service ?? address.service;

@@ -57,6 +57,8 @@ export interface TestPlatformOptions {
   readonly limits?: () => Partial<ListenerLimits>;
   /** The image that is made before the tests begin; by default the catalog's own. */
   readonly prepare?: string;
+  /** Where a proxy offers the platform; by default the listener itself. */
+  readonly publicUrl?: string;
 }
 
 const IMAGE_TIMEOUT_MS = 280_000;
@@ -142,7 +144,7 @@ async function openOnce(
     config,
     dataFolder: folder,
     agentFolder: AGENT_FOLDER,
-    publicUrl: () => url,
+    publicUrl: () => options.publicUrl ?? url,
     ...(options.effects === undefined ? {} : { effects: options.effects }),
     ...(options.driver === undefined ? {} : { driver: options.driver }),
   });

@@ -1,7 +1,15 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { toAppError } from '@svc/errors';
-import type { Access, HeldRight, HeldRights, UpgradeRequest, UpgradeRoute } from '@svc/http';
+import {
+  cookieValues,
+  PLATFORM_COOKIES,
+  type Access,
+  type HeldRight,
+  type HeldRights,
+  type UpgradeRequest,
+  type UpgradeRoute,
+} from '@svc/http';
 import type { Logger } from '@svc/telemetry';
 import type { AgentConnection } from '../../agent/agent-connection.ts';
 import type { Effects } from '../../domain/ports.ts';
@@ -135,11 +143,16 @@ export class PreviewGateway {
     if (place.kind === 'host' && place.named === null) throw sandboxErrors.PREVIEW_NOT_FOUND();
     const byQuery = place.kind === 'host' && place.queryToken !== null;
     if (!byQuery) assertOwnPage(place, request);
-    const tokens = place.kind === 'path' ? [place.token] : byQuery ? [place.queryToken ?? ''] : [...place.cookieTokens];
+    const tokens = place.kind === 'path' ? [place.token] : byQuery ? [place.queryToken ?? ''] : this.#cookieTokens(request);
     const checked = await this.#options.links.check(tokens, place.kind === 'host' ? place.named : null);
     const target = place.target ?? '/';
     if (!target.startsWith('/')) throw sandboxErrors.PREVIEW_NOT_FOUND();
     return { place, ...checked, target };
+  }
+
+  /** Another sandbox of the domain may have set one of the same name: each is tried. */
+  #cookieTokens(request: IncomingMessage): string[] {
+    return cookieValues(request.headers.cookie, PLATFORM_COOKIES.preview, this.#scheme(request) === 'https');
   }
 
   /** The first answer to a link turns its parameter into a cookie of that host. */
