@@ -19,7 +19,7 @@ export const accountErrors = defineErrors({
   WRONG_PASSWORD: [403, 'The current password is wrong'],
   INTERACTIVE_SESSION_REQUIRED: [
     403,
-    'An API token cannot change passwords or tokens; sign in with the password instead',
+    'An API token cannot change passwords, tokens or sign-ins; sign in with the password instead',
   ],
   CONFIRMATION_REQUIRED: [403, 'Confirm your identity: {remedy}, then try again'],
   QUOTA_EXCEEDED: [403, QUOTA_EXCEEDED_MESSAGE],

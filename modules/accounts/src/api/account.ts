@@ -1,5 +1,6 @@
 import { type HttpApp, PLATFORM_COOKIES, type Principal, principalOf } from '@svc/http';
 import { Type } from 'typebox';
+import { assertInteractive } from '../access/confirmed.ts';
 import { accountErrors } from '../errors.ts';
 import type { AccountServices } from '../services.ts';
 import { csrfTokenOf } from '../sign-in/sessions.ts';
@@ -44,17 +45,18 @@ export function registerAccount(app: HttpApp, services: AccountServices): void {
       config: { action: 'session:delete', unheld: ENDS_OWN_RIGHT, scope: 'self', auditResource: ownUser },
       schema: {
         tags: TAGS,
-        summary: 'Sign out; `everywhere` ends all sessions and access tokens of the user',
+        summary: 'Sign out; `everywhere` ends all sessions and access tokens of the user, and takes a sign-in',
         querystring: logoutQuerySchema,
         response: { 200: endedSchema },
       },
     },
     async (request, reply) => {
       const principal = principalOf(request);
-      const ended =
-        request.query.everywhere === true
-          ? await services.signOut.everywhere(principal.id)
-          : await services.signOut.here(sessionIdOf(principal));
+      const isEverywhere = request.query.everywhere === true;
+      if (isEverywhere) assertInteractive(principal);
+      const ended = await (isEverywhere
+        ? services.signOut.everywhere(principal.id)
+        : services.signOut.here(sessionIdOf(principal)));
       clearSessionCookie(reply, request);
       return { sessions_ended: ended };
     },
