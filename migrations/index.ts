@@ -39,6 +39,7 @@ import { auditChain } from './0085-audit-chain.ts';
 import { quotaOverrides } from './0080-quota-overrides.ts';
 import { sandboxQuotas } from './0081-sandbox-quotas.ts';
 import { storedUsage } from './0082-stored-usage.ts';
+import { serviceAccountMakers } from './0093-service-account-makers.ts';
 import { auditPurges } from './0092-audit-purges.ts';
 import { accountSponsors } from './0083-account-sponsors.ts';
 
@@ -86,4 +87,5 @@ export const migrations: readonly Migration[] = [
   storedUsage,
   accountSponsors,
   auditPurges,
+  serviceAccountMakers,
 ];

@@ -129,6 +129,9 @@ export interface ServiceAccount {
   createdAt: string;
   expiresAt: string | null;
   lastUsedAt: string | null;
+  /** The API token or service account with which it was made, and with which it goes; null for one that a sign-in made. */
+  madeWithTokenId: string | null;
+  madeWithAccountId: string | null;
 }
 
 export interface AuditRecord {

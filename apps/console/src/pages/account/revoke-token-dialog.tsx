@@ -35,7 +35,8 @@ export function RevokeTokenDialog({ token, onClose }: { token: ApiToken | null; 
       pending={revocation.isPending}
       error={revocation.error}
     >
-      Programs that use it are refused from then on. This cannot be undone.
+      Programs that use it are refused from then on, and so are the service accounts and access keys that it made. This
+      cannot be undone.
       {confirmation}
     </ConfirmDialog>
   );
