@@ -5,6 +5,7 @@ import { objectStoreConfigSchema } from '@svc/object-store';
 import { quotasConfigSchema } from '@svc/quotas';
 import { sandboxesConfigSchema } from '@svc/sandboxes';
 import { Type, type Static } from 'typebox';
+import { hostClashes } from './host-clashes.ts';
 import { quotaCatalogue } from './quota-catalogue.ts';
 import { SERVICE_NAMES } from './service-names.ts';
 
@@ -161,5 +162,5 @@ function checkTogether(config: PlatformConfig): { path: string; message: string 
     faults.push({ path: 'port', message: ', https_port, s3_port and metrics.port must differ' });
   }
   if (config.services.length === 0) faults.push({ path: 'services', message: 'must name at least one service' });
-  return faults;
+  return [...faults, ...hostClashes(config)];
 }
