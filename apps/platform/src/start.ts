@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import {
-  createClientOfRequest,
   createListener,
   createMetricsHandler,
   type Listener,
@@ -109,14 +108,13 @@ async function startComposition(options: StartOptions, composition: Composition)
 
 async function openListeners(options: StartOptions, composition: Composition): Promise<void> {
   const { config, log } = options;
-  const { lifecycle, folder, upgrades, app, endpoints } = composition;
+  const { lifecycle, folder, upgrades, clientOf, app, endpoints } = composition;
   const console = await createConsoleHandler({
     folder: options.consoleFolder,
     apiPrefixes: ['/api', '/v1', '/v2', '/ws', '/healthz', '/readyz', '/metrics', '/.well-known'],
     onFault: (error) => log.error({ err: error }, 'a file of the console could not be served'),
   });
   const { tunnels } = composition.services.clusters;
-  const clientOf = createClientOfRequest(config.trusted_proxies);
   const ownHosts = [composition.services.sandboxes.handlePreview, composition.services.objectStore.handlePublicHost];
   const hsts = { seconds: hstsSeconds(config), clientOf };
   const handler = createRequestHandler(app, console, tunnels, ownHosts, hsts);

@@ -15,7 +15,7 @@ export {
   type Role,
 } from './access.ts';
 export { addressKey } from './address-key.ts';
-export { createClientOfRequest, isEncrypted, type ClientOfRequest, type RequestClient } from './client-of-request.ts';
+export { createClientOfRequest, type ClientOfRequest, type RequestClient } from './client-of-request.ts';
 export { createHttpApp, type HttpAppOptions } from './app.ts';
 export { useErrorRenderer, type ErrorAdapter } from './error-answers.ts';
 export { httpErrors } from './errors.ts';
@@ -46,7 +46,6 @@ export {
   serializeCookie,
   type PlatformCookie,
 } from './platform-cookies.ts';
-export { createProxyTrust, type ProxyTrust } from './proxy-trust.ts';
 export { RateLimiter, rateLimitHeaders, type RateDecision, type RateLimit } from './rate-limit.ts';
 export type { RouteRateLimit } from './rate-limit-routes.ts';
 export {

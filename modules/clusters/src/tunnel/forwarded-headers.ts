@@ -13,12 +13,14 @@ export interface ForwardedRequest {
   request: IncomingMessage;
   address: TunnelAddress;
   caller: TunnelCaller;
+  /** The caller's, also behind trusted proxies. */
+  remoteAddress: string;
   /** How the caller reached the platform. */
   protocol: 'http' | 'https';
 }
 
 /** What a service gets to see of a request: nothing with which it could act as its caller on the platform. */
-export function forwardedHeaders({ request, address, caller, protocol }: ForwardedRequest): HeaderList {
+export function forwardedHeaders({ request, address, caller, remoteAddress, protocol }: ForwardedRequest): HeaderList {
   // With a cookie the header is not ours: it is what the service itself asked the browser for.
   const keepsAuthorization = caller.via === 'link' && address.service !== KUBERNETES_SERVICE;
   let hosts = 0;
@@ -30,7 +32,7 @@ export function forwardedHeaders({ request, address, caller, protocol }: Forward
   if (hosts > 1) throw clusterErrors.INVALID_REQUEST({ details: { field: 'Host', reason: 'more than one was given' } });
   const cookies = foreignCookies(request.headers.cookie);
   if (cookies !== null && address.service !== KUBERNETES_SERVICE) headers.push('Cookie', cookies);
-  headers.push('X-Forwarded-For', request.socket.remoteAddress ?? '');
+  headers.push('X-Forwarded-For', remoteAddress);
   headers.push('X-Forwarded-Host', request.headers.host ?? '');
   headers.push('X-Forwarded-Proto', protocol);
   if (address.prefix !== '') headers.push('X-Forwarded-Prefix', address.prefix);

@@ -11,6 +11,7 @@ import {
   serializeCookie,
   whenClosed,
   type AuditLog,
+  type ClientOfRequest,
   type HeldRights,
   type RelayTarget,
   type UpgradeRoute,
@@ -40,6 +41,8 @@ export interface TunnelFrontOptions {
   domain: string;
   answerTimeoutMs: number;
   /** Whether a proxy in front speaks TLS with the callers. */
+  clientOf: ClientOfRequest;
+  /** Whether a proxy that speaks TLS stands before the platform. */
   isBehindTls: () => boolean;
   onError: (error: unknown, context: Record<string, unknown>) => void;
 }
@@ -125,7 +128,8 @@ export class TunnelFront {
    * A browser belongs on the service's own host: on that of the cluster all services would be one origin. Answers what the
    * address alone tells, so nothing is asked.
    */
-  #movePage({ method, headers, socket }: IncomingMessage, response: ServerResponse, address: TunnelAddress): boolean {
+  #movePage(request: IncomingMessage, response: ServerResponse, address: TunnelAddress): boolean {
+    const { method, headers } = request;
     const { form, cluster, service, path } = address;
     if (form !== 'host' || service === null || service === KUBERNETES_SERVICE || !isClusterId(cluster)) return false;
     const isPage = headers['sec-fetch-mode'] === 'navigate' || path.includes(`${TUNNEL_PARAMETER}=`);
@@ -133,7 +137,7 @@ export class TunnelFront {
     const port = /:\d+$/.exec(headers.host ?? '')?.[0] ?? '';
     const host = serviceHost(cluster, service, this.#options.domain);
     response.writeHead(308, {
-      location: `${this.#protocolOf({ socket })}://${host}${port}${path}`,
+      location: `${this.#protocolOf(request)}://${host}${port}${path}`,
       'cache-control': 'no-store',
       'referrer-policy': 'no-referrer',
       'content-length': '0',
@@ -176,7 +180,8 @@ export class TunnelFront {
     }
     const tunnel = tunnels.find(cluster.id);
     if (tunnel === undefined) throw await this.#offline(cluster);
-    const forwarded = { request, address, caller, protocol: this.#protocolOf(request) };
+    const { remoteAddress } = this.#options.clientOf(request);
+    const forwarded = { request, address, caller, remoteAddress, protocol: this.#protocolOf(request) };
     return { caller, tunnel, stream: { service, user: `svc:user:${principal.id}`, role }, forwarded };
   }
 
@@ -218,15 +223,15 @@ export class TunnelFront {
         workspaceUuid: caller.cluster.workspaceUuid,
         outcome: status < 400 ? 'success' : status < 500 ? 'refused' : 'failed',
         status,
-        remoteAddress: request.socket.remoteAddress ?? '',
+        remoteAddress: this.#options.clientOf(request).remoteAddress,
         requestId: requestIdOf(request.headers),
         details: { method: request.method ?? '', path },
       })
       .catch((error: unknown) => onError(error, { cluster: caller.cluster.id }));
   }
 
-  #protocolOf({ socket }: Pick<IncomingMessage, 'socket'>): 'http' | 'https' {
-    return ('encrypted' in socket && socket.encrypted === true) || this.#options.isBehindTls() ? 'https' : 'http';
+  #protocolOf(request: IncomingMessage): 'http' | 'https' {
+    return this.#options.clientOf(request).isSecure || this.#options.isBehindTls() ? 'https' : 'http';
   }
 
   #refuse(request: IncomingMessage, response: ServerResponse, raw: unknown): void {

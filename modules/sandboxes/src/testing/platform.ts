@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { createHttpApp, createListener, HeldRights, UpgradeRouter, type ListenerLimits } from '@svc/http';
+import { createClientOfRequest, createHttpApp, createListener, HeldRights, UpgradeRouter, type ListenerLimits } from '@svc/http';
 import { migrations } from '@svc/migrations';
 import { type QuotaLimits, unlimitedQuotas } from '@svc/quotas';
 import { migrate, openDatabase } from '@svc/sql';
@@ -138,6 +138,7 @@ async function openOnce(
     access,
     audit,
     rights,
+    clientOf: createClientOfRequest(),
     log,
     metrics,
     quotaLimits: options.quotaLimits?.(access) ?? unlimitedQuotas,

@@ -5,6 +5,7 @@ import {
   cookieValues,
   PLATFORM_COOKIES,
   type Access,
+  type ClientOfRequest,
   type HeldRight,
   type HeldRights,
   type UpgradeRequest,
@@ -32,6 +33,7 @@ export interface PreviewGatewayOptions {
   readonly open: OpenPreviews;
   readonly access: Access;
   readonly rights: HeldRights;
+  readonly clientOf: ClientOfRequest;
   /** Throws SANDBOX_NOT_FOUND and SANDBOX_NOT_RUNNING. */
   readonly reach: (sandboxId: string) => Promise<AgentConnection>;
   /** The sandbox is in use until the answer is called. */
@@ -163,7 +165,7 @@ export class PreviewGateway {
   }
 
   async #requestHeaders(place: PreviewPlace, request: IncomingMessage): Promise<OutgoingHttpHeaders> {
-    const remoteAddress = request.socket.remoteAddress ?? '';
+    const { remoteAddress } = this.#options.clientOf(request);
     const dropAuthorization = await this.#isOurs(request, remoteAddress);
     return requestHeaders(request.headers, { place, remoteAddress, scheme: this.#scheme(request), dropAuthorization });
   }
@@ -178,9 +180,8 @@ export class PreviewGateway {
     );
   }
 
-  #scheme({ socket }: IncomingMessage): 'http' | 'https' {
-    const isTls = 'encrypted' in socket && socket.encrypted === true;
-    return isTls || this.#options.publicUrl().startsWith('https:') ? 'https' : 'http';
+  #scheme(request: IncomingMessage): 'http' | 'https' {
+    return this.#options.clientOf(request).isSecure || this.#options.publicUrl().startsWith('https:') ? 'https' : 'http';
   }
 }
 
