@@ -29,6 +29,8 @@ export interface ReadyLine {
   url: string;
   https_url: string;
   s3_endpoint: string | null;
+  /** S3 with TLS; null where that listener is off. */
+  s3_https_endpoint: string | null;
   /** The owner's API token of this start. */
   token: string;
   workspace_uuid: string;
@@ -87,6 +89,7 @@ async function startComposition(options: StartOptions, composition: Composition)
       url: endpoints.url,
       https_url: endpoints.httpsUrl,
       s3_endpoint: config.services.includes('object-store') ? endpoints.s3Endpoint : null,
+      s3_https_endpoint: endpoints.s3HttpsEndpoint,
       token,
       workspace_uuid: workspaceUuid,
       tenant_id: workspaceUuid,
@@ -134,8 +137,12 @@ async function openListeners(options: StartOptions, composition: Composition): P
   const https = await open(createListener({ ...served, tls }), config.https_port, '--https-port');
   await openMetrics(options, composition, open);
   const { s3, sites } = composition.services.objectStore;
-  const s3Port =
-    s3 === null ? 0 : await open(createListener({ ...s3, limits: S3_LIMITS }), config.s3_port, '--s3-port');
+  const openS3 = async (port: number | undefined, flag: ListenFlag, more: Pick<ListenerOptions, 'tls'>) =>
+    s3 === null || port === undefined
+      ? null
+      : await open(createListener({ ...s3, ...more, limits: S3_LIMITS }), port, flag);
+  const s3Port = (await openS3(config.s3_port, '--s3-port', {})) ?? 0;
+  const s3Https = await openS3(config.s3_https_port, '--s3-https-port', { tls });
   const { http_port: siteHttp, https_port: siteHttps } = config.object_store.custom_domains;
   const openSite = async (scheme: 'http' | 'https', sitePort: number | undefined): Promise<void> => {
     if (sites === null || sitePort === undefined) return;
@@ -145,7 +152,7 @@ async function openListeners(options: StartOptions, composition: Composition): P
   };
   await openSite('http', siteHttp);
   await openSite('https', siteHttps);
-  endpoints.opened({ http, https, s3: s3Port });
+  endpoints.opened({ http, https, s3: s3Port, s3Https });
 }
 
 type OpenListener = (listener: Listener, port: number, flag: ListenFlag, host: string) => Promise<number>;
@@ -171,5 +178,8 @@ async function tlsMaterial(
   const { domain: publicDomain } = config.object_store.public_objects;
   const names = [config.host, `*.${config.sandboxes.preview_domain}`];
   if (publicDomain !== '') names.push(`*.${publicDomain}`);
+  if (config.s3_https_port !== undefined) {
+    names.push(...config.object_store.domains.flatMap((domain) => [domain, `*.${domain}`]));
+  }
   return ensureLocalCertificate(folder, names, new Date());
 }
