@@ -4,7 +4,7 @@ import {
   createHeldRights,
   createHttpApp,
   createListener,
-  createProxyTrust,
+  createClientOfRequest,
   type HttpApp,
   type Listener,
 } from '@svc/http';
@@ -84,7 +84,7 @@ export async function startDomainBench(options: DomainBenchOptions): Promise<Dom
     rights: access,
     audit: fakeAudit(),
     heldRights,
-    proxies: createProxyTrust(),
+    clientOf: createClientOfRequest(),
     installationKey: masterKey,
     keyRing,
     quotaLimits: unlimitedQuotas,

@@ -11,6 +11,7 @@ import {
   renderNestedError,
   renderRegistryError,
   UpgradeRouter,
+  type ClientOfRequest,
   type HttpApp,
 } from '@svc/http';
 import type { Usage } from '@svc/quotas';
@@ -43,6 +44,7 @@ export interface Composition {
   services: Services;
   app: HttpApp;
   upgrades: UpgradeRouter;
+  clientOf: ClientOfRequest;
   endpoints: Endpoints;
   /** Closes all of it, the newest first. */
   lifecycle: Lifecycle;
@@ -92,11 +94,13 @@ async function composeInto(options: ComposeOptions, lifecycle: Lifecycle): Promi
   const app = await createHttpApp({ ...shared, version: VERSION, trustedProxies, errorFamilies });
   lifecycle.own('routes', () => app.close());
   options.prepareApp?.(app);
-  const upgrades = new UpgradeRouter(log, rights, createClientOfRequest(trustedProxies));
+  const clientOf = createClientOfRequest(trustedProxies);
+  const upgrades = new UpgradeRouter(log, rights, clientOf);
 
   const services = await createServices({
     ...options,
     ...shared,
+    clientOf,
     folder,
     databases,
     keys,
@@ -106,7 +110,7 @@ async function composeInto(options: ComposeOptions, lifecycle: Lifecycle): Promi
     lifecycle,
   });
   holders.services = services;
-  const made = { folder, databases, metrics, accounts, services, app, upgrades, endpoints };
+  const made = { folder, databases, metrics, accounts, services, app, upgrades, clientOf, endpoints };
   const composition = { ...made, lifecycle, startedAtMs };
   await registerAll(config, composition);
   return composition;

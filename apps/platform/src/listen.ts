@@ -8,6 +8,7 @@ export type ListenFlag =
   | '--port'
   | '--https-port'
   | '--s3-port'
+  | '--s3-https-port'
   | 'metrics.port'
   | 'object_store.custom_domains.http_port'
   | 'object_store.custom_domains.https_port';

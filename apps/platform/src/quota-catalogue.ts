@@ -1,7 +1,8 @@
+import { accountQuotas } from '@svc/accounts';
 import { clusterQuotas } from '@svc/clusters';
 import { storeQuotas } from '@svc/object-store';
 import { createQuotaCatalogue } from '@svc/quotas';
 import { sandboxQuotas } from '@svc/sandboxes';
 
 /** Every quota of the product: each module declares its own, in the order in which they are shown. */
-export const quotaCatalogue = createQuotaCatalogue([sandboxQuotas, storeQuotas, clusterQuotas]);
+export const quotaCatalogue = createQuotaCatalogue([sandboxQuotas, storeQuotas, clusterQuotas, accountQuotas]);

@@ -1,6 +1,6 @@
 import { statfsSync } from 'node:fs';
 import { availableParallelism, totalmem } from 'node:os';
-import type { QuotaSource } from '@svc/accounts';
+import { accountQuotas, type QuotaSource } from '@svc/accounts';
 import { clusterQuotas } from '@svc/clusters';
 import { defaultLimits, type Limit, type Quota, type QuotaScope, type Usage } from '@svc/quotas';
 import { storeQuotas } from '@svc/object-store';
@@ -58,6 +58,10 @@ function automaticLimit(quota: Quota, scope: QuotaScope, config: PlatformConfig,
       return store.limits.buckets_per_workspace * (scope === 'owner' ? OWNER_FACTOR : 1);
     case clusterQuotas.clusters.name:
       return clusters.max_clusters_per_workspace * (scope === 'owner' ? OWNER_FACTOR : 1);
+    case accountQuotas.workspaces.name:
+      return config.accounts.limits.workspaces_per_owner;
+    case accountQuotas.teams.name:
+      return config.accounts.limits.teams_per_owner;
     default:
       throw new Error(`nothing says what auto means for ${quota.name}`);
   }

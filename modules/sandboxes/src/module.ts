@@ -130,10 +130,10 @@ async function assemble(deps: SandboxesDependencies) {
   const hub = hubOf(deps, context, service, tickets, events.recorder, places);
   const files = new FileService({ service, live: context.live, effects });
   const commands = new CommandService({ service, live: context.live, effects, maxCommands: config.max_commands });
-  const { access, rights, publicUrl } = deps;
+  const { access, rights, clientOf, publicUrl } = deps;
   const domain = config.preview_domain;
   const { kysely } = database;
-  const previews = createPreviewPart({ kysely, context, service, access, rights, folder, domain, publicUrl });
+  const previews = createPreviewPart({ kysely, context, service, access, rights, clientOf, folder, domain, publicUrl });
   return {
     kysely,
     boots,

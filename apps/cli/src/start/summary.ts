@@ -14,6 +14,7 @@ export function renderSummary(
     `  Console       ${ready.url}`,
     ...(ready.https_url === null ? [] : [`  With TLS      ${ready.https_url}`]),
     ...(ready.s3_endpoint === null ? [] : [`  S3            ${ready.s3_endpoint}`]),
+    ...(ready.s3_https_endpoint === null ? [] : [`  S3 with TLS   ${ready.s3_https_endpoint}`]),
     '',
     `  Sign in       ${owner.email}`,
     `  Password      in ${owner.file} (of the first start; svc admin reset-password makes a new one)`,

@@ -1,5 +1,5 @@
 import type { WorkspaceDirectory } from '@svc/accounts';
-import type { Access, AuditLog, HeldRights } from '@svc/http';
+import type { Access, AuditLog, ClientOfRequest, HeldRights } from '@svc/http';
 import type { QuotaLimits } from '@svc/quotas';
 import type { Metrics } from '@svc/telemetry';
 import type { ComposeOptions } from '../compose.ts';
@@ -23,6 +23,7 @@ export interface ServiceContext extends ComposeOptions {
   access: Access;
   audit: AuditLog;
   rights: HeldRights;
+  clientOf: ClientOfRequest;
   directory: WorkspaceDirectory;
   quotaLimits: QuotaLimits;
   endpoints: Endpoints;

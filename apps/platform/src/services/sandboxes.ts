@@ -18,6 +18,7 @@ export async function createSandboxesService(context: ServiceContext): Promise<S
     config: config.sandboxes,
     dataFolder: folder.path,
     agentFolder: HELPER_FOLDER,
+    clientOf: context.clientOf,
     publicUrl: () => endpoints.url,
     node: replicaIdOf(folder.path),
   });

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { ANONYMOUS, callerOf, mayDo } from '../domain/caller.ts';
+import type { BucketRecord } from '../domain/ports/records.ts';
 import type { StoreServices } from '../domain/services.ts';
 import { storeErrors } from '../errors.ts';
 import { authorize } from './access/authorize.ts';
@@ -35,7 +36,8 @@ export async function dispatch(
   const caller = authentication === null ? ANONYMOUS : callerOf(authentication.credential);
   if (authentication !== null) await oversight.audit.noteFirstUse(authentication.credential.key, caller, request);
   const { name, needs } = detected;
-  await audited(auditedChange(name, needs, request), { request, response, caller, oversight }, async () => {
+  const change = auditedChange(name, needs, request);
+  await audited(change, { request, response, caller, oversight, bucket: null }, async (found) => {
     const context: S3Context = {
       request,
       response,
@@ -45,7 +47,7 @@ export async function dispatch(
       services,
       oversight,
     };
-    const run = await prepare(detected, context);
+    const run = await prepare(detected, context, found);
     const endWatch = watchKey(
       { request, response, caller, needs },
       { rights: oversight.rights, credentials: services.credentials },
@@ -72,7 +74,11 @@ function authenticateRequest(
 }
 
 /** Decides before the body is read. Throws `AccessDenied`, `NoSuchBucket`, or what an absent object is answered with. */
-async function prepare(operation: Operation, context: S3Context): Promise<() => Promise<void>> {
+async function prepare(
+  operation: Operation,
+  context: S3Context,
+  found: (bucket: BucketRecord) => void,
+): Promise<() => Promise<void>> {
   if (operation.on === 'service') {
     const decides = operation.authentication !== 'form';
     if (decides && !mayDo(context.caller, operation.needs, null)) throw storeErrors.AccessDenied();
@@ -82,6 +88,7 @@ async function prepare(operation: Operation, context: S3Context): Promise<() => 
   const bucket = await services.buckets.get(request.bucketName ?? '');
   enterBucket(context, bucket);
   const access = await authorize({ request, services, caller, bucket, operation });
+  found(bucket);
   const { key } = request;
   if (operation.on === 'bucket') return () => operation.handle({ ...context, bucket, access });
   if (key === null) throw storeErrors.InvalidURI();

@@ -9,7 +9,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { toAppError, type AppError } from '@svc/errors';
-import { requestIdOf, type ProxyTrust } from '@svc/http';
+import { requestIdOf, type ClientOfRequest } from '@svc/http';
 import { redactText, type Logger, type Metrics } from '@svc/telemetry';
 import { SANDBOX } from '../domain/content/content-headers.ts';
 import type { DomainDirectory } from '../domain/custom-domains/domain-directory.ts';
@@ -43,7 +43,7 @@ export interface S3PlaneOptions {
   /** Which bucket a custom domain serves. */
   directory: Pick<DomainDirectory, 'bucketOf'>;
   oversight: S3Oversight;
-  proxies: ProxyTrust;
+  clientOf: ClientOfRequest;
   log: Logger;
   metrics: Metrics;
 }
@@ -132,7 +132,7 @@ interface RequestParts {
 
 /** From the raw request to its answer; tells what it is as soon as that is known. */
 async function answerRequest(
-  { services, directory, oversight, proxies }: S3PlaneOptions,
+  { services, directory, oversight, clientOf }: S3PlaneOptions,
   { incoming, response, requestId, expectsContinue }: RequestParts,
   tell: (operation: string) => void,
 ): Promise<void> {
@@ -141,7 +141,7 @@ async function answerRequest(
   const shown = bucketOfHost(host, websiteDomains);
   const siteBucket = shown ?? (await directory.bucketOf(host))?.name ?? null;
   if (siteBucket !== null) for (const name of Object.keys(ISOLATED)) response.removeHeader(name);
-  const request = readS3Request(incoming, response, { requestId, domains, siteBucket, expectsContinue, proxies });
+  const request = readS3Request(incoming, response, { requestId, domains, siteBucket, expectsContinue, clientOf });
   if (siteBucket !== null && (await showsWebsite(request, response, { services, oversight }, shown !== null))) {
     tell('Website');
     return;

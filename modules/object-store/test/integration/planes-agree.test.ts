@@ -107,6 +107,7 @@ const ONLY_MANAGEMENT: Readonly<Record<string, string>> = {
   'GET /': 'the status of the store',
   'GET /urls': 'addresses of a bucket',
   'GET /usage': 'figures',
+  'DELETE /trash': 'S3 has no trash',
   'GET /buckets/deleted': 'S3 has no soft delete',
   'POST /buckets/{name}/restore': 'S3 has no soft delete',
   'GET /buckets/{name}/custom-domain': 'S3 has no custom domains',

@@ -1530,6 +1530,22 @@ export interface ObjectStoreOperations {
       };
     };
   };
+  /** Remove the bytes of deleted objects now, without their grace */
+  'DELETE /trash': {
+    query: {
+      "team_uuid"?: undefined | string;
+    };
+    body: undefined;
+    answer: {
+      "success": true;
+      "message": string;
+      "data": {
+        /** Objects, uploads and replaced parts that go. */
+        "entries": number;
+        "bytes": number;
+      };
+    };
+  };
   /** URLs at which the objects of a bucket can be reached */
   'GET /urls': {
     query: {

@@ -35,7 +35,8 @@ export function RevokeTokenDialog({ token, onClose }: { token: ApiToken | null; 
       pending={revocation.isPending}
       error={revocation.error}
     >
-      Programs that use this token lose access immediately. This cannot be undone.
+      Programs that use this token, and the service accounts and access keys it created, lose access immediately. This
+      cannot be undone.
       {confirmation}
     </ConfirmDialog>
   );

@@ -10,7 +10,7 @@ import { asksForBypass, mayBypassGovernance } from '../object-lock-headers.ts';
 import { deleteConditionsOf, readDeleteConditions } from '../request-conditions.ts';
 import { respondEmpty, respondXml } from '../respond.ts';
 import { MAX_VERSION_ID_LENGTH } from '../s3-audit.ts';
-import { originOf, type S3Context } from '../s3-context.ts';
+import { originOf, type BucketContext } from '../s3-context.ts';
 import { children, childText, parseXml } from '../xml-reader.ts';
 import type { XmlNode } from '../xml-writer.ts';
 
@@ -90,7 +90,7 @@ const AUDITED_CHARACTERS = 3_000;
 
 /** One line for a list that removes versions for good, or asks to overrule their retention. */
 async function auditVersions(
-  { request, caller, oversight }: S3Context,
+  { request, caller, oversight, bucket }: BucketContext,
   named: readonly NamedObject[],
   outcomes: readonly XmlNode[],
 ): Promise<void> {
@@ -107,7 +107,7 @@ async function auditVersions(
     bypass_governance: bypass,
   };
   const change = { action: 'object:delete', resource: `bucket/${request.bucketName ?? ''}`, details } as const;
-  await oversight.audit.record(change, caller, request, refused === named.length ? 403 : 200);
+  await oversight.audit.record(change, { caller, request, bucket }, refused === named.length ? 403 : 200);
 }
 
 /** As many as fit: a line that is too long would lose the rest of its details too. */
