@@ -28,11 +28,11 @@ describeRequiring(['linux'], 'svc agent', () => {
     const gone = once(child, 'exit');
     try {
       const processFile = (name: string) => readFile(`/proc/${child.pid}/${name}`, 'utf8');
-      const arguments_ = await waitFor(async () => {
+      const words = await waitFor(async () => {
         const found = (await processFile('cmdline')).split('\0');
         return found.some((each) => each.endsWith('apps/agent/src/main.ts')) ? found : null;
       });
-      expect(arguments_).toContain('--optimize-for-size');
+      expect(words).toContain('--optimize-for-size');
       expect(await processFile(`task/${child.pid}/children`)).toBe('');
     } finally {
       child.kill('SIGKILL');

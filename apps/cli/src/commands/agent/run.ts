@@ -12,5 +12,5 @@ export function runAgent(given: readonly string[]): never {
   if (process.execve === undefined) {
     throw new CommandFailure(`svc agent is not supported on this system; run: node ${entry} ${given.join(' ')}`);
   }
-  return process.execve(process.execPath, [process.execPath, ...flags, entry, ...given], process.env);
+  return process.execve(process.execPath, [process.execPath, ...flags, entry, ...given]);
 }
