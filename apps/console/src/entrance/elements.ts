@@ -105,7 +105,11 @@ export function form({ fields, action, onSubmit, onRefused }: FormOptions): HTML
     const values = new FormData(made);
     setPending(true);
     errors.replaceChildren();
-    onSubmit((name) => String(values.get(name) ?? '')).catch((error: unknown) => {
+    const textOf = (name: string): string => {
+      const value = values.get(name);
+      return typeof value === 'string' ? value : '';
+    };
+    onSubmit(textOf).catch((error: unknown) => {
       setPending(false);
       errors.replaceChildren(errorBox(error));
       onRefused?.(error, made);

@@ -25,6 +25,6 @@ export function pageRoute<
 }
 
 /** For pages whose URL has no search. */
-export function noSearch(): Record<never, never> {
+export function noSearch(): object {
   return {};
 }

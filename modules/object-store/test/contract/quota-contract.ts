@@ -256,14 +256,29 @@ export function describeQuotas(open: OpenMetadata): void {
       const quota = { tenant: tenantLimits(workspaceUuid, { stored_objects: 1, stored_bytes: 1_000 }) };
       const begin = (uploadId: string) =>
         bench.store.createUpload({
-          ...{ uploadId, bucketId, key: 'large', nowMs: NOW_MS, initiator: 'tester', quota },
-          ...{ checksumAlgorithm: null, checksumType: null, attributes: { contentType: 'x/y' } },
+          uploadId,
+          bucketId,
+          key: 'large',
+          nowMs: NOW_MS,
+          initiator: 'tester',
+          quota,
+          checksumAlgorithm: null,
+          checksumType: null,
+          attributes: { contentType: 'x/y' },
         });
       const part = (partNumber: number, sizeBytes: number) =>
         bench.store.putPart({
-          ...{ uploadId: 'first', bucketId, key: 'large', quota, partNumber, sizeBytes },
-          ...{ blobId: randomBytes(16).toString('hex'), etag: 'a'.repeat(32), checksum: null },
-          ...{ nowMs: NOW_MS, trashDueAtMs: DUE_MS },
+          uploadId: 'first',
+          bucketId,
+          key: 'large',
+          quota,
+          partNumber,
+          sizeBytes,
+          blobId: randomBytes(16).toString('hex'),
+          etag: 'a'.repeat(32),
+          checksum: null,
+          nowMs: NOW_MS,
+          trashDueAtMs: DUE_MS,
         });
       await begin('first');
       await expect(begin('second')).rejects.toMatchObject({ details: { quota: 'stored_objects', current: 1 } });
@@ -273,9 +288,18 @@ export function describeQuotas(open: OpenMetadata): void {
       expect(await used()).toMatchObject({ stored_bytes: 900 });
       await expect(part(1, 101)).rejects.toMatchObject({ details: { quota: 'stored_bytes', current: 900 } });
       await bench.store.completeUpload({
-        ...{ uploadId: 'first', bucketId, key: 'large', quota, parts: [{ partNumber: 1, etag: 'a'.repeat(32) }] },
-        ...{ expected: {}, nowMs: NOW_MS, versionToken: 'token', minPartBytes: 0, maxObjectBytes: 10_000 },
-        ...{ conditions: {}, trashDueAtMs: DUE_MS },
+        uploadId: 'first',
+        bucketId,
+        key: 'large',
+        quota,
+        parts: [{ partNumber: 1, etag: 'a'.repeat(32) }],
+        expected: {},
+        nowMs: NOW_MS,
+        versionToken: 'token',
+        minPartBytes: 0,
+        maxObjectBytes: 10_000,
+        conditions: {},
+        trashDueAtMs: DUE_MS,
       });
       expect(await used()).toMatchObject({ stored_bytes: 900, stored_objects: 1 });
       expect(await bench.usage()).toEqual({ objectCount: 1, sizeBytes: 400 });
