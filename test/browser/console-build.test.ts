@@ -33,7 +33,7 @@ describe('the build of the console', () => {
   it('leaves one whole folder with compressed files and the list of URLs', async () => {
     expect(await readdir(join(cacheDir, 'console'))).toHaveLength(1);
     const files = await readdir(join(first, 'assets'));
-    const script = files.find((name) => name.endsWith('.js')) ?? '';
+    const script = files.find((name) => /^start-console-.*\.js$/.test(name)) ?? '';
     expect(files).toEqual(expect.arrayContaining([`${script}.br`, `${script}.gz`]));
     const list = JSON.parse(await readFile(join(first, 'console.json'), 'utf8')) as unknown;
     expect(list).toEqual({ routes: expect.arrayContaining(['/', '/sign-in', '/w/$workspace/audit']) as string[] });
