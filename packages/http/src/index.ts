@@ -49,6 +49,7 @@ export {
 } from './renderers.ts';
 export { requestIdOf } from './request-id.ts';
 export { describeIssues, type ValidationFinding, type ValidationIssue } from './validation-issues.ts';
+export { trafficQuotas } from './traffic-quotas.ts';
 export { refuseUpgrade, UpgradeRouter, type UpgradeHold, type UpgradeRequest, type UpgradeRoute } from './upgrades.ts';
 export { whenClosed } from './when-closed.ts';
 export type { ErrorFamily } from './unknown-routes.ts';
