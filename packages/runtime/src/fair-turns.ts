@@ -1,0 +1,78 @@
+import { FairQueue } from './fair-queue.ts';
+
+export interface FairTurnsOptions {
+  /** Time on the event loop after which further turns wait for its next iteration. */
+  sliceMs: number;
+  /** Most callers that wait. */
+  maxWaiting: number;
+  /** Most callers of one key that wait. */
+  maxWaitingPerKey: number;
+  /** What a caller is refused with when too many wait. */
+  refuse: (key: string) => Error;
+  /** Told when a caller that had to wait got its turn, with the time it waited. */
+  onGranted?: (waitedMs: number) => void;
+  nowMs?: () => number;
+  /** Runs the callback in the next iteration of the event loop, after its I/O; `setImmediate` by default. */
+  defer?: (callback: () => void) => void;
+}
+
+interface Waiting {
+  readonly sinceMs: number;
+  grant(): void;
+}
+
+/**
+ * Turns on the event loop, which is the one line in which all requests of a process wait. Work begins in the order of keys
+ * instead of the order of arrival, and no more of it in one iteration than fits into a slice: what arrives meanwhile is
+ * read in between. Without contention a turn costs two clock readings.
+ */
+export class FairTurns {
+  readonly #options: FairTurnsOptions;
+  readonly #queue: FairQueue<Waiting>;
+  readonly #nowMs: () => number;
+  readonly #defer: (callback: () => void) => void;
+  /** When the slice of this iteration began; null before its first turn. */
+  #sliceSinceMs: number | null = null;
+
+  constructor(options: FairTurnsOptions) {
+    this.#options = options;
+    this.#nowMs = options.nowMs ?? (() => performance.now());
+    this.#defer = options.defer ?? ((callback) => void setImmediate(callback));
+    this.#queue = new FairQueue({ maxItems: options.maxWaiting, maxItemsPerKey: options.maxWaitingPerKey });
+  }
+
+  get waiting(): number {
+    return this.#queue.size;
+  }
+
+  /** Undefined: go on at once. Else resolves when it is the caller's turn; rejects with `refuse` when too many wait. */
+  take(key: string): Promise<void> | undefined {
+    const nowMs = this.#nowMs();
+    if (this.#sliceSinceMs === null) {
+      this.#sliceSinceMs = nowMs;
+      this.#defer(() => this.#nextSlice());
+    }
+    if (this.#queue.size === 0 && nowMs - this.#sliceSinceMs < this.#options.sliceMs) return undefined;
+    return new Promise((resolve, reject) => {
+      if (this.#queue.push(key, { sinceMs: nowMs, grant: resolve }) === null) reject(this.#options.refuse(key));
+    });
+  }
+
+  #nextSlice(): void {
+    this.#sliceSinceMs = null;
+    if (this.#queue.size === 0) return;
+    this.#sliceSinceMs = this.#nowMs();
+    this.#defer(() => this.#nextSlice());
+    this.#grantNext();
+  }
+
+  /** One turn after another, each measured with the work that it began. */
+  #grantNext(): void {
+    if (this.#sliceSinceMs === null || this.#nowMs() - this.#sliceSinceMs >= this.#options.sliceMs) return;
+    const next = this.#queue.shift();
+    if (next === undefined) return;
+    this.#options.onGranted?.(this.#nowMs() - next.sinceMs);
+    next.grant();
+    process.nextTick(() => this.#grantNext()); // runs when the promises of the turn have nothing to do any more
+  }
+}
