@@ -4,6 +4,7 @@ import {
   createClientOfRequest,
   createHeldRights,
   createHttpApp,
+  createWorkspaceTraffic,
   observeHeldRights,
   registerHealthRoutes,
   registerMetricsRoute,
@@ -18,6 +19,7 @@ import { createMetrics, type Logger, type Metrics } from '@svc/telemetry';
 import type { PlatformConfig } from './config.ts';
 import { openDataFolder, type DataFolder } from './data-folder.ts';
 import { openDatabases, type Databases } from './databases.ts';
+import { createDiskReserve } from './disk-reserve.ts';
 import { Endpoints } from './endpoints.ts';
 import { registerStatusRoutes } from './http/status-routes.ts';
 import { masterKeySource, openKeys } from './keys.ts';
@@ -89,7 +91,8 @@ async function composeInto(options: ComposeOptions, lifecycle: Lifecycle): Promi
   lifecycle.own('held rights', async () => rights.stop());
   observeHeldRights(metrics, rights);
   const shared = { log, metrics, access, audit, rights };
-  const app = await createHttpApp({ ...shared, version: VERSION, trustedProxies, errorFamilies });
+  const workspaceTraffic = createWorkspaceTraffic({ limits: accounts.quotaLimits, metrics, nowMs: Date.now });
+  const app = await createHttpApp({ ...shared, version: VERSION, trustedProxies, errorFamilies, traffic: workspaceTraffic });
   lifecycle.own('routes', () => app.close());
   options.prepareApp?.(app);
   const upgrades = new UpgradeRouter(log, rights, createClientOfRequest(trustedProxies));
@@ -102,6 +105,8 @@ async function composeInto(options: ComposeOptions, lifecycle: Lifecycle): Promi
     keys,
     directory: accounts.directory,
     quotaLimits: accounts.quotaLimits,
+    workspaceTraffic,
+    disk: createDiskReserve(config, folder.path, metrics),
     endpoints,
     lifecycle,
   });

@@ -56,7 +56,7 @@ export interface ClustersModuleDependencies {
 
 export const LEASE_MS = 30_000;
 const CHANGES_POLL_MS = 2000;
-const INSPECTOR = { inlineSizeBytes: 16 * 1024, timeoutMs: 5000, maxWaiting: 16 } as const;
+const INSPECTOR = { inlineSizeBytes: 16 * 1024, timeoutMs: 5000, maxWaiting: 16, maxWaitingOfWorkspace: 4 } as const;
 const NOTE_LIMITS = { notes: 5000, outputBytes: 1024 * 1024 } as const;
 
 /** What the parts below have in common. */

@@ -2,11 +2,13 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import type { HttpApp, UpgradeRouter } from '@svc/http';
 import { sumUsage, type Usage, zeroUsage } from '@svc/quotas';
+import { unlimitedDisk } from '@svc/runtime';
 import type { Database } from '@svc/sql';
 import type { Logger, Metrics } from '@svc/telemetry';
 import { contextOf } from './context-assembly.ts';
 import type { SandboxesDependencies } from './dependencies.ts';
 import { Boots } from './domain/boots.ts';
+import { DiskGuard } from './domain/disk-guard.ts';
 import type { Effects } from './domain/ports.ts';
 import { IsolationPolicy, sharesKernel } from './domain/isolation.ts';
 import { reconcile } from './domain/reconcile.ts';
@@ -24,6 +26,7 @@ import { registerRoutes } from './http/register-routes.ts';
 import { imageStoreOf } from './images/assembly.ts';
 import { catalogOf } from './images/default-catalog.ts';
 import { createMetricPart } from './metric-module.ts';
+import { createPlaces } from './places-assembly.ts';
 import { observePreparedStarts } from './prepared-start-metrics.ts';
 import { createPreviewPart } from './preview-module.ts';
 import { sandboxQuotas } from './quotas.ts';
@@ -101,14 +104,26 @@ async function assemble(deps: SandboxesDependencies) {
   const catalog = catalogOf(config);
   const folder = join(deps.dataFolder, 'sandboxes');
   const { dataFolder, agentFolder } = deps;
-  const images = imageStoreOf({ config, catalog, dataFolder, agentFolder, nowMs: () => effects.now().getTime(), log });
+  const disk = deps.disk ?? unlimitedDisk;
+  const images = imageStoreOf({
+    config,
+    catalog,
+    dataFolder,
+    agentFolder,
+    nowMs: () => effects.now().getTime(),
+    log,
+    disk,
+  });
   const events = createEventPart(database.kysely, effects, log, config.events);
   const repository = createSandboxRepository(database.kysely, events.told);
   const ticketRepository = createTicketRepository(database.kysely);
   const refused = (id: string, host: string): void => events.refused(repository, id, host);
   const driver = deps.driver ?? (await driverOf(deps, folder, catalog, images, refused));
   const node = deps.node ?? 'local';
-  const { context, supervisor } = contextOf({ repository, driver, effects, quotaLimits: deps.quotaLimits, node, log });
+  const startPlaces = createPlaces(deps.metrics);
+  const { quotaLimits } = deps;
+  const shared = { repository, driver, effects, quotaLimits, node, log, disk, places: startPlaces };
+  const { context, supervisor } = contextOf(shared);
   const boots = new Boots(context);
   const isolation = new IsolationPolicy(config.isolation, driver);
   const pool = warmPoolOf(context, boots, config, catalog, isolation);
@@ -118,11 +133,12 @@ async function assemble(deps: SandboxesDependencies) {
   });
   const tickets = new Tickets(ticketRepository, effects);
   const snapshots = new SnapshotService(context, service, createSnapshotRepository(database.kysely, events.told));
+  const diskGuard = new DiskGuard(context);
   const sweeper = new Sweeper(context, service, ticketRepository, snapshots);
   const usage = createMetricPart(database.kysely, context, events.recorder, config.metrics);
   const places = createTerminalPlaces(database.kysely, node);
   const hub = hubOf(deps, context, service, tickets, events.recorder, places);
-  const files = new FileService({ service, live: context.live, effects });
+  const files = new FileService({ service, live: context.live, effects, disk });
   const commands = new CommandService({ service, live: context.live, effects, maxCommands: config.max_commands });
   const { access, rights, publicUrl } = deps;
   const domain = config.preview_domain;
@@ -135,6 +151,7 @@ async function assemble(deps: SandboxesDependencies) {
     commands,
     config,
     context,
+    diskGuard,
     driver,
     effects,
     events,
@@ -170,7 +187,7 @@ async function start(parts: Parts, log: Logger, signal: AbortSignal): Promise<vo
   const isolation = parts.isolation.default;
   const facts = { ...(await reconcile(context, service, boots, supervisor)), isolation };
   log.info(facts, sharesKernel(isolation) ? "sandboxes are on and share this machine's kernel" : 'sandboxes are on');
-  for (const each of [parts.sweeper, parts.events, parts.usage, parts.hub, parts.pool]) each.start();
+  for (const each of [parts.sweeper, parts.diskGuard, parts.events, parts.usage, parts.hub, parts.pool]) each.start();
 }
 
 /** In this order: who asks, who watches, what runs on, and what all of them stand on. */
@@ -181,6 +198,7 @@ async function close(parts: Parts): Promise<void> {
   await parts.usage.close();
   await parts.hub.close();
   await parts.sweeper.close();
+  await parts.diskGuard.close();
   await parts.pool.close();
   await parts.boots.close();
   await parts.service.close();

@@ -52,6 +52,12 @@ export { describeIssues, type ValidationFinding, type ValidationIssue } from './
 export { trafficQuotas } from './traffic-quotas.ts';
 export { refuseUpgrade, UpgradeRouter, type UpgradeHold, type UpgradeRequest, type UpgradeRoute } from './upgrades.ts';
 export { whenClosed } from './when-closed.ts';
+export {
+  createWorkspaceTraffic,
+  unlimitedTraffic,
+  type TrafficRefusal,
+  type WorkspaceTraffic,
+} from './workspace-traffic.ts';
 export type { ErrorFamily } from './unknown-routes.ts';
 export { endToEndHeaders, type HeaderList } from './relay/relay-headers.ts';
 export { MalformedAnswer } from './relay/answer-head.ts';

@@ -84,38 +84,43 @@ describe('FairSlots', () => {
       { maxLength: 60 },
     );
     await assert(
-      asyncProperty(actions, integer({ min: 1, max: 4 }), integer({ min: 1, max: 4 }), async (plan, capacity, perKey) => {
-        const slots = createSlots({ capacity, capacityPerKey: perKey, maxWaiting: 10 });
-        const held: [string, ReleaseSlot][] = [];
-        const waiting = new Map<AbortController, string>();
-        const ended: Promise<unknown>[] = [];
-        for (const { key, action, index } of plan) {
-          if (action === 'ask') {
-            const controller = new AbortController();
-            waiting.set(controller, key);
-            const asked = slots.acquire(key, controller.signal).then(
-              (release) => void held.push([key, release]),
-              () => undefined,
-            );
-            ended.push(asked.finally(() => waiting.delete(controller)));
+      asyncProperty(
+        actions,
+        integer({ min: 1, max: 4 }),
+        integer({ min: 1, max: 4 }),
+        async (plan, capacity, perKey) => {
+          const slots = createSlots({ capacity, capacityPerKey: perKey, maxWaiting: 10 });
+          const held: [string, ReleaseSlot][] = [];
+          const waiting = new Map<AbortController, string>();
+          const ended: Promise<unknown>[] = [];
+          for (const { key, action, index } of plan) {
+            if (action === 'ask') {
+              const controller = new AbortController();
+              waiting.set(controller, key);
+              const asked = slots.acquire(key, controller.signal).then(
+                (release) => void held.push([key, release]),
+                () => undefined,
+              );
+              ended.push(asked.finally(() => waiting.delete(controller)));
+            }
+            if (action === 'release') held.splice(index % Math.max(1, held.length), 1)[0]?.[1]();
+            if (action === 'abort') [...waiting.keys()][index % Math.max(1, waiting.size)]?.abort(new Error('gone'));
+            await settle();
+            const heldBy = (key: string): number => held.filter(([holder]) => holder === key).length;
+            expect(slots.running).toBe(held.length);
+            expect(slots.running).toBeLessThanOrEqual(capacity);
+            for (const key of ['a', 'b', 'c']) expect(heldBy(key)).toBeLessThanOrEqual(perKey);
+            const servable = [...waiting.values()].filter((key) => heldBy(key) < perKey);
+            if (servable.length > 0) expect(slots.running).toBe(capacity);
           }
-          if (action === 'release') held.splice(index % Math.max(1, held.length), 1)[0]?.[1]();
-          if (action === 'abort') [...waiting.keys()][index % Math.max(1, waiting.size)]?.abort(new Error('gone'));
-          await settle();
-          const heldBy = (key: string): number => held.filter(([holder]) => holder === key).length;
-          expect(slots.running).toBe(held.length);
-          expect(slots.running).toBeLessThanOrEqual(capacity);
-          for (const key of ['a', 'b', 'c']) expect(heldBy(key)).toBeLessThanOrEqual(perKey);
-          const servable = [...waiting.values()].filter((key) => heldBy(key) < perKey);
-          if (servable.length > 0) expect(slots.running).toBe(capacity);
-        }
-        while (held.length > 0 || slots.waiting > 0) {
-          held.shift()?.[1]();
-          await settle();
-        }
-        await Promise.all(ended);
-        expect([slots.running, slots.waiting]).toEqual([0, 0]);
-      }),
+          while (held.length > 0 || slots.waiting > 0) {
+            held.shift()?.[1]();
+            await settle();
+          }
+          await Promise.all(ended);
+          expect([slots.running, slots.waiting]).toEqual([0, 0]);
+        },
+      ),
       { numRuns: 60 },
     );
   });

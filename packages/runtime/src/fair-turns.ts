@@ -18,6 +18,7 @@ export interface FairTurnsOptions {
 
 interface Waiting {
   readonly sinceMs: number;
+  readonly costMs: number;
   grant(): void;
 }
 
@@ -33,6 +34,8 @@ export class FairTurns {
   readonly #defer: (callback: () => void) => void;
   /** When the slice of this iteration began; null before its first turn. */
   #sliceSinceMs: number | null = null;
+  /** What the turns of this slice said that they cost later. */
+  #announcedMs = 0;
 
   constructor(options: FairTurnsOptions) {
     this.#options = options;
@@ -45,33 +48,47 @@ export class FairTurns {
     return this.#queue.size;
   }
 
-  /** Undefined: go on at once. Else resolves when it is the caller's turn; rejects with `refuse` when too many wait. */
-  take(key: string): Promise<void> | undefined {
+  /**
+   * Undefined: go on at once. Else resolves when it is the caller's turn; rejects with `refuse` when too many wait.
+   * `costMs`: work of the loop that the turn leads to later, such as reading what a paused stream has waiting.
+   */
+  take(key: string, costMs = 0): Promise<void> | undefined {
     const nowMs = this.#nowMs();
-    if (this.#sliceSinceMs === null) {
-      this.#sliceSinceMs = nowMs;
-      this.#defer(() => this.#nextSlice());
+    if (this.#sliceSinceMs === null) this.#beginSlice(nowMs);
+    if (this.#queue.size === 0 && this.#hasTime(nowMs)) {
+      this.#announcedMs += costMs;
+      return undefined;
     }
-    if (this.#queue.size === 0 && nowMs - this.#sliceSinceMs < this.#options.sliceMs) return undefined;
     return new Promise((resolve, reject) => {
-      if (this.#queue.push(key, { sinceMs: nowMs, grant: resolve }) === null) reject(this.#options.refuse(key));
+      if (this.#queue.push(key, { sinceMs: nowMs, costMs, grant: resolve }) === null) reject(this.#options.refuse(key));
     });
   }
 
   #nextSlice(): void {
     this.#sliceSinceMs = null;
     if (this.#queue.size === 0) return;
-    this.#sliceSinceMs = this.#nowMs();
-    this.#defer(() => this.#nextSlice());
+    this.#beginSlice(this.#nowMs());
     this.#grantNext();
+  }
+
+  #beginSlice(nowMs: number): void {
+    this.#sliceSinceMs = nowMs;
+    this.#announcedMs = 0;
+    this.#defer(() => this.#nextSlice());
+  }
+
+  #hasTime(nowMs: number): boolean {
+    if (this.#sliceSinceMs === null) return false;
+    return nowMs - this.#sliceSinceMs + this.#announcedMs < this.#options.sliceMs;
   }
 
   /** One turn after another, each measured with the work that it began. */
   #grantNext(): void {
-    if (this.#sliceSinceMs === null || this.#nowMs() - this.#sliceSinceMs >= this.#options.sliceMs) return;
+    if (!this.#hasTime(this.#nowMs())) return;
     const next = this.#queue.shift();
     if (next === undefined) return;
     this.#options.onGranted?.(this.#nowMs() - next.sinceMs);
+    this.#announcedMs += next.costMs;
     next.grant();
     process.nextTick(() => this.#grantNext()); // runs when the promises of the turn have nothing to do any more
   }

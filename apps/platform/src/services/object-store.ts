@@ -57,10 +57,13 @@ export async function createObjectStoreService(context: ServiceContext): Promise
   const { config, folder, keys, endpoints, log, metrics, directory, access, audit } = context;
   const metadata = await openMetadata(context);
   const keyRing = createKeyRing(config, keys, metadata);
+  const waited = metrics.histogram('svc_blob_write_wait_seconds', 'Time that a write of a blob waited for its turn');
   const blobs = await openBlobStore(config.object_store, {
     folder: join(folder.objectsFolder, 'blobs'),
     random: randomBytes,
     now: Date.now,
+    disk: context.disk,
+    onWriteWaited: (waitedMs) => waited.observe(waitedMs / 1_000),
   });
   const store = await createObjectStoreModule({
     metadata,
@@ -80,6 +83,8 @@ export async function createObjectStoreService(context: ServiceContext): Promise
       timeoutMs: config.object_store.notifications.timeout_seconds * 1_000,
     }),
     certificateAuthority: certificateAuthority(context, metadata, keyRing),
+    workspaceTraffic: context.workspaceTraffic,
+    disk: context.disk,
     config: config.object_store,
     log,
     metrics,

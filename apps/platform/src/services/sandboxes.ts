@@ -20,6 +20,7 @@ export async function createSandboxesService(context: ServiceContext): Promise<S
     agentFolder: HELPER_FOLDER,
     publicUrl: () => endpoints.url,
     node: replicaIdOf(folder.path),
+    disk: context.disk,
   });
   return {
     name: 'sandboxes',

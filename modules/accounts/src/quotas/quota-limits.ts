@@ -1,6 +1,6 @@
 import type { Limit, Limits, QuotaLimits, QuotaScope } from '@svc/quotas';
 import type { Effects } from '../effects.ts';
-import { RecentMap } from '../sign-in/recent-map.ts';
+import { RecentMap } from '@svc/runtime';
 import type { AccountStores } from '../stores.ts';
 
 type LimitSet = Readonly<Record<string, Limit>>;

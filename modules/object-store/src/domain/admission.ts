@@ -1,22 +1,40 @@
+import type { WorkspaceTraffic } from '@svc/http';
 import { storeErrors } from '../errors.ts';
 
-/** Bounds how much runs at once; who comes when it is full is told to slow down instead of waiting in memory. */
-export class Admission {
+/** Bounds the uploads that are received at once, of each workspace and of all: a further one is told to slow down. */
+export class UploadAdmission {
   readonly #limit: number;
+  readonly #traffic: WorkspaceTraffic;
   #inside = 0;
 
-  constructor(limit: number) {
+  constructor(limit: number, traffic: WorkspaceTraffic) {
     this.#limit = limit;
+    this.#traffic = traffic;
   }
 
-  /** Answers how to leave. Throws `SlowDown`. */
-  enter(): () => void {
-    if (this.#inside >= this.#limit) throw storeErrors.SlowDown({ headers: { 'retry-after': '1' } });
+  /** Returns how to leave. Throws `SlowDown`. */
+  async enter(workspaceUuid: string): Promise<() => void> {
+    if (this.#inside >= this.#limit) throw slowDown(1);
     this.#inside += 1;
+    const admission = await this.#traffic.enterUpload(workspaceUuid).catch((error: unknown) => {
+      this.#inside -= 1;
+      throw error;
+    });
+    if (admission.refusal !== null) {
+      this.#inside -= 1;
+      const { quota, scope, limit, retryAfterSeconds } = admission.refusal;
+      throw slowDown(retryAfterSeconds, { quota, scope, limit });
+    }
     let left = false;
     return () => {
       if (!left) this.#inside -= 1;
       left = true;
+      admission.leave();
     };
   }
+}
+
+/** The answer that S3 clients wait and try again after. */
+export function slowDown(retryAfterSeconds: number, details: Record<string, unknown> = {}): Error {
+  return storeErrors.SlowDown({ details, headers: { 'retry-after': String(retryAfterSeconds) } });
 }

@@ -95,7 +95,8 @@ async function digestPart(parts: StoreParts, copy: PartCopy): Promise<CopiedPart
 async function writePart(using: PartParts, copy: PartCopy): Promise<CopiedPart> {
   const { source, sourceKey, range, upload, uploadKey, bucket, key, uploadId, partNumber } = copy;
   const algorithm = upload.checksumAlgorithm ?? 'CRC64NVME';
-  const rewritten = { source, sourceKey, range, targetKey: uploadKey, algorithm, inline: false };
+  const place = { workspaceUuid: bucket.workspaceUuid, bucketId: bucket.id };
+  const rewritten = { source, sourceKey, range, targetKey: uploadKey, algorithm, inline: false, place };
   const { content, etag, checksum } = await rewriteContent(using, rewritten);
   const sizeBytes = range.endExclusive - range.start;
   await using.multipart.putPart({ bucket, key, uploadId, partNumber, content, sizeBytes, etag, checksum });

@@ -5,7 +5,7 @@ import type { ContentKey } from '../encryption/content-key.ts';
 import type { CustomerKey } from '../encryption/key-envelope.ts';
 import type { FoundObject, StoredVersion, WriteConditions } from '../ports/metadata-store.ts';
 import type { BucketRecord, ObjectAttributes, ObjectChecksum, ObjectEncryption } from '../ports/records.ts';
-import type { ContentParts } from './content-writer.ts';
+import { assertRoom, type ContentParts } from './content-writer.ts';
 import { copyPart, identityOf, type CopiedPart, type PartCopy } from './copy-part.ts';
 import { digestContent } from './digest-content.ts';
 import type { BucketConfigurations } from './bucket-configurations.ts';
@@ -78,6 +78,7 @@ async function shareBytes(
 ): Promise<StoredVersion> {
   const { sizeBytes } = source.version;
   await assertSettings(configurations, bucket, { sizeBytes, contentType: attributes.contentType });
+  await assertRoom(parts.disk, 0);
   const shared = {
     ...(await writeRulesOf(configurations, parts.quotaLimits, bucket, key, origin)),
     source: identityOf(source),
@@ -105,6 +106,7 @@ async function writeAnew(using: CopyParts, copy: ObjectCopy, sourceKey: ContentK
     targetKey: sealed?.key ?? null,
     algorithm: copy.checksumAlgorithm ?? checksum?.algorithm ?? 'CRC64NVME',
     inline: true,
+    place: { workspaceUuid: bucket.workspaceUuid, bucketId: bucket.id },
   });
   const stored = await using.objects.put({
     ...written,

@@ -21,7 +21,7 @@ export async function digestContent(
 ): Promise<DigestResults> {
   const sizeBytes = range.endExclusive - range.start;
   await parts.hashing.kernels.prepare(names);
-  const hasher = createBodyHasher(parts.hashing, names, sizeBytes);
+  const hasher = createBodyHasher(parts.hashing, names, sizeBytes, `bucket ${source.version.bucketId}`);
   let seen = 0;
   try {
     for await (const chunk of readContent(parts, source, range, sourceKey)) {

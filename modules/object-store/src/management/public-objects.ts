@@ -1,3 +1,4 @@
+import { slowDown } from '../domain/admission.ts';
 import { bucketAccessOf } from '../domain/access/bucket-access.ts';
 import { mayReadAnonymously } from '../domain/access/public-read.ts';
 import type { ContentReader } from '../domain/content/content-headers.ts';
@@ -27,6 +28,8 @@ export async function findPublicObject(
   const absent = (): Error => storeErrors.NoSuchKey({ details: { resource: null } });
   const bucket = await parts.metadata.findBucket({ name: bucketName });
   if (bucket === null || (tenantId !== undefined && bucket.workspaceUuid !== tenantId)) throw absent();
+  const refusal = await parts.workspaceTraffic.admit(bucket.workspaceUuid, true);
+  if (refusal !== null) throw slowDown(refusal.retryAfterSeconds);
   const configuration = await configurations.of(bucket);
   const found = await objects.find({ bucket, key }).catch((error: unknown) => {
     throw isNoSuchKey(error) ? absent() : error;

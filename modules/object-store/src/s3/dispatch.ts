@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { slowDown } from '../domain/admission.ts';
 import { ANONYMOUS, callerOf, mayDo, type Caller } from '../domain/caller.ts';
 import type { StoreServices } from '../domain/services.ts';
 import { countTraffic } from '../domain/usage/count-traffic.ts';
@@ -40,6 +41,7 @@ export async function dispatch(
   }
   assertKnownHeaders(request);
   const caller = authentication === null ? ANONYMOUS : callerOf(authentication.credential);
+  if (caller.workspaceUuid !== null) await admit(services, caller.workspaceUuid, false);
   if (authentication !== null) await oversight.audit.noteFirstUse(authentication.credential.key, caller, request);
   const { needs, handle } = operations[operationName];
   const change = auditedChange(operationName, needs, request);
@@ -95,9 +97,18 @@ async function findBucket(
     ? await services.parts.metadata.findBucket({ name: bucketName })
     : await services.buckets.get(bucketName);
   if (bucket === null) return { bucket: null, access: null };
+  if (caller.workspaceUuid === null) await admit(services, bucket.workspaceUuid, true);
   countTraffic(services.traffic, bucket, request.incoming, response);
   if (!isExpectedOwner(request.headers.get('x-amz-expected-bucket-owner'), bucket)) throw denied(bucket);
   return { bucket, access: await authorize({ request, services, caller, bucket, action, needs }) };
+}
+
+/** Throws `SlowDown` when the workspace asks for more than it may. */
+async function admit({ parts }: StoreServices, workspaceUuid: string, isPublic: boolean): Promise<void> {
+  const refusal = await parts.workspaceTraffic.admit(workspaceUuid, isPublic);
+  if (refusal === null) return;
+  const { retryAfterSeconds, quota, scope, limit } = refusal;
+  throw slowDown(retryAfterSeconds, { quota, scope, limit });
 }
 
 function assertKnownHeaders(request: S3Request): void {

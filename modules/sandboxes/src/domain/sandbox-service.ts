@@ -9,6 +9,7 @@ import type { ImageCatalog } from '../images/catalog.ts';
 import { admissionOf, callerLimitReached, quotaExceeded, type Admission } from './admission.ts';
 import type { Boots } from './boots.ts';
 import type { SandboxContext } from './context.ts';
+import { assertDiskRoom } from './disk-room.ts';
 import { isSandboxId, newName, newSandboxId } from './identifiers.ts';
 import type { InsertOutcome, RepeatedRequest, SandboxFilter, SandboxPage } from './ports.ts';
 import { pause, resume } from './pausing.ts';
@@ -38,6 +39,8 @@ export interface CreateRequest {
   readonly idempotencyKey: string | null;
 }
 
+/** What an empty disk takes: it is sparse. */
+const NEW_DISK_BYTES = 8 * 1024 * 1024;
 const STOP_GRACE_MS = 10_000;
 const NOT_SETTLED: readonly SandboxStatus[] = ['creating'];
 
@@ -70,7 +73,8 @@ export class SandboxService {
   async create(request: CreateRequest, waitMs: number, signal: AbortSignal): Promise<Sandbox> {
     this.#assertPossible(request);
     this.#assertRoom();
-    const { effects, quotaLimits } = this.#context;
+    const { effects, quotaLimits, disk } = this.#context;
+    await assertDiskRoom(disk, NEW_DISK_BYTES);
     const limits = await quotaLimits.limitsOf(request.workspaceUuid);
     const admission = admissionOf(request.maker, request.limit, limits);
     const claim = this.#warm.claim(request, this.#draft(request));
@@ -151,6 +155,7 @@ export class SandboxService {
       this.#assertDriver();
       this.#assertIsolation(sandbox.isolation);
       this.#assertRoom();
+      await assertDiskRoom(this.#context.disk, 0);
       const lastActivityAt = effects.now().toISOString();
       const change = { status: 'creating', stateReason: null, fault: null, lastActivityAt } as const;
       const limits = await quotaLimits.limitsOf(workspaceUuid);
@@ -204,18 +209,18 @@ export class SandboxService {
     const { repository, effects, watch } = this.#context;
     if (!(await repository.remove(id, effects.now().toISOString()))) throw sandboxErrors.SANDBOX_NOT_FOUND();
     watch.announce(id, null);
-    const removal = this.cleanUp(id).finally(() => this.#removals.delete(removal));
+    const removal = this.cleanUp(id, workspaceUuid).finally(() => this.#removals.delete(removal));
     this.#removals.add(removal);
   }
 
   /** Takes everything of a deleted sandbox off the machine. What fails is tried again by the sweeper. */
-  async cleanUp(id: string): Promise<void> {
-    const { mutex, live, driver, repository, log } = this.#context;
+  async cleanUp(id: string, workspaceUuid = ''): Promise<void> {
+    const { mutex, live, driver, repository, log, places } = this.#context;
     await this.#boots.cancel(id);
     try {
       await mutex.run(id, async () => {
         await live.release(id);
-        await driver.remove(id);
+        await places.run(workspaceUuid, () => driver.remove(id));
         await repository.purge(id);
       });
     } catch (error) {

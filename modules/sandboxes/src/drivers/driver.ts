@@ -107,6 +107,8 @@ export interface SandboxDriver {
   supports(isolation: Isolation): boolean;
   /** Whether it keeps `egressAllow`, also against root in the sandbox. */
   readonly limitsEgress?: boolean;
+  /** Gets the image before `create` asks for it, however long that takes. Absent: `create` does it. */
+  prepareImage?(image: string, signal: AbortSignal): Promise<void>;
   /** Makes what lasts: image and disk. Repeating it changes nothing. */
   create(spec: SandboxSpec, signal: AbortSignal): Promise<void>;
   /** Whether `create` came to its end: it needs neither image nor snapshot to be started. */

@@ -1,5 +1,7 @@
 import { isAppError } from '@svc/errors';
 import type { AgentConnection, AgentRequest } from '../agent/agent-connection.ts';
+import type { DiskSpace } from '@svc/runtime';
+import { assertDiskRoom } from '../domain/disk-room.ts';
 import type { LiveSandboxes } from '../domain/live-sandboxes.ts';
 import type { Effects } from '../domain/ports.ts';
 import type { Sandbox } from '../domain/sandbox.ts';
@@ -18,6 +20,7 @@ export interface FileServiceOptions {
   readonly service: SandboxService;
   readonly live: LiveSandboxes;
   readonly effects: Effects;
+  readonly disk: DiskSpace;
 }
 
 export interface FilePage {
@@ -129,6 +132,18 @@ export class FileService {
 
   constructor(options: FileServiceOptions) {
     this.#options = options;
+  }
+
+  /** The same for one that is about to get more bytes. Throws HOST_DISK_FULL. */
+  async forWriting(workspaceUuid: string, id: string): Promise<SandboxFiles> {
+    const files = await this.of(workspaceUuid, id);
+    await this.assertRoom();
+    return files;
+  }
+
+  /** Throws HOST_DISK_FULL when the host has no room for more bytes in any sandbox. */
+  assertRoom(): Promise<void> {
+    return assertDiskRoom(this.#options.disk, 0);
   }
 
   async of(workspaceUuid: string, id: string): Promise<SandboxFiles> {

@@ -1,7 +1,8 @@
 import type { Principal } from '@svc/http';
-import pLimit from 'p-limit';
+import { FairSlots } from '@svc/runtime';
 import { admissionOf, quotaExceeded } from '../domain/admission.ts';
 import type { SandboxContext } from '../domain/context.ts';
+import { assertDiskRoom } from '../domain/disk-room.ts';
 import { newSnapshotId, isSnapshotId } from '../domain/identifiers.ts';
 import type { Sandbox } from '../domain/sandbox.ts';
 import type { SandboxService } from '../domain/sandbox-service.ts';
@@ -11,6 +12,11 @@ import type { Snapshot, SnapshotFilter, SnapshotPage, SnapshotRepository } from 
 
 /** Copying is work of the disk: more at once would only make each of them, and everybody else, slower. */
 const PARALLEL_COPIES = 2;
+/** The other place is for the copies of others, however long these take. */
+const PARALLEL_COPIES_OF_WORKSPACE = 1;
+const MAX_WAITING = 256;
+const MAX_WAITING_OF_WORKSPACE = 32;
+const MiB = 1024 * 1024;
 
 export interface SnapshotRequest {
   readonly workspaceUuid: string;
@@ -25,7 +31,13 @@ export class SnapshotService {
   readonly #context: SandboxContext;
   readonly #service: SandboxService;
   readonly #repository: SnapshotRepository;
-  readonly #copies = pLimit(PARALLEL_COPIES);
+  readonly #copies = new FairSlots({
+    capacity: PARALLEL_COPIES,
+    capacityPerKey: PARALLEL_COPIES_OF_WORKSPACE,
+    maxWaiting: MAX_WAITING,
+    maxItemsPerKey: MAX_WAITING_OF_WORKSPACE,
+    refuse: () => sandboxErrors.SNAPSHOTS_BUSY({ headers: { 'retry-after': '10' } }),
+  });
 
   constructor(context: SandboxContext, service: SandboxService, repository: SnapshotRepository) {
     this.#context = context;
@@ -63,6 +75,11 @@ export class SnapshotService {
     return snapshot;
   }
 
+  /** Copies that wait for their turn. */
+  get waiting(): number {
+    return this.#copies.waiting;
+  }
+
   list(workspaceUuid: string, filter: SnapshotFilter): Promise<SnapshotPage> {
     return this.#repository.list(workspaceUuid, filter);
   }
@@ -97,7 +114,7 @@ export class SnapshotService {
     const draft = this.#draft(sandbox, request);
     await this.#record(draft, request, state, limit);
     try {
-      const sizeBytes = await this.#copies(() => this.#copy(copier, sandbox, draft.id));
+      const sizeBytes = await this.#copies.run(request.workspaceUuid, () => this.#copy(copier, sandbox, draft.id));
       const made = await this.#repository.finish(draft.id, state, sizeBytes);
       if (made === null) throw sandboxErrors.SNAPSHOT_NOT_FOUND();
       return made;
@@ -119,10 +136,11 @@ export class SnapshotService {
 
   /** Under the sandbox's id: nobody stops, starts or deletes it meanwhile. */
   #copy(copier: SnapshotDriver, { id, workspaceUuid }: Sandbox, snapshotId: string): Promise<number> {
-    const { mutex, driver, log } = this.#context;
+    const { mutex, driver, log, disk } = this.#context;
     return mutex.run(id, async () => {
       const sandbox = await this.#service.get(workspaceUuid, id);
       assertCopyable(sandbox);
+      await assertDiskRoom(disk, await this.#diskBytes(sandbox));
       try {
         return (await copier.take(id, snapshotId)).sizeBytes;
       } catch (error) {
@@ -133,6 +151,14 @@ export class SnapshotService {
         throw error;
       }
     });
+  }
+
+  /** What a copy takes at most. */
+  async #diskBytes({ id, status, resources }: Sandbox): Promise<number> {
+    const limitBytes = resources.diskMb * MiB;
+    if (status !== 'running') return limitBytes;
+    const { diskBytes } = await this.#context.driver.stats(id);
+    return diskBytes ?? limitBytes;
   }
 
   async #purge(id: string): Promise<void> {

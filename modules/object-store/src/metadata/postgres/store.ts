@@ -23,7 +23,7 @@ export async function openPostgresMetadataStore(options: PostgresMetadataOptions
   const commits = new GroupCommit((commands) => runBatch(kysely, commands), options.limits);
   return bindStore({
     query: (program) => runProgram(kysely, program),
-    command: (command, weightBytes) => commits.submit(command, weightBytes),
+    command: (command, weightBytes, tenant) => commits.submit(command, weightBytes, tenant),
     settle: () => settle(kysely),
     check: async () => {
       await kysely.executeQuery(CompiledQuery.raw('select 1'));

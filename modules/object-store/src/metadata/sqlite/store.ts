@@ -4,6 +4,7 @@ import { storeErrors } from '../../errors.ts';
 import type { MetadataStore } from '../../ports/metadata-store.ts';
 import { GroupCommit, type GroupCommitLimits } from '../group-commit.ts';
 import { bindStore } from '../bind-store.ts';
+import { KnownTenants } from '../known-tenants.ts';
 import type { Command } from '../outcome.ts';
 import { findBucket as findBucketProgram } from '../programs/bucket-queries.ts';
 import { KnownBuckets } from './known-buckets.ts';
@@ -50,22 +51,26 @@ export async function openSqliteMetadataStore(options: SqliteMetadataOptions): P
   const session = new SqliteSession(reading);
   const buckets = new KnownBuckets();
   const commits = new GroupCommit((commands) => runBatch(writer, commands, buckets), options.limits);
-  const store = bindStore({
-    query: (program) => settled(() => session.run(program)),
-    command: (command, weightBytes) => commits.submit(command, weightBytes),
-    settle: async () => undefined, // one writer at a time: what was committed before is seen by all that follows
-    check: async () => {
-      if (writer.failure !== null) throw writer.failure;
-      reading.prepare('select count(*) from tenant').get();
+  const tenants = new KnownTenants();
+  const store = bindStore(
+    {
+      query: (program) => settled(() => session.run(program)),
+      command: (command, weightBytes, tenant) => commits.submit(command, weightBytes, tenant),
+      settle: async () => undefined, // one writer at a time: what was committed before is seen by all that follows
+      check: async () => {
+        if (writer.failure !== null) throw writer.failure;
+        reading.prepare('select count(*) from tenant').get();
+      },
+      close: async () => {
+        await commits.close();
+        await writer.close();
+        reading.close();
+      },
     },
-    close: async () => {
-      await commits.close();
-      await writer.close();
-      reading.close();
-    },
-  });
+    tenants,
+  );
   const findBucket: MetadataStore['findBucket'] = (input) =>
-    settled(() => buckets.find(input.name, () => session.run(findBucketProgram(input))));
+    settled(() => tenants.learn(buckets.find(input.name, () => session.run(findBucketProgram(input)))));
   return { ...store, findBucket };
 }
 

@@ -1,0 +1,123 @@
+import type { DiskSpace } from '@svc/runtime';
+import { waitFor } from '@svc/testing';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { FakeDriver } from './testing/fake-driver.ts';
+import { startPlatform, type TestPlatform } from './testing/platform.ts';
+
+const IMAGE = { image: 'debian' };
+
+describe('workspaces on one machine', () => {
+  const room = { isThere: true };
+  const disk: DiskSpace = { hasRoom: async () => room.isThere, take: async () => room.isThere };
+  let driver: FakeDriver;
+  let platform: TestPlatform;
+  beforeEach(async () => {
+    room.isThere = true;
+    driver = new FakeDriver();
+    platform = await startPlatform({ driver, disk, config: { max_per_caller: 200 } });
+  });
+  afterEach(async () => {
+    await platform.dispose();
+    await driver.dispose();
+  });
+
+  const create = (caller = platform.owner, wait = '0') =>
+    platform.call('POST', `/api/containers?wait_ms=${wait}`, { caller, body: IMAGE });
+
+  it('start sandboxes while all starts of another one stand still', async () => {
+    const other = platform.access.user('other@example.org');
+    const { promise: gate, resolve: open } = Promise.withResolvers<void>();
+    const slow = new Set<string>();
+    driver.beforeCreate = async ({ id }) => {
+      if (slow.size < 40 && !isFast) {
+        slow.add(id);
+        await gate;
+      }
+    };
+    let isFast = false;
+    for (let count = 0; count < 40; count += 1) expect((await create()).status).toBe(202);
+    await waitFor(() => slow.size > 0, { description: 'starts that stand still' });
+    const standing = slow.size;
+    isFast = true;
+    const { status, body } = await create(other, '20000');
+    expect([status, body['status']]).toEqual([201, 'running']);
+    expect(slow.size).toBe(standing); // and none of the others began meanwhile
+    open();
+  });
+
+  it('start sandboxes while the image of another one is still on its way', async () => {
+    const other = platform.access.user('other@example.org');
+    const { promise: download, resolve: arrive } = Promise.withResolvers<void>();
+    Object.assign(driver, {
+      prepareImage: (image: string) => (image === 'busybox' ? download : Promise.resolve()),
+    });
+    for (let count = 0; count < 40; count += 1) {
+      const body = { image: 'busybox' };
+      expect((await platform.call('POST', '/api/containers?wait_ms=0', { body })).status).toBe(202);
+    }
+    expect((await create(other, '20000')).body['status']).toBe('running');
+    arrive();
+  });
+
+  it('copy files while the copies of another one take their time, and are told when too many wait', async () => {
+    const other = platform.access.user('other@example.org');
+    const [mine, theirs] = [(await create(platform.owner, '20000')).body, (await create(other, '20000')).body];
+    const { promise: gate, resolve: open } = Promise.withResolvers<void>();
+    driver.beforeSnapshot = async (id) => {
+      if (id === mine['id']) await gate;
+    };
+    const snapshot = (id: string, caller = platform.owner) =>
+      platform.call('POST', `/api/containers/${id}/snapshots`, { caller, body: {} });
+    const waiting = Array.from({ length: 3 }, () => snapshot(mine['id']));
+    await waitFor(() => driver.kept.size > 0, { description: 'a copy that stands still' });
+    expect((await snapshot(theirs['id'], other)).status).toBe(201);
+    open();
+    expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual([201, 201, 201]);
+  });
+
+  it('make no sandbox, start none and copy none when only the reserve of the disk is left', async () => {
+    const { body } = await create(platform.owner, '20000');
+    const id = String(body['id']);
+    const stopped = (await create(platform.owner, '20000')).body;
+    await platform.call('POST', `/api/containers/${stopped['id']}/stop`);
+    room.isThere = false;
+    const refused = await create();
+    expect(refused.status).toBe(507);
+    expect(refused.headers.get('retry-after')).toBe('60');
+    expect(refused.body).toMatchObject({ code: 'HOST_DISK_FULL' });
+    expect((await platform.call('POST', `/api/containers/${stopped['id']}/start`)).status).toBe(507);
+    expect((await platform.call('POST', `/api/containers/${id}/snapshots`, { body: {} })).status).toBe(507);
+    const file = `/api/containers/${id}/files`;
+    expect((await platform.call('POST', file, { body: { path: '/a', content: '' } })).status).toBe(507);
+    expect((await platform.call('PUT', `${file}/archive?path=/a`, { body: {} })).status).toBe(507);
+    // What takes nothing goes on, and what gives something back.
+    expect((await platform.call('GET', `/api/containers/${id}`)).body['status']).toBe('running');
+    expect((await platform.call('DELETE', `/api/containers/${id}`)).status).toBe(200);
+    room.isThere = true;
+    expect((await create(platform.owner, '20000')).body['status']).toBe('running');
+  });
+
+  it('stand still when their disk grows while only the reserve is left, and go on when they are used', async () => {
+    const id = String((await create(platform.owner, '20000')).body['id']);
+    const state = async (): Promise<boolean> => {
+      const { body } = await platform.call('GET', `/api/containers/${id}`);
+      return body['paused'] === true || typeof body['paused_at'] === 'string';
+    };
+    const grow = (sizeBytes: number): void => {
+      driver.reading = { ...driver.reading, diskBytes: sizeBytes };
+    };
+    grow(0);
+    room.isThere = false;
+    let sizeBytes = 0;
+    await waitFor(
+      async () => {
+        grow((sizeBytes += 8 * 1024 * 1024));
+        return state();
+      },
+      { timeoutMs: 20_000, description: 'a pause' },
+    );
+    room.isThere = true;
+    expect((await platform.call('POST', `/api/containers/${id}/resume`)).status).toBe(200);
+    expect(await state()).toBe(false);
+  });
+});
