@@ -8,7 +8,7 @@ interface Order {
   readonly image: string;
 }
 
-let isEnding = false;
+const ending = new AbortController();
 let done = 0;
 let refused = 0;
 
@@ -18,7 +18,7 @@ async function load({ tenant, names, image }: Order): Promise<void> {
   process.send?.('ready');
   await Promise.all(
     lanes.map(async ({ work, lane }) => {
-      while (!isEnding) {
+      while (!ending.signal.aborted) {
         try {
           await work.run(lane);
           done += 1;
@@ -35,7 +35,7 @@ async function load({ tenant, names, image }: Order): Promise<void> {
 
 process.on('message', (message: Order | 'end') => {
   if (message === 'end') {
-    isEnding = true;
+    ending.abort();
     return;
   }
   void load(message).then(() => process.send?.({ done, refused }, () => process.exit(0)));

@@ -92,7 +92,13 @@ async function composeInto(options: ComposeOptions, lifecycle: Lifecycle): Promi
   observeHeldRights(metrics, rights);
   const shared = { log, metrics, access, audit, rights };
   const workspaceTraffic = createWorkspaceTraffic({ limits: accounts.quotaLimits, metrics, nowMs: Date.now });
-  const app = await createHttpApp({ ...shared, version: VERSION, trustedProxies, errorFamilies, traffic: workspaceTraffic });
+  const app = await createHttpApp({
+    ...shared,
+    version: VERSION,
+    trustedProxies,
+    errorFamilies,
+    traffic: workspaceTraffic,
+  });
   lifecycle.own('routes', () => app.close());
   options.prepareApp?.(app);
   const upgrades = new UpgradeRouter(log, rights, createClientOfRequest(trustedProxies));
