@@ -85,40 +85,32 @@ async function composeInto(options: ComposeOptions, lifecycle: Lifecycle): Promi
     workspaceHoldings: async (workspaceUuid) => holdingsOf(holders.services, workspaceUuid),
   });
   lifecycle.own('accounts', () => accounts.close());
-  const { access, audit } = accounts;
+  const { access, audit, quotaLimits, directory } = accounts;
   const { trusted_proxies: trustedProxies } = config;
   const rights = createHeldRights(log);
   lifecycle.own('held rights', async () => rights.stop());
   observeHeldRights(metrics, rights);
   const shared = { log, metrics, access, audit, rights };
-  const workspaceTraffic = createWorkspaceTraffic({ limits: accounts.quotaLimits, metrics, nowMs: Date.now });
-  const app = await createHttpApp({
-    ...shared,
-    version: VERSION,
-    trustedProxies,
-    errorFamilies,
-    traffic: workspaceTraffic,
-  });
+  const traffic = createWorkspaceTraffic({ limits: quotaLimits, metrics, nowMs: Date.now });
+  const edge = { version: VERSION, trustedProxies, errorFamilies, traffic };
+  const app = await createHttpApp({ ...shared, ...edge });
   lifecycle.own('routes', () => app.close());
   options.prepareApp?.(app);
   const upgrades = new UpgradeRouter(log, rights, createClientOfRequest(trustedProxies));
 
+  const kept = { folder, databases, endpoints, lifecycle };
   const services = await createServices({
     ...options,
     ...shared,
-    folder,
-    databases,
+    ...kept,
+    directory,
+    quotaLimits,
+    workspaceTraffic: traffic,
     keys,
-    directory: accounts.directory,
-    quotaLimits: accounts.quotaLimits,
-    workspaceTraffic,
     disk: createDiskReserve(config, folder.path, metrics),
-    endpoints,
-    lifecycle,
   });
   holders.services = services;
-  const made = { folder, databases, metrics, accounts, services, app, upgrades, endpoints };
-  const composition = { ...made, lifecycle, startedAtMs };
+  const composition = { ...kept, metrics, accounts, services, app, upgrades, startedAtMs };
   await registerAll(config, composition);
   return composition;
 }

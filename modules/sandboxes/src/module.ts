@@ -105,15 +105,8 @@ async function assemble(deps: SandboxesDependencies) {
   const folder = join(deps.dataFolder, 'sandboxes');
   const { dataFolder, agentFolder } = deps;
   const disk = deps.disk ?? unlimitedDisk;
-  const images = imageStoreOf({
-    config,
-    catalog,
-    dataFolder,
-    agentFolder,
-    nowMs: () => effects.now().getTime(),
-    log,
-    disk,
-  });
+  const nowMs = (): number => effects.now().getTime();
+  const images = imageStoreOf({ config, catalog, dataFolder, agentFolder, nowMs, log, disk });
   const events = createEventPart(database.kysely, effects, log, config.events);
   const repository = createSandboxRepository(database.kysely, events.told);
   const ticketRepository = createTicketRepository(database.kysely);
