@@ -48,6 +48,30 @@ describe('FairTurns', () => {
     expect(turns.waiting).toBe(0);
   });
 
+  it('measures the work of a turn before it gives the next, on the loop of Node.js as well', async () => {
+    let nowMs = 0;
+    const turns = new FairTurns({
+      sliceMs: 2,
+      maxWaiting: 100,
+      maxWaitingPerKey: 50,
+      refuse: (key) => new Error(`${key} is refused`),
+      nowMs: () => nowMs,
+    });
+    let begun = 0;
+    const request = async (): Promise<void> => {
+      await turns.take('a');
+      begun += 1;
+      nowMs += 2; // the whole slice
+    };
+    await request();
+    const all = [request(), request()];
+    for (const expected of [2, 3]) {
+      await new Promise(setImmediate);
+      expect(begun).toBe(expected);
+    }
+    await Promise.all(all);
+  });
+
   it('gives the next turn to the key that came late', async () => {
     const { turns, request, iterate, order } = createTurns();
     const all: Promise<void>[] = [];

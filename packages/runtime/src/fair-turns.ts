@@ -90,6 +90,7 @@ export class FairTurns {
     this.#options.onGranted?.(this.#nowMs() - next.sinceMs);
     this.#announcedMs += next.costMs;
     next.grant();
-    process.nextTick(() => this.#grantNext()); // runs when the promises of the turn have nothing to do any more
+    // Ticks run before promises, except after them: from a promise, the tick runs when those of the turn have nothing to do.
+    queueMicrotask(() => process.nextTick(() => this.#grantNext()));
   }
 }
