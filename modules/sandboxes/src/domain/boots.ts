@@ -60,9 +60,7 @@ export class Boots {
     try {
       const { signal } = controller;
       signal.throwIfAborted();
-      // A download takes as long as it likes; nobody else waits for it.
-      if (warm === null && sandbox.snapshotId === null)
-        await this.#context.driver.prepareImage?.(sandbox.image, signal);
+      if (warm === null) await this.#prepareImage(sandbox, signal);
       // Whoever gives up, gives up the place in the line: no sandbox is in `creating` beyond its time.
       await this.#context.places.run(sandbox.workspaceUuid, () => this.#bringUp(sandbox, warm, signal), signal);
       log.info({ sandbox: sandbox.id, duration_ms: effects.now().getTime() - startedAtMs }, 'sandbox is running');
@@ -72,6 +70,13 @@ export class Boots {
       cancelTimer();
       if (controller.signal.aborted) await warm?.close();
     }
+  }
+
+  /** A download takes as long as it likes: no other start waits for it. A disk that is there needs no image any more. */
+  async #prepareImage({ id, image, snapshotId, startedAt }: Sandbox, signal: AbortSignal): Promise<void> {
+    const { driver } = this.#context;
+    if (snapshotId !== null || startedAt !== null || (await driver.isCreated(id))) return;
+    await driver.prepareImage?.(image, signal);
   }
 
   async #bringUp(sandbox: Sandbox, warm: AgentConnection | null, signal: AbortSignal): Promise<void> {

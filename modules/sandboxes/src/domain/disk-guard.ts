@@ -58,9 +58,11 @@ export class DiskGuard {
   async #grows(id: string): Promise<boolean> {
     const { diskBytes } = await this.#context.driver.stats(id).catch(() => ({ diskBytes: null })); // it ended meanwhile
     if (diskBytes === null) return false;
-    const before = this.#sizes.get(id) ?? diskBytes;
-    this.#sizes.set(id, diskBytes);
-    return diskBytes - before >= GROWTH_BYTES;
+    // Since the first look, and not since the last: one that writes slowly would take all of the reserve.
+    const before = Math.min(this.#sizes.get(id) ?? diskBytes, diskBytes);
+    const grows = diskBytes - before >= GROWTH_BYTES;
+    this.#sizes.set(id, grows ? diskBytes : before);
+    return grows;
   }
 
   async #pause(sandbox: Parameters<typeof pause>[1]): Promise<void> {
