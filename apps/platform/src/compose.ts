@@ -12,6 +12,7 @@ import {
   renderNestedError,
   renderRegistryError,
   UpgradeRouter,
+  type WorkspaceTraffic,
   type HttpApp,
 } from '@svc/http';
 import type { Usage } from '@svc/quotas';
@@ -61,6 +62,12 @@ export async function compose(options: ComposeOptions): Promise<Composition> {
   }
 }
 
+/** What accounts ask of parts that are made after them. */
+interface Holders {
+  services?: Services;
+  traffic?: WorkspaceTraffic;
+}
+
 async function composeInto(options: ComposeOptions, lifecycle: Lifecycle): Promise<Composition> {
   const { config, log } = options;
   const startedAtMs = performance.now();
@@ -72,7 +79,7 @@ async function composeInto(options: ComposeOptions, lifecycle: Lifecycle): Promi
   const metrics = createMetrics({ processMetricsPrefix: 'svc_' });
   const endpoints = new Endpoints(config);
 
-  const holders: { services?: Services } = {};
+  const holders: Holders = {};
   const accounts = await createAccountsModule({
     database: databases.main,
     config: config.accounts,
@@ -81,7 +88,7 @@ async function composeInto(options: ComposeOptions, lifecycle: Lifecycle): Promi
     log,
     metrics,
     publicUrl: () => endpoints.url,
-    quotas: createQuotaSource(config, thisMachine(folder.path), (uuids) => usageIn(holders.services, uuids)),
+    quotas: createQuotaSource(config, thisMachine(folder.path), (uuids) => usageIn(holders, uuids)),
     workspaceHoldings: async (workspaceUuid) => holdingsOf(holders.services, workspaceUuid),
   });
   lifecycle.own('accounts', () => accounts.close());
@@ -92,6 +99,7 @@ async function composeInto(options: ComposeOptions, lifecycle: Lifecycle): Promi
   observeHeldRights(metrics, rights);
   const shared = { log, metrics, access, audit, rights };
   const traffic = createWorkspaceTraffic({ limits: quotaLimits, metrics, nowMs: Date.now });
+  holders.traffic = traffic;
   const edge = { version: VERSION, trustedProxies, errorFamilies, traffic };
   const app = await createHttpApp({ ...shared, ...edge });
   lifecycle.own('routes', () => app.close());
@@ -151,10 +159,10 @@ async function holdingsOf(services: Services | undefined, workspaceUuid: string)
   return all.flat();
 }
 
-/** What the services count in these workspaces together; each quota is counted by one service. */
-async function usageIn(services: Services | undefined, workspaceUuids: readonly string[]): Promise<Usage> {
+/** What is used in these workspaces together; each quota is counted in one place. */
+async function usageIn({ services, traffic }: Holders, workspaceUuids: readonly string[]): Promise<Usage> {
   const all = await Promise.all(Object.values(services ?? {}).map((service) => service.quotaUsage(workspaceUuids)));
-  return Object.assign({}, ...all);
+  return Object.assign({}, traffic?.usage(workspaceUuids), ...all);
 }
 
 function readinessOf(services: Services): Record<string, () => Promise<string> | string> {

@@ -12,9 +12,9 @@ export function createDiskReserve(config: PlatformConfig, folder: string, metric
   const reserve = metrics.gauge('svc_disk_reserve_bytes', 'Part of it that writes of tenants do not take');
   Object.assign(free, {
     collect: async () => {
-      const { freeBytes, reserveBytes } = await disk.figures();
-      free.set(freeBytes);
-      reserve.set(reserveBytes);
+      const figures = await disk.figures().catch(() => null); // a disk that does not answer has no figures
+      free.set(figures?.freeBytes ?? Number.NaN);
+      reserve.set(figures?.reserveBytes ?? Number.NaN);
     },
   });
   return disk;

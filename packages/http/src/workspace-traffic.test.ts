@@ -58,6 +58,11 @@ describe('the rate of a workspace', () => {
     expect(await traffic.admit('a')).toBeNull();
   });
 
+  it('admits nothing at a limit of 0', async () => {
+    const { traffic } = createTraffic(limitsOf({ requests_per_second: 0 }));
+    expect(await traffic.admit('a')).toMatchObject({ limit: 0, retryAfterSeconds: 60 });
+  });
+
   it('follows a limit that is changed', async () => {
     const limits = { requests_per_second: 1 };
     const { traffic, clock } = createTraffic(limitsOf(limits));
@@ -70,6 +75,12 @@ describe('the rate of a workspace', () => {
 });
 
 describe('the uploads of a workspace', () => {
+  it('go on when so many requests wait that there is no place in the line', async () => {
+    const { traffic } = createTraffic(limitsOf({}));
+    const waiting = Array.from({ length: 20_000 }, async () => traffic.turnOfBody('a'));
+    expect(await Promise.all(waiting)).toHaveLength(20_000);
+  });
+
   it('are bounded while they last, for the workspace and for its owner', async () => {
     const { traffic, metrics } = createTraffic(limitsOf({ uploads_in_flight: 2 }, { uploads_in_flight: 3 }));
     const [first, second, third] = [
@@ -79,6 +90,10 @@ describe('the uploads of a workspace', () => {
     ];
     expect(third.refusal).toEqual({ quota: 'uploads_in_flight', scope: 'workspace', limit: 2, retryAfterSeconds: 1 });
     const other = await traffic.enterUpload('b');
+    expect([traffic.usage(['a']), traffic.usage(['a', 'b'])]).toEqual([
+      { uploads_in_flight: 2 },
+      { uploads_in_flight: 3 },
+    ]);
     expect((await traffic.enterUpload('b')).refusal).toMatchObject({ scope: 'owner', limit: 3 });
     first.leave?.();
     first.leave?.(); // twice is once

@@ -1,7 +1,7 @@
-import { limitIn, type Limits, type Quota, type QuotaLimits, type QuotaScope } from '@svc/quotas';
+import { limitIn, type Limits, type Quota, type QuotaLimits, type QuotaScope, type Usage } from '@svc/quotas';
 import { FairTurns } from '@svc/runtime';
 import type { Metrics } from '@svc/telemetry';
-import { RateLimiter } from './rate-limit.ts';
+import { RateLimiter, type RateLimit } from './rate-limit.ts';
 import { trafficQuotas } from './traffic-quotas.ts';
 
 /** Why a workspace has to wait, and how long. */
@@ -26,6 +26,8 @@ export interface WorkspaceTraffic {
   turnOfBody(workspaceUuid: string): Promise<void> | undefined;
   /** Counts an upload until `leave` is called. Calling it twice changes nothing. */
   enterUpload(workspaceUuid: string): Promise<UploadAdmission>;
+  /** What these workspaces use of the traffic quotas on this replica, together. A rate is not an amount, so it is absent. */
+  usage(workspaceUuids: readonly string[]): Usage;
 }
 
 export interface WorkspaceTrafficOptions {
@@ -68,7 +70,7 @@ export function createWorkspaceTraffic({ limits, metrics, nowMs }: WorkspaceTraf
     for (const { scope, key } of holdersOf(held)) {
       const limit = limitIn(held, scope, trafficQuotas.requests_per_second);
       if (limit === null) continue;
-      const decision = rates.take(key + suffix, { perMinute: limit * 60, burst: Math.max(1, limit) });
+      const decision = rates.take(key + suffix, rateOf(limit));
       if (decision.allowed) continue;
       const retryAfterSeconds = Number.isFinite(decision.retryAfterSeconds) ? decision.retryAfterSeconds : 60;
       return refused({ ...refusalOf(trafficQuotas.requests_per_second, scope, limit), retryAfterSeconds });
@@ -89,8 +91,8 @@ export function createWorkspaceTraffic({ limits, metrics, nowMs }: WorkspaceTraf
         throw error;
       }
     },
-    // Uploads in flight are bounded, and each waits once: there is always room in the line.
-    turnOfBody: (workspaceUuid) => turns.take(workspaceUuid, BODY_TURN_MS),
+    // Uploads in flight are bounded, so one that finds the line full goes on: what was begun is not given up for it.
+    turnOfBody: (workspaceUuid) => turns.take(workspaceUuid, BODY_TURN_MS)?.catch(() => undefined),
     enterUpload: async (workspaceUuid) => {
       const held = await limits.limitsOf(workspaceUuid);
       const holders = holdersOf(held);
@@ -110,6 +112,9 @@ export function createWorkspaceTraffic({ limits, metrics, nowMs }: WorkspaceTraf
       };
       return { refusal: null, leave };
     },
+    usage: (workspaceUuids) => ({
+      [trafficQuotas.uploads_in_flight.name]: workspaceUuids.reduce((sum, each) => sum + (uploads.get(each) ?? 0), 0),
+    }),
   };
 }
 
@@ -118,6 +123,7 @@ export const unlimitedTraffic: WorkspaceTraffic = {
   admit: () => Promise.resolve(null),
   turnOfBody: () => undefined,
   enterUpload: () => Promise.resolve({ refusal: null, leave: () => undefined }),
+  usage: () => ({}),
 };
 
 class TurnsTaken extends Error {}
@@ -125,6 +131,11 @@ class TurnsTaken extends Error {}
 function holdersOf(held: Limits): { scope: QuotaScope; key: string }[] {
   const workspace = { scope: 'workspace', key: held.workspaceUuid } as const;
   return held.ownerId === null ? [workspace] : [workspace, { scope: 'owner', key: `owner ${held.ownerId}` }];
+}
+
+/** The burst is what comes back in a second, at least one request, unless the limit is 0: then none is admitted. */
+function rateOf(limit: number): RateLimit {
+  return { perMinute: limit * 60, burst: limit === 0 ? 0 : Math.max(1, limit) };
 }
 
 function refusalOf(quota: Quota, scope: QuotaScope, limit: number): TrafficRefusal {
