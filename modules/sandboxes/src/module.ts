@@ -97,7 +97,8 @@ export async function createSandboxesModule(deps: SandboxesDependencies): Promis
 
 type Parts = Awaited<ReturnType<typeof assemble>>;
 
-async function assemble(deps: SandboxesDependencies) {
+/** What the services stand on: records, events, images, the driver and what is shared around it. */
+async function assembleBase(deps: SandboxesDependencies) {
   const effects: Effects = { ...systemEffects, ...deps.effects };
   const { config, log } = deps;
   const database = deps.database as Database<SandboxTables>; // the platform's database has every module's tables
@@ -109,14 +110,20 @@ async function assemble(deps: SandboxesDependencies) {
   const images = imageStoreOf({ config, catalog, dataFolder, agentFolder, nowMs, log, disk });
   const events = createEventPart(database.kysely, effects, log, config.events);
   const repository = createSandboxRepository(database.kysely, events.told);
-  const ticketRepository = createTicketRepository(database.kysely);
   const refused = (id: string, host: string): void => events.refused(repository, id, host);
   const driver = deps.driver ?? (await driverOf(deps, folder, catalog, images, refused));
   const node = deps.node ?? 'local';
-  const startPlaces = createPlaces(deps.metrics);
   const { quotaLimits } = deps;
-  const shared = { repository, driver, effects, quotaLimits, node, log, disk, places: startPlaces };
-  const { context, supervisor } = contextOf(shared);
+  const places = createPlaces(deps.metrics);
+  const { context, supervisor } = contextOf({ repository, driver, effects, quotaLimits, node, log, disk, places });
+  return { database, catalog, folder, images, events, context, supervisor };
+}
+
+async function assemble(deps: SandboxesDependencies) {
+  const { config, access, rights, publicUrl } = deps;
+  const { database, catalog, folder, images, events, context, supervisor } = await assembleBase(deps);
+  const { driver, effects, repository, disk, node } = context;
+  const ticketRepository = createTicketRepository(database.kysely);
   const boots = new Boots(context);
   const isolation = new IsolationPolicy(config.isolation, driver);
   const pool = warmPoolOf(context, boots, config, catalog, isolation);
@@ -133,7 +140,6 @@ async function assemble(deps: SandboxesDependencies) {
   const hub = hubOf(deps, context, service, tickets, events.recorder, places);
   const files = new FileService({ service, live: context.live, effects, disk });
   const commands = new CommandService({ service, live: context.live, effects, maxCommands: config.max_commands });
-  const { access, rights, publicUrl } = deps;
   const domain = config.preview_domain;
   const { kysely } = database;
   const previews = createPreviewPart({ kysely, context, service, access, rights, folder, domain, publicUrl });
