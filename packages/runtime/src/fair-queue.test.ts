@@ -19,14 +19,44 @@ describe('FairQueue', () => {
     expect([1, 2, 3, 4].map(() => queue.shift())).toEqual(['a0', 'b0', 'a1', 'b1']);
   });
 
-  it('gives keys shares by weight and by cost', () => {
-    const queue = new FairQueue<string>({ maxItems: 100, quantum: 2, weight: (key) => (key === 'a' ? 3 : 1) });
+  it('gives keys shares by cost', () => {
+    const queue = new FairQueue<string>({ maxItems: 100, quantum: 2 });
     for (let index = 0; index < 20; index += 1) {
       queue.push('a', 'a', 2);
       queue.push('b', 'b', 1);
     }
-    const first = Array.from({ length: 10 }, () => queue.shift());
-    expect(first.join('')).toBe('aaabbaaabb');
+    const first = Array.from({ length: 9 }, () => queue.shift());
+    expect(first.join('')).toBe('abbabbabb');
+  });
+
+  it('gives an owner of many keys the share of one, and each of its keys a share of that', () => {
+    const queue = new FairQueue<string>({ maxItems: 100, groupOf: (key) => key.slice(0, 1) });
+    for (const key of ['a1', 'a2', 'a3']) for (let index = 0; index < 4; index += 1) queue.push(key, key);
+    for (let index = 0; index < 4; index += 1) queue.push('b1', 'b1');
+    const first = Array.from({ length: 8 }, () => queue.shift());
+    expect(first).toEqual(['a1', 'b1', 'a2', 'b1', 'a3', 'b1', 'a1', 'b1']);
+  });
+
+  it('bounds what the keys of one group have waiting together', () => {
+    const queue = new FairQueue<string>({ maxItems: 10, maxItemsPerGroup: 2, groupOf: (key) => key.slice(0, 1) });
+    expect(queue.push('a1', 'first')).not.toBeNull();
+    const cancel = queue.push('a2', 'second');
+    expect(queue.push('a3', 'third')).toBeNull();
+    expect(queue.push('b1', 'of another')).not.toBeNull();
+    cancel?.();
+    expect(queue.push('a3', 'third')).not.toBeNull();
+    expect(takeAll(queue)).toEqual(['first', 'of another', 'third']);
+  });
+
+  it('keeps a key in its group while it waits, whatever group it would begin in now', () => {
+    const groups = new Map([['a', 'before']]);
+    const queue = new FairQueue<string>({ maxItems: 10, groupOf: (key) => groups.get(key) ?? key });
+    queue.push('a', 'first');
+    groups.set('a', 'after');
+    queue.push('a', 'second');
+    queue.push('other', 'other');
+    expect(takeAll(queue)).toEqual(['first', 'other', 'second']);
+    expect([queue.size, queue.drain()]).toEqual([0, []]);
   });
 
   it('serves an item that costs more than a round, after several rounds', () => {
@@ -62,7 +92,12 @@ describe('FairQueue', () => {
     );
     assert(
       property(steps, (plan) => {
-        const queue = new FairQueue<{ key: string; number: number }>({ maxItems: 12, maxItemsPerKey: 5, quantum: 2 });
+        const queue = new FairQueue<{ key: string; number: number }>({
+          maxItems: 12,
+          maxItemsPerKey: 5,
+          quantum: 2,
+          groupOf: (key) => (key < 'c' ? 'ab' : key),
+        });
         const expected = new Map(KEYS.map((key) => [key, [] as number[]]));
         const check = (): void => {
           const counts = KEYS.map((key) => expected.get(key)?.length ?? 0);

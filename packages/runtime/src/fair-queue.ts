@@ -1,13 +1,20 @@
+import { FairRound, type Turn } from './fair-round.ts';
+
 export interface FairQueueOptions {
   /** Most items of all keys together. */
   maxItems: number;
   /** Most items of one key; `maxItems` by default. */
   maxItemsPerKey?: number;
-  /** Cost that a key may spend in one round, times its weight. Items that cost more wait for several rounds. */
+  /** Most items of all keys of one group; `maxItems` by default. */
+  maxItemsPerGroup?: number;
+  /** Cost that a key may spend in one round. Items that cost more wait for several rounds. */
   quantum?: number;
-  /** The share of a key; 1 by default. Must be positive. */
-  weight?: (key: string) => number;
+  /** Keys of one group share the turns of one. By default each key is a group of its own. */
+  groupOf?: (key: string) => string;
 }
+
+/** Whether an item of this key may be served now. */
+export type MayServe = (key: string, group: string) => boolean;
 
 interface Entry<Item> {
   readonly item: Item;
@@ -16,26 +23,33 @@ interface Entry<Item> {
 
 interface Line<Item> {
   readonly key: string;
+  readonly group: Group<Item>;
   /** In the order of arrival; a set, so that a cancelled entry leaves at once. */
   readonly entries: Set<Entry<Item>>;
-  /** What the key may still spend in this round. */
-  deficit: number;
-  /** Whether the key got its quantum of this round. */
-  isVisited: boolean;
+}
+
+interface Group<Item> {
+  readonly name: string;
+  readonly lines: FairRound<Line<Item>>;
+  size: number;
 }
 
 /**
- * Deficit round robin (Shreedhar and Varghese, 1995): keys take turns, items of one key keep their order. A key with a
- * thousand waiting items delays another key by one round at most.
+ * Deficit round robin (Shreedhar and Varghese, 1995) on two levels: groups take turns, the keys of a group take turns
+ * within its own, and items of one key keep their order. A key with a thousand waiting items delays another key by one
+ * round at most, and a group with a thousand keys delays another group as much as one key does.
  */
 export class FairQueue<Item> {
   readonly #options: Required<FairQueueOptions>;
-  /** Keys with items, in the order of their turns. */
+  readonly #groups: FairRound<Group<Item>>;
   readonly #lines = new Map<string, Line<Item>>();
   #size = 0;
 
   constructor(options: FairQueueOptions) {
-    this.#options = { maxItemsPerKey: options.maxItems, quantum: 1, weight: () => 1, ...options };
+    const { maxItems } = options;
+    const defaults = { maxItemsPerKey: maxItems, maxItemsPerGroup: maxItems, quantum: 1, groupOf: (key: string) => key };
+    this.#options = { ...defaults, ...options };
+    this.#groups = new FairRound(this.#options.quantum);
   }
 
   get size(): number {
@@ -49,61 +63,68 @@ export class FairQueue<Item> {
 
   /** Appends an item; returns how to cancel it, or null when the queue is full. Cancelling twice changes nothing. */
   push(key: string, item: Item, cost = 1): (() => void) | null {
-    const { maxItems, maxItemsPerKey } = this.#options;
+    const { maxItems, maxItemsPerKey, maxItemsPerGroup } = this.#options;
     if (this.#size >= maxItems || this.sizeOf(key) >= maxItemsPerKey) return null;
-    const line = this.#lines.get(key) ?? { key, entries: new Set(), deficit: 0, isVisited: false };
-    this.#lines.set(key, line);
+    // While a key has a line, it stays in the group that it began in.
+    const known = this.#lines.get(key);
+    const name = known?.group.name ?? this.#options.groupOf(key);
+    const group = known?.group ?? this.#groups.get(name) ?? this.#newGroup(name);
+    if (group.size >= maxItemsPerGroup) return null;
+    const line = known ?? { key, group, entries: new Set() };
     const entry = { item, cost };
+    this.#groups.add(name, group);
+    group.lines.add(key, line);
+    this.#lines.set(key, line);
     line.entries.add(entry);
+    group.size += 1;
     this.#size += 1;
     return () => this.#remove(line, entry);
   }
 
   /** Takes the next item, of the keys that `mayServe` allows; undefined when there is none. */
-  shift(mayServe: (key: string) => boolean = () => true): Item | undefined {
-    let skippedInARow = 0;
-    while (skippedInARow < this.#lines.size) {
-      const [line] = this.#lines.values();
-      const [entry] = line?.entries ?? [];
-      if (line === undefined || entry === undefined) return undefined;
-      if (!mayServe(line.key)) {
-        skippedInARow += 1;
-        this.#endTurn(line);
-        continue;
-      }
-      skippedInARow = 0;
-      if (!line.isVisited) {
-        line.isVisited = true;
-        line.deficit += this.#options.quantum * this.#options.weight(line.key);
-      }
-      if (line.deficit >= entry.cost) {
-        line.deficit -= entry.cost;
-        this.#remove(line, entry);
-        return entry.item;
-      }
-      this.#endTurn(line);
-    }
-    return undefined;
+  shift(mayServe: MayServe = () => true): Item | undefined {
+    const lineOf = (group: Group<Item>): Turn<Line<Item>> | undefined =>
+      group.lines.next((line) => (mayServe(line.key, group.name) ? firstOf(line)?.cost : undefined));
+    const turn = this.#groups.next((group) => {
+      const line = lineOf(group)?.member;
+      return line === undefined ? undefined : firstOf(line)?.cost;
+    });
+    const lineTurn = turn === undefined ? undefined : lineOf(turn.member);
+    const entry = lineTurn === undefined ? undefined : firstOf(lineTurn.member);
+    if (turn === undefined || lineTurn === undefined || entry === undefined) return undefined;
+    turn.deficit -= entry.cost;
+    lineTurn.deficit -= entry.cost;
+    this.#remove(lineTurn.member, entry);
+    return entry.item;
   }
 
   /** Takes everything, in no particular order of keys. */
   drain(): Item[] {
-    const items = [...this.#lines.values()].flatMap(({ entries }) => [...entries].map(({ item }) => item));
-    this.#lines.clear();
-    this.#size = 0;
+    const lines = [...this.#lines.values()];
+    const items = lines.flatMap(({ entries }) => [...entries].map(({ item }) => item));
+    for (const line of lines) for (const entry of line.entries) this.#remove(line, entry);
     return items;
   }
 
-  #endTurn(line: Line<Item>): void {
-    line.isVisited = false;
-    this.#lines.delete(line.key); // inserted again last: the order of the map is the order of turns
-    this.#lines.set(line.key, line);
+  #newGroup(name: string): Group<Item> {
+    return { name, lines: new FairRound(this.#options.quantum), size: 0 };
   }
 
   #remove(line: Line<Item>, entry: Entry<Item>): void {
-    if (this.#lines.get(line.key) !== line || !line.entries.delete(entry)) return;
+    if (!line.entries.delete(entry)) return;
+    const { key, group } = line;
     this.#size -= 1;
+    group.size -= 1;
     // An idle key keeps nothing for later: its next item waits for a turn as every other does.
-    if (line.entries.size === 0) this.#lines.delete(line.key);
+    if (line.entries.size === 0) {
+      this.#lines.delete(key);
+      group.lines.delete(key);
+    }
+    if (group.size === 0) this.#groups.delete(group.name);
   }
+}
+
+function firstOf<Item>({ entries }: Line<Item>): Entry<Item> | undefined {
+  const [entry] = entries;
+  return entry;
 }

@@ -39,6 +39,22 @@ describe('FairSlots', () => {
     expect(order.map(([key]) => key).join('')).toBe('aaba');
   });
 
+  it('keeps a slot free of the long work of one owner, whatever number of keys asks for it', async () => {
+    const groupOf = (key: string): string => key.slice(0, 1);
+    const slots = createSlots({ capacity: 4, capacityPerKey: 2, capacityPerGroup: 3, groupOf });
+    const order: [string, ReleaseSlot][] = [];
+    for (const key of ['a1', 'a1', 'a1', 'a2', 'a3', 'b1']) void ask(slots, key, order);
+    await settle();
+    expect(order.map(([key]) => key)).toEqual(['a1', 'a1', 'a2', 'b1']);
+    order[2]?.[1]();
+    await settle();
+    expect(order.map(([key]) => key).slice(4)).toEqual(['a3']);
+    for (const [, release] of order) release();
+    await settle();
+    for (const [, release] of order) release();
+    expect([slots.running, slots.waiting]).toEqual([0, 0]);
+  });
+
   it('refuses when too many wait, in all or of one key', async () => {
     const slots = createSlots({ capacity: 1, maxWaiting: 2, maxItemsPerKey: 1 });
     const release = await slots.acquire('a');

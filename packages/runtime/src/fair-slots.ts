@@ -1,10 +1,12 @@
 import { FairQueue, type FairQueueOptions } from './fair-queue.ts';
 
-export interface FairSlotsOptions extends Pick<FairQueueOptions, 'maxItemsPerKey' | 'weight'> {
+export interface FairSlotsOptions extends Pick<FairQueueOptions, 'maxItemsPerKey' | 'maxItemsPerGroup' | 'groupOf'> {
   /** How much runs at once. */
   capacity: number;
   /** Most slots that one key holds; `capacity` by default. Less keeps a slot free of the long work of one key. */
   capacityPerKey?: number;
+  /** Most slots that the keys of one group hold together; `capacity` by default. */
+  capacityPerGroup?: number;
   /** Most callers that wait. */
   maxWaiting: number;
   /** What a caller is refused with when too many wait. */
@@ -19,22 +21,29 @@ export type ReleaseSlot = () => void;
 
 interface Waiting {
   readonly key: string;
+  readonly group: string;
   readonly sinceMs: number;
   grant(release: ReleaseSlot): void;
 }
 
-/** Slots shared fairly between keys: a free slot goes to the next key in turn. A caller that gives up leaves the line. */
+/**
+ * Slots shared fairly between groups, and between the keys of each: a free slot goes to the next in turn. A caller that
+ * gives up leaves the line.
+ */
 export class FairSlots {
   readonly #options: FairSlotsOptions;
   readonly #capacityPerKey: number;
+  readonly #capacityPerGroup: number;
   readonly #nowMs: () => number;
   readonly #queue: FairQueue<Waiting>;
-  readonly #held = new Map<string, number>();
+  readonly #heldByKey = new Map<string, number>();
+  readonly #heldByGroup = new Map<string, number>();
   #free: number;
 
   constructor(options: FairSlotsOptions) {
     this.#options = options;
     this.#capacityPerKey = options.capacityPerKey ?? options.capacity;
+    this.#capacityPerGroup = options.capacityPerGroup ?? options.capacity;
     this.#nowMs = options.nowMs ?? (() => performance.now());
     this.#queue = new FairQueue({ ...options, maxItems: options.maxWaiting });
     this.#free = options.capacity;
@@ -61,7 +70,8 @@ export class FairSlots {
         signal?.removeEventListener('abort', giveUp);
         resolve(release);
       };
-      const cancel = this.#queue.push(key, { key, sinceMs, grant });
+      const group = this.#options.groupOf?.(key) ?? key;
+      const cancel = this.#queue.push(key, { key, group, sinceMs, grant });
       if (cancel === null) {
         reject(this.#options.refuse(key));
         return;
@@ -83,29 +93,39 @@ export class FairSlots {
 
   #grantFree(): void {
     while (this.#free > 0) {
-      const next = this.#queue.shift((key) => this.#heldBy(key) < this.#capacityPerKey);
+      const next = this.#queue.shift((key, group) => this.#hasRoom(key, group));
       if (next === undefined) return;
+      const { key, group, sinceMs, grant } = next;
       this.#free -= 1;
-      this.#held.set(next.key, this.#heldBy(next.key) + 1);
-      this.#options.onGranted?.(this.#nowMs() - next.sinceMs);
-      next.grant(this.#releaseOnce(next.key));
+      count(this.#heldByKey, key, 1);
+      count(this.#heldByGroup, group, 1);
+      grant(this.#releaseOnce(key, group));
+      this.#options.onGranted?.(this.#nowMs() - sinceMs);
     }
   }
 
-  #releaseOnce(key: string): ReleaseSlot {
+  #hasRoom(key: string, group: string): boolean {
+    return (
+      (this.#heldByKey.get(key) ?? 0) < this.#capacityPerKey &&
+      (this.#heldByGroup.get(group) ?? 0) < this.#capacityPerGroup
+    );
+  }
+
+  #releaseOnce(key: string, group: string): ReleaseSlot {
     let isReleased = false;
     return () => {
       if (isReleased) return;
       isReleased = true;
       this.#free += 1;
-      const held = this.#heldBy(key) - 1;
-      if (held === 0) this.#held.delete(key);
-      else this.#held.set(key, held);
+      count(this.#heldByKey, key, -1);
+      count(this.#heldByGroup, group, -1);
       this.#grantFree();
     };
   }
+}
 
-  #heldBy(key: string): number {
-    return this.#held.get(key) ?? 0;
-  }
+function count(held: Map<string, number>, name: string, change: number): void {
+  const after = (held.get(name) ?? 0) + change;
+  if (after === 0) held.delete(name);
+  else held.set(name, after);
 }

@@ -9,6 +9,7 @@ function createTurns(limits: { maxWaiting?: number; maxWaitingPerKey?: number } 
     sliceMs: 2,
     maxWaiting: 100,
     maxWaitingPerKey: 50,
+    maxWaitingPerGroup: 50,
     ...limits,
     refuse: (key) => new Error(`${key} is refused`),
     nowMs: () => nowMs,
@@ -54,6 +55,7 @@ describe('FairTurns', () => {
       sliceMs: 2,
       maxWaiting: 100,
       maxWaitingPerKey: 50,
+      maxWaitingPerGroup: 50,
       refuse: (key) => new Error(`${key} is refused`),
       nowMs: () => nowMs,
     });

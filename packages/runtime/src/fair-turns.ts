@@ -1,12 +1,14 @@
-import { FairQueue } from './fair-queue.ts';
+import { FairQueue, type FairQueueOptions } from './fair-queue.ts';
 
-export interface FairTurnsOptions {
+export interface FairTurnsOptions extends Pick<FairQueueOptions, 'groupOf'> {
   /** Time on the event loop after which further turns wait for its next iteration. */
   sliceMs: number;
   /** Most callers that wait. */
   maxWaiting: number;
   /** Most callers of one key that wait. */
   maxWaitingPerKey: number;
+  /** Most callers of all keys of one group that wait. */
+  maxWaitingPerGroup: number;
   /** What a caller is refused with when too many wait. */
   refuse: (key: string) => Error;
   /** Told when a caller that had to wait got its turn, with the time it waited. */
@@ -41,7 +43,12 @@ export class FairTurns {
     this.#options = options;
     this.#nowMs = options.nowMs ?? (() => performance.now());
     this.#defer = options.defer ?? ((callback) => void setImmediate(callback));
-    this.#queue = new FairQueue({ maxItems: options.maxWaiting, maxItemsPerKey: options.maxWaitingPerKey });
+    this.#queue = new FairQueue({
+      ...options,
+      maxItems: options.maxWaiting,
+      maxItemsPerKey: options.maxWaitingPerKey,
+      maxItemsPerGroup: options.maxWaitingPerGroup,
+    });
   }
 
   get waiting(): number {
