@@ -10,6 +10,8 @@ import type { PlatformConfig } from './config.ts';
 import { quotaCatalogue } from './quota-catalogue.ts';
 
 const REQUESTS_PER_CPU = 2_000;
+/** So that one workspace at its limit leaves something to the others of its owner. */
+const OWNER_RATE_FACTOR = 2;
 const OWNER_FACTOR = 10;
 const CALLERS_PER_WORKSPACE = 5;
 const MIB = 1024 * 1024;
@@ -61,7 +63,7 @@ function automaticLimit(quota: Quota, scope: QuotaScope, config: PlatformConfig,
     case clusterQuotas.clusters.name:
       return clusters.max_clusters_per_workspace * (scope === 'owner' ? OWNER_FACTOR : 1);
     case trafficQuotas.requests_per_second.name:
-      return REQUESTS_PER_CPU * cpus;
+      return REQUESTS_PER_CPU * cpus * (scope === 'owner' ? OWNER_RATE_FACTOR : 1);
     default:
       throw new Error(`nothing says what auto means for ${quota.name}`);
   }

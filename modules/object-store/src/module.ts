@@ -123,7 +123,7 @@ export async function createObjectStoreModule(dependencies: ObjectStoreDependenc
   const { metadata, blobs, installationKey, proxies, config, log, metrics, now, s3Endpoint } = dependencies;
   await claimEngine(metadata, config);
   await dependencies.keyRing.check();
-  const thread = new DigestThread();
+  const thread = new DigestThread(dependencies.quotaLimits.shareOf);
   const parts = partsOf(dependencies, { kernels: new HashKernels(), thread });
   const services = createServices(parts);
   const customDomains = createCustomDomains({

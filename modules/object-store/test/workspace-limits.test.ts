@@ -27,6 +27,7 @@ describe('the limits of a workspace over S3', () => {
         workspace: limits,
         owner: {},
       }),
+      shareOf: (workspaceUuid) => workspaceUuid,
     };
     const { nowMs } = fakeClock(); // no token comes back
     const workspaceTraffic = createWorkspaceTraffic({ limits: quotas, metrics: createMetrics(), nowMs });

@@ -1,3 +1,4 @@
+import { unlimitedQuotas } from '@svc/quotas';
 import type { DiskSpace } from '@svc/runtime';
 import { waitFor } from '@svc/testing';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -8,13 +9,17 @@ const IMAGE = { image: 'debian' };
 
 describe('workspaces on one machine', () => {
   const room = { isThere: true };
+  /** Owners of workspaces; one that is missing has an owner of its own. */
+  const sharing = new Map<string, string>();
   const disk: DiskSpace = { hasRoom: async () => room.isThere, take: async () => room.isThere };
   let driver: FakeDriver;
   let platform: TestPlatform;
   beforeEach(async () => {
     room.isThere = true;
     driver = new FakeDriver();
-    platform = await startPlatform({ driver, disk, config: { max_per_caller: 200 } });
+    sharing.clear();
+    const quotaLimits = { ...unlimitedQuotas, shareOf: (workspace: string) => sharing.get(workspace) ?? workspace };
+    platform = await startPlatform({ driver, disk, config: { max_per_caller: 200 }, quotaLimits: () => quotaLimits });
   });
   afterEach(async () => {
     await platform.dispose();
@@ -42,6 +47,25 @@ describe('workspaces on one machine', () => {
     const { status, body } = await create(other, '20000');
     expect([status, body['status']]).toEqual([201, 'running']);
     expect(slow.size).toBe(standing); // and none of the others began meanwhile
+    open();
+  });
+
+  it('of one owner leave a place for those of others, however many they are', async () => {
+    const mine = ['a', 'b', 'c'].map((name) => platform.access.user(`${name}@example.org`));
+    for (const { workspaceUuid } of mine) sharing.set(workspaceUuid, 'one owner');
+    const { promise: gate, resolve: open } = Promise.withResolvers<void>();
+    const standing: string[] = [];
+    let isFast = false;
+    driver.beforeCreate = async ({ id }) => {
+      if (isFast) return;
+      standing.push(id);
+      await gate;
+    };
+    for (const caller of [...mine, ...mine]) expect((await create(caller)).status).toBe(202);
+    await waitFor(() => standing.length === 3, { description: 'starts that stand still' });
+    isFast = true;
+    expect((await create(platform.owner, '20000')).body['status']).toBe('running');
+    expect(standing).toHaveLength(3);
     open();
   });
 

@@ -114,7 +114,7 @@ async function assembleBase(deps: SandboxesDependencies) {
   const driver = deps.driver ?? (await driverOf(deps, folder, catalog, images, refused));
   const node = deps.node ?? 'local';
   const { quotaLimits } = deps;
-  const places = createPlaces(deps.metrics);
+  const places = createPlaces(driver, quotaLimits, deps.metrics);
   const { context, supervisor } = contextOf({ repository, driver, effects, quotaLimits, node, log, disk, places });
   return { database, catalog, folder, images, events, context, supervisor };
 }

@@ -24,10 +24,10 @@ export class RateLimiter {
     this.#buckets = new TokenBuckets(limit, { nowMs: now, maxKeys });
   }
 
-  /** Counts a call of the key. `limit` replaces the common limit for this key from now on. */
-  take(key: string, limit: RateLimit = this.#limit): RateDecision {
+  take(key: string): RateDecision {
+    const limit = this.#limit;
     const nowMs = this.#now();
-    const bucket = this.#buckets.bucket(key, limit);
+    const bucket = this.#buckets.bucket(key);
     const allowed = bucket.take(nowMs);
     return {
       allowed,

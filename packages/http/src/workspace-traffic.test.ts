@@ -9,6 +9,7 @@ import { createWorkspaceTraffic } from './workspace-traffic.ts';
 function limitsOf(workspace: Record<string, number>, owner: Record<string, number> = {}): QuotaLimits {
   return {
     limitsOf: async (workspaceUuid) => ({ workspaceUuid, ownerId: 'owner', ownerWorkspaces: [], workspace, owner }),
+    shareOf: () => 'owner',
   };
 }
 
@@ -51,6 +52,13 @@ describe('the rate of a workspace', () => {
     expect(admitted).toEqual([null, null, null, null, null, null, 'owner', 'owner']);
   });
 
+  it('keeps what it had when its owner is refused', async () => {
+    const { traffic } = createTraffic(limitsOf({ requests_per_second: 5 }, { requests_per_second: 2 }));
+    const scopes: (string | null)[] = [];
+    for (let count = 0; count < 9; count += 1) scopes.push((await traffic.admit('a'))?.scope ?? null);
+    expect(scopes).toEqual([null, null, ...Array.from({ length: 7 }, () => 'owner')]);
+  });
+
   it('does not let strangers use up what those with credentials may ask', async () => {
     const { traffic } = createTraffic(limitsOf({ requests_per_second: 1 }));
     expect(await traffic.admit('a', true)).toBeNull();
@@ -71,6 +79,25 @@ describe('the rate of a workspace', () => {
     limits.requests_per_second = 100;
     await clock.advance(100);
     for (let count = 0; count < 10; count += 1) expect(await traffic.admit('a')).toBeNull();
+  });
+});
+
+describe('the turns of workspaces', () => {
+  it('go by owner: many workspaces of one, and strangers who read there, get the turns of one', async () => {
+    const limits = { ...limitsOf({}), shareOf: (workspaceUuid: string) => workspaceUuid.slice(0, 1) };
+    const { traffic } = createTraffic(limits);
+    const order: string[] = [];
+    const ask = async (workspace: string, isPublic = false): Promise<void> => {
+      expect(await traffic.admit(workspace, isPublic)).toBeNull();
+      order.push(workspace);
+      const endsAtMs = performance.now() + 1; // a whole slice of the loop
+      while (performance.now() < endsAtMs);
+    };
+    await ask('a0'); // takes what there is of this iteration: the rest waits
+    const burst = Array.from({ length: 30 }, (_, index) => ask(`a${index % 10}`, index % 2 === 0));
+    await Promise.all([...burst, ask('b1'), ask('b1'), ask('b1')]);
+    expect(order).toHaveLength(34);
+    expect(order.lastIndexOf('b1')).toBeLessThanOrEqual(6);
   });
 });
 

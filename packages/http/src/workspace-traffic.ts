@@ -1,7 +1,6 @@
 import { limitIn, type Limits, type Quota, type QuotaLimits, type QuotaScope, type Usage } from '@svc/quotas';
-import { FairTurns } from '@svc/runtime';
+import { FairTurns, TokenBuckets, type TokenBucket, type TokenRate } from '@svc/runtime';
 import type { Metrics } from '@svc/telemetry';
-import { RateLimiter, type RateLimit } from './rate-limit.ts';
 import { trafficQuotas } from './traffic-quotas.ts';
 
 /** Why a workspace has to wait, and how long. */
@@ -41,7 +40,11 @@ const SLICE_MS = 1;
 /** What reading and hashing a mebibyte takes of the event loop. */
 const BODY_TURN_MS = 0.6;
 const MAX_WAITING = 16_384;
+const MAX_WAITING_PER_OWNER = 8_192;
 const MAX_WAITING_PER_WORKSPACE = 4_096;
+/** Workspaces and owners whose rates are remembered; the least recently used is forgotten first, which only forgives. */
+const MAX_RATES = 50_000;
+const PUBLIC = ' public';
 const BUSY: TrafficRefusal = { quota: null, scope: null, limit: null, retryAfterSeconds: 1 };
 
 /** Keeps the counts in memory: each replica counts for itself. */
@@ -54,33 +57,41 @@ export function createWorkspaceTraffic({ limits, metrics, nowMs }: WorkspaceTraf
     sliceMs: SLICE_MS,
     maxWaiting: MAX_WAITING,
     maxWaitingPerKey: MAX_WAITING_PER_WORKSPACE,
+    maxWaitingPerGroup: MAX_WAITING_PER_OWNER,
+    groupOf: (key) => limits.shareOf(key.endsWith(PUBLIC) ? key.slice(0, -PUBLIC.length) : key),
     refuse: () => new TurnsTaken(),
     onGranted: (waitedMs) => waited.observe(waitedMs / 1_000),
   });
   const uploads = new Map<string, number>();
   let uploadsInFlight = 0;
   observeQueue(metrics, () => ({ waiting: turns.waiting, uploads: uploadsInFlight }));
-  const rates = new RateLimiter({ perMinute: 0, burst: 0 }, nowMs);
+  const rates = new TokenBuckets({ perMinute: 0, burst: 0 }, { nowMs, maxKeys: MAX_RATES });
   const refused = (refusal: TrafficRefusal): TrafficRefusal => {
     refusals.inc({ reason: refusal.quota ?? 'busy' });
     return refusal;
   };
 
   const countRequest = (held: Limits, suffix: string): TrafficRefusal | null => {
+    const asked: TokenBucket[] = [];
     for (const { scope, key } of holdersOf(held)) {
       const limit = limitIn(held, scope, trafficQuotas.requests_per_second);
       if (limit === null) continue;
-      const decision = rates.take(key + suffix, rateOf(limit));
-      if (decision.allowed) continue;
-      const retryAfterSeconds = Number.isFinite(decision.retryAfterSeconds) ? decision.retryAfterSeconds : 60;
-      return refused({ ...refusalOf(trafficQuotas.requests_per_second, scope, limit), retryAfterSeconds });
+      const bucket = rates.bucket(key + suffix, rateOf(limit));
+      const waitMs = bucket.waitMs(nowMs());
+      if (waitMs > 0) {
+        const retryAfterSeconds = Math.min(60, Math.ceil(waitMs / 1_000)); // at a limit of 0 nothing ever comes back
+        return refused({ ...refusalOf(trafficQuotas.requests_per_second, scope, limit), retryAfterSeconds });
+      }
+      asked.push(bucket);
     }
+    // Only now: what the owner's limit refuses does not count against the workspace.
+    for (const bucket of asked) bucket.take(nowMs());
     return null;
   };
 
   return {
     admit: async (workspaceUuid, isPublic = false) => {
-      const suffix = isPublic ? ' public' : '';
+      const suffix = isPublic ? PUBLIC : '';
       const refusal = countRequest(await limits.limitsOf(workspaceUuid), suffix);
       if (refusal !== null) return refusal;
       try {
@@ -134,7 +145,7 @@ function holdersOf(held: Limits): { scope: QuotaScope; key: string }[] {
 }
 
 /** The burst is what comes back in a second, at least one request, unless the limit is 0: then none is admitted. */
-function rateOf(limit: number): RateLimit {
+function rateOf(limit: number): TokenRate {
   return { perMinute: limit * 60, burst: limit === 0 ? 0 : Math.max(1, limit) };
 }
 

@@ -73,7 +73,14 @@ describe('inspectManifest', () => {
 });
 
 describe('createManifestInspector', () => {
-  const options = { clock: systemClock(), maxSizeBytes: 900 * 1024, inlineSizeBytes: 16 * 1024, timeoutMs: 120_000 };
+  const options = {
+    clock: systemClock(),
+    maxSizeBytes: 900 * 1024,
+    inlineSizeBytes: 16 * 1024,
+    timeoutMs: 120_000,
+    maxWaitingOfOwner: 1,
+    shareOf: (workspaceUuid: string) => workspaceUuid,
+  };
   const inspector = createManifestInspector({ ...options, maxWaiting: 1, maxWaitingOfWorkspace: 1 });
   afterAll(() => inspector.close());
 

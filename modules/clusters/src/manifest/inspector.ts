@@ -16,12 +16,18 @@ export interface ManifestInspectorOptions {
   /** Texts up to this size are judged on the caller's thread: about 30 ms for the worst of them. */
   inlineSizeBytes: number;
   timeoutMs: number;
-  /** Large manifests that wait while another one is judged, of all workspaces and of one. */
+  /** Large manifests that wait while another one is judged: all of them, and those of one workspace. */
   maxWaiting: number;
   maxWaitingOfWorkspace: number;
+  /** Of all workspaces with the same share. */
+  maxWaitingOfOwner: number;
+  shareOf: (workspaceUuid: string) => string;
 }
 
-/** One large manifest at a time, in the turns of the workspaces, each in a fresh thread with its own memory limit that is ended when it takes too long. */
+/**
+ * One large manifest at a time, in the turns of owners and workspaces, each in a fresh thread with a memory limit of its
+ * own that is ended when it takes too long.
+ */
 export function createManifestInspector(options: ManifestInspectorOptions): ManifestInspector {
   const running = new Set<Worker>();
   const closing = new AbortController();
@@ -29,6 +35,8 @@ export function createManifestInspector(options: ManifestInspectorOptions): Mani
     capacity: 1,
     maxWaiting: options.maxWaiting,
     maxItemsPerKey: options.maxWaitingOfWorkspace,
+    maxItemsPerGroup: options.maxWaitingOfOwner,
+    groupOf: options.shareOf,
     refuse: () => clusterErrors.RATE_LIMITED({ headers: { 'retry-after': '2' } }),
   });
 

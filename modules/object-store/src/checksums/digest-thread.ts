@@ -22,10 +22,15 @@ export class DigestThread {
   #worker: Worker | null = null;
   #memory: Uint8Array = new Uint8Array(0);
   #free: number[] = [];
-  readonly #slotWaiters = new FairQueue<Waiter<number>>({ maxItems: MAX_WAITING });
+  readonly #slotWaiters: FairQueue<Waiter<number>>;
   readonly #results = new Map<number, Waiter<DigestResults>>();
   #lastStream = 0;
   #failure: Error | null = null;
+
+  /** `shareOf`: keys with the same share take turns as one; by default each has its own. */
+  constructor(shareOf: (key: string) => string = (key) => key) {
+    this.#slotWaiters = new FairQueue({ maxItems: MAX_WAITING, groupOf: shareOf });
+  }
 
   begin(names: readonly DigestName[]): number {
     this.#lastStream += 1;

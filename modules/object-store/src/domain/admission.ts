@@ -1,5 +1,5 @@
-import type { WorkspaceTraffic } from '@svc/http';
-import { storeErrors } from '../errors.ts';
+import type { TrafficRefusal, WorkspaceTraffic } from '@svc/http';
+import { slowDown } from '../errors.ts';
 
 /** Bounds the uploads that are received at once, of each workspace and of all: a further one is told to slow down. */
 export class UploadAdmission {
@@ -22,8 +22,7 @@ export class UploadAdmission {
     });
     if (admission.refusal !== null) {
       this.#inside -= 1;
-      const { quota, scope, limit, retryAfterSeconds } = admission.refusal;
-      throw slowDown(retryAfterSeconds, { quota, scope, limit });
+      throw tooMuchTraffic(admission.refusal);
     }
     let left = false;
     return () => {
@@ -34,7 +33,7 @@ export class UploadAdmission {
   }
 }
 
-/** The answer that S3 clients wait and try again after. */
-export function slowDown(retryAfterSeconds: number, details: Record<string, unknown> = {}): Error {
-  return storeErrors.SlowDown({ details, headers: { 'retry-after': String(retryAfterSeconds) } });
+/** `SlowDown` with the limit that the workspace or its owner reached. */
+export function tooMuchTraffic({ quota, scope, limit, retryAfterSeconds }: TrafficRefusal): Error {
+  return slowDown(retryAfterSeconds, { quota, scope, limit });
 }

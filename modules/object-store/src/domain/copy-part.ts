@@ -85,7 +85,11 @@ async function referPart({ parts, multipart }: PartParts, copy: PartCopy, slice:
 
 async function digestPart(parts: StoreParts, copy: PartCopy): Promise<CopiedPart> {
   const algorithm = copy.upload.checksumAlgorithm ?? 'CRC64NVME';
-  const digests = await digestContent(parts, copy, new Set(['MD5', algorithm] as const));
+  const digests = await digestContent(
+    parts,
+    { ...copy, workspaceUuid: copy.bucket.workspaceUuid },
+    new Set(['MD5', algorithm] as const),
+  );
   return {
     etag: digests.MD5?.toString('hex') ?? '',
     checksum: { algorithm, type: 'FULL_OBJECT', value: digests[algorithm]?.toString('base64') ?? '' },

@@ -14,6 +14,8 @@ export interface BlobStoreParts {
   now: () => number;
   /** The disk of the folder, without its reserve; unlimited by default. */
   disk?: DiskSpace;
+  /** Workspaces with the same share take turns as one; by default each has its own. */
+  shareOf?: (workspaceUuid: string) => string;
   /** Told how long each write of a blob waited for its turn. */
   onWriteWaited?: (waitedMs: number) => void;
 }

@@ -1,4 +1,3 @@
-import { slowDown } from '../domain/admission.ts';
 import { bucketAccessOf } from '../domain/access/bucket-access.ts';
 import { mayReadAnonymously } from '../domain/access/public-read.ts';
 import type { ContentReader } from '../domain/content/content-headers.ts';
@@ -6,6 +5,7 @@ import { assertObjectKey } from '../domain/object-key.ts';
 import type { StoreServices } from '../domain/services.ts';
 import { settingsOf } from '../domain/settings/bucket-settings.ts';
 import { storeErrors } from '../errors.ts';
+import { tooMuchTraffic } from '../domain/admission.ts';
 import type { FoundObject } from '../ports/metadata-store.ts';
 import type { BucketRecord } from '../ports/records.ts';
 import { sendObject, type ObjectExchange } from './objects/send-object.ts';
@@ -29,7 +29,7 @@ export async function findPublicObject(
   const bucket = await parts.metadata.findBucket({ name: bucketName });
   if (bucket === null || (tenantId !== undefined && bucket.workspaceUuid !== tenantId)) throw absent();
   const refusal = await parts.workspaceTraffic.admit(bucket.workspaceUuid, true);
-  if (refusal !== null) throw slowDown(refusal.retryAfterSeconds);
+  if (refusal !== null) throw tooMuchTraffic(refusal);
   const configuration = await configurations.of(bucket);
   const found = await objects.find({ bucket, key }).catch((error: unknown) => {
     throw isNoSuchKey(error) ? absent() : error;

@@ -13,7 +13,8 @@ function createCommits(maxBatch: number, maxBatchBytes = 1_000_000) {
     });
     return commands.map(({ name }) => ({ kind: 'done', value: name }));
   };
-  const commits = new GroupCommit(run, { maxQueued: 20, maxQueuedPerTenant: 10, maxBatch, maxBatchBytes });
+  const limits = { maxQueued: 20, maxQueuedPerTenant: 10, maxQueuedPerShare: 12, maxBatch, maxBatchBytes };
+  const commits = new GroupCommit(run, (tenant) => tenant.slice(0, 1), limits);
   const submit = (tenant: string, name: string, weightBytes = 256): Promise<unknown> => {
     const command: Command = { name, input: {} };
     return commits.submit(command, weightBytes, tenant);
@@ -51,6 +52,19 @@ describe('GroupCommit', () => {
     await next();
     await next();
     expect(await Promise.all(all)).toHaveLength(12);
+    await commits.close();
+  });
+
+  it('counts the tenants of one owner as one', async () => {
+    const { batches, commits, submit, next } = createCommits(4);
+    const all = [submit('a1', 'first')];
+    await next();
+    for (let index = 0; index < 12; index += 1) all.push(submit(`a${index % 6}`, `a${index}`, 64 * 1024));
+    await expect(submit('a7', 'too many')).rejects.toMatchObject({ code: 'SlowDown' });
+    for (let index = 0; index < 4; index += 1) all.push(submit('b1', `b${index}`, 64 * 1024));
+    for (let count = 0; count < 6; count += 1) await next();
+    expect(batches[1]?.filter((name) => name.startsWith('b'))).toHaveLength(2);
+    expect(await Promise.all(all)).toHaveLength(17);
     await commits.close();
   });
 

@@ -1,5 +1,5 @@
 import { FairQueue } from '@svc/runtime';
-import { storeErrors } from '../errors.ts';
+import { slowDown, storeErrors } from '../errors.ts';
 import { toError, type Command, type CommandOutcome } from './outcome.ts';
 
 /** Runs some commands as one transaction with one fsync; resolves when it is on stable storage. */
@@ -10,6 +10,8 @@ export interface GroupCommitLimits {
   maxQueued: number;
   /** Commands of one tenant that may wait. */
   maxQueuedPerTenant: number;
+  /** Commands of all tenants with the same share that may wait. */
+  maxQueuedPerShare: number;
   maxBatch: number;
   /** Inline bytes of one batch, which all travel to the writer at once; the command that reaches it is the last. */
   maxBatchBytes: number;
@@ -18,6 +20,7 @@ export interface GroupCommitLimits {
 export const DEFAULT_GROUP_COMMIT_LIMITS: GroupCommitLimits = {
   maxQueued: 8_192,
   maxQueuedPerTenant: 4_096,
+  maxQueuedPerShare: 6_144,
   maxBatch: 512,
   maxBatchBytes: 8 * 1024 * 1024,
 };
@@ -35,8 +38,8 @@ interface Waiting {
 
 /**
  * What waits while a transaction is on its way to the disk shares the next one. No timer: alone, a command goes at once;
- * under load, batches are as large as the disk is slow. Tenants take turns in a batch by what their commands carry, so
- * that the burst of one delays another by one batch and its own share of the next.
+ * under load, batches are as large as the disk is slow. Owners, and the tenants of each, take turns in a batch by what
+ * their commands carry, so that the burst of one delays another by one batch and its own share of the next.
  */
 export class GroupCommit {
   readonly #run: BatchRunner;
@@ -45,11 +48,21 @@ export class GroupCommit {
   #running: Promise<void> | null = null;
   #closed = false;
 
-  constructor(run: BatchRunner, limits: GroupCommitLimits = DEFAULT_GROUP_COMMIT_LIMITS) {
+  /** `shareOf`: tenants with the same share take the turns of one. */
+  constructor(
+    run: BatchRunner,
+    shareOf: (tenant: string) => string,
+    limits: GroupCommitLimits = DEFAULT_GROUP_COMMIT_LIMITS,
+  ) {
     this.#run = run;
     this.#limits = limits;
-    const { maxQueued: maxItems, maxQueuedPerTenant: maxItemsPerKey } = limits;
-    this.#queue = new FairQueue({ maxItems, maxItemsPerKey, quantum: TURN_BYTES });
+    this.#queue = new FairQueue({
+      maxItems: limits.maxQueued,
+      maxItemsPerKey: limits.maxQueuedPerTenant,
+      maxItemsPerGroup: limits.maxQueuedPerShare,
+      quantum: TURN_BYTES,
+      groupOf: shareOf,
+    });
   }
 
   get waiting(): number {
@@ -60,7 +73,7 @@ export class GroupCommit {
     if (this.#closed) return Promise.reject(storeErrors.ProviderUnavailable());
     return new Promise((resolve, reject) => {
       const waiting = { command, weightBytes, resolve, reject };
-      if (this.#queue.push(tenant, waiting, weightBytes + COMMAND_BYTES) === null) reject(storeErrors.SlowDown());
+      if (this.#queue.push(tenant, waiting, weightBytes + COMMAND_BYTES) === null) reject(slowDown(1));
       else this.#running ??= this.#drain();
     });
   }

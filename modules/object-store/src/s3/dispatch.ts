@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { slowDown } from '../domain/admission.ts';
+import { tooMuchTraffic } from '../domain/admission.ts';
 import { ANONYMOUS, callerOf, mayDo, type Caller } from '../domain/caller.ts';
 import type { StoreServices } from '../domain/services.ts';
 import { countTraffic } from '../domain/usage/count-traffic.ts';
@@ -106,9 +106,7 @@ async function findBucket(
 /** Throws `SlowDown` when the workspace asks for more than it may. */
 async function admit({ parts }: StoreServices, workspaceUuid: string, isPublic: boolean): Promise<void> {
   const refusal = await parts.workspaceTraffic.admit(workspaceUuid, isPublic);
-  if (refusal === null) return;
-  const { retryAfterSeconds, quota, scope, limit } = refusal;
-  throw slowDown(retryAfterSeconds, { quota, scope, limit });
+  if (refusal !== null) throw tooMuchTraffic(refusal);
 }
 
 function assertKnownHeaders(request: S3Request): void {

@@ -107,6 +107,8 @@ export interface SandboxDriver {
   supports(isolation: Isolation): boolean;
   /** Whether it keeps `egressAllow`, also against root in the sandbox. */
   readonly limitsEgress?: boolean;
+  /** Starts of one workspace that run at once. Absent: as many as this machine, which runs them, has processors. */
+  readonly parallelStarts?: number;
   /** Gets the image before `create` asks for it, however long that takes. Absent: `create` does it. */
   prepareImage?(image: string, signal: AbortSignal): Promise<void>;
   /** Makes what lasts: image and disk. Repeating it changes nothing. */

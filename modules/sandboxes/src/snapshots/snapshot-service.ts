@@ -11,10 +11,12 @@ import { sandboxErrors } from '../errors.ts';
 import type { Snapshot, SnapshotFilter, SnapshotPage, SnapshotRepository } from './snapshot.ts';
 
 /** Copying is work of the disk: more at once would only make each of them, and everybody else, slower. */
-const PARALLEL_COPIES = 2;
-/** The other place is for the copies of others, however long these take. */
+const PARALLEL_COPIES = 3;
+/** The other places are for the copies of others, however long these take. */
+const PARALLEL_COPIES_OF_OWNER = 2;
 const PARALLEL_COPIES_OF_WORKSPACE = 1;
 const MAX_WAITING = 256;
+const MAX_WAITING_OF_OWNER = 128;
 const MAX_WAITING_OF_WORKSPACE = 32;
 const MiB = 1024 * 1024;
 
@@ -31,18 +33,22 @@ export class SnapshotService {
   readonly #context: SandboxContext;
   readonly #service: SandboxService;
   readonly #repository: SnapshotRepository;
-  readonly #copies = new FairSlots({
-    capacity: PARALLEL_COPIES,
-    capacityPerKey: PARALLEL_COPIES_OF_WORKSPACE,
-    maxWaiting: MAX_WAITING,
-    maxItemsPerKey: MAX_WAITING_OF_WORKSPACE,
-    refuse: () => sandboxErrors.SNAPSHOTS_BUSY({ headers: { 'retry-after': '10' } }),
-  });
+  readonly #copies: FairSlots;
 
   constructor(context: SandboxContext, service: SandboxService, repository: SnapshotRepository) {
     this.#context = context;
     this.#service = service;
     this.#repository = repository;
+    this.#copies = new FairSlots({
+      capacity: PARALLEL_COPIES,
+      capacityPerKey: PARALLEL_COPIES_OF_WORKSPACE,
+      capacityPerGroup: PARALLEL_COPIES_OF_OWNER,
+      maxWaiting: MAX_WAITING,
+      maxItemsPerKey: MAX_WAITING_OF_WORKSPACE,
+      maxItemsPerGroup: MAX_WAITING_OF_OWNER,
+      groupOf: context.quotaLimits.shareOf,
+      refuse: () => sandboxErrors.SNAPSHOTS_BUSY({ headers: { 'retry-after': '10' } }),
+    });
   }
 
   /** `limit`: how many the caller may have. Throws QUOTA_EXCEEDED, SANDBOX_NOT_FOUND, SANDBOX_NOT_RUNNING. */

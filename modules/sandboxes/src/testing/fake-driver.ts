@@ -24,6 +24,8 @@ interface FakeSandbox {
 /** A driver whose sandboxes are sockets that speak the helper's protocol. Tests make its next steps fail or wait. */
 export class FakeDriver implements SandboxDriver {
   readonly name = 'fake';
+  /** The same on every machine. */
+  readonly parallelStarts = 2;
   readonly sandboxes = new Map<string, FakeSandbox>();
   /** Awaited at the begin of `create`; throw in it or hold it. */
   beforeCreate: (spec: SandboxSpec, signal: AbortSignal) => Promise<void> = async () => undefined;

@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path';
 import { FairSlots, unlimitedDisk, type DiskSpace } from '@svc/runtime';
-import { storeErrors } from '../../errors.ts';
+import { slowDown, storeErrors } from '../../errors.ts';
 import type { BlobEntry, BlobId, BlobPlace, BlobStore, BlobWriter, ReadRange } from '../../ports/blob-store.ts';
 import { FileBlobWriter } from './blob-writer.ts';
 import { BufferPool } from './buffer-pool.ts';
@@ -16,6 +16,8 @@ export interface EmbeddedBlobStoreOptions {
   now: () => number;
   /** Asked before bytes are written; unlimited by default. */
   disk?: DiskSpace;
+  /** Workspaces with the same share take turns as one; by default each has its own. */
+  shareOf?: (workspaceUuid: string) => string;
   /** Told how long each write of a blob waited for its turn. */
   onWriteWaited?: (waitedMs: number) => void;
   /** Default: the one of the machine. */
@@ -90,7 +92,8 @@ class EmbeddedBlobStore implements BlobStore {
       capacity: WRITES_AT_ONCE,
       capacityPerKey: WRITES_OF_WORKSPACE,
       maxWaiting: MAX_WAITING_WRITES,
-      refuse: () => storeErrors.SlowDown(),
+      refuse: () => slowDown(1),
+      ...(options.shareOf === undefined ? {} : { groupOf: options.shareOf }),
       ...(options.onWriteWaited === undefined ? {} : { onGranted: options.onWriteWaited }),
     });
   }

@@ -91,8 +91,11 @@ export class FileBlobWriter implements BlobWriter {
     this.#releases = [];
     this.#tail = previous.then(async () => {
       if (sizeBytes > 0) {
-        await this.#options.assertRoom(sizeBytes);
-        await this.#options.inTurn(() => this.#writeAll(chunks));
+        // Asked in the turn: what waits for its turn is not on the disk yet, and a measurement would not see it.
+        await this.#options.inTurn(async () => {
+          await this.#options.assertRoom(sizeBytes);
+          await this.#writeAll(chunks);
+        });
       }
       for (const release of releases) release();
     });

@@ -16,6 +16,8 @@ export interface SqliteMetadataOptions {
   /** Those with the target `objects` are run before anything else. */
   migrations: readonly Migration[];
   limits?: GroupCommitLimits;
+  /** Workspaces with the same share take turns as one; by default each has its own. */
+  shareOf?: (workspaceUuid: string) => string;
   /** The write-ahead log is folded back when it has grown to this; 64 MiB. */
   checkpointBytes?: number;
 }
@@ -50,7 +52,8 @@ export async function openSqliteMetadataStore(options: SqliteMetadataOptions): P
   reading.exec(`PRAGMA busy_timeout = 5000; PRAGMA cache_size = -${CACHE_KIB}`);
   const session = new SqliteSession(reading);
   const buckets = new KnownBuckets();
-  const commits = new GroupCommit((commands) => runBatch(writer, commands, buckets), options.limits);
+  const { shareOf = (workspaceUuid: string) => workspaceUuid } = options;
+  const commits = new GroupCommit((commands) => runBatch(writer, commands, buckets), shareOf, options.limits);
   const tenants = new KnownTenants();
   const store = bindStore(
     {
