@@ -20,7 +20,7 @@ import { createMetrics, type Logger, type Metrics } from '@svc/telemetry';
 import type { PlatformConfig } from './config.ts';
 import { openDataFolder, type DataFolder } from './data-folder.ts';
 import { openDatabases, type Databases } from './databases.ts';
-import { createDiskReserve } from './disk-reserve.ts';
+import { openDiskReserve } from './disk-reserve.ts';
 import { Endpoints } from './endpoints.ts';
 import { registerStatusRoutes } from './http/status-routes.ts';
 import { masterKeySource, openKeys } from './keys.ts';
@@ -115,7 +115,7 @@ async function composeInto(options: ComposeOptions, lifecycle: Lifecycle): Promi
     quotaLimits,
     workspaceTraffic: traffic,
     keys,
-    disk: createDiskReserve(config, folder.path, metrics),
+    disk: await openDiskReserve({ config, folder: folder.path, log, metrics }),
   });
   holders.services = services;
   const composition = { ...kept, metrics, accounts, services, app, upgrades, startedAtMs };

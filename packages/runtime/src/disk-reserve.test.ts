@@ -6,11 +6,13 @@ const GiB = 1024 ** 3;
 
 /** A disk whose free space the test sets, with a reserve of 10 MiB. */
 function createDisk(freeBytes: number) {
-  const disk = { freeBytes, nowMs: 0, measured: 0, isBroken: false };
+  const changes: boolean[] = [];
+  const disk = { freeBytes, changes, nowMs: 0, measured: 0, isBroken: false };
   const reserve = new DiskReserve({
     folder: '/',
     reserveBytes: 10 * MiB,
     nowMs: () => disk.nowMs,
+    onChange: (isShort) => void changes.push(isShort),
     measure: async () => {
       disk.measured += 1;
       if (disk.isBroken) throw new Error('EIO');
@@ -33,6 +35,16 @@ describe('DiskReserve', () => {
     disk.freeBytes = 20 * MiB;
     disk.nowMs = 10;
     expect(await reserve.hasRoom(MiB)).toBe(true);
+  });
+
+  it('tells when only the reserve is left and when there is room again, not every time that it is close', async () => {
+    const { disk, reserve } = createDisk(20 * MiB);
+    const measure = async (freeBytes: number): Promise<void> => {
+      disk.freeBytes = freeBytes;
+      await reserve.figures();
+    };
+    for (const free of [20, 9.9, 10.1, 9.9, 10.4, 10.6, 10.1]) await measure(free * MiB);
+    expect(disk.changes).toEqual([true, false]);
   });
 
   it('asks the disk rarely while there is room', async () => {

@@ -20,6 +20,8 @@ export interface DiskReserveOptions {
   /** Null: `defaultReserveBytes` of the file system. */
   reserveBytes: number | null;
   nowMs?: () => number;
+  /** Told when a measurement finds only the reserve left, and when there is room again. */
+  onChange?: (isShort: boolean, figures: DiskFigures) => void;
   /** Size and free space of the file system of a folder. */
   measure?: (folder: string) => Promise<{ totalBytes: number; freeBytes: number }>;
 }
@@ -35,6 +37,8 @@ const GiB = 1024 ** 3;
 const MAX_AGE_MS = 250;
 /** Close to the reserve the disk is asked again, at most this often. */
 const MIN_AGE_MS = 10;
+/** Room that must be there above the reserve, as a share of it, before a short disk counts as roomy again. */
+const ROOM_AGAIN = 0.05;
 
 /** 5 %, at least 1 GiB and at most 20 GiB, but never more than a quarter of a small disk. */
 export function defaultReserveBytes(totalBytes: number): number {
@@ -50,6 +54,7 @@ export class DiskReserve implements DiskSpace {
   #measuring: Promise<Measured> | null = null;
   /** Taken since the last measurement. */
   #takenBytes = 0;
+  #isShort = false;
 
   constructor(options: DiskReserveOptions) {
     this.#options = options;
@@ -108,7 +113,16 @@ export class DiskReserve implements DiskSpace {
     const measured = { atMs, ...(await this.#measure(this.#options.folder)) };
     this.#last = measured;
     this.#takenBytes = 0;
+    this.#tellChange(measured);
     return measured;
+  }
+
+  #tellChange({ totalBytes, freeBytes }: Measured): void {
+    const reserveBytes = this.#reserveOf(totalBytes);
+    const isShort = freeBytes < reserveBytes * (this.#isShort ? 1 + ROOM_AGAIN : 1);
+    if (isShort === this.#isShort) return;
+    this.#isShort = isShort;
+    this.#options.onChange?.(isShort, { totalBytes, freeBytes, reserveBytes });
   }
 }
 

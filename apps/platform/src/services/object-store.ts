@@ -20,6 +20,7 @@ import {
 } from '@svc/object-store';
 import type { DataFolder } from '../data-folder.ts';
 import type { Databases } from '../databases.ts';
+import { diskForRows } from '../disk-reserve.ts';
 import type { ServiceStates } from '../http/status-routes.ts';
 import { createKeyRing } from '../keys.ts';
 import { replicaIdOf } from '../replica-id.ts';
@@ -86,7 +87,7 @@ export async function createObjectStoreService(context: ServiceContext): Promise
     }),
     certificateAuthority: certificateAuthority(context, metadata, keyRing),
     workspaceTraffic: context.workspaceTraffic,
-    disk: context.disk,
+    disk: diskForRows(context),
     config: config.object_store,
     log,
     metrics,
