@@ -21,7 +21,8 @@ export async function openDiskReserve({ config, folder, log, metrics }: DiskRese
     reserveBytes: reserveMb === undefined ? null : reserveMb * MiB,
     onChange: (isShort, { freeBytes, reserveBytes }) => {
       const figures = { free_bytes: freeBytes, reserve_bytes: reserveBytes, setting: 'disk_reserve_mb' };
-      if (isShort) log.warn(figures, 'only the reserve of the disk is left: uploads, sandboxes and snapshots are refused');
+      if (isShort)
+        log.warn(figures, 'only the reserve of the disk is left: uploads, sandboxes and snapshots are refused');
       else log.info(figures, 'the disk has room again: uploads, sandboxes and snapshots are taken');
     },
   });

@@ -5,17 +5,19 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { FakeDriver } from './testing/fake-driver.ts';
 import { startPlatform, type TestPlatform } from './testing/platform.ts';
 
+const MiB = 1024 * 1024;
 const IMAGE = { image: 'debian' };
 
 describe('workspaces on one machine', () => {
-  const room = { isThere: true };
+  const room = { isThere: true, bytes: Number.POSITIVE_INFINITY };
   /** Owners of workspaces; one that is missing has an owner of its own. */
   const sharing = new Map<string, string>();
-  const disk: DiskSpace = { hasRoom: async () => room.isThere, take: async () => room.isThere };
+  const hasRoom = async (sizeBytes: number): Promise<boolean> => room.isThere && sizeBytes <= room.bytes;
+  const disk: DiskSpace = { hasRoom, take: hasRoom };
   let driver: FakeDriver;
   let platform: TestPlatform;
   beforeEach(async () => {
-    room.isThere = true;
+    Object.assign(room, { isThere: true, bytes: Number.POSITIVE_INFINITY });
     driver = new FakeDriver();
     sharing.clear();
     const quotaLimits = { ...unlimitedQuotas, shareOf: (workspace: string) => sharing.get(workspace) ?? workspace };
@@ -127,6 +129,26 @@ describe('workspaces on one machine', () => {
     expect((await platform.call('DELETE', `/api/containers/${id}`)).status).toBe(200);
     room.isThere = true;
     expect((await create(platform.owner, '20000')).body['status']).toBe('running');
+  });
+
+  it('copy what fits, running or not, and make no copy that takes more than there is', async () => {
+    const id = String((await create(platform.owner, '20000')).body['id']);
+    await platform.call('POST', `/api/containers/${id}/stop`);
+    room.bytes = 100 * MiB; // less than the disk may grow to
+    driver.copyBytes = 90 * MiB;
+    const taken = await platform.call('POST', `/api/containers/${id}/snapshots`, { body: {} });
+    expect(taken.status).toBe(201);
+    const copy = { body: { snapshot_id: taken.body['id'] } };
+    expect((await platform.call('POST', '/api/containers?wait_ms=20000', copy)).status).toBe(201);
+    driver.copyBytes = 101 * MiB;
+    const refused = [
+      await platform.call('POST', `/api/containers/${id}/snapshots`, { body: {} }),
+      await platform.call('POST', '/api/containers', copy),
+    ];
+    expect(refused.map(({ status, body }) => [status, body['code']])).toEqual([
+      [507, 'HOST_DISK_FULL'],
+      [507, 'HOST_DISK_FULL'],
+    ]);
   });
 
   it('stand still when their disk grows while only the reserve is left, and go on when they are used', async () => {

@@ -47,7 +47,12 @@ export class FairQueue<Item> {
 
   constructor(options: FairQueueOptions) {
     const { maxItems } = options;
-    const defaults = { maxItemsPerKey: maxItems, maxItemsPerGroup: maxItems, quantum: 1, groupOf: (key: string) => key };
+    const defaults = {
+      maxItemsPerKey: maxItems,
+      maxItemsPerGroup: maxItems,
+      quantum: 1,
+      groupOf: (key: string) => key,
+    };
     this.#options = { ...defaults, ...options };
     this.#groups = new FairRound(this.#options.quantum);
   }

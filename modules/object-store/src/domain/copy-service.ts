@@ -86,7 +86,11 @@ async function shareBytes(
     key,
     nowMs: parts.now(),
     versionToken: parts.identifiers.versionToken(),
-    checksum: await checksumFor(parts, { source, sourceKey: contentKey, workspaceUuid: bucket.workspaceUuid }, checksumAlgorithm),
+    checksum: await checksumFor(
+      parts,
+      { source, sourceKey: contentKey, workspaceUuid: bucket.workspaceUuid },
+      checksumAlgorithm,
+    ),
     conditions,
     trashDueAtMs: trashDueAt(parts),
   };

@@ -39,8 +39,7 @@ export interface CreateRequest {
   readonly idempotencyKey: string | null;
 }
 
-/** What an empty disk takes: it is sparse. */
-const NEW_DISK_BYTES = 8 * 1024 * 1024;
+const EMPTY_DISK_BYTES = 8 * 1024 * 1024;
 const STOP_GRACE_MS = 10_000;
 const NOT_SETTLED: readonly SandboxStatus[] = ['creating'];
 
@@ -74,7 +73,7 @@ export class SandboxService {
     this.#assertPossible(request);
     this.#assertRoom();
     const { effects, quotaLimits, disk } = this.#context;
-    await assertDiskRoom(disk, NEW_DISK_BYTES);
+    await assertDiskRoom(disk, await this.#newDiskBytes(request));
     const limits = await quotaLimits.limitsOf(request.workspaceUuid);
     const admission = admissionOf(request.maker, request.limit, limits);
     const claim = this.#warm.claim(request, this.#draft(request));
@@ -86,6 +85,12 @@ export class SandboxService {
     refuse(outcome, sandbox, request.limit);
     this.#warm.begin(claim);
     return waitForStatus(this.#context, sandbox, NOT_SETTLED, effects, waitMs, signal);
+  }
+
+  /** What the disk takes from the start: it is sparse, or a copy. */
+  async #newDiskBytes({ snapshotId }: CreateRequest): Promise<number> {
+    const copied = snapshotId === null ? 0 : await this.#context.driver.snapshots?.sizeBytes({ snapshot: snapshotId });
+    return EMPTY_DISK_BYTES + (copied ?? 0);
   }
 
   async #record(claim: WarmClaim, admission: Admission, repeated: RepeatedRequest | null): Promise<InsertOutcome> {

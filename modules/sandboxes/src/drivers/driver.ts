@@ -70,6 +70,8 @@ export interface SnapshotDriver {
    * meanwhile, and goes on unless it was paused. The copy is on the disk when this answers, whole, or not there.
    */
   take(id: string, snapshotId: string): Promise<{ readonly sizeBytes: number }>;
+  /** What a copy of it takes of this machine's disk at most; 0 where the driver keeps files elsewhere, or has none of it. */
+  sizeBytes(of: { readonly sandbox: string } | { readonly snapshot: string }): Promise<number>;
   /** One that is not there is no error. */
   remove(snapshotId: string): Promise<void>;
   /** Also of what was cut off half-made. */

@@ -18,7 +18,6 @@ const PARALLEL_COPIES_OF_WORKSPACE = 1;
 const MAX_WAITING = 256;
 const MAX_WAITING_OF_OWNER = 128;
 const MAX_WAITING_OF_WORKSPACE = 32;
-const MiB = 1024 * 1024;
 
 export interface SnapshotRequest {
   readonly workspaceUuid: string;
@@ -146,7 +145,7 @@ export class SnapshotService {
     return mutex.run(id, async () => {
       const sandbox = await this.#service.get(workspaceUuid, id);
       assertCopyable(sandbox);
-      await assertDiskRoom(disk, await this.#diskBytes(sandbox));
+      await assertDiskRoom(disk, await copier.sizeBytes({ sandbox: id }));
       try {
         return (await copier.take(id, snapshotId)).sizeBytes;
       } catch (error) {
@@ -157,14 +156,6 @@ export class SnapshotService {
         throw error;
       }
     });
-  }
-
-  /** What a copy takes at most. */
-  async #diskBytes({ id, status, resources }: Sandbox): Promise<number> {
-    const limitBytes = resources.diskMb * MiB;
-    if (status !== 'running') return limitBytes;
-    const { diskBytes } = await this.#context.driver.stats(id);
-    return diskBytes ?? limitBytes;
   }
 
   async #purge(id: string): Promise<void> {
