@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config';
-import { TEST_KINDS } from './apps/cli/src/commands/test/kinds.ts';
+import { TEST_KINDS } from './tools/test/kinds.ts';
 
 /** One project per kind of test files; `svc test` runs them one after the other, `npx vitest run PATH` runs any. */
 export default defineConfig({

@@ -19,6 +19,7 @@ const ALLOWED: Readonly<Record<Zone, readonly Zone[]>> = {
   apps: ['packages', 'modules', 'sdks', 'migrations', 'apps'],
   test: ['packages', 'modules', 'sdks', 'migrations', 'apps', 'test'],
   bench: ['packages', 'modules', 'sdks', 'migrations', 'apps', 'test', 'bench'],
+  tools: ['packages', 'tools'],
   root: [],
 };
 

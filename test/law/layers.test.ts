@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { isTest } from './project-files.ts';
-import { typeScriptSources, type ImportOf, type TypeScriptSource } from './typescript-source.ts';
+import { isTest, projectFiles } from './project-files.ts';
+import { typeScriptSources, type ImportOf } from './typescript-source.ts';
 import { packageNameOf } from './workspace.ts';
 
 const HTTP_LIBRARIES: ReadonlySet<string> = new Set([
@@ -13,27 +13,33 @@ const HTTP_LIBRARIES: ReadonlySet<string> = new Set([
   '@svc/http',
 ]);
 const SQL_LIBRARIES: ReadonlySet<string> = new Set(['kysely', 'pg', 'node:sqlite', '@svc/sql']);
-const HTTP_FOLDERS: ReadonlySet<string> = new Set([
-  'acme',
-  'api',
-  'channel',
-  'docker',
-  'http',
-  'management',
-  'registry',
-  'routes',
-  's3',
-  'terminal',
-  'tunnel',
-]);
-const SQL_FOLDERS: ReadonlySet<string> = new Set(['metadata', 'sql', 'store']);
 /** A token bucket is arithmetic; it only happens to live beside the server that uses it most. */
 const NOT_HTTP: ReadonlySet<string> = new Set(['RateLimiter']);
-/** Files that put a module together may see all of its layers. */
-const COMPOSITION = /(^|\/)(index|module|assembly|create-services|[a-z-]+-module)\.ts$/;
+
+/** The files that stand at the root of each module's `src`; `quotas.ts` is optional. */
+const ROOT_FILES: ReadonlySet<string> = new Set(['index.ts', 'module.ts', 'config.ts', 'errors.ts', 'quotas.ts']);
+/** What each room may import, types included. Every room may import the catalogue, the configuration and the quotas. */
+const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
+  domain: ['domain'],
+  store: ['store', 'domain'],
+  adapters: ['adapters', 'domain'],
+  s3: ['s3', 'domain'],
+  routes: ['routes', 'adapters', 's3', 'domain'],
+  assembly: ['assembly', 'routes', 's3', 'adapters', 'store', 'domain'],
+};
+const TEST_ROOMS: ReadonlySet<string> = new Set(['support', 'contract', 'integration', 'crash']);
 
 const sources = typeScriptSources().filter((source) => source.path.startsWith('modules/') && !isTest(source.path));
-const byPath = new Map(sources.map((source) => [source.path, source]));
+
+/** `modules/clusters/src/domain/cluster.ts` -> `domain`; null for a file at the root of `src`. */
+function roomOf(path: string): string | null {
+  const [, , , room, file] = path.split('/');
+  return file === undefined ? null : (room ?? null);
+}
+
+function inRooms(...rooms: readonly string[]): (typeof sources)[number][] {
+  return sources.filter((source) => source.path.includes('/src/') && rooms.includes(roomOf(source.path) ?? ''));
+}
 
 /** The types of `@svc/http` are ports that any layer may name; those of the libraries are not. */
 function isHttp(each: ImportOf): boolean {
@@ -43,59 +49,54 @@ function isHttp(each: ImportOf): boolean {
   return each.typeOnly || each.names.some((imported) => !NOT_HTTP.has(imported));
 }
 
-/** Types count as well: whoever names `Kysely` speaks SQL. */
+/** Types count as well: a file that names `Kysely` speaks SQL. */
 function isSql(each: ImportOf): boolean {
   return SQL_LIBRARIES.has(packageNameOf(each.specifier));
 }
 
-/** By what it imports; a file without a library of its own belongs to the adapter whose folder it stands in. */
-function layerOf(source: TypeScriptSource): 'http' | 'sql' | 'domain' {
-  if (source.imports.some(isHttp)) return 'http';
-  if (source.imports.some(isSql)) return 'sql';
-  const folders = source.path.split('/').slice(3, -1);
-  if (folders.some((folder) => HTTP_FOLDERS.has(folder))) return 'http';
-  return folders.some((folder) => SQL_FOLDERS.has(folder)) ? 'sql' : 'domain';
+function complaints(
+  among: readonly (typeof sources)[number][],
+  refuses: (each: ImportOf, path: string) => boolean,
+): string[] {
+  return among.flatMap(({ path, imports }) =>
+    imports.filter((each) => refuses(each, path)).map((each) => `${path} imports ${each.specifier}`),
+  );
 }
 
-function reached(source: TypeScriptSource): TypeScriptSource[] {
-  return source.imports
-    .filter((each) => !each.typeOnly && each.specifier.startsWith('.'))
-    .map((each) => byPath.get(posix.join(posix.dirname(source.path), each.specifier)))
-    .filter((target) => target !== undefined);
-}
-
-/** The first chain of imports from a file of one layer to a file of a layer that it must not know. */
-function chainTo(source: TypeScriptSource, forbidden: ReadonlySet<string>, seen: Set<string>): string[] | null {
-  for (const target of reached(source)) {
-    if (seen.has(target.path)) continue;
-    seen.add(target.path);
-    if (forbidden.has(layerOf(target))) return [target.path];
-    const rest = chainTo(target, forbidden, seen);
-    if (rest !== null) return [target.path, ...rest];
-  }
-  return null;
-}
-
-function brokenChains(layer: 'http' | 'sql' | 'domain', forbidden: readonly string[]): string[] {
-  return sources
-    .filter((source) => layerOf(source) === layer && !COMPOSITION.test(source.path))
-    .flatMap((source) => {
-      const chain = chainTo(source, new Set(forbidden), new Set([source.path]));
-      return chain === null ? [] : [[source.path, ...chain].join(' -> ')];
+describe('the rooms of a module', () => {
+  it('are the same everywhere', () => {
+    const strangers = projectFiles().filter((path) => {
+      const [zone, , part, room, file] = path.split('/');
+      if (zone !== 'modules' || !/\.tsx?$/.test(path)) return false;
+      if (part === 'src')
+        return file === undefined ? !ROOT_FILES.has(room ?? '') : !Object.hasOwn(MAY_IMPORT, room ?? '');
+      return part === 'test' ? !TEST_ROOMS.has(room ?? '') : part !== 'scripts';
     });
-}
-
-describe('the layers of a module', () => {
-  it('has no file that speaks both HTTP and SQL', () => {
-    const both = sources.filter((source) => source.imports.some(isHttp) && source.imports.some(isSql));
-    expect(both.map((source) => source.path).filter((path) => !COMPOSITION.test(path))).toEqual([]);
+    expect(strangers).toEqual([]);
   });
 
-  it('keeps the domain from importing HTTP or a SQL driver, also through other files', () => {
-    expect(brokenChains('domain', ['http', 'sql'])).toEqual([]);
+  it('import in one direction', () => {
+    const rooms = Object.keys(MAY_IMPORT);
+    const broken = complaints(inRooms(...rooms), ({ specifier }, path) => {
+      if (!specifier.startsWith('.')) return false;
+      const target = roomOf(posix.join(posix.dirname(path), specifier));
+      return target !== null && !MAY_IMPORT[roomOf(path) ?? '']?.includes(target);
+    });
+    expect(broken).toEqual([]);
   });
 
-  it('keeps repositories from importing HTTP, and routes from importing SQL', () => {
-    expect([...brokenChains('sql', ['http']), ...brokenChains('http', ['sql'])]).toEqual([]);
+  it('keep HTTP out of the domain and the store', () => {
+    expect(complaints(inRooms('domain', 'store'), isHttp)).toEqual([]);
+  });
+
+  it('keep SQL in the store', () => {
+    expect(complaints(inRooms('domain', 'routes', 's3', 'adapters'), isSql)).toEqual([]);
+  });
+
+  it('keep integration tests and test support out of src', () => {
+    const inside = typeScriptSources().filter(({ path }) =>
+      /^modules\/[^/]+\/src\/.*\.(test|campaign)\.ts$/.test(path),
+    );
+    expect(complaints(inside, ({ specifier }) => /\/test\/(support|contract)\//.test(specifier))).toEqual([]);
   });
 });

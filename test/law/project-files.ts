@@ -20,8 +20,8 @@ export function readProjectFile(path: string): string {
 
 /** Tests, and what only runs them. */
 export function isTest(path: string): boolean {
-  if (/\.(test|campaign)\.tsx?$/.test(path) || /^(test|bench)\//.test(path)) return true;
-  return /(^packages|\/src)\/testing\//.test(path) || path.startsWith('apps/cli/src/commands/test/');
+  if (/\.(test|campaign)\.tsx?$/.test(path) || /^(test|bench|tools)\//.test(path)) return true;
+  return /^modules\/[^/]+\/test\/|(^packages|\/src)\/testing\//.test(path);
 }
 
 function listByGit(): string[] {

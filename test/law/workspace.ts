@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
 import { projectFiles, readProjectFile } from './project-files.ts';
 
-export type Zone = 'packages' | 'modules' | 'apps' | 'sdks' | 'migrations' | 'test' | 'bench' | 'root';
+export type Zone = 'packages' | 'modules' | 'apps' | 'sdks' | 'migrations' | 'test' | 'bench' | 'tools' | 'root';
 
 export interface WorkspacePackage {
   /** `packages/http`, relative to the root. */
@@ -32,7 +32,7 @@ export function workspacePackages(): WorkspacePackage[] {
 
 export function zoneOf(path: string): Zone {
   const first = path.split('/')[0] ?? '';
-  const zones: readonly Zone[] = ['packages', 'modules', 'apps', 'sdks', 'migrations', 'test', 'bench'];
+  const zones: readonly Zone[] = ['packages', 'modules', 'apps', 'sdks', 'migrations', 'test', 'bench', 'tools'];
   return zones.find((zone) => zone === first) ?? 'root';
 }
 

@@ -207,10 +207,11 @@ const SCENARIOS: readonly Scenario[] = [
 
 /** Kinds of credentials and ways to lose them that are not above, and where they are tested. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
-  'a guest, expired': 'lives a minute at least: modules/accounts/src/access/recheck.test.ts moves its clock',
-  'a ticket': 'modules/sandboxes/src/taken-rights.test.ts',
-  'a preview link': 'modules/sandboxes/src/taken-rights.test.ts',
-  'a tunnel link': 'modules/clusters/src/tunnel/tunnel-rights.test.ts',
+  'a guest, expired':
+    'lives a minute at least: modules/accounts/test/integration/access/recheck.test.ts moves its clock',
+  'a ticket': 'modules/sandboxes/test/integration/taken-rights.test.ts',
+  'a preview link': 'modules/sandboxes/test/integration/taken-rights.test.ts',
+  'a tunnel link': 'modules/clusters/test/integration/tunnel/tunnel-rights.test.ts',
   'an S3 key': 'the object store asks for its maker at each request: modules/object-store',
 };
 

@@ -6,22 +6,22 @@ import type { KeyWrapper } from '@svc/keys';
 import { createQuotaCatalogue, type QuotaLimits } from '@svc/quotas';
 import type { Database } from '@svc/sql';
 import type { Logger, Metrics } from '@svc/telemetry';
-import type { ChainPoint } from './audit/audit-link.ts';
-import { createBeginningMark } from './audit/beginning-mark.ts';
-import { rewrapChainKey } from './audit/chain-key.ts';
-import { verifyChain, type ChainReport } from './audit/verify-chain.ts';
-import { createServices } from './create-services.ts';
+import type { ChainPoint } from './domain/audit/audit-link.ts';
+import { createBeginningMark } from './domain/audit/beginning-mark.ts';
+import { rewrapChainKey } from './domain/audit/chain-key.ts';
+import { verifyChain, type ChainReport } from './domain/audit/verify-chain.ts';
+import { createServices } from './assembly/create-services.ts';
 import type { AccountsConfig } from './config.ts';
-import type { Effects } from './effects.ts';
-import { registerRoutes } from './api/register-routes.ts';
-import type { QuotaBook, QuotaSource } from './quotas/quota-book.ts';
-import { SigningKeyFiles } from './jwt/signing-key-files.ts';
-import type { Fetch } from './oidc/jwks-cache.ts';
-import { purgeExpired } from './purge.ts';
+import type { Effects } from './domain/effects.ts';
+import { registerRoutes } from './routes/register-routes.ts';
+import type { QuotaBook, QuotaSource } from './domain/quotas/quota-book.ts';
+import { SigningKeyFiles } from './adapters/signing-key-files.ts';
+import type { Fetch } from './adapters/oidc/jwks-cache.ts';
+import { purgeExpired } from './domain/purge.ts';
 import { createAccountDatabase } from './store/account-database.ts';
-import type { OwnerAccount, StartToken } from './users/owner.ts';
-import { createWorkspaceDirectory, type WorkspaceDirectory } from './workspaces/workspace-directory.ts';
-import type { WorkspaceHoldings } from './workspaces/workspace-deletion.ts';
+import type { OwnerAccount, StartToken } from './domain/users/owner.ts';
+import { createWorkspaceDirectory, type WorkspaceDirectory } from './domain/workspaces/workspace-directory.ts';
+import type { WorkspaceHoldings } from './domain/workspaces/workspace-deletion.ts';
 
 export interface AccountsDependencies {
   /** The main database, migrated. Whoever opened it closes it. */

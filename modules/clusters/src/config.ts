@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox';
-import { IMAGE_PATTERN } from './delivery/agent-image.ts';
+import { IMAGE_PATTERN } from './domain/agent-image.ts';
 
 const count = (value: number, description: string) => Type.Integer({ default: value, minimum: 1, description });
 const seconds = (value: number, description: string) =>

@@ -2,6 +2,6 @@ export { clustersConfigSchema, type ClustersConfig } from './config.ts';
 export { systemClock, type Clock } from './domain/clock.ts';
 export { clusterQuotas } from './quotas.ts';
 export { clusterErrors } from './errors.ts';
-export type { ClustersModuleDependencies } from './assembly.ts';
+export type { ClustersModuleDependencies } from './assembly/assembly.ts';
 export { createClustersModule, type ClustersModule } from './module.ts';
 export type { ClusterTables } from './store/tables.ts';

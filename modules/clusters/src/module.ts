@@ -11,27 +11,27 @@ import {
   LEASE_MS,
   type ClustersModuleDependencies,
   type Foundation,
-} from './assembly.ts';
+} from './assembly/assembly.ts';
 import { sumUsage, type Usage, zeroUsage } from '@svc/quotas';
-import { createConnectRoute } from './channel/connect-route.ts';
-import type { SessionHandlers } from './channel/agent-session.ts';
-import { AgentDelivery } from './delivery/agent-delivery.ts';
-import { registerDeliveryRoutes } from './delivery/delivery-routes.ts';
-import { ImageSender } from './delivery/image-sender.ts';
-import { registerRegistryRoutes } from './delivery/registry-routes.ts';
+import { createConnectRoute } from './routes/channel/connect-route.ts';
+import type { SessionHandlers } from './routes/channel/agent-session.ts';
+import { AgentDelivery } from './adapters/delivery/agent-delivery.ts';
+import { registerDeliveryRoutes } from './routes/delivery/delivery-routes.ts';
+import { ImageSender } from './routes/delivery/image-sender.ts';
+import { registerRegistryRoutes } from './routes/delivery/registry-routes.ts';
 import { newId } from './domain/identifiers.ts';
 import { ReportQueue } from './domain/report-queue.ts';
-import { registerClusterRoutes } from './http/cluster-routes.ts';
-import { registerCommandRoutes } from './http/command-routes.ts';
-import { registerDeploymentRoutes } from './http/deployment-routes.ts';
-import { registerEventRoutes } from './http/event-routes.ts';
-import { registerLogRoutes } from './http/log-routes.ts';
-import { registerKubernetesRoutes, type KubernetesRouteOptions } from './kubernetes/kubernetes-routes.ts';
-import { ShellRoute } from './kubernetes/shell-route.ts';
+import { registerClusterRoutes } from './routes/cluster-routes.ts';
+import { registerCommandRoutes } from './routes/command-routes.ts';
+import { registerDeploymentRoutes } from './routes/deployment-routes.ts';
+import { registerEventRoutes } from './routes/event-routes.ts';
+import { registerLogRoutes } from './routes/log-routes.ts';
+import { registerKubernetesRoutes, type KubernetesRouteOptions } from './routes/kubernetes/kubernetes-routes.ts';
+import { ShellRoute } from './routes/kubernetes/shell-route.ts';
 import { clusterQuotas } from './quotas.ts';
 import { usageByWorkspace } from './store/quota-usage.ts';
-import { createTunnelParts } from './tunnel/assembly.ts';
-import { registerLinkRoutes, type LinkRouteOptions } from './tunnel/link-routes.ts';
+import { createTunnelParts } from './assembly/tunnel.ts';
+import { registerLinkRoutes, type LinkRouteOptions } from './routes/tunnel/link-routes.ts';
 
 export interface ClustersModule {
   registerRoutes(app: HttpApp): Promise<void>;

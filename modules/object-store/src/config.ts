@@ -1,7 +1,7 @@
 import { Type, type Static } from 'typebox';
-import { s3EngineConfigSchema } from './engines/engine-config.ts';
+import { s3EngineConfigSchema } from './adapters/engines/engine-config.ts';
 import { notificationsConfigSchema } from './domain/notifications/notifications-config.ts';
-import { keyServiceConfigSchema } from './secrets/key-service-config.ts';
+import { keyServiceConfigSchema } from './domain/secrets/key-service-config.ts';
 import { usageConfigSchema } from './domain/usage/usage-config.ts';
 import { customDomainsConfigSchema } from './domain/custom-domains/custom-domains-config.ts';
 

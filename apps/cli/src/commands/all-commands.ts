@@ -31,7 +31,6 @@ const COMMANDS: Readonly<Record<string, () => Promise<Register>>> = {
   images: async () => (await import('./images.ts')).registerImagesCommand,
   agent: async () => (await import('./agent.ts')).registerAgentCommand,
   openapi: async () => (await import('./openapi.ts')).registerOpenApiCommand,
-  test: async () => (await import('./test.ts')).registerTestCommand,
 };
 
 /** Registers the command of this name, else all of them: for the help, and for what is no command. */

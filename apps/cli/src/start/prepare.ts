@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { ensureConsoleBuilt } from '@svc/console/build';
 import { missingSystemRequirements, type PlatformConfig } from '@svc/platform';
 import { commandPath } from '../configuration.ts';
-import { ensureSystemPackages, type EnsureResult } from '../system-packages/ensure.ts';
+import { ensureSystemPackages, type EnsureResult } from '@svc/system-packages';
 
 interface PrepareOptions {
   /** False: only look what is there. */

@@ -1,6 +1,6 @@
 import type { Database } from '@svc/sql';
 import { CamelCasePlugin, type Kysely } from 'kysely';
-import type { AccountDatabase, AccountStores } from '../stores.ts';
+import type { AccountDatabase, AccountStores } from '../domain/stores.ts';
 import { createApiTokenStore } from './api-token-store.ts';
 import { createAuditChainStore } from './audit-chain-store.ts';
 import { createAuditStore } from './audit-store.ts';

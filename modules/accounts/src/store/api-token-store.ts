@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely';
-import type { ApiTokenStore } from '../stores.ts';
+import type { ApiTokenStore } from '../domain/stores.ts';
 import { isAfter } from './keyset.ts';
 import type { AccountTables } from './tables.ts';
 

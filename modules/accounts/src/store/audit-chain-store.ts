@@ -1,6 +1,6 @@
 import type { Dialect } from '@svc/sql';
 import { sql, type Kysely } from 'kysely';
-import type { AuditChainStore } from '../stores.ts';
+import type { AuditChainStore } from '../domain/stores.ts';
 import type { AccountTables } from './tables.ts';
 
 const KEY_ID = 1;

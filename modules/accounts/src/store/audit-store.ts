@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely';
-import type { AuditStore } from '../stores.ts';
+import type { AuditStore } from '../domain/stores.ts';
 import type { AccountTables } from './tables.ts';
 
 export function createAuditStore(kysely: Kysely<AccountTables>): AuditStore {

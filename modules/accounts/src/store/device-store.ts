@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely';
-import type { DeviceStore } from '../stores.ts';
+import type { DeviceStore } from '../domain/stores.ts';
 import type { AccountTables } from './tables.ts';
 
 export function createDeviceStore(kysely: Kysely<AccountTables>): DeviceStore {

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely';
-import type { IdentityStore } from '../stores.ts';
+import type { IdentityStore } from '../domain/stores.ts';
 import type { AccountTables } from './tables.ts';
 
 export function createIdentityStore(kysely: Kysely<AccountTables>): IdentityStore {

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely';
-import type { InvitationStore } from '../stores.ts';
+import type { InvitationStore } from '../domain/stores.ts';
 import { isAfter } from './keyset.ts';
 import type { AccountTables } from './tables.ts';
 

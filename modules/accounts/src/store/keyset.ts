@@ -1,5 +1,5 @@
 import { type ExpressionBuilder, type ExpressionWrapper, type ReferenceExpression, type SqlBool } from 'kysely';
-import type { Position } from '../paging.ts';
+import type { Position } from '../domain/paging.ts';
 
 /**
  * Rows after a position in the order of (time, id), spelled out since row values compare differently on the two

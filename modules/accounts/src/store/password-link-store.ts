@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely';
-import type { PasswordLinkStore } from '../stores.ts';
+import type { PasswordLinkStore } from '../domain/stores.ts';
 import type { AccountTables } from './tables.ts';
 
 export function createPasswordLinkStore(kysely: Kysely<AccountTables>): PasswordLinkStore {

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely';
-import type { QuotaOverrideStore } from '../stores.ts';
+import type { QuotaOverrideStore } from '../domain/stores.ts';
 import type { AccountTables } from './tables.ts';
 
 export function createQuotaOverrideStore(kysely: Kysely<AccountTables>): QuotaOverrideStore {

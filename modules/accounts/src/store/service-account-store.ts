@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely';
-import type { ServiceAccountStore } from '../stores.ts';
+import type { ServiceAccountStore } from '../domain/stores.ts';
 import { isAfter } from './keyset.ts';
 import type { AccountTables } from './tables.ts';
 

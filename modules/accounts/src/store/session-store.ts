@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely';
-import type { SessionStore } from '../stores.ts';
+import type { SessionStore } from '../domain/stores.ts';
 import type { AccountTables } from './tables.ts';
 
 export function createSessionStore(kysely: Kysely<AccountTables>): SessionStore {

@@ -1,4 +1,4 @@
-import type { ChainEndName } from '../audit/audit-link.ts';
+import type { ChainEndName } from '../domain/audit/audit-link.ts';
 import type {
   ApiToken,
   AuditRecord,
@@ -13,7 +13,7 @@ import type {
   Team,
   User,
   Workspace,
-} from '../records.ts';
+} from '../domain/records.ts';
 
 /** Tables as the queries see them: Kysely's camel case plugin stands between these names and `account_user.created_at`. */
 export interface AccountTables {

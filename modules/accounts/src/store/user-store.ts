@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely';
-import type { UserStore } from '../stores.ts';
+import type { UserStore } from '../domain/stores.ts';
 import type { AccountTables } from './tables.ts';
 
 export function createUserStore(kysely: Kysely<AccountTables>): UserStore {

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely';
-import type { WorkspaceStore } from '../stores.ts';
+import type { WorkspaceStore } from '../domain/stores.ts';
 import { isAfter } from './keyset.ts';
 import type { AccountTables } from './tables.ts';
 

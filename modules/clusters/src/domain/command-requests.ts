@@ -8,7 +8,7 @@ import {
 } from '@svc/protocol';
 import type { QuotaLimits } from '@svc/quotas';
 import { clusterErrors } from '../errors.ts';
-import type { ManifestInspector } from '../manifest/inspector.ts';
+import type { ManifestInspector } from './manifest/inspector.ts';
 import type { Cluster } from './cluster.ts';
 import { timestampAfter, type Clock } from './clock.ts';
 import type { CommandDispatcher } from './command-dispatcher.ts';

@@ -1,4 +1,4 @@
-import type { ImageReference } from '../delivery/agent-image.ts';
+import type { ImageReference } from './agent-image.ts';
 
 export interface InstallOptions {
   clusterName: string;

@@ -1,4 +1,4 @@
-import type { ContentLocation } from '../ports/records.ts';
+import type { ContentLocation } from './ports/records.ts';
 
 /** Content that is being read here; its bytes stay until the last reader is done, also when the grace is over. */
 export class ActiveReads {

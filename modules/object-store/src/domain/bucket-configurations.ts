@@ -1,5 +1,5 @@
-import type { MetadataStore } from '../ports/metadata-store.ts';
-import type { BucketDocumentName, BucketRecord } from '../ports/records.ts';
+import type { MetadataStore } from './ports/metadata-store.ts';
+import type { BucketDocumentName, BucketRecord } from './ports/records.ts';
 
 type Documents = Readonly<Partial<Record<BucketDocumentName, string>>>;
 

@@ -1,5 +1,5 @@
 import type { Limits } from '@svc/quotas';
-import type { BucketRecord, BucketUsage, EncryptionMode } from '../ports/records.ts';
+import type { BucketRecord, BucketUsage, EncryptionMode } from './ports/records.ts';
 import { storeQuotas } from '../quotas.ts';
 import { storeErrors } from '../errors.ts';
 import { trashDueAt, type StoreParts } from './store-parts.ts';

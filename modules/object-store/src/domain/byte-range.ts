@@ -1,5 +1,5 @@
 import { storeErrors } from '../errors.ts';
-import type { ReadRange } from '../ports/blob-store.ts';
+import type { ReadRange } from './ports/blob-store.ts';
 
 /**
  * The one range of a `Range` header (RFC 9110 section 14.2). Null when all of it is wanted: no header, another unit, a

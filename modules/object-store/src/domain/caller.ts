@@ -1,6 +1,6 @@
 import { storeErrors } from '../errors.ts';
-import { STORE_ACTIONS, type StoreAction } from '../ports/maker-rights.ts';
-import type { AccessKeyRecord, KeyMaker } from '../ports/records.ts';
+import { STORE_ACTIONS, type StoreAction } from './ports/maker-rights.ts';
+import type { AccessKeyRecord, KeyMaker } from './ports/records.ts';
 
 /** Who calls the S3 plane: a workspace through one of its keys, or an anonymous client. */
 export interface Caller {

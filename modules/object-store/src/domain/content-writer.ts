@@ -1,12 +1,12 @@
 import type { DiskSpace } from '@svc/runtime';
-import type { DigestName, DigestResults } from '../checksums/algorithms.ts';
-import { createBodyHasher, type BodyHasher, type HashingParts } from '../checksums/body-hasher.ts';
-import type { ContentKey } from '../encryption/content-key.ts';
-import { ContentSealer } from '../encryption/content-sealer.ts';
-import { sealedBytes } from '../encryption/sealed-layout.ts';
+import type { DigestName, DigestResults } from './checksums/algorithms.ts';
+import { createBodyHasher, type BodyHasher, type HashingParts } from './checksums/body-hasher.ts';
+import type { ContentKey } from './encryption/content-key.ts';
+import { ContentSealer } from './encryption/content-sealer.ts';
+import { sealedBytes } from './encryption/sealed-layout.ts';
 import { storeErrors } from '../errors.ts';
-import type { BlobPlace, BlobStore, BlobWriter } from '../ports/blob-store.ts';
-import type { NewContent } from '../ports/metadata-store.ts';
+import type { BlobPlace, BlobStore, BlobWriter } from './ports/blob-store.ts';
+import type { NewContent } from './ports/metadata-store.ts';
 
 export interface ContentParts {
   blobs: BlobStore;

@@ -1,8 +1,8 @@
-import type { ContentKey } from '../encryption/content-key.ts';
-import type { ReadRange } from '../ports/blob-store.ts';
-import type { SourceVersion } from '../ports/copy-commands.ts';
-import type { FoundObject } from '../ports/metadata-store.ts';
-import type { ObjectChecksum, UploadRecord } from '../ports/records.ts';
+import type { ContentKey } from './encryption/content-key.ts';
+import type { ReadRange } from './ports/blob-store.ts';
+import type { SourceVersion } from './ports/copy-commands.ts';
+import type { FoundObject } from './ports/metadata-store.ts';
+import type { ObjectChecksum, UploadRecord } from './ports/records.ts';
 import type { ContentParts } from './content-writer.ts';
 import { digestContent } from './digest-content.ts';
 import type { MultipartService, UploadName } from './multipart-service.ts';

@@ -1,10 +1,10 @@
-import type { EventOrigin } from '../ports/notifications.ts';
+import type { EventOrigin } from './ports/notifications.ts';
 import { assertSettings, writeRulesOf } from './write-rules.ts';
-import type { ChecksumAlgorithm } from '../checksums/algorithms.ts';
-import type { ContentKey } from '../encryption/content-key.ts';
-import type { CustomerKey } from '../encryption/key-envelope.ts';
-import type { FoundObject, StoredVersion, WriteConditions } from '../ports/metadata-store.ts';
-import type { BucketRecord, ObjectAttributes, ObjectChecksum, ObjectEncryption } from '../ports/records.ts';
+import type { ChecksumAlgorithm } from './checksums/algorithms.ts';
+import type { ContentKey } from './encryption/content-key.ts';
+import type { CustomerKey } from './encryption/key-envelope.ts';
+import type { FoundObject, StoredVersion, WriteConditions } from './ports/metadata-store.ts';
+import type { BucketRecord, ObjectAttributes, ObjectChecksum, ObjectEncryption } from './ports/records.ts';
 import { assertRoom, type ContentParts } from './content-writer.ts';
 import { copyPart, identityOf, type CopiedPart, type PartCopy } from './copy-part.ts';
 import { digestContent, type ContentToDigest } from './digest-content.ts';

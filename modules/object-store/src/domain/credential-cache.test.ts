@@ -1,9 +1,9 @@
 import { randomBytes, createSecretKey } from 'node:crypto';
 import { fakeClock, type FakeClock } from '@svc/testing';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { StoreAction } from '../ports/maker-rights.ts';
-import type { AccessKeyRecord } from '../ports/records.ts';
-import { SecretBox } from '../secrets/secret-box.ts';
+import type { StoreAction } from './ports/maker-rights.ts';
+import type { AccessKeyRecord } from './ports/records.ts';
+import { SecretBox } from './secrets/secret-box.ts';
 import { callerOf } from './caller.ts';
 import { CredentialCache } from './credential-cache.ts';
 

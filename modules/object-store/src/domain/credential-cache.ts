@@ -1,9 +1,9 @@
 import { createHmac } from 'node:crypto';
 import { storeErrors } from '../errors.ts';
-import type { MakerRights, StoreAction } from '../ports/maker-rights.ts';
-import type { MetadataStore } from '../ports/metadata-store.ts';
-import type { AccessKeyRecord } from '../ports/records.ts';
-import type { KeyRing } from '../secrets/key-ring.ts';
+import type { MakerRights, StoreAction } from './ports/maker-rights.ts';
+import type { MetadataStore } from './ports/metadata-store.ts';
+import type { AccessKeyRecord } from './ports/records.ts';
+import type { KeyRing } from './secrets/key-ring.ts';
 import { callerOf, keyActions, mayDo, type Caller } from './caller.ts';
 import { SigningKey } from './signing-key.ts';
 

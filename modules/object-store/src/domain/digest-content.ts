@@ -1,9 +1,9 @@
-import type { DigestName, DigestResults } from '../checksums/algorithms.ts';
-import type { ContentKey } from '../encryption/content-key.ts';
-import { createBodyHasher } from '../checksums/body-hasher.ts';
+import type { DigestName, DigestResults } from './checksums/algorithms.ts';
+import type { ContentKey } from './encryption/content-key.ts';
+import { createBodyHasher } from './checksums/body-hasher.ts';
 import { storeErrors } from '../errors.ts';
-import type { ReadRange } from '../ports/blob-store.ts';
-import type { FoundObject } from '../ports/metadata-store.ts';
+import type { ReadRange } from './ports/blob-store.ts';
+import type { FoundObject } from './ports/metadata-store.ts';
 import { readContent } from './read-content.ts';
 import type { StoreParts } from './store-parts.ts';
 

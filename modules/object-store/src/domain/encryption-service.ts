@@ -1,13 +1,13 @@
-import type { ContentKey } from '../encryption/content-key.ts';
+import type { ContentKey } from './encryption/content-key.ts';
 import {
   createContentKey,
   openContentKey,
   sealContentKey,
   type CustomerKey,
   type EnvelopeTarget,
-} from '../encryption/key-envelope.ts';
+} from './encryption/key-envelope.ts';
 import { storeErrors } from '../errors.ts';
-import type { BucketRecord, ObjectEncryption } from '../ports/records.ts';
+import type { BucketRecord, ObjectEncryption } from './ports/records.ts';
 import type { BucketConfigurations } from './bucket-configurations.ts';
 import { parseEncryptionDocument, type EncryptionDocument } from './encryption-document.ts';
 import type { StoreParts } from './store-parts.ts';

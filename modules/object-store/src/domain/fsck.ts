@@ -1,5 +1,5 @@
-import type { BlobEntry } from '../ports/blob-store.ts';
-import type { UsageDrift } from '../ports/metadata-store.ts';
+import type { BlobEntry } from './ports/blob-store.ts';
+import type { UsageDrift } from './ports/metadata-store.ts';
 import type { StoreParts } from './store-parts.ts';
 
 export interface FsckReport {

@@ -1,5 +1,5 @@
 import { storeErrors } from '../errors.ts';
-import type { AccessKeyRecord, KeyMaker, KeyPermission } from '../ports/records.ts';
+import type { AccessKeyRecord, KeyMaker, KeyPermission } from './ports/records.ts';
 import type { Credential, CredentialCache } from './credential-cache.ts';
 import { findStandings, type KeyStanding } from './key-standing.ts';
 import type { StoreParts } from './store-parts.ts';

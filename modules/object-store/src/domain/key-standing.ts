@@ -1,5 +1,5 @@
-import type { MakerRights, StoreAction } from '../ports/maker-rights.ts';
-import type { AccessKeyRecord, KeyMaker, KeyPermission } from '../ports/records.ts';
+import type { MakerRights, StoreAction } from './ports/maker-rights.ts';
+import type { AccessKeyRecord, KeyMaker, KeyPermission } from './ports/records.ts';
 import { keyActions } from './caller.ts';
 
 /** `limited`: its maker may do only some of what the key is good for. `suspended`: nothing of it. */

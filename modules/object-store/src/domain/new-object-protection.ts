@@ -1,5 +1,5 @@
-import type { ContentKey } from '../encryption/content-key.ts';
-import type { BucketRecord, ObjectAttributes } from '../ports/records.ts';
+import type { ContentKey } from './encryption/content-key.ts';
+import type { BucketRecord, ObjectAttributes } from './ports/records.ts';
 import { defaultRetentionOf, parseObjectLockDocument } from './object-lock.ts';
 import type { StoreServices } from './services.ts';
 

@@ -1,5 +1,5 @@
 import { storeErrors } from '../errors.ts';
-import type { ObjectAttributes, ObjectRetention } from '../ports/records.ts';
+import type { ObjectAttributes, ObjectRetention } from './ports/records.ts';
 
 export const RETENTION_MODES = ['GOVERNANCE', 'COMPLIANCE'] as const;
 

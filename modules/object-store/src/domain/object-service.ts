@@ -1,4 +1,4 @@
-import type { DeleteConditions } from '../ports/delete-conditions.ts';
+import type { DeleteConditions } from './ports/delete-conditions.ts';
 import { isAppError } from '@svc/errors';
 import { storeErrors } from '../errors.ts';
 import type {
@@ -9,10 +9,10 @@ import type {
   ObjectPage,
   StoredVersion,
   WriteConditions,
-} from '../ports/metadata-store.ts';
-import type { ListObjectVersions, VersionPage } from '../ports/version-listing.ts';
-import type { BucketRecord, ObjectAttributes, ObjectChecksum } from '../ports/records.ts';
-import type { EventOrigin } from '../ports/notifications.ts';
+} from './ports/metadata-store.ts';
+import type { ListObjectVersions, VersionPage } from './ports/version-listing.ts';
+import type { BucketRecord, ObjectAttributes, ObjectChecksum } from './ports/records.ts';
+import type { EventOrigin } from './ports/notifications.ts';
 import type { BucketConfigurations } from './bucket-configurations.ts';
 import { discardContent } from './content-writer.ts';
 import type { EventName } from './notifications/event-names.ts';

@@ -1,8 +1,8 @@
-import type { ContentKey } from '../encryption/content-key.ts';
-import { openRange, openWhole } from '../encryption/content-opener.ts';
+import type { ContentKey } from './encryption/content-key.ts';
+import { openRange, openWhole } from './encryption/content-opener.ts';
 import { storeErrors } from '../errors.ts';
-import type { ReadRange } from '../ports/blob-store.ts';
-import type { FoundObject } from '../ports/metadata-store.ts';
+import type { ReadRange } from './ports/blob-store.ts';
+import type { FoundObject } from './ports/metadata-store.ts';
 import type { StoreParts } from './store-parts.ts';
 
 /** Part rows that are read ahead of their bytes. */

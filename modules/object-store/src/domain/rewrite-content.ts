@@ -1,9 +1,9 @@
-import type { ChecksumAlgorithm } from '../checksums/algorithms.ts';
-import type { ContentKey } from '../encryption/content-key.ts';
+import type { ChecksumAlgorithm } from './checksums/algorithms.ts';
+import type { ContentKey } from './encryption/content-key.ts';
 import { storeErrors } from '../errors.ts';
-import type { BlobPlace, ReadRange } from '../ports/blob-store.ts';
-import type { FoundObject, NewContent } from '../ports/metadata-store.ts';
-import type { ObjectChecksum } from '../ports/records.ts';
+import type { BlobPlace, ReadRange } from './ports/blob-store.ts';
+import type { FoundObject, NewContent } from './ports/metadata-store.ts';
+import type { ObjectChecksum } from './ports/records.ts';
 import { ContentWriter, type ContentParts } from './content-writer.ts';
 import { readContent } from './read-content.ts';
 import type { StoreParts } from './store-parts.ts';

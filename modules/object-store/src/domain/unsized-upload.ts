@@ -1,8 +1,8 @@
 import { storeErrors } from '../errors.ts';
-import type { ContentKey } from '../encryption/content-key.ts';
-import type { StoredVersion, WriteConditions } from '../ports/metadata-store.ts';
-import type { EventOrigin } from '../ports/notifications.ts';
-import type { BucketRecord, ObjectAttributes } from '../ports/records.ts';
+import type { ContentKey } from './encryption/content-key.ts';
+import type { StoredVersion, WriteConditions } from './ports/metadata-store.ts';
+import type { EventOrigin } from './ports/notifications.ts';
+import type { BucketRecord, ObjectAttributes } from './ports/records.ts';
 import { discardRefused } from './object-service.ts';
 import type { StoreServices } from './services.ts';
 import { writeContent, type WrittenObject } from './write-content.ts';

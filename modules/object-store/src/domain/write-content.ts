@@ -1,7 +1,7 @@
 import { storeErrors } from '../errors.ts';
-import type { NewContent } from '../ports/metadata-store.ts';
-import type { ContentKey } from '../encryption/content-key.ts';
-import type { BucketRecord, ObjectChecksum } from '../ports/records.ts';
+import type { NewContent } from './ports/metadata-store.ts';
+import type { ContentKey } from './encryption/content-key.ts';
+import type { BucketRecord, ObjectChecksum } from './ports/records.ts';
 import { ContentWriter } from './content-writer.ts';
 import type { StoreServices } from './services.ts';
 

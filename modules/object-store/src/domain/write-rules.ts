@@ -1,8 +1,8 @@
 import type { QuotaLimits } from '@svc/quotas';
 import { storeErrors } from '../errors.ts';
-import type { WriteQuota } from '../ports/records.ts';
-import type { EventOrigin, NotifyRule } from '../ports/notifications.ts';
-import type { BucketRecord } from '../ports/records.ts';
+import type { WriteQuota } from './ports/records.ts';
+import type { EventOrigin, NotifyRule } from './ports/notifications.ts';
+import type { BucketRecord } from './ports/records.ts';
 import type { BucketConfigurations } from './bucket-configurations.ts';
 import { allowsContentType, storedSettingsOf } from './settings/bucket-settings.ts';
 import { parseNotificationDocument, type NotificationRule } from './notifications/notification-document.ts';

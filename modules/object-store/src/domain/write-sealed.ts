@@ -1,7 +1,7 @@
 import { isAppError } from '@svc/errors';
-import { ringContext } from '../encryption/key-envelope.ts';
-import type { ObjectAttributes } from '../ports/records.ts';
-import type { KeyRing } from '../secrets/key-ring.ts';
+import { ringContext } from './encryption/key-envelope.ts';
+import type { ObjectAttributes } from './ports/records.ts';
+import type { KeyRing } from './secrets/key-ring.ts';
 
 /**
  * Writes attributes that hold a data key. Where a rotation closed the key that it is sealed under while the bytes came,

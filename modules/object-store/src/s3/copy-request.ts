@@ -1,11 +1,11 @@
-import { parseChecksumAlgorithm, type ChecksumAlgorithm } from '../checksums/algorithms.ts';
+import { parseChecksumAlgorithm, type ChecksumAlgorithm } from '../domain/checksums/algorithms.ts';
 import { unsupportedChecksum } from './body/body-plan.ts';
 import { isBucketName } from '../domain/bucket-name.ts';
 import { assertObjectKey } from '../domain/object-key.ts';
 import { evaluateReadConditions } from '../domain/read-conditions.ts';
 import { storeErrors } from '../errors.ts';
-import type { FoundObject } from '../ports/metadata-store.ts';
-import type { BucketRecord, ObjectAttributes } from '../ports/records.ts';
+import type { FoundObject } from '../domain/ports/metadata-store.ts';
+import type { BucketRecord, ObjectAttributes } from '../domain/ports/records.ts';
 import { isAppError } from '@svc/errors';
 import { findCopySource, type CopySource } from './access/copy-source.ts';
 import { assertVersionId } from './query.ts';

@@ -4,7 +4,7 @@ import { ANONYMOUS, callerOf, mayDo, type Caller } from '../domain/caller.ts';
 import type { StoreServices } from '../domain/services.ts';
 import { countTraffic } from '../domain/usage/count-traffic.ts';
 import { storeErrors } from '../errors.ts';
-import type { BucketRecord } from '../ports/records.ts';
+import type { BucketRecord } from '../domain/ports/records.ts';
 import { authorize, denied, type RequestAccess } from './access/authorize.ts';
 import { operationActions } from './access/operation-actions.ts';
 import { isExpectedOwner } from './access/request-conditions.ts';

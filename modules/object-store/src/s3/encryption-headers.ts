@@ -2,9 +2,9 @@ import { hash, timingSafeEqual } from 'node:crypto';
 import type { OutgoingHttpHeaders } from 'node:http';
 import { TLSSocket } from 'node:tls';
 import { isEncryptionAlgorithm, type EncryptionRequest } from '../domain/encryption-service.ts';
-import { toCustomerKey, type CustomerKey } from '../encryption/key-envelope.ts';
+import { toCustomerKey, type CustomerKey } from '../domain/encryption/key-envelope.ts';
 import { storeErrors } from '../errors.ts';
-import type { ObjectEncryption } from '../ports/records.ts';
+import type { ObjectEncryption } from '../domain/ports/records.ts';
 import type { RequestHeaders } from './request-headers.ts';
 import type { S3Context } from './s3-context.ts';
 

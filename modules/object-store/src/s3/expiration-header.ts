@@ -3,7 +3,7 @@ import { toHttpDate } from '../domain/http-date.ts';
 import { parseLifecycleDocument } from '../domain/lifecycle/lifecycle-document.ts';
 import { DAY_MS, expiryOf, type Matchable } from '../domain/lifecycle/rule-matching.ts';
 import type { StoreServices } from '../domain/services.ts';
-import type { BucketRecord, ObjectAttributes } from '../ports/records.ts';
+import type { BucketRecord, ObjectAttributes } from '../domain/ports/records.ts';
 
 /** `x-amz-expiration` of the newest version, in days of the calendar; nothing where no rule will take it. */
 export async function expirationHeaders(

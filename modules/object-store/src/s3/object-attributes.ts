@@ -1,7 +1,7 @@
 import { assertMediaType } from '../domain/content/media-type.ts';
 import { parseTagQuery } from '../domain/tags.ts';
 import { storeErrors } from '../errors.ts';
-import type { ObjectAttributes } from '../ports/records.ts';
+import type { ObjectAttributes } from '../domain/ports/records.ts';
 import type { RequestHeaders } from './request-headers.ts';
 
 const METADATA_PREFIX = 'x-amz-meta-';

@@ -1,8 +1,8 @@
 import type { OutgoingHttpHeaders } from 'node:http';
-import { checksumHeaderName } from '../checksums/algorithms.ts';
+import { checksumHeaderName } from '../domain/checksums/algorithms.ts';
 import { toHttpDate } from '../domain/http-date.ts';
 import { objectLockHeaders } from './object-lock-headers.ts';
-import type { BucketRecord, ObjectChecksum, ObjectVersion } from '../ports/records.ts';
+import type { BucketRecord, ObjectChecksum, ObjectVersion } from '../domain/ports/records.ts';
 
 /** The headers that GET and HEAD share, but for the length. */
 export function objectHeaders(version: ObjectVersion, bucket: BucketRecord): OutgoingHttpHeaders {

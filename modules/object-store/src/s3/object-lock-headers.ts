@@ -1,7 +1,7 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import { defaultRetentionOf, isRetentionMode, parseObjectLockDocument } from '../domain/object-lock.ts';
 import { storeErrors } from '../errors.ts';
-import type { BucketRecord, ObjectAttributes, ObjectRetention } from '../ports/records.ts';
+import type { BucketRecord, ObjectAttributes, ObjectRetention } from '../domain/ports/records.ts';
 import { mayAlso } from './access/authorize.ts';
 import type { RequestHeaders } from './request-headers.ts';
 import { accessOf, bucketOf, keyOf, type S3Context } from './s3-context.ts';

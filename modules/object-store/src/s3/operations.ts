@@ -54,7 +54,7 @@ import { copyObject } from './handlers/copy-object.ts';
 import { getObjectAttributes } from './handlers/object-attributes.ts';
 import { uploadPartCopy } from './handlers/upload-part-copy.ts';
 import { deleteBucketLifecycle, getBucketLifecycle, putBucketLifecycle } from './handlers/lifecycle.ts';
-import type { StoreAction } from '../ports/maker-rights.ts';
+import type { StoreAction } from '../domain/ports/maker-rights.ts';
 import type { ImplementedOperation } from './operation-names.ts';
 import type { S3Handler } from './s3-context.ts';
 

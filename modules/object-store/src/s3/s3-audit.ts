@@ -1,9 +1,9 @@
 import { RateLimiter, type Action, type AuditLog, type Principal } from '@svc/http';
 import type { Logger, Metrics } from '@svc/telemetry';
 import type { Caller } from '../domain/caller.ts';
-import type { MetadataStore } from '../ports/metadata-store.ts';
-import type { StoreAction } from '../ports/maker-rights.ts';
-import type { AccessKeyRecord } from '../ports/records.ts';
+import type { MetadataStore } from '../domain/ports/metadata-store.ts';
+import type { StoreAction } from '../domain/ports/maker-rights.ts';
+import type { AccessKeyRecord } from '../domain/ports/records.ts';
 import { asksToShare } from './access/requested-acl.ts';
 import type { OperationName } from './operation-names.ts';
 import { asksForBypass, asksForLock } from './object-lock-headers.ts';

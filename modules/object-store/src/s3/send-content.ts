@@ -2,9 +2,9 @@ import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { contentHeaders, type ContentView } from '../domain/content/content-headers.ts';
 import { inlineContent, readContent } from '../domain/read-content.ts';
 import type { StoreParts } from '../domain/store-parts.ts';
-import type { ContentKey } from '../encryption/content-key.ts';
-import type { ReadRange } from '../ports/blob-store.ts';
-import type { FoundObject } from '../ports/metadata-store.ts';
+import type { ContentKey } from '../domain/encryption/content-key.ts';
+import type { ReadRange } from '../domain/ports/blob-store.ts';
+import type { FoundObject } from '../domain/ports/metadata-store.ts';
 import { respondEmpty, respondStream } from './respond.ts';
 
 /**

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { HeldRight, HeldRights } from '@svc/http';
 import type { Caller } from '../domain/caller.ts';
 import type { CredentialCache } from '../domain/credential-cache.ts';
-import type { StoreAction } from '../ports/maker-rights.ts';
+import type { StoreAction } from '../domain/ports/maker-rights.ts';
 import type { S3Request } from './s3-request.ts';
 
 export interface WatchedRequest {

@@ -2,18 +2,12 @@ import { readdir, readFile, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { temporaryFolder } from '@svc/testing';
 import { describe, expect, it } from 'vitest';
-import {
-  answeredTotal,
-  campaignState,
-  CRASH_BUCKET,
-  VERSIONED_BUCKET,
-  type CampaignState,
-} from '../../src/testing/crash/campaign-state.ts';
-import { runRound, withServer, type Reader } from '../../src/testing/crash/rounds.ts';
-import { startStore, type RunningStore } from '../../src/testing/running-store.ts';
-import { campaignConfig } from '../../src/testing/crash/serve-campaign.ts';
+import { answeredTotal, campaignState, CRASH_BUCKET, VERSIONED_BUCKET, type CampaignState } from './campaign-state.ts';
+import { runRound, withServer, type Reader } from './rounds.ts';
+import { startStore, type RunningStore } from '../support/running-store.ts';
+import { campaignConfig } from './serve-campaign.ts';
 
-/** Short here; `node modules/object-store/src/testing/crash/main.ts --rounds 1000` for a long night. */
+/** Short here; `node modules/object-store/test/crash/main.ts --rounds 1000` for a long night. */
 const ROUNDS = 20;
 const SEED = 20_260_101;
 

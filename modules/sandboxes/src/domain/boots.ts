@@ -1,6 +1,6 @@
 import { isAppError } from '@svc/errors';
-import type { AgentConnection } from '../agent/agent-connection.ts';
-import type { SandboxSpec } from '../drivers/driver.ts';
+import type { AgentConnection } from './helper/agent-connection.ts';
+import type { SandboxSpec } from './driver.ts';
 import { isCauseCode, type CauseCode } from '../errors.ts';
 import type { SandboxContext } from './context.ts';
 import { hostnameOf } from './identifiers.ts';

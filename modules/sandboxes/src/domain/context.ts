@@ -1,7 +1,7 @@
 import type { QuotaLimits } from '@svc/quotas';
 import type { DiskSpace, FairSlots } from '@svc/runtime';
 import type { Logger } from '@svc/telemetry';
-import type { SandboxDriver } from '../drivers/driver.ts';
+import type { SandboxDriver } from './driver.ts';
 import type { KeyedMutex } from './keyed-mutex.ts';
 import type { LiveSandboxes } from './live-sandboxes.ts';
 import type { Effects, SandboxRepository } from './ports.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Isolation } from '../drivers/driver.ts';
+import type { Isolation } from './driver.ts';
 import { IsolationPolicy, type IsolationSetting } from './isolation.ts';
 
 const having = (...isolations: Isolation[]) => ({ supports: (each: Isolation) => isolations.includes(each) });

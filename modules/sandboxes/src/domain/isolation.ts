@@ -1,5 +1,5 @@
 import type { SandboxesConfig } from '../config.ts';
-import type { Isolation } from '../drivers/driver.ts';
+import type { Isolation } from './driver.ts';
 
 export type IsolationSetting = SandboxesConfig['isolation'];
 

@@ -1,4 +1,4 @@
-import type { AgentConnection } from '../agent/agent-connection.ts';
+import type { AgentConnection } from './helper/agent-connection.ts';
 
 /** Activity is written down at most this often for each sandbox. */
 const TOUCH_EVERY_MS = 10_000;

@@ -1,4 +1,4 @@
-import type { FoundSandbox } from '../drivers/driver.ts';
+import type { FoundSandbox } from './driver.ts';
 import type { Boots } from './boots.ts';
 import { BOOT_LIMIT_MS } from './boots.ts';
 import type { SandboxContext } from './context.ts';

@@ -1,4 +1,4 @@
-import type { Isolation, NetworkMode, SandboxResources } from '../drivers/driver.ts';
+import type { Isolation, NetworkMode, SandboxResources } from './driver.ts';
 import type { CauseCode } from '../errors.ts';
 
 export type SandboxStatus = 'creating' | 'running' | 'stopped' | 'error';

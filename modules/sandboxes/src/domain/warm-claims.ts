@@ -1,4 +1,4 @@
-import type { SandboxSpec } from '../drivers/driver.ts';
+import type { SandboxSpec } from './driver.ts';
 import type { Boots } from './boots.ts';
 import type { SandboxContext } from './context.ts';
 import { hostnameOf } from './identifiers.ts';

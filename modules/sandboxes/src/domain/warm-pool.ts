@@ -1,4 +1,4 @@
-import type { SandboxDriver, SandboxSpec } from '../drivers/driver.ts';
+import type { SandboxDriver, SandboxSpec } from './driver.ts';
 import type { Logger } from '@svc/telemetry';
 import { hostnameOf, newName, newSandboxId } from './identifiers.ts';
 import type { Effects } from './ports.ts';

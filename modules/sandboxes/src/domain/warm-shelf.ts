@@ -1,5 +1,5 @@
-import type { AgentConnection } from '../agent/agent-connection.ts';
-import type { SandboxSpec } from '../drivers/driver.ts';
+import type { AgentConnection } from './helper/agent-connection.ts';
+import type { SandboxSpec } from './driver.ts';
 
 /** How many of one image wait ready. */
 export interface WarmPlan {

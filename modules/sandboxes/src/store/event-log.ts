@@ -1,6 +1,6 @@
 import type { Kysely, Transaction } from 'kysely';
-import type { EventLog, EventRetention, EventScope, LooseEvent } from '../events/event-log.ts';
-import { EVENT_TYPES, type EventDetails, type SandboxEvent } from '../events/sandbox-event.ts';
+import type { EventLog, EventRetention, EventScope, LooseEvent } from '../domain/events/event-log.ts';
+import { EVENT_TYPES, type EventDetails, type SandboxEvent } from '../domain/events/sandbox-event.ts';
 import type { SandboxTables } from './tables.ts';
 
 /** `written` is told of each workspace after its events are on disk. */

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely';
-import type { MetricSample, MetricStore } from '../metrics/metric-sample.ts';
+import type { MetricSample, MetricStore } from '../domain/metrics/metric-sample.ts';
 import type { SandboxTables } from './tables.ts';
 
 /** Parameters of one statement are bounded on both dialects. */

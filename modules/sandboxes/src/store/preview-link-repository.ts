@@ -1,6 +1,6 @@
 import type { GrantedAccess } from '@svc/http';
 import type { Kysely } from 'kysely';
-import type { PreviewLink, PreviewLinkRepository } from '../preview/preview-links.ts';
+import type { PreviewLink, PreviewLinkRepository } from '../domain/preview/preview-link.ts';
 import type { SandboxTables } from './tables.ts';
 
 export function createPreviewLinkRepository(kysely: Kysely<SandboxTables>): PreviewLinkRepository {

@@ -3,7 +3,7 @@ import type { Kysely, Transaction } from 'kysely';
 import type { Admission } from '../domain/admission.ts';
 import { sandboxErrors } from '../errors.ts';
 import type { Sandbox, SandboxChange, SandboxStatus } from '../domain/sandbox.ts';
-import { eventsOfChange } from '../events/sandbox-event.ts';
+import { eventsOfChange } from '../domain/events/sandbox-event.ts';
 import type {
   InsertOutcome,
   RepeatedRequest,

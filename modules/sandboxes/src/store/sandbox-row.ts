@@ -1,5 +1,5 @@
 import type { Sandbox, SandboxFault, SandboxStatus } from '../domain/sandbox.ts';
-import type { Isolation, NetworkMode } from '../drivers/driver.ts';
+import type { Isolation, NetworkMode } from '../domain/driver.ts';
 import { isCauseCode } from '../errors.ts';
 import type { SandboxRow } from './tables.ts';
 

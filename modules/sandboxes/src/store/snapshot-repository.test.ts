@@ -3,7 +3,7 @@ import { describeDialects } from '@svc/testing';
 import type { Limits } from '@svc/quotas';
 import { expect, it } from 'vitest';
 import type { Admission } from '../domain/admission.ts';
-import type { Snapshot } from '../snapshots/snapshot.ts';
+import type { Snapshot } from '../domain/snapshots/snapshot.ts';
 import { createEventLog } from './event-log.ts';
 import { createMetricStore } from './metric-store.ts';
 import { createSnapshotRepository } from './snapshot-repository.ts';

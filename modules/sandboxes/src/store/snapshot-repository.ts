@@ -7,7 +7,7 @@ import type {
   SnapshotPage,
   SnapshotRepository,
   SnapshotState,
-} from '../snapshots/snapshot.ts';
+} from '../domain/snapshots/snapshot.ts';
 import { pageCursor, parseCursor } from './page-cursor.ts';
 import { writeEvents } from './event-log.ts';
 import { breachIn, enterGate } from './quota-usage.ts';

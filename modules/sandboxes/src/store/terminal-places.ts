@@ -1,7 +1,7 @@
 import type { Breach, Limits } from '@svc/quotas';
 import type { Kysely } from 'kysely';
 import { sandboxQuotas } from '../quotas.ts';
-import type { TerminalPlaces } from '../terminal/terminal-places.ts';
+import type { TerminalPlaces } from '../domain/terminal/terminal-places.ts';
 import { breachIn, enterGate } from './quota-usage.ts';
 import type { SandboxTables } from './tables.ts';
 

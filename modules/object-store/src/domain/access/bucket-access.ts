@@ -1,4 +1,4 @@
-import type { BucketRecord } from '../../ports/records.ts';
+import type { BucketRecord } from '../ports/records.ts';
 import type { BucketConfiguration } from '../bucket-configurations.ts';
 import { parseAcl, privateAcl, type AccessControlList } from './access-control-list.ts';
 import { parseOwnershipControls, type ObjectOwnership } from './object-ownership.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { BucketRecord } from '../../ports/records.ts';
-import type { KeyPermission } from '../../ports/records.ts';
+import type { BucketRecord } from '../ports/records.ts';
+import type { KeyPermission } from '../ports/records.ts';
 import { ANONYMOUS, keyActions, type Caller } from '../caller.ts';
 import { cannedAcl, privateAcl, type AccessControlList, type CannedAcl } from './access-control-list.ts';
 import type { BucketAccess } from './bucket-access.ts';

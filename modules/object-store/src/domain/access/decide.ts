@@ -1,5 +1,5 @@
-import type { StoreAction } from '../../ports/maker-rights.ts';
-import type { BucketRecord } from '../../ports/records.ts';
+import type { StoreAction } from '../ports/maker-rights.ts';
+import type { BucketRecord } from '../ports/records.ts';
 import { mayDo, type Caller } from '../caller.ts';
 import { grantsPermission, type AccessControlList, type Permission } from './access-control-list.ts';
 import type { BucketAccess } from './bucket-access.ts';

@@ -1,5 +1,5 @@
 import { storeErrors } from '../../errors.ts';
-import type { BucketRecord } from '../../ports/records.ts';
+import type { BucketRecord } from '../ports/records.ts';
 import { cannedAcl, parseAcl } from './access-control-list.ts';
 import type { BucketAccess } from './bucket-access.ts';
 

@@ -1,4 +1,4 @@
-import type { BucketRecord, ObjectVersion } from '../../ports/records.ts';
+import type { BucketRecord, ObjectVersion } from '../ports/records.ts';
 import { ANONYMOUS } from '../caller.ts';
 import { parseAcl } from './access-control-list.ts';
 import type { BucketAccess } from './bucket-access.ts';

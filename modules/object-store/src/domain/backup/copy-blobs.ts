@@ -1,6 +1,6 @@
-import { finishRegister, initialRegister, type CrcKernel } from '../../checksums/crc-kernel.ts';
-import type { BlobStore } from '../../ports/blob-store.ts';
-import type { MetadataQueries } from '../../ports/metadata-store.ts';
+import { finishRegister, initialRegister, type CrcKernel } from '../checksums/crc-kernel.ts';
+import type { BlobStore } from '../ports/blob-store.ts';
+import type { MetadataQueries } from '../ports/metadata-store.ts';
 import { isAppError } from '@svc/errors';
 
 export interface CopyReport {

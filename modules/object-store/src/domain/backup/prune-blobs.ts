@@ -1,5 +1,5 @@
-import type { BlobStore } from '../../ports/blob-store.ts';
-import type { MetadataQueries } from '../../ports/metadata-store.ts';
+import type { BlobStore } from '../ports/blob-store.ts';
+import type { MetadataQueries } from '../ports/metadata-store.ts';
 
 /** Removes the blobs that none of the kept snapshots knows; answers how many. */
 export async function pruneBlobs(

@@ -1,5 +1,5 @@
 import { isIP, type BlockList } from 'node:net';
-import type { DnsStatus, DomainResolver } from '../../ports/custom-domains.ts';
+import type { DnsStatus, DomainResolver } from '../ports/custom-domains.ts';
 
 /** `unanswered`: the name servers said nothing that counts, so nothing is known. */
 export type DnsFinding = { kind: 'answered'; status: DnsStatus; observed: readonly string[] } | { kind: 'unanswered' };

@@ -1,9 +1,9 @@
 import type { KeyObject } from 'node:crypto';
 import { BlockList, isIP } from 'node:net';
 import type { Logger } from '@svc/telemetry';
-import type { CertificateAuthority, DomainResolver } from '../../ports/custom-domains.ts';
-import type { MetadataStore } from '../../ports/metadata-store.ts';
-import type { KeyRing } from '../../secrets/key-ring.ts';
+import type { CertificateAuthority, DomainResolver } from '../ports/custom-domains.ts';
+import type { MetadataStore } from '../ports/metadata-store.ts';
+import type { KeyRing } from '../secrets/key-ring.ts';
 import { storeErrors } from '../../errors.ts';
 import type { CustomDomainsConfig } from './custom-domains-config.ts';
 import { DomainDirectory } from './domain-directory.ts';

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
-import type { MetadataStore } from '../../ports/metadata-store.ts';
-import type { BucketRecord } from '../../ports/records.ts';
+import type { MetadataStore } from '../ports/metadata-store.ts';
+import type { BucketRecord } from '../ports/records.ts';
 import { hostnameOf, isBelow } from './hostname.ts';
 
 export interface DomainDirectoryOptions {

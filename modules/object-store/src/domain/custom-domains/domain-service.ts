@@ -1,9 +1,9 @@
 import { createHmac, type KeyObject } from 'node:crypto';
 import { isAppError } from '@svc/errors';
 import { storeErrors } from '../../errors.ts';
-import type { DomainRecord } from '../../ports/custom-domains.ts';
-import type { MetadataStore } from '../../ports/metadata-store.ts';
-import type { BucketRecord } from '../../ports/records.ts';
+import type { DomainRecord } from '../ports/custom-domains.ts';
+import type { MetadataStore } from '../ports/metadata-store.ts';
+import type { BucketRecord } from '../ports/records.ts';
 import type { DomainDirectory } from './domain-directory.ts';
 import { newDomainState, scheduleOf } from './domain-state.ts';
 import type { DomainWorker } from './domain-worker.ts';

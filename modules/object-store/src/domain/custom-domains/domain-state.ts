@@ -4,7 +4,7 @@ import type {
   DomainSchedule,
   DomainState,
   DnsStatus,
-} from '../../ports/custom-domains.ts';
+} from '../ports/custom-domains.ts';
 import type { DnsFinding } from './check-cname.ts';
 
 const SECOND_MS = 1_000;

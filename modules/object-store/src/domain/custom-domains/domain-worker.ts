@@ -8,9 +8,9 @@ import {
   type DomainRecord,
   type DomainResolver,
   type DomainState,
-} from '../../ports/custom-domains.ts';
-import type { MetadataStore } from '../../ports/metadata-store.ts';
-import type { KeyRing } from '../../secrets/key-ring.ts';
+} from '../ports/custom-domains.ts';
+import type { MetadataStore } from '../ports/metadata-store.ts';
+import type { KeyRing } from '../secrets/key-ring.ts';
 import { checkCname } from './check-cname.ts';
 import type { DomainDirectory } from './domain-directory.ts';
 import { afterCheck, afterIssue, afterRefusal, factsOf, scheduleOf, wantsCertificate } from './domain-state.ts';

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '@svc/telemetry';
-import { SEALED_KINDS, type RowKey, type SealedKind, type SealedRow } from '../../ports/key-ring.ts';
-import type { MetadataStore } from '../../ports/metadata-store.ts';
-import type { KeyRing } from '../../secrets/key-ring.ts';
+import { SEALED_KINDS, type RowKey, type SealedKind, type SealedRow } from '../ports/key-ring.ts';
+import type { MetadataStore } from '../ports/metadata-store.ts';
+import type { KeyRing } from '../secrets/key-ring.ts';
 import { sealedTexts, withSealedTexts } from './sealed-bodies.ts';
 
 const LEASE = 'key-rotation';

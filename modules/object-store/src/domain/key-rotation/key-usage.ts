@@ -1,5 +1,5 @@
-import { SEALED_KINDS, storeKeyOf, type RowKey, type SealedKind, type StoreKey } from '../../ports/key-ring.ts';
-import type { MetadataStore } from '../../ports/metadata-store.ts';
+import { SEALED_KINDS, storeKeyOf, type RowKey, type SealedKind, type StoreKey } from '../ports/key-ring.ts';
+import type { MetadataStore } from '../ports/metadata-store.ts';
 import { sealedTexts } from './sealed-bodies.ts';
 
 const PAGE = 500;

@@ -1,6 +1,6 @@
 import type { KeyWrapper } from '@svc/keys';
-import type { MetadataStore } from '../../ports/metadata-store.ts';
-import { contextOf } from '../../secrets/key-ring.ts';
+import type { MetadataStore } from '../ports/metadata-store.ts';
+import { contextOf } from '../secrets/key-ring.ts';
 
 /**
  * Wraps the keys of the ring anew: under another master key, by another key service, or by the newest version of its

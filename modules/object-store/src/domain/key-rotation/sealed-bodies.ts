@@ -1,7 +1,7 @@
-import { ringContext } from '../../encryption/key-envelope.ts';
-import { acmeAccountContext, certificateContext } from '../../ports/custom-domains.ts';
-import type { SealedKind, SealedRow } from '../../ports/key-ring.ts';
-import type { ObjectAttributes } from '../../ports/records.ts';
+import { ringContext } from '../encryption/key-envelope.ts';
+import { acmeAccountContext, certificateContext } from '../ports/custom-domains.ts';
+import type { SealedKind, SealedRow } from '../ports/key-ring.ts';
+import type { ObjectAttributes } from '../ports/records.ts';
 import { parseNotificationDocument, webhookSecretContext } from '../notifications/notification-document.ts';
 
 /** One sealed text inside a row. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { AgingVersion } from '../../ports/lifecycle-metadata.ts';
+import type { AgingVersion } from '../ports/lifecycle-metadata.ts';
 import { decideExpiry, type VersionPlace } from './decide-expiry.ts';
 import type { LifecycleRule } from './lifecycle-document.ts';
 import { DAY_MS, dueAfter, expiryOf } from './rule-matching.ts';

@@ -1,4 +1,4 @@
-import type { AgingVersion } from '../../ports/lifecycle-metadata.ts';
+import type { AgingVersion } from '../ports/lifecycle-metadata.ts';
 import type { LifecycleDocument, LifecycleRule } from './lifecycle-document.ts';
 import { dueAfter, expiryOf, matchesFilter, type LifecycleDay } from './rule-matching.ts';
 

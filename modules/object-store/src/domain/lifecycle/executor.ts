@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { isAppError } from '@svc/errors';
-import type { AgingVersion } from '../../ports/lifecycle-metadata.ts';
-import type { BucketRecord } from '../../ports/records.ts';
+import type { AgingVersion } from '../ports/lifecycle-metadata.ts';
+import type { BucketRecord } from '../ports/records.ts';
 import type { BucketConfigurations } from '../bucket-configurations.ts';
 import type { MultipartService } from '../multipart-service.ts';
 import type { ObjectService } from '../object-service.ts';

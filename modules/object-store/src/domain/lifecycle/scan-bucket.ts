@@ -1,5 +1,5 @@
-import type { AgingVersion } from '../../ports/lifecycle-metadata.ts';
-import type { MetadataStore } from '../../ports/metadata-store.ts';
+import type { AgingVersion } from '../ports/lifecycle-metadata.ts';
+import type { MetadataStore } from '../ports/metadata-store.ts';
 import type { VersionPlace } from './decide-expiry.ts';
 import type { LifecycleDocument } from './lifecycle-document.ts';
 

@@ -1,5 +1,5 @@
-import type { DueNotification } from '../../ports/notifications.ts';
-import type { BucketRecord } from '../../ports/records.ts';
+import type { DueNotification } from '../ports/notifications.ts';
+import type { BucketRecord } from '../ports/records.ts';
 import { ownerOf } from '../access/owner-identity.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Metrics } from '@svc/telemetry';
-import type { Destination, DueNotification } from '../../ports/notifications.ts';
-import type { BucketRecord } from '../../ports/records.ts';
+import type { Destination, DueNotification } from '../ports/notifications.ts';
+import type { BucketRecord } from '../ports/records.ts';
 import type { BucketConfigurations } from '../bucket-configurations.ts';
 import type { StoreParts } from '../store-parts.ts';
 import { eventMessage } from './event-record.ts';

@@ -1,6 +1,6 @@
 import { storeErrors } from '../../errors.ts';
-import type { DeliveryState, FailedNotification } from '../../ports/notifications.ts';
-import type { BucketRecord } from '../../ports/records.ts';
+import type { DeliveryState, FailedNotification } from '../ports/notifications.ts';
+import type { BucketRecord } from '../ports/records.ts';
 import type { BucketConfigurations } from '../bucket-configurations.ts';
 import { editDocuments } from '../settings/edit-documents.ts';
 import type { StoreParts } from '../store-parts.ts';

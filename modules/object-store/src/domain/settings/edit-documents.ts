@@ -1,6 +1,6 @@
 import { storeErrors } from '../../errors.ts';
-import type { MetadataStore } from '../../ports/metadata-store.ts';
-import type { BucketDocumentName, BucketRecord } from '../../ports/records.ts';
+import type { MetadataStore } from '../ports/metadata-store.ts';
+import type { BucketDocumentName, BucketRecord } from '../ports/records.ts';
 import type { BucketConfiguration, BucketConfigurations } from '../bucket-configurations.ts';
 
 export interface DocumentChange {

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { BucketRecord } from '../../ports/records.ts';
+import type { BucketRecord } from '../ports/records.ts';
 import type { TrafficCounters } from './traffic-counters.ts';
 
 /**

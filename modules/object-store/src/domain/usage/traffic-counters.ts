@@ -1,5 +1,5 @@
-import type { BucketRecord } from '../../ports/records.ts';
-import type { Traffic } from '../../ports/usage-history.ts';
+import type { BucketRecord } from '../ports/records.ts';
+import type { Traffic } from '../ports/usage-history.ts';
 
 export interface TrafficCountersOptions {
   /** Buckets that are counted between two looks. */

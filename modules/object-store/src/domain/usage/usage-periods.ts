@@ -1,4 +1,4 @@
-import type { UsagePeriods, UsageResolution } from '../../ports/usage-history.ts';
+import type { UsagePeriods, UsageResolution } from '../ports/usage-history.ts';
 
 export const PERIOD_MS: Readonly<Record<UsageResolution, number>> = { hour: 3_600_000, day: 86_400_000 };
 

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { UsageResolution } from '../../ports/usage-history.ts';
+import type { UsageResolution } from '../ports/usage-history.ts';
 import type { StoreParts } from '../store-parts.ts';
 import type { TrafficCounters } from './traffic-counters.ts';
 import { PERIOD_MS, periodsAt } from './usage-periods.ts';

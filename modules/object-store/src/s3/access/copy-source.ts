@@ -1,7 +1,7 @@
 import { bucketAccessOf } from '../../domain/access/bucket-access.ts';
 import { mayDo } from '../../domain/caller.ts';
-import type { FoundObject } from '../../ports/metadata-store.ts';
-import type { BucketRecord } from '../../ports/records.ts';
+import type { FoundObject } from '../../domain/ports/metadata-store.ts';
+import type { BucketRecord } from '../../domain/ports/records.ts';
 import { accessOf, type S3Context } from '../s3-context.ts';
 import { denied, findAllowed, type RequestAccess } from './authorize.ts';
 import { operationActions } from './operation-actions.ts';

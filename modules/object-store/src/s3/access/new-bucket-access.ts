@@ -2,7 +2,7 @@ import { isPrivate } from '../../domain/access/access-control-list.ts';
 import { isObjectOwnership, type OwnershipControls } from '../../domain/access/object-ownership.ts';
 import type { StoreParts } from '../../domain/store-parts.ts';
 import { storeErrors } from '../../errors.ts';
-import type { BucketDocumentName } from '../../ports/records.ts';
+import type { BucketDocumentName } from '../../domain/ports/records.ts';
 import { readAclHeaders, resolveAcl } from './requested-acl.ts';
 
 /** Documents to put into a bucket as soon as it is there. */

@@ -9,8 +9,8 @@ import {
 import type { BucketAccess } from '../../domain/access/bucket-access.ts';
 import { mayDo, type Caller } from '../../domain/caller.ts';
 import { storeErrors } from '../../errors.ts';
-import type { OwnerDirectory } from '../../ports/owner-directory.ts';
-import type { BucketRecord, UploadRecord } from '../../ports/records.ts';
+import type { OwnerDirectory } from '../../domain/ports/owner-directory.ts';
+import type { BucketRecord, UploadRecord } from '../../domain/ports/records.ts';
 import { accessOf, bucketOf, type S3Context } from '../s3-context.ts';
 import { readAclHeaders, resolveAcl, type RequestedAcl } from './requested-acl.ts';
 

@@ -1,7 +1,7 @@
 import type { Caller } from '../../domain/caller.ts';
 import { ownerOf } from '../../domain/access/owner-identity.ts';
 import type { ConditionValues } from '../../domain/access/policy/conditions.ts';
-import type { BucketRecord } from '../../ports/records.ts';
+import type { BucketRecord } from '../../domain/ports/records.ts';
 import type { S3Request } from '../s3-request.ts';
 
 export interface Circumstances {

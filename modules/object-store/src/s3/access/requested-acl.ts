@@ -10,7 +10,7 @@ import {
 } from '../../domain/access/access-control-list.ts';
 import { workspaceOfOwnerId } from '../../domain/access/owner-identity.ts';
 import { storeErrors } from '../../errors.ts';
-import type { OwnerDirectory } from '../../ports/owner-directory.ts';
+import type { OwnerDirectory } from '../../domain/ports/owner-directory.ts';
 
 /** AWS's limit on the grants of one list. */
 export const MAX_GRANTS = 100;

@@ -6,7 +6,7 @@ import {
   type ChecksumAlgorithm,
   type DigestName,
   type DigestResults,
-} from '../../checksums/algorithms.ts';
+} from '../../domain/checksums/algorithms.ts';
 import { storeErrors } from '../../errors.ts';
 import type { PayloadDeclaration } from '../auth/payload-declaration.ts';
 import type { RequestHeaders } from '../request-headers.ts';

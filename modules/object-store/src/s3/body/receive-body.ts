@@ -1,6 +1,6 @@
 import type { SignatureSeed } from '../auth/verify.ts';
 import type { S3Request } from '../s3-request.ts';
-import { checksumHeaderName } from '../../checksums/algorithms.ts';
+import { checksumHeaderName } from '../../domain/checksums/algorithms.ts';
 import { storeErrors } from '../../errors.ts';
 import type { BodyPlan } from './body-plan.ts';
 import { ChunkSignatures, TRAILER_SIGNATURE } from './chunk-signatures.ts';

@@ -1,9 +1,9 @@
-import type { ChecksumAlgorithm } from '../../checksums/algorithms.ts';
+import type { ChecksumAlgorithm } from '../../domain/checksums/algorithms.ts';
 import { ContentWriter, type ContentOptions } from '../../domain/content-writer.ts';
 import { assertSettings } from '../../domain/write-rules.ts';
 import { storeErrors } from '../../errors.ts';
-import type { NewContent } from '../../ports/metadata-store.ts';
-import type { ObjectChecksum } from '../../ports/records.ts';
+import type { NewContent } from '../../domain/ports/metadata-store.ts';
+import type { ObjectChecksum } from '../../domain/ports/records.ts';
 import { bucketOf, type S3Context } from '../s3-context.ts';
 import { assertDigests, digestsFor, readBodyPlan } from './body-plan.ts';
 import { freeChunk } from './free-chunk.ts';

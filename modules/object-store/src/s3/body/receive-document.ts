@@ -1,4 +1,4 @@
-import { MultiHasher } from '../../checksums/hasher.ts';
+import { MultiHasher } from '../../domain/checksums/hasher.ts';
 import { storeErrors } from '../../errors.ts';
 import type { S3Context } from '../s3-context.ts';
 import { assertDigests, digestsFor, readBodyPlan, type BodyPlanOptions } from './body-plan.ts';

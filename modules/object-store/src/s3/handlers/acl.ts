@@ -7,7 +7,7 @@ import {
 } from '../../domain/access/access-control-list.ts';
 import { ownerOf } from '../../domain/access/owner-identity.ts';
 import { storeErrors } from '../../errors.ts';
-import type { ObjectVersion } from '../../ports/records.ts';
+import type { ObjectVersion } from '../../domain/ports/records.ts';
 import { aclElement, parseAclDocument } from '../access/acl-xml.ts';
 import { findObject } from '../access/find-object.ts';
 import { hasAclHeaders, readAclHeaders, resolveAcl } from '../access/requested-acl.ts';

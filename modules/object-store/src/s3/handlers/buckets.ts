@@ -3,7 +3,7 @@ import { mayDo, workspaceOf } from '../../domain/caller.ts';
 import { assertBucketName } from '../../domain/bucket-name.ts';
 import { MAX_BUCKET_TAGS, type Tags } from '../../domain/tags.ts';
 import { storeErrors } from '../../errors.ts';
-import type { BucketRecord } from '../../ports/records.ts';
+import type { BucketRecord } from '../../domain/ports/records.ts';
 import { readNewBucketAccess, type NewBucketAccess } from '../access/new-bucket-access.ts';
 import { receiveDocument } from '../body/receive-document.ts';
 import { fromToken, readLimitText, toIsoDate, toToken } from '../page-parameters.ts';

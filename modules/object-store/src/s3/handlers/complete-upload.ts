@@ -1,8 +1,8 @@
-import { CHECKSUM_ALGORITHMS, checksumHeaderName, isBase64 } from '../../checksums/algorithms.ts';
-import type { CustomerKey } from '../../encryption/key-envelope.ts';
+import { CHECKSUM_ALGORITHMS, checksumHeaderName, isBase64 } from '../../domain/checksums/algorithms.ts';
+import type { CustomerKey } from '../../domain/encryption/key-envelope.ts';
 import { storeErrors } from '../../errors.ts';
-import type { CompletedPart, ExpectedObject } from '../../ports/upload-commands.ts';
-import type { UploadRecord } from '../../ports/records.ts';
+import type { CompletedPart, ExpectedObject } from '../../domain/ports/upload-commands.ts';
+import type { UploadRecord } from '../../domain/ports/records.ts';
 import { assertMayComplete } from '../access/new-object-acl.ts';
 import { announcedAlgorithm } from '../body/body-plan.ts';
 import { receiveDocument } from '../body/receive-document.ts';

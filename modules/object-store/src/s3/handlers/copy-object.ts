@@ -15,7 +15,7 @@ import { expirationHeaders, matchable } from '../expiration-header.ts';
 import { readObjectLock } from '../object-lock-headers.ts';
 import { readAttributes } from '../object-attributes.ts';
 import { checksumElements, newVersionHeaders } from '../object-headers.ts';
-import type { ObjectAttributes } from '../../ports/records.ts';
+import type { ObjectAttributes } from '../../domain/ports/records.ts';
 import { toIsoDate } from '../page-parameters.ts';
 import { writeConditionsOf } from '../request-conditions.ts';
 import { respondXml, setHeaders } from '../respond.ts';

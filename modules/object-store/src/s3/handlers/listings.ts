@@ -1,5 +1,5 @@
-import type { ObjectPage } from '../../ports/metadata-store.ts';
-import type { ObjectSummary } from '../../ports/records.ts';
+import type { ObjectPage } from '../../domain/ports/metadata-store.ts';
+import type { ObjectSummary } from '../../domain/ports/records.ts';
 import { fromToken, readEncoding, readLimit, toIsoDate, toToken } from '../page-parameters.ts';
 import { ownerElement } from '../owner-element.ts';
 import { respondXml } from '../respond.ts';

@@ -1,5 +1,5 @@
 import { parseAcl } from '../../domain/access/access-control-list.ts';
-import type { UploadRecord } from '../../ports/records.ts';
+import type { UploadRecord } from '../../domain/ports/records.ts';
 import { readEncoding, readLimit, toIsoDate } from '../page-parameters.ts';
 import { ownerElement } from '../owner-element.ts';
 import { respondXml } from '../respond.ts';

@@ -3,10 +3,10 @@ import {
   parseChecksumAlgorithm,
   type ChecksumAlgorithm,
   type ChecksumType,
-} from '../../checksums/algorithms.ts';
+} from '../../domain/checksums/algorithms.ts';
 import type { UploadName } from '../../domain/multipart-service.ts';
 import { storeErrors } from '../../errors.ts';
-import type { UploadRecord } from '../../ports/records.ts';
+import type { UploadRecord } from '../../domain/ports/records.ts';
 import { aclOfNewObject } from '../access/new-object-acl.ts';
 import { readBodyPlan, unsupportedChecksum } from '../body/body-plan.ts';
 import { receiveContent } from '../body/receive-content.ts';

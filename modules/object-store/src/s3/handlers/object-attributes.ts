@@ -1,6 +1,6 @@
 import { storeErrors } from '../../errors.ts';
-import type { FoundObject } from '../../ports/metadata-store.ts';
-import type { ObjectChecksum } from '../../ports/records.ts';
+import type { FoundObject } from '../../domain/ports/metadata-store.ts';
+import type { ObjectChecksum } from '../../domain/ports/records.ts';
 import { findObject } from '../access/find-object.ts';
 import { assertNoEncryptionRequest, encryptionHeaders, readCustomerKey } from '../encryption-headers.ts';
 import { checksumElements, versionHeaders } from '../object-headers.ts';

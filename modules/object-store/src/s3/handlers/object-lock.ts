@@ -1,6 +1,6 @@
 import { isRetentionMode, parseObjectLockDocument, type ObjectLockDocument } from '../../domain/object-lock.ts';
 import { storeErrors } from '../../errors.ts';
-import type { AttributeChanges, ObjectAttributes, ObjectRetention } from '../../ports/records.ts';
+import type { AttributeChanges, ObjectAttributes, ObjectRetention } from '../../domain/ports/records.ts';
 import { findObject } from '../access/find-object.ts';
 import { receiveDocument } from '../body/receive-document.ts';
 import { assertLockable, mayBypassGovernance, parseRetainUntil } from '../object-lock-headers.ts';

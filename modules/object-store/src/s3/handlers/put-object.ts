@@ -1,6 +1,6 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { EventName } from '../../domain/notifications/event-names.ts';
-import type { ObjectAttributes } from '../../ports/records.ts';
+import type { ObjectAttributes } from '../../domain/ports/records.ts';
 import { aclOfNewObject } from '../access/new-object-acl.ts';
 import { receiveContent } from '../body/receive-content.ts';
 import { encryptionHeaders, readEncryptionRequest } from '../encryption-headers.ts';

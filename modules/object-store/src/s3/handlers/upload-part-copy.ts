@@ -1,5 +1,5 @@
 import { storeErrors } from '../../errors.ts';
-import type { ReadRange } from '../../ports/blob-store.ts';
+import type { ReadRange } from '../../domain/ports/blob-store.ts';
 import { findSource, readCopySource, retryWhileChanging } from '../copy-request.ts';
 import { encryptionHeaders, readCopySourceCustomerKey, readCustomerKey } from '../encryption-headers.ts';
 import { checksumElements } from '../object-headers.ts';

@@ -1,5 +1,5 @@
 import { storeErrors } from '../../errors.ts';
-import type { VersionSummary } from '../../ports/version-listing.ts';
+import type { VersionSummary } from '../../domain/ports/version-listing.ts';
 import { readEncoding, readLimit, toIsoDate } from '../page-parameters.ts';
 import { respondXml } from '../respond.ts';
 import { bucketOf, type S3Handler } from '../s3-context.ts';

@@ -11,8 +11,8 @@ import {
   type WebsiteDocument,
   type WebsiteTarget,
 } from '../../domain/website/website-document.ts';
-import type { FoundObject } from '../../ports/metadata-store.ts';
-import type { BucketRecord } from '../../ports/records.ts';
+import type { FoundObject } from '../../domain/ports/metadata-store.ts';
+import type { BucketRecord } from '../../domain/ports/records.ts';
 import { authorize, findAllowed } from '../access/authorize.ts';
 import { operationActions } from '../access/operation-actions.ts';
 import { anonymousPayload } from '../auth/payload-declaration.ts';

@@ -1,0 +1,55 @@
+import { type Effects, timestamp } from '../../domain/effects.ts';
+import type { User } from '../../domain/records.ts';
+import type { AccountDatabase } from '../../domain/stores.ts';
+import { createPerson } from '../../domain/users/create-person.ts';
+import type { ExternalIdentity } from './trusted-issuers.ts';
+
+/**
+ * The user behind an external token. The first time its verified e-mail finds the user (or makes one, where the config
+ * says so), and the subject is remembered; from then on only the subject counts, since issuers give e-mails of people
+ * who left to others (OpenID Connect Core, 5.7).
+ */
+export class ExternalUsers {
+  readonly #database: AccountDatabase;
+  readonly #effects: Effects;
+
+  constructor(database: AccountDatabase, effects: Effects) {
+    this.#database = database;
+    this.#effects = effects;
+  }
+
+  async resolve(identity: ExternalIdentity): Promise<User | undefined> {
+    const user = (await this.#known(identity)) ?? (await this.#link(identity));
+    if (user === undefined) return undefined;
+    // Signed out everywhere since: what the issuer signed before is refused.
+    return identity.issuedAtMs < Date.parse(user.tokensValidFrom) ? undefined : user;
+  }
+
+  async #known({ issuer, subject }: ExternalIdentity): Promise<User | undefined> {
+    const link = await this.#database.identities.bySubject(issuer, subject);
+    return link === undefined ? undefined : this.#database.users.byId(link.userId);
+  }
+
+  async #link(identity: ExternalIdentity): Promise<User | undefined> {
+    const { issuer, subject, email } = identity;
+    if (email === null) return undefined;
+    const createdAt = timestamp(this.#effects.now());
+    const linked = await this.#database.transact(async (stores) => {
+      const existing = await stores.users.byEmail(email);
+      if (existing === undefined && !identity.autoCreate) return false;
+      const user = existing ?? (await this.#create(stores, email, identity));
+      if (user === undefined) return false;
+      return stores.identities.insert({ issuer, subject, userId: user.id, createdAt });
+    });
+    // Two first requests side by side: the slower one finds what the faster one linked.
+    return linked || identity.autoCreate ? this.#known(identity) : undefined;
+  }
+
+  #create(
+    stores: Parameters<Parameters<AccountDatabase['transact']>[0]>[0],
+    email: string,
+    identity: ExternalIdentity,
+  ): Promise<User | undefined> {
+    return createPerson(stores, this.#effects, { email, name: identity.name ?? email, passwordHash: null });
+  }
+}

@@ -1,0 +1,67 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Value } from 'typebox/value';
+import { Type } from 'typebox';
+import type { SigningKeyRecord, SigningKeyStore } from '../domain/jwt/signing-key.ts';
+
+const KEY_FILE = Type.Object({
+  kid: Type.String(),
+  createdAt: Type.String(),
+  publicJwk: Type.Object({ kty: Type.Literal('OKP'), crv: Type.Literal('Ed25519'), x: Type.String() }),
+  d: Type.Union([Type.String(), Type.Null()]),
+  verifyUntil: Type.Union([Type.String(), Type.Null()]),
+});
+
+const MAX_KEYS = 100;
+
+/** One file per key, 0600, in a folder of its own, 0700. A file is whole or not there: written aside, then renamed. */
+export class SigningKeyFiles implements SigningKeyStore {
+  readonly #folder: string;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  async load(): Promise<SigningKeyRecord[]> {
+    await mkdir(this.#folder, { recursive: true, mode: 0o700 });
+    const names = (await readdir(this.#folder)).filter((name) => name.endsWith('.json')).slice(0, MAX_KEYS);
+    const records: SigningKeyRecord[] = [];
+    for (const name of names) {
+      const parsed: unknown = JSON.parse(await readFile(join(this.#folder, name), 'utf8'));
+      if (!Value.Check(KEY_FILE, parsed))
+        throw new Error(`the signing key ${name} is damaged; restore it or remove it`);
+      records.push(parsed);
+    }
+    return records;
+  }
+
+  async save(record: SigningKeyRecord): Promise<void> {
+    await mkdir(this.#folder, { recursive: true, mode: 0o700 });
+    const aside = join(this.#folder, `.${record.kid}.${randomUUID()}`);
+    const file = await open(aside, 'wx', 0o600);
+    try {
+      await file.writeFile(`${JSON.stringify(record, null, 2)}\n`);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(aside, join(this.#folder, `${record.kid}.json`));
+    await this.#syncFolder();
+  }
+
+  async remove(kid: string): Promise<void> {
+    await rm(join(this.#folder, `${kid}.json`), { force: true });
+    await this.#syncFolder();
+  }
+
+  /** A rename is on disk only when its folder is. */
+  async #syncFolder(): Promise<void> {
+    const folder = await open(this.#folder, 'r');
+    try {
+      await folder.sync();
+    } finally {
+      await folder.close();
+    }
+  }
+}

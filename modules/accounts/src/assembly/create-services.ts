@@ -1,0 +1,164 @@
+import type { KeyObject } from 'node:crypto';
+import type { KeyWrapper } from '@svc/keys';
+import type { Logger, Metrics } from '@svc/telemetry';
+import { createAccess } from '../routes/credentials/access-port.ts';
+import { createAuditLog } from '../domain/access/audit-port.ts';
+import { Authenticator } from '../routes/credentials/authenticator.ts';
+import { AuditChain } from '../domain/audit/audit-chain.ts';
+import { loadChainKey } from '../domain/audit/chain-key.ts';
+import { createBeginOnce } from '../domain/audit/begin-once.ts';
+import type { BeginningMark } from '../domain/audit/beginning-mark.ts';
+import { AuditTrail } from '../domain/audit/audit-trail.ts';
+import type { AccountsConfig } from '../config.ts';
+import type { Effects } from '../domain/effects.ts';
+import { AccessJwt } from '../domain/jwt/access-jwt.ts';
+import type { SigningKeyStore } from '../domain/jwt/signing-key.ts';
+import { SigningKeys } from '../domain/jwt/signing-keys.ts';
+import { ExternalUsers } from '../adapters/oidc/external-users.ts';
+import type { Fetch } from '../adapters/oidc/jwks-cache.ts';
+import { TrustedIssuers } from '../adapters/oidc/trusted-issuers.ts';
+import { PasswordChange } from '../domain/password/password-change.ts';
+import { PasswordLinks } from '../domain/password/password-links.ts';
+import { PasswordProof } from '../domain/password/password-proof.ts';
+import { Argon2PasswordHasher } from '../domain/password/password-hasher.ts';
+import type { AccountServices } from '../domain/services.ts';
+import { QuotaBook, type QuotaSource } from '../domain/quotas/quota-book.ts';
+import { CachedQuotaLimits } from '../domain/quotas/quota-limits.ts';
+import { LoginThrottle } from '../domain/sign-in/login-throttle.ts';
+import { Sessions } from '../domain/sign-in/sessions.ts';
+import { SignIn } from '../domain/sign-in/sign-in.ts';
+import { SignOut } from '../domain/sign-in/sign-out.ts';
+import type { AccountDatabase } from '../domain/stores.ts';
+import { InvitationAcceptance } from '../domain/teams/invitation-acceptance.ts';
+import { Invitations } from '../domain/teams/invitations.ts';
+import { Members } from '../domain/teams/members.ts';
+import { Teams } from '../domain/teams/teams.ts';
+import { ApiTokens } from '../domain/tokens/api-tokens.ts';
+import { ServiceAccounts } from '../domain/tokens/service-accounts.ts';
+import { Guests } from '../domain/users/guests.ts';
+import { OwnerAccounts } from '../domain/users/owner.ts';
+import { WorkspaceDeletion, type WorkspaceHoldings } from '../domain/workspaces/workspace-deletion.ts';
+import { Workspaces } from '../domain/workspaces/workspaces.ts';
+
+export interface ServiceParts {
+  database: AccountDatabase;
+  effects: Effects;
+  config: AccountsConfig;
+  keyStore: SigningKeyStore;
+  /** Protects the key of the audit chain. */
+  keyWrapper: KeyWrapper;
+  beginningMark: BeginningMark;
+  log: Logger;
+  metrics: Metrics;
+  publicUrl: () => string;
+  holdings: WorkspaceHoldings;
+  quotas: QuotaSource;
+  fetch: Fetch;
+}
+
+/** Puts the module together. Reads the signing keys, and makes the first one. */
+export async function createServices(
+  parts: ServiceParts,
+): Promise<AccountServices & { owners: OwnerAccounts; chainKey: KeyObject; beginAudit: () => Promise<void> }> {
+  const { database, effects, config, metrics } = parts;
+  const { limits } = config;
+  const { memory_kib: memoryKib, passes, parallelism } = config.password;
+  const hasher = new Argon2PasswordHasher({ memoryKib, passes, parallelism }, effects.randomBytes);
+  const throttle = new LoginThrottle(throttleOptions(config), () => effects.now());
+  const passwordProof = new PasswordProof(hasher, throttle);
+  const sessions = new Sessions(database, effects, sessionOptions(config));
+  const apiTokens = new ApiTokens(database, effects, limits.api_tokens_per_user);
+  const lifetime = Math.max(config.access_token_lifetime_seconds, config.guest.token_lifetime_seconds);
+  const keys = await SigningKeys.open(parts.keyStore, effects, lifetime);
+  const jwt = new AccessJwt(keys, effects, config.issuer);
+  const issuers = new TrustedIssuers(issuerOptions(config), effects, parts.fetch);
+  const externalUsers = new ExternalUsers(database, effects);
+  const authenticator = new Authenticator({ database, effects, sessions, jwt, issuers, externalUsers });
+  const signIns = metrics.counter('svc_sign_ins_total', 'Sign-ins with a password by outcome', ['outcome']);
+  const chainKey = await loadChainKey(database, parts.keyWrapper, effects.randomBytes);
+  const chain = new AuditChain(database, chainKey);
+  const beginAudit = createBeginOnce({ stores: database, chain, mark: parts.beginningMark, log: parts.log });
+  const quotaLimits = new CachedQuotaLimits(database, effects, parts.quotas.defaults);
+  const auditTrail = createAuditTrail(parts, chain);
+  return {
+    database,
+    access: createAccess(authenticator, database, effects),
+    audit: createAuditLog(auditTrail),
+    auditTrail,
+    sessions,
+    signIn: new SignIn(database, effects, hasher, sessions, throttle),
+    signOut: new SignOut(database, effects),
+    passwordChange: new PasswordChange(database, effects, hasher, passwordProof),
+    passwordLinks: new PasswordLinks(database, effects, hasher),
+    passwordProof,
+    jwt,
+    keys,
+    guests: new Guests(database, effects, jwt, guestOptions(config)),
+    apiTokens,
+    serviceAccounts: new ServiceAccounts(database, effects, limits.service_accounts_per_workspace),
+    teams: new Teams(database, effects, limits.teams_per_owner),
+    members: new Members(database, effects),
+    invitations: new Invitations(database, effects, limits.open_invitations_per_team),
+    acceptance: new InvitationAcceptance(database, effects, hasher, limits.members_per_team),
+    workspaces: new Workspaces(database, effects, limits.workspaces_per_owner),
+    workspaceDeletion: new WorkspaceDeletion(database, effects, parts.holdings),
+    chainKey,
+    beginAudit,
+    quotaLimits,
+    quotas: new QuotaBook(database, effects, parts.quotas, quotaLimits),
+    owners: new OwnerAccounts(database, effects, hasher, apiTokens),
+    now: () => effects.now(),
+    accessTokenLifetimeSeconds: config.access_token_lifetime_seconds,
+    guestSandboxes: config.guest.sandboxes,
+    publicUrl: parts.publicUrl,
+    onSignIn: (outcome) => signIns.inc({ outcome }),
+  };
+}
+
+function createAuditTrail({ database, effects, config, metrics }: ServiceParts, chain: AuditChain): AuditTrail {
+  const suppressed = metrics.counter(
+    'svc_audit_suppressed_total',
+    'Refusals of strangers that were too many to record',
+  );
+  const options = { retentionDays: config.audit_retention_days };
+  return new AuditTrail(database.audit, chain, effects, options, () => suppressed.inc());
+}
+
+function sessionOptions({ session }: AccountsConfig) {
+  return {
+    lifetimeSeconds: session.lifetime_seconds,
+    idleSeconds: session.idle_seconds,
+    maxPerUser: session.max_per_user,
+  };
+}
+
+function throttleOptions({ throttle }: AccountsConfig) {
+  return {
+    addressBurst: throttle.address_burst,
+    addressPerMinute: throttle.address_per_minute,
+    accountBurst: throttle.account_burst,
+    accountPerMinute: throttle.account_per_minute,
+    freeFailures: throttle.free_failures,
+    maxDelaySeconds: throttle.max_delay_seconds,
+  };
+}
+
+function guestOptions({ guest }: AccountsConfig) {
+  return {
+    enabled: guest.enabled,
+    tokenLifetimeSeconds: guest.token_lifetime_seconds,
+    maxActive: guest.max_active,
+    perMinute: guest.per_minute,
+  };
+}
+
+function issuerOptions({ trusted_issuers: issuers }: AccountsConfig) {
+  return issuers.map((each) => ({
+    issuer: each.issuer,
+    audience: each.audience,
+    jwksUrl: each.jwks_url,
+    emailClaim: each.email_claim,
+    requireVerifiedEmail: each.require_verified_email,
+    autoCreate: each.auto_create,
+  }));
+}

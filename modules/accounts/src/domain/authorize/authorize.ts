@@ -1,0 +1,175 @@
+import { isAppError } from '@svc/errors';
+import { accountErrors } from '../../errors.ts';
+import type { Member, Scope, Team, Workspace } from '../records.ts';
+import type { AccountStores } from '../stores.ts';
+import type { WorkspaceSubject } from './rule.ts';
+import { scopesOf } from '../tokens/service-accounts.ts';
+import { allows, allowsKind, scopeSubjects, teamSubjectOf } from './subjects.ts';
+import { ruleOf } from './table.ts';
+
+/** As much of a principal as a decision needs. */
+export interface Caller {
+  kind: 'user' | 'service_account' | 'guest';
+  id: string;
+  workspaceUuid?: string;
+  scopes?: readonly Scope[];
+  /** True for the operator of the installation. */
+  operator?: boolean;
+}
+
+export interface WorkspaceGrant {
+  workspaceUuid: string;
+  role: 'owner' | 'admin' | 'member' | 'guest' | 'service_account';
+  teamUuid: string | null;
+}
+
+export interface TeamGrant {
+  team: Team;
+  member: Member;
+}
+
+type Stores = Pick<AccountStores, 'workspaces' | 'members' | 'teams' | 'serviceAccounts'>;
+
+/** Refuses what callers of this kind may never do. Throws FORBIDDEN. */
+export function permit(caller: Caller, action: string): void {
+  const rule = ruleOf(action);
+  const allowed = rule.scope === 'installation' ? caller.operator === true : allowsKind(rule, caller.kind);
+  if (!allowed) throw accountErrors.FORBIDDEN();
+}
+
+/** Whether the action decides over the account itself, so that the sign-in must have been confirmed lately. */
+export function needsConfirmation(action: string): boolean {
+  const rule = ruleOf(action);
+  return rule.scope === 'self' && rule.confirmed === true;
+}
+
+/**
+ * The one decision about a workspace. Who does not reach it gets 404 whether it exists or not, except a caller who names
+ * a team he is not in: he gets 403 whether the team exists or not. Who reaches it in too low a role gets 403.
+ */
+export async function authorizeWorkspace(
+  stores: Stores,
+  caller: Caller,
+  action: string,
+  target: { workspaceUuid?: string | undefined; teamUuid?: string | undefined },
+): Promise<WorkspaceGrant> {
+  const rule = ruleOf(action);
+  if (rule.scope !== 'workspace') throw new Error(`action ${action} does not act on a workspace`);
+  const { grant, subjects } = await reach(stores, caller, target);
+  if (!allows(rule, subjects)) throw accountErrors.FORBIDDEN();
+  return grant;
+}
+
+/**
+ * What a caller may do in a workspace through any role it has there now: its owner, its service account, or a member of
+ * the team it belongs to today. The answer decides action by action, by the same table as `authorizeWorkspace`.
+ */
+export async function workspaceRules(
+  stores: Stores,
+  caller: Caller,
+  workspaceUuid: string,
+): Promise<(action: string) => boolean> {
+  const teamUuid = (await living(stores, workspaceUuid))?.teamUuid ?? undefined;
+  try {
+    const { subjects } = await reach(stores, caller, { workspaceUuid, teamUuid });
+    return (action) => allows(ruleOf(action), subjects);
+  } catch (error) {
+    if (isAppError(error) && error.status < 500) return () => false;
+    throw error;
+  }
+}
+
+/** The one decision about a team. Who is not in it gets 404 whether it exists or not. */
+export async function authorizeTeam(
+  stores: Stores,
+  caller: Caller,
+  action: string,
+  teamUuid: string,
+): Promise<TeamGrant> {
+  const rule = ruleOf(action);
+  if (rule.scope !== 'team') throw new Error(`action ${action} does not act on a team`);
+  permit(caller, action);
+  const member = await stores.members.get(teamUuid, caller.id);
+  const team = member === undefined ? undefined : await stores.teams.byUuid(teamUuid);
+  if (member === undefined || team === undefined) throw accountErrors.TEAM_NOT_FOUND();
+  const subject = teamSubjectOf(member.role, team.ownerId === caller.id);
+  if (!allows(rule, [subject])) throw accountErrors.FORBIDDEN();
+  return { team, member };
+}
+
+interface Reach {
+  grant: WorkspaceGrant;
+  subjects: readonly WorkspaceSubject[];
+}
+
+async function reach(
+  stores: Stores,
+  caller: Caller,
+  target: { workspaceUuid?: string | undefined; teamUuid?: string | undefined },
+): Promise<Reach> {
+  if (caller.kind === 'service_account') return reachAsServiceAccount(stores, caller, target.workspaceUuid);
+  if (caller.kind === 'user' && target.workspaceUuid === undefined && target.teamUuid !== undefined) {
+    return reachTeamDefault(stores, caller, target.teamUuid);
+  }
+  const workspace =
+    target.workspaceUuid === undefined
+      ? await stores.workspaces.firstOwnedBy(caller.id)
+      : await living(stores, target.workspaceUuid);
+  if (workspace?.ownerId === caller.id) {
+    const subjects: WorkspaceSubject[] = [caller.kind === 'guest' ? 'guest_user' : 'owner'];
+    return { grant: { workspaceUuid: workspace.uuid, role: 'owner', teamUuid: workspace.teamUuid }, subjects };
+  }
+  if (caller.kind === 'guest' || target.teamUuid === undefined) throw accountErrors.WORKSPACE_NOT_FOUND();
+  const member = await membership(stores, caller, target.teamUuid);
+  if (workspace?.teamUuid !== member.teamUuid) throw accountErrors.WORKSPACE_NOT_FOUND();
+  return reachAsMember(workspace, member);
+}
+
+/** A service account has one workspace; a matching one skips the question of teams (contract, section 5). */
+async function reachAsServiceAccount(
+  stores: Stores,
+  caller: Caller,
+  workspaceUuid: string | undefined = caller.workspaceUuid,
+): Promise<Reach> {
+  // What the caller remembers of itself may be old: the account may be gone since, or have other scopes.
+  const account = await stores.serviceAccounts.byId(caller.id);
+  if (account === undefined) throw accountErrors.UNAUTHORIZED();
+  const workspace =
+    workspaceUuid === undefined || workspaceUuid !== account.workspaceUuid
+      ? undefined
+      : await living(stores, workspaceUuid);
+  if (workspace === undefined) throw accountErrors.WORKSPACE_NOT_FOUND();
+  return {
+    grant: { workspaceUuid: workspace.uuid, role: 'service_account', teamUuid: workspace.teamUuid },
+    subjects: scopeSubjects(scopesOf(account)),
+  };
+}
+
+/** A team named without a workspace means the team's first one, never the caller's own. */
+async function reachTeamDefault(stores: Stores, caller: Caller, teamUuid: string): Promise<Reach> {
+  const member = await membership(stores, caller, teamUuid);
+  const workspace = await stores.workspaces.firstOfTeam(teamUuid);
+  if (workspace === undefined) throw accountErrors.WORKSPACE_NOT_FOUND();
+  if (workspace.ownerId === caller.id) {
+    return { grant: { workspaceUuid: workspace.uuid, role: 'owner', teamUuid }, subjects: ['owner'] };
+  }
+  return reachAsMember(workspace, member);
+}
+
+function reachAsMember(workspace: Workspace, member: Member): Reach {
+  return {
+    grant: { workspaceUuid: workspace.uuid, role: member.role, teamUuid: member.teamUuid },
+    subjects: [member.role],
+  };
+}
+
+async function membership(stores: Stores, caller: Caller, teamUuid: string): Promise<Member> {
+  const member = await stores.members.get(teamUuid, caller.id);
+  if (member === undefined) throw accountErrors.NOT_TEAM_MEMBER();
+  return member;
+}
+
+async function living(stores: Stores, uuid: string): Promise<Workspace | undefined> {
+  const workspace = await stores.workspaces.byUuid(uuid);
+  return workspace === undefined || workspace.deletingSince !== null ? undefined : workspace;
+}

@@ -1,0 +1,80 @@
+import type { Rule, SelfSubject, TeamSubject, WorkspaceSubject } from './rule.ts';
+
+interface Columns {
+  title: string;
+  intro: string;
+  /** Subject and the heading of its column. */
+  subjects: readonly (readonly [subject: string, heading: string])[];
+}
+
+const WORKSPACE: Columns & { subjects: readonly (readonly [WorkspaceSubject, string])[] } = {
+  title: 'In a workspace',
+  intro:
+    'The owner of a workspace calls directly. Members of its team add `?team_uuid=`: without it they get 404, with a ' +
+    'team they are not in 403, with a wrong team 404. A service account (`sat_`) reaches its own workspace whatever ' +
+    'team is named. Who does not reach the workspace gets 404, who reaches it in too low a role gets 403.',
+  subjects: [
+    ['owner', 'owner'],
+    ['admin', 'team admin'],
+    ['member', 'team member'],
+    ['guest', 'team guest'],
+    ['sat_read', '`sat_` read'],
+    ['sat_write', '`sat_` write'],
+    ['sat_admin', '`sat_` admin'],
+    ['guest_user', 'guest sign-in'],
+  ],
+};
+
+const TEAM: Columns & { subjects: readonly (readonly [TeamSubject, string])[] } = {
+  title: 'On a team',
+  intro: 'Who is not in the team gets 404. Service accounts and guest sign-ins get 403.',
+  subjects: [
+    ['team_owner', 'team owner'],
+    ['team_admin', 'admin'],
+    ['team_member', 'member'],
+    ['team_guest', 'guest'],
+  ],
+};
+
+const SELF: Columns & { subjects: readonly (readonly [SelfSubject, string])[] } = {
+  title: 'On what is one’s own',
+  intro:
+    'Other kinds of callers get 403. A confirmed sign-in is one whose password, or whose sign-in at the external issuer, ' +
+    'is at most ten minutes old; API tokens are none.',
+  subjects: [
+    ['user', 'user'],
+    ['service_account', 'service account'],
+    ['guest_user', 'guest sign-in'],
+  ],
+};
+
+/** The text of `docs/authorization.md`, made from the table alone. */
+export function renderAuthorization(table: Readonly<Record<string, Rule>>): string {
+  const rules = Object.entries(table);
+  const ofScope = (scope: Rule['scope']) => rules.filter(([, rule]) => rule.scope === scope);
+  const parts = [
+    '# Who may do what',
+    'Generated from `modules/accounts/src/domain/authorize/table.ts` by `npm run docs --workspace @svc/accounts`; a test fails when ' +
+      'it is stale. Without valid credentials every action but the public ones answers 401.',
+    section(WORKSPACE, ofScope('workspace')),
+    section(TEAM, ofScope('team')),
+    section(SELF, ofScope('self')),
+    '## On the whole installation\nThe operator alone: the owner account of the first start. Everybody else gets 403.\n',
+    ...ofScope('installation').map(([action, rule]) => `- \`${action}\`: ${rule.summary}.`),
+    '\n## Without credentials\n',
+    ...ofScope('public').map(([action, rule]) => `- \`${action}\`: ${rule.summary}.`),
+  ];
+  return `${parts.join('\n')}\n`;
+}
+
+function section(columns: Columns, rules: readonly (readonly [string, Rule])[]): string {
+  const heads = ['action', 'what', ...columns.subjects.map(([, heading]) => heading)];
+  const rows = rules.map(([action, rule]) => {
+    const allowed: readonly string[] = rule.allows;
+    const marks = columns.subjects.map(([subject]) => (allowed.includes(subject) ? 'yes' : '-'));
+    const isConfirmed = rule.scope === 'self' && rule.confirmed === true;
+    return [`\`${action}\``, `${rule.summary}${isConfirmed ? ' (confirmed sign-in)' : ''}`, ...marks];
+  });
+  const lines = [heads, heads.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`);
+  return `\n## ${columns.title}\n${columns.intro}\n\n${lines.join('\n')}\n`;
+}

@@ -1,0 +1,33 @@
+import { accountErrors } from '../../errors.ts';
+
+/**
+ * Lets `slots` tasks run at once and `waiting` more wait; the rest is refused with BUSY. Hashing a password takes
+ * tens of MiB and a core: without this, a burst of sign-ins would take the machine.
+ */
+export class Gate {
+  readonly #slots: number;
+  readonly #maxWaiting: number;
+  #running = 0;
+  readonly #waiting: (() => void)[] = [];
+
+  constructor(slots: number, maxWaiting: number) {
+    this.#slots = slots;
+    this.#maxWaiting = maxWaiting;
+  }
+
+  async run<Result>(task: () => Promise<Result>): Promise<Result> {
+    if (this.#running >= this.#slots) {
+      if (this.#waiting.length >= this.#maxWaiting) throw accountErrors.BUSY({ headers: { 'retry-after': '1' } });
+      await new Promise<void>((resolve) => this.#waiting.push(resolve)); // the slot is handed over, not freed
+    } else {
+      this.#running += 1;
+    }
+    try {
+      return await task();
+    } finally {
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#running -= 1;
+      else next();
+    }
+  }
+}

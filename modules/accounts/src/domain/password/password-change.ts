@@ -1,0 +1,47 @@
+import { type Effects, timestamp } from '../effects.ts';
+import { accountErrors } from '../../errors.ts';
+import type { AccountDatabase } from '../stores.ts';
+import type { PasswordHasher } from './password-hasher.ts';
+import type { PasswordProof } from './password-proof.ts';
+import { assertSuitablePassword } from './password-rules.ts';
+import { holdsPassword, setPassword } from './set-password.ts';
+
+export interface PasswordChangeRequest {
+  userId: string;
+  currentPassword: string;
+  newPassword: string;
+  /** The caller's own session, which goes on; null ends them all. */
+  keepSessionId: string | null;
+  remoteAddress: string;
+}
+
+export class PasswordChange {
+  readonly #database: AccountDatabase;
+  readonly #effects: Effects;
+  readonly #hasher: PasswordHasher;
+  readonly #proof: PasswordProof;
+
+  constructor(database: AccountDatabase, effects: Effects, hasher: PasswordHasher, proof: PasswordProof) {
+    this.#database = database;
+    this.#effects = effects;
+    this.#hasher = hasher;
+    this.#proof = proof;
+  }
+
+  /** Ends every other session and forgets known browsers. Answers how many sessions ended. */
+  async change(request: PasswordChangeRequest): Promise<number> {
+    const { userId, currentPassword, newPassword, keepSessionId, remoteAddress } = request;
+    const user = await this.#database.users.byId(userId);
+    if (user === undefined) throw accountErrors.UNAUTHORIZED();
+    assertSuitablePassword(newPassword, user);
+    await this.#proof.require({ user, password: currentPassword, remoteAddress, field: 'current_password' });
+    const passwordHash = await this.#hasher.hash(newPassword);
+    const now = timestamp(this.#effects.now());
+    return this.#database.transact(async (stores) => {
+      if (!(await holdsPassword(stores, user))) {
+        throw accountErrors.WRONG_PASSWORD({ details: { field: 'current_password' } });
+      }
+      return setPassword(stores, { id: user.id, passwordHash }, now, { sessionId: keepSessionId });
+    });
+  }
+}

@@ -1,0 +1,63 @@
+import { type Effects, secondsAfter, timestamp } from '../effects.ts';
+import { accountErrors } from '../../errors.ts';
+import type { User } from '../records.ts';
+import type { AccountDatabase } from '../stores.ts';
+import { hashToken, mintToken } from '../tokens/random-token.ts';
+import { normalizeEmail } from '../users/email.ts';
+import type { PasswordHasher } from './password-hasher.ts';
+import { assertSuitablePassword } from './password-rules.ts';
+import { setPassword } from './set-password.ts';
+
+const LIFETIME_SECONDS = 24 * 3600;
+
+/**
+ * Single-use links that set a password: for a user who forgot it, or never had one. The platform sends no mail: the
+ * operator makes the link and hands it over, and never learns the password.
+ */
+export class PasswordLinks {
+  readonly #database: AccountDatabase;
+  readonly #effects: Effects;
+  readonly #hasher: PasswordHasher;
+
+  constructor(database: AccountDatabase, effects: Effects, hasher: PasswordHasher) {
+    this.#database = database;
+    this.#effects = effects;
+    this.#hasher = hasher;
+  }
+
+  /** Replaces the user's earlier link. The secret is in the answer and nowhere else. Throws USER_NOT_FOUND. */
+  async create(email: string): Promise<{ user: User; secret: string; expiresAt: string }> {
+    const normalized = normalizeEmail(email);
+    const user = normalized === undefined ? undefined : await this.#database.users.byEmail(normalized);
+    if (user === undefined) throw accountErrors.USER_NOT_FOUND();
+    const now = this.#effects.now();
+    const secret = mintToken('svc_pwd_', this.#effects.randomBytes);
+    const expiresAt = timestamp(secondsAfter(now, LIFETIME_SECONDS));
+    await this.#database.passwordLinks.put({
+      userId: user.id,
+      tokenHash: hashToken(secret),
+      createdAt: timestamp(now),
+      expiresAt,
+    });
+    return { user, secret, expiresAt };
+  }
+
+  /** Sets the password and ends every session. Throws PASSWORD_LINK_NOT_FOUND and PASSWORD_UNSUITABLE. */
+  async use(secret: string, password: string): Promise<{ user: User; sessionsEnded: number }> {
+    const tokenHash = hashToken(secret);
+    const now = timestamp(this.#effects.now());
+    const link = await this.#database.passwordLinks.byTokenHash(tokenHash);
+    const user = link === undefined ? undefined : await this.#database.users.byId(link.userId);
+    if (link === undefined || link.expiresAt <= now || user === undefined) {
+      throw accountErrors.PASSWORD_LINK_NOT_FOUND();
+    }
+    assertSuitablePassword(password, user);
+    const passwordHash = await this.#hasher.hash(password);
+    const sessionsEnded = await this.#database.transact(async (stores) => {
+      // The claim decides between callers side by side.
+      if (!(await stores.passwordLinks.claim(tokenHash, now))) throw accountErrors.PASSWORD_LINK_NOT_FOUND();
+      return setPassword(stores, { id: user.id, passwordHash }, now);
+    });
+    return { user, sessionsEnded };
+  }
+}

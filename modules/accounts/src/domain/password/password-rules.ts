@@ -1,0 +1,18 @@
+import { accountErrors } from '../../errors.ts';
+
+export const MIN_PASSWORD_LENGTH = 8;
+export const MAX_PASSWORD_LENGTH = 1024;
+
+/** NIST SP 800-63B, 5.1.1.2: a length, no rules of composition; and nothing that stands beside it in the form. */
+export function assertSuitablePassword(password: string, user: { email: string | null; name?: string }): void {
+  const length = Array.from(password).length;
+  if (length < MIN_PASSWORD_LENGTH) throw unsuitable(`needs at least ${MIN_PASSWORD_LENGTH} characters`);
+  if (length > MAX_PASSWORD_LENGTH) throw unsuitable(`has more than ${MAX_PASSWORD_LENGTH} characters`);
+  if (new Set(password).size < 3) throw unsuitable('repeats too few characters');
+  const folded = password.toLowerCase();
+  if (folded === user.email || folded === user.name?.toLowerCase()) throw unsuitable('is the e-mail or the name');
+}
+
+function unsuitable(reason: string): Error {
+  return accountErrors.PASSWORD_UNSUITABLE({ details: { field: 'password', reason } });
+}

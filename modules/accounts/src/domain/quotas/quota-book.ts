@@ -1,0 +1,107 @@
+import type { Limit, Quota, QuotaCatalogue, QuotaScope, Usage } from '@svc/quotas';
+import { type Effects, timestamp } from '../effects.ts';
+import { accountErrors } from '../../errors.ts';
+import type { QuotaOverride } from '../records.ts';
+import type { AccountDatabase, AccountStores } from '../stores.ts';
+import { normalizeEmail } from '../users/email.ts';
+import type { CachedQuotaLimits, DefaultLimits } from './quota-limits.ts';
+
+/** What the platform knows of quotas: their declarations, their defaults, and what the modules count. */
+export interface QuotaSource {
+  readonly catalogue: QuotaCatalogue;
+  readonly defaults: DefaultLimits;
+  /** Sums over the workspaces, by name of the quota; what is not measured is absent. */
+  usage(workspaceUuids: readonly string[]): Promise<Usage>;
+}
+
+/** One quota of one workspace or owner. */
+export interface QuotaState {
+  readonly quota: Quota;
+  readonly limit: Limit;
+  /** Null for what is not counted, such as rates. */
+  readonly used: number | null;
+}
+
+export interface QuotaSubject {
+  readonly scope: QuotaScope;
+  /** The workspace's UUID or the owner's user id. */
+  readonly subject: string;
+}
+
+const MAX_OVERRIDES_LISTED = 10_000;
+
+/** What is used of each quota, and the limits that the operator sets. */
+export class QuotaBook {
+  readonly #database: AccountDatabase;
+  readonly #effects: Effects;
+  readonly #source: QuotaSource;
+  readonly #limits: CachedQuotaLimits;
+
+  constructor(database: AccountDatabase, effects: Effects, source: QuotaSource, limits: CachedQuotaLimits) {
+    this.#database = database;
+    this.#effects = effects;
+    this.#source = source;
+    this.#limits = limits;
+  }
+
+  /** Of an owner: the sums over all workspaces. Throws WORKSPACE_NOT_FOUND, USER_NOT_FOUND. */
+  async ofSubject({ scope, subject }: QuotaSubject): Promise<readonly QuotaState[]> {
+    await assertKnown(this.#database, { scope, subject });
+    const workspaces = scope === 'workspace' ? [subject] : await this.#database.workspaces.uuidsOwnedBy(subject);
+    const limits = await this.#limits.limitsIn(scope, subject);
+    const used = await this.#source.usage(workspaces);
+    return this.#source.catalogue.all.map((quota) => ({
+      quota,
+      limit: limits[quota.name] ?? null,
+      used: used[quota.name] ?? null,
+    }));
+  }
+
+  list(): Promise<QuotaOverride[]> {
+    return this.#database.quotaOverrides.list(MAX_OVERRIDES_LISTED);
+  }
+
+  /** Throws UNKNOWN_QUOTA, WORKSPACE_NOT_FOUND, USER_NOT_FOUND. */
+  async set({ scope, subject }: QuotaSubject, name: string, amount: Limit): Promise<QuotaOverride> {
+    const quota = this.#find(name);
+    const updatedAt = timestamp(this.#effects.now());
+    const override = { scope, subject, quota: quota.name, amount, updatedAt };
+    await this.#database.transact(async (stores) => {
+      await assertKnown(stores, { scope, subject });
+      await stores.quotaOverrides.put(override);
+    });
+    this.#limits.forgetAll();
+    return override;
+  }
+
+  /** The default holds again. Throws UNKNOWN_QUOTA, QUOTA_NOT_SET. */
+  async unset({ scope, subject }: QuotaSubject, name: string): Promise<void> {
+    const quota = this.#find(name);
+    const removed = await this.#database.quotaOverrides.delete(scope, subject, quota.name);
+    if (!removed) throw accountErrors.QUOTA_NOT_SET({ details: { quota: quota.name, scope } });
+    this.#limits.forgetAll();
+  }
+
+  /** A workspace by its UUID; an owner by e-mail or id. Throws USER_NOT_FOUND. */
+  async resolve(scope: QuotaScope, named: string): Promise<QuotaSubject> {
+    if (scope === 'workspace') return { scope, subject: named };
+    const email = normalizeEmail(named);
+    const user = email === undefined ? undefined : await this.#database.users.byEmail(email);
+    return { scope, subject: user?.id ?? named };
+  }
+
+  #find(name: string): Quota {
+    const quota = this.#source.catalogue.find(name);
+    if (quota !== undefined) return quota;
+    const known = this.#source.catalogue.all.map((each) => each.name);
+    throw accountErrors.UNKNOWN_QUOTA({ details: { field: 'quota', quota: name, known } });
+  }
+}
+
+async function assertKnown(stores: AccountStores, { scope, subject }: QuotaSubject): Promise<void> {
+  if (scope === 'workspace') {
+    if ((await stores.workspaces.byUuid(subject)) === undefined) throw accountErrors.WORKSPACE_NOT_FOUND();
+    return;
+  }
+  if ((await stores.users.byId(subject)) === undefined) throw accountErrors.USER_NOT_FOUND();
+}

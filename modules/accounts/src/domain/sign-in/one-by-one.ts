@@ -1,0 +1,36 @@
+import { accountErrors } from '../../errors.ts';
+
+interface Line {
+  last: Promise<unknown>;
+  length: number;
+}
+
+/** Runs the tasks of one key one after another, those of different keys side by side. Long lines refuse with BUSY. */
+export class OneByOne {
+  readonly #maxLength: number;
+  readonly #lines = new Map<string, Line>();
+
+  constructor(maxLength: number) {
+    this.#maxLength = maxLength;
+  }
+
+  /** Keys with a task running or waiting. */
+  get size(): number {
+    return this.#lines.size;
+  }
+
+  async run<Result>(key: string, task: () => Promise<Result>): Promise<Result> {
+    const line = this.#lines.get(key) ?? { last: Promise.resolve(), length: 0 };
+    if (line.length >= this.#maxLength) throw accountErrors.BUSY({ headers: { 'retry-after': '1' } });
+    const result = line.last.then(task);
+    line.last = result.catch(() => undefined); // whoever waits behind does not fail with it
+    line.length += 1;
+    this.#lines.set(key, line);
+    try {
+      return await result;
+    } finally {
+      line.length -= 1;
+      if (line.length === 0) this.#lines.delete(key);
+    }
+  }
+}

@@ -1,0 +1,90 @@
+import { type Effects, timestamp } from '../effects.ts';
+import { accountErrors } from '../../errors.ts';
+import type { PasswordHasher } from '../password/password-hasher.ts';
+import { assertSuitablePassword } from '../password/password-rules.ts';
+import type { Invitation, Team, User } from '../records.ts';
+import type { AccountDatabase, AccountStores } from '../stores.ts';
+import { hashToken } from '../tokens/random-token.ts';
+import { createPerson } from '../users/create-person.ts';
+import { normalizeEmail } from '../users/email.ts';
+
+export interface NewAccount {
+  email: string;
+  name: string;
+  password: string;
+}
+
+export interface Accepted {
+  user: User;
+  invitation: Invitation;
+  team: Team;
+  /** The user was made by this call. */
+  created: boolean;
+}
+
+/** Turns an invitation into a membership. The link is the proof: it opens once, for whoever holds it first. */
+export class InvitationAcceptance {
+  readonly #database: AccountDatabase;
+  readonly #effects: Effects;
+  readonly #hasher: PasswordHasher;
+  readonly #maxMembers: number;
+
+  constructor(database: AccountDatabase, effects: Effects, hasher: PasswordHasher, maxMembers: number) {
+    this.#database = database;
+    this.#effects = effects;
+    this.#hasher = hasher;
+    this.#maxMembers = maxMembers;
+  }
+
+  /** A signed-in user may accept with whatever e-mail he signs in with; the audit log keeps both. */
+  async asUser(secret: string, userId: string): Promise<Accepted> {
+    const invitation = await this.#open(secret);
+    return this.#database.transact(async (stores) => {
+      const user = await stores.users.byId(userId);
+      if (user === undefined) throw accountErrors.UNAUTHORIZED();
+      return { user, invitation, team: await this.#join(stores, invitation, user.id), created: false };
+    });
+  }
+
+  /** A new user gets the invited e-mail and no other: the link proves that one only. */
+  async asNewUser(secret: string, account: NewAccount): Promise<Accepted> {
+    const invitation = await this.#open(secret);
+    const email = normalizeEmail(account.email);
+    if (email !== invitation.email) throw accountErrors.EMAIL_MISMATCH({ details: { field: 'email' } });
+    const { name, password } = account;
+    if ((await this.#database.users.byEmail(email)) !== undefined) throw accountErrors.SIGN_IN_TO_ACCEPT();
+    assertSuitablePassword(password, { email, name });
+    const passwordHash = await this.#hasher.hash(password);
+    return this.#database.transact(async (stores) => {
+      const user = await createPerson(stores, this.#effects, { email, name, passwordHash });
+      if (user === undefined) throw accountErrors.SIGN_IN_TO_ACCEPT();
+      return { user, invitation, team: await this.#join(stores, invitation, user.id), created: true };
+    });
+  }
+
+  async #open(secret: string): Promise<Invitation> {
+    const invitation = await this.#database.invitations.byTokenHash(hashToken(secret));
+    const now = timestamp(this.#effects.now());
+    if (invitation === undefined || invitation.acceptedAt !== null || invitation.expiresAt <= now) {
+      throw accountErrors.INVITATION_NOT_FOUND();
+    }
+    return invitation;
+  }
+
+  async #join(stores: AccountStores, invitation: Invitation, userId: string): Promise<Team> {
+    const { teamUuid, role } = invitation;
+    const now = timestamp(this.#effects.now());
+    await stores.teams.lock(teamUuid);
+    const team = await stores.teams.byUuid(teamUuid);
+    // The claim decides between callers side by side; a revoked or expired invitation claims nothing.
+    if (team === undefined || !(await stores.invitations.claim(invitation.id, userId, now))) {
+      throw accountErrors.INVITATION_NOT_FOUND();
+    }
+    if ((await stores.members.count(teamUuid)) >= this.#maxMembers) {
+      throw accountErrors.LIMIT_REACHED({ details: { what: 'members of a team', limit: this.#maxMembers } });
+    }
+    const joined = await stores.members.insert({ teamUuid, userId, role, createdAt: now });
+    if (!joined) throw accountErrors.ALREADY_MEMBER(); // rolls the claim back: the link stays for somebody else
+    return team;
+  }
+}

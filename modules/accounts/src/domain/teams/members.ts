@@ -1,0 +1,75 @@
+import { type Effects, timestamp } from '../effects.ts';
+import { accountErrors } from '../../errors.ts';
+import { encodeCursor, type Page, type PageRequest, pageOf } from '../paging.ts';
+import type { Member, Team, TeamRole, User } from '../records.ts';
+import type { AccountDatabase, AccountStores } from '../stores.ts';
+import { DEFAULT_WORKSPACE_NAME, newWorkspace } from '../users/create-person.ts';
+
+export type MemberView = Member & Pick<User, 'email' | 'name'>;
+
+/** Members of a team. Every change holds the team's row, so that two admins cannot undo each other into no admin. */
+export class Members {
+  readonly #database: AccountDatabase;
+  readonly #effects: Effects;
+
+  constructor(database: AccountDatabase, effects: Effects) {
+    this.#database = database;
+    this.#effects = effects;
+  }
+
+  async list(teamUuid: string, page: PageRequest): Promise<Page<MemberView>> {
+    const rows = await this.#database.members.ofTeam(teamUuid, page);
+    return pageOf(rows, page.limit, (last) => encodeCursor(last.createdAt, last.userId));
+  }
+
+  async setRole(teamUuid: string, userId: string, role: TeamRole): Promise<MemberView> {
+    return this.#database.transact(async (stores) => {
+      const { team, member } = await lockedMember(stores, teamUuid, userId);
+      if (role !== 'admin') {
+        await assertNotOwner(stores, team, userId);
+        await stores.invitations.deleteOpenOf(teamUuid, userId);
+      }
+      await stores.members.setRole(teamUuid, userId, role);
+      const user = await stores.users.byId(userId);
+      return { ...member, role, email: user?.email ?? null, name: user?.name ?? '' };
+    });
+  }
+
+  /**
+   * Takes a member out, his open invitations too. His workspaces of this team pass to the team's owner: they hold the
+   * team's work. Should he be left without any, he gets an empty one, since every user has a default workspace.
+   */
+  async remove(teamUuid: string, userId: string): Promise<void> {
+    const now = timestamp(this.#effects.now());
+    await this.#database.transact(async (stores) => {
+      const { team } = await lockedMember(stores, teamUuid, userId);
+      await assertNotOwner(stores, team, userId);
+      await stores.users.lock(userId);
+      await stores.workspaces.reassign(teamUuid, userId, team.ownerId, now);
+      if ((await stores.workspaces.countOwnedBy(userId)) === 0) {
+        await stores.workspaces.insert(newWorkspace(this.#effects, userId, DEFAULT_WORKSPACE_NAME, null));
+      }
+      await stores.invitations.deleteOpenOf(teamUuid, userId);
+      await stores.members.delete(teamUuid, userId);
+    });
+  }
+}
+
+async function lockedMember(
+  stores: AccountStores,
+  teamUuid: string,
+  userId: string,
+): Promise<{ team: Team; member: Member }> {
+  await stores.teams.lock(teamUuid);
+  const team = await stores.teams.byUuid(teamUuid);
+  const member = await stores.members.get(teamUuid, userId);
+  if (team === undefined || member === undefined) throw accountErrors.MEMBER_NOT_FOUND();
+  return { team, member };
+}
+
+/** The owner is always an admin, so a team never loses its last one. */
+async function assertNotOwner(stores: AccountStores, team: Team, userId: string): Promise<void> {
+  if (team.ownerId !== userId) return;
+  const admins = await stores.members.count(team.uuid, 'admin');
+  throw admins <= 1 ? accountErrors.LAST_ADMIN() : accountErrors.TEAM_OWNER();
+}

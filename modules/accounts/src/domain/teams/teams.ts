@@ -1,0 +1,66 @@
+import { type Effects, timestamp } from '../effects.ts';
+import { accountErrors } from '../../errors.ts';
+import { encodeCursor, type Page, type PageRequest, pageOf } from '../paging.ts';
+import type { Team, TeamRole } from '../records.ts';
+import type { AccountDatabase } from '../stores.ts';
+
+/** Teams themselves. Who may do it has been decided before; what must hold together is kept here. */
+export class Teams {
+  readonly #database: AccountDatabase;
+  readonly #effects: Effects;
+  readonly #maxPerUser: number;
+
+  constructor(database: AccountDatabase, effects: Effects, maxPerUser: number) {
+    this.#database = database;
+    this.#effects = effects;
+    this.#maxPerUser = maxPerUser;
+  }
+
+  async list(userId: string, page: PageRequest): Promise<Page<Team & { role: TeamRole }>> {
+    const rows = await this.#database.teams.ofMember(userId, page);
+    return pageOf(rows, page.limit, (last) => encodeCursor(last.createdAt, last.uuid));
+  }
+
+  /** Its maker is its owner and its first admin. */
+  async create(ownerId: string, name: string): Promise<Team> {
+    const now = timestamp(this.#effects.now());
+    const team: Team = { uuid: this.#effects.newId(), name, ownerId, createdAt: now, updatedAt: now };
+    await this.#database.transact(async (stores) => {
+      await stores.users.lock(ownerId);
+      if ((await stores.teams.countOwnedBy(ownerId)) >= this.#maxPerUser) {
+        throw accountErrors.LIMIT_REACHED({ details: { what: 'teams of one owner', limit: this.#maxPerUser } });
+      }
+      await stores.teams.insert(team);
+      await stores.members.insert({ teamUuid: team.uuid, userId: ownerId, role: 'admin', createdAt: now });
+    });
+    return team;
+  }
+
+  async rename(uuid: string, name: string): Promise<Team> {
+    await this.#database.teams.update(uuid, { name }, timestamp(this.#effects.now()));
+    const team = await this.#database.teams.byUuid(uuid);
+    if (team === undefined) throw accountErrors.TEAM_NOT_FOUND();
+    return team;
+  }
+
+  /** Members and invitations go with it; workspaces stay with their owners. */
+  async delete(uuid: string): Promise<void> {
+    await this.#database.teams.delete(uuid);
+  }
+
+  /** The new owner must be a member and becomes admin; the old one stays admin. */
+  async transfer(uuid: string, fromUserId: string, toUserId: string): Promise<Team> {
+    const now = timestamp(this.#effects.now());
+    return this.#database.transact(async (stores) => {
+      await stores.teams.lock(uuid);
+      const team = await stores.teams.byUuid(uuid);
+      if (team === undefined) throw accountErrors.TEAM_NOT_FOUND();
+      // Looked at again under the lock: of two transfers side by side only the first comes from the owner.
+      if (team.ownerId !== fromUserId) throw accountErrors.FORBIDDEN();
+      if ((await stores.members.get(uuid, toUserId)) === undefined) throw accountErrors.MEMBER_NOT_FOUND();
+      await stores.members.setRole(uuid, toUserId, 'admin');
+      await stores.teams.update(uuid, { ownerId: toUserId }, now);
+      return { ...team, ownerId: toUserId, updatedAt: now };
+    });
+  }
+}

@@ -1,0 +1,85 @@
+import { type Effects, timestamp } from '../effects.ts';
+import { accountErrors } from '../../errors.ts';
+import type { Page, PageRequest } from '../paging.ts';
+import { encodeCursor, pageOf } from '../paging.ts';
+import type { ApiToken } from '../records.ts';
+import type { AccountDatabase } from '../stores.ts';
+import { requestedExpiry } from './lifetime.ts';
+import { hashToken, mintToken } from './random-token.ts';
+
+export interface NewApiToken {
+  userId: string;
+  name: string;
+  expiresAt?: string | null | undefined;
+  /** When the caller's own credential expires. */
+  latestExpiry: string | null;
+}
+
+/** API tokens of users, `svc_pat_…`. */
+export class ApiTokens {
+  readonly #database: AccountDatabase;
+  readonly #effects: Effects;
+  readonly #maxPerUser: number;
+
+  constructor(database: AccountDatabase, effects: Effects, maxPerUser: number) {
+    this.#database = database;
+    this.#effects = effects;
+    this.#maxPerUser = maxPerUser;
+  }
+
+  async list(userId: string, page: PageRequest): Promise<Page<ApiToken>> {
+    const rows = await this.#database.apiTokens.ofUser(userId, page);
+    return pageOf(rows, page.limit, (last) => encodeCursor(last.createdAt, last.id));
+  }
+
+  /** The secret is in the answer and nowhere else. */
+  async create(request: NewApiToken): Promise<{ token: ApiToken; secret: string }> {
+    const now = this.#effects.now();
+    const expiresAt = requestedExpiry(request.expiresAt, now, request.latestExpiry);
+    const { token, secret } = this.#mint(request.userId, request.name, expiresAt, null);
+    await this.#database.transact(async (stores) => {
+      await stores.users.lock(request.userId);
+      if ((await stores.apiTokens.countOfUser(request.userId)) >= this.#maxPerUser) {
+        throw accountErrors.LIMIT_REACHED({ details: { what: 'API tokens', limit: this.#maxPerUser } });
+      }
+      await stores.apiTokens.insert(token);
+    });
+    return { token, secret };
+  }
+
+  /** Effective with the next request: every request looks the token up. */
+  async revoke(userId: string, id: string): Promise<void> {
+    if (!(await this.#database.apiTokens.delete(userId, id))) throw accountErrors.TOKEN_NOT_FOUND();
+  }
+
+  /** One token per purpose: the one before is revoked in the same transaction. */
+  async replaceForPurpose(userId: string, name: string, purpose: string): Promise<string> {
+    const { token, secret } = this.#mint(userId, name, null, purpose);
+    await this.#database.transact(async (stores) => {
+      await stores.users.lock(userId);
+      await stores.apiTokens.deleteByPurpose(purpose);
+      await stores.apiTokens.insert(token);
+    });
+    return secret;
+  }
+
+  #mint(
+    userId: string,
+    name: string,
+    expiresAt: string | null,
+    purpose: string | null,
+  ): { token: ApiToken; secret: string } {
+    const secret = mintToken('svc_pat_', this.#effects.randomBytes);
+    const token: ApiToken = {
+      id: this.#effects.newId(),
+      userId,
+      name,
+      tokenHash: hashToken(secret),
+      purpose,
+      createdAt: timestamp(this.#effects.now()),
+      expiresAt,
+      lastUsedAt: null,
+    };
+    return { token, secret };
+  }
+}

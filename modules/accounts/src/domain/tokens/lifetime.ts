@@ -1,0 +1,38 @@
+import { accountErrors } from '../../errors.ts';
+
+/** Null means it never expires. */
+export function isExpired(expiresAt: string | null, now: Date): boolean {
+  return expiresAt !== null && expiresAt <= now.toISOString();
+}
+
+/**
+ * The expiry that a request asks for, in the stored form. `latest` is the expiry of the credential that asks, which caps
+ * whatever it creates: a leaked short-lived token must not mint an eternal one.
+ */
+export function requestedExpiry(
+  asked: string | null | undefined,
+  now: Date,
+  latest: string | null,
+  field = 'expires_at',
+): string | null {
+  if (asked === null || asked === undefined) return latest;
+  const askedMs = Date.parse(asked);
+  // The schema let only RFC 3339 pass; of that a leap second is no time that a Date can hold.
+  const expiresAt = Number.isNaN(askedMs) ? '' : new Date(askedMs).toISOString();
+  if (expiresAt <= now.toISOString()) {
+    throw accountErrors.INVALID_REQUEST({
+      details: { field, reason: `${field} must lie in the future` },
+    });
+  }
+  if (latest !== null && expiresAt > latest) {
+    throw accountErrors.EXPIRY_TOO_LATE({ details: { field, latest } });
+  }
+  return expiresAt;
+}
+
+const USE_RECORDED_EVERY_MS = 60_000;
+
+/** The last use is written at most once a minute: reading must not turn into one write per request. */
+export function isUseDue(lastUsedAt: string | null, now: Date): boolean {
+  return lastUsedAt === null || now.getTime() - Date.parse(lastUsedAt) >= USE_RECORDED_EVERY_MS;
+}

@@ -1,0 +1,83 @@
+import { type Effects, timestamp } from '../effects.ts';
+import { accountErrors } from '../../errors.ts';
+import type { Page, PageRequest } from '../paging.ts';
+import { encodeCursor, pageOf } from '../paging.ts';
+import type { Scope, ServiceAccount } from '../records.ts';
+import type { AccountDatabase } from '../stores.ts';
+import { requestedExpiry } from './lifetime.ts';
+import { hashToken, mintToken } from './random-token.ts';
+
+export interface NewServiceAccount {
+  workspaceUuid: string;
+  name: string;
+  scopes: readonly Scope[];
+  expiresAt?: string | null | undefined;
+  createdBy: string;
+  /** When the caller's own credential expires. */
+  latestExpiry: string | null;
+  /** The scopes of the caller, when it is a service account: the new one gets none that it lacks. */
+  widestScopes: readonly Scope[] | null;
+}
+
+const WIDTH: Readonly<Record<Scope, number>> = { read: 0, write: 1, admin: 2 };
+
+/** Service accounts, `sat_…`: machines of one workspace. */
+export class ServiceAccounts {
+  readonly #database: AccountDatabase;
+  readonly #effects: Effects;
+  readonly #maxPerWorkspace: number;
+
+  constructor(database: AccountDatabase, effects: Effects, maxPerWorkspace: number) {
+    this.#database = database;
+    this.#effects = effects;
+    this.#maxPerWorkspace = maxPerWorkspace;
+  }
+
+  async list(workspaceUuid: string, page: PageRequest): Promise<Page<ServiceAccount>> {
+    const rows = await this.#database.serviceAccounts.ofWorkspace(workspaceUuid, page);
+    return pageOf(rows, page.limit, (last) => encodeCursor(last.createdAt, last.id));
+  }
+
+  /** The secret is in the answer and nowhere else. */
+  async create(request: NewServiceAccount): Promise<{ account: ServiceAccount; secret: string }> {
+    const now = this.#effects.now();
+    if (request.widestScopes !== null) assertNotWider(request.scopes, request.widestScopes);
+    const secret = mintToken('sat_', this.#effects.randomBytes);
+    const account: ServiceAccount = {
+      id: this.#effects.newId(),
+      workspaceUuid: request.workspaceUuid,
+      name: request.name,
+      tokenHash: hashToken(secret),
+      scopes: [...new Set(request.scopes)].join(','),
+      createdBy: request.createdBy,
+      createdAt: timestamp(now),
+      expiresAt: requestedExpiry(request.expiresAt, now, request.latestExpiry),
+      lastUsedAt: null,
+    };
+    await this.#database.transact(async (stores) => {
+      if (!(await stores.workspaces.lock(request.workspaceUuid))) throw accountErrors.WORKSPACE_NOT_FOUND();
+      if ((await stores.serviceAccounts.count(request.workspaceUuid)) >= this.#maxPerWorkspace) {
+        throw accountErrors.LIMIT_REACHED({ details: { what: 'service accounts', limit: this.#maxPerWorkspace } });
+      }
+      await stores.serviceAccounts.insert(account);
+    });
+    return { account, secret };
+  }
+
+  /** Effective with the next request: every request looks the token up. */
+  async revoke(workspaceUuid: string, id: string): Promise<void> {
+    if (!(await this.#database.serviceAccounts.delete(workspaceUuid, id))) {
+      throw accountErrors.SERVICE_ACCOUNT_NOT_FOUND();
+    }
+  }
+}
+
+export function scopesOf(account: ServiceAccount): Scope[] {
+  return account.scopes.split(',').filter((scope): scope is Scope => Object.hasOwn(WIDTH, scope));
+}
+
+function assertNotWider(asked: readonly Scope[], held: readonly Scope[]): void {
+  const widest = Math.max(...held.map((scope) => WIDTH[scope]));
+  const wider = asked.find((scope) => WIDTH[scope] > widest);
+  if (wider !== undefined) throw accountErrors.SCOPE_TOO_WIDE({ details: { field: 'scopes', scope: wider } });
+}

@@ -1,0 +1,90 @@
+import { TokenBuckets } from '@svc/runtime';
+import { type Effects, secondsAfter, timestamp } from '../effects.ts';
+import { accountErrors } from '../../errors.ts';
+import type { AccessJwt } from '../jwt/access-jwt.ts';
+import type { User } from '../records.ts';
+import { addressBlock } from '../sign-in/address-block.ts';
+import type { AccountDatabase } from '../stores.ts';
+import { newWorkspace } from './create-person.ts';
+
+export interface GuestOptions {
+  enabled: boolean;
+  tokenLifetimeSeconds: number;
+  maxActive: number;
+  /** From one address; as many again at once. */
+  perMinute: number;
+}
+
+export interface GuestSignedIn {
+  token: string;
+  expiresAt: Date;
+  user: User;
+}
+
+const MAX_ADDRESSES = 20_000;
+
+/**
+ * Guests: for smoke tests. Each sign-in makes a new user with a workspace of its own that ends with its token. No e-mail
+ * and no name leads back to it, so nobody can come into the sandbox of somebody else by saying his name.
+ */
+export class Guests {
+  readonly #database: AccountDatabase;
+  readonly #effects: Effects;
+  readonly #jwt: AccessJwt;
+  readonly #options: GuestOptions;
+  readonly #addresses: TokenBuckets;
+
+  constructor(database: AccountDatabase, effects: Effects, jwt: AccessJwt, options: GuestOptions) {
+    this.#database = database;
+    this.#effects = effects;
+    this.#jwt = jwt;
+    this.#options = options;
+    const { perMinute } = options;
+    this.#addresses = new TokenBuckets(
+      { burst: perMinute, perMinute },
+      { nowMs: () => effects.now().getTime(), maxKeys: MAX_ADDRESSES },
+    );
+  }
+
+  async signIn(username: string, remoteAddress: string): Promise<GuestSignedIn> {
+    if (!this.#options.enabled) throw accountErrors.GUESTS_DISABLED();
+    this.#admit(remoteAddress);
+    const now = this.#effects.now();
+    const user: User = {
+      id: this.#effects.newId(),
+      kind: 'guest',
+      email: null,
+      name: username,
+      passwordHash: null,
+      operatorSince: null,
+      tokensValidFrom: timestamp(now),
+      createdAt: timestamp(now),
+      updatedAt: timestamp(now),
+      expiresAt: timestamp(secondsAfter(now, this.#options.tokenLifetimeSeconds)),
+    };
+    await this.#database.transact(async (stores) => {
+      await stores.users.insert(user);
+      await stores.workspaces.insert(newWorkspace(this.#effects, user.id, `Guest ${username}`, null));
+      // Replicas side by side may pass the bound by as many as they are: it keeps order of size, not a count.
+      if ((await stores.users.countGuests(timestamp(now))) > this.#options.maxActive) {
+        throw accountErrors.TOO_MANY_GUESTS({ headers: { 'retry-after': '60' } });
+      }
+    });
+    const claims = { userId: user.id, sessionId: null, kind: 'guest' } as const;
+    const { token, expiresAt } = await this.#jwt.issue(claims, this.#options.tokenLifetimeSeconds);
+    return { token, expiresAt, user };
+  }
+
+  #admit(remoteAddress: string): void {
+    const key = addressBlock(remoteAddress);
+    const waitMs = this.#addresses.waitMs(key);
+    if (waitMs > 0) {
+      const seconds = Math.ceil(waitMs / 1000);
+      throw accountErrors.TOO_MANY_ATTEMPTS({
+        details: { retry_after_seconds: seconds },
+        headers: { 'retry-after': String(seconds) },
+      });
+    }
+    this.#addresses.add(key, -1);
+  }
+}

@@ -1,0 +1,102 @@
+import { type Effects, timestamp } from '../effects.ts';
+import { accountErrors } from '../../errors.ts';
+import type { PasswordHasher } from '../password/password-hasher.ts';
+import { assertSuitablePassword } from '../password/password-rules.ts';
+import { setPassword } from '../password/set-password.ts';
+import type { User, Workspace } from '../records.ts';
+import type { AccountDatabase } from '../stores.ts';
+import type { ApiTokens } from '../tokens/api-tokens.ts';
+import { createPerson } from './create-person.ts';
+import { normalizeEmail } from './email.ts';
+
+export interface OwnerAccount {
+  /** True on the first start only. */
+  created: boolean;
+  userId: string;
+  email: string;
+  /** The default workspace. */
+  workspaceUuid: string;
+  /** Only when this call made the owner and nobody gave a password: the generated one, shown once. */
+  generatedPassword: string | null;
+}
+
+export interface StartToken {
+  token: string;
+  userId: string;
+  workspaceUuid: string;
+}
+
+const DEFAULT_EMAIL = 'owner@localhost';
+const GENERATED_PASSWORD_BYTES = 18;
+
+/** The operator of the installation: made on the first start, never by a request. */
+export class OwnerAccounts {
+  readonly #database: AccountDatabase;
+  readonly #effects: Effects;
+  readonly #hasher: PasswordHasher;
+  readonly #tokens: ApiTokens;
+
+  constructor(database: AccountDatabase, effects: Effects, hasher: PasswordHasher, tokens: ApiTokens) {
+    this.#database = database;
+    this.#effects = effects;
+    this.#hasher = hasher;
+    this.#tokens = tokens;
+  }
+
+  /** Makes the owner unless there is one; e-mail and password mean something on the first start only. */
+  async ensure(wanted: { email?: string; password?: string }): Promise<OwnerAccount> {
+    const existing = await this.#database.users.operator();
+    if (existing !== undefined) return this.#describe(existing, false, null);
+    const email = requireEmail(wanted.email ?? DEFAULT_EMAIL);
+    if (wanted.password !== undefined) assertSuitablePassword(wanted.password, { email });
+    const generated = wanted.password ?? this.#effects.randomBytes(GENERATED_PASSWORD_BYTES).toString('base64url');
+    const passwordHash = await this.#hasher.hash(generated);
+    const owner = await this.#database.transact((stores) =>
+      createPerson(stores, this.#effects, { email, name: 'Owner', passwordHash, operator: true }),
+    );
+    if (owner !== undefined) return this.#describe(owner, true, wanted.password === undefined ? generated : null);
+    // Another replica made it between the look and the insert.
+    const other = await this.#database.users.operator();
+    if (other === undefined) throw accountErrors.EMAIL_TAKEN({ details: { email } });
+    return this.#describe(other, false, null);
+  }
+
+  /** Sets a new password and ends every sign-in of the user, known browsers included. API tokens stay. */
+  async resetPassword(email: string, password: string): Promise<{ userId: string; sessionsEnded: number }> {
+    const user = await this.#database.users.byEmail(requireEmail(email));
+    if (user === undefined) throw accountErrors.USER_NOT_FOUND();
+    assertSuitablePassword(password, user);
+    const passwordHash = await this.#hasher.hash(password);
+    const now = timestamp(this.#effects.now());
+    const sessionsEnded = await this.#database.transact((stores) =>
+      setPassword(stores, { id: user.id, passwordHash }, now),
+    );
+    return { userId: user.id, sessionsEnded };
+  }
+
+  /** A fresh API token of the owner for this start; the one of the previous start of this instance is revoked. */
+  async issueStartToken(instance: string): Promise<StartToken> {
+    const owner = await this.#database.users.operator();
+    if (owner === undefined) throw accountErrors.USER_NOT_FOUND();
+    const token = await this.#tokens.replaceForPurpose(owner.id, `Start of ${instance}`, `start:${instance}`);
+    const workspace = await this.#defaultWorkspace(owner);
+    return { token, userId: owner.id, workspaceUuid: workspace.uuid };
+  }
+
+  async #describe(owner: User, created: boolean, generatedPassword: string | null): Promise<OwnerAccount> {
+    const workspace = await this.#defaultWorkspace(owner);
+    return { created, userId: owner.id, email: owner.email ?? '', workspaceUuid: workspace.uuid, generatedPassword };
+  }
+
+  async #defaultWorkspace(owner: User): Promise<Workspace> {
+    const workspace = await this.#database.workspaces.firstOwnedBy(owner.id);
+    if (workspace === undefined) throw accountErrors.WORKSPACE_NOT_FOUND();
+    return workspace;
+  }
+}
+
+function requireEmail(text: string): string {
+  const email = normalizeEmail(text);
+  if (email !== undefined) return email;
+  throw accountErrors.INVALID_REQUEST({ details: { field: 'email', reason: 'email is not an e-mail address' } });
+}

@@ -1,0 +1,100 @@
+import { authorizeTeam, type Caller } from '../authorize/authorize.ts';
+import { type Effects, timestamp } from '../effects.ts';
+import { accountErrors } from '../../errors.ts';
+import { encodeCursor, type Page, type PageRequest, pageOf } from '../paging.ts';
+import type { TeamRole, Workspace } from '../records.ts';
+import type { AccountDatabase } from '../stores.ts';
+import { newWorkspace } from '../users/create-person.ts';
+
+export type WorkspaceView = Workspace & { teamRole: TeamRole | null };
+
+export interface WorkspaceChange {
+  name?: string | undefined;
+  /** Null takes it out of its team. */
+  teamUuid?: string | null | undefined;
+}
+
+/** Workspaces: what everything else belongs to. Deletion stands in workspace-deletion.ts. */
+export class Workspaces {
+  readonly #database: AccountDatabase;
+  readonly #effects: Effects;
+  readonly #maxPerUser: number;
+
+  constructor(database: AccountDatabase, effects: Effects, maxPerUser: number) {
+    this.#database = database;
+    this.#effects = effects;
+    this.#maxPerUser = maxPerUser;
+  }
+
+  /** Those that the caller reaches; with a team, that team's, for its members only. */
+  async list(caller: Caller, page: PageRequest, teamUuid?: string): Promise<Page<WorkspaceView>> {
+    if (caller.kind === 'service_account') return this.#onlyOneOf(caller);
+    if (teamUuid !== undefined && (await this.#database.members.get(teamUuid, caller.id)) === undefined) {
+      throw accountErrors.NOT_TEAM_MEMBER();
+    }
+    const rows = await this.#database.workspaces.visibleTo(caller.id, page, teamUuid);
+    return pageOf(rows, page.limit, (last) => encodeCursor(last.createdAt, last.uuid));
+  }
+
+  async get(uuid: string): Promise<Workspace> {
+    const workspace = await this.#database.workspaces.byUuid(uuid);
+    if (workspace === undefined) throw accountErrors.WORKSPACE_NOT_FOUND();
+    return workspace;
+  }
+
+  async default(userId: string): Promise<Workspace | undefined> {
+    return this.#database.workspaces.firstOwnedBy(userId);
+  }
+
+  async create(caller: Caller, name: string, teamUuid: string | null): Promise<Workspace> {
+    if (teamUuid !== null) await authorizeTeam(this.#database, caller, 'team:add-workspace', teamUuid);
+    const workspace = newWorkspace(this.#effects, caller.id, name, teamUuid);
+    await this.#database.transact(async (stores) => {
+      if (teamUuid !== null && !(await stores.teams.lock(teamUuid))) throw accountErrors.TEAM_NOT_FOUND();
+      await stores.users.lock(caller.id);
+      if ((await stores.workspaces.countOwnedBy(caller.id)) >= this.#maxPerUser) {
+        throw accountErrors.LIMIT_REACHED({ details: { what: 'workspaces of one owner', limit: this.#maxPerUser } });
+      }
+      await stores.workspaces.insert(workspace);
+    });
+    return workspace;
+  }
+
+  /** The caller of a move must be the owner, which has been decided, and admin of the team it moves to. */
+  async change(caller: Caller, uuid: string, { name, teamUuid }: WorkspaceChange): Promise<Workspace> {
+    if (teamUuid !== undefined && teamUuid !== null) {
+      await authorizeTeam(this.#database, caller, 'team:add-workspace', teamUuid);
+    }
+    const changes = { ...(name === undefined ? {} : { name }), ...(teamUuid === undefined ? {} : { teamUuid }) };
+    await this.#database.transact(async (stores) => {
+      if (typeof teamUuid === 'string' && !(await stores.teams.lock(teamUuid))) throw accountErrors.TEAM_NOT_FOUND();
+      await stores.workspaces.update(uuid, changes, timestamp(this.#effects.now()));
+    });
+    return this.get(uuid);
+  }
+
+  /** Gives it to another member of its team; the old owner keeps at least one workspace. */
+  async transfer(uuid: string, fromUserId: string, toUserId: string): Promise<Workspace> {
+    const now = timestamp(this.#effects.now());
+    await this.#database.transact(async (stores) => {
+      await stores.users.lock(fromUserId);
+      await stores.workspaces.lock(uuid);
+      const workspace = await stores.workspaces.byUuid(uuid);
+      // Looked at again under the lock: of two transfers side by side only the first comes from the owner.
+      if (workspace?.ownerId !== fromUserId) throw accountErrors.WORKSPACE_NOT_FOUND();
+      if (workspace.teamUuid === null) throw accountErrors.WORKSPACE_WITHOUT_TEAM();
+      if ((await stores.members.get(workspace.teamUuid, toUserId)) === undefined)
+        throw accountErrors.MEMBER_NOT_FOUND();
+      if (toUserId === fromUserId) return;
+      if ((await stores.workspaces.countOwnedBy(fromUserId)) <= 1) throw accountErrors.LAST_WORKSPACE();
+      await stores.workspaces.update(uuid, { ownerId: toUserId }, now);
+    });
+    return this.get(uuid);
+  }
+
+  async #onlyOneOf(caller: Caller): Promise<Page<WorkspaceView>> {
+    const workspace =
+      caller.workspaceUuid === undefined ? undefined : await this.#database.workspaces.byUuid(caller.workspaceUuid);
+    return { items: workspace === undefined ? [] : [{ ...workspace, teamRole: null }], nextCursor: null };
+  }
+}

@@ -1,0 +1,88 @@
+import { type HttpApp, type Principal, principalOf } from '@svc/http';
+import { Type } from 'typebox';
+import { readCookie } from './credentials/cookie-names.ts';
+import { accountErrors } from '../errors.ts';
+import type { AccountServices } from '../domain/services.ts';
+import { csrfTokenOf } from '../domain/sign-in/sessions.ts';
+import { clearSessionCookie } from './cookies.ts';
+import { ownUser, sessionIdOf } from './own-user.ts';
+import { endedSchema, nullable, scopeSchema, userSchema } from './schemas.ts';
+import { userView } from './views.ts';
+import { ENDS_OWN_RIGHT } from './unheld.ts';
+
+const TAGS = ['accounts'];
+
+const meSchema = Type.Object({
+  user: nullable(userSchema),
+  service_account: nullable(Type.Object({ id: Type.String(), name: Type.String(), scopes: Type.Array(scopeSchema) })),
+  workspace_uuid: nullable(Type.String({ description: 'The default workspace' })),
+  credential: Type.Object({ kind: Type.String(), id: nullable(Type.String()) }),
+  csrf_token: nullable(Type.String({ description: 'For `X-CSRF-Token`; null unless the session cookie was shown' })),
+});
+
+const logoutQuerySchema = Type.Object({ everywhere: Type.Optional(Type.Boolean()) });
+
+export function registerAccount(app: HttpApp, services: AccountServices): void {
+  app.get(
+    '/api/auth/me',
+    {
+      config: { action: 'account:read', scope: 'self' },
+      schema: { tags: TAGS, summary: 'Who am I', response: { 200: meSchema } },
+    },
+    async (request, reply) => {
+      reply.header('cache-control', 'no-store');
+      return describe(
+        services,
+        principalOf(request),
+        readCookie(request.headers, 'session', request.protocol === 'https'),
+      );
+    },
+  );
+
+  app.post(
+    '/api/auth/logout',
+    {
+      config: { action: 'session:delete', unheld: ENDS_OWN_RIGHT, scope: 'self', auditResource: ownUser },
+      schema: {
+        tags: TAGS,
+        summary: 'Sign out; `everywhere` ends all sessions and access tokens of the user',
+        querystring: logoutQuerySchema,
+        response: { 200: endedSchema },
+      },
+    },
+    async (request, reply) => {
+      const principal = principalOf(request);
+      const ended =
+        request.query.everywhere === true
+          ? await services.signOut.everywhere(principal.id)
+          : await services.signOut.here(sessionIdOf(principal));
+      clearSessionCookie(reply, request);
+      return { sessions_ended: ended };
+    },
+  );
+}
+
+async function describe(services: AccountServices, principal: Principal, sessionSecret: string | undefined) {
+  const { id, name, kind, credential, credentialId, scopes } = principal;
+  const described = { credential: { kind: credential, id: credentialId } };
+  if (kind === 'service_account') {
+    return {
+      ...described,
+      user: null,
+      service_account: { id, name, scopes: [...(scopes ?? [])] },
+      workspace_uuid: principal.workspaceUuid ?? null,
+      csrf_token: null,
+    };
+  }
+  const user = await services.database.users.byId(id);
+  if (user === undefined) throw accountErrors.UNAUTHORIZED();
+  const workspace = await services.workspaces.default(id);
+  const byCookie = credential === 'session' && sessionSecret !== undefined;
+  return {
+    ...described,
+    user: userView(user),
+    service_account: null,
+    workspace_uuid: workspace?.uuid ?? null,
+    csrf_token: byCookie ? csrfTokenOf(sessionSecret) : null,
+  };
+}

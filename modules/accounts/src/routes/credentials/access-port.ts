@@ -1,0 +1,23 @@
+import type { Access } from '@svc/http';
+import { authorizeWorkspace, needsConfirmation, permit } from '../../domain/authorize/authorize.ts';
+import type { Effects } from '../../domain/effects.ts';
+import type { AccountDatabase } from '../../domain/stores.ts';
+import type { Authenticator } from './authenticator.ts';
+import { assertConfirmed } from '../../domain/access/confirmed.ts';
+import { allowedActions } from '../../domain/access/makers.ts';
+import { callerOf } from '../../domain/access/principals.ts';
+
+/** What every other part of the platform asks. */
+export function createAccess(authenticator: Authenticator, database: AccountDatabase, effects: Effects): Access {
+  return {
+    authenticate: (source) => authenticator.authenticate(source),
+    recheck: (ref) => authenticator.recheck(ref),
+    authorize: ({ principal, action, workspaceUuid, teamUuid }) =>
+      authorizeWorkspace(database, callerOf(principal), action, { workspaceUuid, teamUuid }),
+    allowedActions: (request) => allowedActions(database, effects.now(), request),
+    permit: async (principal, action) => {
+      permit(callerOf(principal), action);
+      if (needsConfirmation(action)) assertConfirmed(principal, effects.now());
+    },
+  };
+}

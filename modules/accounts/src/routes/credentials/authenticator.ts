@@ -1,0 +1,185 @@
+import type { CredentialRef, CredentialSource, Principal } from '@svc/http';
+import { decodeJwt } from 'jose';
+import { type Effects, timestamp } from '../../domain/effects.ts';
+import { accountErrors } from '../../errors.ts';
+import { type AccessJwt, isJoseError } from '../../domain/jwt/access-jwt.ts';
+import type { ExternalUsers } from '../../adapters/oidc/external-users.ts';
+import type { TrustedIssuers } from '../../adapters/oidc/trusted-issuers.ts';
+import { csrfTokenMatches, type Sessions } from '../../domain/sign-in/sessions.ts';
+import type { AccountDatabase } from '../../domain/stores.ts';
+import { isExpired, isUseDue } from '../../domain/tokens/lifetime.ts';
+import { hashToken } from '../../domain/tokens/random-token.ts';
+import {
+  apiTokenPrincipal,
+  guestPrincipal,
+  serviceAccountPrincipal,
+  sessionPrincipal,
+  userPrincipal,
+} from '../../domain/access/principals.ts';
+import { shownCredential } from './shown-credential.ts';
+
+export interface AuthenticatorParts {
+  database: AccountDatabase;
+  effects: Effects;
+  sessions: Sessions;
+  jwt: AccessJwt;
+  issuers: TrustedIssuers;
+  externalUsers: ExternalUsers;
+}
+
+const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+/**
+ * Who calls. Every credential is looked up with every request, so that a revoked one ends with the next. All refusals
+ * are one and the same 401: whether a token is unknown, expired or revoked is told to nobody.
+ */
+export class Authenticator {
+  readonly #parts: AuthenticatorParts;
+
+  constructor(parts: AuthenticatorParts) {
+    this.#parts = parts;
+  }
+
+  async authenticate(source: CredentialSource): Promise<Principal> {
+    const shown = shownCredential(source.headers, source.isSecure);
+    const principal =
+      shown.kind === 'bearer'
+        ? await this.#byBearer(shown.token)
+        : shown.kind === 'session'
+          ? await this.#bySession(shown.secret, source)
+          : undefined;
+    if (principal === undefined) throw unauthorized();
+    return principal;
+  }
+
+  /** The principal of a credential that was shown before, as it is now. Throws UNAUTHORIZED once it was revoked. */
+  async recheck(ref: CredentialRef): Promise<Principal> {
+    const principal = await this.#byReference(ref);
+    if (principal === undefined || principal.id !== ref.principalId) throw unauthorized();
+    return principal;
+  }
+
+  #byReference(ref: CredentialRef): Promise<Principal | undefined> {
+    const { credential, credentialId } = ref;
+    if (credential === 'oidc' || credential === 'guest_jwt') return this.#byUser(ref);
+    // Access keys belong to the object store, which checks them itself.
+    if (credentialId === null || credential === 'access_key') return Promise.resolve(undefined);
+    if (credential === 'api_token') return this.#byApiTokenId(credentialId);
+    if (credential === 'service_account') return this.#byServiceAccountId(credentialId);
+    return this.#bySessionId(credentialId, credential);
+  }
+
+  async #bySessionId(id: string, credential: 'session' | 'jwt'): Promise<Principal | undefined> {
+    const session = await this.#parts.sessions.standing(id);
+    const user = session === undefined ? undefined : await this.#parts.database.users.byId(session.userId);
+    return session === undefined || user === undefined ? undefined : sessionPrincipal(user, credential, session);
+  }
+
+  async #byApiTokenId(id: string): Promise<Principal | undefined> {
+    const { database, effects } = this.#parts;
+    const token = await database.apiTokens.byId(id);
+    if (token === undefined || isExpired(token.expiresAt, effects.now())) return undefined;
+    const user = await database.users.byId(token.userId);
+    return user === undefined ? undefined : apiTokenPrincipal(user, token);
+  }
+
+  async #byServiceAccountId(id: string): Promise<Principal | undefined> {
+    const { database, effects } = this.#parts;
+    const account = await database.serviceAccounts.byId(id);
+    if (account === undefined || isExpired(account.expiresAt, effects.now())) return undefined;
+    return serviceAccountPrincipal(account);
+  }
+
+  /** Credentials without a record of their own: they stand while their user does and has not signed out everywhere. */
+  async #byUser(ref: CredentialRef): Promise<Principal | undefined> {
+    const { principalId, credential, shownAt, confirmedAt } = ref;
+    const user = await this.#parts.database.users.byId(principalId);
+    if (user === undefined || user.tokensValidFrom > shownAt) return undefined;
+    if (credential === 'oidc')
+      return userPrincipal(user, 'oidc', null, confirmedAt === undefined ? {} : { confirmedAt });
+    const isGuest = user.kind === 'guest' && !isExpired(user.expiresAt, this.#parts.effects.now());
+    return isGuest ? guestPrincipal(user) : undefined;
+  }
+
+  #byBearer(token: string): Promise<Principal | undefined> {
+    if (token.startsWith('svc_pat_')) return this.#byApiToken(token);
+    if (token.startsWith('sat_')) return this.#byServiceAccount(token);
+    return this.#byJwt(token);
+  }
+
+  async #bySession(secret: string, source: CredentialSource): Promise<Principal | undefined> {
+    const session = await this.#parts.sessions.bySecret(secret);
+    const user = session === undefined ? undefined : await this.#parts.database.users.byId(session.userId);
+    if (session === undefined || user === undefined) return undefined;
+    // A browser adds the cookie to whatever any page makes it send; the header only our own page can add.
+    const csrfToken = source.headers['x-csrf-token'];
+    if (!SAFE_METHODS.has(source.method) && !csrfTokenMatches(secret, firstOf(csrfToken))) {
+      throw accountErrors.CSRF_TOKEN_INVALID();
+    }
+    return sessionPrincipal(user, 'session', session);
+  }
+
+  async #byApiToken(secret: string): Promise<Principal | undefined> {
+    const { database, effects } = this.#parts;
+    const token = await database.apiTokens.byTokenHash(hashToken(secret));
+    const now = effects.now();
+    if (token === undefined || isExpired(token.expiresAt, now)) return undefined;
+    const user = await database.users.byId(token.userId);
+    if (user === undefined) return undefined;
+    if (isUseDue(token.lastUsedAt, now)) await database.apiTokens.touch(token.id, timestamp(now));
+    return apiTokenPrincipal(user, token);
+  }
+
+  async #byServiceAccount(secret: string): Promise<Principal | undefined> {
+    const { database, effects } = this.#parts;
+    const account = await database.serviceAccounts.byTokenHash(hashToken(secret));
+    const now = effects.now();
+    if (account === undefined || isExpired(account.expiresAt, now)) return undefined;
+    if (isUseDue(account.lastUsedAt, now)) await database.serviceAccounts.touch(account.id, timestamp(now));
+    return serviceAccountPrincipal(account);
+  }
+
+  async #byJwt(token: string): Promise<Principal | undefined> {
+    const issuer = issuerOf(token);
+    if (issuer === this.#parts.jwt.issuer) return this.#byOwnJwt(token);
+    if (issuer === undefined || !this.#parts.issuers.trusts(issuer)) return undefined;
+    const identity = await this.#parts.issuers.verify(issuer, token);
+    const user = identity === undefined ? undefined : await this.#parts.externalUsers.resolve(identity);
+    if (identity === undefined || user === undefined) return undefined;
+    return userPrincipal(user, 'oidc', null, { confirmedAt: new Date(identity.authenticatedAtMs).toISOString() });
+  }
+
+  async #byOwnJwt(token: string): Promise<Principal | undefined> {
+    const claims = await this.#parts.jwt.verify(token);
+    if (claims === undefined) return undefined;
+    const user = await this.#parts.database.users.byId(claims.userId);
+    if (user === undefined) return undefined;
+    if (claims.kind === 'guest') {
+      return user.kind === 'guest' && !isExpired(user.expiresAt, this.#parts.effects.now())
+        ? guestPrincipal(user)
+        : undefined;
+    }
+    const session = claims.sessionId === null ? undefined : await this.#parts.sessions.byId(claims.sessionId);
+    if (session?.userId !== user.id) return undefined; // signed out
+    return sessionPrincipal(user, 'jwt', session);
+  }
+}
+
+/** Unverified: it only chooses whose keys the token is checked against. */
+function issuerOf(token: string): string | undefined {
+  try {
+    return decodeJwt(token).iss;
+  } catch (error) {
+    if (isJoseError(error)) return undefined;
+    throw error;
+  }
+}
+
+function firstOf(header: string | string[] | undefined): string | undefined {
+  return Array.isArray(header) ? header[0] : header;
+}
+
+/** RFC 6750, section 3. */
+function unauthorized(): Error {
+  return accountErrors.UNAUTHORIZED({ headers: { 'www-authenticate': 'Bearer realm="svc"' } });
+}

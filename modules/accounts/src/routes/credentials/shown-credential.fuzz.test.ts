@@ -1,0 +1,75 @@
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import { duplexPair } from 'node:stream';
+import { describeFuzz } from '@svc/testing';
+import { expect } from 'vitest';
+import { readCookie } from './cookie-names.ts';
+import { shownCredential } from './shown-credential.ts';
+
+/** The headers as Node's own parser reads them; none when it refuses them. */
+async function headersOf(head: Buffer): Promise<IncomingHttpHeaders[]> {
+  const seen: IncomingHttpHeaders[] = [];
+  const server = createServer((request, response) => {
+    seen.push(request.headers);
+    request.resume();
+    response.end();
+  });
+  server.on('upgrade', ({ headers }, socket) => {
+    seen.push(headers);
+    socket.destroy();
+  });
+  const [client, accepted] = duplexPair();
+  client.on('error', () => undefined).resume();
+  accepted.on('error', () => undefined);
+  const closed = new Promise((resolve) => accepted.once('close', resolve));
+  server.emit('connection', accepted);
+  client.end(Buffer.concat([Buffer.from('GET / HTTP/1.1\r\nHost: a\r\n'), head, Buffer.from('\r\n\r\n')]));
+  await closed;
+  return seen;
+}
+
+describeFuzz({
+  name: 'cookies and other credentials of a request',
+  corpus: new URL('../../domain/access/corpus/shown-credential/', import.meta.url),
+  seeds: [
+    'Cookie: a=b; __Host-svc_session=strong; svc_session=plain',
+    'Cookie: svc_session="quoted"; svc_session=; Svc_Session=x\r\nCookie: svc_device=d',
+    'Authorization: Bearer svc_pat_abc',
+    'Authorization: Basic YTpi\r\nCookie: svc_session=s',
+    'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Protocol: v1, bearer.c3ZjX3BhdF94',
+  ],
+  dictionary: [
+    'Cookie: ',
+    'Authorization: ',
+    'Bearer ',
+    'svc_session=',
+    '__Host-svc_session=',
+    '; ',
+    ';;',
+    '=',
+    '\r\n',
+    ' svc_session',
+    'bearer.',
+    ',',
+    '"',
+    '\t',
+    '\u00a0',
+  ],
+  run: async (input) => {
+    for (const headers of await headersOf(input)) {
+      const shown = shownCredential(headers, false);
+      if (headers.authorization !== undefined) expect(['bearer', 'unreadable']).toContain(shown.kind);
+      if (shown.kind === 'bearer') {
+        expect(shown.token.length).toBeGreaterThan(0);
+        expect(shown.token.length).toBeLessThanOrEqual(8192);
+      }
+      if (shown.kind === 'session') {
+        expect(headers.authorization).toBe(undefined);
+        expect(headers.cookie).toContain(`svc_session=${shown.secret}`);
+      }
+      const overTls = shownCredential(headers, true);
+      if (overTls.kind === 'session') expect(headers.cookie).toContain(`__Host-svc_session=${overTls.secret}`);
+      const device = readCookie(headers, 'device', false);
+      if (device !== undefined) expect(headers.cookie).toMatch(/(?:^|;)\s*(?:__Host-)?svc_device=/);
+    }
+  },
+});

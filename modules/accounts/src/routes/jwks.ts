@@ -1,0 +1,31 @@
+import type { HttpApp } from '@svc/http';
+import { Type } from 'typebox';
+import type { AccountServices } from '../domain/services.ts';
+
+const schema = {
+  tags: ['accounts'],
+  summary: 'Public keys of the tokens that the platform signs (RFC 7517)',
+  security: [],
+  response: {
+    200: Type.Object({
+      keys: Type.Array(
+        Type.Object({
+          kty: Type.Literal('OKP'),
+          crv: Type.Literal('Ed25519'),
+          x: Type.String(),
+          kid: Type.String(),
+          alg: Type.Literal('EdDSA'),
+          use: Type.Literal('sig'),
+        }),
+      ),
+    }),
+  },
+};
+
+export function registerJwks(app: HttpApp, services: AccountServices): void {
+  // Public: it holds public halves only, and whoever checks a token needs them.
+  app.get('/.well-known/jwks.json', { config: { public: true }, schema }, async (_request, reply) => {
+    reply.header('cache-control', 'public, max-age=300');
+    return services.keys.published();
+  });
+}

@@ -1,0 +1,106 @@
+import type { HttpApp } from '@svc/http';
+import { MAX_LIMIT } from '@svc/quotas';
+import { type Static, Type } from 'typebox';
+import type { QuotaOverride } from '../domain/records.ts';
+import type { AccountServices } from '../domain/services.ts';
+import { namedResource } from './created-resource.ts';
+import { quotaScopeSchema, quotaStateSchema, quotaStateView } from './quota-schemas.ts';
+import { idSchema, nullable, timestampSchema } from './schemas.ts';
+
+const TAGS = ['quotas'];
+const SUBJECT_PATH = '/api/v1/admin/quotas/:scope/:subject';
+const PATH = `${SUBJECT_PATH}/:quota` as const;
+
+const overrideSchema = Type.Object({
+  scope: quotaScopeSchema,
+  subject: Type.String({ description: 'UUID of the workspace, or user id of the owner' }),
+  quota: Type.String(),
+  limit: nullable(Type.Number({ description: 'Null: unlimited' })),
+  updated_at: timestampSchema,
+});
+
+const subjectSchema = Type.Object({
+  scope: quotaScopeSchema,
+  subject: Type.String({
+    minLength: 1,
+    maxLength: 254,
+    description: 'UUID of the workspace; e-mail or id of the owner',
+  }),
+});
+const paramsSchema = Type.Object({ ...subjectSchema.properties, quota: idSchema });
+const bodySchema = Type.Object(
+  { limit: nullable(Type.Number({ minimum: 0, maximum: MAX_LIMIT, description: 'Null: unlimited' })) },
+  { additionalProperties: false },
+);
+
+export function registerQuotaOverrides(app: HttpApp, { quotas }: AccountServices): void {
+  app.get(
+    '/api/v1/admin/quotas',
+    {
+      config: { action: 'quota:list', scope: 'self' },
+      schema: {
+        tags: TAGS,
+        summary: 'List the limits that the operator set for workspaces and owners',
+        response: { 200: Type.Object({ overrides: Type.Array(overrideSchema) }) },
+      },
+    },
+    async () => ({ overrides: (await quotas.list()).map(overrideView) }),
+  );
+
+  app.get(
+    SUBJECT_PATH,
+    {
+      config: { action: 'quota:list', scope: 'self' },
+      schema: {
+        tags: TAGS,
+        summary: 'Read the quotas of any workspace or owner: limits and what is used of them',
+        params: subjectSchema,
+        response: { 200: Type.Object({ quotas: Type.Array(quotaStateSchema) }) },
+      },
+    },
+    async (request) => {
+      const { scope, subject } = request.params;
+      return { quotas: (await quotas.ofSubject(await quotas.resolve(scope, subject))).map(quotaStateView) };
+    },
+  );
+
+  app.put(
+    PATH,
+    {
+      config: { action: 'quota:update', scope: 'self', auditResource: namedResource('quota') },
+      schema: {
+        tags: TAGS,
+        summary: 'Set a limit of a workspace or of an owner; it takes effect within a second',
+        params: paramsSchema,
+        body: bodySchema,
+        response: { 200: overrideSchema },
+      },
+    },
+    async (request) => {
+      const { scope, subject, quota } = request.params;
+      return overrideView(await quotas.set(await quotas.resolve(scope, subject), quota, request.body.limit));
+    },
+  );
+
+  app.delete(
+    PATH,
+    {
+      config: { action: 'quota:update', scope: 'self', auditResource: namedResource('quota') },
+      schema: {
+        tags: TAGS,
+        summary: 'Unset a limit of a workspace or of an owner: the default holds again',
+        params: paramsSchema,
+        response: { 200: Type.Object({ deleted: Type.Literal(true) }) },
+      },
+    },
+    async (request) => {
+      const { scope, subject, quota } = request.params;
+      await quotas.unset(await quotas.resolve(scope, subject), quota);
+      return { deleted: true as const };
+    },
+  );
+}
+
+function overrideView({ scope, subject, quota, amount, updatedAt }: QuotaOverride): Static<typeof overrideSchema> {
+  return { scope, subject, quota, limit: amount, updated_at: updatedAt };
+}

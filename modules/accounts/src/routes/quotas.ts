@@ -1,0 +1,46 @@
+import { grantOf, type HttpApp, principalOf } from '@svc/http';
+import type { QuotaScope } from '@svc/quotas';
+import { Type } from 'typebox';
+import type { AccountServices } from '../domain/services.ts';
+import { quotaStateSchema, quotaStateView } from './quota-schemas.ts';
+import { idSchema, nullable, teamQuerySchema } from './schemas.ts';
+
+const responseSchema = Type.Object({
+  workspace_uuid: Type.String(),
+  quotas: Type.Array(quotaStateSchema, { description: 'What this workspace may have, and has' }),
+  owner: nullable(
+    Type.Object(
+      { id: Type.String(), quotas: Type.Array(quotaStateSchema) },
+      { description: 'Sums over all workspaces of the owner; null unless the owner asks' },
+    ),
+  ),
+});
+
+export function registerQuotas(app: HttpApp, { quotas, database }: AccountServices): void {
+  const statesOf = async (scope: QuotaScope, subject: string) =>
+    (await quotas.ofSubject({ scope, subject })).map(quotaStateView);
+  app.get(
+    '/api/v1/workspaces/:workspace_uuid/quotas',
+    {
+      config: { action: 'quota:read' },
+      schema: {
+        tags: ['workspaces'],
+        summary: 'Read the quotas of a workspace: limits and what is used of them',
+        params: Type.Object({ workspace_uuid: idSchema }),
+        querystring: teamQuerySchema,
+        response: { 200: responseSchema },
+      },
+    },
+    async (request) => {
+      const { workspaceUuid } = grantOf(request);
+      const workspace = await database.workspaces.byUuid(workspaceUuid);
+      const principal = principalOf(request);
+      const isOwner = principal.kind === 'user' && workspace?.ownerId === principal.id;
+      return {
+        workspace_uuid: workspaceUuid,
+        quotas: await statesOf('workspace', workspaceUuid),
+        owner: isOwner ? { id: principal.id, quotas: await statesOf('owner', principal.id) } : null,
+      };
+    },
+  );
+}

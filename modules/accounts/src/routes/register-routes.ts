@@ -1,0 +1,43 @@
+import type { HttpApp } from '@svc/http';
+import type { AccountServices } from '../domain/services.ts';
+import { registerAccount } from './account.ts';
+import { registerAudit } from './audit.ts';
+import { registerGuest } from './guest.ts';
+import { registerInvitationAcceptance } from './invitation-acceptance.ts';
+import { registerInvitations } from './invitations.ts';
+import { registerJwks } from './jwks.ts';
+import { registerLogin } from './login.ts';
+import { registerMembers } from './members.ts';
+import { registerPassword } from './password.ts';
+import { registerQuotaOverrides } from './quota-overrides.ts';
+import { registerQuotas } from './quotas.ts';
+import { registerServiceAccounts } from './service-accounts.ts';
+import { decorateTeamGrants } from './team-guard.ts';
+import { registerTeams } from './teams.ts';
+import { registerTokens } from './tokens.ts';
+import { registerWorkspaceChanges } from './workspace-changes.ts';
+import { registerWorkspaces } from './workspaces.ts';
+
+/** All routes of this module, in a part of the app of their own. Errors are rendered flat, as the app does by itself. */
+export async function registerRoutes(app: HttpApp, services: AccountServices): Promise<void> {
+  await app.register(async (part: HttpApp) => {
+    part.decorateRequest('createdResource', '');
+    decorateTeamGrants(part);
+    registerLogin(part, services);
+    registerAccount(part, services);
+    registerPassword(part, services);
+    registerGuest(part, services);
+    registerJwks(part, services);
+    registerTokens(part, services);
+    registerTeams(part, services);
+    registerMembers(part, services);
+    registerInvitations(part, services);
+    registerInvitationAcceptance(part, services);
+    registerWorkspaces(part, services);
+    registerWorkspaceChanges(part, services);
+    registerQuotas(part, services);
+    registerQuotaOverrides(part, services);
+    registerServiceAccounts(part, services);
+    registerAudit(part, services);
+  });
+}

@@ -1,0 +1,109 @@
+import { type HttpApp, principalOf } from '@svc/http';
+import { Type } from 'typebox';
+import { assertConfirmed } from '../domain/access/confirmed.ts';
+import { pageRequest } from '../domain/paging.ts';
+import type { ApiToken } from '../domain/records.ts';
+import type { AccountServices } from '../domain/services.ts';
+import { createdResource, namedResource } from './created-resource.ts';
+import {
+  deletedSchema,
+  expirySchema,
+  idSchema,
+  listSchema,
+  nameSchema,
+  nullable,
+  pageQuerySchema,
+  timestampSchema,
+} from './schemas.ts';
+import { ENDS_OWN_RIGHT } from './unheld.ts';
+
+const TAGS = ['accounts'];
+
+const tokenProperties = {
+  id: Type.String(),
+  name: Type.String(),
+  created_at: timestampSchema,
+  expires_at: nullable(timestampSchema),
+  last_used_at: nullable(Type.String({ description: 'To the minute' })),
+  current: Type.Boolean({ description: 'The token that this very request shows' }),
+};
+const tokenSchema = Type.Object(tokenProperties);
+const createdSchema = Type.Object({ ...tokenProperties, token: Type.String({ description: 'Shown this once' }) });
+const createSchema = Type.Object({ name: nameSchema, expires_at: expirySchema }, { additionalProperties: false });
+const paramsSchema = Type.Object({ id: idSchema });
+
+export function registerTokens(app: HttpApp, services: AccountServices): void {
+  app.get(
+    '/api/tokens',
+    {
+      config: { action: 'token:list', scope: 'self' },
+      schema: {
+        tags: TAGS,
+        summary: 'List the own API tokens',
+        querystring: pageQuerySchema,
+        response: { 200: listSchema('tokens', tokenSchema) },
+      },
+    },
+    async (request) => {
+      const principal = principalOf(request);
+      const { items, nextCursor } = await services.apiTokens.list(principal.id, pageRequest(request.query));
+      return { tokens: items.map((token) => tokenView(token, principal.credentialId)), next_cursor: nextCursor };
+    },
+  );
+
+  app.post(
+    '/api/tokens',
+    {
+      config: { action: 'token:create', scope: 'self', auditResource: createdResource('token') },
+      schema: {
+        tags: TAGS,
+        summary: 'Make an API token, in a sign-in confirmed within ten minutes',
+        body: createSchema,
+        response: { 201: createdSchema },
+      },
+    },
+    async (request, reply) => {
+      const principal = principalOf(request);
+      const { token, secret } = await services.apiTokens.create({
+        userId: principal.id,
+        name: request.body.name,
+        expiresAt: request.body.expires_at,
+        latestExpiry: principal.expiresAt,
+      });
+      request.createdResource = `token/${token.id}`;
+      reply.header('cache-control', 'no-store');
+      return reply.status(201).send({ ...tokenView(token, null), token: secret });
+    },
+  );
+
+  app.delete(
+    '/api/tokens/:id',
+    {
+      config: { action: 'token:delete', unheld: ENDS_OWN_RIGHT, scope: 'self', auditResource: namedResource('token') },
+      schema: {
+        tags: TAGS,
+        summary: 'Revoke an API token, in a sign-in confirmed within ten minutes; a token may revoke itself',
+        params: paramsSchema,
+        response: { 200: deletedSchema },
+      },
+    },
+    async (request) => {
+      const principal = principalOf(request);
+      // A token may end itself, as `svc logout` does; what happens to the others is the user's to say.
+      if (request.params.id !== principal.credentialId) assertConfirmed(principal, services.now());
+      await services.apiTokens.revoke(principal.id, request.params.id);
+      return { id: request.params.id, deleted: true as const };
+    },
+  );
+}
+
+function tokenView(token: ApiToken, currentId: string | null) {
+  return {
+    id: token.id,
+    name: token.name,
+    created_at: token.createdAt,
+    expires_at: token.expiresAt,
+    last_used_at: token.lastUsedAt,
+    current: token.id === currentId,
+  };
+}

@@ -1,0 +1,12 @@
+import type { User } from '../domain/records.ts';
+
+/** A user as the API shows him to himself and to his teams. */
+export function userView(user: User) {
+  return {
+    id: user.id,
+    email: user.email ?? '',
+    name: user.name,
+    operator: user.operatorSince !== null,
+    created_at: user.createdAt,
+  };
+}

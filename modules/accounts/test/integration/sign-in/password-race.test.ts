@@ -1,0 +1,79 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { migrations } from '@svc/migrations';
+import { describeDialects } from '@svc/testing';
+import { expect, it } from 'vitest';
+import { PasswordChange } from '../../../src/domain/password/password-change.ts';
+import { Argon2PasswordHasher, type PasswordHasher } from '../../../src/domain/password/password-hasher.ts';
+import { PasswordProof } from '../../../src/domain/password/password-proof.ts';
+import { addUser, newUser, PASSWORD, signIn } from '../../support/test-people.ts';
+import { useAccounts } from '../../support/use-accounts.ts';
+import { LoginThrottle } from '../../../src/domain/sign-in/login-throttle.ts';
+import { SignIn } from '../../../src/domain/sign-in/sign-in.ts';
+import { Sessions } from '../../../src/domain/sign-in/sessions.ts';
+
+const EMAIL = 'ann@example.com';
+const RESET = 'the password of the reset';
+const from = { remoteAddress: '198.51.100.1', userAgent: 'test', deviceSecret: null };
+
+describeDialects<unknown>('a password that is reset while the old one is checked', migrations, (database) => {
+  const accounts = useAccounts(database);
+
+  /** Checks like the real one, and then resets the password, as when the check had to wait in line. */
+  const slowHasher = (outdated = false): PasswordHasher => {
+    const real = new Argon2PasswordHasher({ memoryKib: 8, passes: 1, parallelism: 1 }, randomBytes);
+    return {
+      hash: (password) => real.hash(password),
+      check: async (password, stored) => {
+        const answer = await real.check(password, stored);
+        await accounts().module.resetPassword(EMAIL, RESET);
+        return { ...answer, outdated };
+      },
+    };
+  };
+  const parts = () => {
+    const effects = { now: () => accounts().clock.now(), randomBytes, newId: randomUUID };
+    const throttle = new LoginThrottle(
+      {
+        addressBurst: 10,
+        addressPerMinute: 10,
+        accountBurst: 10,
+        accountPerMinute: 10,
+        freeFailures: 5,
+        maxDelaySeconds: 1,
+      },
+      () => accounts().clock.now(),
+    );
+    return { effects, throttle };
+  };
+
+  it.each([false, true])('signs nobody in with the old one (hash outdated: %s)', async (outdated) => {
+    const user = await addUser(accounts(), EMAIL);
+    const { effects, throttle } = parts();
+    const store = accounts().database;
+    const sessions = new Sessions(store, effects, { lifetimeSeconds: 3600, idleSeconds: 3600, maxPerUser: 5 });
+    const login = new SignIn(store, effects, slowHasher(outdated), sessions, throttle);
+    expect(await login.login({ ...from, email: EMAIL, password: PASSWORD })).toEqual({
+      outcome: 'refused',
+      userId: user.id,
+    });
+    expect(await store.sessions.deleteOfUser(user.id)).toBe(0);
+    await expect(signIn(accounts(), EMAIL)).rejects.toThrow('401');
+    expect((await signIn(accounts(), EMAIL, RESET)).id).toBe(user.id);
+  });
+
+  it('is not replaced by a change that proved the old one', async () => {
+    const user = await newUser(accounts(), EMAIL);
+    const { effects, throttle } = parts();
+    const hasher = slowHasher();
+    const proof = new PasswordProof(hasher, throttle);
+    const change = new PasswordChange(accounts().database, effects, hasher, proof).change({
+      userId: user.id,
+      currentPassword: PASSWORD,
+      newPassword: 'the password of the attacker',
+      keepSessionId: null,
+      remoteAddress: from.remoteAddress,
+    });
+    await expect(change).rejects.toMatchObject({ code: 'WRONG_PASSWORD', details: { field: 'current_password' } });
+    expect((await signIn(accounts(), EMAIL, RESET)).id).toBe(user.id);
+  });
+});

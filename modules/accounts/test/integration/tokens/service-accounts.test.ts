@@ -1,0 +1,97 @@
+import { migrations } from '@svc/migrations';
+import { describeDialects } from '@svc/testing';
+import { expect, it } from 'vitest';
+import { sortedStatuses } from '../../support/sorted-statuses.ts';
+import { call } from '../../support/test-client.ts';
+import { testConfig } from '../../support/test-config.ts';
+import { newApiToken, newServiceAccount, newUser } from '../../support/test-people.ts';
+import { useAccounts } from '../../support/use-accounts.ts';
+
+describeDialects<unknown>('service accounts', migrations, (database) => {
+  const config = testConfig({ limits: { service_accounts_per_workspace: 3 } });
+  const accounts = useAccounts(database, () => ({ config }));
+  const inSeconds = (seconds: number) => new Date(accounts().clock.nowMs() + seconds * 1000).toISOString();
+  const urlOf = (workspace: string) => `/api/v1/workspaces/${workspace}/service-accounts`;
+
+  it('belong to one workspace and say who they are', async () => {
+    const owner = await newUser(accounts(), 'ann@example.com');
+    const { id, token } = await newServiceAccount(accounts(), owner, owner.workspaceUuid, ['read', 'write']);
+    expect(token).toMatch(/^sat_[A-Za-z0-9_-]{43}$/);
+    const me = await call(accounts().app, 'GET', '/api/auth/me', { token });
+    expect(me.body).toMatchObject({
+      user: null,
+      service_account: { id, scopes: ['read', 'write'] },
+      workspace_uuid: owner.workspaceUuid,
+    });
+    const listed = await call(accounts().app, 'GET', '/api/v1/workspaces', { token });
+    expect(listed.body).toMatchObject({ workspaces: [{ uuid: owner.workspaceUuid, role: 'service_account' }] });
+  });
+
+  it('are listed without their secret, revoked at once, and only in their workspace', async () => {
+    const owner = await newUser(accounts(), 'ann@example.com');
+    const other = await newUser(accounts(), 'bob@example.com');
+    const { id, token } = await newServiceAccount(accounts(), owner, owner.workspaceUuid, ['admin']);
+    const listed = await call(accounts().app, 'GET', urlOf(owner.workspaceUuid), { token });
+    expect(listed.body).toMatchObject({
+      service_accounts: [{ id, last_used_at: accounts().clock.now().toISOString() }],
+    });
+    expect(JSON.stringify(listed.body)).not.toContain(token);
+    const foreign = `${urlOf(other.workspaceUuid)}/${id}`;
+    expect((await call(accounts().app, 'DELETE', foreign, { token: other.token })).status).toBe(404);
+    const gone = await call(accounts().app, 'DELETE', `${urlOf(owner.workspaceUuid)}/${id}`, { token: owner.token });
+    expect(gone.status).toBe(200);
+    expect((await call(accounts().app, 'GET', '/api/auth/me', { token })).status).toBe(401);
+  });
+
+  it('make none that outlives them or may more', async () => {
+    const owner = await newUser(accounts(), 'ann@example.com');
+    const url = urlOf(owner.workspaceUuid);
+    const { token } = await newServiceAccount(accounts(), owner, owner.workspaceUuid, ['admin'], inSeconds(60));
+    const make = (body: Record<string, unknown>) => call(accounts().app, 'POST', url, { token, body });
+    const later = await make({ name: 'x', scopes: ['read'], expires_at: inSeconds(61) });
+    expect(later).toMatchObject({ status: 400, body: { code: 'EXPIRY_TOO_LATE' } });
+    expect((await make({ name: 'x', scopes: ['read'] })).body['expires_at']).toBe(inSeconds(60));
+    const reader = await newServiceAccount(accounts(), owner, owner.workspaceUuid, ['read']);
+    const refused = await call(accounts().app, 'POST', url, {
+      token: reader.token,
+      body: { name: 'x', scopes: ['read'] },
+    });
+    expect(refused.status).toBe(403);
+  });
+
+  it('do not outlive the API token of the user who makes them', async () => {
+    const owner = await newUser(accounts(), 'ann@example.com');
+    const { token } = await newApiToken(accounts(), owner, inSeconds(60));
+    const make = (body: Record<string, unknown>) =>
+      call(accounts().app, 'POST', urlOf(owner.workspaceUuid), {
+        token,
+        body: { name: 'x', scopes: ['admin'], ...body },
+      });
+    expect(await make({})).toMatchObject({ status: 201, body: { expires_at: inSeconds(60) } });
+    expect(await make({ expires_at: inSeconds(30) })).toMatchObject({
+      status: 201,
+      body: { expires_at: inSeconds(30) },
+    });
+    expect(await make({ expires_at: inSeconds(61) })).toMatchObject({
+      status: 400,
+      body: { code: 'EXPIRY_TOO_LATE', details: { field: 'expires_at', latest: inSeconds(60) } },
+    });
+  });
+
+  it('are bounded per workspace, also side by side', async () => {
+    const owner = await newUser(accounts(), 'ann@example.com');
+    const body = { name: 'x', scopes: ['read'] };
+    const make = () => call(accounts().app, 'POST', urlOf(owner.workspaceUuid), { token: owner.token, body });
+    const made = await Promise.all(Array.from({ length: 6 }, make));
+    expect(sortedStatuses(made)).toEqual([201, 201, 201, 409, 409, 409]);
+  });
+
+  it('are not made by malformed requests', async () => {
+    const owner = await newUser(accounts(), 'ann@example.com');
+    for (const scopes of [undefined, [], ['root'], ['read', 'read'], 'read']) {
+      const body = { name: 'x', ...(scopes === undefined ? {} : { scopes }) };
+      const answer = await call(accounts().app, 'POST', urlOf(owner.workspaceUuid), { token: owner.token, body });
+      expect(answer).toMatchObject({ status: 400, body: { code: 'INVALID_REQUEST' } });
+    }
+  });
+});

@@ -1,0 +1,90 @@
+import { migrations } from '@svc/migrations';
+import { describeDialects, waitFor } from '@svc/testing';
+import { expect, it } from 'vitest';
+import { startTestAccounts } from '../../support/test-accounts.ts';
+import { call } from '../../support/test-client.ts';
+import { testConfig } from '../../support/test-config.ts';
+import { newUser } from '../../support/test-people.ts';
+import { useAccounts } from '../../support/use-accounts.ts';
+
+describeDialects<unknown>('guest sign-in', migrations, (database) => {
+  const config = testConfig({ guest: { enabled: true, max_active: 3, per_minute: 10 } });
+  const accounts = useAccounts(database, () => ({ config }));
+  const signIn = (body: Record<string, unknown>, remoteAddress = '198.51.100.1') =>
+    call(accounts().app, 'POST', '/api/auth/guest', { body, remoteAddress });
+
+  it('is off unless configured', async () => {
+    const off = await startTestAccounts(database());
+    const answer = await call(off.app, 'POST', '/api/auth/guest', { body: { username: 'smoke' } });
+    expect(answer).toMatchObject({
+      status: 403,
+      body: { code: 'GUESTS_DISABLED', error: expect.any(String) as string },
+    });
+    await off.close();
+  });
+
+  it('answers what existing clients decode', async () => {
+    const answer = await signIn({ username: 'smoke_test-1', email: 'someone@example.com' });
+    expect(answer.status).toBe(200);
+    expect(answer.body).toEqual({
+      token: expect.stringMatching(/^[\w-]+\.[\w-]+\.[\w-]+$/) as string,
+      token_type: 'Bearer',
+      expires_in: 3600,
+      expires_at: '2026-01-01T01:00:00.000Z',
+      guest: true,
+      user: { id: expect.any(String) as string, username: 'smoke_test-1', email: '', tier: 'guest' },
+      containers: 1,
+    });
+    expect(answer.cookies).toEqual([]);
+  });
+
+  it('is bound to no e-mail and no name: the same words make another guest', async () => {
+    const ann = await newUser(accounts(), 'ann@example.com');
+    const body = { username: 'ann', email: 'ann@example.com' };
+    const [one, two] = [await signIn(body), await signIn(body)];
+    const ids = [one, two].map((answer) => (answer.body['user'] as { id: string }).id);
+    expect(new Set([...ids, ann.id]).size).toBe(3);
+    const workspaces = await Promise.all(ids.map((id) => accounts().database.workspaces.firstOwnedBy(id)));
+    expect(new Set(workspaces.map((workspace) => workspace?.uuid)).size).toBe(2);
+    expect(JSON.stringify(await accounts().database.users.byId(ids[0] ?? ''))).not.toContain('example.com');
+  });
+
+  it('refuses other names', async () => {
+    for (const username of ['a', 'a'.repeat(31), 'a b', 'ann@example.com', '../x', '']) {
+      expect(await signIn({ username })).toMatchObject({ status: 400, body: { code: 'INVALID_REQUEST' } });
+    }
+  });
+
+  it('bounds how many there are, and how fast one address makes them', async () => {
+    const statuses = [];
+    for (let count = 0; count < 4; count++) statuses.push((await signIn({ username: 'smoke' })).status);
+    expect(statuses).toEqual([200, 200, 200, 429]);
+    for (let count = 0; count < 6; count++) await signIn({ username: 'smoke' });
+    const limited = await signIn({ username: 'smoke' });
+    expect(limited).toMatchObject({ status: 429, body: { code: 'TOO_MANY_ATTEMPTS' } });
+    expect(limited.headers['retry-after']).toBe('6');
+    expect((await signIn({ username: 'smoke' }, '198.51.100.2')).body).toMatchObject({ code: 'TOO_MANY_GUESTS' });
+    await accounts().clock.advance(3600_000);
+    expect((await signIn({ username: 'smoke' })).status).toBe(200);
+  });
+
+  it('ends with its token: the purge takes the guest and his empty workspace', async () => {
+    const guest = await signIn({ username: 'smoke' });
+    const { id } = guest.body['user'] as { id: string };
+    const workspace = await accounts().database.workspaces.firstOwnedBy(id);
+    accounts().holdings.set(workspace?.uuid ?? '', ['1 sandbox']);
+    await accounts().clock.advance(3600_000);
+    const stop = new AbortController();
+    accounts().module.start(stop.signal);
+    const purged = () => waitFor(() => accounts().clock.pendingTimers() === 1, { description: 'the end of a purge' });
+    await purged();
+    expect(await accounts().database.users.byId(id)).toBeDefined();
+    accounts().holdings.clear();
+    await accounts().clock.advance(300_000);
+    await purged();
+    await accounts().module.close();
+    expect(await accounts().database.users.byId(id)).toBeUndefined();
+    expect(await accounts().database.workspaces.byUuid(workspace?.uuid ?? '')).toBeUndefined();
+    expect(accounts().clock.pendingTimers()).toBe(0);
+  });
+});

@@ -1,0 +1,104 @@
+import { createSecretKey, randomBytes, randomUUID } from 'node:crypto';
+import { createHttpApp, type HttpApp } from '@svc/http';
+import { createLocalKeyWrapper, type KeyWrapper } from '@svc/keys';
+import type { Database } from '@svc/sql';
+import { createLogger, createMetrics, type Metrics } from '@svc/telemetry';
+import { type FakeClock, fakeClock, temporaryFolder } from '@svc/testing';
+import type { AccountsConfig } from '../../src/config.ts';
+import { type AccountsModule, createAccountsModule } from '../../src/module.ts';
+import type { Fetch } from '../../src/adapters/oidc/jwks-cache.ts';
+import { createAccountDatabase } from '../../src/store/account-database.ts';
+import type { QuotaSource } from '../../src/domain/quotas/quota-book.ts';
+import type { AccountDatabase } from '../../src/domain/stores.ts';
+import { testConfig } from './test-config.ts';
+
+export interface TestAccounts {
+  app: HttpApp;
+  module: AccountsModule;
+  database: AccountDatabase;
+  clock: FakeClock;
+  metrics: Metrics;
+  /** What a look into a workspace finds, and what happens while it looks. */
+  holdings: Map<string, readonly string[]>;
+  inside: { whileLooking: () => Promise<void> };
+  dataFolder: string;
+  close(): Promise<void>;
+}
+
+export interface TestAccountsOptions {
+  config?: AccountsConfig;
+  fetch?: Fetch;
+  quotas?: QuotaSource;
+  /** Routes besides the module's own. */
+  extraRoutes?: (app: HttpApp) => void;
+}
+
+/** The module with a clock of its own behind the real HTTP app, over a database that a suite made. */
+export async function startTestAccounts<Tables>(
+  database: Database<Tables>,
+  options: TestAccountsOptions = {},
+): Promise<TestAccounts> {
+  const folder = await temporaryFolder('svc-accounts-');
+  const clock = fakeClock();
+  const log = createLogger({ level: 'silent', name: 'test' });
+  const metrics = createMetrics();
+  const holdings = new Map<string, readonly string[]>();
+  const inside = { whileLooking: async (): Promise<void> => undefined };
+  const module = await createAccountsModule({
+    database: { kysely: database.kysely as never, dialect: database.dialect }, // the module sees its own tables only
+    config: options.config ?? testConfig(),
+    keyWrapper: keyWrapperFor(database),
+    dataFolder: folder.path,
+    log,
+    metrics,
+    publicUrl: () => 'http://console.test',
+    workspaceHoldings: async (uuid) => {
+      await inside.whileLooking();
+      return holdings.get(uuid) ?? [];
+    },
+    effects: { now: () => clock.now(), randomBytes, newId: randomUUID },
+    sleep: (delayMs, signal) => clock.sleep(delayMs, signal),
+    ...(options.quotas === undefined ? {} : { quotas: options.quotas }),
+    ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
+  });
+  const { access, audit } = module;
+  const app = await createHttpApp({
+    log,
+    metrics,
+    access,
+    audit,
+    version: '0.0.0',
+    trustedProxies: ['127.0.0.1'],
+    nowMs: () => clock.nowMs(),
+  });
+  await module.registerRoutes(app);
+  options.extraRoutes?.(app);
+  await app.ready();
+  return {
+    app,
+    module,
+    database: createAccountDatabase(database),
+    clock,
+    metrics,
+    holdings,
+    inside,
+    dataFolder: folder.path,
+    close: async () => {
+      await app.close();
+      await module.close();
+      await folder.remove();
+    },
+  };
+}
+
+const keyWrappers = new WeakMap<object, KeyWrapper>();
+
+/** One master key for each database: replicas on it open what the others wrapped, also after a restart. */
+export function keyWrapperFor(database: object): KeyWrapper {
+  const known = keyWrappers.get(database);
+  if (known !== undefined) return known;
+  const current = createSecretKey(randomBytes(32));
+  const made = createLocalKeyWrapper({ loadMasterKeys: async () => ({ current, others: [] }), random: randomBytes });
+  keyWrappers.set(database, made);
+  return made;
+}

@@ -1,0 +1,91 @@
+import { fieldAt, recordsAt, textAt } from '@svc/kube/values';
+import { clusterErrors } from '../../errors.ts';
+
+/** One kind of object in a listing that may join several. */
+export interface ObjectSource<Item> {
+  /** Such as `/apis/apps/v1/deployments`. */
+  path: string;
+  view: (object: Record<string, unknown>) => Item;
+}
+
+export interface ObjectPagesOptions<Item> {
+  sources: readonly ObjectSource<Item>[];
+  /** One page of the API server's own list. */
+  read: (path: string, query: { limit: string; continue: string | undefined }) => Promise<unknown>;
+  /** Part of the names that are wanted; absent = all. */
+  name?: string | undefined;
+  pageSize: number;
+  cursor?: string | undefined;
+}
+
+export interface ObjectPage<Item> {
+  items: Item[];
+  /** Null when nothing follows. A page may be empty and have a cursor: then nothing matched so far. */
+  nextCursor: string | null;
+}
+
+/** Where a list goes on: in which source, after which of the API server's pages, after how many objects of the next. */
+interface Position {
+  source: number;
+  token: string | null;
+  skip: number;
+}
+
+/** A search for a rare name goes through so many objects, and then answers with a cursor. */
+const MAX_READS = 10;
+const SEARCH_PAGE_SIZE = 200;
+
+/** One page after the other is in memory, never a whole list. The order is the API server's: namespace, then name. */
+export async function readObjectPage<Item>(options: ObjectPagesOptions<Item>): Promise<ObjectPage<Item>> {
+  const { sources, read, name, pageSize, cursor } = options;
+  const limit = String(name === undefined ? pageSize : SEARCH_PAGE_SIZE);
+  let position: Position = cursor === undefined ? { source: 0, token: null, skip: 0 } : decodeCursor(cursor);
+  const items: Item[] = [];
+  for (let reads = 0; reads < MAX_READS && items.length < pageSize; reads += 1) {
+    const source = sources[position.source];
+    if (source === undefined) break;
+    const list = await read(source.path, { limit, continue: position.token ?? undefined });
+    const objects = recordsAt(list, 'items');
+    for (let index = position.skip; index < objects.length; index += 1) {
+      const object = objects[index] ?? {};
+      if (name !== undefined && textAt(object, 'metadata', 'name')?.includes(name) !== true) continue;
+      if (items.length === pageSize) return { items, nextCursor: encodeCursor({ ...position, skip: index }) };
+      items.push(source.view(object));
+    }
+    const token = continueTokenOf(list);
+    position = { source: token === null ? position.source + 1 : position.source, token, skip: 0 };
+  }
+  return { items, nextCursor: position.source < sources.length ? encodeCursor(position) : null };
+}
+
+const MAX_TOKEN_LENGTH = 2048;
+
+function continueTokenOf(list: unknown): string | null {
+  const token = fieldAt(list, 'metadata', 'continue');
+  return typeof token === 'string' && token !== '' && token.length <= MAX_TOKEN_LENGTH ? token : null;
+}
+
+function encodeCursor({ source, token, skip }: Position): string {
+  return Buffer.from(JSON.stringify([source, token, skip])).toString('base64url');
+}
+
+function decodeCursor(cursor: string): Position {
+  try {
+    const parts: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString());
+    if (Array.isArray(parts) && parts.length === 3) {
+      const [source, token, skip] = parts as unknown[]; // each is looked at below
+      if (isIndex(source) && (token === null || typeof token === 'string') && isIndex(skip)) {
+        return { source, token, skip };
+      }
+    }
+  } catch {
+    // answered like any other cursor that no list made
+  }
+  throw clusterErrors.INVALID_REQUEST({
+    details: { field: 'cursor', reason: 'cursor is not one that a list answered' },
+  });
+}
+
+function isIndex(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
+}

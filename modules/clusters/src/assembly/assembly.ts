@@ -1,0 +1,234 @@
+import { CLOSE_CODES, PROTOCOL_LIMITS, PROTOCOL_TIMES } from '@svc/protocol';
+import type { QuotaLimits } from '@svc/quotas';
+import type { Logger, Metrics } from '@svc/telemetry';
+import type { Access, AuditLog, HeldRights } from '@svc/http';
+import type { Kysely } from 'kysely';
+import { AgentConnections } from '../routes/channel/agent-connections.ts';
+import { AgentMessages } from '../routes/channel/agent-messages.ts';
+import type { ClustersConfig } from '../config.ts';
+import { Changes } from '../domain/changes.ts';
+import type { Clock } from '../domain/clock.ts';
+import { ClusterRegistry } from '../domain/cluster-registry.ts';
+import { isConnectedAt } from '../domain/cluster.ts';
+import { CommandDeadlines } from '../domain/command-deadlines.ts';
+import { CommandDispatcher } from '../domain/command-dispatcher.ts';
+import { CommandReplies } from '../domain/command-replies.ts';
+import { CommandRequests } from '../domain/command-requests.ts';
+import { newId, type RandomBytes } from '../domain/identifiers.ts';
+import { KubernetesApi } from '../adapters/kubernetes/kubernetes-api.ts';
+import { OutputRelays } from '../domain/output-relays.ts';
+import type { AgentDelivery } from '../adapters/delivery/agent-delivery.ts';
+import type { ReportQueue } from '../domain/report-queue.ts';
+import type { RouteContext } from '../routes/context.ts';
+import { Maintenance } from './maintenance.ts';
+import { createManifestInspector } from '../domain/manifest/inspector.ts';
+import { createClusterMetrics, type ClusterMetrics } from './metrics.ts';
+import { createStores, type Stores } from '../store/stores.ts';
+import type { ClusterTables } from '../store/tables.ts';
+import { AgentTunnels } from '../adapters/tunnel/agent-tunnels.ts';
+import type { TunnelEndpoints } from '../routes/tunnel/link-routes.ts';
+
+export interface ClustersModuleDependencies {
+  /** Migrated up to 0032 at least; other tables of the same database do not matter here. */
+  kysely: Kysely<ClusterTables>;
+  config: ClustersConfig;
+  log: Logger;
+  metrics: Metrics;
+  clock: Clock;
+  randomBytes: RandomBytes;
+  /** Stable over restarts of this replica and different from all others: what its last run left is cleared by it. */
+  replicaId: string;
+  version: string;
+  /** The project's folder `deploy`: chart and manifest of the agent. */
+  deployFolder: string;
+  /** Where an operator puts the agent's image (`svc agent image --data`); need not exist. */
+  agentImagesFolder: string;
+  /** For what comes through tunnels, which no route guards. */
+  access: Access;
+  audit: AuditLog;
+  /** Ends what is open through tunnels with the right to it. */
+  rights: HeldRights;
+  /** The limits of each workspace and its owner. */
+  quotaLimits: QuotaLimits;
+  /** Where agents and users reach the platform. */
+  endpoints: TunnelEndpoints;
+}
+
+export const LEASE_MS = 30_000;
+const CHANGES_POLL_MS = 2000;
+const INSPECTOR = {
+  inlineSizeBytes: 16 * 1024,
+  timeoutMs: 5000,
+  maxWaiting: 16,
+  maxWaitingOfWorkspace: 4,
+  maxWaitingOfOwner: 8,
+} as const;
+const NOTE_LIMITS = { notes: 5000, outputBytes: 1024 * 1024 } as const;
+
+/** What the parts below have in common. */
+export interface Foundation {
+  dependencies: ClustersModuleDependencies;
+  stores: Stores;
+  metrics: ClusterMetrics;
+  changes: Changes;
+  relays: OutputRelays;
+  connections: AgentConnections;
+  tunnels: AgentTunnels;
+  onError: (error: unknown, context: Record<string, unknown>) => void;
+}
+
+export function createFoundation(dependencies: ClustersModuleDependencies): Foundation {
+  const { clock, log } = dependencies;
+  const connections = new AgentConnections(clock);
+  const tunnels = new AgentTunnels();
+  const metrics = createClusterMetrics(dependencies.metrics, {
+    connected: () => connections.count,
+    tunnels: () => tunnels.count,
+    tunnelStreams: () => tunnels.streamCount,
+  });
+  return {
+    dependencies,
+    stores: createStores(dependencies.kysely),
+    metrics,
+    changes: new Changes(clock, CHANGES_POLL_MS),
+    relays: new OutputRelays(),
+    connections,
+    tunnels,
+    onError: (error, context) => {
+      metrics.failed();
+      log.error({ err: error, ...context }, 'clusters: work failed');
+    },
+  };
+}
+
+/** The API servers behind the tunnels. */
+export function createKubernetesApi({ dependencies, stores, tunnels }: Foundation): KubernetesApi {
+  const { clock, config } = dependencies;
+  const answerTimeoutMs = config.tunnel.answer_timeout_seconds * 1000;
+  return new KubernetesApi({ tunnels, store: stores.tunnelStore, clock, answerTimeoutMs });
+}
+
+export type CommandParts = ReturnType<typeof createCommandParts>;
+
+export function createCommandParts(foundation: Foundation) {
+  const { dependencies, stores, changes, relays, connections, metrics, onError } = foundation;
+  const { clock, config, randomBytes, quotaLimits } = dependencies;
+  const { shareOf } = quotaLimits;
+  const { commands } = stores;
+  const shared = { commands, changes, relays, clock, maxOpenCommands: config.max_open_commands };
+  const dispatcher = new CommandDispatcher({ ...shared, onError, onFinished: metrics.finished });
+  const inspector = createManifestInspector({
+    clock,
+    maxSizeBytes: PROTOCOL_LIMITS.manifestSizeBytes,
+    shareOf,
+    ...INSPECTOR,
+  });
+  return {
+    dispatcher,
+    inspector,
+    replies: new CommandReplies({ ...shared, dispatcher, noteLimits: NOTE_LIMITS }),
+    deadlines: new CommandDeadlines({ commands, dispatcher, clock, lostAfterMs: config.lost_after_seconds * 1000 }),
+    requests: new CommandRequests({
+      ...shared,
+      dispatcher,
+      inspector,
+      randomBytes,
+      quotaLimits,
+      isConnected: (cluster) => connections.isConnected(cluster.id) || isConnectedAt(cluster, clock.now()),
+      queueMs: config.queue_seconds * 1000,
+      resultGraceMs: config.result_grace_seconds * 1000,
+    }),
+  };
+}
+
+export function createMessageHandlers(
+  { dependencies, stores, changes, connections, metrics, onError }: Foundation,
+  { dispatcher, replies }: CommandParts,
+  reports: ReportQueue,
+): AgentMessages {
+  const { clock, log, randomBytes, version } = dependencies;
+  return new AgentMessages({
+    connections,
+    store: stores.connectionStore,
+    reports,
+    replies,
+    dispatcher,
+    changes,
+    clock,
+    version,
+    newSessionId: () => newId('ses', randomBytes),
+    onMessage: metrics.received,
+    onError,
+    onPeerError: (cluster, code, message) => {
+      log.warn({ cluster, code, message }, 'clusters: the agent reports an error');
+    },
+  });
+}
+
+export function createMaintenance(
+  { dependencies, stores, connections, tunnels, onError }: Foundation,
+  { dispatcher, deadlines }: CommandParts,
+): Maintenance {
+  const { clock, replicaId, config } = dependencies;
+  const { clusters, connectionStore: store, commands, telemetry, tunnelStore } = stores;
+  const { retention } = config;
+  return new Maintenance({
+    clusters,
+    store,
+    commands,
+    telemetry,
+    connections,
+    tunnels,
+    tunnelStore,
+    dispatcher,
+    deadlines,
+    clock,
+    replicaId,
+    leaseMs: LEASE_MS,
+    retention,
+    onError,
+  });
+}
+
+export function createRegistry({ dependencies, stores, connections, tunnels }: Foundation): ClusterRegistry {
+  const { clock, randomBytes, config } = dependencies;
+  return new ClusterRegistry({
+    clusters: stores.clusters,
+    clock,
+    randomBytes,
+    quotaLimits: dependencies.quotaLimits,
+    maxClustersPerWorkspace: config.max_clusters_per_workspace,
+    disconnect: (clusterId, keptTokenHash) => {
+      if (keptTokenHash !== null) {
+        connections.closeOtherTokens(clusterId, keptTokenHash);
+        tunnels.closeOtherTokens(clusterId, keptTokenHash);
+        return;
+      }
+      connections.closeCluster(clusterId, CLOSE_CODES.forbidden, 'the cluster was removed');
+      tunnels.closeCluster(clusterId);
+    },
+  });
+}
+
+export function createRouteContext(
+  { dependencies, stores, changes, relays }: Foundation,
+  { requests, dispatcher }: CommandParts,
+  registry: ClusterRegistry,
+  delivery: AgentDelivery,
+  stopping: AbortSignal,
+): RouteContext {
+  const { clock, config } = dependencies;
+  return {
+    registry,
+    requests,
+    dispatcher,
+    relays,
+    changes,
+    clock,
+    ...stores,
+    offlineAfterMs: PROTOCOL_TIMES.heartbeatIntervalMs * PROTOCOL_TIMES.missedHeartbeats,
+    maxStreams: config.max_streams,
+    stopping,
+    install: (cluster, token) => delivery.commandsFor(cluster, token),
+  };
+}

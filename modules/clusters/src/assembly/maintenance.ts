@@ -1,0 +1,124 @@
+import { timestampAfter, type Clock } from '../domain/clock.ts';
+import type { ClusterStore, ConnectionStore } from '../domain/cluster.ts';
+import type { CommandDeadlines } from '../domain/command-deadlines.ts';
+import type { CommandDispatcher } from '../domain/command-dispatcher.ts';
+import type { CommandStore } from '../domain/command.ts';
+import type { TelemetryStore } from '../domain/telemetry.ts';
+import type { AgentConnections } from '../routes/channel/agent-connections.ts';
+import type { AgentTunnels } from '../adapters/tunnel/agent-tunnels.ts';
+import type { TunnelStore } from '../domain/tunnel.ts';
+import type { ClustersConfig } from '../config.ts';
+
+export interface MaintenanceOptions {
+  clusters: ClusterStore;
+  store: ConnectionStore;
+  commands: CommandStore;
+  telemetry: TelemetryStore;
+  connections: AgentConnections;
+  tunnels: AgentTunnels;
+  tunnelStore: TunnelStore;
+  dispatcher: CommandDispatcher;
+  deadlines: CommandDeadlines;
+  clock: Clock;
+  replicaId: string;
+  leaseMs: number;
+  retention: ClustersConfig['retention'];
+  onError: (error: unknown, context: Record<string, unknown>) => void;
+}
+
+interface Task {
+  name: string;
+  everyMs: number;
+  run: () => Promise<void>;
+}
+
+/** What happens without a caller: leases, deadlines, the end of tokens, retention. A task never overlaps itself. */
+export class Maintenance {
+  readonly #options: MaintenanceOptions;
+  readonly #timers = new Map<string, () => void>();
+  readonly #running = new Set<Promise<void>>();
+  #stopped = false;
+
+  constructor(options: MaintenanceOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    for (const task of this.#tasks()) this.#schedule(task);
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    for (const cancel of this.#timers.values()) cancel();
+    this.#timers.clear();
+    await Promise.all(this.#running);
+  }
+
+  #tasks(): Task[] {
+    const { clusters, connections, tunnels, dispatcher, deadlines, clock, leaseMs } = this.#options;
+    return [
+      {
+        name: 'leases',
+        everyMs: leaseMs / 3,
+        run: () => this.#renewConnections(),
+      },
+      { name: 'tunnel leases', everyMs: leaseMs / 3, run: () => this.#renewTunnels() },
+      { name: 'deadlines', everyMs: 5000, run: () => deadlines.sweep() },
+      { name: 'queues', everyMs: 5000, run: () => dispatcher.sendQueued() },
+      {
+        name: 'tokens',
+        everyMs: 15_000,
+        run: async () => {
+          const expired = await clusters.expireTokens(clock.now().toISOString());
+          if (expired.length === 0) return;
+          connections.closeTokens(new Set(expired));
+          tunnels.closeTokens(new Set(expired));
+        },
+      },
+      { name: 'retention', everyMs: 300_000, run: () => this.#prune() },
+    ];
+  }
+
+  #schedule(task: Task): void {
+    const { clock, onError } = this.#options;
+    const cancel = clock.setTimer(() => {
+      const run = task
+        .run()
+        .catch((error: unknown) => onError(error, { task: task.name }))
+        .finally(() => {
+          this.#running.delete(run);
+          if (!this.#stopped) this.#schedule(task);
+        });
+      this.#running.add(run);
+    }, task.everyMs);
+    this.#timers.set(task.name, cancel);
+  }
+
+  /** Those that are there before the question are known to the database: one that is not in its answer is an older one. */
+  async #renewConnections(): Promise<void> {
+    const { connections, store, clock, replicaId, leaseMs } = this.#options;
+    const held = connections.newest();
+    if (held.length === 0) return;
+    connections.keepOnly(held, await store.renewLeases(replicaId, timestampAfter(clock.now(), leaseMs)));
+  }
+
+  /** An agent may have come to another replica while its old connection here is not known to be dead yet. */
+  async #renewTunnels(): Promise<void> {
+    const { tunnels, tunnelStore, clock, replicaId, leaseMs } = this.#options;
+    if (tunnels.count === 0) return;
+    tunnels.keepOnly(await tunnelStore.renew(replicaId, timestampAfter(clock.now(), leaseMs)));
+  }
+
+  async #prune(): Promise<void> {
+    const { commands, telemetry, tunnelStore, clock, retention } = this.#options;
+    const ago = (seconds: number): string => timestampAfter(clock.now(), -seconds * 1000);
+    await commands.prune(ago(retention.commands_seconds), retention.commands_per_cluster);
+    await tunnelStore.pruneLinks(clock.now().toISOString());
+    await telemetry.prune({
+      heartbeatsBefore: ago(retention.heartbeats_seconds),
+      averagesBefore: ago(retention.averages_seconds),
+      eventsBefore: ago(retention.events_seconds),
+      eventsPerCluster: retention.events_per_cluster,
+    });
+  }
+}

@@ -1,0 +1,67 @@
+import type { UpgradeRouter } from '@svc/http';
+import { BlockMemory } from '@svc/bytes';
+import { createAgentAuthentication } from '../routes/channel/agent-authentication.ts';
+import type { ClusterStore } from '../domain/cluster.ts';
+import type { ClustersModuleDependencies } from './assembly.ts';
+import type { AgentTunnels } from '../adapters/tunnel/agent-tunnels.ts';
+import { createForwardRoute } from '../routes/tunnel/forward-route.ts';
+import { TunnelAccess } from '../routes/tunnel/tunnel-access.ts';
+import { TunnelFront } from '../routes/tunnel/tunnel-front.ts';
+import { createTunnelRoute } from '../routes/tunnel/tunnel-route.ts';
+import type { TunnelStore } from '../domain/tunnel.ts';
+
+export interface TunnelParts {
+  front: TunnelFront;
+  registerUpgrades(router: UpgradeRouter): void;
+}
+
+export interface TunnelPartsOptions {
+  dependencies: ClustersModuleDependencies;
+  clusters: ClusterStore;
+  store: TunnelStore;
+  tunnels: AgentTunnels;
+  leaseMs: number;
+  onError: (error: unknown, context: Record<string, unknown>) => void;
+}
+
+export function createTunnelParts(options: TunnelPartsOptions): TunnelParts {
+  const { dependencies, clusters, store, tunnels, leaseMs, onError } = options;
+  const { access: port, rights, audit, clock, config, log, endpoints, replicaId } = dependencies;
+  const { domain, max_streams: maxStreams, answer_timeout_seconds: answerSeconds } = config.tunnel;
+  const access = new TunnelAccess({ access: port, clusters, store, clock });
+  const memory = new BlockMemory();
+  const front = new TunnelFront({
+    tunnels,
+    access,
+    rights,
+    store,
+    audit,
+    clock,
+    domain,
+    answerTimeoutMs: answerSeconds * 1000,
+    isBehindTls: () => endpoints.publicUrl().startsWith('https:'),
+    onError,
+  });
+  return {
+    front,
+    registerUpgrades: (router) => {
+      // First: on a cluster's own host every path is the service's.
+      router.add(front.upgradeRoute());
+      router.add(
+        createTunnelRoute({
+          authenticate: createAgentAuthentication({ clusters, clock, connectsPerMinute: config.connects_per_minute }),
+          store,
+          tunnels,
+          clock,
+          replicaId,
+          leaseMs,
+          maxStreams,
+          memory,
+          onConnected: (cluster, epoch) => log.info({ cluster, epoch }, 'clusters: a tunnel stands'),
+          onError,
+        }),
+      );
+      router.add(createForwardRoute({ tunnels, access, store, clock, maxStreams, memory }));
+    },
+  };
+}

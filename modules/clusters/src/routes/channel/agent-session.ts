@@ -1,0 +1,198 @@
+import { isAppError } from '@svc/errors';
+import {
+  CLOSE_CODES,
+  PROTOCOL_TIMES,
+  decodeEnvelope,
+  type AgentMessage,
+  type Hello,
+  type MessageDecoder,
+  type PlatformPayloads,
+  CONTRACT_RATE,
+  MessageBudget,
+} from '@svc/protocol';
+import type { WebSocket } from 'ws';
+import type { Introduction } from '../../domain/cluster.ts';
+import type { Clock } from '../../domain/clock.ts';
+import { AgentConnection } from './agent-connection.ts';
+import { OutputAcks } from './output-acks.ts';
+import { PeerErrors } from './peer-errors.ts';
+import { ReceiveQueue } from './receive-queue.ts';
+
+export interface AgentSessionOptions {
+  socket: WebSocket;
+  /** The agent will say hello: until then nothing is known of it. */
+  announced: boolean;
+  clusterId: string;
+  epoch: number;
+  tokenHash: string;
+  clock: Clock;
+  decoder: MessageDecoder<AgentMessage>;
+  newMessageId: () => string;
+  handlers: SessionHandlers;
+}
+
+/** What a session does with what it understood; `AgentMessages` is the real one. */
+export interface SessionHandlers {
+  /** Called once the peer is known: with its hello, or with null for one that knows only the contract. */
+  introduce(session: AgentSession, hello: Hello | null): Promise<void>;
+  message(session: AgentSession, message: AgentMessage): Promise<void>;
+  failed(session: AgentSession, error: unknown): void;
+  closed(session: AgentSession, code: number): void;
+}
+
+/** A frame that makes no sense counts like one that does: nonsense must not be cheaper than sense. */
+type Received = { message: AgentMessage } | { tell: () => void };
+
+const OVERTAKING: ReadonlySet<string> = new Set(['hello', 'heartbeat', 'command_ack', 'ping', 'pong', 'error']);
+const RECEIVE_QUEUE = { maxMessages: 512, maxSizeBytes: 4 * 1024 * 1024 } as const;
+
+/** From the handshake to the close of one connection: who the peer is, and its messages in their order. */
+export class AgentSession {
+  readonly connection: AgentConnection;
+  readonly #options: AgentSessionOptions;
+  readonly #received: ReceiveQueue<Received>;
+  readonly #errors: PeerErrors;
+  readonly #outputs: OutputAcks;
+  #cancelHelloWait: () => void;
+  #introduced: 'no' | 'contract' | 'svc' = 'no';
+
+  constructor(options: AgentSessionOptions) {
+    const { clock, announced } = options;
+    this.#options = options;
+    this.#received = new ReceiveQueue({
+      budget: new MessageBudget(CONTRACT_RATE, () => clock.nowMs()),
+      clock,
+      handle: (received) => this.#handle(received),
+      overtakes: (received) => 'message' in received && OVERTAKING.has(received.message.type),
+      onLimited: (retryAfterMs) => this.#tellLimited(retryAfterMs),
+      pause: () => this.connection.pause(),
+      resume: () => this.connection.resume(),
+      onError: (error) => this.#fail(error),
+      ...RECEIVE_QUEUE,
+    });
+    this.connection = new AgentConnection({
+      ...options,
+      onText: (text) => this.#receive(text),
+      onBinary: (sizeBytes) =>
+        this.#received.push(
+          { tell: () => this.#errors.tell({ code: 'INVALID_REQUEST', message: 'Frames are JSON text' }) },
+          sizeBytes,
+        ),
+      onClosed: (code) => this.#closed(code),
+      deaf: () => this.#received.paused,
+    });
+    this.#errors = new PeerErrors(clock, (error) => this.#sendQuietly('error', error));
+    this.#outputs = new OutputAcks(clock, (ack) => {
+      if (this.connection.instanceId !== null) this.#sendQuietly('output_ack', ack);
+    });
+    this.#cancelHelloWait = announced
+      ? clock.setTimer(() => {
+          void this.connection.close(CLOSE_CODES.tryAgainLater, 'no hello');
+        }, PROTOCOL_TIMES.announcedTimeoutMs)
+      : clock.setTimer(() => {
+          this.#introduce(null).catch((error: unknown) => this.#fail(error));
+        }, PROTOCOL_TIMES.welcomeTimeoutMs);
+  }
+
+  /** Acknowledged in a moment, together with what else arrives until then. */
+  outputArrived(commandId: string, seq: number): void {
+    this.#outputs.arrived(commandId, seq);
+  }
+
+  /** Resolves when the message in hand is done; what waits behind it is dropped, its sender keeps it. */
+  settled(): Promise<void> {
+    return this.#received.close();
+  }
+
+  #receive(text: string): void {
+    this.#received.push(this.#decode(text), text.length);
+  }
+
+  #decode(text: string): Received {
+    let messageId: string | undefined;
+    try {
+      const envelope = decodeEnvelope(text);
+      messageId = envelope.id;
+      const decoded = this.#options.decoder.check(envelope);
+      if (decoded.known) return { message: decoded.message };
+      return { tell: () => this.#tellUnknown(envelope.type, envelope.id) };
+    } catch (error) {
+      if (isAppError(error)) return { tell: () => this.#errors.tellAppError(error, messageId) };
+      throw error; // the decoder throws nothing else
+    }
+  }
+
+  async #handle(received: Received): Promise<void> {
+    if (this.connection.closed) return;
+    if ('tell' in received) {
+      received.tell();
+      return;
+    }
+    const { message } = received;
+    if (message.type === 'hello') {
+      await this.#introduce(message.payload);
+      return;
+    }
+    if (this.#introduced === 'no') await this.#introduce(null);
+    await this.#options.handlers.message(this, message);
+  }
+
+  async #introduce(hello: Hello | null): Promise<void> {
+    const wanted = hello === null ? 'contract' : 'svc';
+    if (this.connection.closed || this.#introduced === 'svc' || this.#introduced === wanted) return;
+    this.#introduced = wanted;
+    this.#cancelHelloWait();
+    this.connection.instanceId = hello?.instance_id ?? null;
+    this.connection.isFirstConnection = (hello?.epoch ?? 1) === 1;
+    this.connection.outboxId = hello?.outbox_id ?? this.connection.instanceId;
+    await this.#options.handlers.introduce(this, hello);
+  }
+
+  #tellUnknown(type: string, messageId: string): void {
+    this.#errors.tell({
+      code: 'UNKNOWN_MESSAGE_TYPE',
+      message: 'Messages of this type are ignored',
+      details: { field: 'type', reason: `type ${type} is unknown` },
+      message_id: messageId,
+    });
+  }
+
+  #tellLimited(retryAfterMs: number): void {
+    this.#errors.tell({
+      code: 'RATE_LIMITED',
+      message: 'Messages above the rate wait',
+      details: { messages_per_minute: CONTRACT_RATE.perMinute, retry_after_ms: retryAfterMs },
+    });
+  }
+
+  #sendQuietly<Type extends 'error' | 'output_ack'>(type: Type, payload: PlatformPayloads[Type]): void {
+    this.connection.send(type, payload).catch((reason: unknown) => {
+      if (!this.connection.closed) this.#options.handlers.failed(this, reason);
+    });
+  }
+
+  /** Nothing was acknowledged, so nothing is lost: the agent sends it again over the next connection. */
+  #fail(error: unknown): void {
+    if (this.connection.closed) return;
+    this.#options.handlers.failed(this, error);
+    void this.connection.close(CLOSE_CODES.tryAgainLater, 'the message could not be stored');
+  }
+
+  #closed(code: number): void {
+    this.#cancelHelloWait();
+    this.#outputs.close();
+    void this.#received.close();
+    this.#options.handlers.closed(this, code);
+  }
+}
+
+export function introductionOf(hello: Hello | null): Introduction {
+  return {
+    instanceId: hello?.instance_id ?? null,
+    outboxId: hello?.outbox_id ?? hello?.instance_id ?? null,
+    protocol: hello === null ? 'contract' : 'svc',
+    agentVersion: hello?.agent_version ?? null,
+    kubernetesVersion: hello?.kubernetes_version ?? null,
+    capabilities: hello?.capabilities ?? ['deploy', 'exec', 'logs'],
+  };
+}

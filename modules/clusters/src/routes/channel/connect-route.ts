@@ -1,0 +1,77 @@
+import {
+  CLOSE_CODES,
+  createAgentMessageDecoder,
+  PROTOCOL_HEADER,
+  PROTOCOL_LIMITS,
+  PROTOCOL_VERSION,
+} from '@svc/protocol';
+import { renderNestedError, type UpgradeRoute } from '@svc/http';
+import { WebSocketServer } from 'ws';
+import type { Clock } from '../../domain/clock.ts';
+import { timestampAfter } from '../../domain/clock.ts';
+import type { ClusterStore, ConnectionStore } from '../../domain/cluster.ts';
+import { clusterErrors } from '../../errors.ts';
+import { acceptWebSocket, requireWebSocket } from '../accept-websocket.ts';
+import { createAgentAuthentication } from './agent-authentication.ts';
+import type { AgentConnections } from './agent-connections.ts';
+import { AgentSession, type SessionHandlers } from './agent-session.ts';
+
+export const CONNECT_PATH = '/v1/agent/connect';
+
+export interface ConnectRouteOptions {
+  clusters: ClusterStore;
+  store: ConnectionStore;
+  connections: AgentConnections;
+  handlers: SessionHandlers;
+  clock: Clock;
+  replicaId: string;
+  leaseMs: number;
+  connectsPerMinute: number;
+  newMessageId: () => string;
+  onConnected: (clusterId: string, epoch: number) => void;
+}
+
+/** `GET /v1/agent/connect` with `Upgrade: websocket`: the agent's own authentication, then its session. */
+export function createConnectRoute(options: ConnectRouteOptions): UpgradeRoute {
+  const server = new WebSocketServer({
+    noServer: true,
+    clientTracking: false,
+    maxPayload: PROTOCOL_LIMITS.frameSizeBytes,
+    perMessageDeflate: false, // costs 300 KB for each connection
+  });
+  server.on('headers', (headers) => headers.push(`${PROTOCOL_HEADER}: ${PROTOCOL_VERSION}`));
+  const decoder = createAgentMessageDecoder();
+  const authenticate = createAgentAuthentication(options);
+
+  return {
+    name: 'agent channel',
+    hold: { exempt: 'an agent shows its own token, and AgentConnections ends the channel with it' },
+    matches: (_request, url) => url.pathname === CONNECT_PATH,
+    render: renderNestedError,
+    handle: async (upgrade) => {
+      if (options.connections.draining) throw clusterErrors.SHUTTING_DOWN({ headers: { 'retry-after': '1' } });
+      const { cluster, tokenHash } = await authenticate(upgrade);
+      requireWebSocket(upgrade);
+      const now = options.clock.now();
+      const leaseUntil = timestampAfter(now, options.leaseMs);
+      // The epoch is taken before the handshake: an agent that is answered is one that the database knows.
+      const epoch = await options.store.open(cluster.id, options.replicaId, now.toISOString(), leaseUntil);
+      const socket = acceptWebSocket(server, upgrade);
+      if (socket === undefined) {
+        await options.store.close(cluster.id, epoch, options.clock.now().toISOString());
+        // Its epoch is over as well: it is to come with a newer one, or the row would say that nobody is there.
+        options.connections.closeCluster(
+          cluster.id,
+          CLOSE_CODES.serviceRestart,
+          'a newer connection did not come to be',
+        );
+        return;
+      }
+      const { clock, handlers, newMessageId } = options;
+      const announced = upgrade.request.headers[PROTOCOL_HEADER] !== undefined;
+      const peer = { socket, announced, clusterId: cluster.id, epoch, tokenHash };
+      options.connections.add(new AgentSession({ ...peer, clock, decoder, newMessageId, handlers }));
+      options.onConnected(cluster.id, epoch);
+    },
+  };
+}

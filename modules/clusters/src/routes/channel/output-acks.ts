@@ -1,0 +1,37 @@
+import type { OutputAck } from '@svc/protocol';
+import type { Clock } from '../../domain/clock.ts';
+
+/** An agent keeps some pieces unacknowledged before it holds back: half of that in time is early enough. */
+const GATHER_MS = 100;
+const MAX_COMMANDS = 256;
+
+/** Which output has arrived, told in few messages: the newest number of each command. */
+export class OutputAcks {
+  readonly #clock: Clock;
+  readonly #send: (ack: OutputAck) => void;
+  readonly #newest = new Map<string, number>();
+  #cancelTimer: (() => void) | undefined;
+
+  constructor(clock: Clock, send: (ack: OutputAck) => void) {
+    this.#clock = clock;
+    this.#send = send;
+  }
+
+  arrived(commandId: string, seq: number): void {
+    this.#newest.set(commandId, Math.max(seq, this.#newest.get(commandId) ?? 0));
+    if (this.#newest.size >= MAX_COMMANDS) this.#tell();
+    else this.#cancelTimer ??= this.#clock.setTimer(() => this.#tell(), GATHER_MS);
+  }
+
+  close(): void {
+    this.#cancelTimer?.();
+  }
+
+  #tell(): void {
+    this.#cancelTimer?.();
+    this.#cancelTimer = undefined;
+    const outputs = [...this.#newest].map(([commandId, seq]) => ({ command_id: commandId, seq }));
+    this.#newest.clear();
+    this.#send({ outputs });
+  }
+}

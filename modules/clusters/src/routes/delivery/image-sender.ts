@@ -1,0 +1,64 @@
+import { Readable } from 'node:stream';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { clusterErrors } from '../../errors.ts';
+import type { StoredBytes } from '../../adapters/delivery/agent-images.ts';
+
+/** A pull is three of these at once at most; what exceeds it comes again, as clients do after 429. */
+const MAX_DOWNLOADS = 64;
+/** A client that takes nothing for so long has gone or holds a place of others. */
+const STALL_MS = 60_000;
+
+/** Sends images to whoever asks, and not to more at once than is good: nobody has to sign in for them. */
+export class ImageSender {
+  readonly #maxDownloads: number;
+  #downloads = 0;
+
+  constructor(maxDownloads = MAX_DOWNLOADS) {
+    this.#maxDownloads = maxDownloads;
+  }
+
+  /** Answers `GET` and `HEAD`, whole or one range (RFC 9110, 14.2), and closes the file in any case. */
+  async send(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { handle, offset, sizeBytes }: StoredBytes,
+    contentType: string,
+  ): Promise<FastifyReply> {
+    let sending = false;
+    try {
+      const range = rangeOf(request.headers.range, sizeBytes);
+      const { first, last } = range ?? { first: 0, last: sizeBytes - 1 };
+      void reply
+        .type(contentType)
+        .header('accept-ranges', 'bytes')
+        .header('content-length', last - first + 1);
+      if (range !== null) void reply.status(206).header('content-range', `bytes ${first}-${last}/${sizeBytes}`);
+      // A stream, since anything else would replace the length that was just said.
+      if (request.method === 'HEAD') return await reply.send(Readable.from([]));
+      if (this.#downloads >= this.#maxDownloads) {
+        void reply.removeHeader('content-length').removeHeader('content-range');
+        const details = { limit: this.#maxDownloads };
+        throw clusterErrors.TOO_MANY_DOWNLOADS({ details, headers: { 'retry-after': '5' } });
+      }
+      const bytes = handle.createReadStream({ start: offset + first, end: offset + last });
+      sending = true;
+      this.#downloads += 1;
+      bytes.once('close', () => (this.#downloads -= 1));
+      reply.raw.setTimeout(STALL_MS, () => reply.raw.destroy());
+      return await reply.send(bytes);
+    } finally {
+      if (!sending) await handle.close();
+    }
+  }
+}
+
+/** Null for the whole, also for what is no range of bytes or several of them. Throws where nothing is in it. */
+function rangeOf(header: string | undefined, sizeBytes: number): { first: number; last: number } | null {
+  const [, from = '', to = ''] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header ?? '') ?? [];
+  if (from === '' && to === '') return null;
+  const first = from === '' ? Math.max(0, sizeBytes - Number(to)) : Number(from);
+  const last = from === '' || to === '' ? sizeBytes - 1 : Math.min(Number(to), sizeBytes - 1);
+  if (from !== '' && to !== '' && Number(to) < Number(from)) return null;
+  if (first <= last) return { first, last };
+  throw clusterErrors.INVALID_RANGE({ headers: { 'content-range': `bytes */${sizeBytes}` } });
+}

@@ -1,0 +1,158 @@
+import type { IncomingMessage } from 'node:http';
+import { isAppError } from '@svc/errors';
+import {
+  confirmAccess,
+  createGrantedAccess,
+  createGrantedRight,
+  isEncrypted,
+  narrowRight,
+  type Access,
+  type GrantedAccess,
+  type HeldRight,
+  type Principal,
+} from '@svc/http';
+import { KUBERNETES_SERVICE } from '@svc/protocol';
+import type { Clock } from '../../domain/clock.ts';
+import type { Cluster, ClusterStore } from '../../domain/cluster.ts';
+import { sha256 } from '../../domain/identifiers.ts';
+import { clusterErrors } from '../../errors.ts';
+import { serviceLabel, type TunnelAddress } from './tunnel-address.ts';
+import { tunnelCookieOf } from './tunnel-cookie.ts';
+import type { TunnelStore } from '../../domain/tunnel.ts';
+
+/** Who uses a tunnel, and of which cluster. */
+export interface TunnelCaller {
+  principal: Principal;
+  role: string;
+  cluster: Cluster;
+  /** `link`: a browser's cookie; then `Authorization` is the service's own and not the platform's. */
+  via: 'token' | 'link';
+  /** The service that a link is for, whose host may only have a hash of its name; else null. */
+  service: string | null;
+  /** To be held for as long as what the caller opens. */
+  right: HeldRight;
+}
+
+export interface TunnelAccessOptions {
+  access: Access;
+  clusters: ClusterStore;
+  store: TunnelStore;
+  clock: Clock;
+}
+
+type Asked = Pick<TunnelAddress, 'form' | 'cluster' | 'service' | 'teamUuid'>;
+
+/** A page loads dozens of files at once. What an answer from memory opens is confirmed a second after the decision. */
+const REMEMBERED_MS = 1000;
+const MAX_REMEMBERED = 10_000;
+const CLUSTER_ID = /^cls-/;
+
+/** Decides for every use of a tunnel. Throws 401, 403, and 404 for what is not the caller's. */
+export class TunnelAccess {
+  readonly #options: TunnelAccessOptions;
+  readonly #remembered = new Map<string, { caller: TunnelCaller; untilMs: number }>();
+
+  constructor(options: TunnelAccessOptions) {
+    this.#options = options;
+  }
+
+  async authorize(request: IncomingMessage, asked: Asked): Promise<TunnelCaller> {
+    const { authorization = '' } = request.headers;
+    // Only a service's own host takes cookies: a page of one service must not act on another.
+    const cookie = asked.form === 'service' ? tunnelCookieOf(request.headers.cookie) : null;
+    const nowMs = this.#options.clock.nowMs();
+    const { form, cluster, service, teamUuid } = asked;
+    const key = sha256(JSON.stringify([authorization, cookie, form, cluster, service, teamUuid]));
+    const remembered = this.#remembered.get(key);
+    if (remembered !== undefined && remembered.untilMs > nowMs) return remembered.caller;
+    const caller = await this.#decide(request, asked, cookie);
+    if (this.#remembered.size >= MAX_REMEMBERED) this.#remembered.clear();
+    this.#remembered.set(key, { caller, untilMs: nowMs + REMEMBERED_MS });
+    return caller;
+  }
+
+  /** For a link in an address: who made it, if it is for this very service and its maker still may. */
+  async authorizeLink(token: string, asked: Asked): Promise<TunnelCaller | null> {
+    const { store, clusters, clock, access } = this.#options;
+    const now = clock.now();
+    const hash = sha256(token);
+    const link = await store.findLink(hash, now.toISOString());
+    if (link === undefined || link.clusterId !== asked.cluster || serviceLabel(link.service) !== asked.service) {
+      return null;
+    }
+    if (link.service === KUBERNETES_SERVICE) return null;
+    const cluster = await clusters.findById(link.clusterId);
+    const principal = await this.#makerOf(link.granted);
+    if (cluster === undefined || principal === null) return null;
+    const right = narrowRight(createGrantedRight(access, link.granted, now.getTime()), hash, async () => {
+      const kept = await store.findLink(hash, clock.now().toISOString());
+      if (kept === undefined) throw clusterErrors.UNAUTHORIZED();
+    });
+    const role = link.granted.grant?.role ?? '';
+    return { principal, role, cluster, via: 'link', service: link.service, right };
+  }
+
+  /** Null for a maker whose credential was revoked, or who may not any more: a link is worth what its maker may. */
+  async #makerOf(granted: GrantedAccess): Promise<Principal | null> {
+    try {
+      return await confirmAccess(this.#options.access, granted);
+    } catch (error) {
+      if (isAppError(error) && error.status < 500) return null;
+      throw error;
+    }
+  }
+
+  async #decide(request: IncomingMessage, asked: Asked, cookie: string | null): Promise<TunnelCaller> {
+    if (cookie !== null) {
+      const caller = await this.authorizeLink(cookie, asked);
+      if (caller !== null) return caller;
+    }
+    const { access, clusters, clock } = this.#options;
+    const { authorization } = request.headers;
+    if (authorization === undefined) throw clusterErrors.UNAUTHORIZED({ headers: { 'www-authenticate': 'Bearer' } });
+    const shownAt = clock.now();
+    // Only the header: a page behind a tunnel must never act with the session cookie of the platform.
+    const principal = await access.authenticate({
+      headers: { authorization },
+      method: request.method ?? 'GET',
+      remoteAddress: request.socket.remoteAddress ?? '',
+      isSecure: isEncrypted(request),
+    });
+    const byId = CLUSTER_ID.test(asked.cluster) ? await clusters.findById(asked.cluster) : undefined;
+    const grant = await this.#grant(principal, byId?.workspaceUuid, asked.teamUuid, asked.cluster);
+    const cluster = byId ?? (await clusters.find(grant.workspaceUuid, asked.cluster));
+    if (cluster === undefined) throw clusterErrors.CLUSTER_NOT_FOUND({ details: { cluster: asked.cluster } });
+    const granted = createGrantedAccess(principal, shownAt, 'tunnel:use', grant);
+    const right = rightToCluster(createGrantedRight(access, granted, shownAt.getTime()), clusters, cluster);
+    return { principal, role: grant.role, cluster, via: 'token', service: null, right };
+  }
+
+  async #grant(
+    principal: Principal,
+    workspaceUuid: string | undefined,
+    teamUuid: string | null,
+    cluster: string,
+  ): ReturnType<Access['authorize']> {
+    try {
+      return await this.#options.access.authorize({
+        principal,
+        action: 'tunnel:use',
+        workspaceUuid,
+        ...(teamUuid === null ? {} : { teamUuid }),
+      });
+    } catch (error) {
+      // A foreign cluster and one that is not there are the same answer.
+      if (isAppError(error) && error.status === 404) throw clusterErrors.CLUSTER_NOT_FOUND({ details: { cluster } });
+      throw error;
+    }
+  }
+}
+
+/** A right that ends with the cluster as well. */
+export function rightToCluster(right: HeldRight, clusters: ClusterStore, { id, name }: Cluster): HeldRight {
+  return narrowRight(right, id, async () => {
+    if ((await clusters.findById(id)) === undefined) {
+      throw clusterErrors.CLUSTER_NOT_FOUND({ details: { cluster: name } });
+    }
+  });
+}

@@ -1,0 +1,267 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { toAppError } from '@svc/errors';
+import {
+  isPlain,
+  relayPlain,
+  relayRequest,
+  relayUpgrade,
+  renderNestedError,
+  requestIdOf,
+  whenClosed,
+  type AuditLog,
+  type HeldRights,
+  type RelayTarget,
+  type UpgradeRoute,
+} from '@svc/http';
+import { joinStreams } from '@svc/mux';
+import { KUBERNETES_SERVICE, type TunnelRequest } from '@svc/protocol';
+import type { Clock } from '../../domain/clock.ts';
+import { isClusterId } from '../../domain/identifiers.ts';
+import { clusterErrors } from '../../errors.ts';
+import type { AgentTunnel } from '../../adapters/tunnel/agent-tunnel.ts';
+import type { AgentTunnels } from '../../adapters/tunnel/agent-tunnels.ts';
+import { answeredHeaders, forwardedHeaders, isDroppedTrailer, type ForwardedRequest } from './forwarded-headers.ts';
+import type { TunnelAccess, TunnelCaller } from './tunnel-access.ts';
+import { serviceHost, tunnelAddressOf, type TunnelAddress } from './tunnel-address.ts';
+import { TUNNEL_PARAMETER, tunnelCookie } from './tunnel-cookie.ts';
+import { offlineError, tunnelErrorOf } from '../../adapters/tunnel/tunnel-errors.ts';
+import type { TunnelStore } from '../../domain/tunnel.ts';
+
+export interface TunnelFrontOptions {
+  tunnels: AgentTunnels;
+  access: TunnelAccess;
+  /** What goes on for long ends a few seconds after the right to it. */
+  rights: HeldRights;
+  store: TunnelStore;
+  audit: AuditLog;
+  clock: Clock;
+  domain: string;
+  answerTimeoutMs: number;
+  /** Whether a proxy in front speaks TLS with the callers. */
+  isBehindTls: () => boolean;
+  onError: (error: unknown, context: Record<string, unknown>) => void;
+}
+
+const UPGRADE_TIMEOUT_MS = 30_000;
+const LINK_COOKIE_SECONDS = 12 * 3600;
+const SAFE: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+interface Decided {
+  caller: TunnelCaller;
+  tunnel: AgentTunnel;
+  stream: TunnelRequest;
+  forwarded: ForwardedRequest;
+}
+
+/** HTTP through tunnels, whichever way it comes: on a cluster's own host or below the platform's paths. */
+export class TunnelFront {
+  readonly #options: TunnelFrontOptions;
+  readonly #requests = new WeakSet<IncomingMessage>();
+
+  constructor(options: TunnelFrontOptions) {
+    this.#options = options;
+  }
+
+  /** Takes the request when it is for a tunnel. Before anything else looks at it: every path of such a host is the service's. */
+  handle(request: IncomingMessage, response: ServerResponse): boolean {
+    const address = tunnelAddressOf(request, this.#options.domain);
+    if (address === null) return false;
+    this.#requests.add(request);
+    request.socket.setTimeout(0); // a watch may be silent for an hour; the agent's own liveness ends what is dead
+    this.#serve(request, response, address).catch((error: unknown) => this.#refuse(request, response, error));
+    return true;
+  }
+
+  /** Whether its body may come as slowly as it likes. */
+  owns(request: IncomingMessage): boolean {
+    return this.#requests.has(request);
+  }
+
+  upgradeRoute(): UpgradeRoute {
+    const { domain } = this.#options;
+    return {
+      name: 'tunnel',
+      hold: 'required',
+      matches: (request) => tunnelAddressOf(request, domain) !== null,
+      render: renderNestedError,
+      handle: async ({ request, socket, head, hold }) => {
+        const address = tunnelAddressOf(request, domain);
+        if (address === null) return;
+        const decided = await this.#decide(request, address);
+        const agent = decided.tunnel.connectionsFor(decided.stream);
+        const target = { ...this.#targetOf(decided, UPGRADE_TIMEOUT_MS), agent };
+        hold(decided.caller.right).farewell(({ status }) => {
+          this.#record(decided, status);
+          socket.destroy(); // only its own server could end it politely
+        });
+        try {
+          await relayUpgrade({ request, socket, head }, target, joinStreams);
+        } catch (error) {
+          throw tunnelErrorOf(error, namesOf(decided));
+        }
+      },
+    };
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse, address: TunnelAddress): Promise<void> {
+    if (this.#movePage(request, response, address)) return;
+    if (await this.#answerLink(request, response, address)) return;
+    const decided = await this.#decide(request, address);
+    const target = this.#targetOf(decided, this.#options.answerTimeoutMs);
+    const { tunnel, stream } = decided;
+    this.#hold(decided, response);
+    try {
+      if (isPlain(request)) {
+        await relayPlain(request, response, { ...target, connections: tunnel.plainConnectionsFor(stream) });
+      } else await relayRequest(request, response, { ...target, agent: tunnel.connectionsFor(stream) });
+    } catch (error) {
+      throw tunnelErrorOf(error, namesOf(decided));
+    }
+  }
+
+  /**
+   * A browser belongs on the service's own host: on that of the cluster all services would be one origin. Answers what the
+   * address alone tells, so nothing is asked.
+   */
+  #movePage({ method, headers, socket }: IncomingMessage, response: ServerResponse, address: TunnelAddress): boolean {
+    const { form, cluster, service, path } = address;
+    if (form !== 'host' || service === null || service === KUBERNETES_SERVICE || !isClusterId(cluster)) return false;
+    const isPage = headers['sec-fetch-mode'] === 'navigate' || path.includes(`${TUNNEL_PARAMETER}=`);
+    if (method !== 'GET' || !isPage) return false;
+    const port = /:\d+$/.exec(headers.host ?? '')?.[0] ?? '';
+    const host = serviceHost(cluster, service, this.#options.domain);
+    response.writeHead(308, {
+      location: `${this.#protocolOf({ socket })}://${host}${port}${path}`,
+      'cache-control': 'no-store',
+      'referrer-policy': 'no-referrer',
+      'content-length': '0',
+    });
+    response.end();
+    return true;
+  }
+
+  /** `?svc_tunnel=…` becomes a cookie, and goes out of the address and of everything that keeps addresses. */
+  async #answerLink(request: IncomingMessage, response: ServerResponse, address: TunnelAddress): Promise<boolean> {
+    if (address.form !== 'service' || !address.path.includes(`${TUNNEL_PARAMETER}=`)) return false;
+    const url = URL.parse(`http://host${address.path}`);
+    if (url === null) return false;
+    const token = url.searchParams.get(TUNNEL_PARAMETER);
+    if (token === null || request.method !== 'GET') return false;
+    const caller = await this.#options.access.authorizeLink(token, address);
+    if (caller === null) throw clusterErrors.UNAUTHORIZED();
+    url.searchParams.delete(TUNNEL_PARAMETER);
+    const isSecure = this.#protocolOf(request) === 'https';
+    response.writeHead(303, {
+      location: `${url.pathname}${url.search}`,
+      'set-cookie': tunnelCookie(token, LINK_COOKIE_SECONDS, isSecure),
+      'cache-control': 'no-store',
+      'referrer-policy': 'no-referrer',
+      'content-length': '0',
+    });
+    response.end();
+    return true;
+  }
+
+  async #decide(request: IncomingMessage, address: TunnelAddress): Promise<Decided> {
+    const { access, tunnels } = this.#options;
+    const caller = await access.authorize(request, address);
+    if (caller.via === 'link') requireOwnOrigin(request);
+    const { cluster, principal, role } = caller;
+    const service = caller.service ?? address.service;
+    if (service === null) {
+      throw clusterErrors.FORWARD_NOT_FOUND({ details: { cluster: cluster.name, service: 'such service' } });
+    }
+    const tunnel = tunnels.find(cluster.id);
+    if (tunnel === undefined) throw await this.#offline(cluster);
+    const forwarded = { request, address, caller, protocol: this.#protocolOf(request) };
+    return { caller, tunnel, stream: { service, user: `svc:user:${principal.id}`, role }, forwarded };
+  }
+
+  #hold(decided: Decided, response: ServerResponse): void {
+    const release = this.#options.rights.hold(decided.caller.right, ({ status }) => {
+      this.#record(decided, status);
+      response.destroy();
+    });
+    whenClosed(response, release);
+  }
+
+  /** An agent has one tunnel, to one replica: another one says where it is instead of pretending that it is away. */
+  async #offline({ id, name }: TunnelCaller['cluster']): Promise<Error> {
+    return offlineError(this.#options, id, name);
+  }
+
+  #targetOf(decided: Decided, timeoutMs: number): Omit<RelayTarget, 'agent'> {
+    const { forwarded } = decided;
+    const { request, address } = forwarded;
+    const isChange = !SAFE.has(request.method ?? '') || request.headers.upgrade !== undefined;
+    return {
+      path: address.path,
+      headers: forwardedHeaders(forwarded),
+      dropsTrailer: isDroppedTrailer,
+      timeoutMs,
+      answerHeaders: (headers) => answeredHeaders(headers, forwarded),
+      ...(isChange ? { onAnswer: (status: number) => this.#record(decided, status) } : {}),
+    };
+  }
+
+  #record({ caller, stream, forwarded: { request, address } }: Decided, status: number): void {
+    const { audit, onError } = this.#options;
+    const path = (address.path.split('?', 1)[0] ?? '').slice(0, 512);
+    audit
+      .record({
+        principal: caller.principal,
+        action: 'tunnel:use',
+        resource: `cluster/${caller.cluster.name}/${stream.service}`,
+        workspaceUuid: caller.cluster.workspaceUuid,
+        outcome: status < 400 ? 'success' : status < 500 ? 'refused' : 'failed',
+        status,
+        remoteAddress: request.socket.remoteAddress ?? '',
+        requestId: requestIdOf(request.headers),
+        details: { method: request.method ?? '', path },
+      })
+      .catch((error: unknown) => onError(error, { cluster: caller.cluster.id }));
+  }
+
+  #protocolOf({ socket }: Pick<IncomingMessage, 'socket'>): 'http' | 'https' {
+    return ('encrypted' in socket && socket.encrypted === true) || this.#options.isBehindTls() ? 'https' : 'http';
+  }
+
+  #refuse(request: IncomingMessage, response: ServerResponse, raw: unknown): void {
+    const error = toAppError(raw);
+    if (error.code === 'internal_error') this.#options.onError(error.cause ?? error, { part: 'tunnel' });
+    if (response.headersSent || response.destroyed) {
+      response.destroy();
+      return;
+    }
+    const requestId = requestIdOf(request.headers);
+    const body = JSON.stringify(renderNestedError(error, requestId));
+    response.writeHead(error.status, {
+      ...error.headers,
+      'content-type': 'application/json; charset=utf-8',
+      'content-length': Buffer.byteLength(body),
+      'x-request-id': requestId,
+      'x-content-type-options': 'nosniff',
+      'cache-control': 'no-store',
+      ...(request.complete ? {} : { connection: 'close' }), // the rest of its body is not read
+    });
+    response.end(body);
+  }
+}
+
+function namesOf({ caller, stream }: Decided): { cluster: string; service: string } {
+  return { cluster: caller.cluster.name, service: stream.service };
+}
+
+/**
+ * With a cookie a foreign page could act too: what changes something, or opens a WebSocket, must come from its own. Pages
+ * of other services are of the same site, so a browser sends the cookie with what they ask for: anybody may open a page,
+ * and only the service's own pages take parts of it.
+ */
+function requireOwnOrigin({ method, headers }: IncomingMessage): void {
+  const { origin, 'sec-fetch-site': site, 'sec-fetch-mode': mode } = headers;
+  const isTaken = mode !== 'navigate' && (site === 'same-site' || site === 'cross-site');
+  const isHarmless = SAFE.has(method ?? '') && headers.upgrade === undefined;
+  const isOwn = isHarmless || origin === undefined || URL.parse(origin)?.host === headers.host;
+  if (isOwn && !isTaken) return;
+  throw clusterErrors.FORBIDDEN({ details: { field: 'Origin', reason: 'the request comes from another site' } });
+}

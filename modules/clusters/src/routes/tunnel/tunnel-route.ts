@@ -1,0 +1,64 @@
+import { Socket } from 'node:net';
+import type { BlockMemory } from '@svc/bytes';
+import { renderNestedError, type UpgradeRequest, type UpgradeRoute } from '@svc/http';
+import { createMuxAcceptor, MuxSession } from '@svc/mux';
+import { TUNNEL_PATH } from '@svc/protocol';
+import type { AuthenticatedAgent } from '../channel/agent-authentication.ts';
+import { timestampAfter, type Clock } from '../../domain/clock.ts';
+import { clusterErrors } from '../../errors.ts';
+import { AgentTunnel } from '../../adapters/tunnel/agent-tunnel.ts';
+import type { AgentTunnels } from '../../adapters/tunnel/agent-tunnels.ts';
+import type { TunnelStore } from '../../domain/tunnel.ts';
+
+export interface TunnelRouteOptions {
+  authenticate: (upgrade: UpgradeRequest) => Promise<AuthenticatedAgent>;
+  store: TunnelStore;
+  tunnels: AgentTunnels;
+  clock: Clock;
+  replicaId: string;
+  leaseMs: number;
+  maxStreams: number;
+  memory: BlockMemory;
+  onConnected: (clusterId: string, epoch: number) => void;
+  onError: (error: unknown, context: Record<string, unknown>) => void;
+}
+
+/** `GET /v1/agent/tunnel`: an agent's second connection. The agent opens no streams: whatever it tries is refused. */
+export function createTunnelRoute(options: TunnelRouteOptions): UpgradeRoute {
+  const { authenticate, store, tunnels, clock, replicaId, leaseMs, maxStreams, onConnected, onError } = options;
+  const acceptor = createMuxAcceptor();
+  return {
+    name: 'agent tunnel',
+    hold: { exempt: 'an agent shows its own token, and AgentTunnels ends the tunnel with it' },
+    matches: (_request, url) => url.pathname === TUNNEL_PATH,
+    render: renderNestedError,
+    handle: async (upgrade) => {
+      if (tunnels.draining) throw clusterErrors.SHUTTING_DOWN({ headers: { 'retry-after': '1' } });
+      const { cluster, tokenHash } = await authenticate(upgrade);
+      if (!acceptor.wants(upgrade.request)) {
+        const reason = 'svc-mux/1, or a WebSocket with the subprotocol svc-mux.1, is needed';
+        throw clusterErrors.INVALID_REQUEST({ details: { field: 'Upgrade', reason } });
+      }
+      const now = clock.now();
+      const leaseUntil = timestampAfter(now, leaseMs);
+      const epoch = await store.open(cluster.id, replicaId, now.toISOString(), leaseUntil);
+      const close = (): Promise<void> =>
+        store.close(cluster.id, epoch).catch((error: unknown) => onError(error, { cluster: cluster.id }));
+      const transport = acceptor.accept(upgrade);
+      if (transport === null) return close();
+      if (upgrade.socket instanceof Socket) upgrade.socket.setTimeout(0); // the session has its own liveness
+      const session = new MuxSession(transport, {
+        role: 'server',
+        memory: options.memory,
+        limits: { maxIncomingStreams: 0, maxOutgoingStreams: maxStreams },
+      });
+      const tunnel = new AgentTunnel({ session, clusterId: cluster.id, epoch, tokenHash });
+      tunnels.add(tunnel);
+      onConnected(cluster.id, epoch);
+      void session.closed.then(() => {
+        tunnels.remove(tunnel);
+        return close();
+      });
+    },
+  };
+}

@@ -1,0 +1,271 @@
+import { fakeClock, waitFor } from '@svc/testing';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { connectAgent, type PlayedAgent } from '../support/played-agent.ts';
+import { closeWithClock, startRig, type Answer, type Rig } from '../support/rig.ts';
+
+const MANIFEST = 'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: greeting\n';
+const DEPLOY = { project_id: 'shop', namespace: 'default', manifest: MANIFEST };
+const EXEC = { pod: 'web-1', namespace: 'default', command: ['date'] };
+
+describe('the life of a command', () => {
+  let rig: Rig;
+  let cluster: { id: string; token: string };
+  beforeEach(async () => {
+    rig = await startRig();
+    cluster = await rig.addCluster();
+  });
+  afterEach(() => rig.close());
+
+  const connect = async (instanceId: string, inFlight: readonly string[] = []): Promise<PlayedAgent> => {
+    const agent = await connectAgent({ port: rig.port, token: cluster.token, clusterId: cluster.id });
+    agent.hello(instanceId, inFlight);
+    await agent.next('welcome');
+    return agent;
+  };
+  const deploy = (extra: object = {}, headers: Record<string, string> = {}): Promise<Answer> =>
+    rig.call('POST', '/v1/clusters/production/deploy', { body: { ...DEPLOY, ...extra }, headers });
+  const exec = (extra: object = {}): Promise<Answer> =>
+    rig.call('POST', '/v1/clusters/production/exec', { body: { ...EXEC, ...extra } });
+  const command = async (id: unknown): Promise<Record<string, unknown>> =>
+    (await rig.call('GET', `/v1/clusters/production/commands/${String(id)}`)).body;
+  const untilStatus = (id: unknown, status: string): Promise<Record<string, unknown>> =>
+    waitFor(async () => ((await command(id))['status'] === status ? command(id) : null), {
+      description: `status ${status}`,
+    });
+
+  it('refuses a deployment while the agent is away, and keeps it when asked to', async () => {
+    const refused = await deploy();
+    expect(refused.status).toBe(503);
+    expect(refused.body).toMatchObject({ error: { code: 'AGENT_OFFLINE', details: { cluster: 'production' } } });
+    expect(refused.headers.get('retry-after')).toBe('5');
+    const queued = await deploy({ queue_if_offline: true });
+    expect(queued.status).toBe(202);
+    expect(queued.body).toMatchObject({ status: 'queued' });
+    const agent = await connect('instance-1');
+    expect((await agent.next('deploy')).id).toBe(queued.body['command_id']);
+  });
+
+  it('lets a newer deployment of a project supersede the one that still waits', async () => {
+    const first = await deploy({ queue_if_offline: true });
+    const dryRun = await deploy({ queue_if_offline: true, dry_run: true });
+    const other = await deploy({ queue_if_offline: true, project_id: 'blog' });
+    const second = await deploy({ queue_if_offline: true });
+    expect(await command(first.body['command_id'])).toMatchObject({ status: 'superseded' });
+    for (const kept of [dryRun, other, second]) {
+      expect(await command(kept.body['command_id'])).toMatchObject({ status: 'queued' });
+    }
+  });
+
+  it('answers a repeated request with the first deployment, also while the agent is away', async () => {
+    const agent = await connect('instance-1');
+    const headers = { 'idempotency-key': 'release-17' };
+    const [first, second] = await Promise.all([deploy({}, headers), deploy({}, headers)]);
+    expect(first.body['id']).toBe(second.body['id']);
+    await agent.next('deploy');
+    await agent.close();
+    const third = await deploy({}, headers);
+    expect(third.status).toBe(202);
+    expect(third.body['id']).toBe(first.body['id']);
+    expect(third.headers.get('idempotent-replayed')).toBe('true');
+    const conflict = await deploy({ namespace: 'other' }, headers);
+    expect(conflict.status).toBe(409);
+    expect(conflict.body).toMatchObject({ error: { code: 'IDEMPOTENCY_CONFLICT' } });
+    expect(agent.of('deploy')).toHaveLength(1);
+  });
+
+  it('sends a command again to the same instance, and does not when that says it has it', async () => {
+    let agent = await connect('instance-1');
+    const { body } = await deploy();
+    const id = String(body['command_id']);
+    await agent.next('deploy');
+    agent.cut();
+    agent = await connect('instance-1', [id]);
+    agent.heartbeat();
+    await waitFor(async () => (await rig.call('GET', '/v1/clusters/production')).body['heartbeat'] !== null);
+    expect(agent.of('deploy')).toHaveLength(0);
+    agent.cut();
+    agent = await connect('instance-1');
+    expect((await agent.next('deploy')).id).toBe(id);
+    agent.say('command_ack', { command_id: id, command: 'deploy', state: 'duplicate' });
+    agent.result(id);
+    await untilStatus(id, 'succeeded');
+  });
+
+  it('never runs an exec twice: it is lost when the agent restarted, while a deploy is sent again', async () => {
+    let agent = await connect('instance-1');
+    const deployed = await deploy();
+    const executed = await exec();
+    await agent.next('deploy');
+    await agent.next('exec');
+    agent.cut();
+    agent = await connect('instance-2');
+    expect((await agent.next('deploy')).id).toBe(deployed.body['command_id']);
+    expect(await untilStatus(executed.body['id'], 'lost')).toMatchObject({ error: { code: 'LOST' } });
+    expect(agent.of('exec')).toHaveLength(0);
+  });
+
+  it('sends an exec again to the next process on the same folder, when it never began', async () => {
+    const begin = async (instanceId: string, inFlight: readonly string[] = []): Promise<PlayedAgent> => {
+      const played = await connectAgent({ port: rig.port, token: cluster.token, clusterId: cluster.id });
+      played.hello(instanceId, inFlight, ['exec'], 'folder-1');
+      await played.next('welcome');
+      return played;
+    };
+    let agent = await begin('instance-1');
+    const [never, began] = [(await exec()).body['id'], (await exec()).body['id']];
+    await waitFor(() => agent.of('exec').length === 2);
+    agent.say('command_ack', { command_id: began, command: 'exec', state: 'accepted' });
+    await untilStatus(began, 'running');
+    agent.cut();
+    agent = await begin('instance-2', [String(began)]);
+    expect((await agent.next('exec')).id).toBe(never);
+    agent.result(String(began), 'lost', { command: 'exec' });
+    agent.result(String(never), 'succeeded', { command: 'exec' });
+    await untilStatus(began, 'lost');
+    await untilStatus(never, 'succeeded');
+    expect(agent.of('exec')).toHaveLength(1);
+  });
+
+  it('keeps the first result of a command and acknowledges the others', async () => {
+    const agent = await connect('instance-1');
+    const { body } = await deploy();
+    const { id } = await agent.next('deploy');
+    agent.result(id, 'succeeded');
+    await agent.next('result_ack');
+    agent.result(id, 'failed');
+    await agent.next('result_ack', 2);
+    expect(await command(body['command_id'])).toMatchObject({ status: 'succeeded' });
+  });
+
+  it('cancels what waits at once, and what runs by asking the agent', async () => {
+    const waiting = await deploy({ queue_if_offline: true });
+    const path = `/v1/clusters/production/deployments/${String(waiting.body['id'])}`;
+    const cancelled = await rig.call('DELETE', path);
+    expect(cancelled.status).toBe(200);
+    expect(cancelled.body).toMatchObject({ status: 'cancelled' });
+    const agent = await connect('instance-1');
+    const running = await exec();
+    const { id } = await agent.next('exec');
+    agent.say('command_ack', { command_id: id, command: 'exec', state: 'accepted' });
+    await untilStatus(id, 'running');
+    const asked = await rig.call('DELETE', `/v1/clusters/production/commands/${id}`);
+    expect(asked.status).toBe(202);
+    expect(await agent.next('cancel')).toMatchObject({ payload: { command_id: id } });
+    agent.result(id, 'cancelled', { command: 'exec' });
+    await untilStatus(id, 'cancelled');
+    const again = await rig.call('DELETE', `/v1/clusters/production/commands/${id}`);
+    expect(again.status).toBe(200);
+    expect(again.body).toMatchObject({ status: 'cancelled', id: running.body['id'] });
+    expect(agent.of('deploy')).toHaveLength(0);
+  });
+
+  it('tells an agent that comes back about a cancel that it missed', async () => {
+    let agent = await connect('instance-1');
+    const { body } = await exec();
+    await agent.next('exec');
+    await agent.close();
+    await rig.call('DELETE', `/v1/clusters/production/commands/${String(body['id'])}`);
+    agent = await connect('instance-1', [String(body['id'])]);
+    expect(await agent.next('cancel')).toMatchObject({ payload: { command_id: body['id'] } });
+  });
+
+  it('loses nothing when the platform is killed: queued, sent and finished commands are all there', async () => {
+    let agent = await connect('instance-1');
+    const finished = await deploy();
+    agent.result((await agent.next('deploy')).id);
+    await agent.next('result_ack');
+    const sent = await deploy({ project_id: 'blog' });
+    await agent.next('deploy', 2);
+    await agent.close();
+    const queued = await deploy({ project_id: 'wiki', queue_if_offline: true });
+    await rig.crash();
+    expect(await command(finished.body['command_id'])).toMatchObject({ status: 'succeeded' });
+    agent = await connect('instance-1');
+    await agent.next('deploy', 2);
+    expect(agent.of('deploy').map((message) => message.id)).toEqual([
+      sent.body['command_id'],
+      queued.body['command_id'],
+    ]);
+    // The result that the agent could not deliver before the restart.
+    agent.result(String(sent.body['command_id']));
+    await untilStatus(sent.body['command_id'], 'succeeded');
+  });
+
+  it('clears the connections that its last run left open', async () => {
+    await connect('instance-1');
+    await rig.crash();
+    expect((await rig.call('GET', '/v1/clusters/production')).body['connected']).toBe(false);
+    expect((await deploy()).status).toBe(503);
+  });
+
+  it('refuses more open commands than the limit', async () => {
+    await rig.close();
+    rig = await startRig({ config: { max_open_commands: 2 } });
+    cluster = await rig.addCluster();
+    await deploy({ queue_if_offline: true });
+    await deploy({ queue_if_offline: true, project_id: 'blog' });
+    const refused = await deploy({ queue_if_offline: true, project_id: 'wiki' });
+    expect(refused.status).toBe(429);
+    expect(refused.body).toMatchObject({ error: { code: 'TOO_MANY_COMMANDS', details: { limit: 2 } } });
+  });
+
+  it('answers 501 when the agent says it cannot do this', async () => {
+    const agent = await connectAgent({ port: rig.port, token: cluster.token, clusterId: cluster.id });
+    agent.hello('instance-1', [], ['deploy']);
+    await agent.next('welcome');
+    const { status, body } = await exec();
+    expect(status).toBe(501);
+    expect(body).toMatchObject({ error: { code: 'UNSUPPORTED' } });
+  });
+
+  it('stores progress once, also when the agent sends it again', async () => {
+    const agent = await connect('instance-1');
+    await deploy();
+    const { id } = await agent.next('deploy');
+    for (const seq of [1, 2, 1, 2, 3]) {
+      agent.say('command_progress', { command_id: id, seq, phase: 'apply', message: `step ${seq}` });
+    }
+    agent.result(id);
+    await agent.next('result_ack');
+    const notes = await rig.stores.commands.notes(id, 0, 100);
+    const progress = notes.filter((note) => note.type === 'progress');
+    expect(progress.map((note) => note.data['message'])).toEqual(['step 1', 'step 2', 'step 3']);
+  });
+});
+
+describe('the time of a command', () => {
+  it('ends when no result came, but not while the agent is away with it', async () => {
+    const clock = fakeClock();
+    const rig = await startRig({ clock });
+    try {
+      const cluster = await rig.addCluster();
+      const connect = async (): Promise<PlayedAgent> => {
+        const agent = await connectAgent({ port: rig.port, token: cluster.token, clusterId: cluster.id });
+        agent.hello('instance-1');
+        await agent.next('welcome');
+        return agent;
+      };
+      const status = async (id: unknown): Promise<unknown> =>
+        (await rig.call('GET', `/v1/clusters/production/commands/${String(id)}`)).body['status'];
+      let agent = await connect();
+      const sent = await rig.call('POST', '/v1/clusters/production/exec', { body: { ...EXEC, timeout_seconds: 10 } });
+      await agent.next('exec');
+      await agent.close();
+      const queued = await rig.call('POST', '/v1/clusters/production/exec', {
+        body: { ...EXEC, queue_if_offline: true },
+      });
+      for (let minute = 0; minute < 10; minute += 1) await clock.advance(60_000);
+      expect(await status(sent.body['id'])).toBe('dispatched');
+      expect(await status(queued.body['id'])).toBe('queued');
+      agent = await connect();
+      await agent.next('exec', 2);
+      await waitFor(async () => {
+        await clock.advance(5000);
+        if (agent.closeCode !== undefined) agent = await connect();
+        return (await status(sent.body['id'])) === 'timed_out';
+      });
+    } finally {
+      await closeWithClock(rig, clock);
+    }
+  });
+});

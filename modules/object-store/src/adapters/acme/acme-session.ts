@@ -1,0 +1,121 @@
+import { storeErrors } from '../../errors.ts';
+import type { AccountKey } from './account-key.ts';
+import { readProblem, refused } from './acme-problem.ts';
+import { sendRequest, type AuthorityAnswer } from './send-request.ts';
+
+export interface AcmeSessionOptions {
+  directoryUrl: string;
+  ca: string | undefined;
+  key: AccountKey;
+  email: string | undefined;
+}
+
+export interface AcmeResource {
+  url: string;
+  body: Readonly<Record<string, unknown>>;
+  retryAfterMs: number;
+}
+
+type Directory = Readonly<Record<'newNonce' | 'newAccount' | 'newOrder', string>>;
+
+const NONCE_TRIES = 4;
+
+/** Signed requests of one account (RFC 8555, section 6). One order has one session, so nothing in it is shared. */
+export class AcmeSession {
+  readonly #options: AcmeSessionOptions;
+  readonly #signal: AbortSignal;
+  #directory: Directory | null = null;
+  #accountUrl: string | null = null;
+  #nonce: string | null = null;
+
+  constructor(options: AcmeSessionOptions, signal: AbortSignal) {
+    this.#options = options;
+    this.#signal = signal;
+  }
+
+  /** The account of the key, made when the authority does not know it: asking for it is the same as finding it (7.3.1). */
+  async open(): Promise<void> {
+    const { email } = this.#options;
+    const directory = await this.#readDirectory();
+    const contact = email === undefined ? {} : { contact: [`mailto:${email}`] };
+    const account = await this.post(directory.newAccount, { termsOfServiceAgreed: true, ...contact });
+    this.#accountUrl = account.url;
+  }
+
+  async newOrder(hostname: string): Promise<AcmeResource> {
+    const { newOrder } = await this.#readDirectory();
+    return await this.post(newOrder, { identifiers: [{ type: 'dns', value: hostname }] });
+  }
+
+  /** An absent payload reads what is at the address. */
+  async post(url: string, payload?: unknown): Promise<AcmeResource> {
+    const answer = await this.#exchange(url, payload);
+    return {
+      url: answer.headers.location ?? url,
+      body: parseObject(answer.body),
+      retryAfterMs: retryAfterOf(answer),
+    };
+  }
+
+  async readText(url: string): Promise<string> {
+    return (await this.#exchange(url, undefined)).body;
+  }
+
+  async #exchange(url: string, payload: unknown): Promise<AuthorityAnswer> {
+    const { ca, key } = this.#options;
+    for (let attempt = 1; ; attempt += 1) {
+      const nonce = this.#nonce ?? (await this.#freshNonce());
+      this.#nonce = null;
+      const body = key.sign(payload, { nonce, url }, this.#accountUrl);
+      const answer = await sendRequest(url, { method: 'POST', body, ca, signal: this.#signal });
+      this.#nonce = textOf(answer.headers['replay-nonce']);
+      if (answer.status < 400) return answer;
+      const problem = readProblem(parseObject(answer.body));
+      if (problem.type !== 'badNonce' || attempt === NONCE_TRIES) throw refused(problem);
+    }
+  }
+
+  async #readDirectory(): Promise<Directory> {
+    if (this.#directory !== null) return this.#directory;
+    const { directoryUrl, ca } = this.#options;
+    const { body } = await sendRequest(directoryUrl, { method: 'GET', ca, signal: this.#signal });
+    const { newNonce, newAccount, newOrder } = parseObject(body);
+    if (typeof newNonce !== 'string' || typeof newAccount !== 'string' || typeof newOrder !== 'string') {
+      throw unexpected('its directory is none');
+    }
+    this.#directory = { newNonce, newAccount, newOrder };
+    return this.#directory;
+  }
+
+  async #freshNonce(): Promise<string> {
+    const { newNonce } = await this.#readDirectory();
+    const { headers } = await sendRequest(newNonce, { method: 'HEAD', ca: this.#options.ca, signal: this.#signal });
+    const nonce = textOf(headers['replay-nonce']);
+    if (nonce === null) throw unexpected('it gave no nonce');
+    return nonce;
+  }
+}
+
+export function unexpected(what: string): Error {
+  const reason = `the certificate authority answered something else than RFC 8555 says: ${what}`;
+  return storeErrors.CertificateUnavailable({ details: { reason, problem: 'authority_answer_unreadable' } });
+}
+
+function parseObject(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = text === '' ? {} : JSON.parse(text);
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+  } catch {
+    return {}; // whoever needs a member of it says that it is missing
+  }
+}
+
+function textOf(header: string | string[] | undefined): string | null {
+  return typeof header === 'string' && header !== '' ? header : null;
+}
+
+/** Between polls: what the authority asks for, within reason. */
+function retryAfterOf({ headers }: AuthorityAnswer): number {
+  const seconds = Number(headers['retry-after']);
+  return Number.isFinite(seconds) && seconds > 0 ? Math.min(seconds, 15) * 1_000 : 500;
+}

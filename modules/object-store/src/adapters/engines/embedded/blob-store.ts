@@ -1,0 +1,210 @@
+import { dirname, join } from 'node:path';
+import { FairSlots, unlimitedDisk, type DiskSpace } from '@svc/runtime';
+import { slowDown, storeErrors } from '../../../errors.ts';
+import type { BlobEntry, BlobId, BlobPlace, BlobStore, BlobWriter, ReadRange } from '../../../domain/ports/blob-store.ts';
+import { FileBlobWriter } from './blob-writer.ts';
+import { BufferPool } from './buffer-pool.ts';
+import { isMissing, toStoreError } from './failures.ts';
+import { nodeFileSystem, type FileSystem } from './file-system.ts';
+import { FolderSync, syncFolder } from './folder-sync.ts';
+import { blobIdOf, createIdSource, isShard, layoutOf, type Layout } from './layout.ts';
+import { readFileRange } from './read-file.ts';
+
+export interface EmbeddedBlobStoreOptions {
+  folder: string;
+  random: (size: number) => Buffer;
+  now: () => number;
+  /** Asked before bytes are written; unlimited by default. */
+  disk?: DiskSpace;
+  /** Workspaces with the same share take turns as one; by default each has its own. */
+  shareOf?: (workspaceUuid: string) => string;
+  /** Told how long each write of a blob waited for its turn. */
+  onWriteWaited?: (waitedMs: number) => void;
+  /** Default: the one of the machine. */
+  fileSystem?: FileSystem;
+}
+
+const READ_BUFFER_BYTES = 512 * 1024;
+const IDLE_READ_BUFFERS = 16;
+/**
+ * Writes and syncs that run at once. One less than libuv has threads, whose line is in the order of arrival: what waits is
+ * to wait here. No workspace takes the last place, so that another one meets neither a line nor a deep queue of the disk.
+ */
+const WRITES_AT_ONCE = 3;
+const WRITES_OF_WORKSPACE = 2;
+/** Uploads in flight are bounded before, and each has one write at a time. */
+const MAX_WAITING_WRITES = 16_384;
+
+/** The line of writes that belong to no workspace, such as those of a restore. */
+const OWN_WRITES = '';
+
+/** Blobs as files on the local disk. Throws `FolderNotUsable` when it cannot write there. */
+export async function openEmbeddedBlobStore(options: EmbeddedBlobStoreOptions): Promise<BlobStore> {
+  const layout = layoutOf(options.folder);
+  const files = options.fileSystem ?? nodeFileSystem();
+  await assertUsable(layout, files);
+  return new EmbeddedBlobStore(layout, files, options);
+}
+
+async function assertUsable(layout: Layout, files: FileSystem): Promise<void> {
+  try {
+    for (const folder of [layout.blobs, layout.unsealed, layout.quarantine]) await files.mkdir(folder);
+    const probe = join(layout.unsealed, 'probe');
+    await files.unlink(probe).catch((error: unknown) => {
+      if (!isMissing(error)) throw error;
+    });
+    const handle = await files.open(probe, 'wx');
+    try {
+      await handle.writev([Buffer.from('x')]);
+      await handle.datasync();
+    } finally {
+      await handle.close();
+    }
+    await files.unlink(probe);
+    // A blob that is synced in a folder whose own name is not would be lost with that folder.
+    for (const folder of [layout.root, dirname(layout.root)]) await syncFolder(files, folder);
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw storeErrors.FolderNotUsable({ cause, details: { folder: layout.root, reason } });
+  }
+}
+
+class EmbeddedBlobStore implements BlobStore {
+  readonly #layout: Layout;
+  readonly #files: FileSystem;
+  readonly #nextId: () => BlobId;
+  readonly #now: () => number;
+  readonly #disk: DiskSpace;
+  readonly #writes: FairSlots;
+  readonly #folders: FolderSync;
+  readonly #pool = new BufferPool(READ_BUFFER_BYTES, IDLE_READ_BUFFERS);
+  /** Shards that exist durably; at most as many as there are. */
+  readonly #shards = new Set<string>();
+
+  constructor(layout: Layout, files: FileSystem, options: EmbeddedBlobStoreOptions) {
+    this.#layout = layout;
+    this.#files = files;
+    this.#folders = new FolderSync(files);
+    this.#nextId = createIdSource(options.random);
+    this.#now = options.now;
+    this.#disk = options.disk ?? unlimitedDisk;
+    this.#writes = new FairSlots({
+      capacity: WRITES_AT_ONCE,
+      capacityPerKey: WRITES_OF_WORKSPACE,
+      maxWaiting: MAX_WAITING_WRITES,
+      refuse: () => slowDown(1),
+      ...(options.shareOf === undefined ? {} : { groupOf: options.shareOf }),
+      ...(options.onWriteWaited === undefined ? {} : { onGranted: options.onWriteWaited }),
+    });
+  }
+
+  create(expectedBytes = 0, place?: BlobPlace): Promise<BlobWriter> {
+    return this.#open(this.#nextId(), expectedBytes, place?.workspaceUuid ?? OWN_WRITES);
+  }
+
+  createAs(id: BlobId, expectedBytes = 0): Promise<BlobWriter> {
+    return this.#open(id, expectedBytes, OWN_WRITES);
+  }
+
+  async #open(id: BlobId, expectedBytes: number, workspaceUuid: string): Promise<BlobWriter> {
+    if (!(await this.#disk.hasRoom(expectedBytes))) throw storeErrors.InsufficientStorage();
+    const unsealedFile = this.#layout.unsealedFile(id);
+    const shardFolder = this.#layout.shardFolder(id);
+    try {
+      return new FileBlobWriter({
+        id,
+        files: this.#files,
+        handle: await this.#files.open(unsealedFile, 'wx'),
+        unsealedFile,
+        blobFile: this.#layout.blobFile(id),
+        prepareFolder: () => this.#prepareShard(shardFolder),
+        syncFolder: () => this.#folders.sync(shardFolder),
+        assertRoom: (sizeBytes) => this.#assertRoom(sizeBytes),
+        inTurn: (work) => this.#writes.run(workspaceUuid, work),
+      });
+    } catch (error) {
+      throw toStoreError(error);
+    }
+  }
+
+  read(id: BlobId, range: ReadRange): AsyncIterable<Uint8Array> {
+    return readFileRange(this.#files, this.#layout.blobFile(id), range, this.#pool);
+  }
+
+  async size(id: BlobId): Promise<number | null> {
+    const found = await this.#stat(this.#layout.blobFile(id));
+    return found?.size ?? null;
+  }
+
+  async remove(id: BlobId): Promise<void> {
+    try {
+      await this.#files.unlink(this.#layout.blobFile(id));
+    } catch (error) {
+      if (!isMissing(error)) throw error;
+    }
+  }
+
+  async quarantine(id: BlobId): Promise<void> {
+    try {
+      await this.#files.rename(this.#layout.blobFile(id), this.#layout.quarantineFile(id));
+    } catch (error) {
+      if (isMissing(error)) return;
+      throw error;
+    }
+    await this.#folders.sync(this.#layout.quarantine);
+    await this.#folders.sync(this.#layout.shardFolder(id));
+  }
+
+  async *list(): AsyncIterable<BlobEntry> {
+    for await (const shard of this.#files.names(this.#layout.blobs)) {
+      if (!isShard(shard)) continue;
+      for await (const name of this.#files.names(join(this.#layout.blobs, shard))) {
+        const id = blobIdOf(name);
+        const found = id === null ? null : await this.#stat(join(this.#layout.blobs, shard, name));
+        if (id !== null && found !== null) yield { id, sizeBytes: found.size, modifiedAtMs: found.mtimeMs };
+      }
+    }
+  }
+
+  async sweepUnsealed(olderThanMs: number): Promise<number> {
+    let removed = 0;
+    const before = this.#now() - olderThanMs;
+    for await (const name of this.#files.names(this.#layout.unsealed)) {
+      const path = join(this.#layout.unsealed, name);
+      const found = await this.#stat(path);
+      if (found === null || found.mtimeMs > before) continue;
+      await this.#files.unlink(path);
+      removed += 1;
+    }
+    return removed;
+  }
+
+  async check(): Promise<void> {
+    // Only the reserve may be left: reads, deletes and everything else but writes go on.
+    if ((await this.#files.freeBytes(this.#layout.root)) === 0) throw storeErrors.InsufficientStorage();
+  }
+
+  async close(): Promise<void> {
+    // Files are open only while a writer or a reader has them.
+  }
+
+  async #stat(path: string): Promise<{ size: number; mtimeMs: number } | null> {
+    try {
+      return await this.#files.stat(path);
+    } catch (error) {
+      if (isMissing(error)) return null;
+      throw error;
+    }
+  }
+
+  async #prepareShard(folder: string): Promise<void> {
+    if (this.#shards.has(folder)) return;
+    await this.#files.mkdir(folder);
+    await this.#folders.sync(this.#layout.blobs);
+    this.#shards.add(folder);
+  }
+
+  async #assertRoom(sizeBytes: number): Promise<void> {
+    if (!(await this.#disk.take(sizeBytes))) throw storeErrors.InsufficientStorage();
+  }
+}

@@ -1,0 +1,131 @@
+import type { BlobId, BlobWriter } from '../../../domain/ports/blob-store.ts';
+import { isMissing, toStoreError } from './failures.ts';
+import { DIRECT_WRITE_BYTES } from './direct-writes.ts';
+import type { FileSystem, OpenFile } from './file-system.ts';
+
+export interface FileBlobWriterOptions {
+  id: BlobId;
+  files: FileSystem;
+  handle: OpenFile;
+  unsealedFile: string;
+  blobFile: string;
+  /** Makes the folder of the final name, and makes its entries durable. */
+  prepareFolder(): Promise<void>;
+  syncFolder(): Promise<void>;
+  /** Throws `InsufficientStorage` when so many bytes more would take the disk's reserve. */
+  assertRoom(sizeBytes: number): Promise<void>;
+  /** Runs work of the disk when it is the turn of the blob's workspace. */
+  inTurn(work: () => Promise<void>): Promise<void>;
+}
+
+/** Chunks are gathered to exactly 1 MiB and written in one call, one at a time, while the next are gathered. */
+export class FileBlobWriter implements BlobWriter {
+  readonly #options: FileBlobWriterOptions;
+  #gathered: Uint8Array[] = [];
+  #gatheredBytes = 0;
+  /** To be called when the gathered chunks are written. */
+  #releases: (() => void)[] = [];
+  /** The last write that was started, after all before it. */
+  #tail: Promise<void> = Promise.resolve();
+  #handle: OpenFile | null;
+  #sealed = false;
+
+  constructor(options: FileBlobWriterOptions) {
+    this.#options = options;
+    this.#handle = options.handle;
+  }
+
+  write(chunk: Uint8Array, release?: () => void): Promise<void> | undefined {
+    let waiting: Promise<void> | undefined;
+    for (let start = 0; start < chunk.length;) {
+      const end = Math.min(chunk.length, start + DIRECT_WRITE_BYTES - this.#gatheredBytes);
+      this.#gathered.push(chunk.subarray(start, end));
+      this.#gatheredBytes += end - start;
+      start = end;
+      if (start === chunk.length && release !== undefined) this.#releases.push(release);
+      if (this.#gatheredBytes === DIRECT_WRITE_BYTES) waiting = this.#flush();
+    }
+    return waiting;
+  }
+
+  async seal(): Promise<BlobId> {
+    const { id, files, unsealedFile, blobFile, prepareFolder, syncFolder } = this.#options;
+    const handle = this.#handle;
+    if (handle === null) throw new Error('the blob was sealed or given up before');
+    try {
+      void this.#flush();
+      await this.#tail;
+      await this.#options.inTurn(() => handle.datasync());
+      this.#handle = null;
+      await handle.close();
+      await prepareFolder();
+      await files.rename(unsealedFile, blobFile);
+      this.#sealed = true;
+      await this.#options.inTurn(syncFolder);
+    } catch (error) {
+      throw toStoreError(error);
+    }
+    return id;
+  }
+
+  async abort(): Promise<void> {
+    this.#gathered = [];
+    await this.#tail.catch(() => undefined); // whoever called write was told
+    const handle = this.#handle;
+    this.#handle = null;
+    await handle?.close();
+    const { files, blobFile, unsealedFile } = this.#options;
+    await files.unlink(this.#sealed ? blobFile : unsealedFile).catch((error: unknown) => {
+      if (!isMissing(error)) throw error;
+    });
+  }
+
+  /** Starts the next write; resolves when the one before is done, which is when more may be gathered. */
+  #flush(): Promise<void> {
+    const chunks = this.#gathered;
+    const releases = this.#releases;
+    const sizeBytes = this.#gatheredBytes;
+    const previous = this.#tail;
+    this.#gathered = [];
+    this.#gatheredBytes = 0;
+    this.#releases = [];
+    this.#tail = previous.then(async () => {
+      if (sizeBytes > 0) {
+        // Asked in the turn: what waits for its turn is not on the disk yet, and a measurement would not see it.
+        await this.#options.inTurn(async () => {
+          await this.#options.assertRoom(sizeBytes);
+          await this.#writeAll(chunks);
+        });
+      }
+      for (const release of releases) release();
+    });
+    this.#tail.catch(() => undefined); // the next write, the seal or nobody hears of it
+    return previous;
+  }
+
+  async #writeAll(chunks: Uint8Array[]): Promise<void> {
+    let rest = chunks.filter((chunk) => chunk.length > 0);
+    try {
+      while (rest.length > 0) {
+        if (this.#handle === null) throw new Error('the file was closed under a write');
+        rest = dropBytes(rest, await this.#handle.writev(rest));
+      }
+    } catch (error) {
+      throw toStoreError(error);
+    }
+  }
+}
+
+function dropBytes(chunks: Uint8Array[], count: number): Uint8Array[] {
+  let left = count;
+  let index = 0;
+  for (; index < chunks.length; index += 1) {
+    const length = chunks[index]?.length ?? 0;
+    if (length > left) break;
+    left -= length;
+  }
+  const rest = chunks.slice(index);
+  const [partial] = rest;
+  if (partial !== undefined && left > 0) rest[0] = partial.subarray(left);
+  return rest;
+}

@@ -1,0 +1,83 @@
+import { join } from 'node:path';
+import type { BlobId } from '../../../domain/ports/blob-store.ts';
+
+/** 4,096 folders: some thousands of files in each at ten million blobs. */
+const SHARD_DIGITS = 3;
+const ID_DIGITS = 32;
+/** A blob that came from another engine has its workspace and bucket in front. */
+const ID = /^(?:[0-9a-f-]{36}\/[0-9a-z]{1,11}\/)?[0-9a-f]{32}$/;
+const SHARD = /^[0-9a-f]{3}$/;
+
+/**
+ * Where everything is, below the engine's folder: `blobs/<first digits of the id>/<id>`, `unsealed/<id>`,
+ * `quarantine/<id>`. An id with slashes has dots in its file's name.
+ */
+export interface Layout {
+  readonly root: string;
+  readonly blobs: string;
+  readonly unsealed: string;
+  readonly quarantine: string;
+  shardFolder(id: BlobId): string;
+  blobFile(id: BlobId): string;
+  unsealedFile(id: BlobId): string;
+  quarantineFile(id: BlobId): string;
+}
+
+export function layoutOf(root: string): Layout {
+  const blobs = join(root, 'blobs');
+  const unsealed = join(root, 'unsealed');
+  const quarantine = join(root, 'quarantine');
+  const shardFolder = (id: BlobId) => join(blobs, checked(id).slice(-ID_DIGITS).slice(0, SHARD_DIGITS));
+  return {
+    root,
+    blobs,
+    unsealed,
+    quarantine,
+    shardFolder,
+    blobFile: (id) => join(shardFolder(id), fileNameOf(id)),
+    unsealedFile: (id) => join(unsealed, fileNameOf(id)),
+    quarantineFile: (id) => join(quarantine, fileNameOf(id)),
+  };
+}
+
+/** Null for a file that is not one of ours. */
+export function blobIdOf(fileName: string): BlobId | null {
+  const id = fileName.replaceAll('.', '/');
+  return ID.test(id) ? id : null;
+}
+
+export function isShard(text: string): boolean {
+  return SHARD.test(text);
+}
+
+/**
+ * New ids share a folder for a while, so that files that are sealed at the same time are made durable by one sync of one
+ * folder; over time all folders fill alike.
+ */
+export function createIdSource(random: (size: number) => Buffer, perShard = 1_024): () => BlobId {
+  let shard = '';
+  let left = 0;
+  return () => {
+    if (left === 0) {
+      shard = random(2).toString('hex').slice(0, SHARD_DIGITS);
+      left = perShard;
+    }
+    left -= 1;
+    return (
+      shard +
+      random(ID_DIGITS / 2)
+        .toString('hex')
+        .slice(SHARD_DIGITS)
+    );
+  };
+}
+
+function fileNameOf(id: BlobId): string {
+  return checked(id).replaceAll('/', '.');
+}
+
+/** Ids come from our own rows; one that does not look so is a fault and must not become a path. */
+function checked(id: BlobId): BlobId {
+  if (!ID.test(id)) throw new Error('a blob id is malformed');
+  return id;
+}

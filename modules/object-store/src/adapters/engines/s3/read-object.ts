@@ -1,0 +1,64 @@
+import { Readable } from 'node:stream';
+import { storeErrors } from '../../../errors.ts';
+import type { ReadRange } from '../../../domain/ports/blob-store.ts';
+import { isAbsent, isOutOfRange, toStoreError } from './failures.ts';
+import type { Upstream } from './upstream.ts';
+
+/** How often a read that was cut goes on where it was. */
+const RESUMES = 3;
+
+/** Streams a range as it comes. What was cut on the way is asked for again from the first byte that did not come. */
+export async function* readObject(upstream: Upstream, key: string, range: ReadRange): AsyncGenerator<Uint8Array> {
+  let position = range.start;
+  for (let attempt = 0; position < range.endExclusive; attempt += 1) {
+    const body = await open(upstream, key, position, range.endExclusive);
+    try {
+      for await (const chunk of withoutSilence(body, upstream.requestTimeoutMs)) {
+        position += chunk.length;
+        yield chunk;
+      }
+      if (position < range.endExclusive) throw new Error('the engine ended a body early');
+    } catch (error) {
+      upstream.availability.failed();
+      if (attempt >= RESUMES) throw toStoreError(error);
+    } finally {
+      body.destroy();
+    }
+  }
+}
+
+async function open(upstream: Upstream, key: string, start: number, endExclusive: number): Promise<Readable> {
+  try {
+    const { Body, ContentLength } = await upstream.get(key, `bytes=${start}-${endExclusive - 1}`);
+    if (!(Body instanceof Readable)) throw new Error('the engine sent no body');
+    if (ContentLength !== undefined && ContentLength !== endExclusive - start) {
+      Body.destroy();
+      throw storeErrors.DataLost({ details: { reason: 'a stored object is too short' } });
+    }
+    return Body;
+  } catch (error) {
+    if (isAbsent(error)) {
+      throw storeErrors.DataLost({ cause: error, details: { reason: 'a stored object is missing' } });
+    }
+    if (isOutOfRange(error)) {
+      throw storeErrors.DataLost({ cause: error, details: { reason: 'a stored object is too short' } });
+    }
+    throw toStoreError(error);
+  }
+}
+
+/** Ends a body that says nothing while more is wanted; a reader that is slow itself is not silence. */
+async function* withoutSilence(body: Readable, silenceMs: number): AsyncGenerator<Buffer> {
+  const chunks = body[Symbol.asyncIterator]() as AsyncIterator<Buffer>; // no encoding is set
+  for (;;) {
+    const timer = setTimeout(() => body.destroy(new Error('the engine fell silent')), silenceMs);
+    try {
+      const next = await chunks.next();
+      if (next.done === true) return;
+      clearTimeout(timer);
+      yield next.value;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}

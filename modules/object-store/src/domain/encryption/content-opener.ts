@@ -1,0 +1,146 @@
+import { createDecipheriv, type KeyObject } from 'node:crypto';
+import { storeErrors } from '../../errors.ts';
+import type { ReadRange } from '../ports/blob-store.ts';
+import type { ContentKey } from './content-key.ts';
+import {
+  chunkCount,
+  CHUNK_BYTES,
+  chunkNonce,
+  HEADER_BYTES,
+  SEALED_CHUNK_BYTES,
+  SEALED_VERSION,
+  sealedBytes,
+  TAG_BYTES,
+} from './sealed-layout.ts';
+
+export interface SealedContent {
+  key: ContentKey;
+  /** Of the content, not of the blob. */
+  sizeBytes: number;
+}
+
+/**
+ * A range of sealed content. `read` gives a range of the blob. Only the chunks that hold something of the range are read,
+ * and nothing of a chunk goes out before its tag was found right; `DataLost` for one that is not what was written.
+ */
+export async function* openRange(
+  content: SealedContent,
+  range: ReadRange,
+  read: (range: ReadRange) => AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  const { sizeBytes, key } = content;
+  const firstChunk = Math.floor(range.start / CHUNK_BYTES);
+  const endChunk = Math.min(chunkCount(sizeBytes), Math.ceil(range.endExclusive / CHUNK_BYTES));
+  const stored = {
+    start: firstChunk === 0 ? 0 : sealedOffset(firstChunk),
+    endExclusive: endChunk === chunkCount(sizeBytes) ? sealedBytes(sizeBytes) : sealedOffset(endChunk),
+  };
+  const header = firstChunk === 0 ? null : await gather(read({ start: 0, endExclusive: HEADER_BYTES }), HEADER_BYTES);
+  const pieces = new ExactPieces(read(stored));
+  try {
+    const blobKey = keyOf(key, header ?? (await pieces.next(HEADER_BYTES)));
+    for (let index = firstChunk; index < endChunk; index += 1) {
+      const opened = openChunk(blobKey, index, sizeBytes, await pieces.next(sealedChunkBytes(index, sizeBytes)));
+      yield slice(opened, index, range);
+    }
+  } finally {
+    await pieces.close();
+  }
+}
+
+/** All of sealed content that is in memory. */
+export function openWhole(content: SealedContent, sealed: Uint8Array): Buffer {
+  const { sizeBytes, key } = content;
+  if (sealed.length !== sealedBytes(sizeBytes)) throw damaged();
+  const blobKey = keyOf(key, sealed.subarray(0, HEADER_BYTES));
+  const opened: Buffer[] = [];
+  for (let index = 0; index < chunkCount(sizeBytes); index += 1) {
+    const start = sealedOffset(index);
+    const chunk = sealed.subarray(start, start + sealedChunkBytes(index, sizeBytes));
+    opened.push(openChunk(blobKey, index, sizeBytes, chunk));
+  }
+  return Buffer.concat(opened);
+}
+
+function openChunk(key: KeyObject, index: number, sizeBytes: number, sealed: Uint8Array): Buffer {
+  const isLast = index === chunkCount(sizeBytes) - 1;
+  const decipher = createDecipheriv('aes-256-gcm', key, chunkNonce(index, isLast), { authTagLength: TAG_BYTES });
+  decipher.setAuthTag(sealed.subarray(-TAG_BYTES));
+  const content = decipher.update(sealed.subarray(0, -TAG_BYTES));
+  try {
+    decipher.final();
+  } catch (cause) {
+    throw damaged(cause);
+  }
+  return content;
+}
+
+function slice(opened: Buffer, index: number, range: ReadRange): Buffer {
+  const offset = index * CHUNK_BYTES;
+  return opened.subarray(Math.max(0, range.start - offset), Math.min(opened.length, range.endExclusive - offset));
+}
+
+function keyOf(key: ContentKey, header: Uint8Array): KeyObject {
+  if (header[0] !== SEALED_VERSION) throw damaged();
+  return key.blobKey(header.subarray(1));
+}
+
+function sealedOffset(index: number): number {
+  return HEADER_BYTES + index * SEALED_CHUNK_BYTES;
+}
+
+function sealedChunkBytes(index: number, sizeBytes: number): number {
+  return Math.min(CHUNK_BYTES, sizeBytes - index * CHUNK_BYTES) + TAG_BYTES;
+}
+
+function damaged(cause?: unknown): Error {
+  return storeErrors.DataLost(cause === undefined ? {} : { cause });
+}
+
+async function gather(source: AsyncIterable<Uint8Array>, lengthBytes: number): Promise<Uint8Array> {
+  const pieces = new ExactPieces(source);
+  try {
+    return await pieces.next(lengthBytes);
+  } finally {
+    await pieces.close();
+  }
+}
+
+/** Cuts a stream into pieces of wanted lengths. A piece is valid until the next one is asked for. */
+class ExactPieces {
+  readonly #source: AsyncIterator<Uint8Array>;
+  #rest: Uint8Array = new Uint8Array(0);
+
+  constructor(source: AsyncIterable<Uint8Array>) {
+    this.#source = source[Symbol.asyncIterator]();
+  }
+
+  async next(lengthBytes: number): Promise<Uint8Array> {
+    if (this.#rest.length >= lengthBytes) return this.#take(lengthBytes);
+    const piece = Buffer.allocUnsafe(lengthBytes);
+    let filled = 0;
+    while (filled < lengthBytes) {
+      if (this.#rest.length === 0) await this.#refill();
+      const part = this.#take(Math.min(this.#rest.length, lengthBytes - filled));
+      piece.set(part, filled);
+      filled += part.length;
+    }
+    return piece;
+  }
+
+  async close(): Promise<void> {
+    await this.#source.return?.();
+  }
+
+  #take(lengthBytes: number): Uint8Array {
+    const taken = this.#rest.subarray(0, lengthBytes);
+    this.#rest = this.#rest.subarray(lengthBytes);
+    return taken;
+  }
+
+  async #refill(): Promise<void> {
+    const { done, value } = await this.#source.next();
+    if (done === true) throw damaged();
+    this.#rest = value;
+  }
+}

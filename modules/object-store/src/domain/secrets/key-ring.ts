@@ -1,0 +1,196 @@
+import { createSecretKey, type KeyObject } from 'node:crypto';
+import { isAppError } from '@svc/errors';
+import { keyErrors, openBytes, sealBytes, type KeyWrapper } from '@svc/keys';
+import { storeErrors } from '../../errors.ts';
+import { storeKeyOf, type StoreKey } from '../ports/key-ring.ts';
+import type { MetadataStore } from '../ports/metadata-store.ts';
+import type { SecretBox } from './secret-box.ts';
+
+const KEY_BYTES = 32;
+/** How long a new key of another process can go unseen by what is sealed here. */
+const SEALING_AGE_MS = 2_000;
+/** Rotations leave one key behind at most while they last; more is a ring that nobody tidied. */
+const MOST_UNWRAPPED = 16;
+/** The last part of a key's time here is when it is unwrapped again, so that a short outage is not felt. */
+const REFRESH_AT = 0.8;
+
+export interface KeyRingDeps {
+  metadata: Pick<MetadataStore, 'storeKeys' | 'addStoreKey'>;
+  wrapper: KeyWrapper;
+  /** For what was sealed before there was a ring. */
+  legacy: SecretBox;
+  /** How long an unwrapped key is kept in memory. */
+  cacheMs: number;
+  random: (size: number) => Buffer;
+  /** Milliseconds since the epoch. */
+  now: () => number;
+}
+
+interface Unwrapped {
+  key: KeyObject;
+  atMs: number;
+  refreshing: boolean;
+}
+
+/**
+ * The key-encryption keys of the store. They lie in its database, wrapped, so that every replica and every backup has
+ * them; what they seal carries the number of its key: `v2:<id>:<base64>`. `KeyServiceUnavailable` while a key is needed
+ * that cannot be unwrapped.
+ */
+export class KeyRing {
+  readonly #deps: KeyRingDeps;
+  readonly #unwrapped = new Map<number, Unwrapped>();
+  readonly #unwrapping = new Map<number, Promise<KeyObject>>();
+  #keys: readonly StoreKey[] = [];
+  #readAtMs = Number.NEGATIVE_INFINITY;
+
+  constructor(deps: KeyRingDeps) {
+    this.#deps = deps;
+  }
+
+  /** The context, such as the id of the row, is authenticated with the secret. */
+  async seal(secret: string, context: string): Promise<string> {
+    const { id, key } = await this.#sealing();
+    return `v2:${id}:${sealBytes(key, Buffer.from(secret), context, this.#deps.random).toString('base64')}`;
+  }
+
+  /** Throws `MasterKeyInvalid` for what no key of this store sealed. */
+  async open(sealed: string, context: string): Promise<string> {
+    const id = storeKeyOf(sealed);
+    if (id === null) throw doesNotOpen('does not open a stored secret');
+    if (id === 0) return this.#deps.legacy.open(sealed, context);
+    const key = await this.#unwrap(id);
+    const opened = openBytes(key, Buffer.from(sealed.slice(sealed.lastIndexOf(':') + 1), 'base64'), context);
+    if (opened === null) throw doesNotOpen('does not open a stored secret');
+    return opened.toString('utf8');
+  }
+
+  /** The same under the key that seals now; null where it is already. */
+  async reseal(sealed: string, context: string): Promise<string | null> {
+    const { id } = await this.#sealing();
+    if (storeKeyOf(sealed) === id) return null;
+    return await this.seal(await this.open(sealed, context), context);
+  }
+
+  /**
+   * Makes another key, which seals from now on. Answers its id. A ring without keys gets its first one before: a rotation
+   * needs two, and what the master key itself sealed is sealed again by none but a rotation.
+   */
+  async addKey(): Promise<number> {
+    for (;;) {
+      const newest = (await this.refresh()).at(-1)?.id ?? 0;
+      const id = newest + 1;
+      if ((await this.#make(id)) && newest > 0) {
+        await this.refresh();
+        return id;
+      }
+    }
+  }
+
+  /** Reads which keys there are now. */
+  async refresh(): Promise<readonly StoreKey[]> {
+    const readAtMs = this.#deps.now();
+    this.#keys = await this.#deps.metadata.storeKeys({});
+    this.#readAtMs = readAtMs;
+    return this.#keys;
+  }
+
+  /** Throws when a key of the store was wrapped by what this process does not have. Asks no key service. */
+  async check(): Promise<void> {
+    for (const { wrapper } of await this.refresh()) {
+      if (!this.#deps.wrapper.opens(wrapper)) {
+        throw keyErrors.KEY_NOT_OPENED({
+          details: { wrapper, reason: 'nothing in the configuration knows this wrapper' },
+        });
+      }
+      if (wrapper.startsWith('local:')) await this.#unwrap(this.#keys.find((key) => key.wrapper === wrapper)?.id ?? 0);
+    }
+  }
+
+  async #sealing(): Promise<{ id: number; key: KeyObject }> {
+    const { now } = this.#deps;
+    if (now() - this.#readAtMs >= SEALING_AGE_MS) await this.refresh();
+    if (this.#keys.length === 0) {
+      await this.#make(1);
+      await this.refresh();
+    }
+    const id = this.#keys.at(-1)?.id ?? 1;
+    return { id, key: await this.#unwrap(id) };
+  }
+
+  async #make(id: number): Promise<boolean> {
+    const { wrapper, metadata, random, now } = this.#deps;
+    const { wrapper: name, text } = await usable(wrapper.wrap(random(KEY_BYTES), contextOf(id)));
+    return await metadata.addStoreKey({ id, wrapper: name, wrapped: text, nowMs: now() });
+  }
+
+  async #unwrap(id: number): Promise<KeyObject> {
+    const { now, cacheMs } = this.#deps;
+    const known = this.#unwrapped.get(id);
+    const ageMs = known === undefined ? 0 : now() - known.atMs;
+    if (known !== undefined && ageMs < cacheMs) {
+      if (ageMs >= cacheMs * REFRESH_AT && !known.refreshing) this.#refreshBehind(id, known);
+      return known.key;
+    }
+    return await this.#unwrapAnew(id);
+  }
+
+  /** The key at hand serves on until its time is over; a failure is told by who needs the key then. */
+  #refreshBehind(id: number, known: Unwrapped): void {
+    known.refreshing = true;
+    this.#unwrapAnew(id).catch(() => {
+      known.refreshing = false;
+    });
+  }
+
+  /** Requests that need the same key at the same time ask for it once. */
+  #unwrapAnew(id: number): Promise<KeyObject> {
+    const running = this.#unwrapping.get(id);
+    if (running !== undefined) return running;
+    const asked = this.#ask(id).finally(() => this.#unwrapping.delete(id));
+    this.#unwrapping.set(id, asked);
+    return asked;
+  }
+
+  async #ask(id: number): Promise<KeyObject> {
+    const stored = this.#keys.find((key) => key.id === id) ?? (await this.refresh()).find((key) => key.id === id);
+    if (stored === undefined) throw doesNotOpen(`has no key ${id} beside it, which a stored secret needs`);
+    const bytes = await usable(this.#unwrapStored(stored));
+    const key = createSecretKey(bytes);
+    this.#unwrapped.delete(id);
+    this.#unwrapped.set(id, { key, atMs: this.#deps.now(), refreshing: false });
+    const oldest = this.#unwrapped.size > MOST_UNWRAPPED ? this.#unwrapped.keys().next() : null;
+    if (oldest !== null && !oldest.done) this.#unwrapped.delete(oldest.value);
+    return key;
+  }
+
+  /** Once more with what is stored now: the key may have been wrapped anew since the ring was read. */
+  async #unwrapStored({ id, wrapper, wrapped }: StoreKey): Promise<Buffer> {
+    try {
+      return await this.#deps.wrapper.unwrap({ wrapper, text: wrapped }, contextOf(id));
+    } catch (error) {
+      const now = (await this.refresh()).find((key) => key.id === id);
+      if (now === undefined || now.wrapped === wrapped) throw error;
+      return await this.#deps.wrapper.unwrap({ wrapper: now.wrapper, text: now.wrapped }, contextOf(id));
+    }
+  }
+}
+
+/** What a key of the store is wrapped with: it opens as this key alone. */
+export function contextOf(id: number): string {
+  return `store-key/${id}`;
+}
+
+async function usable<Result>(work: Promise<Result>): Promise<Result> {
+  try {
+    return await work;
+  } catch (cause) {
+    if (!isAppError(cause) || cause.code !== 'KEY_SERVICE_UNAVAILABLE') throw cause;
+    const { details, headers } = cause;
+    throw storeErrors.KeyServiceUnavailable({ details, headers, cause });
+  }
+}
+
+function doesNotOpen(reason: string): Error {
+  return storeErrors.MasterKeyInvalid({ details: { reason } });
+}

@@ -1,0 +1,152 @@
+import { grantOf, type HttpApp } from '@svc/http';
+import type { FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import { bucketAccessOf } from '../../domain/access/bucket-access.ts';
+import { visibilityAttributes } from '../../domain/access/object-acl.ts';
+import { defaultProtection } from '../../domain/new-object-protection.ts';
+import { assertObjectKey } from '../../domain/object-key.ts';
+import { parseTags } from '../../domain/read-conditions.ts';
+import { assertUploadAllowed } from '../../domain/settings/upload-rules.ts';
+import { countTraffic } from '../../domain/usage/count-traffic.ts';
+import { writeContent } from '../../domain/write-content.ts';
+import type { WriteConditions } from '../../domain/ports/metadata-store.ts';
+import { pumpBody } from '../../s3/body/pump-body.ts';
+import { readAttributes } from '../../s3/object-attributes.ts';
+import { RequestHeaders } from '../../s3/request-headers.ts';
+import { objectResource } from '../audit-names.ts';
+import { envelope } from '../envelope.ts';
+import type { ManagementParts } from '../management-parts.ts';
+import { bucketParams, envelopeOf, queryOf, TAGS } from '../schemas.ts';
+import { encodeKey, publicUrl } from '../url-routes.ts';
+import { contentLengthOf } from './content-length.ts';
+import { originOf } from './event-origin.ts';
+import { keyText, storedView, versionIdText } from './object-schemas.ts';
+import { toStoredView } from './object-view.ts';
+import { mayPublish } from './publish-rights.ts';
+import { exchangeOf, readerOf, sendObject } from './send-object.ts';
+
+const HAS_BYTES = { type: 'string', format: 'binary' };
+
+/** One object as it is, in and out. */
+export function registerContentRoutes(app: HttpApp, management: ManagementParts): void {
+  registerPut(app, management);
+  registerDownload(app, management);
+}
+
+function registerPut(app: HttpApp, management: ManagementParts): void {
+  const { services } = management;
+  const { buckets, objects, configurations, parts, uploadsInFlight } = services;
+
+  app.put(
+    '/buckets/:name/objects/content',
+    {
+      config: { action: 'object:write', auditResource: objectResource, rawBody: true },
+      bodyLimit: parts.config.limits.put_bytes,
+      schema: {
+        tags: TAGS,
+        summary: 'Store the body as an object',
+        description:
+          'Kept with it: `Content-Type`, `Cache-Control` and the like, `x-amz-meta-*`. `If-None-Match: *` refuses to replace, `If-Match` to replace anything else (412).',
+        consumes: ['application/octet-stream'],
+        params: bucketParams,
+        querystring: queryOf({ key: keyText, public: Type.Optional(Type.Boolean()) }),
+        response: { 201: envelopeOf(storedView) },
+      },
+    },
+    async (request, reply) => {
+      const { key, public: isPublic = false } = request.query;
+      const bucket = await buckets.getOwn(request.params.name, grantOf(request).workspaceUuid);
+      countTraffic(services.traffic, bucket, request.raw, reply.raw);
+      assertObjectKey(key);
+      const headers = new RequestHeaders(request.raw.rawHeaders);
+      const configuration = await configurations.of(bucket);
+      const visibility = { isPublic, mayPublish: await mayPublish(isPublic, request, parts) };
+      const protection = await defaultProtection(services, bucket);
+      const attributes = {
+        ...protection.attributes,
+        ...readAttributes(headers, parts.config.limits.metadata_bytes),
+        ...visibilityAttributes(visibility, bucket, bucketAccessOf(bucket, configuration)),
+      };
+      const sizeBytes = contentLengthOf(request);
+      assertUploadAllowed(configuration, { sizeBytes, contentType: attributes.contentType });
+      const conditions = writeConditionsOf(request);
+      const leave = await uploadsInFlight.enter(bucket.workspaceUuid);
+      try {
+        const pump = (consume: Parameters<typeof pumpBody>[1]) => pumpBody(request.raw, consume);
+        const source = { sizeBytes, bucket, key: protection.key, inline: true, pump };
+        const { content, etag, checksum } = await writeContent(services, source);
+        const written = { content, sizeBytes, etag, checksum };
+        const origin = originOf(request);
+        const stored = await objects.put({ bucket, key, ...written, attributes, conditions, origin });
+        const { contentType } = attributes;
+        return await reply.status(201).send(
+          envelope(
+            'Object stored',
+            toStoredView({
+              bucket,
+              key,
+              contentType,
+              stored,
+              url: publicUrl(management, request, bucket, encodeKey(key)),
+            }),
+          ),
+        );
+      } finally {
+        leave();
+      }
+    },
+  );
+}
+
+function registerDownload(app: HttpApp, { services }: ManagementParts): void {
+  const { buckets, objects } = services;
+
+  app.route({
+    method: ['GET', 'HEAD'],
+    url: '/buckets/:name/objects/download',
+    config: { action: 'object:read' },
+    schema: {
+      tags: TAGS,
+      summary: 'Download an object, whole or a range of it',
+      description: 'Saved under its name, unless `inline=1`. Takes `Range`, `If-Range` and the conditional headers.',
+      params: bucketParams,
+      querystring: queryOf({
+        key: keyText,
+        version_id: Type.Optional(versionIdText),
+        inline: Type.Optional(Type.Union([Type.Literal('0'), Type.Literal('1')])),
+      }),
+      response: {
+        200: { description: 'The object.', content: { '*/*': { schema: HAS_BYTES } } },
+        206: { description: 'A range of it.', content: { '*/*': { schema: HAS_BYTES } } },
+        304: { description: 'The caller has it already.', type: 'null' },
+      },
+    },
+    handler: async (request, reply) => {
+      const { key, version_id: versionId, inline } = request.query;
+      const bucket = await buckets.getOwn(request.params.name, grantOf(request).workspaceUuid);
+      assertObjectKey(key);
+      const found = await objects.find({ bucket, key, ...(versionId === undefined ? {} : { versionId }) });
+      await sendObject(services, exchangeOf(request, reply), {
+        bucket,
+        found,
+        // Whether it is saved is for the caller of this route to say, not for the object.
+        headers: { 'cache-control': 'private, no-cache', 'content-disposition': undefined },
+        view: {
+          reader: readerOf(request),
+          disposition: inline === '1' ? 'inline' : 'attachment',
+          embedders: 'same-origin',
+        },
+      });
+    },
+  });
+}
+
+/** Decided in the transaction, against what is there then. */
+function writeConditionsOf({ headers }: FastifyRequest): WriteConditions {
+  const ifMatch = headers['if-match'];
+  const ifNoneMatch = headers['if-none-match'];
+  return {
+    ...(ifMatch === undefined ? {} : { ifMatch: parseTags(ifMatch) }),
+    ...(ifNoneMatch === undefined ? {} : { ifNoneMatch: parseTags(ifNoneMatch) }),
+  };
+}

@@ -1,0 +1,44 @@
+import type { BucketAccess } from '../../domain/access/bucket-access.ts';
+import { visibilityAttributes } from '../../domain/access/object-acl.ts';
+import { assertMediaType } from '../../domain/content/media-type.ts';
+import { storeErrors } from '../../errors.ts';
+import type { BucketRecord, ObjectAttributes } from '../../domain/ports/records.ts';
+
+const DEFAULT_CONTENT_TYPE = 'application/octet-stream';
+
+/** What the JSON and form routes say about an object. */
+export interface DescribedObject {
+  content_type?: string | undefined;
+  cache_control?: string | undefined;
+  metadata?: Readonly<Record<string, string>> | undefined;
+  public?: boolean | undefined;
+}
+
+/** As the S3 plane would have kept it: header bytes, which for text beyond ASCII are those of UTF-8. */
+export function describedAttributes(
+  described: DescribedObject,
+  limitBytes: number,
+  { bucket, access, mayPublish }: { bucket: BucketRecord; access: BucketAccess; mayPublish: boolean },
+): ObjectAttributes {
+  if (described.content_type !== undefined) assertMediaType(described.content_type, 'content_type');
+  const metadata: Record<string, string> = {};
+  let bytes = 0;
+  for (const [name, value] of Object.entries(described.metadata ?? {})) {
+    if (/[\r\n\0]/.test(value)) throw invalidMetadata('a value holds a line break');
+    const kept = Buffer.from(value).toString('latin1');
+    metadata[name.toLowerCase()] = kept;
+    bytes += name.length + kept.length;
+  }
+  if (bytes > limitBytes)
+    throw storeErrors.MetadataTooLarge({ details: { field: 'metadata', maxSizeAllowed: limitBytes } });
+  return {
+    contentType: described.content_type ?? DEFAULT_CONTENT_TYPE,
+    ...(described.cache_control === undefined ? {} : { headers: { 'cache-control': described.cache_control } }),
+    ...(bytes === 0 ? {} : { metadata }),
+    ...visibilityAttributes({ isPublic: described.public ?? false, mayPublish }, bucket, access),
+  };
+}
+
+export function invalidMetadata(reason: string): Error {
+  return storeErrors.InvalidArgument({ details: { field: 'metadata', reason } });
+}

@@ -1,0 +1,172 @@
+import { grantOf, principalOf, type HttpApp, type Principal } from '@svc/http';
+import { bucketAccessOf } from '../../domain/access/bucket-access.ts';
+import { assertMediaType } from '../../domain/content/media-type.ts';
+import type { Credential } from '../../domain/credential-cache.ts';
+import { defaultProtection } from '../../domain/new-object-protection.ts';
+import { assertObjectKey } from '../../domain/object-key.ts';
+import { assertUploadAllowed } from '../../domain/settings/upload-rules.ts';
+import { storeErrors } from '../../errors.ts';
+import type { BucketRecord } from '../../domain/ports/records.ts';
+import { presignUrl } from '../../s3/auth/presign-url.ts';
+import { bucketResource } from '../audit-names.ts';
+import { envelope, toTimestamp } from '../envelope.ts';
+import { createKeyMaker } from '../key-maker.ts';
+import { REGION, type ManagementParts } from '../management-parts.ts';
+import { bucketParams, envelopeOf, TAGS, teamQuery } from '../schemas.ts';
+import { describedAttributes } from './object-attributes.ts';
+import { presignBody, presignView, type PresignBody, type PresignView } from './object-schemas.ts';
+
+const DEFAULT_EXPIRY_SECONDS = 900;
+
+/** What all URLs of one request have in common. */
+interface Signer {
+  bucket: BucketRecord;
+  credential: Credential;
+  endpoint: string;
+  nowMs: number;
+  expiresSeconds: number;
+  body: PresignBody;
+}
+
+/** URLs with which a browser reads or writes objects by itself, on the S3 plane and without credentials of its own. */
+export function registerPresignRoutes(app: HttpApp, management: ManagementParts): void {
+  const { services, s3Endpoint } = management;
+  const { buckets, keys, configurations, parts } = services;
+
+  app.post(
+    '/buckets/:name/objects/presign',
+    {
+      // Whoever gets the URL needs no credentials: even one that only reads is more than a reader may give away.
+      config: { action: 'object:write', auditResource: bucketResource },
+      schema: {
+        tags: TAGS,
+        summary: 'Presign a URL for one key, for up to 100, or for the parts of an upload',
+        description:
+          '`key` answers one URL, `keys` a list, `key` with `multipart` begins an upload and answers a URL for each part. They give no more than their creator may do while they are used, and end with the token that created them.',
+        params: bucketParams,
+        querystring: teamQuery,
+        body: presignBody,
+        response: { 200: envelopeOf(presignView) },
+      },
+    },
+    async (request) => {
+      const { body } = request;
+      const { workspaceUuid } = grantOf(request);
+      const principal = principalOf(request);
+      const wanted = readWanted(body, parts.config.limits.presign_seconds);
+      const expiresSeconds = Math.min(wanted.expiresSeconds, secondsLeft(principal, parts.now()));
+      const bucket = await buckets.getOwn(request.params.name, workspaceUuid);
+      const configuration = await configurations.of(bucket);
+      const { content_type: contentType, content_length: sizeBytes } = body;
+      if (wanted.method === 'PUT') {
+        if (contentType !== undefined) assertMediaType(contentType, 'content_type');
+        assertUploadAllowed(configuration, {
+          ...(contentType === undefined ? {} : { contentType }),
+          ...(sizeBytes === undefined ? {} : { sizeBytes }),
+        });
+      }
+      const signer: Signer = {
+        bucket,
+        credential: await keys.presigning(workspaceUuid, createKeyMaker(principal)),
+        endpoint: s3Endpoint(),
+        nowMs: parts.now(),
+        expiresSeconds,
+        body,
+      };
+      const expires = { expires_at: toTimestamp(signer.nowMs + expiresSeconds * 1_000) };
+      if (body.multipart !== undefined) {
+        const access = bucketAccessOf(bucket, configuration);
+        const described = { ...body.multipart, content_type: contentType };
+        const protection = await defaultProtection(services, bucket);
+        const attributes = {
+          ...protection.attributes,
+          ...describedAttributes(described, parts.config.limits.metadata_bytes, { bucket, access, mayPublish: false }),
+        };
+        const uploadId = await services.multipart.create({
+          bucket,
+          key: wanted.keys[0] ?? '',
+          initiator: principal.id,
+          attributes,
+          checksumAlgorithm: 'CRC64NVME',
+          checksumType: 'FULL_OBJECT',
+        });
+        return envelope('Upload begun', { ...presignParts(signer, wanted.keys[0] ?? '', uploadId), ...expires });
+      }
+      const urls = wanted.keys.map((key) => ({ ...presignOne(signer, key, wanted.method), ...expires }));
+      const [only] = urls;
+      if (body.keys !== undefined || only === undefined) return envelope('URLs presigned', { urls, ...expires });
+      return envelope('URL presigned', only);
+    },
+  );
+}
+
+/** URLs end with the token that creates them, so they say so from the start. */
+function secondsLeft({ expiresAt }: Principal, nowMs: number): number {
+  if (expiresAt === null) return Number.POSITIVE_INFINITY;
+  return Math.max(1, Math.floor((Date.parse(expiresAt) - nowMs) / 1_000));
+}
+
+function readWanted(
+  body: PresignBody,
+  mostSeconds: number,
+): { keys: readonly string[]; method: 'GET' | 'PUT' | 'DELETE'; expiresSeconds: number } {
+  const { key, keys, method = 'PUT', expires_in: expiresSeconds = DEFAULT_EXPIRY_SECONDS } = body;
+  if ((key === undefined) === (keys === undefined)) throw invalid('key', 'either `key` or `keys` must be given');
+  if (expiresSeconds > mostSeconds) throw invalid('expires_in', `must be at most ${mostSeconds}`);
+  if (body.multipart !== undefined && (key === undefined || method !== 'PUT')) {
+    throw invalid('multipart', 'needs one `key` and the method PUT');
+  }
+  const isUpload = method === 'PUT';
+  for (const field of ['content_type', 'content_length', 'if_none_match'] as const) {
+    if (!isUpload && body[field] !== undefined) throw invalid(field, 'is only for uploads');
+  }
+  if (isUpload && body.version_id !== undefined) throw invalid('version_id', 'cannot be given for an upload');
+  const names = keys ?? [key ?? ''];
+  for (const name of names) assertObjectKey(name);
+  return { keys: names, method, expiresSeconds };
+}
+
+function presignOne(signer: Signer, key: string, method: 'GET' | 'PUT' | 'DELETE') {
+  const { body } = signer;
+  const headers = {
+    ...(body.content_type === undefined ? {} : { 'content-type': body.content_type }),
+    ...(body.content_length === undefined ? {} : { 'content-length': String(body.content_length) }),
+    ...(body.if_none_match === true ? { 'if-none-match': '*' } : {}),
+  };
+  const parameters = body.version_id === undefined ? [] : [{ name: 'versionId', value: body.version_id }];
+  const url = presignUrl({
+    ...signer,
+    bucketName: signer.bucket.name,
+    key,
+    method,
+    parameters,
+    headers,
+    region: REGION,
+  });
+  return { key, url, method, headers };
+}
+
+function presignParts(signer: Signer, key: string, uploadId: string): Omit<PresignView, 'expires_at'> {
+  const count = signer.body.multipart?.parts ?? 0;
+  const parts = Array.from({ length: count }, (_, index) => {
+    const partNumber = index + 1;
+    const parameters = [
+      { name: 'partNumber', value: String(partNumber) },
+      { name: 'uploadId', value: uploadId },
+    ];
+    const url = presignUrl({
+      ...signer,
+      bucketName: signer.bucket.name,
+      key,
+      method: 'PUT',
+      parameters,
+      region: REGION,
+    });
+    return { partNumber, url };
+  });
+  return { uploadId, key, method: 'PUT', headers: {}, parts };
+}
+
+function invalid(field: string, reason: string): Error {
+  return storeErrors.InvalidArgument({ details: { field, reason: `${field} ${reason}` } });
+}

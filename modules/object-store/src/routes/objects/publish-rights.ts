@@ -1,0 +1,37 @@
+import { createMaker, grantOf, principalOf } from '@svc/http';
+import type { FastifyRequest } from 'fastify';
+import { parseAcl, sharesWithOthers } from '../../domain/access/access-control-list.ts';
+import type { StoreParts } from '../../domain/store-parts.ts';
+import { storeErrors } from '../../errors.ts';
+import type { BucketRecord, UploadRecord } from '../../domain/ports/records.ts';
+
+/**
+ * Whether the caller may make an object public, asked only where a request wants that. It decides who reaches the bucket's
+ * contents, so it needs the right of `bucket:update`, as an ACL does on the S3 plane.
+ */
+export async function mayPublish(
+  isPublic: boolean,
+  request: FastifyRequest,
+  { rights }: Pick<StoreParts, 'rights'>,
+): Promise<boolean> {
+  if (!isPublic) return false;
+  const maker = createMaker(principalOf(request));
+  const { workspaceUuid } = grantOf(request);
+  const allowed = await rights.allowedActions({ maker, workspaceUuid, actions: ['bucket:update'] });
+  return allowed.has('bucket:update');
+}
+
+/** An upload publishes its object when it ends, by when the caller may have lost the right to. */
+export async function assertMayComplete(
+  { attributes }: UploadRecord,
+  bucket: BucketRecord,
+  request: FastifyRequest,
+  parts: Pick<StoreParts, 'rights'>,
+): Promise<void> {
+  const { accessControlList } = attributes;
+  if (accessControlList === undefined) return;
+  const shares = sharesWithOthers(parseAcl(accessControlList), bucket.workspaceUuid);
+  if (!shares || (await mayPublish(shares, request, parts))) return;
+  const reason = 'Only those who may configure the bucket complete an upload that lets others in';
+  throw storeErrors.AccessDenied({ details: { reason } });
+}

@@ -1,0 +1,206 @@
+import { grantOf, type HttpApp } from '@svc/http';
+import { Type, type Static } from 'typebox';
+import type { UploadName } from '../../domain/multipart-service.ts';
+import type { StoreServices } from '../../domain/services.ts';
+import { assertUploadAllowed } from '../../domain/settings/upload-rules.ts';
+import { countTraffic } from '../../domain/usage/count-traffic.ts';
+import { writeContent } from '../../domain/write-content.ts';
+import { storeErrors } from '../../errors.ts';
+import type { CompletedPart } from '../../domain/ports/upload-commands.ts';
+import type { PartRecord, UploadRecord } from '../../domain/ports/records.ts';
+import { pumpBody } from '../../s3/body/pump-body.ts';
+import { bucketResource } from '../audit-names.ts';
+import { envelope, toTimestamp } from '../envelope.ts';
+import type { ManagementParts } from '../management-parts.ts';
+import { envelopeOf, queryOf, TAGS, teamQuery } from '../schemas.ts';
+import { encodeKey, publicUrl } from '../url-routes.ts';
+import { contentLengthOf } from './content-length.ts';
+import { originOf } from './event-origin.ts';
+import { completeBody, partsView, partView, storedView, type PartView } from './object-schemas.ts';
+import { toStoredView } from './object-view.ts';
+import { assertMayComplete } from './publish-rights.ts';
+
+const uploadParams = Type.Object({
+  workspace_uuid: Type.String({ format: 'uuid' }),
+  name: Type.String({ minLength: 1, maxLength: 63 }),
+  uploadId: Type.String({ minLength: 1, maxLength: 128 }),
+});
+
+const partParams = Type.Object({ ...uploadParams.properties, n: Type.Integer({ minimum: 1, maximum: 10_000 }) });
+
+/** What is done with one upload. */
+export function registerUploadPartRoutes(app: HttpApp, management: ManagementParts): void {
+  registerPartList(app, management);
+  registerComplete(app, management);
+  registerAbort(app, management);
+}
+
+/** Its body is taken as it is. */
+export function registerPutPart(app: HttpApp, { services }: ManagementParts): void {
+  const { multipart, parts, uploadsInFlight, configurations } = services;
+
+  app.put(
+    '/buckets/:name/objects/multipart/:uploadId/parts/:n',
+    {
+      config: { action: 'object:write', auditResource: bucketResource, rawBody: true },
+      bodyLimit: parts.config.limits.put_bytes,
+      schema: {
+        tags: TAGS,
+        summary: 'Store the body as a part; the same number again replaces it',
+        consumes: ['application/octet-stream'],
+        params: partParams,
+        querystring: teamQuery,
+        response: { 200: envelopeOf(partView) },
+      },
+    },
+    async (request, reply) => {
+      const { upload, name } = await findUpload(services, request.params, grantOf(request).workspaceUuid);
+      if (upload.completed) throw storeErrors.NoSuchUpload({ details: { uploadId: name.uploadId } });
+      const partNumber = request.params.n;
+      const sizeBytes = contentLengthOf(request);
+      assertUploadAllowed(await configurations.of(name.bucket), { sizeBytes });
+      countTraffic(services.traffic, name.bucket, request.raw, reply.raw);
+      const leave = await uploadsInFlight.enter(name.bucket.workspaceUuid);
+      try {
+        const pump = (consume: Parameters<typeof pumpBody>[1]) => pumpBody(request.raw, consume);
+        const key = await services.encryption.open(upload.attributes.encryption, null);
+        const source = { sizeBytes, bucket: name.bucket, key, inline: false, pump };
+        const { content, etag, checksum } = await writeContent(services, source);
+        await multipart.putPart({ ...name, partNumber, content, sizeBytes, etag, checksum });
+        const modifiedAtMs = parts.now();
+        return envelope('Part stored', toPartView({ partNumber, etag, sizeBytes, checksum, modifiedAtMs }));
+      } finally {
+        leave();
+      }
+    },
+  );
+}
+
+function registerPartList(app: HttpApp, { services }: ManagementParts): void {
+  const mostParts = services.parts.config.limits.list_keys;
+
+  app.get(
+    '/buckets/:name/objects/multipart/:uploadId/parts',
+    {
+      config: { action: 'object:list' },
+      schema: {
+        tags: TAGS,
+        summary: 'List the parts that are there, to go on with an upload',
+        params: uploadParams,
+        querystring: queryOf({
+          cursor: Type.Optional(Type.Integer({ minimum: 0, description: 'A part number: those behind it are shown.' })),
+          limit: Type.Optional(Type.Integer({ minimum: 1, maximum: mostParts })),
+        }),
+        response: { 200: envelopeOf(partsView) },
+      },
+    },
+    async (request) => {
+      const { cursor: after = 0, limit = mostParts } = request.query;
+      const { name } = await findUpload(services, request.params, grantOf(request).workspaceUuid);
+      const found = await services.multipart.listParts(name, { after, limit: limit + 1 });
+      const shown = found.slice(0, limit);
+      const truncated = found.length > limit;
+      return envelope('Parts', {
+        uploadId: name.uploadId,
+        key: name.key,
+        parts: shown.map(toPartView),
+        cursor: truncated ? (shown.at(-1)?.partNumber ?? null) : null,
+        truncated,
+      });
+    },
+  );
+}
+
+function registerComplete(app: HttpApp, management: ManagementParts): void {
+  const { services } = management;
+
+  app.post(
+    '/buckets/:name/objects/multipart/:uploadId/complete',
+    {
+      config: { action: 'object:write', auditResource: bucketResource },
+      bodyLimit: 2 * 1024 * 1024,
+      schema: {
+        tags: TAGS,
+        summary: 'Make the object of its parts; a second time gives the same answer',
+        params: uploadParams,
+        querystring: teamQuery,
+        body: completeBody,
+        response: { 200: envelopeOf(storedView) },
+      },
+    },
+    async (request) => {
+      const { upload, name } = await findUpload(services, request.params, grantOf(request).workspaceUuid);
+      // To repeat what was done gives nothing to anyone.
+      if (!upload.completed) await assertMayComplete(upload, name.bucket, request, services.parts);
+      const named = request.body?.parts;
+      const parts = upload.completed ? [] : await partsToComplete(services, name, named);
+      const stored = await services.multipart.complete({ ...name, parts, origin: originOf(request) });
+      const { contentType } = upload.attributes;
+      const { bucket, key } = name;
+      return envelope(
+        'Object stored',
+        toStoredView({ bucket, key, contentType, stored, url: publicUrl(management, request, bucket, encodeKey(key)) }),
+      );
+    },
+  );
+}
+
+function registerAbort(app: HttpApp, { services }: ManagementParts): void {
+  app.delete(
+    '/buckets/:name/objects/multipart/:uploadId',
+    {
+      config: { action: 'object:write', auditResource: bucketResource },
+      schema: {
+        tags: TAGS,
+        summary: 'Give an upload up; one that is not there is given up',
+        params: uploadParams,
+        querystring: teamQuery,
+        response: { 200: envelopeOf(Type.Object({ uploadId: Type.String(), aborted: Type.Boolean() })) },
+      },
+    },
+    async (request) => {
+      const { uploadId, name: bucketName } = request.params;
+      const bucket = await services.buckets.getOwn(bucketName, grantOf(request).workspaceUuid);
+      const upload = await services.parts.metadata.findUploadById({ uploadId, bucketId: bucket.id });
+      // What became an object is not taken back by this.
+      if (upload?.completed === true) throw storeErrors.NoSuchUpload({ details: { uploadId } });
+      if (upload !== null) await services.multipart.abort({ bucket, key: upload.key, uploadId });
+      return envelope('Upload given up', { uploadId, aborted: true });
+    },
+  );
+}
+
+async function findUpload(
+  { buckets, parts }: StoreServices,
+  { name: bucketName, uploadId }: Static<typeof uploadParams>,
+  workspaceUuid: string,
+): Promise<{ upload: UploadRecord & { completed: boolean }; name: UploadName }> {
+  const bucket = await buckets.getOwn(bucketName, workspaceUuid);
+  const upload = await parts.metadata.findUploadById({ uploadId, bucketId: bucket.id });
+  if (upload === null) throw storeErrors.NoSuchUpload({ details: { uploadId } });
+  return { upload, name: { bucket, key: upload.key, uploadId } };
+}
+
+/** Those that the client names, else all that are there. */
+async function partsToComplete(
+  { multipart, parts }: StoreServices,
+  name: UploadName,
+  named: readonly { partNumber: number; etag: string }[] | undefined,
+): Promise<readonly CompletedPart[]> {
+  if (named !== undefined) {
+    return named.map(({ partNumber, etag }) => ({ partNumber, etag: etag.replaceAll('"', '') }));
+  }
+  const found = await multipart.listParts(name, { after: 0, limit: parts.config.limits.parts });
+  if (found.length > 0) return found.map(({ partNumber, etag }) => ({ partNumber, etag }));
+  throw storeErrors.InvalidRequest({ details: { field: 'parts', reason: 'No part was uploaded' } });
+}
+
+function toPartView(part: PartRecord): PartView {
+  return {
+    partNumber: part.partNumber,
+    etag: part.etag,
+    size: part.sizeBytes,
+    checksum_crc64nvme: part.checksum?.algorithm === 'CRC64NVME' ? part.checksum.value : null,
+    last_modified: toTimestamp(part.modifiedAtMs),
+  };
+}

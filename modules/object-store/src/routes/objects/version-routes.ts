@@ -1,0 +1,80 @@
+import { grantOf, type HttpApp } from '@svc/http';
+import { Type } from 'typebox';
+import { defaultProtection } from '../../domain/new-object-protection.ts';
+import { assertObjectKey } from '../../domain/object-key.ts';
+import type { StoreServices } from '../../domain/services.ts';
+import type { EventOrigin } from '../../domain/ports/notifications.ts';
+import type { StoredVersion } from '../../domain/ports/metadata-store.ts';
+import type { BucketRecord, ObjectAttributes, ObjectVersion } from '../../domain/ports/records.ts';
+import { bucketResource } from '../audit-names.ts';
+import { envelope } from '../envelope.ts';
+import type { ManagementParts } from '../management-parts.ts';
+import { bucketParams, closed, envelopeOf, TAGS, teamQuery } from '../schemas.ts';
+import { encodeKey, publicUrl } from '../url-routes.ts';
+import { originOf } from './event-origin.ts';
+import { keyText, storedView, versionIdText } from './object-schemas.ts';
+import { toStoredView } from './object-view.ts';
+
+const restoreBody = Type.Object({ key: keyText, version_id: versionIdText }, closed);
+
+/** What a bucket kept of an object can be its newest again. */
+export function registerVersionRoutes(app: HttpApp, management: ManagementParts): void {
+  const { services } = management;
+
+  app.post(
+    '/buckets/:name/objects/versions/restore',
+    {
+      config: { action: 'object:write', auditResource: bucketResource },
+      schema: {
+        tags: TAGS,
+        summary: 'Make an older version the newest',
+        description:
+          'As a copy of it, with its metadata and tags, that shares its bytes; all other versions stay. The copy is as private as a new upload. A delete marker is no version to restore: delete it by its id, and what it covered is the newest again.',
+        params: bucketParams,
+        querystring: teamQuery,
+        body: restoreBody,
+        response: { 200: envelopeOf(storedView) },
+      },
+    },
+    async (request) => {
+      const { key, version_id: versionId } = request.body;
+      const bucket = await services.buckets.getOwn(request.params.name, grantOf(request).workspaceUuid);
+      assertObjectKey(key);
+      const { stored, contentType } = await restoreVersion(services, { bucket, key, versionId }, originOf(request));
+      return envelope(
+        'Version restored',
+        toStoredView({ bucket, key, contentType, stored, url: publicUrl(management, request, bucket, encodeKey(key)) }),
+      );
+    },
+  );
+}
+
+async function restoreVersion(
+  services: StoreServices,
+  name: { bucket: BucketRecord; key: string; versionId: string },
+  origin: EventOrigin,
+): Promise<{ stored: StoredVersion; contentType: string }> {
+  const { bucket, key } = name;
+  const source = await services.objects.find(name);
+  const { contentType } = source.version.attributes;
+  if (source.version.isLatest) return { stored: source.version, contentType };
+  const { retention } = (await defaultProtection(services, bucket)).attributes;
+  const { stored } = await services.copies.object({
+    source,
+    customerKey: null,
+    bucket,
+    key,
+    attributes: { ...contentAttributes(source.version), ...(retention === undefined ? {} : { retention }) },
+    checksumAlgorithm: null,
+    encryption: {},
+    conditions: {},
+    origin,
+  });
+  return { stored, contentType };
+}
+
+/** What is said of the content. Who may read it, and how long it must stay, is decided for the copy anew. */
+function contentAttributes({ attributes }: ObjectVersion): ObjectAttributes {
+  const { accessControlList: _, retention: __, legalHold: ___, encryption: ____, ...kept } = attributes;
+  return kept;
+}

@@ -1,0 +1,72 @@
+import { bucketAccessOf } from '../domain/access/bucket-access.ts';
+import { mayReadAnonymously } from '../domain/access/public-read.ts';
+import type { ContentReader } from '../domain/content/content-headers.ts';
+import { assertObjectKey } from '../domain/object-key.ts';
+import type { StoreServices } from '../domain/services.ts';
+import { settingsOf } from '../domain/settings/bucket-settings.ts';
+import { storeErrors } from '../errors.ts';
+import { tooMuchTraffic } from '../domain/admission.ts';
+import type { FoundObject } from '../domain/ports/metadata-store.ts';
+import type { BucketRecord } from '../domain/ports/records.ts';
+import { sendObject, type ObjectExchange } from './objects/send-object.ts';
+
+/** Nothing said: caches ask again before they show it, so that what is made private is gone. */
+const DEFAULT_CACHE_CONTROL = 'public, no-cache';
+
+export interface PublicObject {
+  readonly bucket: BucketRecord;
+  readonly found: FoundObject;
+  /** That of the bucket, for objects without one. */
+  readonly cacheControl: string | null;
+}
+
+/** One refusal for all: no such bucket, another's bucket, no such key, a private object. */
+export async function findPublicObject(
+  { parts, configurations, objects }: StoreServices,
+  { bucketName, tenantId, key }: { bucketName: string; tenantId?: string; key: string },
+): Promise<PublicObject> {
+  const absent = (): Error => storeErrors.NoSuchKey({ details: { resource: null } });
+  const bucket = await parts.metadata.findBucket({ name: bucketName });
+  if (bucket === null || (tenantId !== undefined && bucket.workspaceUuid !== tenantId)) throw absent();
+  const refusal = await parts.workspaceTraffic.admit(bucket.workspaceUuid, true);
+  if (refusal !== null) throw tooMuchTraffic(refusal);
+  const configuration = await configurations.of(bucket);
+  const found = await objects.find({ bucket, key }).catch((error: unknown) => {
+    throw isNoSuchKey(error) ? absent() : error;
+  });
+  const access = bucketAccessOf(bucket, configuration);
+  if (!mayReadAnonymously({ bucket, access, version: found.version })) throw absent();
+  return { bucket, found, cacheControl: settingsOf(configuration, parts.config.soft_delete_days).cacheControl };
+}
+
+export async function sendPublicObject(
+  services: StoreServices,
+  exchange: ObjectExchange,
+  { bucket, found, cacheControl }: PublicObject,
+  reader: ContentReader,
+): Promise<void> {
+  const own = found.version.attributes.headers ?? {};
+  await sendObject(services, exchange, {
+    bucket,
+    found,
+    headers: { 'cache-control': own['cache-control'] ?? cacheControl ?? DEFAULT_CACHE_CONTROL },
+    view: { reader, disposition: 'inline', embedders: 'cross-origin' },
+  });
+}
+
+/** The key at the end of a raw path. */
+export function decodePublicKey(raw: string): string {
+  let key: string;
+  try {
+    key = decodeURIComponent(raw);
+  } catch {
+    throw storeErrors.InvalidURI();
+  }
+  if (key === '') throw storeErrors.NoSuchKey({ details: { resource: null } });
+  assertObjectKey(key);
+  return key;
+}
+
+function isNoSuchKey(error: unknown): boolean {
+  return (error as { code?: unknown } | null)?.code === 'NoSuchKey'; // only looked at
+}

@@ -1,0 +1,119 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { SecureContext } from 'node:tls';
+import { callbackify } from 'node:util';
+import type { Logger } from '@svc/telemetry';
+import type { DomainDirectory } from '../../domain/custom-domains/domain-directory.ts';
+import type { MetadataStore } from '../../domain/ports/metadata-store.ts';
+import type { TlsCertificates } from './tls-certificates.ts';
+
+type Handler = (incoming: IncomingMessage, response: ServerResponse) => void;
+
+/** For the two listeners of custom domains: `createListener({ ...sites.http })`, `createListener({ ...sites.https })`. */
+export interface Sites {
+  readonly http: { handler: Handler; configure: (server: Server) => void };
+  readonly https: {
+    handler: Handler;
+    configure: (server: Server) => void;
+    tls: { SNICallback: (servername: string, done: (error: Error | null, context?: SecureContext) => void) => void };
+  };
+}
+
+export interface SitesOptions {
+  directory: DomainDirectory;
+  certificates: TlsCertificates;
+  metadata: Pick<MetadataStore, 'findAcmeChallenge'>;
+  /** The plane that serves the bucket once it is clear whose host it is. */
+  s3: { handle: Handler; configure: (server: Server) => void };
+  /** Null: requests without TLS are served as they are. */
+  redirectToPort: number | null;
+  now: () => number;
+  log: Logger;
+}
+
+const CHALLENGE_PREFIX = '/.well-known/acme-challenge/';
+const TOKEN = /^[A-Za-z0-9_-]{1,200}$/;
+
+export function createSites(options: SitesOptions): Sites {
+  const { certificates, s3, log } = options;
+  const guarded =
+    (serve: (incoming: IncomingMessage, response: ServerResponse) => Promise<void>): Handler =>
+    (incoming, response) => {
+      serve(incoming, response).catch((error: unknown) => {
+        log.error({ err: error }, 'a request to a custom domain failed');
+        refuse(response, 503);
+      });
+    };
+  return {
+    http: {
+      handler: guarded((incoming, response) => servePlain(incoming, response, options)),
+      configure: s3.configure,
+    },
+    https: {
+      handler: guarded((incoming, response) => serveTls(incoming, response, options)),
+      configure: s3.configure,
+      tls: {
+        // A name that is not served gets no handshake, and no certificate that would tell whose platform this is.
+        SNICallback: callbackify(async (servername: string) => {
+          const context = await certificates.contextFor(servername);
+          if (context === null) throw new Error('no such host');
+          return context;
+        }),
+      },
+    },
+  };
+}
+
+async function servePlain(incoming: IncomingMessage, response: ServerResponse, options: SitesOptions): Promise<void> {
+  if (await answerChallenge(incoming, response, options)) return;
+  const host = incoming.headers.host ?? '';
+  if ((await options.directory.bucketOf(host)) === null) return refuse(response, 421);
+  const hostname = options.directory.nameOf(host) ?? '';
+  const { redirectToPort } = options;
+  if (redirectToPort === null || (await options.certificates.contextFor(hostname)) === null) {
+    options.s3.handle(incoming, response);
+    return;
+  }
+  const port = redirectToPort === 443 ? '' : `:${redirectToPort}`;
+  response.writeHead(308, { location: `https://${hostname}${port}${pathOf(incoming)}`, 'content-length': 0 });
+  response.end();
+}
+
+async function serveTls(incoming: IncomingMessage, response: ServerResponse, options: SitesOptions): Promise<void> {
+  // A connection for one host may ask for another one that its certificate does not name (RFC 9110, section 7.4).
+  if ((await options.directory.bucketOf(incoming.headers.host ?? '')) === null) return refuse(response, 421);
+  options.s3.handle(incoming, response);
+}
+
+/** HTTP-01 (RFC 8555, section 8.3). Tokens are unguessable, so the host is not looked at. */
+async function answerChallenge(
+  incoming: IncomingMessage,
+  response: ServerResponse,
+  { metadata, now }: SitesOptions,
+): Promise<boolean> {
+  const path = (incoming.url ?? '').split('?', 1)[0] ?? '';
+  if (incoming.method !== 'GET' || !path.startsWith(CHALLENGE_PREFIX)) return false;
+  const token = path.slice(CHALLENGE_PREFIX.length);
+  const answer = TOKEN.test(token) ? await metadata.findAcmeChallenge({ token, nowMs: now() }) : null;
+  if (answer === null) {
+    refuse(response, 404); // an authority that was sent on to https would find nothing there either
+    return true;
+  }
+  response.writeHead(200, { 'content-type': 'application/octet-stream', 'content-length': Buffer.byteLength(answer) });
+  response.end(answer);
+  return true;
+}
+
+/** A path as it was sent; only one that begins like a path can go into a URL of ours. */
+function pathOf(incoming: IncomingMessage): string {
+  const url = incoming.url ?? '/';
+  return url.startsWith('/') ? url : '/';
+}
+
+function refuse(response: ServerResponse, status: 404 | 421 | 503): void {
+  if (response.headersSent) {
+    response.destroy();
+    return;
+  }
+  response.writeHead(status, { 'content-length': 0, connection: 'close' });
+  response.end();
+}

@@ -1,0 +1,64 @@
+import { createSecureContext, type SecureContext } from 'node:tls';
+import { certificateContext } from '../../domain/ports/custom-domains.ts';
+import type { DomainDirectory } from '../../domain/custom-domains/domain-directory.ts';
+import type { MetadataStore } from '../../domain/ports/metadata-store.ts';
+import type { KeyRing } from '../../domain/secrets/key-ring.ts';
+
+export interface TlsCertificatesOptions {
+  metadata: Pick<MetadataStore, 'findCertificate'>;
+  directory: DomainDirectory;
+  secrets: Pick<KeyRing, 'open'>;
+  now: () => number;
+  /** How long a certificate that another process renewed can go unseen. */
+  maxAgeMs?: number;
+}
+
+interface Entry {
+  context: SecureContext;
+  issuedAtMs: number;
+  loadedAtMs: number;
+}
+
+const DEFAULT_MAX_AGE_MS = 5_000;
+const MOST_KEPT = 1_024;
+
+/** The certificate for the name that a TLS handshake asks for (RFC 6066, section 3). */
+export class TlsCertificates {
+  readonly #options: TlsCertificatesOptions;
+  readonly #entries = new Map<string, Entry>();
+
+  constructor(options: TlsCertificatesOptions) {
+    this.#options = options;
+  }
+
+  /** Null for names that are not served: then there is no handshake. */
+  async contextFor(servername: string): Promise<SecureContext | null> {
+    const { directory, now, maxAgeMs = DEFAULT_MAX_AGE_MS } = this.#options;
+    const hostname = directory.nameOf(servername);
+    // Asked each time: what was removed or blocked is refused at once, whatever is still kept here.
+    if (hostname === null || (await directory.find(hostname)) === null) return null;
+    const known = this.#entries.get(hostname);
+    if (known !== undefined && now() - known.loadedAtMs < maxAgeMs) return known.context;
+    return await this.#load(hostname, known);
+  }
+
+  async #load(hostname: string, known: Entry | undefined): Promise<SecureContext | null> {
+    const { metadata, secrets, now } = this.#options;
+    const loadedAtMs = now();
+    const stored = await metadata.findCertificate({ hostname, nowMs: loadedAtMs });
+    this.#entries.delete(hostname);
+    if (stored === null) return null;
+    const context =
+      known?.issuedAtMs === stored.issuedAtMs
+        ? known.context
+        : createSecureContext({
+            cert: stored.chain,
+            key: await secrets.open(stored.sealedKey, certificateContext(hostname)),
+            minVersion: 'TLSv1.2',
+          });
+    this.#entries.set(hostname, { context, issuedAtMs: stored.issuedAtMs, loadedAtMs });
+    const oldest = this.#entries.size > MOST_KEPT ? this.#entries.keys().next() : null;
+    if (oldest !== null && !oldest.done) this.#entries.delete(oldest.value);
+    return context;
+  }
+}

@@ -1,0 +1,96 @@
+import { grantOf, type HttpApp } from '@svc/http';
+import type { FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import { settingsOf } from '../domain/settings/bucket-settings.ts';
+import { envelope } from './envelope.ts';
+import type { BucketRecord } from '../domain/ports/records.ts';
+import type { ManagementParts } from './management-parts.ts';
+import { envelopeOf, queryOf, TAGS, workspaceParams } from './schemas.ts';
+
+const urlsView = Type.Object({
+  bucket: Type.String(),
+  public: Type.Boolean({ description: 'Whether anybody may read the objects by default.' }),
+  virtual_host: Type.String({ description: 'A key is put behind it.' }),
+  path_style: Type.String({ description: 'A key is put behind it.' }),
+  management_public: Type.String({ description: '`{key}` is to be replaced by a key, percent-encoded.' }),
+  public_objects: Type.Union([Type.String(), Type.Null()], {
+    description:
+      'The same in an origin of its own, where the operator gave public objects one (`object_store.public_objects.domain`).',
+  }),
+  custom_domains: Type.Array(Type.String()),
+});
+
+/** Where the objects of a bucket are found by browsers. */
+export function registerUrlRoutes(app: HttpApp, management: ManagementParts): void {
+  const { services, s3Endpoint, customDomains } = management;
+
+  app.get(
+    '/urls',
+    {
+      config: { action: 'bucket:read' },
+      schema: {
+        tags: TAGS,
+        summary: 'URLs at which the objects of a bucket can be reached',
+        params: workspaceParams,
+        querystring: queryOf({ bucket: Type.String({ minLength: 1, maxLength: 63 }) }),
+        response: { 200: envelopeOf(urlsView) },
+      },
+    },
+    async (request) => {
+      const { workspaceUuid } = grantOf(request);
+      const bucket = await services.buckets.getOwn(request.query.bucket, workspaceUuid);
+      const { config } = services.parts;
+      const settings = settingsOf(await services.configurations.of(bucket), config.soft_delete_days);
+      return envelope('URLs', {
+        bucket: bucket.name,
+        public: settings.publicDefault,
+        virtual_host: virtualHostUrl(s3Endpoint(), config.domains[0], bucket.name),
+        path_style: `${s3Endpoint()}/${bucket.name}/`,
+        management_public: `${baseUrlOf(management, request)}${publicObjectPath(workspaceUuid, bucket.name, '{key}')}`,
+        public_objects: ownOriginUrl(management, request, bucket.name, '{key}'),
+        custom_domains: await customDomains(bucket),
+      });
+    },
+  );
+}
+
+/** `key` is already in the form in which it stands in a URL. */
+function publicObjectPath(tenantId: string, bucketName: string, key: string): string {
+  return `/api/v1/public/object-store/t/${tenantId}/objects/${key}?bucket=${bucketName}`;
+}
+
+export function encodeKey(key: string): string {
+  return key.split('/').map(encodeURIComponent).join('/');
+}
+
+/** Where anybody finds an object that is public; `path` is its key as it stands in a URL. */
+export function publicUrl(
+  management: Pick<ManagementParts, 'baseUrl' | 'publicOrigin'>,
+  request: FastifyRequest,
+  bucket: Pick<BucketRecord, 'name' | 'workspaceUuid'>,
+  path: string,
+): string {
+  const own = ownOriginUrl(management, request, bucket.name, path);
+  return own ?? `${baseUrlOf(management, request)}${publicObjectPath(bucket.workspaceUuid, bucket.name, path)}`;
+}
+
+/** Null for the names below `localhost`: they are not for every client, and page loads are sent there anyway. */
+function ownOriginUrl(
+  { publicOrigin }: Pick<ManagementParts, 'publicOrigin'>,
+  request: FastifyRequest,
+  bucketName: string,
+  path: string,
+): string | null {
+  return publicOrigin.isForEverybody ? publicOrigin.urlOf(bucketName, path, request) : null;
+}
+
+/** As the operator configured it, else as the caller reached us. */
+function baseUrlOf({ baseUrl }: Pick<ManagementParts, 'baseUrl'>, request: FastifyRequest): string {
+  return baseUrl?.() ?? `${request.protocol}://${request.host}`;
+}
+
+function virtualHostUrl(endpoint: string, domain: string | undefined, bucketName: string): string {
+  const url = new URL(endpoint);
+  url.hostname = `${bucketName}.${domain ?? url.hostname}`;
+  return url.href;
+}

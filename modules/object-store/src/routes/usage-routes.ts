@@ -1,0 +1,130 @@
+import { grantOf, type HttpApp } from '@svc/http';
+import { Type, type Static } from 'typebox';
+import { settingsOf } from '../domain/settings/bucket-settings.ts';
+import { PERIOD_MS, periodStart } from '../domain/usage/usage-periods.ts';
+import { storeErrors } from '../errors.ts';
+import type { UsagePoint, UsageResolution } from '../domain/ports/usage-history.ts';
+import { envelope, toTimestamp } from './envelope.ts';
+import type { ManagementParts } from './management-parts.ts';
+import {
+  envelopeOf,
+  nullable,
+  nullableInteger,
+  nullableText,
+  queryOf,
+  TAGS,
+  timestamp,
+  workspaceParams,
+} from './schemas.ts';
+
+/** Periods of one answer: forty days of hours, or more than two years of days. */
+const MOST_POINTS = 1_000;
+const DEFAULT_PERIODS: Readonly<Record<UsageResolution, number>> = { hour: 48, day: 30 };
+
+const usageQuery = queryOf({
+  bucket: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 63, description: 'Only of this one; default: all of the workspace.' }),
+  ),
+  from: Type.Optional(Type.String({ format: 'date-time', description: 'Default: 48 hours, or 30 days, before `to`.' })),
+  to: Type.Optional(Type.String({ format: 'date-time', description: 'Default: now.' })),
+  resolution: Type.Optional(Type.Union([Type.Literal('hour'), Type.Literal('day')], { default: 'day' })),
+});
+
+const pointView = Type.Object({
+  at: Type.String({ format: 'date-time', description: 'The beginning of the hour or day, UTC.' }),
+  object_count: Type.Integer({ description: 'At the end of the period, or at the last look before that.' }),
+  size_bytes: Type.Integer({ description: 'Likewise.' }),
+  request_count: Type.Integer({ description: 'Within the period, like the bytes that follow.' }),
+  bytes_in: Type.Integer({ description: 'Of the bodies of requests, as they were sent.' }),
+  bytes_out: Type.Integer({ description: 'Of the bodies of answers.' }),
+});
+
+const usageView = Type.Object({
+  bucket: nullableText,
+  resolution: Type.Union([Type.Literal('hour'), Type.Literal('day')]),
+  from: timestamp,
+  to: timestamp,
+  quota: nullable(Type.Object({ max_bytes: nullableInteger, max_objects: nullableInteger })),
+  points: Type.Array(pointView, {
+    description: 'By time. A period in which the platform did not run, or the bucket was not there, has none.',
+  }),
+});
+
+/** How much there was, and how much came and went, over time. */
+export function registerUsageRoutes(app: HttpApp, { services }: ManagementParts): void {
+  const { buckets, configurations, parts } = services;
+
+  app.get(
+    '/usage',
+    {
+      config: { action: 'store:read' },
+      schema: {
+        tags: TAGS,
+        summary: 'Usage over time, of the workspace or of one bucket',
+        description:
+          'Requests count when they reached the bucket through the S3 plane, a custom domain, a public URL, or as an upload or download of this API.',
+        params: workspaceParams,
+        querystring: usageQuery,
+        response: { 200: envelopeOf(usageView) },
+      },
+    },
+    async (request) => {
+      const { workspaceUuid } = grantOf(request);
+      const { bucket: name, resolution = 'day' } = request.query;
+      const { fromMs, toMs } = spanOf(request.query, resolution, parts.now());
+      const bucket = name === undefined ? null : await buckets.getOwn(name, workspaceUuid);
+      const bucketId = bucket?.id ?? null;
+      const span = { workspaceUuid, bucketId, resolution, fromMs, toMs, limit: MOST_POINTS };
+      const points = await parts.metadata.usageHistory(span);
+      let quota: Static<typeof usageView>['quota'] = null;
+      if (bucket !== null) {
+        const settings = settingsOf(await configurations.of(bucket), parts.config.soft_delete_days);
+        quota = { max_bytes: settings.quota.maxBytes, max_objects: settings.quota.maxObjects };
+      }
+      const [from, to] = [toTimestamp(fromMs), toTimestamp(toMs)];
+      return envelope('Usage', {
+        bucket: bucket?.name ?? null,
+        resolution,
+        from,
+        to,
+        quota,
+        points: points.map(toView),
+      });
+    },
+  );
+}
+
+/** From the beginning of the first period. */
+function spanOf({ from, to }: Static<typeof usageQuery>, resolution: UsageResolution, nowMs: number) {
+  const toMs = to === undefined ? nowMs : timeOf('to', to);
+  const asked =
+    from === undefined ? toMs - (DEFAULT_PERIODS[resolution] - 1) * PERIOD_MS[resolution] : timeOf('from', from);
+  const fromMs = periodStart(asked, resolution);
+  if (fromMs >= toMs) throw invalid('from', 'must be before `to`');
+  if ((toMs - fromMs) / PERIOD_MS[resolution] > MOST_POINTS) {
+    throw invalid('from', `must be at most ${MOST_POINTS} periods before \`to\``);
+  }
+  return { fromMs, toMs };
+}
+
+/** The schema knows the form; the calendar, and the years that a date can hold, are known here. */
+function timeOf(field: string, text: string): number {
+  const timeMs = Date.parse(text);
+  if (Number.isFinite(timeMs) && timeMs >= 0) return timeMs;
+  throw invalid(field, 'must be a time since 1970');
+}
+
+function invalid(field: string, reason: string): Error {
+  return storeErrors.InvalidArgument({ details: { field, reason: `${field} ${reason}` } });
+}
+
+function toView(point: UsagePoint): Static<typeof pointView> {
+  return {
+    at: toTimestamp(point.periodStartMs),
+    object_count: point.objectCount,
+    size_bytes: point.sizeBytes,
+    request_count: point.requestCount,
+    bytes_in: point.bytesIn,
+    bytes_out: point.bytesOut,
+  };
+}

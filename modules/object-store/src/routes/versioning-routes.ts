@@ -1,0 +1,95 @@
+import { grantOf, type HttpApp } from '@svc/http';
+import { Type, type Static } from 'typebox';
+import type { BucketRecord } from '../domain/ports/records.ts';
+import { bucketResource } from './audit-names.ts';
+import { envelope } from './envelope.ts';
+import { REGION, type ManagementParts } from './management-parts.ts';
+import { bucketParams, envelopeOf, nullableText, TAGS, teamQuery } from './schemas.ts';
+
+const route = { tags: TAGS, params: bucketParams, querystring: teamQuery };
+
+const versioningView = Type.Object({
+  status: Type.Union([Type.Literal('unversioned'), Type.Literal('enabled'), Type.Literal('suspended')]),
+  mfa_delete: Type.Boolean(),
+});
+
+/** `enabled` is Tigris's spelling, the capitals are those of S3. */
+const versioningBody = Type.Object(
+  {
+    status: Type.Optional(
+      Type.Union([
+        Type.Literal('enabled'),
+        Type.Literal('suspended'),
+        Type.Literal('Enabled'),
+        Type.Literal('Suspended'),
+      ]),
+    ),
+    enabled: Type.Optional(Type.Boolean()),
+  },
+  { additionalProperties: false, minProperties: 1, maxProperties: 1 },
+);
+
+const locationView = Type.Object({
+  location: Type.String(),
+  region: Type.String(),
+  location_hint: nullableText,
+  provider: Type.String({ description: 'The engine that holds the bytes.' }),
+});
+
+export function registerVersioningRoutes(app: HttpApp, { services, provider }: ManagementParts): void {
+  const { buckets, parts } = services;
+  const response = { 200: envelopeOf(versioningView) };
+
+  app.get(
+    '/buckets/:name/versioning',
+    {
+      config: { action: 'bucket:read' },
+      schema: { ...route, summary: 'Whether the bucket keeps versions', response },
+    },
+    async (request) => {
+      const bucket = await buckets.getOwn(request.params.name, grantOf(request).workspaceUuid);
+      return envelope('Versioning', toVersioningView(bucket.versioning));
+    },
+  );
+
+  app.put(
+    '/buckets/:name/versioning',
+    {
+      config: { action: 'bucket:update', auditResource: bucketResource },
+      schema: {
+        ...route,
+        summary: 'Keep versions from now on, or stop; a bucket is never unversioned again',
+        body: versioningBody,
+        response,
+      },
+    },
+    async (request) => {
+      const bucket = await buckets.getOwn(request.params.name, grantOf(request).workspaceUuid);
+      const { status, enabled } = request.body;
+      const versioning = status?.toLowerCase() === 'enabled' || enabled === true ? 'enabled' : 'suspended';
+      await parts.metadata.setVersioning({ bucketId: bucket.id, versioning });
+      return envelope('Versioning changed', toVersioningView(versioning));
+    },
+  );
+
+  app.get(
+    '/buckets/:name/location',
+    {
+      config: { action: 'bucket:read' },
+      schema: { ...route, summary: 'Where the bucket is', response: { 200: envelopeOf(locationView) } },
+    },
+    async (request) => {
+      const bucket = await buckets.getOwn(request.params.name, grantOf(request).workspaceUuid);
+      return envelope('Location', {
+        location: REGION,
+        region: REGION,
+        location_hint: bucket.locationHint,
+        provider,
+      });
+    },
+  );
+}
+
+function toVersioningView(status: BucketRecord['versioning']): Static<typeof versioningView> {
+  return { status, mfa_delete: false };
+}

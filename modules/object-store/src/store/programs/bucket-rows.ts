@@ -1,0 +1,48 @@
+import { storeErrors } from '../../errors.ts';
+import type { BucketRecord, ObjectEncryption, Versioning } from '../../domain/ports/records.ts';
+import { change, first, lockShared, type Program, type Row } from '../program.ts';
+import { integer, integerOrNull, text, textOrNull } from '../row.ts';
+import { assertSealedOpen, OPEN_FROM } from './key-ring-programs.ts';
+
+export function toBucket(row: Row): BucketRecord {
+  const versioning = text(row, 'versioning');
+  return {
+    id: integer(row, 'id'),
+    name: text(row, 'name'),
+    workspaceUuid: text(row, 'workspace_uuid'),
+    createdAtMs: integer(row, 'created_at_ms'),
+    state: text(row, 'state') === 'active' ? 'active' : 'soft-deleted',
+    deletedAtMs: integerOrNull(row, 'deleted_at_ms'),
+    purgeAtMs: integerOrNull(row, 'purge_at_ms'),
+    versioning: toVersioning(versioning),
+    encryptionMode: text(row, 'encryption_mode') === 'sse-s3' ? 'sse-s3' : 'none',
+    locationHint: textOrNull(row, 'location_hint'),
+    configurationVersion: integer(row, 'configuration_version'),
+  };
+}
+
+/**
+ * The versioning of a bucket that can take writes now; a bucket that went meanwhile is `NoSuchBucket`. `encryption`: of
+ * what is written, `KeyClosed` where its key was replaced meanwhile.
+ */
+export function* activeVersioning(bucketId: number, encryption?: ObjectEncryption): Program<Versioning> {
+  yield* lockShared(`bucket/${bucketId}`); // against its deletion
+  const row = yield* first(`select versioning, ${OPEN_FROM} from bucket where id = ? and state = 'active'`, bucketId);
+  if (row === undefined) throw storeErrors.NoSuchBucket();
+  assertSealedOpen(encryption?.sealedKey, integer(row, 'open_from'));
+  return toVersioning(text(row, 'versioning'));
+}
+
+export function* addUsage(bucketId: number, objects: number, bytes: number): Program<void> {
+  if (objects === 0 && bytes === 0) return;
+  yield* change(
+    'update bucket_usage set object_count = object_count + ?, size_bytes = size_bytes + ? where bucket_id = ?',
+    objects,
+    bytes,
+    bucketId,
+  );
+}
+
+function toVersioning(stored: string): Versioning {
+  return stored === 'enabled' || stored === 'suspended' ? stored : 'unversioned';
+}

@@ -1,0 +1,44 @@
+import { assertRetentionChange, lockedUntilMs } from '../../domain/object-lock.ts';
+import { storeErrors } from '../../errors.ts';
+import type { ChangeAttributes } from '../../domain/ports/metadata-store.ts';
+import type { AttributeChanges, ObjectAttributes, ObjectVersion } from '../../domain/ports/records.ts';
+import { change, type Program } from '../program.ts';
+import { activeVersioning } from './bucket-rows.ts';
+import { lockKey } from './object-commands.ts';
+import { findVersion, newestVersion } from './version-rows.ts';
+
+/** Neither the bytes nor the time of the last modification change with this. */
+export function* changeAttributes(input: ChangeAttributes): Program<ObjectVersion> {
+  const { bucketId, key, versionId, changes } = input;
+  yield* activeVersioning(bucketId);
+  yield* lockKey(bucketId, key);
+  const row =
+    versionId === undefined ? yield* newestVersion(bucketId, key) : yield* findVersion(bucketId, key, versionId);
+  if (row === null) throw versionId === undefined ? storeErrors.NoSuchKey() : storeErrors.NoSuchVersion();
+  if (row.version.deleteMarker) {
+    throw versionId === undefined ? storeErrors.NoSuchKey() : storeErrors.MethodNotAllowed();
+  }
+  if (changes.retention !== undefined) {
+    const { nowMs = 0, bypassGovernance = false } = input;
+    assertRetentionChange(row.version.attributes.retention, changes.retention, nowMs, bypassGovernance);
+  }
+  const attributes = withChanges(row.version.attributes, changes);
+  yield* change(
+    'update object set attributes = ?, locked_until_ms = ? where bucket_id = ? and key = ? and order_key = ?',
+    JSON.stringify(attributes),
+    lockedUntilMs(attributes),
+    bucketId,
+    key,
+    row.orderKey,
+  );
+  return { ...row.version, attributes };
+}
+
+function withChanges(attributes: ObjectAttributes, changes: AttributeChanges): ObjectAttributes {
+  const changed: Record<string, unknown> = { ...attributes };
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === null) delete changed[name];
+    else if (value !== undefined) changed[name] = value;
+  }
+  return { ...changed, contentType: attributes.contentType };
+}

@@ -1,0 +1,174 @@
+import { createHash } from 'node:crypto';
+import { joinedChecksum } from '../../domain/checksums/multipart-checksum.ts';
+import { storeErrors } from '../../errors.ts';
+import type { StoredVersion } from '../../domain/ports/metadata-store.ts';
+import { lastNamed, type CompletedPart, type CompleteUpload } from '../../domain/ports/upload-commands.ts';
+import type { ObjectChecksum, PartRecord, UploadRecord } from '../../domain/ports/records.ts';
+import { all, change, first, type Program } from '../program.ts';
+import { text, textOrNull } from '../row.ts';
+import { activeVersioning } from './bucket-rows.ts';
+import { lockKey, visible } from './object-commands.ts';
+import { toPart } from './object-queries.ts';
+import { releaseBlob } from './trash-rows.ts';
+import { lockUpload } from './upload-commands.ts';
+import { toUpload } from './upload-rows.ts';
+import { newestVersion, pushVersion } from './version-rows.ts';
+import { assertWriteConditions } from './write-conditions.ts';
+
+interface StoredPart extends PartRecord {
+  blobId: string;
+}
+
+/** Turns an upload into an object by its rows alone: the parts' blobs stay where they are and become its manifest. */
+export function* completeUpload(input: CompleteUpload): Program<StoredVersion> {
+  yield* lockUpload(input.uploadId);
+  const row = yield* first(
+    'select * from upload where upload_id = ? and bucket_id = ? and key = ?',
+    input.uploadId,
+    input.bucketId,
+    input.key,
+  );
+  if (row === undefined) throw storeErrors.NoSuchUpload();
+  const earlier = textOrNull(row, 'result');
+  if (earlier !== null) return JSON.parse(earlier) as StoredVersion; // written below
+  const upload = toUpload(row);
+  const versioning = yield* activeVersioning(input.bucketId, upload.attributes.encryption);
+  yield* lockKey(input.bucketId, input.key);
+  const newest = yield* newestVersion(input.bucketId, input.key);
+  assertWriteConditions(input.conditions, visible(newest));
+
+  const stored = yield* readParts(input.uploadId);
+  const parts = choose(stored, input.parts);
+  const sizeBytes = assertSizes(parts, input);
+  const checksum = checksumOf(upload, parts, input);
+  yield* arrange(input, stored, parts);
+  // From here on its parts count as the object's bytes, no longer as those of an open upload.
+  yield* change('update upload set completed_at_ms = ? where upload_id = ?', input.nowMs, input.uploadId);
+  const etag = multipartEtag(parts);
+  const versionId = yield* pushVersion(versioning, newest, {
+    bucketId: input.bucketId,
+    key: input.key,
+    nowMs: input.nowMs,
+    versionToken: input.versionToken,
+    deleteMarker: false,
+    sizeBytes,
+    etag,
+    attributes: upload.attributes,
+    checksum,
+    partCount: parts.length,
+    location: { kind: 'manifest', manifestId: input.uploadId },
+    trashDueAtMs: input.trashDueAtMs,
+    eventName: 'ObjectCreated:CompleteMultipartUpload',
+    notify: input.notify,
+    quota: input.quota,
+  });
+  const { encryption } = upload.attributes;
+  const result: StoredVersion = {
+    versionId,
+    etag,
+    sizeBytes,
+    modifiedAtMs: input.nowMs,
+    checksum,
+    ...(encryption === undefined ? {} : { encryption }),
+  };
+  yield* change('update upload set result = ? where upload_id = ?', JSON.stringify(result), input.uploadId);
+  return result;
+}
+
+function* readParts(uploadId: string): Program<ReadonlyMap<number, StoredPart>> {
+  const rows = yield* all('select * from part where upload_id = ? order by part_number', uploadId);
+  return new Map(
+    rows.map((row) => {
+      const part = { ...toPart(row), blobId: text(row, 'blob_id') };
+      return [part.partNumber, part];
+    }),
+  );
+}
+
+/** The parts that the client named, each as it was uploaded. Of one that is named again the last counts. */
+function choose(stored: ReadonlyMap<number, StoredPart>, named: readonly CompletedPart[]): readonly StoredPart[] {
+  let previous = 0;
+  return lastNamed(named).map(({ partNumber, etag, checksum, checksumAlgorithm }) => {
+    if (partNumber <= previous) throw storeErrors.InvalidPartOrder();
+    previous = partNumber;
+    const part = stored.get(partNumber);
+    if (part === undefined || part.etag !== etag) throw storeErrors.InvalidPart({ details: { partNumber } });
+    if (checksumAlgorithm !== undefined && checksumAlgorithm !== part.checksum?.algorithm) {
+      const reason = `The ${checksumAlgorithm.toLowerCase()} you specified for part ${partNumber} did not match what we received.`;
+      throw storeErrors.BadDigest({ details: { reason, partNumber } });
+    }
+    if (checksum !== undefined && checksum !== part.checksum?.value) {
+      throw storeErrors.InvalidPart({ details: { partNumber } });
+    }
+    return part;
+  });
+}
+
+function assertSizes(parts: readonly StoredPart[], input: CompleteUpload): number {
+  let total = 0;
+  for (const [index, part] of parts.entries()) {
+    if (index < parts.length - 1 && part.sizeBytes < input.minPartBytes) {
+      throw storeErrors.EntityTooSmall({
+        details: { partNumber: part.partNumber, proposedSize: part.sizeBytes, minSizeAllowed: input.minPartBytes },
+      });
+    }
+    total += part.sizeBytes;
+  }
+  if (total > input.maxObjectBytes) throw storeErrors.EntityTooLarge({ details: { proposedSize: total } });
+  const { sizeBytes = total } = input.expected;
+  if (sizeBytes !== total) {
+    const reason = `The provided 'x-amz-mp-object-size' header value ${sizeBytes} does not match what was computed: ${total}`;
+    throw storeErrors.InvalidRequest({ details: { reason } });
+  }
+  return total;
+}
+
+/** Parts that the client left out go; each of the others gets its place in the object, all in one statement. */
+function* arrange(
+  { uploadId, trashDueAtMs }: CompleteUpload,
+  stored: ReadonlyMap<number, StoredPart>,
+  chosen: readonly StoredPart[],
+): Program<void> {
+  const kept = new Set(chosen.map((part) => part.partNumber));
+  for (const part of stored.values()) {
+    if (kept.has(part.partNumber)) continue;
+    yield* change('delete from part where upload_id = ? and part_number = ?', uploadId, part.partNumber);
+    yield* releaseBlob(part.blobId, trashDueAtMs);
+  }
+  yield* change(
+    `update part set start_offset = place.start from (
+       select part_number, cast(sum(size_bytes) over (order by part_number) - size_bytes as bigint) as start
+       from part where upload_id = ?) as place
+     where part.upload_id = ? and part.part_number = place.part_number`,
+    uploadId,
+    uploadId,
+  );
+}
+
+/** MD5 over the MD5s of the parts, and their number: what every S3 engine shows for a multipart object. */
+function multipartEtag(parts: readonly StoredPart[]): string {
+  const hash = createHash('md5');
+  for (const part of parts) hash.update(part.etag, 'hex');
+  return `${hash.digest('hex')}-${parts.length}`;
+}
+
+function checksumOf(
+  upload: UploadRecord,
+  parts: readonly StoredPart[],
+  { expected, composite }: Pick<CompleteUpload, 'expected' | 'composite'>,
+): ObjectChecksum | null {
+  const type = upload.checksumType ?? 'FULL_OBJECT';
+  if (expected.checksumType !== undefined && expected.checksumType !== type) {
+    const reason = `The upload was created using the ${type} checksum mode. The complete request must use the same checksum mode.`;
+    throw storeErrors.InvalidRequest({ details: { reason } });
+  }
+  const checksum = type === 'COMPOSITE' ? (composite ?? null) : joinedChecksum(upload.checksumAlgorithm, parts);
+  if (expected.checksum === undefined) return checksum;
+  const { algorithm, value } = expected.checksum;
+  // Nothing is known of another algorithm when the upload was begun without one.
+  if (upload.checksumAlgorithm === null && algorithm !== checksum?.algorithm) return checksum;
+  // A composite value is sent with and without its number of parts.
+  if (algorithm === checksum?.algorithm && [value, `${value}-${parts.length}`].includes(checksum.value))
+    return checksum;
+  throw storeErrors.BadDigest({ details: { header: algorithm, with: 'the calculated checksum' } });
+}

@@ -1,0 +1,76 @@
+import { storeErrors } from '../../errors.ts';
+import type { CopyObject, SourceVersion } from '../../domain/ports/copy-commands.ts';
+import type { StoredVersion } from '../../domain/ports/metadata-store.ts';
+import type { ContentLocation, ObjectVersion } from '../../domain/ports/records.ts';
+import { change, lock, type Program } from '../program.ts';
+import { integer } from '../row.ts';
+import { activeVersioning } from './bucket-rows.ts';
+import { visible } from './object-commands.ts';
+import { findVersion, newestVersion, pushVersion } from './version-rows.ts';
+import { assertWriteConditions } from './write-conditions.ts';
+
+export function* copyObject(input: CopyObject): Program<StoredVersion> {
+  const { source, bucketId, key, nowMs, trashDueAtMs } = input;
+  const versioning = yield* activeVersioning(bucketId, input.attributes.encryption);
+  yield* lockKeys([source, input]);
+  const version = yield* unchangedSource(source);
+  const newest = yield* newestVersion(bucketId, key);
+  assertWriteConditions(input.conditions, visible(newest));
+  const location = yield* shareContent(version.location);
+  const { etag, sizeBytes, partCount } = version;
+  const versionId = yield* pushVersion(versioning, newest, {
+    bucketId,
+    key,
+    nowMs,
+    versionToken: input.versionToken,
+    deleteMarker: false,
+    sizeBytes,
+    etag,
+    attributes: input.attributes,
+    checksum: input.checksum,
+    partCount,
+    location,
+    trashDueAtMs,
+    eventName: 'ObjectCreated:Copy',
+    notify: input.notify,
+    quota: input.quota,
+  });
+  // Onto itself: the replaced row let go of bytes that the new one has.
+  if (source.bucketId === bucketId && source.key === key) yield* takeFromTrash(location);
+  return { versionId, etag, sizeBytes, modifiedAtMs: nowMs, checksum: input.checksum };
+}
+
+/** While the source's key is locked, its bytes cannot be let go of. */
+export function* unchangedSource(source: SourceVersion): Program<ObjectVersion> {
+  const row = yield* findVersion(source.bucketId, source.key, source.versionId);
+  const version = row?.version;
+  const same =
+    version !== undefined &&
+    !version.deleteMarker &&
+    version.etag === source.etag &&
+    version.sizeBytes === source.sizeBytes &&
+    version.modifiedAtMs === source.modifiedAtMs;
+  if (!same) throw storeErrors.OperationAborted();
+  return version;
+}
+
+/** In one order, so that two copies in opposite directions do not wait for each other. */
+export function* lockKeys(names: readonly { bucketId: number; key: string }[]): Program<void> {
+  const locks = new Set(names.map(({ bucketId, key }) => `object/${bucketId}/${key}`));
+  for (const name of [...locks].toSorted()) yield* lock(name);
+}
+
+function* shareContent(location: ContentLocation): Program<ContentLocation> {
+  if (location.kind !== 'inline') return location;
+  const [row] = yield* change(
+    'insert into inline_content (data) select data from inline_content where id = ? returning id',
+    location.inlineId,
+  );
+  if (row === undefined) throw storeErrors.DataLost();
+  return { kind: 'inline', inlineId: integer(row, 'id') };
+}
+
+function* takeFromTrash(location: ContentLocation): Program<void> {
+  if (location.kind === 'blob') yield* change('delete from trash where content_id = ?', location.blobId);
+  if (location.kind === 'manifest') yield* change('delete from trash where content_id = ?', location.manifestId);
+}

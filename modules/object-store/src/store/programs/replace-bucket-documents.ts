@@ -1,0 +1,16 @@
+import { storeErrors } from '../../errors.ts';
+import type { ReplaceBucketDocuments } from '../../domain/ports/metadata-store.ts';
+import { first, lock, type Program } from '../program.ts';
+import { integer } from '../row.ts';
+import { putBucketDocument } from './bucket-document-programs.ts';
+
+/** Several documents in one step, and only if nobody changed any meanwhile: who merged into older ones does it again. */
+export function* replaceBucketDocuments(input: ReplaceBucketDocuments): Program<boolean> {
+  const { bucketId, ifVersion, documents, nowMs } = input;
+  yield* lock(`bucket/${bucketId}`);
+  const bucket = yield* first(`select configuration_version from bucket where id = ? and state = 'active'`, bucketId);
+  if (bucket === undefined) throw storeErrors.NoSuchBucket();
+  if (integer(bucket, 'configuration_version') !== ifVersion) return false;
+  for (const { name, document } of documents) yield* putBucketDocument({ bucketId, name, document, nowMs });
+  return true;
+}

@@ -1,0 +1,125 @@
+import type { MetadataCommands, MetadataQueries, TrashEntry, UsageDrift } from '../../domain/ports/metadata-store.ts';
+import { all, change, first, type Program } from '../program.ts';
+import { integer, text } from '../row.ts';
+import { forgetBlob } from './blob-programs.ts';
+import { releaseBlob } from './trash-rows.ts';
+
+type Command<Name extends keyof MetadataCommands> = Parameters<MetadataCommands[Name]>[0];
+type Query<Name extends keyof MetadataQueries> = Parameters<MetadataQueries[Name]>[0];
+
+export function* dueTrash({ nowMs, limit }: Query<'dueTrash'>): Program<readonly TrashEntry[]> {
+  const rows = yield* all(
+    `select kind, content_id from trash where due_at_ms <= ?
+       and not exists (select 1 from trash_hold where until_ms > ?) order by due_at_ms, content_id limit ?`,
+    nowMs,
+    nowMs,
+    limit,
+  );
+  return rows.map((row) => ({
+    kind: text(row, 'kind') === 'manifest' ? 'manifest' : 'blob',
+    contentId: text(row, 'content_id'),
+  }));
+}
+
+export function* forgetTrash({ removed, kept }: Command<'forgetTrash'>): Program<void> {
+  for (const { contentId } of kept) yield* change('delete from trash where content_id = ?', contentId);
+  for (const { kind, contentId } of removed) {
+    if (kind === 'manifest') {
+      yield* change('delete from part where upload_id = ?', contentId);
+      yield* change('delete from upload where upload_id = ?', contentId);
+    } else {
+      yield* forgetBlob(contentId);
+    }
+    yield* change('delete from trash where content_id = ?', contentId);
+  }
+}
+
+export function* forgetManifestParts(input: Command<'forgetManifestParts'>): Program<void> {
+  const gone = yield* change(
+    'delete from part where upload_id = ? and part_number <= ? returning blob_id',
+    input.manifestId,
+    input.throughPartNumber,
+  );
+  for (const blobId of input.removedBlobs) yield* forgetBlob(blobId);
+  const removed = new Set(input.removedBlobs);
+  // What was shared a moment ago may be nobody's by now.
+  for (const blobId of new Set(gone.map((row) => text(row, 'blob_id')))) {
+    if (!removed.has(blobId)) yield* releaseBlob(blobId, 0);
+  }
+}
+
+export function* forgetCompletedUploads({ beforeMs, limit }: Command<'forgetCompletedUploads'>): Program<number> {
+  const rows = yield* change(
+    `delete from upload where upload_id in (
+       select upload_id from upload where completed_at_ms is not null and completed_at_ms < ? limit ?)
+     returning upload_id`,
+    beforeMs,
+    limit,
+  );
+  return rows.length;
+}
+
+export function* isBlobKnown({ blobId }: Query<'isBlobKnown'>): Program<boolean> {
+  const row = yield* first(
+    `select 1 as found from object where blob_id = ?
+     union all select 1 from part where blob_id = ?
+     union all select 1 from trash where content_id = ? limit 1`,
+    blobId,
+    blobId,
+    blobId,
+  );
+  return row !== undefined;
+}
+
+export function* isContentNeeded({ kind, contentId }: Query<'isContentNeeded'>): Program<boolean> {
+  const row =
+    kind === 'blob'
+      ? yield* first(
+          `select 1 as found from object where blob_id = ?
+           union all select 1 from part p where p.blob_id = ?
+             and not exists (select 1 from trash t where t.content_id = p.upload_id) limit 1`,
+          contentId,
+          contentId,
+        )
+      : yield* first(
+          `select 1 as found from object where manifest_id = ?
+           union all select 1 from upload where upload_id = ? and completed_at_ms is null limit 1`,
+          contentId,
+          contentId,
+        );
+  return row !== undefined;
+}
+
+/** With the length that each was noted with: encrypted bytes are more than the content, and a part can be a range of its blob. */
+export function* neededBlobs(input: Query<'neededBlobs'>): Program<readonly { blobId: string; storedBytes: number }[]> {
+  const rows = yield* all(
+    `select n.blob_id, coalesce(b.size_bytes, n.size_bytes) as stored_bytes from (
+       select blob_id, max(size_bytes) as size_bytes from (
+         select blob_id, size_bytes from object where blob_id is not null and blob_id > ?
+         union all
+         select p.blob_id, p.size_bytes from part p
+           where p.blob_id > ? and not exists (select 1 from trash t where t.content_id = p.upload_id)) as needed
+       group by blob_id order by blob_id limit ?) as n left join blob b on b.blob_id = n.blob_id
+     order by 1`,
+    input.after,
+    input.after,
+    input.limit,
+  );
+  return rows.map((row) => ({ blobId: text(row, 'blob_id'), storedBytes: integer(row, 'stored_bytes') }));
+}
+
+export function* usageDrift({ after, limit }: Query<'usageDrift'>): Program<readonly UsageDrift[]> {
+  const rows = yield* all(
+    `select u.bucket_id, u.object_count, u.size_bytes,
+       (select count(*) from object o where o.bucket_id = u.bucket_id and o.delete_marker = 0) as actual_count,
+       (select coalesce(sum(o.size_bytes), 0) from object o where o.bucket_id = u.bucket_id and o.delete_marker = 0) as actual_bytes
+     from bucket_usage u where u.bucket_id > ? order by u.bucket_id limit ?`,
+    after,
+    limit,
+  );
+  return rows.map((row) => ({
+    bucketId: integer(row, 'bucket_id'),
+    counted: { objectCount: integer(row, 'object_count'), sizeBytes: integer(row, 'size_bytes') },
+    actual: { objectCount: integer(row, 'actual_count'), sizeBytes: integer(row, 'actual_bytes') },
+  }));
+}

@@ -1,0 +1,79 @@
+import { storeErrors } from '../../errors.ts';
+import type { AbortUpload, CreateUpload, PutPart } from '../../domain/ports/upload-commands.ts';
+import { fromChecksum } from '../object-row.ts';
+import { change, first, lock, type Program, type Row } from '../program.ts';
+import { integer, text } from '../row.ts';
+import { recordBlob } from './blob-programs.ts';
+import { activeVersioning } from './bucket-rows.ts';
+import { lockKeys, unchangedSource } from './copy-commands.ts';
+import { assertRoomFor } from './quota-rows.ts';
+import { releaseBlob, trashUpload } from './trash-rows.ts';
+
+export function* createUpload(input: CreateUpload): Program<void> {
+  yield* activeVersioning(input.bucketId, input.attributes.encryption);
+  yield* change(
+    `insert into upload (upload_id, bucket_id, key, initiated_at_ms, initiator, attributes, checksum_algorithm, checksum_type)
+     values (?, ?, ?, ?, ?, ?, ?, ?)`,
+    input.uploadId,
+    input.bucketId,
+    input.key,
+    input.nowMs,
+    input.initiator,
+    JSON.stringify(input.attributes),
+    input.checksumAlgorithm,
+    input.checksumType,
+  );
+}
+
+export function* putPart(input: PutPart): Program<void> {
+  yield* lockUpload(input.uploadId);
+  if ((yield* openUpload(input)) === undefined) throw storeErrors.NoSuchUpload();
+  if (input.copied !== undefined) {
+    yield* lockKeys([input.copied.source]);
+    yield* unchangedSource(input.copied.source);
+  }
+  const old = yield* first(
+    'select blob_id, size_bytes from part where upload_id = ? and part_number = ?',
+    input.uploadId,
+    input.partNumber,
+  );
+  const replacedBytes = old === undefined ? 0 : integer(old, 'size_bytes');
+  yield* assertRoomFor(input.quota, input.bucketId, { addedBytes: input.sizeBytes, replacedBytes });
+  yield* change(
+    `insert into part (upload_id, part_number, blob_id, blob_offset, size_bytes, etag, checksum, modified_at_ms)
+     values (?, ?, ?, ?, ?, ?, ?, ?)
+     on conflict (upload_id, part_number) do update set blob_id = excluded.blob_id,
+       blob_offset = excluded.blob_offset, size_bytes = excluded.size_bytes,
+       etag = excluded.etag, checksum = excluded.checksum, modified_at_ms = excluded.modified_at_ms`,
+    input.uploadId,
+    input.partNumber,
+    input.blobId,
+    input.copied?.blobOffset ?? 0,
+    input.sizeBytes,
+    input.etag,
+    fromChecksum(input.checksum),
+    input.nowMs,
+  );
+  if (input.copied === undefined) yield* recordBlob(input, input.storedBytes ?? input.sizeBytes, input.nowMs);
+  if (old !== undefined) yield* releaseBlob(text(old, 'blob_id'), input.trashDueAtMs);
+}
+
+export function* abortUpload(input: AbortUpload): Program<void> {
+  yield* lockUpload(input.uploadId);
+  if ((yield* openUpload(input)) === undefined) throw storeErrors.NoSuchUpload();
+  yield* trashUpload(input.uploadId, input.trashDueAtMs);
+}
+
+/** The upload while it can still take parts; one that belongs to another bucket or key does not exist here. */
+export function* openUpload(input: { uploadId: string; bucketId: number; key: string }): Program<Row | undefined> {
+  return yield* first(
+    'select * from upload where upload_id = ? and bucket_id = ? and key = ? and completed_at_ms is null',
+    input.uploadId,
+    input.bucketId,
+    input.key,
+  );
+}
+
+export function* lockUpload(uploadId: string): Program<void> {
+  yield* lock(`upload/${uploadId}`);
+}

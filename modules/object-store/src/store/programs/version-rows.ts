@@ -1,0 +1,151 @@
+import { assertRemovable, lockedUntilMs } from '../../domain/object-lock.ts';
+import type { EventName } from '../../domain/notifications/event-names.ts';
+import type { WriteQuota } from '../../domain/ports/records.ts';
+import type { NotifyRule } from '../../domain/ports/notifications.ts';
+import type {
+  ContentLocation,
+  ObjectAttributes,
+  ObjectChecksum,
+  ObjectVersion,
+  Versioning,
+} from '../../domain/ports/records.ts';
+import { fromChecksum, OBJECT_COLUMNS, toObjectVersion } from '../object-row.ts';
+import { change, first, type Program } from '../program.ts';
+import { integer } from '../row.ts';
+import { NULL_VERSION } from '../../domain/version-id.ts';
+import { orderKeyAt, orderKeyOf, versionIdFor } from '../version-order.ts';
+import { addUsage } from './bucket-rows.ts';
+import { notify, type ChangeToTell } from './notify.ts';
+import { assertQuota, usageUnder } from './quota-rows.ts';
+import { releaseContent } from './trash-rows.ts';
+
+export interface StoredRow {
+  orderKey: number;
+  version: ObjectVersion;
+}
+
+export function* newestVersion(bucketId: number, key: string): Program<StoredRow | null> {
+  const row = yield* first(
+    `select ${OBJECT_COLUMNS} from object o where o.bucket_id = ? and o.key = ? order by o.order_key limit 1`,
+    bucketId,
+    key,
+  );
+  return row === undefined ? null : { orderKey: integer(row, 'order_key'), version: toObjectVersion(row) };
+}
+
+export function* findVersion(bucketId: number, key: string, versionId: string): Program<StoredRow | null> {
+  const orderKey = versionId === NULL_VERSION ? null : orderKeyOf(versionId);
+  if (orderKey === null && versionId !== NULL_VERSION) return null;
+  const row =
+    orderKey === null
+      ? yield* first(
+          `select ${OBJECT_COLUMNS} from object o where o.bucket_id = ? and o.key = ? and o.version_id = ?`,
+          bucketId,
+          key,
+          versionId,
+        )
+      : yield* first(
+          `select ${OBJECT_COLUMNS} from object o
+           where o.bucket_id = ? and o.key = ? and o.order_key = ? and o.version_id = ?`,
+          bucketId,
+          key,
+          orderKey,
+          versionId,
+        );
+  return row === undefined ? null : { orderKey: integer(row, 'order_key'), version: toObjectVersion(row) };
+}
+
+export interface NewVersion {
+  bucketId: number;
+  key: string;
+  nowMs: number;
+  versionToken: string;
+  deleteMarker: boolean;
+  sizeBytes: number;
+  etag: string;
+  attributes: ObjectAttributes;
+  checksum: ObjectChecksum | null;
+  partCount: number | null;
+  location: ContentLocation;
+  trashDueAtMs: number;
+  /** What this is told as, and to whom. */
+  eventName: EventName;
+  notify?: NotifyRule | undefined;
+  quota?: WriteQuota | undefined;
+}
+
+/**
+ * Puts a version on top of a key. Where versions are kept it gets an id; elsewhere it is the `null` version and takes
+ * the place of the one before, whose bytes are let go. Answers the version id.
+ */
+export function* pushVersion(versioning: Versioning, newest: StoredRow | null, added: NewVersion): Program<string> {
+  const orderKey = Math.min(orderKeyAt(added.nowMs), (newest?.orderKey ?? Number.MAX_SAFE_INTEGER) - 1);
+  const versionId = versioning === 'enabled' ? versionIdFor(orderKey, added.versionToken) : NULL_VERSION;
+  const before = yield* usageUnder(added.quota, added.bucketId);
+  if (newest !== null) yield* makeRoom(versioning, newest, added);
+  yield* insertVersion(orderKey, versionId, added);
+  if (!added.deleteMarker) yield* addUsage(added.bucketId, 1, added.sizeBytes);
+  yield* assertQuota(added.quota, added.bucketId, before);
+  yield* notify(added.notify, toChange(versioning === 'unversioned' ? null : versionId, added));
+  return versionId;
+}
+
+function toChange(versionId: string | null, added: NewVersion): ChangeToTell {
+  const { bucketId, key, eventName: name, nowMs: timeMs, sizeBytes, etag } = added;
+  return { bucketId, key, name, timeMs, versionId, sizeBytes, etag };
+}
+
+function* makeRoom(versioning: Versioning, newest: StoredRow, { nowMs, trashDueAtMs }: NewVersion): Program<void> {
+  const { bucketId, key, versionId } = newest.version;
+  let replaced: StoredRow | null = null;
+  if (versioning !== 'enabled') {
+    replaced = versionId === NULL_VERSION ? newest : yield* findVersion(bucketId, key, NULL_VERSION);
+    if (replaced !== null) {
+      assertRemovable(replaced.version.attributes, nowMs, false);
+      yield* removeRow(replaced, trashDueAtMs);
+    }
+  }
+  if (replaced !== newest) yield* setLatest(newest, false);
+}
+
+/** Removes one row with its bytes and its share of the counters; who is newest afterwards is the caller's to say. */
+export function* removeRow(row: StoredRow, trashDueAtMs: number): Program<void> {
+  const { bucketId, key, deleteMarker, sizeBytes, location } = row.version;
+  yield* change('delete from object where bucket_id = ? and key = ? and order_key = ?', bucketId, key, row.orderKey);
+  yield* releaseContent(location, trashDueAtMs);
+  if (!deleteMarker) yield* addUsage(bucketId, -1, -sizeBytes);
+}
+
+export function* setLatest(row: StoredRow, isLatest: boolean): Program<void> {
+  yield* change(
+    'update object set is_latest = ? where bucket_id = ? and key = ? and order_key = ?',
+    isLatest ? 1 : 0,
+    row.version.bucketId,
+    row.version.key,
+    row.orderKey,
+  );
+}
+
+function* insertVersion(orderKey: number, versionId: string, added: NewVersion): Program<void> {
+  const { location } = added;
+  yield* change(
+    `insert into object (bucket_id, key, order_key, version_id, is_latest, delete_marker, size_bytes, etag,
+       modified_at_ms, attributes, checksum, part_count, inline_id, blob_id, manifest_id, locked_until_ms)
+     values (?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    added.bucketId,
+    added.key,
+    orderKey,
+    versionId,
+    added.deleteMarker ? 1 : 0,
+    added.sizeBytes,
+    added.etag,
+    added.nowMs,
+    JSON.stringify(added.attributes),
+    fromChecksum(added.checksum),
+    added.partCount,
+    location.kind === 'inline' ? location.inlineId : null,
+    location.kind === 'blob' ? location.blobId : null,
+    location.kind === 'manifest' ? location.manifestId : null,
+    lockedUntilMs(added.attributes),
+  );
+}

@@ -1,0 +1,105 @@
+import { DatabaseSync } from 'node:sqlite';
+import { migrate, openDatabase, SQLITE_PRAGMAS, type Migration } from '@svc/sql';
+import { storeErrors } from '../../errors.ts';
+import type { MetadataStore } from '../../domain/ports/metadata-store.ts';
+import { GroupCommit, type GroupCommitLimits } from '../group-commit.ts';
+import { bindStore } from '../bind-store.ts';
+import { KnownTenants } from '../known-tenants.ts';
+import type { Command } from '../outcome.ts';
+import { findBucket as findBucketProgram } from '../programs/bucket-queries.ts';
+import { KnownBuckets } from './known-buckets.ts';
+import { SqliteSession } from './session.ts';
+import { SqliteWriter } from './writer.ts';
+
+export interface SqliteMetadataOptions {
+  file: string;
+  /** Those with the target `objects` are run before anything else. */
+  migrations: readonly Migration[];
+  limits?: GroupCommitLimits;
+  /** Workspaces with the same share take turns as one; by default each has its own. */
+  shareOf?: (workspaceUuid: string) => string;
+  /** The write-ahead log is folded back when it has grown to this; 64 MiB. */
+  checkpointBytes?: number;
+}
+
+/** A page holds an inline object of 4 KiB with little to spare; measured against 4, 16 and 32 KiB pages. */
+const PAGE_BYTES = 8_192;
+const CACHE_KIB = 8_192;
+
+/**
+ * The embedded metadata: one file, one writing thread that groups commits, and a reading connection here whose
+ * statements run to their end at once. Inline objects are in the same file on purpose: with write-ahead logs a
+ * transaction over two attached files is atomic in each but not over both (sqlite.org/lang_attach.html), so a crash could
+ * leave a row without its bytes.
+ */
+export async function openSqliteMetadataStore(options: SqliteMetadataOptions): Promise<MetadataStore> {
+  preparePages(options.file);
+  const database = openDatabase<unknown>({ file: options.file });
+  try {
+    await migrate(
+      database,
+      options.migrations.filter((migration) => migration.target === 'objects'),
+    );
+  } finally {
+    await database.close();
+  }
+  const writer = await SqliteWriter.start({
+    file: options.file,
+    pragmas: [...SQLITE_PRAGMAS, `PRAGMA cache_size = -${CACHE_KIB}`, 'PRAGMA wal_autocheckpoint = 0'],
+    checkpointBytes: options.checkpointBytes ?? 64 * 1024 * 1024,
+  });
+  const reading = new DatabaseSync(options.file, { readOnly: true });
+  reading.exec(`PRAGMA busy_timeout = 5000; PRAGMA cache_size = -${CACHE_KIB}`);
+  const session = new SqliteSession(reading);
+  const buckets = new KnownBuckets();
+  const { shareOf = (workspaceUuid: string) => workspaceUuid } = options;
+  const commits = new GroupCommit((commands) => runBatch(writer, commands, buckets), shareOf, options.limits);
+  const tenants = new KnownTenants();
+  const store = bindStore(
+    {
+      query: (program) => settled(() => session.run(program)),
+      command: (command, weightBytes, tenant) => commits.submit(command, weightBytes, tenant),
+      settle: async () => undefined, // one writer at a time: what was committed before is seen by all that follows
+      check: async () => {
+        if (writer.failure !== null) throw writer.failure;
+        reading.prepare('select count(*) from tenant').get();
+      },
+      close: async () => {
+        await commits.close();
+        await writer.close();
+        reading.close();
+      },
+    },
+    tenants,
+  );
+  const findBucket: MetadataStore['findBucket'] = (input) =>
+    settled(() => tenants.learn(buckets.find(input.name, () => session.run(findBucketProgram(input)))));
+  return { ...store, findBucket };
+}
+
+async function runBatch(writer: SqliteWriter, commands: readonly Command[], buckets: KnownBuckets) {
+  let bucketsChanged = true; // for all that is known when the thread ends in the midst of it
+  try {
+    const batch = await writer.run(commands);
+    ({ bucketsChanged } = batch);
+    return batch.outcomes;
+  } finally {
+    if (bucketsChanged) buckets.forget();
+  }
+}
+
+/** What SQLite answers at once, in the form of the port. */
+function settled<Result>(run: () => Result): Promise<Result> {
+  try {
+    return Promise.resolve(run());
+  } catch (error) {
+    return Promise.reject(error instanceof Error ? error : storeErrors.InternalError({ cause: error }));
+  }
+}
+
+/** The size of pages is fixed by the first table. */
+function preparePages(file: string): void {
+  const database = new DatabaseSync(file);
+  database.exec(`PRAGMA page_size = ${PAGE_BYTES}`);
+  database.close();
+}

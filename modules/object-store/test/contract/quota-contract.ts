@@ -1,0 +1,220 @@
+import { randomBytes } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { DUE_MS, metadataBench, NOW_MS, tenantLimits, type OpenMetadata } from '../support/metadata-bench.ts';
+
+/** What every metadata store does about quotas: they are decided on exact counters, inside the transaction. */
+export function describeQuotas(open: OpenMetadata): void {
+  const bench = metadataBench(open);
+  const inline = (bytes: number) => ({ kind: 'inline', data: randomBytes(bytes) }) as const;
+  const limits = (maxBytes: number | null, maxObjects: number | null = null) => ({
+    quota: { bucket: { maxBytes, maxObjects } },
+  });
+
+  describe('quotas', () => {
+    it('lets exactly as many in as there is room for, however many come at once', async () => {
+      const attempts = await Promise.allSettled(
+        Array.from({ length: 30 }, (_, index) => bench.put(`key-${index}`, inline(100), limits(1_050))),
+      );
+      const refused = attempts.flatMap((attempt) => (attempt.status === 'rejected' ? [attempt.reason] : []));
+      expect(refused).toHaveLength(20);
+      for (const reason of refused) {
+        expect(reason).toMatchObject({ code: 'QuotaExceeded', status: 403, details: { quota: 'bytes', limit: 1_050 } });
+      }
+      expect(await bench.usage()).toEqual({ objectCount: 10, sizeBytes: 1_000 });
+    });
+
+    it('counts objects, and not those that only replace one', async () => {
+      await bench.put('a', inline(1), limits(null, 2));
+      await bench.put('b', inline(1), limits(null, 2));
+      await bench.put('a', inline(500), limits(null, 2));
+      const refused = bench.put('c', inline(1), limits(null, 2));
+      await expect(refused).rejects.toMatchObject({ code: 'QuotaExceeded', details: { quota: 'objects', limit: 2 } });
+      await bench.remove('b');
+      await bench.put('c', inline(1), limits(null, 2));
+      expect(await bench.usage()).toEqual({ objectCount: 2, sizeBytes: 501 });
+    });
+
+    it('lets a bucket that is over a lowered quota become smaller, and leaves nothing of what it refuses', async () => {
+      await bench.put('a', inline(900));
+      await bench.put('b', inline(900));
+      await bench.put('a', inline(800), limits(1_000));
+      await expect(bench.put('a', inline(801), limits(1_000))).rejects.toMatchObject({ code: 'QuotaExceeded' });
+      expect(await bench.usage()).toEqual({ objectCount: 2, sizeBytes: 1_700 });
+      const found = await bench.store.findObject({ bucketId: bench.bucket.id, key: 'a' });
+      expect(found?.inline).toHaveLength(800);
+    });
+
+    it('counts every version that is kept, but no delete marker', async () => {
+      await bench.store.setVersioning({ bucketId: bench.bucket.id, versioning: 'enabled' });
+      await bench.put('a', inline(400), limits(1_000));
+      await bench.put('a', inline(400), limits(1_000));
+      await expect(bench.put('a', inline(400), limits(1_000))).rejects.toMatchObject({ code: 'QuotaExceeded' });
+      await bench.remove('a');
+      expect(await bench.usage()).toEqual({ objectCount: 2, sizeBytes: 800 });
+    });
+
+    it('refuses a part that could never be completed, and a completion that does not fit any more', async () => {
+      const upload = { uploadId: randomBytes(20).toString('hex'), bucketId: bench.bucket.id, key: 'large' };
+      const attributes = { contentType: 'x/y' };
+      const kind = { checksumAlgorithm: null, checksumType: null };
+      await bench.store.createUpload({ ...upload, ...kind, attributes, nowMs: NOW_MS, initiator: 'tester' });
+      const part = (sizeBytes: number) =>
+        bench.store.putPart({
+          ...upload,
+          ...limits(1_000),
+          partNumber: 1,
+          blobId: randomBytes(16).toString('hex'),
+          etag: 'a'.repeat(32),
+          checksum: null,
+          sizeBytes,
+          nowMs: NOW_MS,
+          trashDueAtMs: DUE_MS,
+        });
+      await expect(part(1_001)).rejects.toMatchObject({ code: 'QuotaExceeded' });
+      await part(1_000);
+      const complete = () =>
+        bench.store.completeUpload({
+          ...upload,
+          ...limits(1_000),
+          parts: [{ partNumber: 1, etag: 'a'.repeat(32) }],
+          expected: {},
+          nowMs: NOW_MS,
+          versionToken: 'token',
+          minPartBytes: 0,
+          maxObjectBytes: 10_000,
+          conditions: {},
+          trashDueAtMs: DUE_MS,
+        });
+      await bench.put('small', inline(1));
+      await expect(complete()).rejects.toMatchObject({ code: 'QuotaExceeded' });
+      await bench.remove('small');
+      await complete();
+      expect(await bench.usage()).toEqual({ objectCount: 1, sizeBytes: 1_000 });
+    });
+
+    it('holds what all buckets of a workspace have together, however many writes come at once', async () => {
+      const { workspaceUuid } = bench.bucket;
+      const second = await bench.createBucket('second', workspaceUuid);
+      const quota = { tenant: tenantLimits(workspaceUuid, { stored_bytes: 1_050, stored_objects: null }) };
+      const attempts = await Promise.allSettled(
+        Array.from({ length: 30 }, (_, index) => {
+          const bucketId = index % 2 === 0 ? bench.bucket.id : second.id;
+          return bench.put(`key-${index}`, inline(100), { quota, bucketId });
+        }),
+      );
+      const refused = attempts.flatMap((attempt) => (attempt.status === 'rejected' ? [attempt.reason] : []));
+      expect(refused).toHaveLength(20);
+      for (const reason of refused) {
+        const details = { quota: 'stored_bytes', scope: 'workspace', limit: 1_050, current: 1_000, requested: 100 };
+        expect(reason).toMatchObject({ code: 'QuotaExceeded', status: 403, details });
+      }
+      expect(await bench.store.quotaUsage({ workspaceUuid })).toEqual({
+        stored_bytes: 1_000,
+        stored_objects: 10,
+        buckets: 2,
+      });
+    });
+
+    it('holds what all workspaces of an owner have together, however many writes come at once', async () => {
+      const { workspaceUuid } = bench.bucket;
+      const other = await bench.createBucket('elsewhere', 'another-workspace');
+      const owner = { ownerWorkspaces: ['another-workspace', workspaceUuid], owner: { stored_objects: 7 } };
+      const attempts = await Promise.allSettled(
+        Array.from({ length: 20 }, (_, index) => {
+          const bucket = index % 2 === 0 ? bench.bucket : other;
+          const quota = { tenant: tenantLimits(bucket.workspaceUuid, {}, owner) };
+          return bench.put(`key-${index}`, inline(10), { quota, bucketId: bucket.id });
+        }),
+      );
+      expect(attempts.filter(({ status }) => status === 'fulfilled')).toHaveLength(7);
+      const [reason] = attempts.flatMap((attempt) => (attempt.status === 'rejected' ? [attempt.reason] : []));
+      expect(reason).toMatchObject({ details: { quota: 'stored_objects', scope: 'owner', limit: 7, current: 7 } });
+    });
+
+    it('counts the parts of open uploads until they are completed or aborted, and not twice', async () => {
+      const { workspaceUuid, id: bucketId } = bench.bucket;
+      const quota = { tenant: tenantLimits(workspaceUuid, { stored_bytes: 1_000 }) };
+      const begin = async (key: string) => {
+        const upload = { uploadId: randomBytes(20).toString('hex'), bucketId, key };
+        const kind = { checksumAlgorithm: null, checksumType: null, attributes: { contentType: 'x/y' } };
+        await bench.store.createUpload({ ...upload, ...kind, nowMs: NOW_MS, initiator: 'tester' });
+        return upload;
+      };
+      const part = (upload: Awaited<ReturnType<typeof begin>>, sizeBytes: number) =>
+        bench.store.putPart({
+          ...upload,
+          quota,
+          partNumber: 1,
+          blobId: randomBytes(16).toString('hex'),
+          etag: 'a'.repeat(32),
+          checksum: null,
+          sizeBytes,
+          nowMs: NOW_MS,
+          trashDueAtMs: DUE_MS,
+        });
+      const [first, second] = [await begin('first'), await begin('second')];
+      await part(first, 600);
+      await expect(part(second, 500)).rejects.toMatchObject({ code: 'QuotaExceeded', details: { current: 600 } });
+      await expect(bench.put('small', inline(401), { quota })).rejects.toMatchObject({ code: 'QuotaExceeded' });
+      await bench.store.completeUpload({
+        ...first,
+        quota,
+        parts: [{ partNumber: 1, etag: 'a'.repeat(32) }],
+        expected: {},
+        nowMs: NOW_MS,
+        versionToken: 'token',
+        minPartBytes: 0,
+        maxObjectBytes: 10_000,
+        conditions: {},
+        trashDueAtMs: DUE_MS,
+      });
+      await part(second, 400);
+      await expect(bench.put('small', inline(1), { quota })).rejects.toMatchObject({ code: 'QuotaExceeded' });
+      await bench.store.abortUpload({ ...second, trashDueAtMs: DUE_MS });
+      await bench.put('small', inline(1), { quota });
+      expect(await bench.store.quotaUsage({ workspaceUuid })).toMatchObject({ stored_bytes: 601 });
+    });
+
+    it('holds the buckets of an owner over all workspaces', async () => {
+      const owner = { ownerWorkspaces: ['v', 'w'], owner: { buckets: 2 } };
+      const make = (name: string, workspaceUuid: string) =>
+        bench.store.createBucket({
+          id: randomBytes(6).readUIntBE(0, 6),
+          name,
+          workspaceUuid,
+          nowMs: NOW_MS,
+          encryptionMode: 'none',
+          locationHint: null,
+          tenant: tenantLimits(workspaceUuid, { buckets: 2 }, owner),
+        });
+      const made = await Promise.allSettled(['v', 'w', 'v', 'w'].map((each, index) => make(`of-owner-${index}`, each)));
+      expect(made.filter(({ status }) => status === 'fulfilled')).toHaveLength(2);
+      expect(made.find((each) => each.status === 'rejected')?.reason).toMatchObject({
+        code: 'TooManyBuckets',
+        details: { quota: 'buckets', scope: 'owner', limit: 2 },
+      });
+    });
+
+    it('counts a copy like any other object', async () => {
+      await bench.put('a', inline(600));
+      const { version } = (await bench.store.findObject({ bucketId: bench.bucket.id, key: 'a' })) ?? {};
+      if (version === undefined) throw new Error('it was just stored');
+      const { key, versionId, etag, sizeBytes, modifiedAtMs } = version;
+      const bucketId = bench.bucket.id;
+      const copied = bench.store.copyObject({
+        ...limits(1_000),
+        source: { bucketId, key, versionId, etag, sizeBytes, modifiedAtMs },
+        bucketId,
+        key: 'b',
+        nowMs: NOW_MS,
+        versionToken: 'token',
+        attributes: { contentType: 'x/y' },
+        checksum: null,
+        conditions: {},
+        trashDueAtMs: DUE_MS,
+      });
+      await expect(copied).rejects.toMatchObject({ code: 'QuotaExceeded' });
+      expect(await bench.usage()).toEqual({ objectCount: 1, sizeBytes: 600 });
+    });
+  });
+}

@@ -1,0 +1,87 @@
+import {
+  CompleteMultipartUploadCommand,
+  CopyObjectCommand,
+  CreateMultipartUploadCommand,
+  DeleteObjectCommand,
+  PutObjectCommand,
+  UploadPartCommand,
+  type S3Client,
+} from '@aws-sdk/client-s3';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { startManagement, type RunningManagement } from '../support/running-management.ts';
+import { refusalOf, sdkClient } from '../support/s3-client.ts';
+
+const Bucket = 'small';
+const FULL = { code: 'QuotaExceeded', status: 403 };
+
+describe('the quota and the limits of a bucket over S3', () => {
+  let management: RunningManagement;
+  let client: S3Client;
+  beforeEach(async () => {
+    management = await startManagement({}, new Date().toISOString());
+    const { store, owner } = management;
+    await management.call('POST', '/buckets', { body: { name: Bucket } });
+    client = sdkClient(store, await store.createKey({ workspaceUuid: owner.workspaceUuid }));
+  });
+  afterEach(async () => {
+    client.destroy();
+    await management.close();
+  });
+
+  const settings = (body: object) => management.call('PUT', `/buckets/${Bucket}/settings`, { body });
+  const put = (Key: string, bytes: number, more: object = {}) =>
+    client.send(new PutObjectCommand({ Bucket, Key, Body: Buffer.alloc(bytes), ...more }));
+  const usage = async () => (await management.store.module.status(management.tenantId)).bytes;
+
+  it('refuse what does not fit, say which limit and what helps, and let it in when there is room again', async () => {
+    await settings({ quota: { max_bytes: 1_000 } });
+    await put('a', 600);
+    const refused = put('b', 500);
+    await expect(refused).rejects.toThrow('its quota of bytes is 1000. Delete objects, or raise the quota');
+    expect(await refusalOf(put('b', 500))).toEqual(FULL);
+    const copy = new CopyObjectCommand({ Bucket, Key: 'b', CopySource: `${Bucket}/a` });
+    expect(await refusalOf(client.send(copy))).toEqual(FULL);
+    expect(await usage()).toBe(600);
+    await client.send(new DeleteObjectCommand({ Bucket, Key: 'a' }));
+    await put('b', 500);
+    await settings({ quota: { max_bytes: null, max_objects: 1 } });
+    expect(await refusalOf(put('c', 0))).toEqual(FULL);
+    await settings({ quota: null });
+    await put('c', 5_000);
+    expect(await usage()).toBe(5_500);
+  });
+
+  it('let in exactly what fits when many write at once', async () => {
+    await settings({ quota: { max_objects: 5 } });
+    const outcomes = await Promise.allSettled(Array.from({ length: 20 }, (_, index) => put(`key-${index}`, 10)));
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(5);
+    expect(await usage()).toBe(50);
+    expect((await management.store.module.fsck()).usageDrift).toEqual([]);
+  });
+
+  it('hold for uploads in parts, whose parts do not count before they are completed', async () => {
+    await settings({ quota: { max_bytes: 1_000 } });
+    const upload = { Bucket, Key: 'large' };
+    const { UploadId } = await client.send(new CreateMultipartUploadCommand(upload));
+    const part = (bytes: number) =>
+      client.send(new UploadPartCommand({ ...upload, UploadId, PartNumber: 1, Body: Buffer.alloc(bytes) }));
+    expect(await refusalOf(part(1_001))).toEqual(FULL);
+    const { ETag } = await part(900);
+    await put('other', 200);
+    const MultipartUpload = { Parts: [{ PartNumber: 1, ETag }] };
+    const complete = () => client.send(new CompleteMultipartUploadCommand({ ...upload, UploadId, MultipartUpload }));
+    expect(await refusalOf(complete())).toEqual(FULL);
+    await client.send(new DeleteObjectCommand({ Bucket, Key: 'other' }));
+    await complete();
+    expect(await usage()).toBe(900);
+  });
+
+  it('keep large objects and other types out', async () => {
+    await settings({ max_object_size: 100, allowed_content_types: ['image/*'] });
+    const image = { ContentType: 'image/png' };
+    await put('a.png', 100, image);
+    expect(await refusalOf(put('b.png', 101, image))).toEqual({ code: 'EntityTooLarge', status: 400 });
+    const text = put('b.txt', 1, { ContentType: 'text/plain' });
+    expect(await refusalOf(text)).toEqual({ code: 'InvalidRequest', status: 400 });
+  });
+});

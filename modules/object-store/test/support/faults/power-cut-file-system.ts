@@ -1,0 +1,158 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join, relative } from 'node:path';
+import type { FileSystem, OpenFile } from '../../../src/adapters/engines/embedded/file-system.ts';
+
+/** One file, whatever its names are. */
+interface Content {
+  written: Buffer[];
+  /** How many bytes of `written` are on stable storage. */
+  syncedBytes: number;
+}
+
+type Entry = Content | 'folder';
+type Entries = Map<string, Entry>;
+
+/** The entries of a folder: what programs see, and what is on stable storage. */
+interface Folder {
+  entries: Entries;
+  synced: Entries;
+}
+
+/**
+ * Passes every call on and keeps a record of it, from which a power cut is replayed: bytes that no `datasync` covered are
+ * lost or torn, names that no sync of their folder covered are there or not, by chance. What a disk may do is a draw.
+ */
+export class PowerCutFileSystem implements FileSystem {
+  readonly #below: FileSystem;
+  readonly #root: string;
+  readonly #folders = new Map<string, Folder>();
+
+  constructor(below: FileSystem, root: string) {
+    this.#below = below;
+    this.#root = root;
+  }
+
+  async open(path: string, flags: 'wx' | 'r'): Promise<OpenFile> {
+    const file = await this.#below.open(path, flags);
+    if (flags === 'r') return { ...file, sync: () => this.#syncFolder(path, file) };
+    const content: Content = { written: [], syncedBytes: 0 };
+    this.#folder(dirname(path)).entries.set(path, content);
+    return {
+      ...file,
+      writev: async (chunks) => {
+        const count = await file.writev(chunks);
+        content.written.push(Buffer.concat(chunks).subarray(0, count));
+        return count;
+      },
+      datasync: async () => {
+        const bytes = sizeOf(content);
+        await file.datasync();
+        content.syncedBytes = bytes;
+      },
+    };
+  }
+
+  async mkdir(path: string): Promise<void> {
+    await this.#below.mkdir(path);
+    for (let folder = path; folder.startsWith(this.#root) && folder !== this.#root; folder = dirname(folder)) {
+      this.#folder(dirname(folder)).entries.set(folder, 'folder');
+    }
+  }
+
+  async rename(from: string, to: string): Promise<void> {
+    await this.#below.rename(from, to);
+    const entries = this.#folder(dirname(from)).entries;
+    const content = entries.get(from);
+    entries.delete(from);
+    if (content !== undefined) this.#folder(dirname(to)).entries.set(to, content);
+  }
+
+  async unlink(path: string): Promise<void> {
+    await this.#below.unlink(path);
+    this.#folder(dirname(path)).entries.delete(path);
+  }
+
+  stat(path: string): Promise<{ size: number; mtimeMs: number }> {
+    return this.#below.stat(path);
+  }
+
+  names(folder: string): AsyncIterable<string> {
+    return this.#below.names(folder);
+  }
+
+  freeBytes(folder: string): Promise<number> {
+    return this.#below.freeBytes(folder);
+  }
+
+  /** What is recorded at this moment; what is written and synced after it does not count. */
+  moment(): PowerCut {
+    const copies = new Map<Content, Content>();
+    const copyOf = (entry: Entry): Entry => {
+      if (entry === 'folder') return entry;
+      const copy = copies.get(entry) ?? { written: [...entry.written], syncedBytes: entry.syncedBytes };
+      copies.set(entry, copy);
+      return copy;
+    };
+    const copyAll = (entries: Entries): Entries => new Map([...entries].map(([path, entry]) => [path, copyOf(entry)]));
+    const folders = [...this.#folders].map(([path, { entries, synced }]) => {
+      return [path, { entries: copyAll(entries), synced: copyAll(synced) }] as const;
+    });
+    return new PowerCut(new Map(folders), this.#root);
+  }
+
+  async #syncFolder(path: string, file: OpenFile): Promise<void> {
+    const folder = this.#folder(path);
+    const entries = new Map(folder.entries);
+    await file.sync();
+    folder.synced = entries;
+  }
+
+  #folder(path: string): Folder {
+    const known = this.#folders.get(path);
+    if (known !== undefined) return known;
+    const fresh: Folder = { entries: new Map(), synced: new Map() };
+    this.#folders.set(path, fresh);
+    return fresh;
+  }
+}
+
+/** The disk at the moment of a power cut. */
+export class PowerCut {
+  readonly #folders: ReadonlyMap<string, Folder>;
+  readonly #root: string;
+
+  constructor(folders: ReadonlyMap<string, Folder>, root: string) {
+    this.#folders = folders;
+    this.#root = root;
+  }
+
+  /** Writes what is left of the root into another folder. `random` draws what becomes of all that was not synced. */
+  async leave(target: string, random: () => number): Promise<void> {
+    await this.#leaveFolder(this.#root, target, random);
+  }
+
+  async #leaveFolder(source: string, target: string, random: () => number): Promise<void> {
+    await mkdir(target, { recursive: true });
+    const { entries, synced } = this.#folders.get(source) ?? { entries: new Map(), synced: new Map() };
+    for (const path of new Set([...synced.keys(), ...entries.keys()])) {
+      const [now, before] = [entries.get(path), synced.get(path)];
+      const left = now === before || random() < 0.5 ? now : before;
+      if (left === undefined) continue;
+      const place = join(target, relative(source, path));
+      if (left === 'folder') await this.#leaveFolder(path, place, random);
+      else await writeFile(place, leftOf(left, random));
+    }
+  }
+}
+
+/** What was synced stays; of the rest a piece, or its length without its bytes. */
+function leftOf(content: Content, random: () => number): Buffer {
+  const bytes = Buffer.concat(content.written);
+  const end = content.syncedBytes + Math.floor(random() * (bytes.length - content.syncedBytes + 1));
+  if (random() < 0.5) bytes.fill(0, content.syncedBytes);
+  return bytes.subarray(0, end);
+}
+
+function sizeOf({ written }: Content): number {
+  return written.reduce((sum, chunk) => sum + chunk.length, 0);
+}

@@ -1,0 +1,99 @@
+import { createHttpApp, type HttpApp } from '@svc/http';
+import { createLogger, createMetrics } from '@svc/telemetry';
+import {
+  fakeAccess,
+  fakeAudit,
+  fakeClock,
+  temporaryFolder,
+  type FakeAccess,
+  type FakeAudit,
+  type FakeCaller,
+  type FakeClock,
+} from '@svc/testing';
+import type { ObjectStoreConfig } from '../../src/config.ts';
+import { startStore, type RunningStore } from './running-store.ts';
+
+export type Method = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'DELETE';
+
+export interface Answer {
+  status: number;
+  body: { success: boolean; message: string; data: Record<string, unknown> & { code?: string } };
+  headers: Record<string, unknown>;
+  text: string;
+}
+
+export interface CallOptions {
+  /** The owner of the workspace by default; null: nobody. */
+  as?: FakeCaller | null;
+  /** JSON, unless it is bytes. */
+  body?: unknown;
+  headers?: Record<string, string>;
+  workspace?: string;
+}
+
+/** The routes of the management API over a real store, and their owner. */
+export interface RunningManagement {
+  readonly app: HttpApp;
+  readonly store: RunningStore;
+  readonly access: FakeAccess;
+  readonly audit: FakeAudit;
+  readonly clock: FakeClock;
+  readonly owner: FakeCaller;
+  readonly tenantId: string;
+  /** Of the S3 plane. */
+  readonly port: number;
+  /** `path` is relative to the object store of the workspace. */
+  call(method: Method, path: string, options?: CallOptions): Promise<Answer>;
+  close(): Promise<void>;
+}
+
+/** The clock stands at `startsAt`; S3 clients that sign by their own clock need one near the real time. */
+export async function startManagement(
+  config: Partial<ObjectStoreConfig> = {},
+  startsAt = '2026-03-01T12:00:00.000Z',
+): Promise<RunningManagement> {
+  const folder = await temporaryFolder();
+  const clock = fakeClock(startsAt);
+  const access = fakeAccess();
+  const audit = fakeAudit();
+  const setTimer = (callback: () => void, delayMs: number) => clock.setTimer(callback, delayMs);
+  const store = await startStore(folder.path, { now: clock.nowMs, config, rights: access, audit, setTimer });
+  const owner = access.user('owner');
+  const log = createLogger({ level: 'silent', name: 'test' });
+  const app = await createHttpApp({ log, metrics: createMetrics(), access, audit, version: '0' });
+  await store.module.registerRoutes(app);
+  await app.ready();
+  return {
+    app,
+    store,
+    access,
+    audit,
+    clock,
+    owner,
+    tenantId: owner.workspaceUuid,
+    port: store.port,
+    call: async (method, path, options = {}) => {
+      const caller = options.as === undefined ? owner : options.as;
+      const { body } = options;
+      const response = await app.inject({
+        method,
+        url: `/api/v1/workspace/${options.workspace ?? owner.workspaceUuid}/object-store${path}`,
+        headers: { ...caller?.headers, ...options.headers },
+        ...(body === undefined ? {} : { payload: body as object }),
+      });
+      // An object that was downloaded may be JSON too, or say so.
+      const parsed: unknown = response.body.startsWith('{"success":') ? response.json() : {};
+      return {
+        status: response.statusCode,
+        body: parsed as Answer['body'], // what a test says of it fails where it is not so
+        headers: response.headers,
+        text: response.body,
+      };
+    },
+    close: async () => {
+      await app.close();
+      await store.close();
+      await folder.remove();
+    },
+  };
+}

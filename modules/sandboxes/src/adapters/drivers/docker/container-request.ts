@@ -1,0 +1,93 @@
+import type { ImageSettings } from '../../images/image-settings.ts';
+import type { SandboxSpec } from '../../../domain/driver.ts';
+import { AGENT_PATH, CAPABILITIES, MASKED_PATHS, READ_ONLY_PATHS } from '../local/oci-config.ts';
+import { seccompProfile } from '../local/seccomp-profile.ts';
+import { OWNER_LABEL, SANDBOX_LABEL } from './names.ts';
+
+const MiB = 1024 * 1024;
+const MAX_SHARED_BYTES = 1024 * MiB;
+/** Few enough that an engine under a limit of its own may still set it. */
+const MAX_OPEN_FILES = 16_384;
+
+export interface ContainerOptions {
+  readonly owner: string;
+  /** Id of the image in the engine. */
+  readonly image: string;
+  /** What the engine's copy of the image does not say of itself; null when it does. */
+  readonly settings: ImageSettings | null;
+  readonly helperVolume: string;
+  readonly architecture: 'x64' | 'arm64';
+  /** Name of a network, or `none`. */
+  readonly network: string;
+  readonly nameservers: readonly string[];
+  readonly runtime: string | null;
+  /** Whether the engine's storage can hold a container to a size. */
+  readonly limitDisk: boolean;
+}
+
+/** The body of `POST /containers/create`: the walls of the local driver, as far as an engine can be asked for them. */
+export function containerRequest(spec: SandboxSpec, options: ContainerOptions): Readonly<Record<string, unknown>> {
+  const { settings } = options;
+  return {
+    Image: options.image,
+    Hostname: spec.hostname,
+    User: '0:0',
+    Entrypoint: [AGENT_PATH, 'init', '--bridged'],
+    Cmd: [],
+    ...(settings === null
+      ? {}
+      : {
+          Env: Object.entries(settings.environment).map(([name, value]) => `${name}=${value}`),
+          WorkingDir: settings.workingFolder ?? '',
+        }),
+    StopSignal: 'SIGTERM',
+    Healthcheck: { Test: ['NONE'] },
+    Tty: false,
+    OpenStdin: false,
+    Labels: { [OWNER_LABEL]: options.owner, [SANDBOX_LABEL]: spec.id },
+    HostConfig: hostConfig(spec, options),
+  };
+}
+
+function hostConfig(spec: SandboxSpec, options: ContainerOptions): Readonly<Record<string, unknown>> {
+  const { resources } = spec;
+  const memory = resources.memoryMb * MiB;
+  return {
+    ...(options.runtime === null ? {} : { Runtime: options.runtime }),
+    NetworkMode: options.network,
+    ...(options.network !== 'none' && options.nameservers.length > 0 ? { Dns: options.nameservers } : {}),
+    // Engines write the address that a network gave; without one a sandbox would not know its own name.
+    ...(options.network === 'none' ? { ExtraHosts: [`${spec.hostname}:127.0.1.1`] } : {}),
+    Memory: memory,
+    MemorySwap: memory, // the sum of both: no swap
+    NanoCpus: resources.cpuMillis * 1_000_000,
+    PidsLimit: resources.pids,
+    ShmSize: Math.min(memory / 2, MAX_SHARED_BYTES), // full, it must leave something to run in
+    ...(options.limitDisk ? { StorageOpt: { size: `${resources.diskMb}M` } } : {}),
+    Ulimits: [
+      { Name: 'nofile', Soft: MAX_OPEN_FILES, Hard: MAX_OPEN_FILES },
+      { Name: 'core', Soft: 0, Hard: 0 },
+    ],
+    Mounts: [
+      {
+        Type: 'volume',
+        Source: options.helperVolume,
+        Target: AGENT_PATH.slice(0, AGENT_PATH.lastIndexOf('/')),
+        ReadOnly: true,
+        VolumeOptions: { NoCopy: true },
+      },
+    ],
+    CapDrop: ['ALL'],
+    CapAdd: CAPABILITIES.map((name) => name.replace(/^CAP_/, '')),
+    SecurityOpt: ['no-new-privileges=true', `seccomp=${JSON.stringify(seccompProfile(options.architecture))}`],
+    MaskedPaths: MASKED_PATHS,
+    ReadonlyPaths: READ_ONLY_PATHS,
+    Privileged: false,
+    IpcMode: 'private',
+    CgroupnsMode: 'private',
+    Init: false,
+    RestartPolicy: { Name: 'no' },
+    // What the helper prints is nothing; a log that grows on the host is one more thing to fill.
+    LogConfig: { Type: 'none' },
+  };
+}

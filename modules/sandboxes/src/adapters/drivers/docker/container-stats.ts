@@ -1,0 +1,26 @@
+import type { SandboxStats } from '../../../domain/driver.ts';
+import { asFields, type EngineClient } from './engine-client.ts';
+
+/** What the engine counts of a container. Throws its refusal. */
+export async function containerStats(
+  client: EngineClient,
+  name: string,
+  signal: AbortSignal,
+): Promise<Omit<SandboxStats, 'oomKills'>> {
+  const query = { stream: false, 'one-shot': true };
+  const [stats, container] = await Promise.all([
+    client.json('GET', `/containers/${name}/stats`, { query, signal }).then(asFields),
+    client.json('GET', `/containers/${name}/json`, { query: { size: true }, signal }).then(asFields),
+  ]);
+  const cpu = numberOf(asFields(asFields(stats['cpu_stats'])['cpu_usage'])['total_usage']);
+  return {
+    cpuMicroseconds: cpu === null ? null : Math.round(cpu / 1000),
+    memoryBytes: numberOf(asFields(stats['memory_stats'])['usage']),
+    pids: numberOf(asFields(stats['pids_stats'])['current']),
+    diskBytes: numberOf(container['SizeRw']) ?? 0, // left out when nothing was written
+  };
+}
+
+function numberOf(value: unknown): number | null {
+  return typeof value === 'number' && value >= 0 ? value : null;
+}

@@ -1,0 +1,157 @@
+import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
+import { sandboxErrors } from '../../../errors.ts';
+import type { ImageCatalog, ImageEntry } from '../../../domain/images/catalog.ts';
+import type { ImageSettings } from '../../images/image-settings.ts';
+import type { ImageStore } from '../../images/image-store.ts';
+import { formatReference, parseReference, type ImageReference } from '../../images/registry/reference.ts';
+import { unlessAborted } from '../../images/unless-aborted.ts';
+import { asFields, type EngineClient } from './engine-client.ts';
+import { findImage } from './find-image.ts';
+import { IMAGE_REPOSITORY } from './names.ts';
+
+const PREPARE_LIMIT_MS = 30 * 60_000;
+
+export interface RegistryLogin {
+  readonly host: string;
+  readonly username?: string | undefined;
+  readonly password?: string | undefined;
+}
+
+export interface DockerImagesOptions {
+  readonly client: EngineClient;
+  readonly catalog: ImageCatalog;
+  /** Our own unpacked images, for what the engine cannot get by itself. */
+  readonly images: ImageStore;
+  readonly logins: readonly RegistryLogin[];
+  /** The helper's binary for this machine: it packs unpacked layers. */
+  readonly packer: string;
+}
+
+export interface EngineImage {
+  readonly id: string;
+  /** Null when the engine's copy has them itself. */
+  readonly settings: ImageSettings | null;
+}
+
+/** Images of the catalog in an engine: pulled by it, else packed from our own store and imported. */
+export class DockerImages {
+  readonly #options: DockerImagesOptions;
+  readonly #running = new Map<string, Promise<EngineImage>>();
+  readonly #closed = new AbortController();
+
+  constructor(options: DockerImagesOptions) {
+    this.#options = options;
+  }
+
+  /** Throws UNKNOWN_IMAGE, and IMAGE_PULL_FAILED with what the engine and each of our own sources said. */
+  async provide(name: string, signal: AbortSignal): Promise<EngineImage> {
+    const entry = this.#options.catalog.find(name);
+    if (entry === null) throw sandboxErrors.UNKNOWN_IMAGE({ details: { image: name } });
+    const work = this.#running.get(entry.name) ?? this.#begin(entry);
+    const late = (): Error =>
+      sandboxErrors.IMAGE_PULL_FAILED({ details: { image: name, reason: 'the Docker Engine is still getting it' } });
+    return unlessAborted(work, signal, late);
+  }
+
+  /** One piece of work for all who wait; it goes on when one of them gives up. */
+  #begin(entry: ImageEntry): Promise<EngineImage> {
+    const [source] = entry.sources;
+    const reference = source?.kind === 'registry' ? parseReference(source.reference) : null;
+    const signal = AbortSignal.any([this.#closed.signal, AbortSignal.timeout(PREPARE_LIMIT_MS)]);
+    const work = this.#get(entry.name, reference, signal).finally(() => this.#running.delete(entry.name));
+    work.catch(() => undefined); // told to those who wait
+    this.#running.set(entry.name, work);
+    return work;
+  }
+
+  /** Gives up on what is being prepared. */
+  async close(): Promise<void> {
+    this.#closed.abort();
+    await Promise.allSettled(this.#running.values());
+  }
+
+  async #get(name: string, reference: ImageReference | null, signal: AbortSignal): Promise<EngineImage> {
+    if (reference === null) return this.#import(name, signal);
+    const text = formatReference(reference);
+    const present = await this.#find(text, signal);
+    if (present !== null) return { id: present, settings: null };
+    const refusal = await this.#pull(reference, signal);
+    const pulled = refusal === null ? await this.#find(text, signal) : null;
+    if (pulled !== null) return { id: pulled, settings: null };
+    try {
+      return await this.#import(name, signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      const own = error instanceof Error ? error.message : String(error);
+      const reason = `the Docker Engine said: ${refusal ?? 'pulled, but not there'}; ${own}`;
+      throw sandboxErrors.IMAGE_PULL_FAILED({ details: { image: name, reason }, cause: error });
+    }
+  }
+
+  /** Null when it succeeded, else what the engine said. */
+  async #pull(reference: ImageReference, signal: AbortSignal): Promise<string | null> {
+    const { client, logins } = this.#options;
+    const { username, password } = logins.find(({ host }) => host === reference.registry) ?? {};
+    const login = username === undefined ? {} : { username, password, serveraddress: reference.registry };
+    const headers = { 'x-registry-auth': Buffer.from(JSON.stringify(login)).toString('base64url') };
+    try {
+      const query = { fromImage: formatReference(reference), platform: '' };
+      const answer = await client.stream('POST', '/images/create', { query, headers, signal });
+      return await complaintOf(answer);
+    } catch (error) {
+      signal.throwIfAborted();
+      return error instanceof Error ? error.message : String(error);
+    }
+  }
+
+  async #import(name: string, signal: AbortSignal): Promise<EngineImage> {
+    const { client, images, packer } = this.#options;
+    const { digest, layers, settings } = await images.prepare(name, signal);
+    const tag = digest.replace(/[^A-Za-z0-9_.-]/g, '-').slice(0, 128);
+    const present = await this.#find(`${IMAGE_REPOSITORY}:${tag}`, signal);
+    if (present !== null) return { id: present, settings };
+    const child = spawn(packer, ['pack', ...layers], { cwd: '/', env: {}, stdio: ['ignore', 'pipe', 'pipe'], signal });
+    let said = '';
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (said = (said + text).slice(0, 1000)));
+    const ended = new Promise<number | null>((resolve) => {
+      child.once('error', (error) => {
+        said ||= error.message;
+        resolve(-1);
+      });
+      child.once('close', resolve);
+    });
+    let complaint: string | null;
+    try {
+      const query = { fromSrc: '-', repo: IMAGE_REPOSITORY, tag };
+      complaint = await complaintOf(
+        await client.stream('POST', '/images/create', { query, body: child.stdout, signal }),
+      );
+    } finally {
+      child.stdout.destroy(); // it ends, whatever became of the request
+    }
+    if ((await ended) !== 0) complaint = `packing failed: ${said.trim()}`;
+    const id = complaint === null ? await this.#find(`${IMAGE_REPOSITORY}:${tag}`, signal) : null;
+    if (id !== null) return { id, settings };
+    const reason = `the Docker Engine did not take it: ${complaint ?? 'it is not there'}`;
+    // What was cut short must not be found the next time.
+    await client.json('DELETE', `/images/${IMAGE_REPOSITORY}:${tag}`, { signal }).catch(() => undefined);
+    throw sandboxErrors.IMAGE_PULL_FAILED({ details: { image: name, reason } });
+  }
+
+  #find(reference: string, signal: AbortSignal): Promise<string | null> {
+    return findImage(this.#options.client, reference, signal);
+  }
+}
+
+/** The engine tells progress as JSON lines; a failure comes as one of them, after the status 200. */
+async function complaintOf(answer: Readable): Promise<string | null> {
+  let complaint: string | null = null;
+  for await (const line of createInterface({ input: answer })) {
+    if (!line.includes('"error"')) continue;
+    const { error } = asFields(JSON.parse(line));
+    if (typeof error === 'string') complaint = error.slice(0, 1000);
+  }
+  return complaint;
+}

@@ -1,0 +1,110 @@
+import type { Logger } from '@svc/telemetry';
+import type { ImageCatalog } from '../../../domain/images/catalog.ts';
+import type { ImageStore } from '../../images/image-store.ts';
+import type { DriverStatus } from '../../../domain/driver.ts';
+import { verifiedAgentBinary } from '../local/agent-binary.ts';
+import { DockerImages, type RegistryLogin } from './docker-images.ts';
+import { DockerNetworks, type Egress } from './docker-networks.ts';
+import { EngineClient, EngineUnreachable } from './engine-client.ts';
+import { endpointOf, type EngineSettings } from './engine-endpoint.ts';
+import { readFacts, type EngineFacts } from './engine-facts.ts';
+import { installHelper } from './helper-volume.ts';
+import { MemoryWatch } from './memory-watch.ts';
+
+/** The runtime's name in the engine for sandboxes of `isolation: gvisor`. */
+export const GVISOR_RUNTIME = 'runsc';
+
+export interface DockerDriverOptions {
+  readonly engine: EngineSettings;
+  /** The platform's data folder: whose sandboxes these are. */
+  readonly dataFolder: string;
+  /** Folder of the helper's binaries and their SHA256SUMS. */
+  readonly agentFolder: string;
+  readonly catalog: ImageCatalog;
+  readonly images: ImageStore;
+  readonly logins: readonly RegistryLogin[];
+  /** The first two numbers of the IPv4 range (a /16) of sandboxes with egress, such as `100.97`. */
+  readonly addressPrefix: string;
+  readonly nameservers: readonly string[];
+  /** A network of the operator for sandboxes with egress; null = one of our own for each. */
+  readonly network: string | null;
+  readonly log: Logger;
+}
+
+/** An engine that was found fit for sandboxes, and what was brought to it. */
+export interface Engine {
+  readonly client: EngineClient;
+  readonly facts: EngineFacts;
+  readonly helperVolume: string;
+  readonly images: DockerImages;
+  readonly networks: DockerNetworks;
+  readonly memory: MemoryWatch;
+  limitDisk: boolean;
+}
+
+/** Throws an error for people when the engine does not answer or is no engine for sandboxes. */
+export async function openEngine(
+  options: DockerDriverOptions,
+  owner: string,
+  signal: AbortSignal,
+): Promise<{ readonly engine: Engine; readonly status: DriverStatus }> {
+  const { agentFolder, catalog, images, logins, addressPrefix, nameservers, network, log } = options;
+  const client = new EngineClient(await endpointOf(options.engine));
+  try {
+    const version = await client.greet(signal);
+    const facts = readFacts(await client.json('GET', '/info', { signal }), version);
+    const helperFile = await verifiedAgentBinary(agentFolder, facts.architecture);
+    const helperVolume = await installHelper(client, helperFile, signal);
+    const networks = new DockerNetworks({ client, owner, addressPrefix, nameservers, network });
+    const egress = await networks.open(signal);
+    const packer = await verifiedAgentBinary(agentFolder, process.arch);
+    const memory = new MemoryWatch(client, owner, log);
+    memory.start();
+    const engine: Engine = {
+      client,
+      memory,
+      facts,
+      helperVolume,
+      images: new DockerImages({ client, catalog, images, logins, packer }),
+      networks,
+      limitDisk: facts.noDiskLimit === null,
+    };
+    return { engine, status: available(facts, egress, log) };
+  } catch (error) {
+    client.close();
+    throw error;
+  }
+}
+
+export async function closeEngine(engine: Engine): Promise<void> {
+  await engine.images.close();
+  await engine.memory.close();
+  engine.client.close();
+}
+
+function available(facts: EngineFacts, egress: Egress, log: Logger): DriverStatus {
+  if (facts.noDiskLimit !== null) log.warn({ reason: facts.noDiskLimit }, 'sandboxes have no disk limit');
+  if (egress.reason !== null) log.warn({ reason: egress.reason }, 'sandboxes have no network');
+  return {
+    available: true,
+    details: {
+      runtime: `Docker ${facts.version} (${facts.defaultRuntime})`,
+      cgroups: facts.cgroups,
+      nameservers: egress.nameservers,
+      user_namespace: facts.userNamespace,
+      disk_limit: facts.noDiskLimit ?? 'held',
+      egress: egress.reason ?? 'available',
+      gvisor: facts.runtimes.has(GVISOR_RUNTIME),
+    },
+  };
+}
+
+/** Why `openEngine` failed, and what to do. */
+export function whyUnavailable(error: unknown, { host }: EngineSettings): DriverStatus {
+  const said = error instanceof Error ? error.message : String(error);
+  if (!(error instanceof EngineUnreachable)) return { available: false, reason: said, install: null };
+  const reason = `no Docker Engine answers at ${host} (${said})`;
+  if (/EACCES/.test(said)) return { available: false, reason, install: 'usermod -aG docker $USER' };
+  const install = 'apt-get install -y docker.io && systemctl enable --now docker';
+  return { available: false, reason, install: host.startsWith('unix:') ? install : null };
+}

@@ -1,0 +1,148 @@
+import { Resolver } from 'node:dns/promises';
+import type { Logger } from '@svc/telemetry';
+import { allowsHost } from '../../../../domain/egress-hosts.ts';
+import { answerTo, DnsCode, DnsType, parseQuestion } from './dns-message.ts';
+import { EgressResolver } from './egress-resolver.ts';
+import { openingRules, questionRules } from './egress-rules.ts';
+
+const MIN_TTL_SECONDS = 5;
+const MAX_TTL_SECONDS = 3600;
+/** An address stays open a little longer than its record says: programs connect after they have asked. */
+const EXTRA_SECONDS = 30;
+const MAX_ADDRESSES = 16;
+const MAX_OPEN_ADDRESSES = 2000;
+const MAX_QUESTIONS_AT_ONCE = 32;
+/** The same name is told again after this, and no more than so many names in that time. */
+const TELL_EVERY_MS = 60_000;
+const MOST_TOLD = 30;
+
+export interface EgressGuardOptions {
+  /** The address of this host on the link of every sandbox. */
+  readonly gateway: string;
+  /** Where names are asked for, with a port where it is not 53. */
+  readonly nameservers: readonly string[];
+  /** Loads rules into the firewall. */
+  readonly load: (rules: string) => Promise<void>;
+  /** A sandbox asked for a name that it may not reach. */
+  readonly refused: (sandboxId: string, host: string) => void;
+  readonly nowMs: () => number;
+  readonly log: Logger;
+}
+
+export interface GuardedSandbox {
+  readonly id: string;
+  readonly interfaceName: string;
+  readonly address: string;
+  readonly allowed: readonly string[];
+}
+
+interface Watched extends GuardedSandbox {
+  /** Until when an address is open. */
+  readonly openUntilMs: Map<string, number>;
+  readonly toldAtMs: Map<string, number>;
+  questions: number;
+}
+
+/** Answers the questions of guarded sandboxes, and opens what it has answered, in that order of caution: first open, then say. */
+export class EgressGuard {
+  readonly #options: EgressGuardOptions;
+  readonly #byAddress = new Map<string, Watched>();
+  readonly #resolver = new Resolver({ timeout: 2000, tries: 2 });
+  #socket: Promise<EgressResolver> | null = null;
+
+  constructor(options: EgressGuardOptions) {
+    this.#options = options;
+    if (options.nameservers.length > 0) this.#resolver.setServers(options.nameservers);
+  }
+
+  /** The sandbox's table is there and closed; from now on its names are answered. Repeating it starts anew. */
+  async admit(sandbox: GuardedSandbox): Promise<void> {
+    // The address exists once a sandbox has it on its link, so the socket is opened with the first.
+    this.#socket ??= EgressResolver.open(this.#options.gateway, (message, from) => this.#answer(message, from));
+    const opening = this.#socket;
+    const { port } = await opening.catch((error: unknown) => {
+      if (this.#socket === opening) this.#socket = null;
+      throw error;
+    });
+    const { gateway, nameservers, load } = this.#options;
+    this.release(sandbox.id);
+    const { interfaceName, address } = sandbox;
+    await load(questionRules({ interfaceName, address, resolvers: [gateway, ...nameservers], port }));
+    this.#byAddress.set(address, { ...sandbox, openUntilMs: new Map(), toldAtMs: new Map(), questions: 0 });
+  }
+
+  release(sandboxId: string): void {
+    for (const [address, { id }] of this.#byAddress) if (id === sandboxId) this.#byAddress.delete(address);
+  }
+
+  async close(): Promise<void> {
+    this.#byAddress.clear();
+    this.#resolver.cancel();
+    const socket = this.#socket;
+    this.#socket = null;
+    await socket?.then(
+      (opened) => opened.close(),
+      () => undefined,
+    );
+  }
+
+  async #answer(message: Buffer, from: string): Promise<Buffer | null> {
+    const sandbox = this.#byAddress.get(from);
+    const question = parseQuestion(message);
+    if (sandbox === undefined || question === null || sandbox.questions >= MAX_QUESTIONS_AT_ONCE) return null;
+    if (!allowsHost(sandbox.allowed, question.name)) {
+      this.#tell(sandbox, question.name);
+      return answerTo(question, DnsCode.nameError);
+    }
+    // Sandboxes have IPv4 only, and records that name further addresses would name closed ones.
+    if (question.type !== DnsType.a) return answerTo(question, DnsCode.noError);
+    sandbox.questions += 1;
+    try {
+      const found = (await this.#resolver.resolve4(question.name, { ttl: true })).slice(0, MAX_ADDRESSES);
+      const ttlSeconds = ttlOf(found);
+      const addresses = found.map(({ address }) => address);
+      await this.#open(sandbox, addresses, ttlSeconds);
+      return answerTo(question, DnsCode.noError, addresses, ttlSeconds);
+    } catch (error) {
+      return answerTo(question, codeOf(error));
+    } finally {
+      sandbox.questions -= 1;
+    }
+  }
+
+  async #open(sandbox: Watched, addresses: readonly string[], ttlSeconds: number): Promise<void> {
+    const nowMs = this.#options.nowMs();
+    const { openUntilMs } = sandbox;
+    const needed = addresses.filter((address) => (openUntilMs.get(address) ?? 0) < nowMs + ttlSeconds * 1000);
+    if (needed.length === 0) return;
+    for (const [address, until] of openUntilMs) if (until <= nowMs) openUntilMs.delete(address);
+    if (openUntilMs.size + needed.length > MAX_OPEN_ADDRESSES) throw new Error('too many addresses are open');
+    const seconds = ttlSeconds + EXTRA_SECONDS;
+    try {
+      await this.#options.load(openingRules(sandbox.interfaceName, needed, seconds));
+    } catch (error) {
+      this.#options.log.warn({ err: error, sandbox: sandbox.id }, 'addresses could not be opened');
+      throw error;
+    }
+    for (const address of needed) openUntilMs.set(address, nowMs + seconds * 1000);
+  }
+
+  #tell({ id, toldAtMs }: Watched, name: string): void {
+    const nowMs = this.#options.nowMs();
+    for (const [each, at] of toldAtMs) if (nowMs - at >= TELL_EVERY_MS) toldAtMs.delete(each);
+    if (toldAtMs.has(name) || toldAtMs.size >= MOST_TOLD) return;
+    toldAtMs.set(name, nowMs);
+    this.#options.refused(id, name);
+  }
+}
+
+function ttlOf(records: readonly { ttl: number }[]): number {
+  const least = Math.min(...records.map(({ ttl }) => ttl));
+  return Math.min(MAX_TTL_SECONDS, Math.max(MIN_TTL_SECONDS, Number.isFinite(least) ? least : 0));
+}
+
+function codeOf(error: unknown): number {
+  const code = error instanceof Error && 'code' in error ? error.code : '';
+  if (code === 'ENOTFOUND') return DnsCode.nameError;
+  return code === 'ENODATA' ? DnsCode.noError : DnsCode.serverFailure;
+}

@@ -1,0 +1,55 @@
+import { readdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Isolation } from '../../../domain/driver.ts';
+
+/** What is kept of a sandbox beside its disk: `disks/<id>/sandbox.json`. */
+export interface KeptSandbox {
+  /** Of its image. */
+  readonly digest: string;
+  /** Absent in what was kept before there was such a thing. */
+  readonly egressAllow?: readonly string[] | null;
+  readonly isolation?: Isolation;
+}
+
+export async function readKept(dataFolder: string, id: string): Promise<KeptSandbox | null> {
+  return readRecord(join(dataFolder, 'disks', id, 'sandbox.json'));
+}
+
+/** Whole or not at all. */
+export async function writeRecord(file: string, kept: KeptSandbox): Promise<void> {
+  await writeFile(`${file}.new`, JSON.stringify(kept), { mode: 0o600, flush: true });
+  await rename(`${file}.new`, file);
+}
+
+async function readRecord(file: string): Promise<KeptSandbox | null> {
+  try {
+    return JSON.parse(await readFile(file, 'utf8')) as KeptSandbox; // our own file
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null; // anything else is a fault and thrown
+    throw error;
+  }
+}
+
+/** Of a snapshot: `snapshots/<id>/snapshot.json`, written last; without it the copy is not whole. */
+export async function readKeptSnapshot(dataFolder: string, id: string): Promise<KeptSandbox | null> {
+  return readRecord(join(dataFolder, 'snapshots', id, 'snapshot.json'));
+}
+
+/** The digest of the image of every sandbox and snapshot whose files are here, by its id. */
+export async function imagesInUse(dataFolder: string): Promise<Map<string, string>> {
+  const found = new Map<string, string>();
+  for (const id of await readdir(join(dataFolder, 'disks')).catch(noneIfMissing)) {
+    const kept = await readKept(dataFolder, id);
+    if (kept !== null) found.set(id, kept.digest);
+  }
+  for (const id of await readdir(join(dataFolder, 'snapshots')).catch(noneIfMissing)) {
+    const kept = await readKeptSnapshot(dataFolder, id);
+    if (kept !== null) found.set(id, kept.digest);
+  }
+  return found;
+}
+
+function noneIfMissing(error: NodeJS.ErrnoException): string[] {
+  if (error.code === 'ENOENT') return [];
+  throw error;
+}

@@ -1,0 +1,365 @@
+import { mkdir, readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type AppError, isAppError } from '@svc/errors';
+import type { Logger } from '@svc/telemetry';
+import { AgentConnection } from '../../../domain/helper/agent-connection.ts';
+import { isCauseCode, sandboxErrors } from '../../../errors.ts';
+import { defaultIsolation, type IsolationSetting } from '../../../domain/isolation.ts';
+import type { ImageStore, PreparedImage } from '../../images/image-store.ts';
+import { assertSandboxId } from '../../../domain/driver.ts';
+import type {
+  DriverStatus,
+  FoundSandbox,
+  Isolation,
+  SandboxCondition,
+  SandboxDriver,
+  SandboxSpec,
+  SandboxStats,
+} from '../../../domain/driver.ts';
+import { LocalEgress } from './egress/local-egress.ts';
+import { runscStream } from './gvisor/runsc-stream.ts';
+import { imagesInUse, readKept, writeRecord, type KeptSandbox } from './kept-sandbox.ts';
+import { LauncherFailure } from './launcher-process.ts';
+import { LocalSnapshots } from './local-snapshots.ts';
+import { prepareMachine, type Machine } from './machine.ts';
+import type { RuntimeKind } from './runtime.ts';
+import { LocalPreparedStarts, type PreparedKind } from './local-prepared-starts.ts';
+import { adjustment, firstFiles, preparationPlan, startPlan } from './start-plan.ts';
+
+export interface LocalDriverOptions {
+  /** Disks and what was made of each sandbox; kept. */
+  readonly dataFolder: string;
+  /** Sockets and bundles; in memory, short, and the same at every start on the same data. */
+  readonly runFolder: string;
+  /** Folder of the helper's binaries and their SHA256SUMS. */
+  readonly agentFolder: string;
+  readonly images: ImageStore;
+  readonly runtime: 'auto' | RuntimeKind;
+  /** What most sandboxes will ask for. */
+  readonly isolation: IsolationSetting;
+  /** gVisor's `runsc`; null = where the system's programs are. */
+  readonly runsc: string | null;
+  /** The first two numbers of the IPv4 range (a /16) that sandboxes get addresses from, such as `100.96`. */
+  readonly addressPrefix: string;
+  /** Resolvers for sandboxes; those of the host when empty. */
+  readonly nameservers: readonly string[];
+  /** A sandbox asked for the name of a host that it may not reach. */
+  readonly egressRefused: (sandboxId: string, host: string) => void;
+  /** Starts that are made ahead by half, so many for sandboxes of this kind. */
+  readonly prepared: PreparedKind & { readonly count: number };
+  readonly newId: () => string;
+  readonly log: Logger;
+}
+
+/** What a create leaves to the start that follows it. */
+interface CreatedSandbox {
+  readonly kept: KeptSandbox;
+  /** The sandbox holds it, so it stays. */
+  readonly image: PreparedImage;
+  /** The record is on disk; a start answers after it, and goes on meanwhile. */
+  readonly written: Promise<void>;
+}
+
+/** Sandboxes on this machine, made by the launcher: by our own helper, or as OCI bundles by crun or runc. */
+export class LocalDriver implements SandboxDriver {
+  readonly name = 'local';
+  readonly snapshots: LocalSnapshots;
+  readonly limitsEgress = true;
+  readonly #options: LocalDriverOptions;
+  #machine: Machine | null = null;
+  #egress: LocalEgress | null = null;
+  #prepared: LocalPreparedStarts | null = null;
+  readonly #created = new Map<string, CreatedSandbox>();
+  /** Names of the catalog whose images were there before: as many as it has. */
+  readonly #imagesSeen = new Set<string>();
+  #status: DriverStatus = { available: false, reason: 'not started', install: null };
+
+  constructor(options: LocalDriverOptions) {
+    this.#options = options;
+    const { dataFolder, images } = options;
+    this.snapshots = new LocalSnapshots({ dataFolder, images, call: (...call) => this.#call(...call) });
+  }
+
+  async open(): Promise<DriverStatus> {
+    try {
+      await this.#options.images.declare(await imagesInUse(this.#options.dataFolder), { exactly: true });
+      const { machine, status } = await prepareMachine(this.#options);
+      this.#machine = machine;
+      this.#status = status;
+      if (machine !== null) await this.#takeOver(machine);
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      this.#status = { available: false, reason, install: null };
+    }
+    return this.#status;
+  }
+
+  get preparedStarts(): LocalPreparedStarts | null {
+    return this.#prepared;
+  }
+
+  status(): DriverStatus {
+    return this.#status;
+  }
+
+  supports(isolation: Isolation): boolean {
+    return isolation === 'namespaces' || (this.#machine !== null && this.#machine.gvisor !== null);
+  }
+
+  async prepareImage(image: string, signal: AbortSignal): Promise<void> {
+    if (this.#imagesSeen.has(image)) return; // `create` looks again
+    await this.#options.images.prepare(image, signal);
+    this.#imagesSeen.add(image);
+  }
+
+  async create(spec: SandboxSpec, signal: AbortSignal): Promise<void> {
+    const { templates, nameservers } = this.#need();
+    signal.throwIfAborted();
+    if (this.#created.has(spec.id) || (await this.#kept(spec.id)) !== null) return;
+    const folder = this.#folder(spec.id);
+    const keptOf = (digest: string): KeptSandbox => ({
+      digest,
+      egressAllow: spec.egressAllow ?? null,
+      isolation: spec.isolation,
+    });
+    if (typeof spec.snapshotId === 'string') {
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+      const disk = join(folder, 'disk.img');
+      const digest = await this.snapshots.provide(
+        spec.id,
+        spec.snapshotId,
+        disk,
+        firstFiles(spec, nameservers, this.#options.addressPrefix),
+      );
+      await writeRecord(join(folder, 'sandbox.json'), keptOf(digest));
+      return;
+    }
+    const image = await this.#options.images.claim(spec.id, spec.image, signal);
+    await templates.ofSize(spec.resources.diskMb);
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    const kept = keptOf(image.digest);
+    const written = writeRecord(join(folder, 'sandbox.json'), kept);
+    written.catch(() => undefined); // the start tells
+    this.#created.set(spec.id, { kept, image, written });
+  }
+
+  async isCreated(id: string): Promise<boolean> {
+    return (await this.#kept(id)) !== null;
+  }
+
+  async start(spec: SandboxSpec, signal: AbortSignal): Promise<void> {
+    const machine = this.#need();
+    const work = (): Promise<void> => this.#start(machine, spec, signal);
+    await (this.#prepared === null ? work() : this.#prepared.whileStarting(spec.id, work));
+  }
+
+  async #start(machine: Machine, spec: SandboxSpec, signal: AbortSignal): Promise<void> {
+    const created = this.#created.get(spec.id);
+    const kept = created?.kept ?? (await this.#kept(spec.id));
+    if (kept === null) throw sandboxErrors.ROOTFS_FAILED({ details: { reason: 'its files are gone' } });
+    const image = created?.image ?? (await this.#options.images.byDigest(kept.digest));
+    if (image === null) throw sandboxErrors.ROOTFS_FAILED({ details: { reason: 'its image is gone' } });
+    const template = await machine.templates.ofSize(spec.resources.diskMb);
+    signal.throwIfAborted();
+    const disk = join(this.#folder(spec.id), 'disk.img');
+    const { addressPrefix } = this.#options;
+    const plan = startPlan(spec, { machine, image, disk, diskTemplate: template, addressPrefix });
+    const state = fields(await this.#call('start', spec.id, { plan }));
+    await this.#settleCreated(spec.id);
+    await this.#egress?.admit(spec.id, state['slot'], spec.egressAllow);
+  }
+
+  /** Rejects when its record could not be written. */
+  async #settleCreated(id: string): Promise<void> {
+    const created = this.#created.get(id);
+    this.#created.delete(id);
+    await created?.written;
+  }
+
+  async adjust(spec: SandboxSpec): Promise<void> {
+    await this.#call('adjust', spec.id, adjustment(spec, this.#need()));
+  }
+
+  imageVersion(image: string): Promise<string | null> {
+    return this.#options.images.digestOf(image);
+  }
+
+  async connect(id: string, signal: AbortSignal): Promise<AgentConnection> {
+    const { gvisor } = this.#need();
+    assertSandboxId(id);
+    try {
+      if (gvisor !== null && (await this.#kept(id))?.isolation === 'gvisor') {
+        const stream = runscStream(gvisor.path, join(this.#options.runFolder, 'runtime'), id);
+        return await AgentConnection.over(stream, signal);
+      }
+      return await AgentConnection.open(join(this.#options.runFolder, 'sandboxes', id, 'agent.sock'), signal);
+    } catch (error) {
+      throw sandboxErrors.AGENT_TIMEOUT({ cause: error });
+    }
+  }
+
+  async inspect(id: string): Promise<SandboxCondition> {
+    const { alive, oom_kills: kills } = fields(await this.#call('inspect', id));
+    return { running: alive === true, outOfMemory: typeof kills === 'number' && kills > 0 };
+  }
+
+  async stats(id: string): Promise<SandboxStats> {
+    const found = fields(await this.#call('stats', id));
+    const count = (name: string): number | null => {
+      const value = found[name];
+      return typeof value === 'number' && value >= 0 ? value : null;
+    };
+    return {
+      cpuMicroseconds: count('cpu_us'),
+      memoryBytes: count('memory_bytes'),
+      pids: count('pids'),
+      diskBytes: count('disk_bytes'),
+      oomKills: count('oom_kills'),
+    };
+  }
+
+  async pause(id: string): Promise<void> {
+    await this.#call('pause', id);
+  }
+
+  async resume(id: string): Promise<void> {
+    await this.#call('resume', id);
+  }
+
+  async stop(id: string, graceMs: number): Promise<void> {
+    this.#egress?.release(id);
+    await this.#call('stop', id, { timeout_ms: graceMs });
+  }
+
+  async remove(id: string): Promise<void> {
+    this.#egress?.release(id);
+    this.#prepared?.forget(id);
+    await this.#settleCreated(id).catch(() => undefined); // it is removed, whether it was written or not
+    await this.#call('clean', id);
+    await rm(this.#folder(id), { recursive: true, force: true });
+    await this.#options.images.release(id);
+  }
+
+  async list(): Promise<readonly FoundSandbox[]> {
+    const { sandboxes } = fields(await this.#call('list', ''));
+    const found = new Map<string, FoundSandbox>();
+    for (const name of await readdir(join(this.#options.dataFolder, 'disks'))) {
+      found.set(name, { id: name, running: false, paused: false });
+    }
+    for (const each of Array.isArray(sandboxes) ? sandboxes.map(fields) : []) {
+      const id = String(each['sandbox']);
+      if (typeof each['prepared_disk'] === 'string' || this.#prepared?.owns(id) === true) continue; // no sandbox yet
+      found.set(id, { id, running: each['alive'] === true, paused: each['paused'] === true });
+    }
+    return [...found.values()];
+  }
+
+  async close(): Promise<void> {
+    const machine = this.#machine;
+    await this.#prepared?.close();
+    this.#prepared = null;
+    this.#machine = null;
+    this.#status = { available: false, reason: 'closed', install: null };
+    await this.#egress?.close();
+    this.#egress = null;
+    await machine?.launcher.close();
+    if (machine !== null) await this.#removeRunFolder();
+  }
+
+  /** Where sandboxes run on it stays: it is how the next start finds them. */
+  async #removeRunFolder(): Promise<void> {
+    const { runFolder } = this.#options;
+    const left = await readdir(join(runFolder, 'sandboxes'));
+    if (left.length === 0) await rm(runFolder, { recursive: true, force: true });
+  }
+
+  /**
+   * Those that ran on while this process was gone, before anything else is done with them. Of the others may be left what
+   * a start or a stop made or kept that was cut off, or a start that was made ahead.
+   */
+  async #takeOver(machine: Machine): Promise<void> {
+    const { addressPrefix, egressRefused: refused, log, prepared, newId } = this.#options;
+    const egress = new LocalEgress({ machine, addressPrefix, refused, log });
+    this.#egress = egress;
+    const { sandboxes } = fields(await machine.launcher.call('list'));
+    for (const { sandbox, slot, alive, prepared_disk: half } of Array.isArray(sandboxes) ? sandboxes.map(fields) : []) {
+      const id = String(sandbox);
+      const isReady = alive === true && half === undefined;
+      if (isReady) await egress.admitAgain(id, slot, (await this.#kept(id))?.egressAllow);
+      else await machine.launcher.call('clean', { sandbox: id });
+    }
+    await rm(this.#preparedDisks(), { recursive: true, force: true });
+    await mkdir(this.#preparedDisks(), { recursive: true, mode: 0o700 });
+    // Half of a start is of no use to gVisor.
+    const usual = defaultIsolation(this.#options.isolation, machine.gvisor !== null);
+    this.#prepared = new LocalPreparedStarts({
+      count: machine.runtime.kind === 'builtin' && usual === 'namespaces' ? prepared.count : 0,
+      kind: prepared,
+      newId,
+      prepare: (id) => this.#prepare(machine, id),
+      remove: (id) => this.remove(id),
+      living: async () => {
+        const { sandboxes: now } = fields(await machine.launcher.call('list'));
+        const all = Array.isArray(now) ? now.map(fields) : [];
+        return new Set(all.filter(({ alive }) => alive === true).map(({ sandbox }) => String(sandbox)));
+      },
+      log,
+    });
+    machine.launcher.onEnded(() => this.#prepared?.launcherEnded());
+  }
+
+  async #prepare(machine: Machine, id: string): Promise<void> {
+    const { addressPrefix, prepared } = this.#options;
+    const { resources, network } = prepared;
+    const diskTemplate = await machine.templates.ofSize(resources.diskMb);
+    const disk = join(this.#preparedDisks(), `${id}.img`);
+    const spec = { id, hostname: 'sandbox', image: '', resources, network, isolation: 'namespaces' } as const;
+    const plan = preparationPlan(spec, { machine, disk, diskTemplate, addressPrefix });
+    await this.#call('prepare', id, { plan });
+  }
+
+  #preparedDisks(): string {
+    return join(this.#options.dataFolder, 'prepared');
+  }
+
+  #folder(id: string): string {
+    assertSandboxId(id);
+    return join(this.#options.dataFolder, 'disks', id);
+  }
+
+  async #kept(id: string): Promise<KeptSandbox | null> {
+    assertSandboxId(id);
+    return readKept(this.#options.dataFolder, id);
+  }
+
+  #need(): Machine {
+    if (this.#machine !== null) return this.#machine;
+    const reason = this.#status.available ? 'closed' : this.#status.reason;
+    throw sandboxErrors.SANDBOXES_UNAVAILABLE({ details: { reason } });
+  }
+
+  async #call(op: string, sandbox: string, parameters: Record<string, unknown> = {}): Promise<unknown> {
+    const { launcher } = this.#need();
+    if (sandbox !== '') assertSandboxId(sandbox); // '' stands for no single one
+    try {
+      return await launcher.call(op, { sandbox, ...parameters });
+    } catch (error) {
+      throw this.#translate(error);
+    }
+  }
+
+  /** Paths of this machine mean nothing to a caller; the log has them. */
+  #translate(error: unknown): AppError {
+    if (isAppError(error)) return error;
+    const code = error instanceof LauncherFailure ? error.code : 'RUNTIME_FAILED';
+    const reason = (error instanceof Error ? error.message : String(error))
+      .replaceAll(this.#options.runFolder, '(run)')
+      .replaceAll(this.#options.dataFolder, '(data)');
+    return sandboxErrors[isCauseCode(code) ? code : 'RUNTIME_FAILED']({ details: { reason }, cause: error });
+  }
+}
+
+/** The launcher's answers are JSON objects of our own making. */
+function fields(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+}

@@ -1,0 +1,91 @@
+import { mkdir, readFile } from 'node:fs/promises';
+import { networkInterfaces } from 'node:os';
+import { join } from 'node:path';
+import type { Logger } from '@svc/telemetry';
+import type { DriverStatus } from '../../../domain/driver.ts';
+import { installAgentBinary } from './agent-binary.ts';
+import { DiskTemplates } from './disk-template.ts';
+import { findRunsc } from './gvisor/find-runsc.ts';
+import { LauncherProcess } from './launcher-process.ts';
+import { hostNameservers } from './nameservers.ts';
+import { findProgram, installCommand, missingRequirements } from './requirements.ts';
+import { describeRuntime, findRuntime, type Runtime, type RuntimeKind } from './runtime.ts';
+
+export interface MachineOptions {
+  readonly dataFolder: string;
+  readonly runFolder: string;
+  readonly agentFolder: string;
+  readonly runtime: 'auto' | RuntimeKind;
+  readonly runsc: string | null;
+  readonly nameservers: readonly string[];
+  readonly log: Logger;
+}
+
+/** What this machine has for sandboxes, found out once. */
+export interface Machine {
+  readonly runtime: Runtime;
+  /** For `isolation: gvisor`; null where it is not installed, or does not run. */
+  readonly gvisor: Runtime | null;
+  readonly agentFile: string;
+  readonly launcher: LauncherProcess;
+  readonly templates: DiskTemplates;
+  readonly nft: string;
+  readonly nameservers: readonly string[];
+  readonly guardedInterfaces: readonly string[];
+}
+
+export type MachineOutcome =
+  | { readonly machine: Machine; readonly status: DriverStatus }
+  | { readonly machine: null; readonly status: DriverStatus };
+
+/** Starts the launcher where everything is there; else says what is missing. */
+export async function prepareMachine(options: MachineOptions): Promise<MachineOutcome> {
+  const lacking = whatLacks();
+  if (lacking !== null) return lacking;
+  const runtime = findRuntime(options.runtime);
+  if (runtime === null)
+    return unavailable(`${options.runtime} is not installed`, `apt-get install -y ${options.runtime}`);
+  const { dataFolder, runFolder, agentFolder, nameservers, log } = options;
+  const agentFile = await installAgentBinary(agentFolder, runFolder, process.arch);
+  await mkdir(join(dataFolder, 'disks'), { recursive: true, mode: 0o700 });
+  const launcher = new LauncherProcess({ binary: agentFile, runFolder, log });
+  const facts = await launcher.ready();
+  const forwarding = await readFile('/proc/sys/net/ipv4/ip_forward', 'utf8');
+  const machine: Machine = {
+    runtime,
+    gvisor: await findRunsc(options.runsc, log),
+    agentFile,
+    launcher,
+    templates: new DiskTemplates(join(dataFolder, 'templates'), program('mkfs.ext4')),
+    nft: program('nft'),
+    nameservers: nameservers.length > 0 ? nameservers : await hostNameservers(),
+    guardedInterfaces:
+      forwarding.trim() === '1' ? [] : Object.keys(networkInterfaces()).filter((name) => name !== 'lo'),
+  };
+  const details = {
+    runtime: await describeRuntime(runtime),
+    cgroups: facts.cgroups,
+    nameservers: machine.nameservers,
+    gvisor: machine.gvisor !== null,
+  };
+  return { machine, status: { available: true, details } };
+}
+
+function whatLacks(): MachineOutcome | null {
+  if (process.platform !== 'linux') return unavailable('sandboxes need Linux', null);
+  if (process.getuid?.() !== 0) return unavailable('sandboxes need root; start svc with sudo', null);
+  const missing = missingRequirements();
+  if (missing.length === 0) return null;
+  const names = missing.map((each) => each.command).join(', ');
+  return unavailable(`missing programs: ${names}`, installCommand(missing));
+}
+
+function unavailable(reason: string, install: string | null): MachineOutcome {
+  return { machine: null, status: { available: false, reason, install } };
+}
+
+function program(name: string): string {
+  const path = findProgram(name);
+  if (path === null) throw new Error(`${name} is not installed`);
+  return path;
+}

@@ -1,0 +1,106 @@
+import type { PreparedImage } from '../../images/image-store.ts';
+import { sandboxErrors } from '../../../errors.ts';
+import type { SandboxSpec } from '../../../domain/driver.ts';
+import { closedRules } from './egress/egress-rules.ts';
+import { isLimited } from './egress/local-egress.ts';
+import { firewallRules } from './firewall-rules.ts';
+import type { Machine } from './machine.ts';
+import { hostPids, runscConfig } from './gvisor/runsc-config.ts';
+import { ociConfig } from './oci-config.ts';
+import { RUNTIME_FLAGS, type Runtime } from './runtime.ts';
+
+/** Ids inside of a sandbox are mapped to 65,536 ids of its own here, far above those of people and services. */
+const FIRST_UID = 0x1000_0000;
+const UIDS_PER_SANDBOX = 65_536;
+
+export interface StartPlanOptions {
+  readonly machine: Machine;
+  readonly image: PreparedImage;
+  /** The sandbox's disk, and what it is made of at the first start. */
+  readonly disk: string;
+  readonly diskTemplate: string;
+  readonly addressPrefix: string;
+}
+
+/** Everything that the launcher needs to start a sandbox: it decides nothing itself. */
+export function startPlan(spec: SandboxSpec, options: StartPlanOptions): Record<string, unknown> {
+  const { machine, image } = options;
+  const { kind } = runtimeFor(spec, machine);
+  const config = ociConfig(spec, {
+    runtimeKind: kind,
+    image: image.settings,
+    agentFile: machine.agentFile,
+    architecture: process.arch === 'arm64' ? 'arm64' : 'x64',
+    cgroupsPath: `/svc-sandboxes/${spec.id}`,
+  });
+  return {
+    ...preparationPlan(spec, options),
+    layers: image.layers,
+    config: kind === 'runsc' ? runscConfig(config, spec.resources) : config,
+  };
+}
+
+/** What a start begins with, whatever the sandbox's image: all of it that is made before anybody asks. */
+export function preparationPlan(
+  spec: SandboxSpec,
+  { machine, disk, diskTemplate, addressPrefix }: Omit<StartPlanOptions, 'image'>,
+): Record<string, unknown> {
+  const runtime = runtimeFor(spec, machine);
+  return {
+    runtime: runtime.path,
+    runtime_kind: runtime.kind,
+    runtime_flags: RUNTIME_FLAGS[runtime.kind],
+    disk,
+    disk_template: diskTemplate,
+    files: firstFiles(spec, machine.nameservers, addressPrefix),
+    limits: limitsOf(spec),
+    uid_base: FIRST_UID,
+    uid_count: UIDS_PER_SANDBOX,
+    network: {
+      mode: spec.network,
+      restrict: isLimited(spec.egressAllow) ? closedRules(spec.id) : '',
+      network: `${addressPrefix}.0.0`,
+      gateway: `${addressPrefix}.0.1`,
+      nft: machine.nft,
+      rules: firewallRules({
+        nameservers: machine.nameservers,
+        range: `${addressPrefix}.0.0/16`,
+        guardedInterfaces: machine.guardedInterfaces,
+      }),
+    },
+  };
+}
+
+/** Never one with less isolation than was asked for. */
+function runtimeFor({ isolation }: SandboxSpec, { runtime, gvisor }: Machine): Runtime {
+  if (isolation === 'namespaces') return runtime;
+  if (gvisor === null) throw sandboxErrors.UNSUPPORTED_ISOLATION({ details: { field: 'isolation', isolation } });
+  return gvisor;
+}
+
+/** What changes of a sandbox that runs already. */
+export function adjustment(spec: SandboxSpec, machine: Machine): Record<string, unknown> {
+  const { 'etc/resolv.conf': _same, ...files } = firstFiles(spec, machine.nameservers, '');
+  return { hostname: spec.hostname, limits: limitsOf(spec), files };
+}
+
+function limitsOf({ resources, isolation }: SandboxSpec): Record<string, number> {
+  return {
+    memory_bytes: resources.memoryMb * 1024 * 1024,
+    pids: isolation === 'gvisor' ? hostPids(resources) : resources.pids,
+    cpu_millis: resources.cpuMillis,
+  };
+}
+
+export function firstFiles(
+  spec: SandboxSpec,
+  nameservers: readonly string[],
+  addressPrefix: string,
+): Record<string, string> {
+  const resolvers = isLimited(spec.egressAllow) ? [`${addressPrefix}.0.1`] : nameservers;
+  return {
+    'etc/hostname': `${spec.hostname}\n`,
+    'etc/hosts': `127.0.0.1 localhost\n::1 localhost ip6-localhost\n127.0.1.1 ${spec.hostname}\n`,
+    'etc/resolv.conf': spec.network === 'egress' ? resolvers.map((address) => `nameserver ${address}\n`).join('') : '',
+  };
+}

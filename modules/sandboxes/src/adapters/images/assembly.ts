@@ -1,0 +1,58 @@
+import { join } from 'node:path';
+import { setTimeout as sleepFor } from 'node:timers/promises';
+import type { SandboxesConfig } from '../../config.ts';
+import { verifiedAgentBinary } from '../drivers/local/agent-binary.ts';
+import { imagesInUse } from '../drivers/local/kept-sandbox.ts';
+import type { ImageCatalog } from '../../domain/images/catalog.ts';
+import { catalogOf } from './default-catalog.ts';
+import { ImageStore, type ImageStoreOptions } from './image-store.ts';
+import type { ImageUpkeep } from './image-upkeep.ts';
+import { registrySource } from './registry/registry-source.ts';
+import { helperUnpacker } from './disk/layer-unpacker.ts';
+
+export interface ImageStoreSetting extends Pick<ImageStoreOptions, 'nowMs' | 'log' | 'disk'> {
+  readonly config: SandboxesConfig;
+  readonly catalog: ImageCatalog;
+  /** The platform's data folder, absolute. */
+  readonly dataFolder: string;
+  /** Folder of the helper's binaries. */
+  readonly agentFolder: string;
+}
+
+const MiB = 1024 * 1024;
+
+/** The images of a data folder as the configuration has them. */
+export function imageStoreOf({ config, catalog, dataFolder, agentFolder, ...others }: ImageStoreSetting): ImageStore {
+  const folder = sandboxesFolderOf(dataFolder);
+  let helper: Promise<string> | null = null;
+  return new ImageStore({
+    ...others,
+    folder: config.image_cache ?? join(folder, 'images'),
+    catalog,
+    owner: folder,
+    unpack: helperUnpacker(() => (helper ??= verifiedAgentBinary(agentFolder, process.arch))),
+    registry: registrySource({ settings: config.registries, proxy: config.image_proxy ?? null, nowMs: others.nowMs }),
+    maxImageBytes: config.image_max_mb * MiB,
+    sleep: (delayMs, signal) => sleepFor(delayMs, undefined, { signal }),
+  });
+}
+
+/** Where this module keeps to. */
+function sandboxesFolderOf(dataFolder: string): string {
+  return join(dataFolder, 'sandboxes');
+}
+
+export async function openImageUpkeep(setting: Omit<ImageStoreSetting, 'catalog'>): Promise<ImageUpkeep> {
+  const catalog = catalogOf(setting.config);
+  const images = imageStoreOf({ ...setting, catalog });
+  await images.open();
+  // A platform of an earlier version wrote down nowhere else what its sandboxes need.
+  await images.declare(await imagesInUse(sandboxesFolderOf(setting.dataFolder)), { exactly: false });
+  return {
+    catalog: catalog.entries,
+    list: () => images.list(),
+    pull: (name, signal, listener) => images.pull(name, signal, listener),
+    remove: async (name) => ((await images.forget(name)) ? images.collect() : null),
+    close: () => images.close(),
+  };
+}

@@ -1,0 +1,288 @@
+import { mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { unlimitedDisk, type DiskSpace } from '@svc/runtime';
+import { assertDiskRoom } from '../../domain/disk-room.ts';
+import { sandboxErrors } from '../../errors.ts';
+import type { ImageCatalog, ImageEntry } from '../../domain/images/catalog.ts';
+import type { ImageSettings } from './image-settings.ts';
+import { fetchFromSources } from './preparation.ts';
+import { ProgressBoard, stillPreparing, type ImageProgress } from '../../domain/images/progress.ts';
+import type { RegistrySource } from './sources/image-source.ts';
+import { adoptEarlierLayout } from './disk/earlier-layout.ts';
+import { collectGarbage, type GarbageReport } from './disk/collect-garbage.ts';
+import { namesIn, sweepUnfinished } from './disk/files.ts';
+import { ImageRecords, type ImageRecord, type NameRecord } from './disk/image-records.ts';
+import { LayerStore, nameOfDigest } from './disk/layer-store.ts';
+import type { UnpackLayer } from './disk/layer-unpacker.ts';
+import { PartialFiles } from './disk/partial-files.ts';
+import { isTokenAlive } from './disk/process-token.ts';
+import { References } from './disk/references.ts';
+import { unlessAborted } from './unless-aborted.ts';
+
+export interface PreparedImage {
+  /** `sha256-…` of the image's manifest, or of the archive that it was made from. */
+  readonly digest: string;
+  /** Absolute paths of its unpacked layers in the form of overlayfs, the uppermost first; never written to. */
+  readonly layers: readonly string[];
+  readonly settings: ImageSettings;
+}
+
+export interface PulledImage {
+  readonly digest: string;
+  /** False: what was here is what the source still has. */
+  readonly changed: boolean;
+  readonly source: string;
+  readonly bytes: number;
+}
+
+export interface StoredImage extends NameRecord {
+  readonly layers: number;
+  readonly bytes: number;
+  /** Sandboxes that need it. */
+  readonly inUse: boolean;
+}
+
+export interface ImageStoreOptions {
+  readonly folder: string;
+  readonly catalog: ImageCatalog;
+  /** The folder whose sandboxes use the images; what they hold ends with it. */
+  readonly owner: string;
+  readonly unpack: UnpackLayer;
+  /** Closed with the store. */
+  readonly registry: RegistrySource;
+  readonly nowMs: () => number;
+  readonly maxImageBytes: number;
+  readonly sleep: (delayMs: number, signal: AbortSignal) => Promise<void>;
+  /** The disk of the data folder, without its reserve; unlimited by default. */
+  readonly disk?: DiskSpace;
+  /** Told of begin, steps and end of preparations. */
+  readonly log?: Record<'info' | 'warn', (fields: object, message: string) => void>;
+}
+
+interface Preparation {
+  readonly done: Promise<PulledImage>;
+  readonly board: ProgressBoard;
+}
+
+const FOLDERS = ['layers', 'images', 'names', 'holds', 'leases', 'partial', 'work'];
+const MAX_ENTRIES = 1_000_000;
+/** What was prepared may be collected before it is held; that it happens again and again is a fault. */
+const MAX_ATTEMPTS = 3;
+
+/**
+ * Images on this machine. Layers are unpacked once and shared; a name stands for an image, and what neither a name nor a
+ * sandbox stands for is removed. Everything appears by a rename, whole; several processes may share the folder.
+ */
+export class ImageStore {
+  readonly #options: ImageStoreOptions;
+  readonly #catalog: ImageCatalog;
+  readonly #records: ImageRecords;
+  readonly #layers: LayerStore;
+  readonly #partials: PartialFiles;
+  readonly #references: References;
+  readonly #running = new Map<string, Preparation>();
+  readonly #stopped = new AbortController();
+  #collecting: Promise<unknown> = Promise.resolve();
+
+  constructor(options: ImageStoreOptions) {
+    const { folder, catalog, owner, unpack, maxImageBytes } = options;
+    this.#options = options;
+    this.#catalog = catalog;
+    this.#records = new ImageRecords(folder);
+    this.#layers = new LayerStore(folder, unpack, { maxBytes: maxImageBytes, maxEntries: MAX_ENTRIES });
+    this.#partials = new PartialFiles(folder, options.nowMs);
+    this.#references = new References(folder, owner);
+  }
+
+  /** Makes the folders and removes what interrupted processes left unfinished. */
+  async open(): Promise<void> {
+    const { folder } = this.#options;
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    for (const name of FOLDERS) await mkdir(join(folder, name), { recursive: true, mode: 0o700 });
+    await adoptEarlierLayout(folder, this.#records);
+    for (const name of await namesIn(join(folder, 'work'))) {
+      if (!isTokenAlive(name.split('-')[0] ?? ''))
+        // An unpacker of the killed may still be ending.
+        await rm(join(folder, 'work', name), { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
+    }
+    await sweepUnfinished(join(folder, 'names'));
+    await this.#partials.sweep();
+  }
+
+  /** The image, made first if need be. Throws UNKNOWN_IMAGE and IMAGE_PULL_FAILED, whose message names every source. */
+  async prepare(name: string, signal: AbortSignal): Promise<PreparedImage> {
+    const entry = this.#entry(name);
+    for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
+      const cached = await this.#cached(entry);
+      if (cached !== null) return cached;
+      await this.#await(this.#begin(entry), entry, signal);
+    }
+    throw sandboxErrors.IMAGE_PULL_FAILED({ details: { image: entry.name, reason: 'it is removed again and again' } });
+  }
+
+  /** The same for a sandbox, which keeps the image from being removed until it is released. */
+  async claim(holder: string, name: string, signal: AbortSignal): Promise<PreparedImage> {
+    for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
+      const { digest } = await this.prepare(name, signal);
+      await this.#references.hold(holder, digest);
+      const held = await this.byDigest(digest);
+      if (held !== null) return held;
+    }
+    throw sandboxErrors.IMAGE_PULL_FAILED({ details: { image: name, reason: 'it is removed again and again' } });
+  }
+
+  /** The same for an image that was prepared earlier; null when it is gone. */
+  async claimDigest(holder: string, digest: string): Promise<PreparedImage | null> {
+    await this.#references.hold(holder, digest);
+    return this.byDigest(digest);
+  }
+
+  /** The sandbox is gone; an image that only it still needed is removed. */
+  async release(holder: string): Promise<void> {
+    const digest = await this.#references.release(holder);
+    if (digest === null) return;
+    const named = (await this.#records.names()).some((record) => record.digest === digest);
+    if (!named) this.#collectBehind();
+  }
+
+  /** These sandboxes need these images; `exactly` also says that no others of this owner do. */
+  declare(holders: ReadonlyMap<string, string>, options: { exactly: boolean }): Promise<void> {
+    return this.#references.declare(holders, options);
+  }
+
+  /** Asks the sources again: a tag may stand for a newer image. Throws as `prepare`. */
+  async pull(name: string, signal: AbortSignal, listener?: (progress: ImageProgress) => void): Promise<PulledImage> {
+    const entry = this.#entry(name);
+    return this.#await(this.#begin(entry, listener), entry, signal);
+  }
+
+  async isCached(entry: ImageEntry): Promise<boolean> {
+    return (await this.#cached(entry)) !== null;
+  }
+
+  /** What the name stands for now, without making it; null while it is not here. */
+  async digestOf(name: string): Promise<string | null> {
+    return (await this.#cached(this.#entry(name)))?.digest ?? null;
+  }
+
+  /** How far the image is, while it is being prepared by this process; by name or alias. */
+  progressOf(name: string): ImageProgress | null {
+    const entry = this.#catalog.find(name);
+    return entry === null ? null : (this.#running.get(entry.name)?.board.current ?? null);
+  }
+
+  /** The unpacked image of a digest that was prepared earlier; null when it, or a layer of it, is not there. */
+  async byDigest(digest: string): Promise<PreparedImage | null> {
+    const record = await this.#records.image(digest);
+    if (record === null) return null;
+    const found = await Promise.all(record.layers.map(({ name }) => this.#layers.find(name)));
+    if (found.includes(null)) return null;
+    const layers = record.layers.map(({ name }) => this.#layers.treeOf(name)).reverse();
+    return { digest, layers, settings: record.settings };
+  }
+
+  async list(): Promise<StoredImage[]> {
+    const held = await this.#references.held();
+    const images: StoredImage[] = [];
+    for (const { key: _, ...record } of await this.#records.names()) {
+      const image = await this.#records.image(record.digest);
+      const bytes = image?.layers.reduce((sum, layer) => sum + layer.bytes, 0) ?? 0;
+      images.push({ ...record, layers: image?.layers.length ?? 0, bytes, inUse: held.has(record.digest) });
+    }
+    return images.sort((one, other) => one.name.localeCompare(other.name));
+  }
+
+  /** Forgets a name, or all that have it; what sandboxes need stays until they are gone. False when nobody knew it. */
+  async forget(nameOrAlias: string): Promise<boolean> {
+    const name = this.#catalog.find(nameOrAlias)?.name ?? nameOrAlias;
+    const found = (await this.#records.names()).filter((record) => record.name === name);
+    for (const { key } of found) await this.#records.removeName(key);
+    return found.length > 0;
+  }
+
+  /** Removes what nothing needs any more. */
+  collect(): Promise<GarbageReport> {
+    const parts = { records: this.#records, layers: this.#layers, references: this.#references };
+    const collected = this.#collecting.then(() => collectGarbage(parts));
+    this.#collecting = collected.catch(() => undefined); // whoever asked is told
+    return collected;
+  }
+
+  /** Ends preparations that still run and waits for them. */
+  async close(): Promise<void> {
+    this.#stopped.abort(new Error('the platform is shutting down'));
+    await Promise.allSettled([...this.#running.values()].map(({ done }) => done));
+    await this.#collecting;
+    await this.#options.registry.close();
+  }
+
+  #entry(name: string): ImageEntry {
+    const entry = this.#catalog.find(name);
+    if (entry !== null) return entry;
+    throw sandboxErrors.UNKNOWN_IMAGE({ details: { image: name, supported_images: this.#catalog.names() } });
+  }
+
+  async #cached(entry: ImageEntry): Promise<PreparedImage | null> {
+    const record = await this.#records.name(this.#records.keyOf(entry.name, entry.sources));
+    return record === null ? null : this.byDigest(record.digest);
+  }
+
+  /** One preparation serves everybody who asks meanwhile, and goes on when the one who asked first has given up. */
+  #begin(entry: ImageEntry, listener: (progress: ImageProgress) => void = () => undefined): Promise<PulledImage> {
+    const running = this.#running.get(entry.name);
+    if (running !== undefined) return running.done;
+    const board = new ProgressBoard(listener);
+    const done = this.#make(entry, board).finally(() => this.#running.delete(entry.name));
+    done.catch(() => undefined); // whoever waits is told; that nobody waits any more is no fault
+    this.#running.set(entry.name, { done, board });
+    return done;
+  }
+
+  async #make(entry: ImageEntry, progress: ProgressBoard): Promise<PulledImage> {
+    const { folder, sleep, maxImageBytes, registry, nowMs, log } = this.#options;
+    const startedAtMs = nowMs();
+    await assertDiskRoom(this.#options.disk ?? unlimitedDisk, 0);
+    const release = await this.#references.lease();
+    try {
+      const { image, source } = await fetchFromSources(entry, join(folder, 'work'), {
+        signal: this.#stopped.signal,
+        layers: this.#layers,
+        partials: this.#partials,
+        registry,
+        progress,
+        sleep,
+        maxImageBytes,
+      });
+      const key = this.#records.keyOf(entry.name, entry.sources);
+      const before = await this.#records.name(key);
+      const digest = nameOfDigest(image.digest);
+      await this.#records.writeImage(recordOf(digest, image));
+      const preparedAt = new Date(nowMs()).toISOString();
+      await this.#records.writeName(key, { name: entry.name, digest, source, preparedAt });
+      const bytes = image.layers.reduce((sum, layer) => sum + layer.bytes, 0);
+      const facts = { image: entry.name, digest, source, layers: image.layers.length, bytes };
+      log?.info({ ...facts, duration_ms: nowMs() - startedAtMs }, 'image is ready');
+      return { digest, changed: before?.digest !== digest, source, bytes };
+    } finally {
+      await release();
+      this.#collectBehind();
+    }
+  }
+
+  /** Nobody waits for it; what fails is tried again with the next preparation or start. */
+  #collectBehind(): void {
+    if (this.#stopped.signal.aborted) return;
+    this.collect().catch((error: unknown) => this.#options.log?.warn({ err: error }, 'images could not be collected'));
+  }
+
+  #await(done: Promise<PulledImage>, entry: ImageEntry, signal: AbortSignal): Promise<PulledImage> {
+    return unlessAborted(done, signal, () => {
+      const progress = this.progressOf(entry.name);
+      return sandboxErrors.IMAGE_PULL_FAILED({ details: { image: entry.name, reason: stillPreparing(progress) } });
+    });
+  }
+}
+
+function recordOf(digest: string, { layers, settings }: Omit<ImageRecord, 'digest'>): ImageRecord {
+  return { digest, layers, settings };
+}

@@ -1,0 +1,45 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { sandboxErrors } from '../../errors.ts';
+import type { ImageEntry } from '../../domain/images/catalog.ts';
+import { describeSource, fetchFrom, type FetchedImage, type SourceContext } from './sources/image-source.ts';
+import { ownToken } from './disk/process-token.ts';
+
+export interface PreparedFrom {
+  readonly image: FetchedImage;
+  /** Which source gave it, for people. */
+  readonly source: string;
+}
+
+/** Tries the sources of an image in their order. Throws IMAGE_PULL_FAILED that names each with its reason. */
+export async function fetchFromSources(
+  entry: ImageEntry,
+  workRoot: string,
+  shared: Omit<SourceContext, 'workFolder'>,
+): Promise<PreparedFrom> {
+  const reasons: string[] = [];
+  for (const spec of entry.sources) {
+    const source = describeSource(spec);
+    shared.signal.throwIfAborted();
+    shared.progress.begin(source, spec.kind === 'registry' ? 'resolving' : 'building');
+    const workFolder = join(workRoot, `${ownToken()}-${randomBytes(6).toString('hex')}`);
+    try {
+      await mkdir(workFolder, { recursive: true, mode: 0o700 });
+      return { image: await fetchFrom(spec, { ...shared, workFolder }), source };
+    } catch (error) {
+      reasons.push(`${source}: ${reasonOf(error)}`);
+    } finally {
+      await rm(workFolder, { recursive: true, force: true });
+    }
+  }
+  throw sandboxErrors.IMAGE_PULL_FAILED({ details: { image: entry.name, reason: reasons.join(' | ') } });
+}
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  if ('code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT' || error.code === 'DISK_FULL')) {
+    return 'no space is left on this machine for it';
+  }
+  return error.message;
+}

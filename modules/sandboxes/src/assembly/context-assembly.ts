@@ -1,0 +1,32 @@
+import type { SandboxContext } from '../domain/context.ts';
+import { KeyedMutex } from '../domain/keyed-mutex.ts';
+import { LiveSandboxes } from '../domain/live-sandboxes.ts';
+import { wake } from '../domain/pausing.ts';
+import { StatusWatch } from '../domain/status-watch.ts';
+import { Supervisor } from '../domain/supervisor.ts';
+
+type Given = Pick<
+  SandboxContext,
+  'repository' | 'driver' | 'effects' | 'quotaLimits' | 'node' | 'log' | 'disk' | 'places'
+>;
+
+/** What the domain's parts share, and the supervisor, which needs all of it and is told of lost sandboxes by it. */
+export function contextOf(parts: Given): {
+  context: SandboxContext;
+  supervisor: Supervisor;
+} {
+  const { repository, log } = parts;
+  const supervisor: Supervisor = new Supervisor(() => context);
+  const touch = (id: string, atMs: number): void => {
+    repository.touch(id, new Date(atMs).toISOString()).catch((error: unknown) => log.warn({ err: error }, 'touch'));
+  };
+  const nowMs = (): number => parts.effects.now().getTime();
+  const live: LiveSandboxes = new LiveSandboxes(
+    (id) => supervisor.lost(id),
+    touch,
+    (id) => void wake(context, id),
+    nowMs,
+  );
+  const context: SandboxContext = { ...parts, live, watch: new StatusWatch(), mutex: new KeyedMutex() };
+  return { context, supervisor };
+}

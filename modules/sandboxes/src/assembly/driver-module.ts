@@ -1,0 +1,58 @@
+import { randomBytes } from 'node:crypto';
+import type { SandboxesDependencies } from './dependencies.ts';
+import { newSandboxId } from '../domain/identifiers.ts';
+import type { SandboxDriver } from '../domain/driver.ts';
+import { LocalDriver } from '../adapters/drivers/local/local-driver.ts';
+import { runFolderOf } from '../adapters/drivers/local/run-folder.ts';
+import type { ImageCatalog } from '../domain/images/catalog.ts';
+import type { ImageStore } from '../adapters/images/image-store.ts';
+import { defaultsOf } from './warm-pool-assembly.ts';
+
+/** The driver that the configuration names; `folder` is the module's own in the data folder. */
+export async function driverOf(
+  deps: SandboxesDependencies,
+  folder: string,
+  catalog: ImageCatalog,
+  images: ImageStore,
+  egressRefused: (sandboxId: string, host: string) => void,
+): Promise<SandboxDriver> {
+  const { docker, registries, nameservers } = deps.config;
+  if (deps.config.driver === 'local') return localDriver(deps, folder, images, egressRefused);
+  // Most platforms need no client of an engine in their memory.
+  const { DockerDriver } = await import('../adapters/drivers/docker/docker-driver.ts');
+  return new DockerDriver({
+    engine: docker,
+    dataFolder: deps.dataFolder,
+    agentFolder: deps.agentFolder,
+    catalog,
+    images,
+    logins: registries,
+    addressPrefix: docker.address_prefix,
+    nameservers,
+    network: docker.network ?? null,
+    log: deps.log,
+  });
+}
+
+function localDriver(
+  deps: SandboxesDependencies,
+  folder: string,
+  images: ImageStore,
+  egressRefused: (sandboxId: string, host: string) => void,
+): SandboxDriver {
+  return new LocalDriver({
+    dataFolder: folder,
+    runFolder: runFolderOf(deps.dataFolder),
+    agentFolder: deps.agentFolder,
+    images,
+    runtime: deps.config.runtime,
+    isolation: deps.config.isolation,
+    runsc: deps.config.runsc ?? null,
+    addressPrefix: deps.config.address_prefix,
+    nameservers: deps.config.nameservers,
+    egressRefused,
+    prepared: { ...defaultsOf(deps.config), count: deps.config.prepared_starts },
+    newId: () => newSandboxId((size) => (deps.effects?.randomBytes ?? randomBytes)(size)),
+    log: deps.log,
+  });
+}

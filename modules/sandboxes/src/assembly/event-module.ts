@@ -1,0 +1,63 @@
+import type { HttpApp } from '@svc/http';
+import type { Logger } from '@svc/telemetry';
+import type { Kysely } from 'kysely';
+import type { SandboxesConfig } from '../config.ts';
+import type { Effects, SandboxRepository } from '../domain/ports.ts';
+import type { SandboxService } from '../domain/sandbox-service.ts';
+import { EventFeed } from '../domain/events/event-feed.ts';
+import { EventRecorder } from '../domain/events/event-recorder.ts';
+import { EventUpkeep } from '../domain/events/event-upkeep.ts';
+import { registerEventRoutes, registerWorkspaceEventRoutes } from '../routes/event-routes.ts';
+import { createEventLog } from '../store/event-log.ts';
+import type { SandboxRepositoryEffects } from '../store/sandbox-repository.ts';
+import type { SandboxTables } from '../store/tables.ts';
+
+export interface EventPart {
+  readonly recorder: EventRecorder;
+  /** For the repository, whose changes are events. */
+  readonly told: SandboxRepositoryEffects;
+  /** A sandbox asked for a host that it may not reach. */
+  refused(repository: Pick<SandboxRepository, 'find'>, sandboxId: string, host: string): void;
+  registerRoutes(app: HttpApp, prefixes: readonly string[], service: SandboxService): void;
+  start(): void;
+  /** Ends the streams. */
+  endStreams(): void;
+  /** Writes what waits. */
+  close(): Promise<void>;
+}
+
+/** The log of events, those who follow it, and its upkeep. */
+export function createEventPart(
+  kysely: Kysely<SandboxTables>,
+  effects: Effects,
+  log: Logger,
+  config: SandboxesConfig['events'],
+): EventPart {
+  const written = (workspaceUuid: string): void => feed.notify(workspaceUuid);
+  const events = createEventLog(kysely, written);
+  const feed: EventFeed = new EventFeed({ log: events, effects, maxStreams: config.max_streams });
+  const recorder = new EventRecorder(events, effects, log);
+  const upkeep = new EventUpkeep(events, effects, log, config);
+  return {
+    recorder,
+    told: { now: () => effects.now(), written },
+    refused(repository, sandboxId, host) {
+      repository.find(sandboxId).then(
+        (sandbox) => {
+          if (sandbox !== null) recorder.record(sandbox, { type: 'egress_refused', details: { host } });
+        },
+        (error: unknown) => log.warn({ err: error, sandbox: sandboxId }, 'a refused host could not be told'),
+      );
+    },
+    registerRoutes(app, prefixes, service) {
+      for (const prefix of prefixes) registerEventRoutes(app, { prefix, service, feed, events });
+      registerWorkspaceEventRoutes(app, { service, feed, events });
+    },
+    start: () => upkeep.start(),
+    endStreams: () => feed.close(),
+    async close() {
+      await upkeep.close();
+      await recorder.close();
+    },
+  };
+}

@@ -1,0 +1,71 @@
+import type { HttpApp } from '@svc/http';
+import type { Metrics } from '@svc/telemetry';
+import type { Kysely } from 'kysely';
+import type { SandboxesConfig } from '../config.ts';
+import type { SandboxContext } from '../domain/context.ts';
+import type { SandboxService } from '../domain/sandbox-service.ts';
+import type { EventRecorder } from '../domain/events/event-recorder.ts';
+import type { EventDetails } from '../domain/events/sandbox-event.ts';
+import { registerMetricRoutes } from '../routes/metric-routes.ts';
+import { MetricSampler, type MetricTotals } from '../domain/metrics/metric-sampler.ts';
+import { createMetricStore } from '../store/metric-store.ts';
+import type { SandboxTables } from '../store/tables.ts';
+
+export interface MetricPart {
+  registerRoutes(app: HttpApp, prefixes: readonly string[], service: SandboxService): void;
+  /** Totals for Prometheus: no label names a sandbox. */
+  observe(metrics: Metrics): void;
+  start(): void;
+  close(): Promise<void>;
+}
+
+/** What running sandboxes use: measured, kept, shown. */
+export function createMetricPart(
+  kysely: Kysely<SandboxTables>,
+  context: SandboxContext,
+  recorder: EventRecorder,
+  config: SandboxesConfig['metrics'],
+): MetricPart {
+  const { driver, effects, log, live } = context;
+  const store = createMetricStore(kysely);
+  const sampler = new MetricSampler({
+    driver,
+    store,
+    effects,
+    log,
+    running: () => live.ids,
+    everyMs: config.sample_every_seconds * 1000,
+    keptMs: config.kept_seconds * 1000,
+    outOfMemory: (id, details) => void tellOutOfMemory(context, recorder, id, details),
+  });
+  return {
+    registerRoutes(app, prefixes, service) {
+      for (const prefix of prefixes) registerMetricRoutes(app, { prefix, service, sampler, store, effects });
+    },
+    observe(metrics) {
+      const used = (name: string, help: string, value: (totals: MetricTotals) => number): void => {
+        const gauge = metrics.gauge(name, help);
+        Object.assign(gauge, { collect: () => gauge.set(value(sampler.totals)) });
+      };
+      used('svc_sandboxes_cpu_cores', 'CPUs that the sandboxes of this node use together', (totals) => totals.cpuCores);
+      used('svc_sandboxes_memory_bytes', 'Memory that they use together', (totals) => totals.memoryBytes);
+      used('svc_sandboxes_processes', 'Processes that run in them', (totals) => totals.pids);
+      used('svc_sandboxes_disk_bytes', 'What they use of their disks together', (totals) => totals.diskBytes);
+    },
+    start: () => sampler.start(),
+    close: () => sampler.close(),
+  };
+}
+
+async function tellOutOfMemory(
+  { repository, log }: SandboxContext,
+  recorder: EventRecorder,
+  id: string,
+  details: EventDetails,
+): Promise<void> {
+  const sandbox = await repository.find(id).catch((error: unknown) => {
+    log.warn({ err: error, sandbox: id }, 'a sandbox that ran out of memory could not be read');
+    return null;
+  });
+  if (sandbox !== null) recorder.record(sandbox, { type: 'oom_killed', details });
+}

@@ -1,0 +1,80 @@
+import type { KeyObject } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Access, HeldRights, HttpApp, UpgradeRouter } from '@svc/http';
+import type { Metrics } from '@svc/telemetry';
+import type { Kysely } from 'kysely';
+import type { SandboxContext } from '../domain/context.ts';
+import type { SandboxService } from '../domain/sandbox-service.ts';
+import { sandboxErrors } from '../errors.ts';
+import { registerPortRoutes } from '../routes/port-routes.ts';
+import { OpenPreviews } from '../domain/preview/open-previews.ts';
+import { PreviewGateway } from '../routes/preview/preview-gateway.ts';
+import { loadPreviewKey } from '../domain/preview/preview-key.ts';
+import { PreviewLinks } from '../routes/preview/preview-links.ts';
+import { createPreviewLinkRepository } from '../store/preview-link-repository.ts';
+import type { SandboxTables } from '../store/tables.ts';
+
+export interface PreviewPart {
+  registerRoutes(app: HttpApp, prefixes: readonly string[]): void;
+  registerUpgrades(router: UpgradeRouter): void;
+  /** Takes a request for the preview domain or its path, before anybody else looks at it. */
+  handle(request: IncomingMessage, response: ServerResponse): boolean;
+  observe(metrics: Metrics): void;
+  close(): void;
+}
+
+export interface PreviewPartOptions {
+  readonly kysely: Kysely<SandboxTables>;
+  readonly context: SandboxContext;
+  readonly service: SandboxService;
+  readonly access: Access;
+  readonly rights: HeldRights;
+  /** Where the key of the signatures is kept. */
+  readonly folder: string;
+  readonly domain: string;
+  readonly publicUrl: () => string;
+}
+
+/** Links to ports of sandboxes, and the way to them. */
+export function createPreviewPart(options: PreviewPartOptions): PreviewPart {
+  const { kysely, context, service, access, rights, domain, publicUrl } = options;
+  const { effects, live, log } = context;
+  let key: Promise<KeyObject> | null = null;
+  const open = new OpenPreviews(effects);
+  const links = new PreviewLinks({
+    access,
+    repository: createPreviewLinkRepository(kysely),
+    key: () => (key ??= loadPreviewKey(options.folder, (size) => effects.randomBytes(size))),
+    effects,
+    revoked: (ids) => open.cutLinks(ids),
+  });
+  const gateway = new PreviewGateway({
+    domain,
+    links,
+    open,
+    access,
+    rights,
+    reach: async (id) => {
+      const { status } = await service.byId(id);
+      const connection = status === 'running' ? live.connectionOf(id) : null;
+      if (connection === null) throw sandboxErrors.SANDBOX_NOT_RUNNING({ details: { status } });
+      return connection;
+    },
+    begin: (id) => live.begin(id, effects.now().getTime()),
+    publicUrl,
+    effects,
+    log,
+  });
+  return {
+    registerRoutes(app, prefixes) {
+      for (const prefix of prefixes) registerPortRoutes(app, { prefix, service, links, domain, publicUrl });
+    },
+    registerUpgrades: (router) => router.addFirst(gateway.upgrades),
+    handle: (request, response) => gateway.handle(request, response),
+    observe(metrics) {
+      const gauge = metrics.gauge('svc_sandbox_previews_open', 'Connections to ports of sandboxes that are open');
+      Object.assign(gauge, { collect: () => gauge.set(open.size) });
+    },
+    close: () => open.close(),
+  };
+}

@@ -1,0 +1,77 @@
+import { renderFlatError, useErrorRenderer, type HttpApp } from '@svc/http';
+import type { SandboxesConfig } from '../config.ts';
+import type { SandboxContext } from '../domain/context.ts';
+import type { IsolationPolicy } from '../domain/isolation.ts';
+import type { Effects } from '../domain/ports.ts';
+import type { SandboxService } from '../domain/sandbox-service.ts';
+import type { Tickets } from '../domain/tickets.ts';
+import type { SandboxDriver } from '../domain/driver.ts';
+import type { EventPart } from './event-module.ts';
+import type { CommandService } from '../domain/exec/command-service.ts';
+import type { FileService } from '../domain/files/file-service.ts';
+import type { ImageCatalog } from '../domain/images/catalog.ts';
+import type { ImageStore } from '../adapters/images/image-store.ts';
+import type { MetricPart } from './metric-module.ts';
+import { perMinute } from '../routes/per-minute.ts';
+import type { PreviewPart } from './preview-module.ts';
+import type { SnapshotService } from '../domain/snapshots/snapshot-service.ts';
+import { registerExecRoutes } from '../routes/exec-routes.ts';
+import { registerFileReadRoutes } from '../routes/file-read-routes.ts';
+import { registerFileRoutes } from '../routes/file-routes.ts';
+import { registerFileWriteRoutes } from '../routes/file-write-routes.ts';
+import { registerImageRoutes } from '../routes/image-routes.ts';
+import { acceptEmptyJson } from '../routes/json-body.ts';
+import { registerSandboxRoutes } from '../routes/sandbox-routes.ts';
+import { registerSessionRoutes } from '../routes/session-routes.ts';
+import { registerSnapshotMakingRoutes, registerSnapshotRoutes } from '../routes/snapshot-routes.ts';
+import { registerTicketRoutes } from '../routes/ticket-routes.ts';
+import { registerWatchRoutes, WatchCounts } from '../routes/watch-routes.ts';
+
+/** Sandboxes go by both names; `containers` is the older one. */
+const PREFIXES = ['/api/containers', '/api/sandboxes'] as const;
+
+export interface RouteParts {
+  readonly config: SandboxesConfig;
+  readonly effects: Effects;
+  readonly context: SandboxContext;
+  readonly isolation: IsolationPolicy;
+  readonly driver: SandboxDriver;
+  readonly catalog: ImageCatalog;
+  readonly images: ImageStore;
+  readonly service: SandboxService;
+  readonly tickets: Tickets;
+  readonly snapshots: SnapshotService;
+  readonly files: FileService;
+  readonly commands: CommandService;
+  readonly events: EventPart;
+  readonly usage: MetricPart;
+  readonly previews: PreviewPart;
+}
+
+/** Every route of the module, in a scope of its own: its errors have the shape of the sandbox contract. */
+export async function registerRoutes(app: HttpApp, parts: RouteParts): Promise<void> {
+  const { config, effects, context, isolation, driver, catalog, images, service, snapshots, files } = parts;
+  const createLimiter = perMinute(config.max_creates_per_minute, effects);
+  const watches = new WatchCounts();
+  await app.register(async (scope) => {
+    useErrorRenderer(scope, renderFlatError);
+    acceptEmptyJson(scope);
+    const snapshotRoutes = { service, snapshots, config, createLimiter, images, now: () => effects.now() };
+    registerSnapshotRoutes(scope, snapshotRoutes);
+    for (const prefix of PREFIXES) {
+      registerSandboxRoutes(scope, { prefix, service, snapshots, config, isolation, createLimiter, images });
+      registerSnapshotMakingRoutes(scope, { prefix, ...snapshotRoutes });
+      registerTicketRoutes(scope, { prefix, service, tickets: parts.tickets });
+      registerFileRoutes(scope, { prefix, files });
+      registerFileReadRoutes(scope, { prefix, files });
+      await registerFileWriteRoutes(scope, { prefix, files });
+      registerWatchRoutes(scope, { prefix, files, watches });
+      registerSessionRoutes(scope, { prefix, service, live: context.live });
+      registerExecRoutes(scope, { prefix, commands: parts.commands, effects });
+    }
+    parts.events.registerRoutes(scope, PREFIXES, service);
+    parts.usage.registerRoutes(scope, PREFIXES, service);
+    parts.previews.registerRoutes(scope, PREFIXES);
+    registerImageRoutes(scope, { catalog, images, driver });
+  });
+}

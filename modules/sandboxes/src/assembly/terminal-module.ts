@@ -1,0 +1,67 @@
+import type { Metrics } from '@svc/telemetry';
+import type { SandboxesDependencies } from './dependencies.ts';
+import type { SandboxContext } from '../domain/context.ts';
+import type { SandboxService } from '../domain/sandbox-service.ts';
+import type { Tickets } from '../domain/tickets.ts';
+import type { EventRecorder } from '../domain/events/event-recorder.ts';
+import type { CommandService } from '../domain/exec/command-service.ts';
+import { perMinute } from '../routes/per-minute.ts';
+import { SessionScreens } from '../domain/terminal/screens/session-screens.ts';
+import { TerminalAdmission } from '../routes/terminal/terminal-admission.ts';
+import type { TerminalPlaces } from '../domain/terminal/terminal-places.ts';
+import { TerminalHub } from '../routes/terminal/terminal-hub.ts';
+
+export function hubOf(
+  { access, audit, config, log, metrics }: SandboxesDependencies,
+  { live, effects, quotaLimits }: SandboxContext,
+  service: SandboxService,
+  tickets: Tickets,
+  recorder: EventRecorder,
+  places: TerminalPlaces,
+): TerminalHub {
+  const failures = metrics.counter('svc_sandbox_screen_failures_total', 'Screens of sessions that are kept no more', [
+    'reason',
+  ]);
+  const screens = new SessionScreens({
+    nowMs: () => effects.now().getTime(),
+    setTimer: effects.setTimer,
+    failed: (reason, detail) => {
+      failures.inc({ reason });
+      log.warn({ reason, ...detail }, 'screens of terminal sessions are lost; who comes late is replayed what is kept');
+    },
+  });
+  const limiter = perMinute(config.max_terminals_per_minute, effects);
+  const allowedOrigins = config.allowed_origins;
+  return new TerminalHub({
+    admission: new TerminalAdmission({ access, audit, service, tickets, limiter, now: effects.now, allowedOrigins }),
+    service,
+    live,
+    recorder,
+    effects,
+    screens,
+    maxTerminals: config.max_terminals,
+    places,
+    quotaLimits,
+    failed: (err) => log.warn({ err }, 'the place of a terminal could not be given back; a restart does'),
+  });
+}
+
+/** The gauges of what runs and is open. */
+export function observeTerminals(
+  metrics: Metrics,
+  { live }: SandboxContext,
+  hub: TerminalHub,
+  commands: CommandService,
+): void {
+  const running = metrics.gauge('svc_sandboxes_running', 'Sandboxes that run on this node');
+  const terminals = metrics.gauge('svc_sandbox_terminals_open', 'Terminals and commands that are open');
+  const screens = metrics.gauge(
+    'svc_sandbox_session_screens',
+    'Screens of sessions that are kept for those who come late',
+  );
+  const commandsRunning = metrics.gauge('svc_sandbox_commands_running', 'Commands that run by the exec route');
+  Object.assign(commandsRunning, { collect: () => commandsRunning.set(commands.running) });
+  Object.assign(running, { collect: () => running.set(live.size) });
+  Object.assign(screens, { collect: () => screens.set(hub.keptScreens) });
+  Object.assign(terminals, { collect: () => terminals.set(hub.openTerminals) });
+}

@@ -1,0 +1,122 @@
+import { sandboxErrors } from '../../errors.ts';
+import type { Effects } from '../ports.ts';
+import type { EventLog, EventScope } from './event-log.ts';
+import type { SandboxEvent } from './sandbox-event.ts';
+
+/** Another replica may have written: a stream looks again this often. */
+const POLL_MS = 1_000;
+const HEARTBEAT_EVERY_MS = 15_000;
+const PAGE = 100;
+
+export interface EventFeedOptions {
+  readonly log: EventLog;
+  readonly effects: Effects;
+  /** Streams that one workspace may have open on this replica. */
+  readonly maxStreams: number;
+}
+
+/** `gap`: events between the two numbers are no longer kept. */
+export type FeedItem =
+  | { readonly kind: 'event'; readonly event: SandboxEvent }
+  | { readonly kind: 'gap'; readonly after: number; readonly oldest: number }
+  | { readonly kind: 'heartbeat' };
+
+/** Follows the log. A reader is given as much as it takes: what it has not read waits in the log, not in memory. */
+export class EventFeed {
+  readonly #options: EventFeedOptions;
+  readonly #waiting = new Map<string, Set<() => void>>();
+  readonly #open = new Map<string, number>();
+  readonly #stopping = new AbortController();
+
+  constructor(options: EventFeedOptions) {
+    this.#options = options;
+  }
+
+  /** Something was written for this workspace. */
+  notify(workspaceUuid: string): void {
+    for (const wake of this.#waiting.get(workspaceUuid) ?? []) wake();
+  }
+
+  /** Takes one of the workspace's places; throws TOO_MANY_STREAMS. The answer gives it back. */
+  enter(workspaceUuid: string): () => void {
+    const open = this.#open.get(workspaceUuid) ?? 0;
+    const { maxStreams } = this.#options;
+    if (open >= maxStreams) throw sandboxErrors.TOO_MANY_STREAMS({ details: { limit: maxStreams } });
+    this.#open.set(workspaceUuid, open + 1);
+    let left = false;
+    return () => {
+      if (left) return;
+      left = true;
+      const rest = (this.#open.get(workspaceUuid) ?? 1) - 1;
+      if (rest === 0) this.#open.delete(workspaceUuid);
+      else this.#open.set(workspaceUuid, rest);
+    };
+  }
+
+  /**
+   * What follows the number, until the signal aborts, or, for one sandbox, until it was deleted. Events are
+   * read when they are asked for.
+   */
+  async *follow(scope: EventScope, start: number, signal: AbortSignal): AsyncGenerator<FeedItem, void, undefined> {
+    const { log, effects } = this.#options;
+    const over = AbortSignal.any([signal, this.#stopping.signal]);
+    let after = start;
+    const oldest = await log.oldest(scope.workspaceUuid);
+    if (oldest !== null && oldest > after + 1) yield { kind: 'gap', after, oldest };
+    let spokenAtMs = effects.now().getTime();
+    while (!over.aborted) {
+      const listener = this.#listen(scope.workspaceUuid);
+      try {
+        const events = await log.after(scope, after, PAGE);
+        for (const event of events) {
+          after = event.sequence;
+          yield { kind: 'event', event };
+          if (scope.sandboxId !== null && event.type === 'deleted') return;
+        }
+        if (events.length > 0) spokenAtMs = effects.now().getTime();
+        if (events.length === PAGE) continue;
+        await listener.heard(over);
+      } finally {
+        listener.end();
+      }
+      if (!over.aborted && effects.now().getTime() - spokenAtMs >= HEARTBEAT_EVERY_MS) {
+        spokenAtMs = effects.now().getTime();
+        yield { kind: 'heartbeat' };
+      }
+    }
+  }
+
+  /** Ends every stream. */
+  close(): void {
+    this.#stopping.abort();
+  }
+
+  get streams(): number {
+    let count = 0;
+    for (const open of this.#open.values()) count += open;
+    return count;
+  }
+
+  /** Listens at once, so that what is written between a read and the wait is not missed. */
+  #listen(workspaceUuid: string): { heard(over: AbortSignal): Promise<void>; end(): void } {
+    const waiting = this.#waiting.get(workspaceUuid) ?? new Set();
+    this.#waiting.set(workspaceUuid, waiting);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    waiting.add(resolve);
+    return {
+      heard: async (over) => {
+        if (over.aborted) return;
+        const cancel = this.#options.effects.setTimer(resolve, POLL_MS);
+        const stop = (): void => resolve();
+        over.addEventListener('abort', stop, { once: true });
+        await promise;
+        over.removeEventListener('abort', stop);
+        cancel();
+      },
+      end: () => {
+        waiting.delete(resolve);
+        if (waiting.size === 0 && this.#waiting.get(workspaceUuid) === waiting) this.#waiting.delete(workspaceUuid);
+      },
+    };
+  }
+}

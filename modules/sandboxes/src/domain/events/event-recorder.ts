@@ -1,0 +1,55 @@
+import type { Logger } from '@svc/telemetry';
+import type { Effects } from '../ports.ts';
+import type { EventLog, LooseEvent } from './event-log.ts';
+import type { NewSandboxEvent } from './sandbox-event.ts';
+
+/** Long enough that a burst of terminals is one write, short enough that nobody notices. */
+const FLUSH_AFTER_MS = 50;
+const MAX_WAITING = 5_000;
+const BATCH = 200;
+
+/** Writes events that come with no change of a record, a few at once and behind whoever caused them. */
+export class EventRecorder {
+  readonly #events: EventLog;
+  readonly #effects: Effects;
+  readonly #log: Logger;
+  readonly #waiting: LooseEvent[] = [];
+  #cancel: (() => void) | null = null;
+  #writing: Promise<void> = Promise.resolve();
+
+  constructor(events: EventLog, effects: Effects, log: Logger) {
+    this.#events = events;
+    this.#effects = effects;
+    this.#log = log;
+  }
+
+  record(sandbox: { readonly id: string; readonly workspaceUuid: string }, event: NewSandboxEvent): void {
+    if (this.#waiting.length >= MAX_WAITING) {
+      this.#log.warn({ sandbox: sandbox.id, type: event.type }, 'too many events wait to be written; one is left out');
+      return;
+    }
+    const at = this.#effects.now().toISOString();
+    this.#waiting.push({ ...event, workspaceUuid: sandbox.workspaceUuid, sandboxId: sandbox.id, at });
+    this.#cancel ??= this.#effects.setTimer(() => {
+      this.#cancel = null;
+      this.#writing = this.#writing.then(() => this.#write());
+    }, FLUSH_AFTER_MS);
+  }
+
+  /** Writes what waits. */
+  async close(): Promise<void> {
+    this.#cancel?.();
+    this.#cancel = null;
+    await this.#writing;
+    await this.#write();
+  }
+
+  async #write(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      const batch = this.#waiting.splice(0, BATCH);
+      await this.#events.append(batch).catch((error: unknown) => {
+        this.#log.error({ err: error, events: batch.length }, 'events could not be written');
+      });
+    }
+  }
+}

@@ -1,0 +1,92 @@
+import type { LiveSandboxes } from '../live-sandboxes.ts';
+import type { Effects } from '../ports.ts';
+import type { SandboxService } from '../sandbox-service.ts';
+import { sandboxErrors } from '../../errors.ts';
+import { runCommand, type CommandEnd, type CommandListener, type CommandRequest } from './command.ts';
+
+const HOLD_WHILE_CREATING_MS = 60_000;
+
+export interface CommandServiceOptions {
+  readonly service: SandboxService;
+  readonly live: LiveSandboxes;
+  readonly effects: Effects;
+  /** Commands that run in one sandbox at once. */
+  readonly maxCommands: number;
+}
+
+/** Runs commands in sandboxes. What runs keeps its sandbox from being idle. */
+export class CommandService {
+  readonly #options: CommandServiceOptions;
+  readonly #running = new Map<string, number>();
+
+  constructor(options: CommandServiceOptions) {
+    this.#options = options;
+  }
+
+  get running(): number {
+    let count = 0;
+    for (const each of this.#running.values()) count += each;
+    return count;
+  }
+
+  /**
+   * Waits for a sandbox that is being made, then for the command. Throws SANDBOX_NOT_FOUND, SANDBOX_NOT_RUNNING,
+   * TOO_MANY_COMMANDS, and INVALID_FIELD for what only the sandbox can judge.
+   */
+  async run(
+    workspaceUuid: string,
+    id: string,
+    request: CommandRequest,
+    listener: CommandListener,
+    signal: AbortSignal,
+  ): Promise<CommandEnd> {
+    const { service, live, effects } = this.#options;
+    const sandbox = await service.settled(workspaceUuid, id, HOLD_WHILE_CREATING_MS, signal);
+    const connection = sandbox.status === 'running' ? live.connectionOf(id) : null;
+    if (connection === null) throw sandboxErrors.SANDBOX_NOT_RUNNING({ details: { status: sandbox.status } });
+    const release = this.#take(id);
+    const endActivity = live.begin(id, effects.now().getTime());
+    try {
+      const env = { ...sandbox.environment, ...request.env };
+      const end = await runCommand(connection, { ...request, env }, listener, effects, signal);
+      refuse(end);
+      // Whoever stopped or deleted it meanwhile is why: 409 or 404, not a result.
+      if (end.lost) throw notRunning((await service.get(workspaceUuid, id)).status);
+      return end;
+    } finally {
+      endActivity();
+      release();
+    }
+  }
+
+  #take(id: string): () => void {
+    const count = this.#running.get(id) ?? 0;
+    const { maxCommands } = this.#options;
+    if (count >= maxCommands) throw sandboxErrors.TOO_MANY_COMMANDS({ details: { limit: maxCommands } });
+    this.#running.set(id, count + 1);
+    return () => {
+      const left = (this.#running.get(id) ?? 1) - 1;
+      if (left === 0) this.#running.delete(id);
+      else this.#running.set(id, left);
+    };
+  }
+}
+
+function notRunning(status: string): Error {
+  return sandboxErrors.SANDBOX_NOT_RUNNING({ details: { status: status === 'running' ? 'unreachable' : status } });
+}
+
+/** A command that does not exist is a result, as in a shell; a folder that does not is a mistake of the request. */
+function refuse({ error }: CommandEnd): void {
+  const reason = error?.message;
+  switch (error?.code) {
+    case 'INVALID_DIRECTORY':
+      throw sandboxErrors.INVALID_FIELD({ details: { field: 'workdir', reason } });
+    case 'INVALID_ENVIRONMENT':
+      throw sandboxErrors.INVALID_FIELD({ details: { field: 'env', reason } });
+    case 'INVALID_COMMAND':
+      throw sandboxErrors.INVALID_FIELD({ details: { field: 'command', reason } });
+    case 'LIMIT_REACHED':
+      throw sandboxErrors.NO_CAPACITY({ details: { reason } });
+  }
+}

@@ -1,0 +1,60 @@
+import type { Writable } from 'node:stream';
+import type { AgentConnection } from '../helper/agent-connection.ts';
+import type { AgentStream } from '../helper/agent-stream.ts';
+import { TRANSFER_WINDOW_BYTES } from '../helper/frames.ts';
+import { resultOf } from './file-outcome.ts';
+import { IncomingBytes } from './incoming-bytes.ts';
+import type { Transfer } from './transfer-body.ts';
+
+/** A folder that is sent as a tar stream. The helper reads no faster than is taken here. It ends with `close`. */
+export class ArchiveReading implements Transfer {
+  readonly #stream: AgentStream;
+  readonly #path: string;
+  readonly #incoming: IncomingBytes;
+  readonly #end: () => void;
+
+  private constructor(stream: AgentStream, path: string, incoming: IncomingBytes, end: () => void) {
+    this.#stream = stream;
+    this.#path = path;
+    this.#incoming = incoming;
+    this.#end = end;
+  }
+
+  /** Resolves when the folder is open; rejects with what is wrong with it. */
+  static async open(connection: AgentConnection, path: string, end: () => void): Promise<ArchiveReading> {
+    const incoming = new IncomingBytes();
+    const begun = Promise.withResolvers<void>();
+    const stream = connection.start(
+      { op: 'file.archive', path },
+      {
+        windowBytes: TRANSFER_WINDOW_BYTES,
+        data: (bytes) => incoming.push(bytes),
+        event: () => begun.resolve(),
+      },
+    );
+    void stream.outcome.then(() => {
+      incoming.end();
+      begun.resolve();
+    });
+    await begun.promise;
+    if (stream.ended) {
+      const outcome = await stream.outcome;
+      if (!outcome.ok) {
+        end();
+        resultOf(outcome, path); // throws what went wrong
+      }
+    }
+    return new ArchiveReading(stream, path, incoming, end);
+  }
+
+  /** The whole archive, or an error at its end. */
+  async writeTo(to: Writable): Promise<void> {
+    await this.#incoming.writeTo(this.#stream, to);
+    resultOf(await this.#stream.outcome, this.#path);
+  }
+
+  close(): void {
+    this.#stream.abandon();
+    this.#end();
+  }
+}

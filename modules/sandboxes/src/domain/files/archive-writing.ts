@@ -1,0 +1,54 @@
+import type { AgentConnection } from '../helper/agent-connection.ts';
+import type { AgentStream } from '../helper/agent-stream.ts';
+import { TRANSFER_WINDOW_BYTES } from '../helper/frames.ts';
+import { count } from './file-entry.ts';
+import { resultOf } from './file-outcome.ts';
+
+const MAX_ENTRIES = 100_000;
+/** Honest archives of text stay below 100; a bomb has thousands. */
+const MAX_RATIO = 200;
+
+export interface UnpackedArchive {
+  readonly entries: number;
+  /** Of the files in it. */
+  readonly sizeBytes: number;
+}
+
+/** A tar archive, plain or gzip, that is unpacked inside the sandbox. Without `finish` the sandbox keeps what it had. */
+export class ArchiveWriting {
+  readonly #stream: AgentStream;
+  readonly #path: string;
+  readonly #end: () => void;
+
+  constructor(connection: AgentConnection, path: string, limits: { maxBytes: number }, end: () => void) {
+    const most = { max_entries: MAX_ENTRIES, max_bytes: limits.maxBytes, max_ratio: MAX_RATIO };
+    this.#stream = connection.start(
+      { op: 'file.unpack', path, parents: true, ...most },
+      { inputWindowBytes: TRANSFER_WINDOW_BYTES },
+    );
+    this.#path = path;
+    this.#end = end;
+  }
+
+  /** Awaiting it is the backpressure. Throws as soon as the helper has refused the archive. */
+  async write(chunk: Uint8Array): Promise<void> {
+    if (await this.#stream.write(chunk)) return;
+    resultOf(await this.#stream.outcome, this.#path);
+  }
+
+  async finish(): Promise<UnpackedArchive> {
+    try {
+      this.#stream.finishInput();
+      const result = resultOf(await this.#stream.outcome, this.#path);
+      return { entries: count(result, 'entries'), sizeBytes: count(result, 'bytes') };
+    } finally {
+      this.#end();
+    }
+  }
+
+  /** Leaves nothing behind. Safe at any time. */
+  abort(): void {
+    this.#stream.abandon();
+    this.#end();
+  }
+}

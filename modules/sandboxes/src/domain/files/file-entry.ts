@@ -1,0 +1,110 @@
+import { ProtocolViolation } from '../helper/frames.ts';
+
+export type FileType = 'file' | 'dir' | 'symlink' | 'other';
+
+/** What the helper says of one file. */
+export interface FileEntry {
+  readonly name: string;
+  /** The name's bytes, where they are no UTF-8 and `name` is only something like it. */
+  readonly nameBase64: string | null;
+  readonly sizeBytes: number;
+  /** As `stat` has it, the type included. */
+  readonly mode: number;
+  /** RFC 3339, UTC, nanoseconds. */
+  readonly modifiedAt: string;
+  readonly type: FileType;
+  readonly linkTarget: string | null;
+  readonly uid: number;
+  readonly gid: number;
+  readonly inode: number;
+}
+
+const TYPES: ReadonlySet<string> = new Set(['file', 'dir', 'symlink', 'other']);
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z$/;
+
+/** Throws `ProtocolViolation` for what no helper of ours says. */
+export function parseEntry(value: unknown): FileEntry {
+  const entry = record(value);
+  const type = text(entry, 'type', 16);
+  if (!TYPES.has(type)) throw new ProtocolViolation('an entry has an unknown type');
+  const modifiedAt = text(entry, 'mod_time', 64);
+  const target = entry['link_target'] ?? null;
+  const raw = entry['name_b64'];
+  return {
+    name: text(entry, 'name', 4096),
+    nameBase64: raw === undefined ? null : text(entry, 'name_b64', 8192),
+    sizeBytes: count(entry, 'size'),
+    mode: count(entry, 'mode'),
+    // A file system can hold times that no calendar has.
+    modifiedAt: TIME.test(modifiedAt) ? modifiedAt : '1970-01-01T00:00:00.000000000Z',
+    type: type as FileType, // one of the four
+    linkTarget: target === null ? null : text(entry, 'link_target', 8192),
+    uid: count(entry, 'uid'),
+    gid: count(entry, 'gid'),
+    inode: inodeOf(entry['inode']),
+  };
+}
+
+/** Some file systems number beyond what JSON carries exactly: what arrives names the file well enough. */
+function inodeOf(value: unknown): number {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : 0;
+}
+
+export function record(value: unknown): Readonly<Record<string, unknown>> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new ProtocolViolation('an answer is not an object');
+  }
+  return value as Record<string, unknown>; // an object that is neither null nor an array
+}
+
+function text(entry: Readonly<Record<string, unknown>>, name: string, mostChars: number): string {
+  const value = entry[name];
+  if (typeof value !== 'string' || value.length > mostChars) throw new ProtocolViolation(`${name} is not a text`);
+  return value;
+}
+
+export function count(entry: Readonly<Record<string, unknown>>, name: string): number {
+  const value = entry[name];
+  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0) {
+    throw new ProtocolViolation(`${name} is not a whole number`);
+  }
+  return value;
+}
+
+const KINDS: readonly (readonly [mask: number, letter: string])[] = [
+  [0o040000, 'd'],
+  [0o120000, 'l'],
+  [0o060000, 'b'],
+  [0o020000, 'c'],
+  [0o010000, 'p'],
+  [0o140000, 's'],
+];
+
+/** As `ls -l` shows it, such as `-rw-r--r--`. */
+export function modeText(mode: number): string {
+  const kind = KINDS.find(([mask]) => (mode & 0o170000) === mask)?.[1] ?? '-';
+  const special = [mode & 0o4000, mode & 0o2000, mode & 0o1000];
+  const triples = [6, 3, 0].map((shift, index) => {
+    const bits = (mode >> shift) & 7;
+    const execute = (bits & 1) !== 0;
+    const letter = index === 2 ? 't' : 's';
+    const last = special[index] === 0 ? (execute ? 'x' : '-') : execute ? letter : letter.toUpperCase();
+    return `${(bits & 4) === 0 ? '-' : 'r'}${(bits & 2) === 0 ? '-' : 'w'}${last}`;
+  });
+  return `${kind}${triples.join('')}`;
+}
+
+/** Such as `0644`. */
+export function modeOctal(mode: number): string {
+  return (mode & 0o7777).toString(8).padStart(4, '0');
+}
+
+/** Weak: two writes within the clock's resolution could share it. */
+export function entityTag({ inode, sizeBytes, modifiedAt }: FileEntry): string {
+  return `W/"${BigInt(inode).toString(36)}-${sizeBytes.toString(36)}-${modifiedAt.replace(/\D/g, '')}"`;
+}
+
+/** Milliseconds are what HTTP and JSON clients of ours are used to. */
+export function modifiedMs({ modifiedAt }: FileEntry): string {
+  return `${modifiedAt.slice(0, 23)}Z`;
+}

@@ -1,0 +1,140 @@
+import type { Writable } from 'node:stream';
+import type { AgentConnection } from '../helper/agent-connection.ts';
+import type { AgentStream } from '../helper/agent-stream.ts';
+import { ProtocolViolation, TRANSFER_WINDOW_BYTES } from '../helper/frames.ts';
+import { sandboxErrors } from '../../errors.ts';
+import { parseEntry, record, type FileEntry } from './file-entry.ts';
+import { resultOf } from './file-outcome.ts';
+import { IncomingBytes } from './incoming-bytes.ts';
+import type { Transfer } from './transfer-body.ts';
+
+export interface ReadOptions {
+  readonly offset?: number;
+  /** At most so many bytes; absent: to the end that the file had when it was opened. */
+  readonly length?: number;
+}
+
+/**
+ * A file that is being read. The helper sends no more than is taken here, so a slow client costs one window of memory.
+ * It ends with `close`, also when nobody read to the end.
+ */
+export class FileReading implements AsyncDisposable, Transfer {
+  readonly entry: FileEntry;
+  /** What `chunks` yields, unless the file is cut meanwhile. */
+  readonly sizeBytes: number;
+  readonly #stream: AgentStream;
+  readonly #path: string;
+  readonly #incoming: Incoming;
+  readonly #end: () => void;
+
+  private constructor(parts: {
+    stream: AgentStream;
+    path: string;
+    incoming: Incoming;
+    entry: FileEntry;
+    sizeBytes: number;
+    end: () => void;
+  }) {
+    this.entry = parts.entry;
+    this.sizeBytes = parts.sizeBytes;
+    this.#stream = parts.stream;
+    this.#path = parts.path;
+    this.#incoming = parts.incoming;
+    this.#end = parts.end;
+  }
+
+  static async open(
+    connection: AgentConnection,
+    path: string,
+    options: ReadOptions,
+    end: () => void,
+  ): Promise<FileReading> {
+    const incoming = new Incoming(options);
+    const request = { op: 'file.read', path, offset: options.offset ?? 0, length: options.length };
+    const stream = connection.start(request, {
+      windowBytes: TRANSFER_WINDOW_BYTES,
+      data: (bytes) => incoming.push(bytes),
+      event: (event) => incoming.stat(event),
+    });
+    void stream.outcome.then(() => incoming.end());
+    try {
+      const entry = await incoming.entry;
+      if (entry === null) {
+        resultOf(await stream.outcome, path); // throws what went wrong
+        throw sandboxErrors.FILE_OPERATION_FAILED({ details: { reason: 'the helper said nothing of the file' } });
+      }
+      return new FileReading({ stream, path, incoming, entry, sizeBytes: incoming.expectedBytes, end });
+    } catch (error) {
+      stream.abandon();
+      end();
+      throw error;
+    }
+  }
+
+  /** Exactly `sizeBytes` bytes, or an error: never fewer without a word. Each chunk is valid until the next one. */
+  async *chunks(): AsyncGenerator<Buffer, void> {
+    yield* this.#incoming.chunks(this.#stream);
+    await this.#assertWhole();
+  }
+
+  async writeTo(to: Writable): Promise<void> {
+    await this.#incoming.writeTo(this.#stream, to);
+    await this.#assertWhole();
+  }
+
+  close(): void {
+    this.#stream.abandon();
+    this.#end();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    this.close();
+    return Promise.resolve();
+  }
+
+  async #assertWhole(): Promise<void> {
+    resultOf(await this.#stream.outcome, this.#path);
+    if (this.#incoming.totalBytes < this.sizeBytes) {
+      throw sandboxErrors.FILE_OPERATION_FAILED({ details: { reason: 'the file was cut while it was read' } });
+    }
+  }
+}
+
+/** The file's attributes come before its bytes; more bytes than they tell of are a violation. */
+class Incoming extends IncomingBytes {
+  readonly entry: Promise<FileEntry | null>;
+  readonly #options: ReadOptions;
+  readonly #settleEntry: (entry: FileEntry | null) => void;
+  #expectedBytes = 0;
+
+  constructor(options: ReadOptions) {
+    super();
+    this.#options = options;
+    const { promise, resolve } = Promise.withResolvers<FileEntry | null>();
+    this.entry = promise;
+    this.#settleEntry = resolve;
+  }
+
+  get expectedBytes(): number {
+    return this.#expectedBytes;
+  }
+
+  stat(event: Readonly<Record<string, unknown>>): void {
+    if (event['type'] !== 'stat') return;
+    const entry = parseEntry(record(event['entry']));
+    const { offset = 0, length } = this.#options;
+    const leftBytes = Math.max(0, entry.sizeBytes - offset);
+    this.#expectedBytes = Math.min(leftBytes, length ?? leftBytes);
+    this.#settleEntry(entry);
+  }
+
+  override push(bytes: Buffer): void {
+    super.push(bytes);
+    if (this.totalBytes > this.#expectedBytes) throw new ProtocolViolation('the helper sent more than the file has');
+  }
+
+  override end(): void {
+    super.end();
+    this.#settleEntry(null); // does nothing when the entry came
+  }
+}

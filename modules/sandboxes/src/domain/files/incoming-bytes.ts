@@ -1,0 +1,65 @@
+import type { Writable } from 'node:stream';
+import type { AgentStream } from '../helper/agent-stream.ts';
+import { ByteRing } from '../helper/byte-ring.ts';
+
+/**
+ * Bytes of a transfer on their way out of the sandbox. They wait in one buffer of at most a window and are granted anew when
+ * whoever takes them is done with them, so that a slow client costs a window of memory and a fast one no more.
+ */
+export class IncomingBytes {
+  readonly #ring = new ByteRing();
+  #totalBytes = 0;
+  #ended = false;
+  #wake: () => void = () => undefined;
+
+  get totalBytes(): number {
+    return this.#totalBytes;
+  }
+
+  push(bytes: Buffer): void {
+    this.#totalBytes += bytes.length;
+    this.#ring.push(bytes);
+    this.#wake();
+  }
+
+  end(): void {
+    this.#ended = true;
+    this.#wake();
+  }
+
+  /** Each chunk is valid until the next one is asked for. */
+  async *chunks(stream: AgentStream): AsyncGenerator<Buffer, void> {
+    for (;;) {
+      const chunk = this.#ring.take();
+      if (chunk === null) {
+        if (this.#ended) return;
+        await new Promise<void>((resolve) => (this.#wake = resolve));
+        continue;
+      }
+      yield chunk;
+      this.#ring.release(chunk.length);
+      stream.consumed(chunk.length);
+    }
+  }
+
+  /** Writes all of it as it comes, without a copy. Resolves when the last byte was handed over and taken. */
+  writeTo(stream: AgentStream, to: Writable): Promise<void> {
+    return new Promise((resolve) => {
+      let unwritten = 0;
+      this.#wake = (): void => {
+        for (let chunk = this.#ring.take(); chunk !== null; chunk = this.#ring.take()) {
+          const sizeBytes = chunk.length;
+          unwritten += 1;
+          to.write(chunk, () => {
+            unwritten -= 1;
+            this.#ring.release(sizeBytes);
+            stream.consumed(sizeBytes);
+            if (this.#ended && unwritten === 0) this.#wake();
+          });
+        }
+        if (this.#ended && unwritten === 0) resolve();
+      };
+      this.#wake();
+    });
+  }
+}

@@ -1,0 +1,134 @@
+import pLimit from 'p-limit';
+import type { Logger } from '@svc/telemetry';
+import type { Effects } from '../ports.ts';
+import type { SandboxDriver } from '../driver.ts';
+import type { EventDetails } from '../events/sandbox-event.ts';
+import type { MetricSample, MetricStore } from './metric-sample.ts';
+
+const PARALLEL_READINGS = 4;
+/** Two readings that lie closer together say little about the time between them. */
+const MIN_INTERVAL_MS = 200;
+const PRUNE_EVERY_MS = 60_000;
+
+export interface MetricSamplerOptions {
+  readonly driver: SandboxDriver;
+  readonly store: MetricStore;
+  readonly effects: Effects;
+  readonly log: Logger;
+  /** Sandboxes that run on this node. */
+  readonly running: () => readonly string[];
+  readonly everyMs: number;
+  readonly keptMs: number;
+  /** The kernel killed processes of the sandbox, which goes on. */
+  readonly outOfMemory: (id: string, details: EventDetails) => void;
+}
+
+interface Reading {
+  readonly atMs: number;
+  readonly cpuMicroseconds: number | null;
+  readonly oomKills: number | null;
+  readonly sample: MetricSample;
+}
+
+export interface MetricTotals {
+  readonly cpuCores: number;
+  readonly memoryBytes: number;
+  readonly pids: number;
+  readonly diskBytes: number;
+}
+
+/** Measures every running sandbox of this node in turn, so that the rate of readings is bounded by their number. */
+export class MetricSampler {
+  readonly #options: MetricSamplerOptions;
+  readonly #last = new Map<string, Reading>();
+  #cancel: () => void = () => undefined;
+  #sampling: Promise<void> = Promise.resolve();
+  #prunedAtMs = 0;
+  #closed = false;
+
+  constructor(options: MetricSamplerOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    if (this.#closed) return;
+    const { effects, everyMs, log } = this.#options;
+    this.#cancel = effects.setTimer(() => {
+      this.#sampling = this.sample()
+        .catch((error: unknown) => log.warn({ err: error }, 'sandboxes could not be measured'))
+        .finally(() => this.start());
+    }, everyMs);
+  }
+
+  async sample(): Promise<void> {
+    const { running, store, effects, keptMs } = this.#options;
+    const ids = running();
+    for (const id of this.#last.keys()) if (!ids.includes(id)) this.#last.delete(id);
+    const limit = pLimit(PARALLEL_READINGS);
+    const read = await Promise.all(ids.map((id) => limit(async () => ({ id, reading: await this.#readQuietly(id) }))));
+    const samples = read.flatMap(({ id, reading }) => (reading === null ? [] : [{ sandboxId: id, ...reading.sample }]));
+    if (samples.length > 0) await store.append(samples);
+    const nowMs = effects.now().getTime();
+    if (nowMs - this.#prunedAtMs < PRUNE_EVERY_MS) return;
+    this.#prunedAtMs = nowMs;
+    await store.prune(new Date(nowMs - keptMs).toISOString());
+  }
+
+  /** What it uses now. CPU is that since the last sample. */
+  async current(id: string): Promise<MetricSample> {
+    const before = this.#last.get(id);
+    const reading = await this.#read(id);
+    // A look must not shorten the time that the next sample stands for.
+    if (before !== undefined) this.#last.set(id, before);
+    return reading.sample;
+  }
+
+  /** Of the last samples of this node. */
+  get totals(): MetricTotals {
+    const totals = { cpuCores: 0, memoryBytes: 0, pids: 0, diskBytes: 0 };
+    for (const { sample } of this.#last.values()) {
+      totals.cpuCores += sample.cpuCores ?? 0;
+      totals.memoryBytes += sample.memoryBytes ?? 0;
+      totals.pids += sample.pids ?? 0;
+      totals.diskBytes += sample.diskBytes ?? 0;
+    }
+    return totals;
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#cancel();
+    await this.#sampling;
+  }
+
+  /** One that stopped meanwhile has nothing to say. */
+  async #readQuietly(id: string): Promise<Reading | null> {
+    return this.#read(id).catch((error: unknown) => {
+      this.#options.log.debug({ err: error, sandbox: id }, 'a sandbox could not be measured');
+      return null;
+    });
+  }
+
+  async #read(id: string): Promise<Reading> {
+    const { driver, effects, outOfMemory } = this.#options;
+    const { cpuMicroseconds, memoryBytes, pids, diskBytes, oomKills } = await driver.stats(id);
+    const atMs = effects.now().getTime();
+    const before = this.#last.get(id);
+    const cpuCores = before === undefined ? null : coresBetween(before, { atMs, cpuMicroseconds });
+    const at = new Date(atMs).toISOString();
+    const reading = { atMs, cpuMicroseconds, oomKills, sample: { at, cpuCores, memoryBytes, pids, diskBytes } };
+    const killed = before === undefined ? 0 : (oomKills ?? 0) - (before.oomKills ?? oomKills ?? 0);
+    this.#last.set(id, reading);
+    if (killed > 0) outOfMemory(id, { scope: 'process', killed });
+    return reading;
+  }
+}
+
+function coresBetween(before: Reading, now: Pick<Reading, 'atMs' | 'cpuMicroseconds'>): number | null {
+  const elapsedMs = now.atMs - before.atMs;
+  if (now.cpuMicroseconds === null || before.cpuMicroseconds === null) return null;
+  if (elapsedMs < MIN_INTERVAL_MS) return before.sample.cpuCores;
+  // Started anew in between: the count began at zero again.
+  const used = Math.max(0, now.cpuMicroseconds - before.cpuMicroseconds);
+  return Math.round(used / elapsedMs) / 1000;
+}

@@ -1,0 +1,50 @@
+import type { Effects } from '../ports.ts';
+import { sandboxErrors } from '../../errors.ts';
+import type { PreviewClaim } from './preview-token.ts';
+
+/** Each costs an operation of the sandbox's helper, which has 256 for everything. */
+const MAX_PER_SANDBOX = 96;
+
+interface OpenPreview {
+  readonly claim: PreviewClaim;
+  readonly cut: () => void;
+}
+
+/** The connections that are open to ports of sandboxes; each ends with its link at the latest. */
+export class OpenPreviews {
+  readonly #effects: Effects;
+  readonly #open = new Set<OpenPreview>();
+
+  constructor(effects: Effects) {
+    this.#effects = effects;
+  }
+
+  /** Answers the function that says it is over. Throws PREVIEW_BUSY. */
+  enter(claim: PreviewClaim, cut: () => void): () => void {
+    let count = 0;
+    for (const each of this.#open) if (each.claim.sandboxId === claim.sandboxId) count += 1;
+    if (count >= MAX_PER_SANDBOX) {
+      throw sandboxErrors.PREVIEW_BUSY({ details: { limit: MAX_PER_SANDBOX }, headers: { 'retry-after': '1' } });
+    }
+    const entry: OpenPreview = { claim, cut };
+    this.#open.add(entry);
+    const leftMs = Math.max(0, claim.expiresAtMs - this.#effects.now().getTime());
+    const cancel = this.#effects.setTimer(cut, leftMs);
+    return () => {
+      cancel();
+      this.#open.delete(entry);
+    };
+  }
+
+  cutLinks(linkIds: readonly string[]): void {
+    for (const each of this.#open) if (linkIds.includes(each.claim.linkId)) each.cut();
+  }
+
+  close(): void {
+    for (const each of this.#open) each.cut();
+  }
+
+  get size(): number {
+    return this.#open.size;
+  }
+}

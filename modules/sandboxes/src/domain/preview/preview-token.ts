@@ -1,0 +1,38 @@
+import { createHmac, timingSafeEqual, type KeyObject } from 'node:crypto';
+import { isSandboxId } from '../identifiers.ts';
+
+/** What a link stands for. */
+export interface PreviewClaim {
+  /** Under which it is kept until it is revoked. */
+  readonly linkId: string;
+  readonly sandboxId: string;
+  readonly port: number;
+  readonly expiresAtMs: number;
+}
+
+/** With the prefix by which logs know a secret of ours. */
+const TOKEN = /^svc_(pvw_[a-z2-7]{26})-([a-z2-7]{26})-([1-9]\d{0,4})-([1-9]\d{9,12})-([A-Za-z0-9_-]{43})$/;
+const MAC_CHARACTERS = 43;
+
+/** Of characters that are safe in a path, a query and a cookie. */
+export function signClaim({ linkId, sandboxId, port, expiresAtMs }: PreviewClaim, key: KeyObject): string {
+  const text = `svc_${linkId}-${sandboxId.replace(/^sbx_/, '')}-${port}-${Math.floor(expiresAtMs / 1000)}`;
+  return `${text}-${macOf(text, key).toString('base64url')}`;
+}
+
+/** Null for what this key did not sign. That it has expired or was revoked is another question. */
+export function verifyClaim(token: string, key: KeyObject): PreviewClaim | null {
+  const match = TOKEN.exec(token);
+  if (match === null) return null;
+  const [, linkId = '', id = '', port = '', seconds = '', mac = ''] = match;
+  const given = Buffer.from(mac, 'base64url');
+  const wanted = macOf(token.slice(0, -MAC_CHARACTERS - 1), key);
+  if (given.length !== wanted.length || !timingSafeEqual(given, wanted)) return null;
+  const sandboxId = `sbx_${id}`;
+  if (!isSandboxId(sandboxId)) return null;
+  return { linkId, sandboxId, port: Number(port), expiresAtMs: Number(seconds) * 1000 };
+}
+
+function macOf(text: string, key: KeyObject): Buffer {
+  return createHmac('sha256', key).update(`svc-preview\n${text}`).digest();
+}

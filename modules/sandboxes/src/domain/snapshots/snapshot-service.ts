@@ -1,0 +1,208 @@
+import type { Principal } from '@svc/http';
+import { FairSlots } from '@svc/runtime';
+import { admissionOf, quotaExceeded } from '../admission.ts';
+import type { SandboxContext } from '../context.ts';
+import { assertDiskRoom } from '../disk-room.ts';
+import { newSnapshotId, isSnapshotId } from '../identifiers.ts';
+import type { Sandbox } from '../sandbox.ts';
+import type { SandboxService } from '../sandbox-service.ts';
+import type { SnapshotDriver } from '../driver.ts';
+import { sandboxErrors } from '../../errors.ts';
+import type { Snapshot, SnapshotFilter, SnapshotPage, SnapshotRepository } from './snapshot.ts';
+
+/** Copying is work of the disk: more at once would only make each of them, and everybody else, slower. */
+const PARALLEL_COPIES = 3;
+/** The other places are for the copies of others, however long these take. */
+const PARALLEL_COPIES_OF_OWNER = 2;
+const PARALLEL_COPIES_OF_WORKSPACE = 1;
+const MAX_WAITING = 256;
+const MAX_WAITING_OF_OWNER = 128;
+const MAX_WAITING_OF_WORKSPACE = 32;
+
+export interface SnapshotRequest {
+  readonly workspaceUuid: string;
+  readonly maker: Pick<Principal, 'kind' | 'id'>;
+  readonly sandboxId: string;
+  /** The sandbox's own when null. */
+  readonly name: string | null;
+}
+
+/** Copies of sandboxes' files. A copy is whole or not there, and needs neither its sandbox nor those made from it. */
+export class SnapshotService {
+  readonly #context: SandboxContext;
+  readonly #service: SandboxService;
+  readonly #repository: SnapshotRepository;
+  readonly #copies: FairSlots;
+
+  constructor(context: SandboxContext, service: SandboxService, repository: SnapshotRepository) {
+    this.#context = context;
+    this.#service = service;
+    this.#repository = repository;
+    this.#copies = new FairSlots({
+      capacity: PARALLEL_COPIES,
+      capacityPerKey: PARALLEL_COPIES_OF_WORKSPACE,
+      capacityPerGroup: PARALLEL_COPIES_OF_OWNER,
+      maxWaiting: MAX_WAITING,
+      maxItemsPerKey: MAX_WAITING_OF_WORKSPACE,
+      maxItemsPerGroup: MAX_WAITING_OF_OWNER,
+      groupOf: context.quotaLimits.shareOf,
+      refuse: () => sandboxErrors.SNAPSHOTS_BUSY({ headers: { 'retry-after': '10' } }),
+    });
+  }
+
+  /** `limit`: how many the caller may have. Throws QUOTA_EXCEEDED, SANDBOX_NOT_FOUND, SANDBOX_NOT_RUNNING. */
+  create(request: SnapshotRequest, limit: number): Promise<Snapshot> {
+    return this.#make(request, 'ready', limit);
+  }
+
+  /** One that is in no list; give it back with `release` once it was used. */
+  createForFork(request: SnapshotRequest): Promise<Snapshot> {
+    return this.#make(request, 'fork', null);
+  }
+
+  /** Sandboxes may be made from it that still wait for their files: its bytes go after that. */
+  async release(snapshot: Snapshot): Promise<void> {
+    await this.#repository.remove(snapshot.id);
+    await this.#purge(snapshot.id);
+  }
+
+  async get(workspaceUuid: string, id: string): Promise<Snapshot> {
+    const snapshot = isSnapshotId(id) ? await this.#repository.find(id) : null;
+    if (snapshot === null || snapshot.workspaceUuid !== workspaceUuid) throw sandboxErrors.SNAPSHOT_NOT_FOUND();
+    return snapshot;
+  }
+
+  /** One that sandboxes can be made from here. Throws SNAPSHOT_ELSEWHERE. */
+  async usable(workspaceUuid: string, id: string): Promise<Snapshot> {
+    const snapshot = await this.get(workspaceUuid, id);
+    const { node, driver } = this.#context;
+    if (snapshot.node !== node || snapshot.driver !== driver.name) throw sandboxErrors.SNAPSHOT_ELSEWHERE();
+    return snapshot;
+  }
+
+  /** Copies that wait for their turn. */
+  get waiting(): number {
+    return this.#copies.waiting;
+  }
+
+  list(workspaceUuid: string, filter: SnapshotFilter): Promise<SnapshotPage> {
+    return this.#repository.list(workspaceUuid, filter);
+  }
+
+  /** Gone for every caller when this answers. Sandboxes that were made from it keep their files. */
+  async remove(workspaceUuid: string, id: string): Promise<void> {
+    const snapshot = await this.get(workspaceUuid, id);
+    if (!(await this.#repository.remove(snapshot.id))) throw sandboxErrors.SNAPSHOT_NOT_FOUND();
+    await this.#purge(snapshot.id);
+  }
+
+  /** After a start: what was cut off half-made goes, on the machine and in the records. */
+  async reconcile(): Promise<void> {
+    const { driver, node } = this.#context;
+    if (driver.snapshots === undefined) return;
+    for (const { id } of await this.#repository.ofNode(node, ['making', 'fork'])) await this.#repository.remove(id);
+    const known = await this.#repository.ofNode(node, ['ready', 'removed']);
+    const ids = new Set(known.map(({ id }) => id));
+    for (const id of await driver.snapshots.list()) if (!ids.has(id)) await driver.snapshots.remove(id);
+    await this.sweep();
+  }
+
+  /** Takes the bytes of removed ones off the machine once no sandbox waits for them. */
+  async sweep(): Promise<void> {
+    for (const { id } of await this.#repository.ofNode(this.#context.node, ['removed'])) await this.#purge(id);
+  }
+
+  async #make(request: SnapshotRequest, state: 'ready' | 'fork', limit: number | null): Promise<Snapshot> {
+    const copier = this.#copier();
+    const sandbox = await this.#service.get(request.workspaceUuid, request.sandboxId);
+    assertCopyable(sandbox);
+    const draft = this.#draft(sandbox, request);
+    await this.#record(draft, request, state, limit);
+    try {
+      const sizeBytes = await this.#copies.run(request.workspaceUuid, () => this.#copy(copier, sandbox, draft.id));
+      const made = await this.#repository.finish(draft.id, state, sizeBytes);
+      if (made === null) throw sandboxErrors.SNAPSHOT_NOT_FOUND();
+      return made;
+    } catch (error) {
+      await this.#repository.remove(draft.id);
+      await this.#purge(draft.id);
+      throw error;
+    }
+  }
+
+  async #record(draft: Snapshot, { maker }: SnapshotRequest, state: 'ready' | 'fork', limit: number | null) {
+    const limits = await this.#context.quotaLimits.limitsOf(draft.workspaceUuid);
+    const refusal = await this.#repository.insert(draft, admissionOf(maker, limit, limits), state === 'ready');
+    if (refusal === null) return;
+    if (refusal.by === 'quota') throw quotaExceeded(refusal.breach);
+    const details = { current: refusal.current, limit: limit ?? 0, resource: 'snapshots' };
+    throw sandboxErrors.SNAPSHOT_QUOTA_EXCEEDED({ details });
+  }
+
+  /** Under the sandbox's id: nobody stops, starts or deletes it meanwhile. */
+  #copy(copier: SnapshotDriver, { id, workspaceUuid }: Sandbox, snapshotId: string): Promise<number> {
+    const { mutex, driver, log, disk } = this.#context;
+    return mutex.run(id, async () => {
+      const sandbox = await this.#service.get(workspaceUuid, id);
+      assertCopyable(sandbox);
+      await assertDiskRoom(disk, await copier.sizeBytes({ sandbox: id }));
+      try {
+        return (await copier.take(id, snapshotId)).sizeBytes;
+      } catch (error) {
+        // Whoever copied may have died with the processes standing still.
+        if (sandbox.status === 'running' && sandbox.pausedAt === null) {
+          await driver.resume(id).catch((cause: unknown) => log.error({ err: cause, sandbox: id }, 'resume failed'));
+        }
+        throw error;
+      }
+    });
+  }
+
+  async #purge(id: string): Promise<void> {
+    const { driver, log } = this.#context;
+    try {
+      if (await this.#isNeeded(id)) return;
+      await driver.snapshots?.remove(id);
+      await this.#repository.purge(id);
+    } catch (error) {
+      log.error({ err: error, snapshot: id }, 'a deleted snapshot could not be cleaned up yet');
+    }
+  }
+
+  /** One that failed after it got its copy, or was stopped then, begins again with that. */
+  async #isNeeded(id: string): Promise<boolean> {
+    for (const sandboxId of await this.#repository.awaitedBy(id)) {
+      if (!(await this.#context.driver.isCreated(sandboxId))) return true;
+    }
+    return false;
+  }
+
+  #copier(): SnapshotDriver {
+    const { driver } = this.#context;
+    if (driver.snapshots !== undefined) return driver.snapshots;
+    throw sandboxErrors.SNAPSHOTS_UNAVAILABLE({ details: { driver: driver.name } });
+  }
+
+  #draft(sandbox: Sandbox, { maker, name }: SnapshotRequest): Snapshot {
+    const { effects, node, driver } = this.#context;
+    return {
+      id: newSnapshotId((size) => effects.randomBytes(size)),
+      workspaceUuid: sandbox.workspaceUuid,
+      ownerId: maker.id,
+      node,
+      driver: driver.name,
+      name: name ?? sandbox.name,
+      sandboxId: sandbox.id,
+      image: sandbox.image,
+      diskMb: sandbox.resources.diskMb,
+      sizeBytes: 0,
+      state: 'making',
+      createdAt: effects.now().toISOString(),
+    };
+  }
+}
+
+/** One that never ran has no files yet. */
+function assertCopyable({ status, startedAt }: Sandbox): void {
+  if (status === 'creating' || startedAt === null) throw sandboxErrors.SANDBOX_NOT_RUNNING({ details: { status } });
+}

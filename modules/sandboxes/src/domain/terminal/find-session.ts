@@ -1,0 +1,48 @@
+import type { AgentConnection, AgentRequest } from '../helper/agent-connection.ts';
+import { sandboxErrors } from '../../errors.ts';
+import type { SessionRequests } from './session-stream.ts';
+import { listSessions, MAX_SESSIONS } from './sessions.ts';
+import type { SessionWish } from './terminal-request.ts';
+
+const NAME_BYTES = 9;
+
+/**
+ * The name of the session that a client wants. Only who neither looks on nor comes back may make one: they would find a
+ * shell that is not theirs. Throws SESSION_NOT_FOUND and TOO_MANY_TERMINALS.
+ */
+export async function findSession(
+  connection: AgentConnection,
+  wish: SessionWish,
+  randomBytes: (sizeBytes: number) => Buffer,
+): Promise<string> {
+  const known = await listSessions(connection);
+  const session = wish.name ?? `s${randomBytes(NAME_BYTES).toString('hex')}`;
+  if (known.some((each) => each.session === session)) return session;
+  if (!mayMake(wish)) throw sandboxErrors.SESSION_NOT_FOUND({ details: { session } });
+  if (known.length >= MAX_SESSIONS) throw sandboxErrors.TOO_MANY_TERMINALS({ details: { limit: MAX_SESSIONS } });
+  return session;
+}
+
+/** How the helper is asked for it; `shell` are the parameters of a start. */
+export function sessionRequests(
+  session: string,
+  wish: SessionWish,
+  shell: Readonly<Record<string, unknown>>,
+): SessionRequests {
+  const { since, readOnly, lingerMs } = wish;
+  const start: AgentRequest = {
+    op: 'process.start',
+    session,
+    ...shell,
+    ...(lingerMs === null ? {} : { linger_ms: lingerMs }),
+  };
+  return {
+    // Who looks on does not change the size for those who work.
+    attach: { op: 'session.attach', session, since: since ?? 0, ...(readOnly ? {} : { tty: shell['tty'] }) },
+    start: mayMake(wish) ? start : null,
+  };
+}
+
+function mayMake({ readOnly, since }: SessionWish): boolean {
+  return !readOnly && since === null;
+}

@@ -1,0 +1,186 @@
+import type { AgentConnection } from '../../helper/agent-connection.ts';
+import type { AgentStream } from '../../helper/agent-stream.ts';
+import { countOf } from '../count-of.ts';
+import { FeedAllowance } from './feed-allowance.ts';
+import type { ScreenAnswer, ScreenOrder } from './screen-messages.ts';
+
+/** What the helper may send before it was parsed; so much of a burst is never lost. */
+const WINDOW_BYTES = 8 * 1024 * 1024;
+const GRANT_EVERY_MS = 500;
+
+/** What a terminal has to be sent so that it shows what a session's screen showed at an offset of its output. */
+export interface Snapshot {
+  readonly bytes: Uint8Array;
+  readonly offset: number;
+  readonly cols: number;
+  readonly rows: number;
+  /** Whether no byte of the session was missing when it was made. */
+  readonly exact: boolean;
+}
+
+export interface SessionScreenOptions {
+  readonly number: number;
+  readonly connection: AgentConnection;
+  readonly session: string;
+  readonly nowMs: () => number;
+  readonly setTimer: (callback: () => void, delayMs: number) => () => void;
+  readonly order: (order: ScreenOrder) => void;
+  /** Whether so much more may wait for the thread. */
+  readonly hasRoom: (bytes: number) => boolean;
+  readonly ended: () => void;
+}
+
+interface Wish {
+  readonly atLeast: number;
+  readonly resolve: (snapshot: Snapshot | null) => void;
+}
+
+/** Follows one session. Its output stays in the sandbox until its ring is half full of what was not fetched, or a viewer comes. */
+export class SessionScreen {
+  readonly #options: SessionScreenOptions;
+  readonly #stream: AgentStream;
+  readonly #allowance: FeedAllowance;
+  /** Asked of the helper, and not drawn yet. */
+  #wishes: Wish[] = [];
+  /** Of the drawings that were ordered, in order. */
+  #drawings: { snapshot: Omit<Snapshot, 'bytes'>; wishes: readonly Wish[] }[] = [];
+  #offset = 0;
+  #size = { cols: 0, rows: 0 };
+  #exact = true;
+  #over = false;
+  #owedBytes = 0;
+  #cancelGrant: (() => void) | null = null;
+  /** Fetched and not parsed. */
+  waitingBytes = 0;
+
+  constructor(options: SessionScreenOptions) {
+    this.#options = options;
+    this.#allowance = new FeedAllowance(options.nowMs);
+    const { connection, session } = options;
+    this.#stream = connection.start(
+      { op: 'session.screen', session, since: 0 },
+      { windowBytes: WINDOW_BYTES, data: (bytes) => this.#feed(bytes), event: (event) => this.#heed(event) },
+    );
+    void this.#stream.outcome.then(() => this.end());
+  }
+
+  get session(): string {
+    return this.#options.session;
+  }
+
+  /** The screen at `atLeast` or later; null when there is none to be had. */
+  snapshot(atLeast: number): Promise<Snapshot | null> {
+    if (this.#over) return Promise.resolve(null);
+    return new Promise((resolve) => {
+      this.#wishes.push({ atLeast, resolve });
+      this.#ask();
+    });
+  }
+
+  answered(answer: ScreenAnswer): void {
+    if (answer.kind === 'refused') this.end();
+    else if (answer.kind === 'done') this.#parsed(answer.fedBytes);
+    else {
+      const drawing = this.#drawings.shift();
+      if (drawing === undefined) return;
+      for (const { resolve } of drawing.wishes) resolve({ ...drawing.snapshot, bytes: answer.bytes });
+    }
+  }
+
+  end(): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#cancelGrant?.();
+    this.#stream.abandon();
+    for (const { resolve } of [...this.#wishes, ...this.#drawings.flatMap(({ wishes }) => wishes)]) resolve(null);
+    this.#wishes = [];
+    this.#drawings = [];
+    this.#options.order({ kind: 'forget', screen: this.#options.number });
+    this.#options.ended();
+  }
+
+  #heed(event: Readonly<Record<string, unknown>>): void {
+    if (this.#over) return;
+    switch (event['type']) {
+      case 'started':
+        this.#offset = countOf(event['offset']);
+        this.#exact = this.#offset === 0;
+        return;
+      case 'resized':
+        this.#resize(countOf(event['cols']), countOf(event['rows']));
+        return;
+      case 'lagged':
+        this.#offset += countOf(event['bytes']);
+        this.#gap();
+        return;
+      case 'caught_up':
+        this.#caughtUp();
+    }
+  }
+
+  #resize(cols: number, rows: number): void {
+    const isFirst = this.#size.cols === 0;
+    this.#size = { cols, rows };
+    const { number: screen, order } = this.#options;
+    order({ kind: 'size', screen, cols, rows });
+    if (isFirst && !this.#exact) order({ kind: 'gap', screen });
+  }
+
+  #gap(): void {
+    this.#exact = false;
+    if (this.#size.cols > 0) this.#options.order({ kind: 'gap', screen: this.#options.number });
+  }
+
+  #feed(bytes: Buffer): void {
+    this.#offset += bytes.length;
+    if (this.#over || this.#size.cols === 0) return;
+    if (!this.#options.hasRoom(bytes.length)) {
+      this.#gap();
+      this.#grant(bytes.length);
+      return;
+    }
+    this.waitingBytes += bytes.length;
+    // Lent only: the thread is given bytes of its own.
+    this.#options.order({ kind: 'feed', screen: this.#options.number, bytes: new Uint8Array(bytes) });
+  }
+
+  #parsed(bytes: number): void {
+    this.waitingBytes -= bytes;
+    this.#grant(bytes);
+  }
+
+  #grant(bytes: number): void {
+    if (this.#over) return;
+    this.#owedBytes += bytes;
+    const granted = this.#wishes.length > 0 ? this.#owedBytes : this.#allowance.take(this.#owedBytes);
+    this.#owedBytes -= granted;
+    if (granted > 0) this.#stream.consumed(granted);
+    if (this.#owedBytes === 0 || this.#cancelGrant !== null) return;
+    this.#cancelGrant = this.#options.setTimer(() => {
+      this.#cancelGrant = null;
+      this.#grant(0);
+    }, GRANT_EVERY_MS);
+  }
+
+  /** A viewer waits: what is in the ring is fetched, however much was fetched before. */
+  #ask(): void {
+    this.#stream.control({ type: 'catch_up' });
+    this.#grant(0);
+  }
+
+  #caughtUp(): void {
+    const [ready, early] = [
+      this.#wishes.filter((wish) => this.#serves(wish)),
+      this.#wishes.filter((wish) => !this.#serves(wish)),
+    ];
+    this.#wishes = early;
+    if (early.length > 0) this.#ask();
+    if (ready.length === 0) return;
+    this.#drawings.push({ snapshot: { offset: this.#offset, exact: this.#exact, ...this.#size }, wishes: ready });
+    this.#options.order({ kind: 'draw', screen: this.#options.number });
+  }
+
+  #serves({ atLeast }: Wish): boolean {
+    return this.#offset >= atLeast;
+  }
+}

@@ -1,0 +1,158 @@
+import type { AgentConnection } from '../../helper/agent-connection.ts';
+import { listSessions } from '../sessions.ts';
+import type { ScreenAnswer, ScreenRefusal } from './screen-messages.ts';
+import { ScreenThread } from './screen-thread.ts';
+import { SessionScreen, type Snapshot } from './session-screen.ts';
+
+/** Screens that the thread holds; sessions beyond them are replayed from the ring. */
+const MAX_SCREENS = 64;
+/** What waits for the thread, of all sessions. */
+const MAX_WAITING_BYTES = 32 * 1024 * 1024;
+const MAX_DRAWING_MS = 20_000;
+
+export interface SessionScreensOptions {
+  readonly nowMs: () => number;
+  readonly setTimer: (callback: () => void, delayMs: number) => () => void;
+  /** Why a screen is kept no more; with `thread` none of them is. */
+  readonly failed: (reason: ScreenRefusal | 'limit' | 'thread', detail: Readonly<Record<string, unknown>>) => void;
+}
+
+/**
+ * The screens of all sessions on this node, for those who come when the beginning is no longer in the ring. Nothing runs and
+ * nothing is loaded before a session has put out half a ring.
+ */
+export class SessionScreens {
+  readonly #options: SessionScreensOptions;
+  readonly #followed = new Map<AgentConnection, Map<string, SessionScreen>>();
+  readonly #byNumber = new Map<number, SessionScreen>();
+  /** Those that the thread was told of. */
+  readonly #kept = new Set<number>();
+  readonly #thread: ScreenThread;
+  /** Sessions over which a thread died. */
+  readonly #refused = new WeakMap<AgentConnection, Set<string>>();
+  #nextNumber = 1;
+
+  constructor(options: SessionScreensOptions) {
+    this.#options = options;
+    this.#thread = new ScreenThread({
+      setTimer: options.setTimer,
+      answered: (answer) => this.#answered(answer),
+      died: (reason, culprit) => this.#died(reason, culprit),
+    });
+  }
+
+  /** Screens that are kept now. */
+  get size(): number {
+    return this.#kept.size;
+  }
+
+  /** To be called for a session that is new, and whenever a client comes: it is followed from then on, if it was not. */
+  follow(connection: AgentConnection, session: string): SessionScreen | null {
+    const sessions = this.#followed.get(connection) ?? this.#begin(connection);
+    const known = sessions.get(session);
+    if (known !== undefined) return known;
+    if (this.#refused.get(connection)?.has(session) === true) return null;
+    const number = this.#nextNumber;
+    this.#nextNumber += 1;
+    const screen: SessionScreen = new SessionScreen({
+      number,
+      connection,
+      session,
+      nowMs: this.#options.nowMs,
+      setTimer: this.#options.setTimer,
+      order: (order) => {
+        if (order.kind === 'size' && !this.#hold(number, screen)) return;
+        if (this.#kept.has(number)) this.#thread.order(order);
+      },
+      hasRoom: (bytes) => this.#waitingBytes() + bytes <= MAX_WAITING_BYTES,
+      ended: () => this.#ended(number, sessions, session),
+    });
+    sessions.set(session, screen);
+    this.#byNumber.set(number, screen);
+    return screen;
+  }
+
+  /** All sessions that live on in a sandbox which was found again. */
+  async followAll(connection: AgentConnection): Promise<void> {
+    const sessions = await listSessions(connection).catch(() => []);
+    for (const { session } of sessions) this.follow(connection, session);
+  }
+
+  /** Null when it is not kept, or not drawn in time. */
+  async snapshot(connection: AgentConnection, session: string, atLeast: number): Promise<Snapshot | null> {
+    const screen = this.follow(connection, session);
+    if (screen === null) return null;
+    const late = Promise.withResolvers<null>();
+    const cancel = this.#options.setTimer(() => late.resolve(null), MAX_DRAWING_MS);
+    try {
+      return await Promise.race([screen.snapshot(atLeast), late.promise]);
+    } finally {
+      cancel();
+    }
+  }
+
+  async close(): Promise<void> {
+    for (const screen of this.#byNumber.values()) screen.end();
+    await this.#thread.stop();
+  }
+
+  #begin(connection: AgentConnection): Map<string, SessionScreen> {
+    const sessions = new Map<string, SessionScreen>();
+    this.#followed.set(connection, sessions);
+    void connection.closed.then(() => this.#followed.delete(connection));
+    return sessions;
+  }
+
+  #hold(number: number, screen: SessionScreen): boolean {
+    if (this.#kept.has(number)) return true;
+    if (this.#kept.size < MAX_SCREENS) {
+      this.#kept.add(number);
+      return true;
+    }
+    this.#options.failed('limit', { limit: MAX_SCREENS });
+    screen.end();
+    return false;
+  }
+
+  #answered(answer: ScreenAnswer): void {
+    const screen = this.#byNumber.get(answer.screen);
+    if (screen === undefined) return;
+    if (answer.kind === 'refused') {
+      this.#options.failed(answer.reason, { session: screen.session });
+      this.#refuse(answer.screen);
+    }
+    screen.answered(answer);
+  }
+
+  #refuse(number: number): void {
+    for (const [connection, sessions] of this.#followed) {
+      for (const [session, screen] of sessions) {
+        if (this.#byNumber.get(number) !== screen) continue;
+        const refused = this.#refused.get(connection) ?? new Set();
+        this.#refused.set(connection, refused.add(session));
+      }
+    }
+  }
+
+  /** The others begin anew with what their rings still have when a client comes. */
+  #died(reason: string, culprit: number | null): void {
+    this.#options.failed('thread', { cause: reason, screens: this.#kept.size });
+    if (culprit !== null) this.#refuse(culprit);
+    const held = [...this.#kept];
+    this.#kept.clear();
+    for (const number of held) this.#byNumber.get(number)?.end();
+  }
+
+  #ended(number: number, sessions: Map<string, SessionScreen>, session: string): void {
+    this.#byNumber.delete(number);
+    sessions.delete(session);
+    this.#kept.delete(number);
+    if (this.#kept.size === 0) void this.#thread.stop();
+  }
+
+  #waitingBytes(): number {
+    let bytes = 0;
+    for (const number of this.#kept) bytes += this.#byNumber.get(number)?.waitingBytes ?? 0;
+    return bytes;
+  }
+}

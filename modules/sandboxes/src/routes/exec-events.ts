@@ -1,0 +1,90 @@
+import { PassThrough } from 'node:stream';
+import type { FastifyReply } from 'fastify';
+import type { Effects } from '../domain/ports.ts';
+import type { CommandEnd, CommandListener } from '../domain/exec/command.ts';
+
+/** A comment now and then keeps proxies and the listener from taking a quiet command for a dead connection. */
+const HEARTBEAT_EVERY_MS = 15_000;
+
+/**
+ * A command's output as server-sent events (WHATWG HTML, section 9.2). The answer begins when the command has, so that
+ * what is refused before is an error with its own status.
+ */
+export class ExecEvents {
+  readonly #reply: FastifyReply;
+  readonly #encoding: 'utf-8' | 'base64';
+  readonly #effects: Effects;
+  readonly #stream = new PassThrough();
+  readonly #decoders = { 1: new TextDecoder(), 2: new TextDecoder() };
+  #begun = false;
+  #cancelHeartbeat: () => void = () => undefined;
+
+  constructor(reply: FastifyReply, encoding: 'utf-8' | 'base64', effects: Effects) {
+    this.#reply = reply;
+    this.#encoding = encoding;
+    this.#effects = effects;
+    this.#stream.on('error', () => undefined); // the client went; the command is ended by its signal
+  }
+
+  /** Resolves when the answer has ended. Rejects with what went wrong before it began. */
+  async follow(run: (listener: CommandListener) => Promise<CommandEnd>): Promise<FastifyReply> {
+    try {
+      const end = await run({
+        started: (pid) => this.#begin(pid),
+        output: (bytes, channel, done) => this.#output(bytes, channel, done),
+      });
+      this.#begin(null);
+      this.#end(end);
+    } catch (error) {
+      if (!this.#begun) throw error;
+      this.#write('error', { message: error instanceof Error ? error.message : 'The command was lost' });
+    } finally {
+      this.#cancelHeartbeat();
+      this.#stream.end();
+    }
+    return this.#reply;
+  }
+
+  #begin(pid: number | null): void {
+    if (this.#begun) return;
+    this.#begun = true;
+    const headers = { 'content-type': 'text/event-stream', 'cache-control': 'no-store', 'x-accel-buffering': 'no' };
+    void this.#reply.headers(headers).send(this.#stream);
+    if (pid !== null) this.#write('started', { pid });
+    this.#beat();
+  }
+
+  #beat(): void {
+    this.#cancelHeartbeat = this.#effects.setTimer(() => {
+      this.#stream.write(': still running\n\n');
+      this.#beat();
+    }, HEARTBEAT_EVERY_MS);
+  }
+
+  #output(bytes: Buffer, channel: 1 | 2, done: () => void): void {
+    const name = channel === 1 ? 'stdout' : 'stderr';
+    const data = this.#encoding === 'base64' ? bytes.toString('base64') : this.#text(bytes, channel);
+    if (data === '') done();
+    else this.#write(name, { data }, done);
+  }
+
+  /** Half a character waits for its other half. */
+  #text(bytes: Buffer, channel: 1 | 2): string {
+    return this.#decoders[channel].decode(bytes, { stream: true });
+  }
+
+  #end(end: CommandEnd): void {
+    for (const channel of [1, 2] as const) {
+      const rest = this.#decoders[channel].decode();
+      if (rest !== '') this.#write(channel === 1 ? 'stdout' : 'stderr', { data: rest });
+    }
+    const { exitCode, signal, durationMs, timedOut, error } = end;
+    if (error !== null) this.#write('error', error);
+    const exit_code = timedOut ? -1 : exitCode;
+    this.#write('exit', { exit_code, signal, duration_ms: durationMs, timed_out: timedOut });
+  }
+
+  #write(event: string, data: unknown, done: () => void = () => undefined): void {
+    this.#stream.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`, () => done());
+  }
+}

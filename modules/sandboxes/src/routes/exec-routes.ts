@@ -1,0 +1,100 @@
+import { grantOf, type HttpApp } from '@svc/http';
+import type { Effects } from '../domain/ports.ts';
+import { sandboxErrors } from '../errors.ts';
+import { CapturedOutput } from '../domain/exec/captured-output.ts';
+import type { CommandEnd } from '../domain/exec/command.ts';
+import type { CommandService } from '../domain/exec/command-service.ts';
+import { toExecRequest, type ExecRequest } from './exec-request.ts';
+import { execBody, execResultSchema, execTimeoutSchema, type ExecResult } from './exec-schemas.ts';
+import { ExecEvents } from './exec-events.ts';
+import { goneSignal } from './request-signal.ts';
+import { idParamsSchema, workspaceQuerySchema } from './schemas.ts';
+
+/** What an answer that is no stream holds of each output. */
+const MAX_CAPTURED_BYTES = 1024 * 1024;
+/** For a sandbox that is being made, and for the end of a command whose time is over. */
+const HOLD_MS = 120_000;
+const MAX_BODY_BYTES = 16 * 1024 * 1024;
+
+export interface ExecRoutesOptions {
+  readonly prefix: string;
+  readonly commands: CommandService;
+  readonly effects: Effects;
+}
+
+export function registerExecRoutes(app: HttpApp, { prefix, commands, effects }: ExecRoutesOptions): void {
+  app.post(
+    `${prefix}/:id/exec`,
+    {
+      bodyLimit: MAX_BODY_BYTES,
+      config: { action: 'sandbox:exec' },
+      schema: {
+        tags: ['sandboxes'],
+        summary: 'Run a command and answer its output and exit code; with stream, the output as it comes',
+        description:
+          'A text runs in `sh -c`, a list runs as it is. With `stream: true` or `Accept: text/event-stream` the answer is ' +
+          'server-sent events: `started {pid}`, `stdout {data}` and `stderr {data}`, and at the end `exit {exit_code, ' +
+          'signal, duration_ms, timed_out}`. The command ends with its time limit or when the caller goes away.',
+        params: idParamsSchema,
+        querystring: workspaceQuerySchema,
+        body: execBody,
+        response: { 200: execResultSchema, 504: execTimeoutSchema },
+      },
+    },
+    async (request, reply) => {
+      const exec = toExecRequest(request.body);
+      const { workspaceUuid } = grantOf(request);
+      const signal = goneSignal(reply);
+      reply.raw.setTimeout(HOLD_MS + exec.timeoutMs); // a quiet command is no dead connection
+      const streams = request.body.stream ?? request.headers.accept?.startsWith('text/event-stream') === true;
+      if (streams) {
+        const events = new ExecEvents(reply, exec.encoding, effects);
+        return await events.follow((listener) =>
+          commands.run(workspaceUuid, request.params.id, exec, listener, signal),
+        );
+      }
+      const outputs = new Outputs();
+      const end = await commands.run(workspaceUuid, request.params.id, exec, outputs, signal);
+      const result = outputs.resultOf(exec, end);
+      if (!end.timedOut) return result;
+      const details = { timeout_seconds: exec.timeoutSeconds };
+      const { message, code } = sandboxErrors.COMMAND_TIMEOUT({ details });
+      const error = { error: message, code: code as 'COMMAND_TIMEOUT', message, status: 504 as const }; // its own code
+      return await reply.status(504).send({ ...error, request_id: request.id, details, ...result });
+    },
+  );
+}
+
+/** Takes up what a command says, apart and together. */
+class Outputs {
+  readonly #stdout = new CapturedOutput(MAX_CAPTURED_BYTES);
+  readonly #stderr = new CapturedOutput(MAX_CAPTURED_BYTES);
+  readonly #both = new CapturedOutput(MAX_CAPTURED_BYTES);
+
+  output(bytes: Buffer, channel: 1 | 2, done: () => void): void {
+    (channel === 1 ? this.#stdout : this.#stderr).push(bytes);
+    this.#both.push(bytes);
+    done();
+  }
+
+  resultOf({ command, encoding }: ExecRequest, end: CommandEnd): ExecResult {
+    // A shell says on stderr that there is no such command, and so do we.
+    if (end.error !== null) this.output(Buffer.from(`${end.error.message}\n`), 2, () => undefined);
+    const show = (output: CapturedOutput): string =>
+      output.bytes((bytes) => `\n[${bytes} bytes left out]\n`).toString(encoding === 'utf-8' ? 'utf8' : 'base64');
+    return {
+      command,
+      stdout: show(this.#stdout),
+      stderr: show(this.#stderr),
+      output: show(this.#both),
+      encoding,
+      exit_code: end.timedOut ? -1 : end.exitCode,
+      signal: end.signal,
+      duration_ms: end.durationMs,
+      truncated: this.#stdout.truncated || this.#stderr.truncated || this.#both.truncated,
+      stdout_bytes: this.#stdout.totalBytes,
+      stderr_bytes: this.#stderr.totalBytes,
+      timed_out: end.timedOut,
+    };
+  }
+}

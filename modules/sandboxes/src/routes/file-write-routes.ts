@@ -1,0 +1,203 @@
+import type { IncomingMessage } from 'node:http';
+import type { Readable } from 'node:stream';
+import { describeIssues, grantOf, readForm, type HttpApp } from '@svc/http';
+import type { FastifyRequest } from 'fastify';
+import type { Static } from 'typebox';
+import { Value } from 'typebox/value';
+import { sandboxErrors } from '../errors.ts';
+import { entityTag } from '../domain/files/file-entry.ts';
+import { parsePrecondition } from '../domain/files/file-precondition.ts';
+import { fileName, joinPath, queryText } from '../domain/files/file-path.ts';
+import type { SandboxFiles } from '../domain/files/file-service.ts';
+import type { WriteOptions, WrittenFile } from '../domain/files/file-writing.ts';
+import { decodeContent } from './decode-content.ts';
+import { target, type FileRoutesOptions } from './file-routes.ts';
+import {
+  pathQuery,
+  unpackedSchema,
+  writeFileBody,
+  writeFileHeaders,
+  writeFileQuery,
+  writtenSchema,
+} from './file-schemas.ts';
+import { plainArchive } from './plain-archive.ts';
+import { readJsonBody } from './read-json-body.ts';
+import { parseMode, renderWritten } from './render-file.ts';
+import { idParamsSchema } from './schemas.ts';
+
+/** Bodies that are not parsed before the handler: it streams them, or reads them as what they are. */
+export async function registerFileWriteRoutes(app: HttpApp, options: FileRoutesOptions): Promise<void> {
+  await app.register(async (scope) => {
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
+    registerWrite(scope, options);
+    registerUnpack(scope, options);
+  });
+}
+
+function registerWrite(app: HttpApp, { prefix, files }: FileRoutesOptions): void {
+  app.post(
+    `${prefix}/:id/files`,
+    {
+      config: { action: 'sandbox:files-write', rawBody: true },
+      bodyLimit: Number.MAX_SAFE_INTEGER,
+      schema: {
+        tags: ['sandboxes'],
+        summary: 'Write a file at once: 201 when it is new, 200 when it took the place of another',
+        description:
+          'Three forms: JSON `{path, content, encoding, mode, append, create_dirs}` with base64 unless `encoding` is `utf-8`; `multipart/form-data` with the file as `file` and `?path=` of the file or its folder; any other type is the content itself, with `?path=`. `If-Match` and `If-None-Match` hold against other writes through this API in one step; a program in the sandbox can still come in between the last look and the rename, but for `If-None-Match`.',
+        consumes: ['application/json', 'multipart/form-data', 'application/octet-stream'],
+        params: idParamsSchema,
+        querystring: writeFileQuery,
+        headers: writeFileHeaders,
+        response: { 200: writtenSchema, 201: writtenSchema },
+      },
+    },
+    async (request, reply) => {
+      const of = await files.forWriting(grantOf(request).workspaceUuid, request.params.id);
+      const [path, written] = await write(of, request);
+      return reply
+        .status(written.created ? 201 : 200)
+        .header('etag', entityTag(written.entry))
+        .send(renderWritten(path, written));
+    },
+  );
+}
+
+function registerUnpack(app: HttpApp, { prefix, files }: FileRoutesOptions): void {
+  app.put(
+    `${prefix}/:id/files/archive`,
+    {
+      config: { action: 'sandbox:files-write', rawBody: true },
+      bodyLimit: Number.MAX_SAFE_INTEGER,
+      schema: {
+        tags: ['sandboxes'],
+        summary: 'Unpack a tar archive (plain or gzip) into a folder, which is made where it is missing',
+        description:
+          'All of the archive is checked and written before any of it is put in place: one that is refused or breaks off ' +
+          'leaves nothing. Absolute paths, `..`, ways through links, hard links out of the archive, devices and FIFOs are ' +
+          'refused. At most 100,000 entries, no more bytes than the disk has, and 200 times its own size. Files belong to root.',
+        consumes: ['application/x-tar', 'application/gzip', 'application/octet-stream'],
+        params: idParamsSchema,
+        querystring: pathQuery,
+        response: { 200: unpackedSchema },
+      },
+    },
+    async (request) => {
+      const { of, path } = await target(request, files);
+      await files.assertRoom();
+      const unpacking = of.unpack(path);
+      try {
+        for await (const chunk of plainArchive(wholeBody(request.raw))) await unpacking.write(chunk);
+        const { entries, sizeBytes } = await unpacking.finish();
+        return { path, entries, size_bytes: sizeBytes };
+      } catch (error) {
+        unpacking.abort();
+        throw error;
+      }
+    },
+  );
+}
+
+type Query = Static<typeof writeFileQuery>;
+type Request = Pick<FastifyRequest<{ Querystring: Query }>, 'headers' | 'query' | 'raw' | 'url'>;
+
+function write(of: SandboxFiles, request: Request): Promise<[path: string, WrittenFile]> {
+  const type = (request.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase();
+  if (type === 'application/json') return writeJson(of, request);
+  if (type === 'multipart/form-data') return writeForm(of, request);
+  return writeRaw(of, request);
+}
+
+async function writeJson(of: SandboxFiles, request: Request): Promise<[string, WrittenFile]> {
+  // A client that sends the content itself may call JSON files by their type.
+  if (queryText(request.url, 'path') !== undefined) return await writeRaw(of, request);
+  const body: unknown = await readJsonBody(request.raw);
+  if (!Value.Check(writeFileBody, body)) {
+    const [first] = describeIssues('body', Value.Errors(writeFileBody, body));
+    throw malformed(first?.field ?? 'body', first?.issue ?? 'is not valid');
+  }
+  const path = of.path(body.path);
+  const content = decodeContent(body.content, body.encoding ?? 'base64');
+  const options = {
+    mode: parseMode(body.mode),
+    append: body.append ?? false,
+    parents: body.create_dirs ?? true,
+    when: parsePrecondition(request.headers),
+  };
+  return [path, await writeAll(of, path, options, [content])];
+}
+
+async function writeRaw(of: SandboxFiles, request: Request): Promise<[string, WrittenFile]> {
+  const path = of.path(queryPath(request));
+  return [path, await writeAll(of, path, optionsOf(request), wholeBody(request.raw))];
+}
+
+async function writeForm(of: SandboxFiles, request: Request): Promise<[string, WrittenFile]> {
+  const options = optionsOf(request);
+  let path = queryText(request.url, 'path');
+  const written: [string, WrittenFile][] = [];
+  await readForm(
+    request.raw,
+    {
+      field: (name, value) => {
+        if (name === 'path') path ??= value;
+        else throw malformed(name.slice(0, 100), 'is unknown');
+      },
+      file: async ({ field, name, content }) => {
+        if (field !== 'file') throw malformed(field.slice(0, 100), 'takes no file; the file is named `file`');
+        if (written.length > 0) throw malformed('file', 'comes twice; one request writes one file');
+        if (path === undefined) throw malformed('path', 'is missing');
+        const given = of.path(path);
+        const isFolder = given.endsWith('/') || (await of.isDirectory(given));
+        const target = isFolder ? joinPath(given, fileName(name)) : given;
+        written.push([target, await writeAll(of, target, options, content)]);
+      },
+    },
+    { malformed, incomplete },
+  );
+  const [first] = written;
+  if (first === undefined) throw malformed('file', 'is missing');
+  return first;
+}
+
+async function writeAll(
+  of: SandboxFiles,
+  path: string,
+  options: WriteOptions,
+  chunks: AsyncIterable<Buffer> | Iterable<Buffer> | Readable,
+): Promise<WrittenFile> {
+  const writing = of.write(path, options);
+  try {
+    for await (const chunk of chunks) await writing.write(chunk as Buffer); // no stream here has an encoding
+    return await writing.finish();
+  } catch (error) {
+    writing.abort();
+    throw error;
+  }
+}
+
+/** A body that ended early throws: half a file is none. */
+async function* wholeBody(request: IncomingMessage): AsyncGenerator<Buffer, void> {
+  for await (const chunk of request.iterator({ destroyOnReturn: false })) yield chunk as Buffer; // no encoding is set
+  if (!request.complete) throw incomplete();
+}
+
+function optionsOf({ headers, query }: Request): WriteOptions {
+  const { mode, append = false, create_dirs: parents = true } = query;
+  return { mode: parseMode(mode), append, parents, when: parsePrecondition(headers) };
+}
+
+function queryPath(request: Request): string {
+  const path = queryText(request.url, 'path');
+  if (path === undefined) throw malformed('path', 'is missing');
+  return path;
+}
+
+function malformed(field: string, reason: string, cause?: unknown): Error {
+  return sandboxErrors.INVALID_FIELD({ details: { field, reason }, cause });
+}
+
+function incomplete(cause?: unknown): Error {
+  return sandboxErrors.INVALID_FIELD({ details: { field: 'body', reason: 'ended early' }, cause });
+}

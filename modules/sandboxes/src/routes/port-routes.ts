@@ -1,0 +1,153 @@
+import { grantedAccessOf, grantOf, principalOf, type HttpApp } from '@svc/http';
+import { Type } from 'typebox';
+import type { SandboxService } from '../domain/sandbox-service.ts';
+import { sandboxErrors } from '../errors.ts';
+import type { PreviewLinks } from './preview/preview-links.ts';
+import { PATH_PREFIX, TOKEN_NAME } from './preview/preview-place.ts';
+import { idParamsSchema, workspaceQuery, workspaceQuerySchema } from './schemas.ts';
+
+const tags = ['sandboxes'];
+const DEFAULT_SECONDS = 3600;
+const MOST_SECONDS = 7 * 86_400;
+const portNumber = Type.Integer({ minimum: 1, maximum: 65_535 });
+const timestamp = Type.String({ format: 'date-time' });
+
+export interface PortRoutesOptions {
+  readonly prefix: string;
+  readonly service: SandboxService;
+  readonly links: PreviewLinks;
+  readonly domain: string;
+  readonly publicUrl: () => string;
+}
+
+const madeSchema = Type.Object({
+  id: Type.String(),
+  port: portNumber,
+  url: Type.String({ description: 'An origin of its own, for one port of one sandbox' }),
+  path_url: Type.String({
+    description: 'The same on the host of the platform, without cookies and in an origin of nobody',
+  }),
+  expires_at: timestamp,
+});
+const listSchema = Type.Object({
+  ports: Type.Array(Type.Object({ id: Type.String(), port: portNumber, created_at: timestamp, expires_at: timestamp })),
+  count: Type.Integer(),
+});
+const revokedSchema = Type.Object({ revoked: Type.Integer({ description: 'Links that are worth nothing any more' }) });
+
+export function registerPortRoutes(app: HttpApp, options: PortRoutesOptions): void {
+  registerMake(app, options);
+  registerList(app, options);
+  registerRevoke(app, options);
+}
+
+function registerMake(app: HttpApp, { prefix, service, links, domain, publicUrl }: PortRoutesOptions): void {
+  app.post(
+    `${prefix}/:id/ports`,
+    {
+      config: { action: 'sandbox:exec' },
+      schema: {
+        tags,
+        summary: 'Make a signed link to a port of the sandbox, for whoever has it',
+        description:
+          'HTTP and WebSockets pass to the port on the loopback of the sandbox, whatever its network. The first answer turns ' +
+          'the signature in the address into a cookie.',
+        params: idParamsSchema,
+        querystring: Type.Object(workspaceQuery),
+        body: Type.Object(
+          {
+            port: portNumber,
+            expires_in_seconds: Type.Optional(
+              Type.Integer({ minimum: 1, maximum: MOST_SECONDS, description: `${DEFAULT_SECONDS} by default` }),
+            ),
+          },
+          { additionalProperties: false },
+        ),
+        response: { 201: madeSchema },
+      },
+    },
+    async (request, reply) => {
+      const sandbox = await service.get(grantOf(request).workspaceUuid, request.params.id);
+      const { port, expires_in_seconds: seconds = DEFAULT_SECONDS } = request.body;
+      const { id: ownerId, expiresAt: notAfter } = principalOf(request);
+      const maker = { ownerId, granted: grantedAccessOf(request), notAfter };
+      const { link, token } = await links.make(sandbox, maker, port, seconds * 1000);
+      const base = new URL(publicUrl());
+      const host = `${port}-${sandbox.id.replace(/^sbx_/, '')}.${domain}${base.port === '' ? '' : `:${base.port}`}`;
+      reply.header('cache-control', 'no-store');
+      return reply.status(201).send({
+        id: link.id,
+        port,
+        url: `${base.protocol}//${host}/?${TOKEN_NAME}=${token}`,
+        path_url: `${base.origin}${PATH_PREFIX}${token}/`,
+        expires_at: link.expiresAt,
+      });
+    },
+  );
+}
+
+function registerList(app: HttpApp, { prefix, service, links }: PortRoutesOptions): void {
+  app.get(
+    `${prefix}/:id/ports`,
+    {
+      config: { action: 'sandbox:read' },
+      schema: {
+        tags,
+        summary: 'List the links to ports that are in use, without their signatures',
+        params: idParamsSchema,
+        querystring: workspaceQuerySchema,
+        response: { 200: listSchema },
+      },
+    },
+    async (request) => {
+      const { id } = await service.get(grantOf(request).workspaceUuid, request.params.id);
+      const ports = (await links.list(id)).map((link) => ({
+        id: link.id,
+        port: link.port,
+        created_at: link.createdAt,
+        expires_at: link.expiresAt,
+      }));
+      return { ports, count: ports.length };
+    },
+  );
+}
+
+function registerRevoke(app: HttpApp, { prefix, service, links }: PortRoutesOptions): void {
+  app.delete(
+    `${prefix}/:id/ports`,
+    {
+      config: { action: 'sandbox:exec' },
+      schema: {
+        tags,
+        summary: 'Take back every link to a port of the sandbox; what is open by them is cut',
+        params: idParamsSchema,
+        querystring: workspaceQuerySchema,
+        response: { 200: revokedSchema },
+      },
+    },
+    async (request) => {
+      const { id } = await service.get(grantOf(request).workspaceUuid, request.params.id);
+      return { revoked: await links.revoke(id, null) };
+    },
+  );
+  app.delete(
+    `${prefix}/:id/ports/:port`,
+    {
+      config: { action: 'sandbox:exec' },
+      schema: {
+        tags,
+        summary: 'Take back the links to one port; what is open by them is cut',
+        params: Type.Object({ id: Type.String({ maxLength: 100 }), port: portNumber }),
+        querystring: workspaceQuerySchema,
+        response: { 200: revokedSchema },
+      },
+    },
+    async (request) => {
+      const { id } = await service.get(grantOf(request).workspaceUuid, request.params.id);
+      const { port } = request.params;
+      const revoked = await links.revoke(id, port);
+      if (revoked === 0) throw sandboxErrors.PREVIEW_LINK_NOT_FOUND({ details: { port } });
+      return { revoked };
+    },
+  );
+}

@@ -1,0 +1,122 @@
+import {
+  request as httpRequest,
+  STATUS_CODES,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+  type ServerResponse,
+} from 'node:http';
+import type { Duplex } from 'node:stream';
+import { sandboxErrors } from '../../errors.ts';
+import type { PortSocket } from '../../domain/preview/port-socket.ts';
+
+interface Forwarding {
+  readonly request: IncomingMessage;
+  readonly port: PortSocket;
+  /** Path and query for the program. */
+  readonly target: string;
+  readonly headers: OutgoingHttpHeaders;
+  /** What of the program's headers the client gets. */
+  readonly answer: (given: IncomingHttpHeaders) => OutgoingHttpHeaders;
+}
+
+/**
+ * One request over one connection into the sandbox. Bodies stream both ways, each as fast as its reader. Resolves when
+ * the answer is over, however; rejects with PORT_UNREACHABLE when none began.
+ */
+export function forwardRequest(forwarding: Forwarding & { readonly response: ServerResponse }): Promise<void> {
+  const { request, response, port, target, headers, answer } = forwarding;
+  return new Promise((resolve, reject) => {
+    const upstream = httpRequest({
+      createConnection: () => port,
+      method: request.method,
+      path: target,
+      headers,
+      setHost: false,
+    });
+    response.once('close', () => {
+      upstream.destroy();
+      port.destroy();
+      resolve();
+    });
+    upstream.once('response', (message) => {
+      message.once('error', () => response.destroy());
+      try {
+        response.writeHead(message.statusCode ?? 502, answer(message.headers));
+        response.flushHeaders(); // events and long polls begin at once
+      } catch (cause) {
+        reject(sandboxErrors.PORT_UNREACHABLE({ details: { reason: 'its answer is no valid HTTP' }, cause }));
+        return;
+      }
+      message.pipe(response);
+      message.once('close', () => {
+        if (!message.complete) response.destroy(); // half an answer is none
+      });
+    });
+    upstream.once('error', (cause) => {
+      if (response.headersSent) response.destroy();
+      else reject(noAnswer(cause));
+    });
+    request.pipe(upstream);
+  });
+}
+
+/** A connection that becomes another protocol's: after the answer bytes pass both ways as they are. */
+export function forwardUpgrade(
+  forwarding: Forwarding & { readonly socket: Duplex; readonly head: Buffer },
+): Promise<void> {
+  const { request, socket, head, port, target, headers, answer } = forwarding;
+  return new Promise((resolve, reject) => {
+    const upgrade = { connection: 'Upgrade', upgrade: request.headers.upgrade ?? '' };
+    const upstream = httpRequest({
+      createConnection: () => port,
+      method: request.method,
+      path: target,
+      headers: { ...headers, ...upgrade },
+      setHost: false,
+    });
+    socket.once('close', () => port.destroy());
+    upstream.once('upgrade', (message, _port, early) => {
+      const switched = { ...answer(message.headers), connection: 'Upgrade', upgrade: message.headers.upgrade };
+      socket.write(headOf(101, switched));
+      if (early.length > 0) socket.write(early);
+      if (head.length > 0) port.write(head);
+      join(socket, port);
+      resolve();
+    });
+    upstream.once('response', (message) => {
+      // The program does not want to: it says so itself, and the connection ends with its answer.
+      socket.write(headOf(message.statusCode ?? 502, { ...answer(message.headers), connection: 'close' }));
+      message.once('error', () => socket.destroy());
+      message.pipe(socket);
+      resolve();
+    });
+    upstream.once('error', (cause) => reject(noAnswer(cause)));
+    upstream.end();
+  });
+}
+
+function join(socket: Duplex, port: PortSocket): void {
+  port.on('error', () => socket.destroy());
+  socket.pipe(port);
+  port.pipe(socket);
+  // The program has closed: what it said is still delivered.
+  port.once('end', () => socket.end(() => socket.destroy()));
+  port.once('close', () => {
+    if (!port.readableEnded) socket.destroy();
+  });
+}
+
+function headOf(status: number, headers: OutgoingHttpHeaders): string {
+  const lines = Object.entries(headers).flatMap(([name, value]) => {
+    if (value === undefined) return [];
+    return (Array.isArray(value) ? value : [String(value)]).map((each) => `${name}: ${each}\r\n`);
+  });
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'Unknown'}\r\n${lines.join('')}\r\n`;
+}
+
+function noAnswer(cause: Error): Error {
+  const code = 'code' in cause ? String(cause.code) : '';
+  const reason = code.startsWith('HPE_') ? 'its answer is no valid HTTP' : 'the connection ended before an answer';
+  return sandboxErrors.PORT_UNREACHABLE({ details: { reason }, cause });
+}

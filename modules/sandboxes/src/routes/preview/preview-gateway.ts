@@ -1,0 +1,202 @@
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { toAppError } from '@svc/errors';
+import type { Access, HeldRight, HeldRights, UpgradeRequest, UpgradeRoute } from '@svc/http';
+import type { Logger } from '@svc/telemetry';
+import type { AgentConnection } from '../../domain/helper/agent-connection.ts';
+import type { Effects } from '../../domain/ports.ts';
+import { sandboxErrors } from '../../errors.ts';
+import { forwardRequest, forwardUpgrade } from './forward.ts';
+import type { OpenPreviews } from '../../domain/preview/open-previews.ts';
+import { PortSocket } from '../../domain/preview/port-socket.ts';
+import { answerError, entryCookie, isNavigation } from './preview-answers.ts';
+import { requestHeaders, responseHeaders } from './preview-headers.ts';
+import type { PreviewLinks } from './preview-links.ts';
+import { placeOf, type PreviewPlace } from './preview-place.ts';
+import type { PreviewClaim } from '../../domain/preview/preview-token.ts';
+
+/** A request without a byte in either direction is cut after this; the listener's own limit is for API calls. */
+const IDLE_MS = 10 * 60_000;
+
+export interface PreviewGatewayOptions {
+  readonly domain: string;
+  readonly links: PreviewLinks;
+  readonly open: OpenPreviews;
+  readonly access: Access;
+  readonly rights: HeldRights;
+  /** Throws SANDBOX_NOT_FOUND and SANDBOX_NOT_RUNNING. */
+  readonly reach: (sandboxId: string) => Promise<AgentConnection>;
+  /** The sandbox is in use until the answer is called. */
+  readonly begin: (sandboxId: string) => () => void;
+  /** Where the platform is reached, for the scheme that a proxy speaks. */
+  readonly publicUrl: () => string;
+  readonly effects: Effects;
+  readonly log: Logger;
+}
+
+interface Admission {
+  readonly place: PreviewPlace;
+  readonly claim: PreviewClaim;
+  readonly right: HeldRight;
+  readonly token: string;
+  readonly target: string;
+}
+
+/** From a request for a preview to the port in the sandbox. What is asked of the preview domain is nobody else's. */
+export class PreviewGateway {
+  /** To be asked before every other: its hosts have no other paths. */
+  readonly upgrades: UpgradeRoute;
+  readonly #options: PreviewGatewayOptions;
+
+  constructor(options: PreviewGatewayOptions) {
+    this.#options = options;
+    this.upgrades = {
+      name: 'preview',
+      hold: 'required',
+      matches: (request) => placeOf(request, options.domain) !== null,
+      handle: (upgrade) => this.#upgrade(upgrade),
+      drain: () => options.open.close(),
+    };
+  }
+
+  /** Takes the request and answers it, or leaves it untouched and says false. */
+  handle(request: IncomingMessage, response: ServerResponse): boolean {
+    const place = placeOf(request, this.#options.domain);
+    if (place === null) return false;
+    this.#serve(place, request, response).catch((error: unknown) => {
+      const { status, code } = toAppError(error);
+      if (status >= 500 && code === 'internal_error') this.#options.log.error({ err: error }, 'a preview failed');
+      answerError(error, request, response);
+    });
+    return true;
+  }
+
+  async #serve(place: PreviewPlace, request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (place.kind === 'path' && place.target === null) {
+      response.writeHead(308, { location: `${place.prefix}/`, 'cache-control': 'no-store' }).end();
+      return;
+    }
+    const admission = await this.#admit(place, request);
+    const entry = this.#entryHeaders(admission, request);
+    if (entry !== null && isNavigation(request)) {
+      const location = `${this.#scheme(request)}://${place.host}${admission.target}`;
+      response.writeHead(302, { ...entry, location, 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' });
+      response.end();
+      return;
+    }
+    request.socket.setTimeout(IDLE_MS);
+    const leave = this.#enter(admission.claim, () => response.destroy());
+    const release = this.#options.rights.hold(admission.right, () => response.destroy());
+    try {
+      const port = await PortSocket.open(await this.#options.reach(admission.claim.sandboxId), admission.claim.port);
+      if (response.destroyed) port.destroy();
+      const { origin } = request.headers;
+      const answer = (given: IncomingMessage['headers']): OutgoingHttpHeaders =>
+        withEntry(responseHeaders(given, place, origin), entry);
+      const headers = await this.#requestHeaders(place, request);
+      await forwardRequest({ request, response, port, target: admission.target, headers, answer });
+    } finally {
+      release();
+      leave();
+    }
+  }
+
+  async #upgrade({ request, socket, head, hold }: UpgradeRequest): Promise<void> {
+    const place = placeOf(request, this.#options.domain);
+    if (place === null) throw sandboxErrors.PREVIEW_NOT_FOUND();
+    const admission = await this.#admit(place, request);
+    hold(admission.right); // whatever protocol it speaks: it is cut
+    const leave = this.#enter(admission.claim, () => socket.destroy());
+    socket.once('close', leave);
+    try {
+      const port = await PortSocket.open(await this.#options.reach(admission.claim.sandboxId), admission.claim.port);
+      if (socket.destroyed) port.destroy();
+      const headers = await this.#requestHeaders(place, request);
+      const answer = (given: IncomingMessage['headers']): OutgoingHttpHeaders =>
+        withEntry(responseHeaders(given, place, request.headers.origin), this.#entryHeaders(admission, request));
+      keepOpen(socket);
+      await forwardUpgrade({ request, socket, head, port, target: admission.target, headers, answer });
+    } catch (error) {
+      leave();
+      throw error;
+    }
+  }
+
+  #enter(claim: PreviewClaim, cut: () => void): () => void {
+    const leave = this.#options.open.enter(claim, cut);
+    const end = this.#options.begin(claim.sandboxId);
+    return () => {
+      leave();
+      end();
+    };
+  }
+
+  async #admit(place: PreviewPlace, request: IncomingMessage): Promise<Admission> {
+    if (place.kind === 'host' && place.named === null) throw sandboxErrors.PREVIEW_NOT_FOUND();
+    const byQuery = place.kind === 'host' && place.queryToken !== null;
+    if (!byQuery) assertOwnPage(place, request);
+    const tokens = place.kind === 'path' ? [place.token] : byQuery ? [place.queryToken ?? ''] : [...place.cookieTokens];
+    const checked = await this.#options.links.check(tokens, place.kind === 'host' ? place.named : null);
+    const target = place.target ?? '/';
+    if (!target.startsWith('/')) throw sandboxErrors.PREVIEW_NOT_FOUND();
+    return { place, ...checked, target };
+  }
+
+  /** The first answer to a link turns its parameter into a cookie of that host. */
+  #entryHeaders({ place, token, claim }: Admission, request: IncomingMessage): Record<string, string> | null {
+    if (place.kind === 'path' || place.queryToken === null) return null;
+    const leftMs = claim.expiresAtMs - this.#options.effects.now().getTime();
+    return { 'set-cookie': entryCookie(token, leftMs, this.#scheme(request) === 'https') };
+  }
+
+  async #requestHeaders(place: PreviewPlace, request: IncomingMessage): Promise<OutgoingHttpHeaders> {
+    const remoteAddress = request.socket.remoteAddress ?? '';
+    const dropAuthorization = await this.#isOurs(request, remoteAddress);
+    return requestHeaders(request.headers, { place, remoteAddress, scheme: this.#scheme(request), dropAuthorization });
+  }
+
+  /** A credential that opens the platform is not shown to a sandbox, whatever it was sent for. */
+  async #isOurs({ headers: { authorization } }: IncomingMessage, remoteAddress: string): Promise<boolean> {
+    if (authorization === undefined) return false;
+    const source = { headers: { authorization }, method: 'GET', remoteAddress, isSecure: false };
+    return this.#options.access.authenticate(source).then(
+      () => true,
+      (error: unknown) => toAppError(error).status !== 401,
+    );
+  }
+
+  #scheme({ socket }: IncomingMessage): 'http' | 'https' {
+    const isTls = 'encrypted' in socket && socket.encrypted === true;
+    return isTls || this.#options.publicUrl().startsWith('https:') ? 'https' : 'http';
+  }
+}
+
+/**
+ * Pages of other previews are of the same site, so a browser sends the cookie with what they ask for: only the preview's
+ * own pages may use it, and anybody may open it. In the path form it is the console's host that must not take parts (such
+ * as scripts) from a sandbox: there a preview's own pages come from nowhere (`cross-site`).
+ */
+function assertOwnPage(place: PreviewPlace, { headers }: IncomingMessage): void {
+  const site = headers['sec-fetch-site'];
+  const opens = headers['sec-fetch-mode'] === 'navigate';
+  const { origin } = headers;
+  const refused =
+    place.kind === 'path'
+      ? !opens && site === 'same-origin'
+      : (!opens && (site === 'same-site' || site === 'cross-site')) ||
+        (headers.upgrade !== undefined && origin !== undefined && URL.parse(origin)?.host !== place.host);
+  if (refused) throw sandboxErrors.ORIGIN_REFUSED({ details: { origin: origin ?? 'another page' } });
+}
+
+function withEntry(headers: OutgoingHttpHeaders, entry: Record<string, string> | null): OutgoingHttpHeaders {
+  const cookie = entry?.['set-cookie'];
+  if (cookie === undefined) return headers;
+  const theirs = headers['set-cookie'];
+  return { ...headers, 'set-cookie': [cookie, ...(Array.isArray(theirs) ? theirs : [])] };
+}
+
+/** It is the other protocol's affair now how long nothing is said; a peer that is gone is found by TCP. */
+function keepOpen(socket: Duplex): void {
+  if ('setTimeout' in socket && typeof socket.setTimeout === 'function') socket.setTimeout(0);
+  if ('setKeepAlive' in socket && typeof socket.setKeepAlive === 'function') socket.setKeepAlive(true, 30_000);
+}

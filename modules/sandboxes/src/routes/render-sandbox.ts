@@ -1,0 +1,43 @@
+import type { Static } from 'typebox';
+import { sharesKernel } from '../domain/isolation.ts';
+import type { Sandbox } from '../domain/sandbox.ts';
+import type { ImageProgress } from '../domain/images/progress.ts';
+import { renderProgress } from './render-progress.ts';
+import type { sandboxSchema } from './schemas.ts';
+
+/** Tells of images that are being prepared, by name or alias. */
+export interface ImageProgressSource {
+  progressOf(image: string): ImageProgress | null;
+}
+
+/** The sandbox as the contract has it, and while it waits for its image how far that is. */
+export function renderSandbox(sandbox: Sandbox, images: ImageProgressSource): Static<typeof sandboxSchema> {
+  return {
+    id: sandbox.id,
+    name: sandbox.name,
+    image: sandbox.image,
+    snapshot_id: sandbox.snapshotId,
+    status: sandbox.status,
+    state_reason: sandbox.stateReason,
+    error: sandbox.fault,
+    created_at: sandbox.createdAt,
+    started_at: sandbox.startedAt,
+    paused_at: sandbox.pausedAt,
+    expires_at: sandbox.expiresAt,
+    last_activity_at: sandbox.lastActivityAt,
+    labels: sandbox.labels,
+    environment: sandbox.environment,
+    resources: {
+      cpu: sandbox.resources.cpuMillis / 1000,
+      memory_mb: sandbox.resources.memoryMb,
+      disk_mb: sandbox.resources.diskMb,
+      pids: sandbox.resources.pids,
+    },
+    driver: sandbox.driver,
+    isolation: sandbox.isolation,
+    shares_kernel: sharesKernel(sandbox.isolation),
+    network: sandbox.network,
+    egress_allow: sandbox.egressAllow === null ? null : [...sandbox.egressAllow],
+    image_progress: renderProgress(sandbox.status === 'creating' ? images.progressOf(sandbox.image) : null),
+  };
+}

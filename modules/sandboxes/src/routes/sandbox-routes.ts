@@ -1,0 +1,240 @@
+import { grantOf, principalOf, type HttpApp, type RateLimiter, rateLimitHeaders } from '@svc/http';
+import type { FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import type { SandboxesConfig } from '../config.ts';
+import type { IsolationPolicy } from '../domain/isolation.ts';
+import type { SandboxService } from '../domain/sandbox-service.ts';
+import { sandboxErrors } from '../errors.ts';
+import type { SnapshotService } from '../domain/snapshots/snapshot-service.ts';
+import { limitOf, toCreateRequest } from './create-request.ts';
+import { renderSandbox, type ImageProgressSource } from './render-sandbox.ts';
+import { goneSignal } from './request-signal.ts';
+import {
+  createBodySchema,
+  getQuerySchema,
+  idParamsSchema,
+  listQuerySchema,
+  listSchema,
+  removedSchema,
+  sandboxSchema,
+  waitQuerySchema,
+  workspaceQuerySchema,
+} from './schemas.ts';
+
+const DEFAULT_WAIT_MS = 1500;
+const DEFAULT_POLL_SECONDS = 30;
+/** Clients of the contract know no cursor and take the first page for all there is, so it is as long as a page may be. */
+const DEFAULT_PAGE_SIZE = 200;
+const tags = ['sandboxes'];
+
+export interface SandboxRoutesOptions {
+  /** `/api/containers` or `/api/sandboxes`. */
+  readonly prefix: string;
+  readonly service: SandboxService;
+  readonly isolation: IsolationPolicy;
+  readonly snapshots: SnapshotService;
+  readonly config: SandboxesConfig;
+  readonly createLimiter: RateLimiter;
+  readonly images: ImageProgressSource;
+}
+
+export function registerSandboxRoutes(app: HttpApp, options: SandboxRoutesOptions): void {
+  registerReads(app, options);
+  registerCreate(app, options);
+  registerChanges(app, options);
+  registerPausing(app, options);
+}
+
+function registerReads(app: HttpApp, { prefix, service, config, images }: SandboxRoutesOptions): void {
+  app.get(
+    prefix,
+    {
+      config: { action: 'sandbox:list' },
+      schema: {
+        tags,
+        summary: 'List sandboxes, newest first; filters: status, name, label.KEY=VALUE',
+        querystring: listQuerySchema,
+        response: { 200: listSchema },
+      },
+    },
+    async (request) => {
+      const { query } = request;
+      const { workspaceUuid } = grantOf(request);
+      const page = await service.list(workspaceUuid, {
+        status: query.status,
+        name: query.name,
+        labels: labelsOf(query),
+        pageSize: query.page_size ?? DEFAULT_PAGE_SIZE,
+        cursor: query.cursor ?? null,
+      });
+      return {
+        containers: page.sandboxes.map((sandbox) => renderSandbox(sandbox, images)),
+        count: page.sandboxes.length,
+        limit: await service.limitFor(workspaceUuid, limitOf(principalOf(request), config)),
+        next_cursor: page.nextCursor,
+      };
+    },
+  );
+
+  app.get(
+    `${prefix}/:id`,
+    {
+      config: { action: 'sandbox:read' },
+      schema: {
+        tags,
+        summary: 'Read a sandbox; with wait_for it answers when the state is reached or the time is over',
+        params: idParamsSchema,
+        querystring: getQuerySchema,
+        response: { 200: sandboxSchema },
+      },
+    },
+    async (request, reply) => {
+      const { wait_for: wanted, timeout } = request.query;
+      const { workspaceUuid } = grantOf(request);
+      if (wanted === undefined) return renderSandbox(await service.get(workspaceUuid, request.params.id), images);
+      const waitMs = (timeout ?? DEFAULT_POLL_SECONDS) * 1000;
+      const signal = goneSignal(reply);
+      return renderSandbox(await service.waitFor(workspaceUuid, request.params.id, wanted, waitMs, signal), images);
+    },
+  );
+}
+
+function registerCreate(app: HttpApp, options: SandboxRoutesOptions): void {
+  const { prefix, service, snapshots, config, isolation, createLimiter, images } = options;
+  app.post(
+    prefix,
+    {
+      config: { action: 'sandbox:create' },
+      schema: {
+        tags,
+        summary: 'Make a sandbox: 201 when it runs in time, else 202',
+        body: createBodySchema,
+        querystring: waitQuerySchema,
+        headers: Type.Object({
+          'idempotency-key': Type.Optional(Type.String({ minLength: 1, maxLength: 200, pattern: '^[!-~]+$' })),
+        }),
+        response: { 201: sandboxSchema, 202: sandboxSchema },
+      },
+    },
+    async (request, reply) => {
+      limitCreates(request, createLimiter);
+      const key = request.headers['idempotency-key'] ?? null;
+      const grant = grantOf(request);
+      const { snapshot_id: snapshotId } = request.body;
+      const snapshot = snapshotId === undefined ? null : await snapshots.usable(grant.workspaceUuid, snapshotId);
+      const create = toCreateRequest(request.body, principalOf(request), grant, config, key, snapshot, isolation);
+      const waitMs = request.query.wait_ms ?? DEFAULT_WAIT_MS;
+      const sandbox = await service.create(create, waitMs, goneSignal(reply));
+      reply.header('location', `${prefix}/${sandbox.id}`);
+      return reply.status(sandbox.status === 'creating' ? 202 : 201).send(renderSandbox(sandbox, images));
+    },
+  );
+}
+
+function registerChanges(app: HttpApp, { prefix, service, images }: SandboxRoutesOptions): void {
+  const bodyless = Type.Optional(Type.Union([Type.Object({}, { additionalProperties: false }), Type.Null()]));
+  app.post(
+    `${prefix}/:id/start`,
+    {
+      config: { action: 'sandbox:update' },
+      schema: {
+        tags,
+        summary: 'Start a stopped sandbox, or bring one in error back with its files',
+        params: idParamsSchema,
+        querystring: waitQuerySchema,
+        body: bodyless,
+        response: { 200: sandboxSchema, 202: sandboxSchema },
+      },
+    },
+    async (request, reply) => {
+      const { workspaceUuid } = grantOf(request);
+      const waitMs = request.query.wait_ms ?? DEFAULT_WAIT_MS;
+      const sandbox = await service.start(workspaceUuid, request.params.id, waitMs, goneSignal(reply));
+      return reply.status(sandbox.status === 'creating' ? 202 : 200).send(renderSandbox(sandbox, images));
+    },
+  );
+
+  app.post(
+    `${prefix}/:id/stop`,
+    {
+      config: { action: 'sandbox:update' },
+      schema: {
+        tags,
+        summary: 'Stop a sandbox; its files stay',
+        params: idParamsSchema,
+        querystring: workspaceQuerySchema,
+        body: bodyless,
+        response: { 200: sandboxSchema },
+      },
+    },
+    async (request) => renderSandbox(await service.stop(grantOf(request).workspaceUuid, request.params.id), images),
+  );
+
+  app.delete(
+    `${prefix}/:id`,
+    {
+      config: { action: 'sandbox:delete' },
+      schema: {
+        tags,
+        summary: 'Delete a sandbox and its files, in any state',
+        params: idParamsSchema,
+        querystring: workspaceQuerySchema,
+        response: { 200: removedSchema },
+      },
+    },
+    async (request) => {
+      const { id } = request.params;
+      await service.remove(grantOf(request).workspaceUuid, id);
+      return { id, deleted: true as const, message: 'The sandbox was deleted' };
+    },
+  );
+}
+
+function registerPausing(app: HttpApp, { prefix, service, images }: SandboxRoutesOptions): void {
+  const body = Type.Optional(Type.Union([Type.Object({}, { additionalProperties: false }), Type.Null()]));
+  const schema = {
+    tags,
+    params: idParamsSchema,
+    querystring: workspaceQuerySchema,
+    body,
+    response: { 200: sandboxSchema },
+  };
+  app.post(
+    `${prefix}/:id/pause`,
+    {
+      config: { action: 'sandbox:update' },
+      schema: {
+        ...schema,
+        summary: 'Pause a sandbox: its processes stand still and keep their memory; a use resumes it',
+      },
+    },
+    async (request) => renderSandbox(await service.pause(grantOf(request).workspaceUuid, request.params.id), images),
+  );
+  app.post(
+    `${prefix}/:id/resume`,
+    {
+      config: { action: 'sandbox:update' },
+      schema: { ...schema, summary: 'Resume a paused sandbox: its processes go on where they stood' },
+    },
+    async (request) => renderSandbox(await service.resume(grantOf(request).workspaceUuid, request.params.id), images),
+  );
+}
+
+function limitCreates(request: FastifyRequest, limiter: RateLimiter): void {
+  const decision = limiter.take(principalOf(request).id);
+  if (decision.allowed) return;
+  const details = { retry_after_seconds: decision.retryAfterSeconds };
+  throw sandboxErrors.RATE_LIMITED({ details, headers: rateLimitHeaders(decision) });
+}
+
+function labelsOf(query: Readonly<Record<string, unknown>>): Record<string, string> {
+  const labels: Record<string, string> = {};
+  for (const [name, value] of Object.entries(query)) {
+    if (!name.startsWith('label.')) continue;
+    if (typeof value !== 'string') {
+      throw sandboxErrors.INVALID_FIELD({ details: { field: name, reason: 'may be given once' } });
+    }
+    labels[name.slice('label.'.length)] = value;
+  }
+  return labels;
+}

@@ -1,0 +1,84 @@
+import { grantOf, type HttpApp } from '@svc/http';
+import { Type } from 'typebox';
+import type { AgentConnection } from '../domain/helper/agent-connection.ts';
+import type { LiveSandboxes } from '../domain/live-sandboxes.ts';
+import type { SandboxService } from '../domain/sandbox-service.ts';
+import { sandboxErrors } from '../errors.ts';
+import { endSession, listSessions, type SessionInfo } from '../domain/terminal/sessions.ts';
+import { idParamsSchema, workspaceQuerySchema } from './schemas.ts';
+
+const tags = ['sandboxes'];
+
+export interface SessionRoutesOptions {
+  readonly prefix: string;
+  readonly service: SandboxService;
+  readonly live: LiveSandboxes;
+}
+
+const sessionSchema = Type.Object({
+  session: Type.String(),
+  pid: Type.Integer(),
+  shell: Type.String(),
+  cols: Type.Integer(),
+  rows: Type.Integer(),
+  attached: Type.Integer({ description: 'Clients that look at it now' }),
+  exited: Type.Boolean({ description: 'The shell has ended; its last output and exit code wait for a client' }),
+  started_at: Type.String({ format: 'date-time' }),
+});
+const listSchema = Type.Object({ terminals: Type.Array(sessionSchema), count: Type.Integer() });
+const sessionParams = Type.Object({ id: Type.String({ maxLength: 100 }), session: Type.String({ maxLength: 64 }) });
+const endedSchema = Type.Object({ session: Type.String(), deleted: Type.Literal(true) });
+
+/** Sessions are made and joined by `/ws/terminal/ID?session=`. */
+export function registerSessionRoutes(app: HttpApp, { prefix, service, live }: SessionRoutesOptions): void {
+  const connectionOf = async (workspaceUuid: string, id: string): Promise<AgentConnection> => {
+    const { status } = await service.get(workspaceUuid, id);
+    const connection = status === 'running' ? live.connectionOf(id) : null;
+    if (connection === null) throw sandboxErrors.SANDBOX_NOT_RUNNING({ details: { status } });
+    return connection;
+  };
+
+  app.get(
+    `${prefix}/:id/terminals`,
+    {
+      config: { action: 'sandbox:read' },
+      schema: {
+        tags,
+        summary: 'List terminal sessions: shells that outlive their clients',
+        params: idParamsSchema,
+        querystring: workspaceQuerySchema,
+        response: { 200: listSchema },
+      },
+    },
+    async (request) => {
+      const sessions = await listSessions(await connectionOf(grantOf(request).workspaceUuid, request.params.id));
+      return { terminals: sessions.map(renderSession), count: sessions.length };
+    },
+  );
+
+  app.delete(
+    `${prefix}/:id/terminals/:session`,
+    {
+      config: { action: 'sandbox:exec' },
+      schema: {
+        tags,
+        summary: 'End a terminal session: its shell is hung up',
+        params: sessionParams,
+        querystring: workspaceQuerySchema,
+        response: { 200: endedSchema },
+      },
+    },
+    async (request) => {
+      const { id, session } = request.params;
+      await endSession(await connectionOf(grantOf(request).workspaceUuid, id), session);
+      return { session, deleted: true as const };
+    },
+  );
+}
+
+function renderSession({
+  startedAt,
+  ...session
+}: SessionInfo): Omit<SessionInfo, 'startedAt'> & { started_at: string } {
+  return { ...session, started_at: startedAt };
+}

@@ -1,0 +1,199 @@
+import { grantOf, principalOf, rateLimitHeaders, type HttpApp, type RateLimiter } from '@svc/http';
+import { type Static, Type } from 'typebox';
+import type { SandboxesConfig } from '../config.ts';
+import { NAME_PATTERN } from '../domain/identifiers.ts';
+import type { SandboxService } from '../domain/sandbox-service.ts';
+import { sandboxErrors } from '../errors.ts';
+import { fork } from '../domain/snapshots/fork.ts';
+import type { Snapshot } from '../domain/snapshots/snapshot.ts';
+import type { SnapshotService } from '../domain/snapshots/snapshot-service.ts';
+import { guestExpiry, limitOf, makerOf, snapshotLimitOf } from './create-request.ts';
+import { renderSandbox, type ImageProgressSource } from './render-sandbox.ts';
+import { goneSignal } from './request-signal.ts';
+import {
+  idParamsSchema,
+  removedSchema,
+  sandboxSchema,
+  waitQuerySchema,
+  workspaceQuery,
+  workspaceQuerySchema,
+} from './schemas.ts';
+
+const tags = ['sandboxes'];
+const DEFAULT_PAGE_SIZE = 50;
+const DEFAULT_FORK_WAIT_MS = 5_000;
+const MAX_FORKS = 20;
+
+const snapshotSchema = Type.Object({
+  id: Type.String({ pattern: '^snp_[a-z2-7]{26}$' }),
+  name: Type.String(),
+  sandbox_id: Type.String({ description: 'What it was made of; that may be gone' }),
+  image: Type.String(),
+  disk_mb: Type.Integer({ description: 'Of the disk of sandboxes that are made from it' }),
+  size_bytes: Type.Integer({ description: 'What it takes on the disk' }),
+  created_at: Type.String({ format: 'date-time' }),
+});
+
+const nameOnly = { name: Type.Optional(Type.String({ pattern: NAME_PATTERN })) };
+
+export interface SnapshotRoutesOptions {
+  readonly service: SandboxService;
+  readonly snapshots: SnapshotService;
+  readonly config: SandboxesConfig;
+  readonly createLimiter: RateLimiter;
+  readonly images: ImageProgressSource;
+  readonly now: () => Date;
+}
+
+/** `…/:id/snapshots` and `…/:id/fork`. */
+export function registerSnapshotMakingRoutes(app: HttpApp, options: SnapshotRoutesOptions & { prefix: string }): void {
+  const { prefix, service, snapshots, config, images } = options;
+  app.post(
+    `${prefix}/:id/snapshots`,
+    {
+      config: { action: 'sandbox:update' },
+      schema: {
+        tags,
+        summary: 'Copy the files of a sandbox; its processes stand still while they are copied',
+        params: idParamsSchema,
+        querystring: workspaceQuerySchema,
+        body: Type.Optional(Type.Union([Type.Object(nameOnly, { additionalProperties: false }), Type.Null()])),
+        response: { 201: snapshotSchema },
+      },
+    },
+    async (request, reply) => {
+      limitCreates(request, options);
+      const { workspaceUuid } = grantOf(request);
+      const wanted = { workspaceUuid, maker: makerOf(principalOf(request)), sandboxId: request.params.id };
+      const made = await snapshots.create(
+        { ...wanted, name: request.body?.name ?? null },
+        snapshotLimitOf(principalOf(request), config),
+      );
+      return reply.status(201).header('location', `/api/snapshots/${made.id}`).send(render(made));
+    },
+  );
+
+  const forkBody = Type.Object(
+    {
+      ...nameOnly,
+      count: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_FORKS, description: '1 by default' })),
+    },
+    { additionalProperties: false },
+  );
+  app.post(
+    `${prefix}/:id/fork`,
+    {
+      config: { action: 'sandbox:create' },
+      schema: {
+        tags,
+        summary: 'Make sandboxes that begin with the files of this one as they are now: all or none',
+        params: idParamsSchema,
+        querystring: waitQuerySchema,
+        body: Type.Optional(Type.Union([forkBody, Type.Null()])),
+        response: { 201: Type.Object({ containers: Type.Array(sandboxSchema), count: Type.Integer() }) },
+      },
+    },
+    async (request, reply) => {
+      limitCreates(request, options);
+      const principal = principalOf(request);
+      const wanted = {
+        workspaceUuid: grantOf(request).workspaceUuid,
+        maker: makerOf(principal),
+        sandboxId: request.params.id,
+        name: request.body?.name ?? null,
+        count: request.body?.count ?? 1,
+        limit: limitOf(principal, config),
+        expiresAt: guestExpiry(principal, config, options.now()),
+      };
+      const waitMs = request.query.wait_ms ?? DEFAULT_FORK_WAIT_MS;
+      const made = await fork(service, snapshots, wanted, waitMs, goneSignal(reply));
+      const containers = made.map((sandbox) => renderSandbox(sandbox, images));
+      return reply.status(201).send({ containers, count: containers.length });
+    },
+  );
+}
+
+/** `/api/snapshots`. */
+export function registerSnapshotRoutes(app: HttpApp, { snapshots }: SnapshotRoutesOptions): void {
+  app.get(
+    '/api/snapshots',
+    {
+      config: { action: 'sandbox:list' },
+      schema: {
+        tags,
+        summary: 'List snapshots, newest first',
+        querystring: Type.Object({
+          ...workspaceQuery,
+          sandbox_id: Type.Optional(Type.String({ maxLength: 100 })),
+          page_size: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, description: '50 by default' })),
+          cursor: Type.Optional(Type.String({ maxLength: 200 })),
+        }),
+        response: {
+          200: Type.Object({
+            snapshots: Type.Array(snapshotSchema),
+            count: Type.Integer(),
+            next_cursor: Type.Union([Type.String(), Type.Null()]),
+          }),
+        },
+      },
+    },
+    async (request) => {
+      const { sandbox_id: sandboxId = null, page_size: pageSize = DEFAULT_PAGE_SIZE, cursor = null } = request.query;
+      const page = await snapshots.list(grantOf(request).workspaceUuid, { sandboxId, pageSize, cursor });
+      return { snapshots: page.snapshots.map(render), count: page.snapshots.length, next_cursor: page.nextCursor };
+    },
+  );
+
+  app.get(
+    '/api/snapshots/:id',
+    {
+      config: { action: 'sandbox:read' },
+      schema: {
+        tags,
+        summary: 'Read a snapshot',
+        params: idParamsSchema,
+        querystring: workspaceQuerySchema,
+        response: { 200: snapshotSchema },
+      },
+    },
+    async (request) => render(await snapshots.get(grantOf(request).workspaceUuid, request.params.id)),
+  );
+
+  app.delete(
+    '/api/snapshots/:id',
+    {
+      config: { action: 'sandbox:delete' },
+      schema: {
+        tags,
+        summary: 'Delete a snapshot; sandboxes that were made from it stay as they are',
+        params: idParamsSchema,
+        querystring: workspaceQuerySchema,
+        response: { 200: removedSchema },
+      },
+    },
+    async (request) => {
+      const { id } = request.params;
+      await snapshots.remove(grantOf(request).workspaceUuid, id);
+      return { id, deleted: true as const, message: 'The snapshot was deleted' };
+    },
+  );
+}
+
+function limitCreates(request: Parameters<typeof principalOf>[0], { createLimiter }: SnapshotRoutesOptions): void {
+  const decision = createLimiter.take(principalOf(request).id);
+  if (decision.allowed) return;
+  const details = { retry_after_seconds: decision.retryAfterSeconds };
+  throw sandboxErrors.RATE_LIMITED({ details, headers: rateLimitHeaders(decision) });
+}
+
+function render(snapshot: Snapshot): Static<typeof snapshotSchema> {
+  return {
+    id: snapshot.id,
+    name: snapshot.name,
+    sandbox_id: snapshot.sandboxId,
+    image: snapshot.image,
+    disk_mb: snapshot.diskMb,
+    size_bytes: snapshot.sizeBytes,
+    created_at: snapshot.createdAt,
+  };
+}

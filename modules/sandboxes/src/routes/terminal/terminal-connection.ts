@@ -1,0 +1,218 @@
+import type { WebSocket } from 'ws';
+import type { Outcome } from '../../domain/helper/agent-stream.ts';
+import { exitStatusOf, type ExitStatus } from '../../domain/helper/exit-status.ts';
+import { countOf } from '../../domain/terminal/count-of.ts';
+import type { ClientInput, Framing, Message } from '../../domain/terminal/framing.ts';
+import type { TerminalListener } from '../../domain/terminal/late-viewer.ts';
+import { OutputCredit } from '../../domain/terminal/output-credit.ts';
+import type { ProcessStream } from '../../domain/terminal/process-stream.ts';
+import type { Snapshot } from '../../domain/terminal/screens/session-screen.ts';
+import type { SendBuffers } from '../../domain/terminal/send-buffers.ts';
+
+/** Input beyond this waits at the client: its socket is not read any further. */
+const MAX_PENDING_INPUT_BYTES = 1024 * 1024;
+/** The client is told of its input in steps, not for each key. */
+const TAKEN_STEP_BYTES = 64 * 1024;
+
+export interface TerminalConnectionOptions {
+  readonly socket: WebSocket;
+  readonly framing: Framing;
+  /** Those that the framing takes. */
+  readonly buffers: SendBuffers;
+  readonly open: (listener: TerminalListener) => ProcessStream;
+  /** The name of the shell that outlives this client, or null. */
+  readonly session: string | null;
+  readonly readOnly: boolean;
+  readonly acknowledges: boolean;
+  readonly cols: number;
+  readonly rows: number;
+  /** Called for every input, so that the sandbox counts as used. */
+  readonly active: () => void;
+  /** Called before something reaches the process. */
+  readonly used: () => void;
+  /** How to close when the sandbox went away below the terminal. */
+  readonly lostClose: () => Promise<{ code: number; reason: string }>;
+}
+
+/** Joins one WebSocket to one process. Output waits in the sandbox when the client is slow, input waits at the client. */
+export class TerminalConnection {
+  /** Resolves when the client is gone. */
+  readonly closed: Promise<void>;
+  /** Resolves when the process has ended as well. */
+  readonly over: Promise<void>;
+  readonly #options: TerminalConnectionOptions;
+  readonly #stream: ProcessStream;
+  readonly #credit: OutputCredit;
+  #screen: Snapshot | null = null;
+  #input: Promise<unknown> = Promise.resolve();
+  #pendingInputBytes = 0;
+  #untoldInputBytes = 0;
+  #missedPongs = 0;
+
+  constructor(options: TerminalConnectionOptions) {
+    this.#options = options;
+    const { socket, framing, acknowledges } = options;
+    this.#credit = new OutputCredit(acknowledges, (bytes) => this.#stream.consumed(bytes));
+    this.#stream = options.open({
+      screen: (snapshot) => (this.#screen = snapshot),
+      event: (event) => this.#heed(event),
+      data: (bytes, channel) => this.#send(framing.output(bytes, channel), bytes.length),
+    });
+    socket.on('message', (data, isBinary) => this.#receive(toBuffer(data), isBinary));
+    socket.on('pong', () => {
+      this.#missedPongs = 0;
+    });
+    socket.on('error', () => socket.terminate()); // `close` follows
+    socket.once('close', () => this.#stream.abandon());
+    this.closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
+    this.over = Promise.all([this.closed, this.#stream.outcome.then((outcome) => this.#end(outcome))]).then(
+      () => undefined,
+    );
+  }
+
+  /** To be called every 20 s: a client that answers neither of two is gone. */
+  heartbeat(): void {
+    const { socket } = this.#options;
+    if (this.#missedPongs >= 2) socket.terminate();
+    else if (socket.readyState === socket.OPEN) {
+      this.#missedPongs += 1;
+      socket.ping();
+    }
+  }
+
+  close(code: number, reason: string): void {
+    this.#options.socket.close(code, reason);
+  }
+
+  terminate(): void {
+    this.#options.socket.terminate();
+  }
+
+  #heed(event: Readonly<Record<string, unknown>>): void {
+    const { framing, socket } = this.#options;
+    if (event['type'] === 'started') this.#started(event);
+    if (event['type'] !== 'lagged') return;
+    const told = framing.lagged(countOf(event['bytes']));
+    if (told === null) socket.close(4002, 'the client is too slow');
+    else this.#send(told, 0);
+  }
+
+  #started({ pid, path, offset, end }: Readonly<Record<string, unknown>>): void {
+    const { framing, cols, rows, session } = this.#options;
+    const from = countOf(offset);
+    const process = { pid: countOf(pid), path: typeof path === 'string' ? path.slice(0, 4096) : '', cols, rows };
+    const screen = this.#screen;
+    this.#screen = null;
+    if (screen !== null) this.#credit.shown(screen.bytes.length);
+    this.#send(framing.started({ ...process, session, offset: from, end: Math.max(from, countOf(end)), screen }), 0);
+  }
+
+  /** The bytes count as sent when the last frame made of them has left this process. */
+  #send(messages: readonly Message[], bytes: number): void {
+    const { socket, buffers } = this.#options;
+    if (socket.readyState !== socket.OPEN || messages.length === 0) {
+      this.#credit.sent(bytes);
+      return;
+    }
+    messages.forEach((message, index) => {
+      const isLast = index === messages.length - 1;
+      socket.send(message, { binary: typeof message !== 'string' }, () => {
+        buffers.give(message);
+        if (isLast) this.#credit.sent(bytes);
+      });
+    });
+  }
+
+  #receive(data: Buffer, isBinary: boolean): void {
+    const { framing, socket, readOnly } = this.#options;
+    if (socket.readyState !== socket.OPEN) return; // closed by this side: nothing of it counts any more
+    this.#options.active();
+    const input = framing.input(data, isBinary);
+    switch (input.kind) {
+      case 'ping':
+        this.#send(framing.pong(), 0);
+        return;
+      case 'ack':
+        this.#credit.acknowledged(input.bytes);
+        return;
+      case 'violation':
+        socket.close(4009, input.reason);
+        return;
+      default:
+        if (readOnly) this.#send(framing.readOnly(), 0);
+        else this.#obey(input);
+    }
+  }
+
+  #obey(input: Extract<ClientInput, { kind: 'stdin' | 'resize' | 'signal' | 'eof' }>): void {
+    if (input.kind !== 'resize') this.#options.used(); // a window that is resized is no use
+    switch (input.kind) {
+      case 'stdin':
+        this.#type(input.bytes);
+        return;
+      case 'resize':
+        this.#stream.control({ type: 'resize', cols: input.cols, rows: input.rows });
+        return;
+      case 'signal':
+        this.#stream.control({ type: 'signal', name: input.name });
+        return;
+      case 'eof':
+        // After what was typed before it.
+        this.#input = this.#input.then(() => this.#stream.finishInput());
+    }
+  }
+
+  #type(bytes: Uint8Array): void {
+    const { socket } = this.#options;
+    this.#pendingInputBytes += bytes.length;
+    if (this.#pendingInputBytes > MAX_PENDING_INPUT_BYTES) socket.pause();
+    this.#input = this.#input
+      .then(() => this.#stream.write(bytes))
+      .then(() => {
+        this.#pendingInputBytes -= bytes.length;
+        this.#tellTaken(bytes.length);
+        if (this.#pendingInputBytes <= MAX_PENDING_INPUT_BYTES && socket.isPaused) socket.resume();
+      });
+  }
+
+  #tellTaken(bytes: number): void {
+    const { framing, acknowledges } = this.#options;
+    this.#untoldInputBytes += bytes;
+    if (!acknowledges || this.#untoldInputBytes < TAKEN_STEP_BYTES) return;
+    this.#send(framing.taken(this.#untoldInputBytes), 0);
+    this.#untoldInputBytes = 0;
+  }
+
+  /** All output was handed to the socket before this, so the close comes after it. */
+  async #end(outcome: Outcome): Promise<void> {
+    const { socket, framing, lostClose } = this.#options;
+    if (socket.isPaused) socket.resume(); // the close handshake has to be read
+    if (!outcome.ok && (outcome.code === 'LOST' || outcome.code === 'DETACHED' || outcome.code === 'ABORTED')) {
+      if (socket.readyState !== socket.OPEN) return;
+      const { code, reason } = await lostClose();
+      socket.close(code, reason);
+      return;
+    }
+    if (!outcome.ok && outcome.code === 'NO_SUCH_SESSION') {
+      socket.close(4006, 'the session has ended');
+      return;
+    }
+    const status = exitStatusOf(outcome);
+    this.#send(framing.exit(status), 0);
+    socket.close(1000, closeReason(status));
+  }
+}
+
+/** A close reason has at most 123 bytes (RFC 6455, section 5.5). */
+function closeReason({ exitCode, signal, error }: ExitStatus): string {
+  return JSON.stringify({
+    exit_code: exitCode,
+    ...(signal === null ? {} : { signal }),
+    ...(error === null ? {} : { error: error.code }),
+  });
+}
+
+function toBuffer(data: Buffer | ArrayBuffer | Buffer[]): Buffer {
+  if (Buffer.isBuffer(data)) return data;
+  return Array.isArray(data) ? Buffer.concat(data) : Buffer.from(data);
+}

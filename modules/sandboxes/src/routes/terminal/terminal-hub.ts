@@ -1,0 +1,256 @@
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { UpgradeRequest, UpgradeRoute } from '@svc/http';
+import type { QuotaLimits } from '@svc/quotas';
+import { WebSocketServer, type WebSocket } from 'ws';
+import type { AgentConnection } from '../../domain/helper/agent-connection.ts';
+import { quotaExceeded } from '../../domain/admission.ts';
+import type { LiveSandboxes } from '../../domain/live-sandboxes.ts';
+import type { Effects } from '../../domain/ports.ts';
+import type { Sandbox } from '../../domain/sandbox.ts';
+import type { EventRecorder } from '../../domain/events/event-recorder.ts';
+import type { SandboxService } from '../../domain/sandbox-service.ts';
+import { sandboxErrors } from '../../errors.ts';
+import { selectProtocol } from './credentials.ts';
+import { defaultFraming } from '../../domain/terminal/default-framing.ts';
+import { findSession, sessionRequests } from '../../domain/terminal/find-session.ts';
+import { LateViewer, type TerminalListener } from '../../domain/terminal/late-viewer.ts';
+import { isTerminalPath, parseTerminalRequest, type TerminalRequest } from '../../domain/terminal/terminal-request.ts';
+import type { ProcessStream } from '../../domain/terminal/process-stream.ts';
+import type { SessionScreens } from '../../domain/terminal/screens/session-screens.ts';
+import { SendBuffers } from '../../domain/terminal/send-buffers.ts';
+import { SessionStream } from '../../domain/terminal/session-stream.ts';
+import { tellTerminal } from '../../domain/terminal/terminal-events.ts';
+import type { Admitted, TerminalAdmission } from './terminal-admission.ts';
+import type { TerminalPlaces } from '../../domain/terminal/terminal-places.ts';
+import { TerminalConnection } from './terminal-connection.ts';
+import { SANDBOX_V1, v1Framing } from '../../domain/terminal/v1-framing.ts';
+
+const HOLD_WHILE_CREATING_MS = 60_000;
+const HEARTBEAT_EVERY_MS = 20_000;
+const PLACE_ID_BYTES = 16;
+const CLOSE_GRACE_MS = 2_000;
+/** A paste comes as one message; larger ones must come in parts (close code 1009). */
+const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
+
+export interface TerminalHubOptions {
+  readonly admission: TerminalAdmission;
+  readonly service: SandboxService;
+  readonly live: LiveSandboxes;
+  readonly recorder: EventRecorder;
+  readonly effects: Effects;
+  readonly screens: SessionScreens;
+  readonly maxTerminals: number;
+  /** The open terminals of all replicas, and what a workspace and its owner may have of them. */
+  readonly places: TerminalPlaces;
+  readonly quotaLimits: QuotaLimits;
+  /** Told when a place could not be given back. */
+  readonly failed: (error: unknown) => void;
+}
+
+/** What a terminal belongs to; without a session it is alone. */
+interface Place {
+  readonly sandboxId: string;
+  readonly session: string | null;
+}
+
+/** `/ws/terminal/:id`: waits for a sandbox that is being made, and owns every open terminal. */
+export class TerminalHub implements UpgradeRoute {
+  readonly name = 'terminal';
+  readonly hold = 'required';
+  readonly #options: TerminalHubOptions;
+  readonly #server = new WebSocketServer({
+    noServer: true,
+    clientTracking: false,
+    maxPayload: MAX_MESSAGE_BYTES,
+    perMessageDeflate: false,
+    handleProtocols: (offered) => selectProtocol([...offered], [SANDBOX_V1]) ?? false,
+  });
+  readonly #open = new Map<TerminalConnection, Place>();
+  readonly #buffers = new SendBuffers();
+  readonly #releases = new Set<Promise<void>>();
+  #cancelHeartbeat: () => void = () => undefined;
+  #closing = false;
+
+  constructor(options: TerminalHubOptions) {
+    this.#options = options;
+  }
+
+  matches(_request: IncomingMessage, url: URL): boolean {
+    return isTerminalPath(url.pathname);
+  }
+
+  async handle(upgrade: UpgradeRequest): Promise<void> {
+    const { request, socket, url } = upgrade;
+    const wanted = parseTerminalRequest(url);
+    const { sandbox, held } = await this.#options.admission.admit(upgrade, wanted);
+    const ready = await this.#waitUntilRunning(sandbox, socket);
+    const connection = this.#options.live.connectionOf(ready.id);
+    if (ready.status !== 'running' || connection === null || this.#closing) {
+      throw sandboxErrors.SANDBOX_NOT_RUNNING({ details: { status: ready.status } });
+    }
+    this.#assertRoom(ready.id);
+    const random = (sizeBytes: number): Buffer => this.#options.effects.randomBytes(sizeBytes);
+    const session = wanted.session === null ? null : await findSession(connection, wanted.session, random);
+    const release = await this.#takePlace(ready.workspaceUuid);
+    if (socket.destroyed) return release();
+    let isJoined = false; // `ws` calls back before it returns, unless it refused the handshake
+    this.#server.handleUpgrade(request, socket, upgrade.head, (webSocket) => {
+      isJoined = true;
+      this.#join(webSocket, { sandbox: ready, held }, wanted, session, release);
+    });
+    if (!isJoined) release();
+  }
+
+  start(): void {
+    const { live, screens } = this.#options;
+    for (const connection of live.connections) void screens.followAll(connection);
+    this.#beat();
+  }
+
+  #beat(): void {
+    this.#cancelHeartbeat = this.#options.effects.setTimer(() => {
+      for (const terminal of this.#open.keys()) terminal.heartbeat();
+      if (!this.#closing) this.#beat();
+    }, HEARTBEAT_EVERY_MS);
+  }
+
+  /** Tells every client to come back, and cuts those that do not answer. */
+  async close(): Promise<void> {
+    this.#closing = true;
+    this.#cancelHeartbeat();
+    const terminals = [...this.#open.keys()];
+    for (const terminal of terminals) terminal.close(1012, 'the platform restarts');
+    const cancel = this.#options.effects.setTimer(() => {
+      for (const terminal of terminals) terminal.terminate();
+    }, CLOSE_GRACE_MS);
+    await Promise.all(terminals.map((terminal) => terminal.closed));
+    cancel();
+    await Promise.all(this.#releases);
+    this.#server.close();
+    await this.#options.screens.close();
+  }
+
+  get openTerminals(): number {
+    return this.#open.size;
+  }
+
+  get keptScreens(): number {
+    return this.#options.screens.size;
+  }
+
+  /** A client that connects right after its create is held, so that it need not poll. */
+  async #waitUntilRunning(sandbox: Sandbox, socket: Duplex): Promise<Sandbox> {
+    if (sandbox.status !== 'creating') return sandbox;
+    const gone = new AbortController();
+    const abort = (): void => gone.abort();
+    socket.once('close', abort);
+    try {
+      const { service } = this.#options;
+      const { workspaceUuid, id } = sandbox;
+      return await service.settled(workspaceUuid, id, HOLD_WHILE_CREATING_MS, gone.signal);
+    } finally {
+      socket.off('close', abort);
+    }
+  }
+
+  #assertRoom(id: string): void {
+    const open = [...this.#open.values()].filter(({ sandboxId }) => sandboxId === id).length;
+    if (open >= this.#options.maxTerminals) throw sandboxErrors.TOO_MANY_TERMINALS();
+  }
+
+  /** Answers what gives the place back, once. Throws QUOTA_EXCEEDED. */
+  async #takePlace(workspaceUuid: string): Promise<() => void> {
+    const { places, quotaLimits, effects, failed } = this.#options;
+    const id = effects.randomBytes(PLACE_ID_BYTES).toString('hex');
+    const breach = await places.take(id, await quotaLimits.limitsOf(workspaceUuid));
+    if (breach !== null) throw quotaExceeded(breach);
+    return () => {
+      const released: Promise<void> = places
+        .release(id)
+        .catch(failed)
+        .finally(() => this.#releases.delete(released));
+      this.#releases.add(released);
+    };
+  }
+
+  #join(
+    socket: WebSocket,
+    { sandbox, held }: Admitted,
+    wanted: TerminalRequest,
+    session: string | null,
+    release: () => void,
+  ): void {
+    const { live, effects, screens } = this.#options;
+    const connection = live.connectionOf(sandbox.id);
+    if (connection === null) {
+      release();
+      void this.#closeOf(sandbox.id).then(({ code, reason }) => socket.close(code, reason));
+      return;
+    }
+    const place: Place = { sandboxId: sandbox.id, session };
+    if (wanted.session?.takeover === true) this.#sendAway(place);
+    const nowMs = (): number => effects.now().getTime();
+    const endActivity = live.begin(sandbox.id, nowMs());
+    const isV1 = socket.protocol === SANDBOX_V1;
+    const terminal = new TerminalConnection({
+      socket,
+      open: (listener) => openProcess(connection, screens, sandbox, wanted, session, listener),
+      framing: isV1 ? v1Framing(this.#buffers) : defaultFraming(wanted.encoding, this.#buffers),
+      buffers: this.#buffers,
+      session,
+      readOnly: wanted.session?.readOnly ?? false,
+      acknowledges: isV1 && wanted.acknowledges,
+      cols: wanted.cols,
+      rows: wanted.rows,
+      active: () => live.active(sandbox.id, nowMs()),
+      used: () => live.use(sandbox.id),
+      lostClose: () => this.#closeOf(sandbox.id),
+    });
+    this.#open.set(terminal, place);
+    held.farewell(() => terminal.close(4003, 'the right to this terminal was taken'));
+    const tellEnd = tellTerminal(this.#options.recorder, sandbox, wanted, session);
+    void terminal.closed.finally(release);
+    void terminal.over.finally(() => {
+      this.#open.delete(terminal);
+      endActivity();
+      tellEnd();
+    });
+  }
+
+  #sendAway({ sandboxId, session }: Place): void {
+    for (const [terminal, place] of this.#open) {
+      if (place.sandboxId === sandboxId && place.session === session) terminal.close(4001, 'another client took over');
+    }
+  }
+
+  /** Why a terminal ended below its client. */
+  async #closeOf(id: string): Promise<{ code: number; reason: string }> {
+    if (this.#closing) return { code: 1012, reason: 'the platform restarts' };
+    const sandbox = await this.#options.service.byId(id).catch(() => null);
+    if (sandbox === null) return { code: 4005, reason: 'the sandbox was deleted' };
+    if (sandbox.status === 'stopped') return { code: 4004, reason: 'the sandbox was stopped' };
+    return { code: 1011, reason: 'the sandbox went away' };
+  }
+}
+
+function openProcess(
+  connection: AgentConnection,
+  screens: SessionScreens,
+  { environment }: Sandbox,
+  { argv, cols, rows, session: wish }: TerminalRequest,
+  session: string | null,
+  listener: TerminalListener,
+): ProcessStream {
+  if (argv !== null) return connection.start({ op: 'process.start', env: environment, argv }, listener);
+  const shell = { env: environment, tty: { cols, rows } };
+  if (session === null || wish === null) return connection.start({ op: 'process.start', ...shell }, listener);
+  return new LateViewer({
+    open: (each) => new SessionStream(connection, sessionRequests(session, wish, shell), each),
+    listener,
+    since: wish.since ?? 0,
+    joined: () => void screens.follow(connection, session),
+    snapshot: (atLeast) =>
+      wish.replay === 'screen' ? screens.snapshot(connection, session, atLeast) : Promise.resolve(null),
+  });
+}

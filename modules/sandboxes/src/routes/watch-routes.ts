@@ -1,0 +1,107 @@
+import { PassThrough } from 'node:stream';
+import { setTimeout as sleepFor } from 'node:timers/promises';
+import { whenClosed, type HttpApp } from '@svc/http';
+import type { FastifyReply } from 'fastify';
+import { sandboxErrors } from '../errors.ts';
+import type { FileChange, FileWatch } from '../domain/files/file-watch.ts';
+import { target, type FileRoutesOptions } from './file-routes.ts';
+import { watchQuery } from './file-schemas.ts';
+import { idParamsSchema } from './schemas.ts';
+
+const HEARTBEAT_EVERY_MS = 15_000;
+const MAX_WATCHES = 16;
+
+/** How many folders of each sandbox are watched now. */
+export class WatchCounts {
+  readonly #counts = new Map<string, number>();
+
+  /** Answers the function that gives the place back. Throws TOO_MANY_WATCHES. */
+  take(id: string): () => void {
+    const count = this.#counts.get(id) ?? 0;
+    if (count >= MAX_WATCHES) throw sandboxErrors.TOO_MANY_WATCHES({ details: { limit: MAX_WATCHES } });
+    this.#counts.set(id, count + 1);
+    return () => {
+      const left = (this.#counts.get(id) ?? 1) - 1;
+      if (left === 0) this.#counts.delete(id);
+      else this.#counts.set(id, left);
+    };
+  }
+}
+
+export interface WatchRoutesOptions extends FileRoutesOptions {
+  readonly watches: WatchCounts;
+}
+
+export function registerWatchRoutes(app: HttpApp, { prefix, files, watches }: WatchRoutesOptions): void {
+  app.get(
+    `${prefix}/:id/files/watch`,
+    {
+      config: { action: 'sandbox:files-read' },
+      schema: {
+        tags: ['sandboxes'],
+        summary: 'Changes of a file or folder as server-sent events',
+        description:
+          '`watching {path, recursive, folders}` first; then `created`, `changed`, `removed` and `moved`, each ' +
+          '`{path, is_dir, from?}`, and `overflow {reason}` when something was not told. The stream ends when what is ' +
+          'watched is gone. A file that was written through this API is `changed`, new or not.',
+        params: idParamsSchema,
+        querystring: watchQuery,
+      },
+    },
+    async (request, reply) => {
+      const { of, path } = await target(request, files);
+      const { recursive = false } = request.query;
+      const release = watches.take(request.params.id);
+      whenClosed(reply.raw, release);
+      const watch = await of.watch(path, { recursive });
+      if (reply.raw.destroyed) watch.close(); // the client went while it was opened
+      return sendChanges(reply, watch, { path, recursive, folders: watch.folders });
+    },
+  );
+}
+
+function sendChanges(reply: FastifyReply, watch: FileWatch, facts: Readonly<Record<string, unknown>>): FastifyReply {
+  const out = new PassThrough();
+  const over = new AbortController();
+  out.on('error', () => undefined); // the client went; `close` of the answer ends the watch
+  whenClosed(reply.raw, () => {
+    over.abort();
+    watch.close();
+    out.destroy();
+  });
+  const headers = { 'content-type': 'text/event-stream', 'cache-control': 'no-store', 'x-accel-buffering': 'no' };
+  out.write(`event: watching\ndata: ${JSON.stringify(facts)}\n\n`);
+  void beat(out, over.signal);
+  void pass(watch, out).finally(() => {
+    over.abort();
+    out.end();
+  });
+  return reply.headers(headers).send(out);
+}
+
+/** One at a time, so that a slow client holds the sandbox's queue and no memory of ours. */
+async function pass(watch: FileWatch, out: PassThrough): Promise<void> {
+  try {
+    for await (const change of watch.changes()) {
+      const text = `event: ${change.type}\ndata: ${JSON.stringify(render(change))}\n\n`;
+      await new Promise<void>((resolve, reject) => out.write(text, (error) => (error ? reject(error) : resolve())));
+    }
+  } catch {
+    watch.close(); // the client went, or the helper says what no helper of ours says
+  }
+}
+
+async function beat(out: PassThrough, signal: AbortSignal): Promise<void> {
+  const pause = (): Promise<boolean> => sleepFor(HEARTBEAT_EVERY_MS, true, { signal, ref: false }).catch(() => false);
+  while (await pause()) if (!out.writableNeedDrain) out.write(': still watching\n\n');
+}
+
+function render(change: FileChange): Readonly<Record<string, unknown>> {
+  if (change.type === 'overflow') return { reason: change.reason };
+  return {
+    path: change.path,
+    is_dir: change.isDir,
+    ...(change.pathBase64 === null ? {} : { path_b64: change.pathBase64 }),
+    ...(change.from === null ? {} : { from: change.from }),
+  };
+}

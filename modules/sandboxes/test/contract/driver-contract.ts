@@ -1,0 +1,236 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { SandboxDriver, SandboxSpec } from '../../src/domain/driver.ts';
+import { runInSandbox } from '../support/run-in-sandbox.ts';
+
+export interface ContractSubject {
+  readonly driver: SandboxDriver;
+  readonly spec: (name: string) => SandboxSpec;
+  /** Another driver on the same data, as a platform has it that was started again; null where nothing outlives one. */
+  readonly again: (() => SandboxDriver) | null;
+  /** Has the storage below count again what each sandbox takes; absent where it never miscounts. */
+  readonly recount?: () => Promise<void>;
+  dispose(): Promise<void>;
+}
+
+/** What no driver may take for a sandbox, since ids become names of folders and containers. */
+const HOSTILE_IDS = [
+  '',
+  '.',
+  '..',
+  '../sbx_x',
+  'sbx_x/../sbx_y',
+  '/etc',
+  'sbx x',
+  'sbx_\0',
+  '-rf',
+  'a'.repeat(65),
+  'sbx_ä',
+  '%2e%2e',
+];
+
+/** What every driver promises, whatever it is made of. Call it inside a `describe`. */
+export function driverContract(make: () => Promise<ContractSubject>): void {
+  let subject: ContractSubject;
+  const signal = (): AbortSignal => AbortSignal.timeout(60_000);
+  const started = async (name: string): Promise<SandboxSpec> => {
+    const spec = subject.spec(name);
+    await subject.driver.create(spec, signal());
+    await subject.driver.start(spec, signal());
+    return spec;
+  };
+
+  beforeAll(async () => {
+    subject = await make();
+    expect(await subject.driver.open()).toMatchObject({ available: true });
+  });
+  afterAll(() => subject.dispose());
+
+  it('starts what it created and reaches its helper', async () => {
+    const { id } = subject.spec('basic');
+    expect(await subject.driver.isCreated(id)).toBe(false);
+    const spec = await started('basic');
+    expect(await subject.driver.isCreated(id)).toBe(true);
+    const connection = await subject.driver.connect(spec.id, signal());
+    await connection.ping();
+    expect(await runInSandbox(connection, ['sh', '-c', 'exit 7'])).toMatchObject({ exitCode: 7 });
+    await connection.close();
+    expect(await subject.driver.inspect(spec.id)).toEqual({ running: true, outOfMemory: false });
+    await subject.driver.remove(spec.id);
+    expect(await subject.driver.isCreated(id)).toBe(false);
+  });
+
+  it('changes nothing when create and start are repeated', async () => {
+    const spec = await started('again');
+    const connection = await subject.driver.connect(spec.id, signal());
+    await subject.driver.create(spec, signal());
+    await subject.driver.start(spec, signal());
+    await connection.ping();
+    await connection.close();
+    await subject.driver.remove(spec.id);
+  });
+
+  it('serves a second connection while the first is there', async () => {
+    const spec = await started('second');
+    const first = await subject.driver.connect(spec.id, signal());
+    const second = await subject.driver.connect(spec.id, signal());
+    await Promise.all([first.ping(), second.ping()]);
+    await Promise.all([first.close(), second.close()]);
+    await subject.driver.remove(spec.id);
+  });
+
+  it('ends the connection of a sandbox that stops, and starts it again', async () => {
+    const spec = await started('restart');
+    const connection = await subject.driver.connect(spec.id, signal());
+    await subject.driver.stop(spec.id, 5000);
+    await connection.closed;
+    expect(await subject.driver.inspect(spec.id)).toMatchObject({ running: false });
+    await subject.driver.start(spec, signal());
+    const again = await subject.driver.connect(spec.id, signal());
+    await again.ping();
+    await again.close();
+    await subject.driver.remove(spec.id);
+  });
+
+  it('lists what runs and what is stopped, and forgets what was removed', async () => {
+    const running = await started('listed');
+    const stopped = await started('halted');
+    await subject.driver.stop(stopped.id, 5000);
+    const found = new Map((await subject.driver.list()).map((each) => [each.id, each.running]));
+    expect([found.get(running.id), found.get(stopped.id)]).toEqual([true, false]);
+    await subject.driver.remove(running.id);
+    await subject.driver.remove(stopped.id);
+    const left = (await subject.driver.list()).map((each) => each.id);
+    expect(left).not.toContain(running.id);
+    expect(left).not.toContain(stopped.id);
+  });
+
+  it('pauses and resumes, says so in the list, and takes a repetition of either', async () => {
+    const spec = await started('paused');
+    const { driver } = subject;
+    const connection = await driver.connect(spec.id, signal());
+    const look = async () => (await driver.list()).find((each) => each.id === spec.id);
+    await driver.pause(spec.id);
+    await driver.pause(spec.id);
+    expect(await look()).toEqual({ id: spec.id, running: true, paused: true });
+    expect(await driver.inspect(spec.id)).toMatchObject({ running: true });
+    const late = connection.ping();
+    const first = await Promise.race([late.then(() => 'answered'), driver.stats(spec.id).then(() => 'still')]);
+    expect(first).toBe('still');
+    await driver.resume(spec.id);
+    await driver.resume(spec.id);
+    await late;
+    expect(await look()).toEqual({ id: spec.id, running: true, paused: false });
+    await connection.close();
+    await driver.remove(spec.id);
+    await driver.resume(spec.id);
+  });
+
+  it('stops and removes what is paused', async () => {
+    const [stopped, removed] = [await started('pausestop'), await started('pausegone')];
+    for (const { id } of [stopped, removed]) await subject.driver.pause(id);
+    await subject.driver.stop(stopped.id, 5000);
+    await subject.driver.remove(removed.id);
+    expect(await subject.driver.inspect(stopped.id)).toMatchObject({ running: false });
+    await subject.driver.start(stopped, signal());
+    const connection = await subject.driver.connect(stopped.id, signal());
+    await connection.ping();
+    await connection.close();
+    await subject.driver.remove(stopped.id);
+    await expect(subject.driver.pause(removed.id)).rejects.toMatchObject({ code: 'RUNTIME_FAILED' });
+  });
+
+  it('copies the files of one that runs and of one that is stopped, and makes others of the copies', async () => {
+    const { driver } = subject;
+    if (driver.snapshots === undefined) throw new Error('it makes none');
+    const spec = await started('original');
+    await driver.snapshots.take(spec.id, 'snp_running');
+    await driver.stop(spec.id, 5000);
+    await driver.snapshots.take(spec.id, 'snp_stopped');
+    const diskBytes = spec.resources.diskMb * 1024 * 1024;
+    for (const of of [{ sandbox: spec.id }, { snapshot: 'snp_stopped' }]) {
+      expect(await driver.snapshots.sizeBytes(of)).toBeLessThanOrEqual(diskBytes);
+    }
+    expect(await driver.snapshots.sizeBytes({ snapshot: 'snp_never' })).toBe(0);
+    expect(await driver.snapshots.list()).toEqual(expect.arrayContaining(['snp_running', 'snp_stopped']));
+    await driver.remove(spec.id);
+    const made = { ...subject.spec('madeof'), snapshotId: 'snp_running' };
+    await driver.create(made, signal());
+    await driver.create(made, signal());
+    for (const id of ['snp_running', 'snp_stopped', 'snp_running', 'snp_never']) await driver.snapshots.remove(id);
+    expect(await driver.snapshots.list()).toEqual([]);
+    await driver.start(made, signal());
+    const connection = await driver.connect(made.id, signal());
+    await connection.ping();
+    await connection.close();
+    await driver.remove(made.id);
+    const orphan = { ...subject.spec('orphan'), snapshotId: 'snp_running' };
+    await expect(driver.create(orphan, signal())).rejects.toMatchObject({ code: 'ROOTFS_FAILED' });
+    await driver.remove(orphan.id);
+  });
+
+  it('takes a repeated stop and a repeated remove, and those of a sandbox that never was', async () => {
+    const spec = await started('gone');
+    await subject.driver.stop(spec.id, 5000);
+    await subject.driver.stop(spec.id, 5000);
+    await subject.driver.remove(spec.id);
+    await subject.driver.remove(spec.id);
+    await subject.driver.remove(subject.spec('never').id);
+    expect(await subject.driver.inspect(spec.id)).toMatchObject({ running: false });
+  });
+
+  it('refuses to start what was never created', async () => {
+    await expect(subject.driver.start(subject.spec('unborn'), signal())).rejects.toMatchObject({
+      code: 'ROOTFS_FAILED',
+    });
+  });
+
+  it('answers with a cause when the helper of a stopped sandbox is wanted', async () => {
+    await expect(subject.driver.connect(subject.spec('absent').id, signal())).rejects.toMatchObject({
+      code: 'AGENT_TIMEOUT',
+    });
+  });
+
+  it.each(HOSTILE_IDS)('takes %j for no sandbox in any call', async (id) => {
+    const { driver } = subject;
+    const before = await driver.list();
+    const spec = { ...subject.spec('hostile'), id };
+    for (const call of [
+      () => driver.create(spec, signal()),
+      () => driver.isCreated(id),
+      () => driver.start(spec, signal()),
+      () => driver.connect(id, signal()),
+      () => driver.inspect(id),
+      () => driver.stats(id),
+      () => driver.stop(id, 0),
+      () => driver.remove(id),
+    ])
+      await expect(call()).rejects.toMatchObject({ code: 'RUNTIME_FAILED' });
+    expect(await driver.list()).toEqual(before);
+  });
+
+  it('removes a sandbox that was created only, that runs, and that is stopped', async () => {
+    const created = subject.spec('created');
+    await subject.driver.create(created, signal());
+    const running = await started('runs');
+    const stopped = await started('stopped');
+    await subject.driver.stop(stopped.id, 0);
+    const present = (await subject.driver.list()).map((each) => each.id);
+    expect(present).toEqual(expect.arrayContaining([created.id, running.id, stopped.id]));
+    for (const { id } of [created, running, stopped]) await subject.driver.remove(id);
+    const left = (await subject.driver.list()).map((each) => each.id);
+    expect(left.filter((id) => present.includes(id))).toEqual([]);
+  });
+
+  it('removes once when it is asked twice at the same time', async () => {
+    const spec = await started('twice');
+    await Promise.all([subject.driver.remove(spec.id), subject.driver.remove(spec.id)]);
+    expect((await subject.driver.list()).map((each) => each.id)).not.toContain(spec.id);
+  });
+
+  it('leaves nothing behind a create that was given up', async () => {
+    const spec = subject.spec('given-up');
+    await expect(subject.driver.create(spec, AbortSignal.abort())).rejects.toThrow();
+    expect((await subject.driver.list()).map((each) => each.id)).not.toContain(spec.id);
+    await subject.driver.remove(spec.id);
+  });
+}

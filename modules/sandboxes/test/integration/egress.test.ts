@@ -1,0 +1,61 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { FakeDriver } from '../support/fake-driver.ts';
+import { startPlatform, type TestPlatform } from '../support/platform.ts';
+
+class GuardingDriver extends FakeDriver {
+  readonly limitsEgress = true;
+}
+
+describe('egress_allow of a create', () => {
+  const driver = new GuardingDriver();
+  let platform: TestPlatform;
+  const create = (body: Record<string, unknown>) =>
+    platform.call('POST', '/api/containers', { body: { image: 'busybox', ...body } });
+
+  beforeAll(async () => {
+    platform = await startPlatform({ driver });
+  });
+  afterAll(async () => {
+    await platform.dispose();
+    await driver.dispose();
+  });
+
+  it('is told to the driver and the caller, as DNS has it and each host once', async () => {
+    const told: unknown[] = [];
+    driver.beforeCreate = async (spec) => void told.push(spec.egressAllow);
+    const allow = ['Example.com', '*.example.com', 'example.com.'];
+    const made = await create({ network: 'egress', egress_allow: allow });
+    expect([made.status, made.body['egress_allow']]).toEqual([201, ['example.com', '*.example.com']]);
+    const read = await platform.call('GET', `/api/sandboxes/${made.body['id']}`);
+    expect(read.body['egress_allow']).toEqual(['example.com', '*.example.com']);
+    expect((await create({ egress_allow: [] })).body['egress_allow']).toEqual([]);
+    expect((await create({})).body['egress_allow']).toBeNull();
+    expect(told).toEqual([['example.com', '*.example.com'], [], null]);
+  });
+
+  it.each([
+    [{ egress_allow: ['example.com', '1.2.3.4'] }, 'egress_allow[1]'],
+    [{ egress_allow: ['http://example.com'] }, 'egress_allow[0]'],
+    [{ egress_allow: ['*'] }, 'egress_allow[0]'],
+    [{ egress_allow: ['example.com'], network: 'none' }, 'egress_allow'],
+    [{ egress_allow: 'example.com' }, 'egress_allow'],
+    [{ egress_allow: Array.from({ length: 101 }, (_, index) => `h${index}.example`) }, 'egress_allow'],
+  ])('is refused with the name of its field: %j', async (body, field) => {
+    const answer = await create(body);
+    expect(answer.status).toBe(400);
+    expect(JSON.stringify(answer.body)).toContain(field);
+  });
+
+  it('is refused where the driver cannot keep it', async () => {
+    const plain = new FakeDriver();
+    const other = await startPlatform({ driver: plain });
+    const body = { image: 'busybox', network: 'egress', egress_allow: ['example.com'] };
+    const answer = await other.call('POST', '/api/containers', { body });
+    expect(answer).toMatchObject({
+      status: 400,
+      body: { code: 'UNSUPPORTED_EGRESS', details: { field: 'egress_allow' } },
+    });
+    await other.dispose();
+    await plain.dispose();
+  });
+});

@@ -1,0 +1,387 @@
+import { fakeClock, waitFor, type FakeClock } from '@svc/testing';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { sandboxErrors } from '../../src/errors.ts';
+import { FakeAgent } from '../support/fake-agent.ts';
+import { FakeDriver } from '../support/fake-driver.ts';
+import { startPlatform, type TestPlatform, type TestPlatformOptions } from '../support/platform.ts';
+import { sampleSpec } from '../support/sample-spec.ts';
+
+/** The fake driver runs nothing, so that every state can be reached and held. */
+describe('the life of a sandbox', () => {
+  let driver: FakeDriver;
+  let clock: FakeClock;
+  let platform: TestPlatform;
+
+  const restart = async (options: TestPlatformOptions = {}): Promise<void> => {
+    await platform?.dispose();
+    platform = await startPlatform({ driver, effects: { now: clock.now, setTimer: clock.setTimer }, ...options });
+  };
+  const create = (body: Record<string, unknown> = {}, query = '') =>
+    platform.call('POST', `/api/containers${query}`, { body: { image: 'busybox', ...body } });
+  const statusOf = async (id: string): Promise<string> =>
+    (await platform.call('GET', `/api/containers/${id}`)).body['status'];
+  const hold = (): (() => void) => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    driver.beforeStart = (_spec, signal) =>
+      Promise.race([
+        promise,
+        new Promise<void>((_, reject) =>
+          signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true }),
+        ),
+      ]);
+    return resolve;
+  };
+
+  beforeEach(async () => {
+    driver = new FakeDriver();
+    clock = fakeClock();
+    platform = await startPlatform({ driver, effects: { now: clock.now, setTimer: clock.setTimer } });
+  });
+  afterEach(async () => {
+    await platform.dispose();
+    await driver.dispose();
+  });
+
+  it('answers 201 with the whole sandbox, its Location and one id for ever', async () => {
+    const created = await create({
+      name: 'first',
+      environment: { A: '1' },
+      labels: { team: 'red' },
+      resources: { cpu: 0.5, memory_mb: 64 },
+      network: 'none',
+      idle_timeout_seconds: 60,
+      max_lifetime_seconds: 3600,
+    });
+    expect(created.status).toBe(201);
+    const { id } = created.body;
+    expect(id).toMatch(/^sbx_[a-z2-7]{26}$/);
+    expect(created.headers.get('location')).toBe(`/api/containers/${id}`);
+    expect(created.body).toEqual({
+      id,
+      name: 'first',
+      image: 'busybox',
+      snapshot_id: null,
+      status: 'running',
+      state_reason: null,
+      error: null,
+      created_at: '2026-01-01T00:00:00.000Z',
+      started_at: '2026-01-01T00:00:00.000Z',
+      paused_at: null,
+      egress_allow: null,
+      expires_at: '2026-01-01T01:00:00.000Z',
+      last_activity_at: '2026-01-01T00:00:00.000Z',
+      labels: { team: 'red' },
+      environment: { A: '1' },
+      resources: { cpu: 0.5, memory_mb: 64, disk_mb: 2048, pids: 512 },
+      driver: 'fake',
+      isolation: 'namespaces',
+      shares_kernel: true,
+      network: 'none',
+      image_progress: null,
+    });
+    expect((await platform.call('GET', `/api/sandboxes/${id}`)).body).toEqual(created.body);
+  });
+
+  it('answers 202 while it is being made, and a long poll answers when it runs', async () => {
+    const release = hold();
+    const created = await create({}, '?wait_ms=0');
+    expect(created).toMatchObject({ status: 202, body: { status: 'creating', started_at: null } });
+    const polled = platform.call('GET', `/api/containers/${created.body['id']}?wait_for=running&timeout=30`);
+    release();
+    expect((await polled).body).toMatchObject({ id: created.body['id'], status: 'running' });
+  });
+
+  it('answers a long poll with the state that it is in when the time is over', async () => {
+    hold();
+    const { id } = (await create({}, '?wait_ms=0')).body;
+    const before = clock.pendingTimers();
+    const polled = platform.call('GET', `/api/containers/${id}?wait_for=running&timeout=5`);
+    await waitFor(() => clock.pendingTimers() > before);
+    await clock.advance(5000);
+    expect((await polled).body['status']).toBe('creating');
+  });
+
+  it('makes a name when none is given', async () => {
+    expect((await create()).body['name']).toMatch(/^[a-z]+-[a-z]+-[a-z2-7]{6}$/);
+  });
+
+  it('refuses a name that is taken, and frees it with the delete', async () => {
+    const first = await create({ name: 'one' });
+    expect(await create({ name: 'one' })).toMatchObject({ status: 409, body: { code: 'NAME_TAKEN' } });
+    await platform.call('DELETE', `/api/containers/${first.body['id']}`);
+    expect((await create({ name: 'one' })).status).toBe(201);
+  });
+
+  it('refuses more than the caller may have, also when all creates come at once', async () => {
+    await restart({ config: { max_per_caller: 3 } });
+    const statuses = (await Promise.all(Array.from({ length: 8 }, () => create()))).map((each) => each.status);
+    expect(statuses.filter((status) => status === 201)).toHaveLength(3);
+    const refused = await create();
+    expect(refused).toMatchObject({ status: 403, body: { code: 'QUOTA_EXCEEDED', details: { current: 3, limit: 3 } } });
+    expect((await platform.call('GET', '/api/containers')).body).toMatchObject({ count: 3, limit: 3 });
+  });
+
+  it('answers a repeated Idempotency-Key with the first sandbox, and refuses it for another request', async () => {
+    const headers = { 'idempotency-key': 'k-1' };
+    const body = { image: 'busybox', name: 'once' };
+    const [first, second] = await Promise.all([
+      platform.call('POST', '/api/containers', { body, headers }),
+      platform.call('POST', '/api/containers', { body, headers }),
+    ]);
+    expect(first.body['id']).toBe(second.body['id']);
+    expect((await platform.call('GET', '/api/containers')).body['count']).toBe(1);
+    const other = await platform.call('POST', '/api/containers', { body: { ...body, name: 'other' }, headers });
+    expect(other).toMatchObject({ status: 409, body: { code: 'IDEMPOTENCY_KEY_REUSED' } });
+  });
+
+  it('refuses an unknown image with those that it knows', async () => {
+    expect(await create({ image: 'ubuntu:latest' })).toMatchObject({
+      status: 400,
+      body: {
+        code: 'UNKNOWN_IMAGE',
+        details: { field: 'image', supported_images: expect.arrayContaining(['debian', 'busybox', 'python-3']) },
+      },
+    });
+  });
+
+  it.each([
+    [{ image: undefined }, 'image'],
+    [{ name: '-x' }, 'name'],
+    [{ name: 'a'.repeat(65) }, 'name'],
+    [{ environment: { 'A=B': 'c' } }, 'environment.A=B'],
+    [{ environment: { A: 1 } }, 'environment.A'],
+    [{ labels: { ok: 'x'.repeat(300) } }, 'labels.ok'],
+    [{ resources: { memory_mb: 999_999 } }, 'resources.memory_mb'],
+    [{ resources: { pids: 1 } }, 'resources.pids'],
+    [{ network: 'host' }, 'network'],
+    [{ privileged: true }, 'privileged'],
+    [{ max_lifetime_seconds: 0 }, 'max_lifetime_seconds'],
+  ])('refuses %j and names the field', async (changes, field) => {
+    const refused = await create(changes);
+    expect(refused.status).toBe(400);
+    expect(refused.body['details']['field']).toContain(field);
+    expect(typeof refused.body['error']).toBe('string');
+    expect((await platform.call('GET', '/api/containers')).body['count']).toBe(0);
+  });
+
+  it('ends in error with the cause when a start fails, and a start recovers it', async () => {
+    driver.beforeCreate = async () => {
+      throw sandboxErrors.IMAGE_PULL_FAILED({ details: { image: 'busybox', reason: 'no network' } });
+    };
+    const failed = await create();
+    expect(failed.body).toMatchObject({
+      status: 'error',
+      state_reason: 'IMAGE_PULL_FAILED',
+      error: { code: 'IMAGE_PULL_FAILED', message: expect.stringContaining('no network'), recoverable: true },
+    });
+    driver.beforeCreate = async () => undefined;
+    const { id } = failed.body;
+    expect((await platform.call('POST', `/api/containers/${id}/start`)).body).toMatchObject({
+      status: 'running',
+      error: null,
+    });
+  });
+
+  it('does not stay in creating for ever', async () => {
+    hold();
+    const { id } = (await create({}, '?wait_ms=0')).body;
+    await clock.advance(100_000);
+    await waitFor(async () => (await statusOf(id)) === 'error');
+    expect((await platform.call('GET', `/api/containers/${id}`)).body['error']['code']).toBe('AGENT_TIMEOUT');
+  });
+
+  it('says that the image was what was not there in time', async () => {
+    driver.beforeCreate = (_spec, signal) =>
+      new Promise((_, reject) => {
+        const reason = 'it is still being prepared (downloading)';
+        const late = () => reject(sandboxErrors.IMAGE_PULL_FAILED({ details: { image: 'busybox', reason } }));
+        signal.addEventListener('abort', late);
+      });
+    const { id } = (await create({}, '?wait_ms=0')).body;
+    await clock.advance(100_000);
+    await waitFor(async () => (await statusOf(id)) === 'error');
+    const { error } = (await platform.call('GET', `/api/containers/${id}`)).body;
+    expect(error).toMatchObject({
+      code: 'IMAGE_PULL_FAILED',
+      message: expect.stringContaining('still being prepared'),
+    });
+  });
+
+  it('starts and stops, and takes a repetition of either', async () => {
+    const { id } = (await create()).body;
+    const call = async (verb: string) => (await platform.call('POST', `/api/containers/${id}/${verb}`)).body['status'];
+    expect([await call('start'), await call('stop'), await call('stop')]).toEqual(['running', 'stopped', 'stopped']);
+    expect([await call('start'), await call('start')]).toEqual(['running', 'running']);
+  });
+
+  it('takes an empty body with a JSON content type, as clients send it', async () => {
+    const { id } = (await create()).body;
+    const headers = { 'content-type': 'application/json' };
+    expect((await platform.call('POST', `/api/containers/${id}/stop`, { headers })).status).toBe(200);
+    expect((await platform.call('DELETE', `/api/containers/${id}`, { headers })).status).toBe(200);
+    expect((await platform.call('POST', '/api/containers', { headers })).status).toBe(400);
+  });
+
+  it('stops one that is still being made', async () => {
+    hold();
+    const { id } = (await create({}, '?wait_ms=0')).body;
+    expect((await platform.call('POST', `/api/containers/${id}/stop`)).body['status']).toBe('stopped');
+    expect((await driver.inspect(id)).running).toBe(false);
+  });
+
+  it.each(['creating', 'running', 'stopped', 'error'])(
+    'deletes one that is %s, and then nobody finds it',
+    async (state) => {
+      if (state === 'creating') hold();
+      if (state === 'error') {
+        driver.beforeStart = async () => {
+          throw sandboxErrors.RUNTIME_FAILED({ details: { reason: 'x' } });
+        };
+      }
+      const { id } = (await create({}, state === 'creating' ? '?wait_ms=0' : '')).body;
+      if (state === 'stopped') await platform.call('POST', `/api/containers/${id}/stop`);
+      expect(await statusOf(id)).toBe(state);
+      expect(await platform.call('DELETE', `/api/containers/${id}`)).toMatchObject({
+        status: 200,
+        body: { id, deleted: true, message: expect.any(String) },
+      });
+      for (const [method, path] of [
+        ['GET', ''],
+        ['POST', '/start'],
+        ['POST', '/stop'],
+        ['DELETE', ''],
+      ] as const) {
+        expect((await platform.call(method, `/api/containers/${id}${path}`)).status).toBe(404);
+      }
+      await waitFor(() => !driver.sandboxes.has(id));
+    },
+  );
+
+  it.each([
+    [false, 'INIT_CRASHED'],
+    [true, 'OOM_KILLED'],
+  ])('notices that the first process ended (out of memory: %s) and says %s', async (outOfMemory, code) => {
+    const { id } = (await create()).body;
+    await driver.crash(id, outOfMemory);
+    await waitFor(async () => (await statusOf(id)) === 'error');
+    expect((await platform.call('GET', `/api/containers/${id}`)).body).toMatchObject({ state_reason: code });
+  });
+
+  it('stops what is idle and deletes what has lived long enough', async () => {
+    const idle = (await create({ idle_timeout_seconds: 30 })).body['id'];
+    const mortal = (await create({ max_lifetime_seconds: 60 })).body['id'];
+    await clock.advance(29_000);
+    expect([await statusOf(idle), await statusOf(mortal)]).toEqual(['running', 'running']);
+    await clock.advance(6_000);
+    await waitFor(async () => (await statusOf(idle)) === 'stopped');
+    expect((await platform.call('GET', `/api/containers/${idle}`)).body['state_reason']).toBe('IDLE_TIMEOUT');
+    await clock.advance(30_000);
+    await waitFor(async () => (await platform.call('GET', `/api/containers/${mortal}`)).status === 404);
+  });
+
+  it('lists by status, name and label, newest first, page by page', async () => {
+    const ids: string[] = [];
+    for (const index of [0, 1, 2, 3, 4]) {
+      await clock.advance(1000);
+      const labels = { parity: index % 2 === 0 ? 'even' : 'odd', all: 'yes' };
+      ids.unshift((await create({ name: `n${index}`, labels })).body['id']);
+    }
+    await platform.call('POST', `/api/containers/${ids[0]}/stop`);
+    const list = async (query: string) => (await platform.call('GET', `/api/containers${query}`)).body;
+    const idsOf = (body: Record<string, { id: string }[]>) => body['containers']?.map((each) => each.id);
+    expect(idsOf(await list(''))).toEqual(ids);
+    expect(idsOf(await list('?status=stopped'))).toEqual([ids[0]]);
+    expect(idsOf(await list('?name=n1'))).toEqual([ids[3]]);
+    expect(idsOf(await list('?label.parity=odd&label.all=yes'))).toEqual([ids[1], ids[3]]);
+    const first = await list('?page_size=2');
+    const second = await list(`?page_size=2&cursor=${first['next_cursor']}`);
+    const third = await list(`?page_size=2&cursor=${second['next_cursor']}`);
+    expect([first, second, third].flatMap((page) => idsOf(page))).toEqual(ids);
+    expect(third['next_cursor']).toBeNull();
+    expect(await list('?cursor=abc')).toMatchObject({ status: 400, details: { field: 'cursor' } });
+  });
+
+  it('answers an empty list as an array', async () => {
+    expect((await platform.call('GET', '/api/containers')).body).toEqual({
+      containers: [],
+      count: 0,
+      limit: 20,
+      next_cursor: null,
+    });
+  });
+
+  it('shows the catalog', async () => {
+    const { body } = await platform.call('GET', '/api/images');
+    const popular = ['debian', 'node', 'python', 'busybox'];
+    expect(body).toMatchObject({
+      count: 4,
+      popular,
+      categories: { os: ['debian', 'busybox'], language: ['node', 'python'] },
+    });
+    expect(body['images'][0]).toMatchObject({
+      name: 'debian',
+      default: true,
+      drivers: ['fake'],
+      aliases: [],
+      progress: null,
+    });
+    expect((await platform.call('GET', '/api/images?all=true')).body).toMatchObject({ count: 6, popular });
+  });
+
+  it('says why sandboxes are off, and how to turn them on', async () => {
+    driver.setStatus({ available: false, reason: 'missing programs: crun', install: 'apt-get install -y crun' });
+    expect(await create()).toMatchObject({
+      status: 503,
+      body: { code: 'SANDBOXES_UNAVAILABLE', details: { install: 'apt-get install -y crun' } },
+    });
+    expect(platform.module.status()).toMatchObject({ available: false });
+  });
+
+  it('adopts what runs after a restart, repairs what does not, and removes what nobody knows', async () => {
+    const kept = (await create()).body['id'];
+    const lost = (await create()).body['id'];
+    const stopped = (await create()).body['id'];
+    await platform.call('POST', `/api/containers/${stopped}/stop`);
+    await platform.close();
+    await driver.stop(lost);
+    driver.sandboxes.set('sbx_orphan', { agent: null, outOfMemory: false, paused: false });
+    await platform.reopen();
+    expect([await statusOf(kept), await statusOf(lost), await statusOf(stopped)]).toEqual([
+      'running',
+      'error',
+      'stopped',
+    ]);
+    expect((await platform.call('GET', `/api/containers/${lost}`)).body['state_reason']).toBe('NODE_LOST');
+    expect(driver.sandboxes.has('sbx_orphan')).toBe(false);
+  });
+
+  it('goes on with a start that the end of the platform cut off', async () => {
+    hold();
+    const { id } = (await create({}, '?wait_ms=0')).body;
+    await platform.close();
+    driver.beforeStart = async () => undefined;
+    await platform.reopen();
+    await waitFor(async () => (await statusOf(id)) === 'running');
+  });
+
+  it('starts anew what runs without a record of that: it may have waited for somebody with other limits', async () => {
+    hold();
+    const { id } = (await create({}, '?wait_ms=0')).body;
+    await platform.close();
+    driver.beforeStart = async () => undefined;
+    await driver.start(sampleSpec('waiting', { id }), AbortSignal.timeout(30_000));
+    const before = driver.sandboxes.get(id)?.agent;
+    await platform.reopen();
+    await waitFor(async () => (await statusOf(id)) === 'running');
+    const after = driver.sandboxes.get(id)?.agent;
+    expect(before).toBeInstanceOf(FakeAgent);
+    expect(after).toBeInstanceOf(FakeAgent);
+    expect(after).not.toBe(before);
+  });
+
+  it('leaves no timer behind', async () => {
+    await create();
+    await platform.close();
+    expect(clock.pendingTimers()).toBe(0);
+  });
+});

@@ -1,0 +1,55 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { skippedTitle, waitFor } from '@svc/testing';
+import { describe, expect, it } from 'vitest';
+import { AGENT_FOLDER, localDriverReason, localSubject } from '../../support/local-subject.ts';
+import { verifiedAgentBinary } from '../../../src/adapters/drivers/local/agent-binary.ts';
+
+const reason = localDriverReason();
+const title = 'the launcher of a run folder';
+
+/** Processes that have the file open. */
+function holdersOf(file: string): number {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .filter((pid) => descriptorsOf(pid).includes(file)).length;
+}
+
+/** Empty for a process that ends meanwhile. */
+function descriptorsOf(pid: string): string[] {
+  try {
+    return readdirSync(`/proc/${pid}/fd`).map((fd) => readlinkSync(`/proc/${pid}/fd/${fd}`));
+  } catch {
+    return [];
+  }
+}
+
+describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, reason), () => {
+  it('is one at a time: another waits for the end of the first', async () => {
+    const subject = await localSubject();
+    const { driver, runFolder } = subject;
+    await mkdir(runFolder, { recursive: true });
+    const binary = await verifiedAgentBinary(AGENT_FOLDER, process.arch);
+    const first = spawn(binary, ['host', '--run', runFolder], { stdio: ['pipe', 'pipe', 'inherit'] });
+    const ended = once(first, 'exit');
+    try {
+      await once(first.stdout, 'data'); // its greeting
+      const lock = join(runFolder, 'launcher.lock');
+      expect(readFileSync(lock, 'utf8')).toBe(`${first.pid}\n`);
+      const opening = driver.open();
+      await waitFor(() => holdersOf(lock) === 2, { description: 'a second launcher at the lock' });
+      expect(driver.status()).toMatchObject({ available: false });
+      first.stdin.end();
+      expect(await opening).toMatchObject({ available: true });
+      await ended;
+      expect(readFileSync(lock, 'utf8')).not.toBe(`${first.pid}\n`);
+    } finally {
+      first.stdin.end();
+      await ended;
+      await subject.dispose();
+    }
+  });
+});

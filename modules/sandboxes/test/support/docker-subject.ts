@@ -1,0 +1,64 @@
+import { join } from 'node:path';
+import { createLogger } from '@svc/telemetry';
+import { temporaryFolder, type TemporaryFolder } from '@svc/testing';
+import { Value } from 'typebox/value';
+import { sandboxesConfigSchema } from '../../src/config.ts';
+import { DockerDriver } from '../../src/adapters/drivers/docker/docker-driver.ts';
+import type { DockerDriverOptions } from '../../src/adapters/drivers/docker/open-engine.ts';
+import { imageStoreOf } from '../../src/adapters/images/assembly.ts';
+import type { ImageEntry } from '../../src/domain/images/catalog.ts';
+import { ImageCatalog } from '../../src/domain/images/catalog.ts';
+import { AGENT_FOLDER, SHARED_IMAGES, testImage } from './local-subject.ts';
+
+export interface DockerSubject {
+  readonly driver: DockerDriver;
+  readonly folder: TemporaryFolder;
+  /** Another driver on the same engine and data, as a platform that was started again has it. */
+  again(changes?: Partial<DockerDriverOptions>): DockerDriver;
+  dispose(): Promise<void>;
+}
+
+export interface DockerSubjectOptions {
+  /** Path of the engine's socket. */
+  readonly socket: string;
+  readonly images?: readonly ImageEntry[];
+}
+
+export async function dockerSubject({ socket, images: more = [] }: DockerSubjectOptions): Promise<DockerSubject> {
+  const folder = await temporaryFolder('svc-sandboxes-');
+  const catalog = new ImageCatalog([testImage('busybox', { kind: 'busybox' }), ...more], 'busybox');
+  const images = imageStoreOf({
+    config: { ...Value.Create(sandboxesConfigSchema), image_cache: SHARED_IMAGES },
+    catalog,
+    dataFolder: folder.path,
+    agentFolder: AGENT_FOLDER,
+    nowMs: Date.now,
+  });
+  await images.open();
+  const again = (changes: Partial<DockerDriverOptions> = {}): DockerDriver =>
+    new DockerDriver({
+      engine: { host: `unix://${socket}` },
+      dataFolder: join(folder.path, 'sandboxes'),
+      agentFolder: AGENT_FOLDER,
+      catalog,
+      images,
+      logins: [],
+      addressPrefix: '100.97',
+      nameservers: [],
+      network: null,
+      log: createLogger({ level: 'error', name: 'test' }),
+      ...changes,
+    });
+  const driver = again();
+  return {
+    driver,
+    folder,
+    again,
+    dispose: async () => {
+      if (driver.status().available) for (const each of await driver.list()) await driver.remove(each.id);
+      await driver.close();
+      await images.close();
+      await folder.remove();
+    },
+  };
+}

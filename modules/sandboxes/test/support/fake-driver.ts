@@ -1,0 +1,173 @@
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { AgentConnection } from '../../src/domain/helper/agent-connection.ts';
+import { assertSandboxId } from '../../src/domain/driver.ts';
+import type {
+  DriverStatus,
+  FoundSandbox,
+  SandboxCondition,
+  SandboxDriver,
+  SandboxSpec,
+  SandboxStats,
+  SnapshotDriver,
+} from '../../src/domain/driver.ts';
+import { sandboxErrors } from '../../src/errors.ts';
+import { FakeAgent } from './fake-agent.ts';
+
+interface FakeSandbox {
+  agent: FakeAgent | null;
+  outOfMemory: boolean;
+  paused: boolean;
+}
+
+/** A driver whose sandboxes are sockets that speak the helper's protocol. Tests make its next steps fail or wait. */
+export class FakeDriver implements SandboxDriver {
+  readonly name = 'fake';
+  /** The same on every machine. */
+  readonly parallelStarts = 2;
+  readonly sandboxes = new Map<string, FakeSandbox>();
+  /** Awaited at the begin of `create`; throw in it or hold it. */
+  beforeCreate: (spec: SandboxSpec, signal: AbortSignal) => Promise<void> = async () => undefined;
+  beforeStart: (spec: SandboxSpec, signal: AbortSignal) => Promise<void> = async () => undefined;
+  #folder: string | null = null;
+  #status: DriverStatus = { available: true, details: {} };
+
+  async open(): Promise<DriverStatus> {
+    this.#folder ??= await mkdtemp(join(tmpdir(), 'svc-fake-'));
+    await mkdir(this.#folder, { recursive: true });
+    return this.#status;
+  }
+
+  status(): DriverStatus {
+    return this.#status;
+  }
+
+  setStatus(status: DriverStatus): void {
+    this.#status = status;
+  }
+
+  /** What it has: a test takes some away, or adds some. */
+  readonly isolations = new Set<string>(['namespaces']);
+
+  supports(isolation: string): boolean {
+    return this.isolations.has(isolation);
+  }
+
+  async create(spec: SandboxSpec, signal: AbortSignal): Promise<void> {
+    assertSandboxId(spec.id);
+    signal.throwIfAborted();
+    await this.beforeCreate(spec, signal);
+    if (typeof spec.snapshotId === 'string' && !this.kept.has(spec.snapshotId) && !this.sandboxes.has(spec.id)) {
+      throw sandboxErrors.ROOTFS_FAILED({ details: { reason: 'its snapshot is gone' } });
+    }
+    if (!this.sandboxes.has(spec.id)) this.sandboxes.set(spec.id, { agent: null, outOfMemory: false, paused: false });
+  }
+
+  async isCreated(id: string): Promise<boolean> {
+    assertSandboxId(id);
+    return this.sandboxes.has(id);
+  }
+
+  async start(spec: SandboxSpec, signal: AbortSignal): Promise<void> {
+    assertSandboxId(spec.id);
+    await this.beforeStart(spec, signal);
+    const sandbox = this.sandboxes.get(spec.id);
+    if (sandbox === undefined) throw sandboxErrors.ROOTFS_FAILED({ details: { reason: 'its files are gone' } });
+    if (sandbox.agent !== null) return;
+    const agent = new FakeAgent(join(this.#folder ?? tmpdir(), `${spec.id}.sock`));
+    await agent.listen();
+    sandbox.agent = agent;
+  }
+
+  async connect(id: string, signal: AbortSignal): Promise<AgentConnection> {
+    assertSandboxId(id);
+    const agent = this.sandboxes.get(id)?.agent;
+    if (agent === null || agent === undefined) throw sandboxErrors.AGENT_TIMEOUT();
+    return AgentConnection.open(agent.path, signal);
+  }
+
+  async inspect(id: string): Promise<SandboxCondition> {
+    assertSandboxId(id);
+    const sandbox = this.sandboxes.get(id);
+    return { running: (sandbox?.agent ?? null) !== null, outOfMemory: sandbox?.outOfMemory ?? false };
+  }
+
+  /** What the next readings say; a test changes it. */
+  reading: SandboxStats = { cpuMicroseconds: null, memoryBytes: null, pids: null, diskBytes: null, oomKills: null };
+
+  async stats(id: string): Promise<SandboxStats> {
+    assertSandboxId(id);
+    return this.reading;
+  }
+
+  async pause(id: string): Promise<void> {
+    const sandbox = this.sandboxes.get(id);
+    if (sandbox === undefined || sandbox.agent === null)
+      throw sandboxErrors.RUNTIME_FAILED({ details: { reason: 'it does not run' } });
+    sandbox.paused = true;
+    sandbox.agent.freeze();
+  }
+
+  async resume(id: string): Promise<void> {
+    const sandbox = this.sandboxes.get(id);
+    if (sandbox === undefined) return;
+    sandbox.paused = false;
+    sandbox.agent?.thaw();
+  }
+
+  /** Snapshots by id, with the files of the fake: none. A test makes the next one fail or wait. */
+  readonly kept = new Set<string>();
+  beforeSnapshot: (id: string, snapshotId: string) => Promise<void> = async () => undefined;
+  /** What a copy of anything takes. */
+  copyBytes = 4096;
+  readonly snapshots: SnapshotDriver = {
+    sizeBytes: async (of) => ('sandbox' in of || this.kept.has(of.snapshot) ? this.copyBytes : 0),
+    take: async (id, snapshotId) => {
+      if (!this.sandboxes.has(id)) throw sandboxErrors.ROOTFS_FAILED({ details: { reason: 'its files are gone' } });
+      this.kept.add(snapshotId);
+      await this.beforeSnapshot(id, snapshotId);
+      return { sizeBytes: 4096 };
+    },
+    remove: async (snapshotId) => void this.kept.delete(snapshotId),
+    list: async () => [...this.kept],
+  };
+
+  async stop(id: string): Promise<void> {
+    assertSandboxId(id);
+    await this.resume(id);
+    const sandbox = this.sandboxes.get(id);
+    const agent = sandbox?.agent;
+    if (sandbox !== undefined) sandbox.agent = null;
+    await agent?.close();
+  }
+
+  async remove(id: string): Promise<void> {
+    assertSandboxId(id);
+    await this.stop(id);
+    this.sandboxes.delete(id);
+  }
+
+  async list(): Promise<readonly FoundSandbox[]> {
+    return [...this.sandboxes].map(([id, sandbox]) => ({
+      id,
+      running: sandbox.agent !== null,
+      paused: sandbox.paused,
+    }));
+  }
+
+  /** The first process ends as if it had crashed, or as if its memory had ended. */
+  async crash(id: string, outOfMemory = false): Promise<void> {
+    const sandbox = this.sandboxes.get(id);
+    if (sandbox !== undefined) sandbox.outOfMemory = outOfMemory;
+    await this.stop(id);
+  }
+
+  async close(): Promise<void> {}
+
+  /** Not part of the port: what a test must do at its end. */
+  async dispose(): Promise<void> {
+    for (const id of this.sandboxes.keys()) await this.stop(id);
+    if (this.#folder !== null) await rm(this.#folder, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,126 @@
+import { randomBytes } from 'node:crypto';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createLogger } from '@svc/telemetry';
+import { requirement, temporaryFolder, type TemporaryFolder } from '@svc/testing';
+import { Value } from 'typebox/value';
+import { sandboxesConfigSchema } from '../../src/config.ts';
+import { newSandboxId } from '../../src/domain/identifiers.ts';
+import { LocalDriver } from '../../src/adapters/drivers/local/local-driver.ts';
+import type { RuntimeKind } from '../../src/adapters/drivers/local/runtime.ts';
+import { ImageCatalog, type ImageEntry, type ImageSourceSpec } from '../../src/domain/images/catalog.ts';
+import type { ImageStore } from '../../src/adapters/images/image-store.ts';
+import { imageStoreOf } from '../../src/adapters/images/assembly.ts';
+
+const PROJECT = join(import.meta.dirname, '../../../..');
+export const AGENT_FOLDER = join(PROJECT, 'native/sandbox-agent/bin');
+/** Images are the same for every suite: made once, kept between runs. */
+export const SHARED_IMAGES = join(PROJECT, '.cache/sandbox-images');
+
+export interface LocalSubject {
+  readonly driver: LocalDriver;
+  readonly images: ImageStore;
+  readonly folder: TemporaryFolder;
+  readonly runFolder: string;
+  /** Another driver on the same data, as a platform that was started again has it. */
+  again(): LocalDriver;
+  dispose(): Promise<void>;
+}
+
+/** What prepared starts of the subject are for. */
+export const PREPARED_KIND = {
+  resources: { cpuMillis: 1000, memoryMb: 128, diskMb: 64, pids: 64 },
+  network: 'egress',
+} as const;
+
+/** Why the local driver cannot be tried here, or null. */
+export function localDriverReason(runtime: RuntimeKind = 'builtin'): string | null {
+  return requirement(
+    'linux',
+    'root',
+    'cgroups',
+    runtime === 'builtin' ? 'command:crun' : `command:${runtime}`,
+    'command:mkfs.ext4',
+    'command:nft',
+    'command:busybox',
+    'command:mmdebstrap',
+  );
+}
+
+export async function localSubject(
+  runtime: RuntimeKind = 'builtin',
+  {
+    nameservers = [],
+    refused = () => undefined,
+    runsc = null,
+    preparedStarts = 0,
+  }: {
+    nameservers?: readonly string[];
+    refused?: (sandboxId: string, host: string) => void;
+    runsc?: string | null;
+    preparedStarts?: number;
+  } = {},
+): Promise<LocalSubject> {
+  const folder = await temporaryFolder('svc-sandboxes-');
+  const runFolder = `/run/svc/test-${folder.path.slice(-6).toLowerCase()}`;
+  const catalog = new ImageCatalog(
+    [
+      testImage('busybox', { kind: 'busybox' }),
+      testImage('debian', { kind: 'debootstrap', suite: 'host', packages: [] }),
+    ],
+    'debian',
+  );
+  const images = imageStoreOf({
+    config: { ...Value.Create(sandboxesConfigSchema), image_cache: SHARED_IMAGES },
+    catalog,
+    dataFolder: folder.path,
+    agentFolder: AGENT_FOLDER,
+    nowMs: Date.now,
+  });
+  await images.open();
+  const again = (): LocalDriver =>
+    new LocalDriver({
+      dataFolder: join(folder.path, 'sandboxes'),
+      runFolder,
+      agentFolder: AGENT_FOLDER,
+      images,
+      runtime,
+      isolation: 'namespaces',
+      runsc,
+      addressPrefix: '100.96',
+      nameservers,
+      egressRefused: refused,
+      prepared: { ...PREPARED_KIND, count: preparedStarts },
+      newId: () => newSandboxId(randomBytes),
+      log: createLogger({ level: 'warn', name: 'test' }),
+    });
+  const driver = again();
+  return {
+    driver,
+    images,
+    folder,
+    runFolder,
+    again,
+    dispose: async () => {
+      if (driver.status().available) for (const each of await driver.list()) await driver.remove(each.id);
+      await driver.close();
+      await images.close();
+      await folder.remove();
+      await rm(runFolder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** An entry of a catalog for tests. */
+export function testImage(name: string, source: ImageSourceSpec): ImageEntry {
+  return {
+    name,
+    displayName: name,
+    description: '',
+    category: 'os',
+    tags: [],
+    popular: true,
+    aliases: [],
+    sources: [source],
+  };
+}

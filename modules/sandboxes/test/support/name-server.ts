@@ -1,0 +1,34 @@
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { answerTo, parseQuestion } from '../../src/adapters/drivers/local/egress/dns-message.ts';
+
+export interface NameServer {
+  /** For a resolver's list of servers. */
+  readonly address: string;
+  /** Names that were asked for. */
+  readonly asked: string[];
+  close(): Promise<void>;
+}
+
+/** A name server on loopback that knows these names and no other. */
+export async function startNameServer(
+  names: Readonly<Record<string, readonly string[]>>,
+  ttlSeconds: number,
+): Promise<NameServer> {
+  const socket = createSocket('udp4');
+  const asked: string[] = [];
+  socket.on('message', (message, { address, port }) => {
+    const question = parseQuestion(message);
+    if (question === null) return;
+    asked.push(question.name);
+    const known = names[question.name];
+    socket.send(answerTo(question, known === undefined ? 3 : 0, known ?? [], ttlSeconds), port, address);
+  });
+  socket.bind(0, '127.0.0.1');
+  await once(socket, 'listening');
+  return {
+    address: `127.0.0.1:${socket.address().port}`,
+    asked,
+    close: () => new Promise((resolve) => socket.close(() => resolve())),
+  };
+}

@@ -1,0 +1,25 @@
+import { setTimeout as sleepFor } from 'node:timers/promises';
+import { verifiedAgentBinary } from '../../src/adapters/drivers/local/agent-binary.ts';
+import { ImageCatalog } from '../../src/domain/images/catalog.ts';
+import { helperUnpacker } from '../../src/adapters/images/disk/layer-unpacker.ts';
+import { ImageStore } from '../../src/adapters/images/image-store.ts';
+import { registrySource } from '../../src/adapters/images/registry/registry-source.ts';
+import { AGENT_FOLDER } from './local-subject.ts';
+
+// A process that a test kills: says when it begins, prepares the image `one` of an archive, and ends.
+const [folder = '', path = ''] = process.argv.slice(2);
+const entry = { name: 'one', displayName: '', description: '', category: '', tags: [], popular: true, aliases: [] };
+const store = new ImageStore({
+  folder,
+  catalog: new ImageCatalog([{ ...entry, sources: [{ kind: 'rootfs_tar', path }] }], null),
+  owner: folder,
+  unpack: helperUnpacker(() => verifiedAgentBinary(AGENT_FOLDER, process.arch)),
+  registry: registrySource({ settings: [], proxy: null, nowMs: Date.now }),
+  nowMs: Date.now,
+  maxImageBytes: 64 * 1024 * 1024,
+  sleep: (delayMs, signal) => sleepFor(delayMs, undefined, { signal }),
+});
+await store.open();
+process.stdout.write('begins\n');
+await store.prepare('one', AbortSignal.timeout(30_000));
+await store.close();

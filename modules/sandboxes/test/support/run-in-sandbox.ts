@@ -1,0 +1,40 @@
+import type { AgentConnection } from '../../src/domain/helper/agent-connection.ts';
+
+export interface RunResult {
+  readonly exitCode: number | null;
+  readonly signal: string | null;
+  readonly stdout: string;
+  readonly stderr: string;
+  /** The code of a start that failed. */
+  readonly failure: string | null;
+}
+
+/** Runs one command without a terminal and gathers what it says. */
+export async function runInSandbox(
+  connection: AgentConnection,
+  argv: readonly string[],
+  options: { input?: string; env?: Record<string, string> } = {},
+): Promise<RunResult> {
+  const output: Record<1 | 2, Buffer[]> = { 1: [], 2: [] };
+  const stream = connection.start(
+    { op: 'process.start', argv, env: options.env ?? {} },
+    {
+      data: (bytes, channel) => {
+        output[channel].push(Buffer.from(bytes));
+        stream.consumed(bytes.length);
+      },
+    },
+  );
+  if (options.input !== undefined) await stream.write(Buffer.from(options.input));
+  stream.finishInput();
+  const outcome = await stream.outcome;
+  const result = outcome.ok ? outcome.result : {};
+  const text = (channel: 1 | 2): string => Buffer.concat(output[channel]).toString();
+  return {
+    exitCode: typeof result['exit_code'] === 'number' ? result['exit_code'] : null,
+    signal: typeof result['signal'] === 'string' ? result['signal'] : null,
+    stdout: text(1),
+    stderr: text(2),
+    failure: outcome.ok ? null : outcome.code,
+  };
+}

@@ -1,0 +1,1 @@
+export { ensureSystemPackages, isPresent, type EnsureResult, type SystemPackage } from './ensure.ts';

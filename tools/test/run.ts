@@ -1,0 +1,170 @@
+import { mkdirSync } from 'node:fs';
+import { delimiter, dirname, join } from 'node:path';
+import { findCommand } from '@svc/testing';
+import { ensureSystemPackages, type SystemPackage } from '@svc/system-packages';
+import { ensureGo } from './go-toolchain.ts';
+import { needsGo } from './needed-packages.ts';
+import type { PartContext, PartOutcome, TestFilter } from './part.ts';
+import { createParts } from './parts.ts';
+import { createProgress, type Progress } from './progress.ts';
+import { lookTwice } from './second-look.ts';
+import { selectParts, type SelectedPart } from './select.ts';
+import { describePart, summarize, type FinishedPart } from './summary.ts';
+
+export interface TestRunOptions {
+  readonly root: string;
+  readonly patterns: readonly string[];
+  readonly all: boolean;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly isRoot: boolean;
+  readonly output: NodeJS.WriteStream;
+  readonly signal: AbortSignal;
+}
+
+/** Runs what was asked for and answers the exit code of the command. */
+export async function runTests(options: TestRunOptions): Promise<number> {
+  const { root, signal, output } = options;
+  const progress = createProgress(output, () => performance.now());
+  const outFolder = join(root, 'out');
+  mkdirSync(outFolder, { recursive: true });
+  const selection = selectParts(createParts(root), options.patterns, options.all);
+  if (selection.parts.length === 0) {
+    progress.print(`nothing matches ${options.patterns.join(' ')}`);
+    progress.print('0 passed, 0 failed');
+    return 1;
+  }
+  const strict = options.all || options.environment['CI'] === 'true';
+  const baseEnvironment = childEnvironment(options.environment);
+  await installPackages(selection.parts, baseEnvironment, options, progress);
+  const environment = await withGo(selection.parts, baseEnvironment, options, progress);
+  const contextFor = (name: string, filter: TestFilter): PartContext => {
+    const say = (line: string): void => progress.update(`${name}: ${line}`);
+    const print = (line: string): void => progress.print(`  ${line}`);
+    return { root, outFolder, environment, isRoot: options.isRoot, filter, signal, progress: say, figure: print };
+  };
+  const prepared = startPreparing(selection.parts, contextFor);
+  const finished: FinishedPart[] = [];
+  for (const selected of selection.parts) {
+    if (signal.aborted) break;
+    const context = contextFor(selected.part.name, selected.filter);
+    const part = await runPart(selected, context, prepared, { progress, strict });
+    finished.push(part);
+    progress.print(describePart(part));
+  }
+  await Promise.all(prepared.values());
+  const summary = summarize(finished, strict);
+  if (signal.aborted) progress.print('\ninterrupted');
+  progress.print(summary.lines.join('\n'));
+  return signal.aborted ? 130 : summary.exitCode;
+}
+
+/** What a test must not inherit: settings of a platform that its user runs. Node itself comes first on PATH. */
+function childEnvironment(given: Readonly<Record<string, string | undefined>>): Record<string, string> {
+  const kept: Record<string, string> = {};
+  for (const [name, value] of Object.entries(given)) {
+    if (value !== undefined && (!name.startsWith('SVC_') || name.startsWith('SVC_TEST_'))) kept[name] = value;
+  }
+  delete kept['FORCE_COLOR'];
+  kept['NO_COLOR'] = '1'; // logs are for reading in any viewer
+  kept['PATH'] = [dirname(process.execPath), kept['PATH'] ?? '/usr/bin:/bin'].join(delimiter);
+  return kept;
+}
+
+/** Only looks. */
+const NOTHING_TO_INSTALL = { isRoot: false, progress: () => undefined };
+
+async function installPackages(
+  parts: readonly SelectedPart[],
+  environment: Readonly<Record<string, string>>,
+  options: TestRunOptions,
+  progress: Progress,
+): Promise<void> {
+  const wanted = parts.flatMap(({ part }) => part.packages?.() ?? []);
+  if (wantsGo(parts, options.root) && findCommand('go') === null) {
+    wanted.push({ provides: 'go', package: 'golang-go', neededFor: 'tests' });
+  }
+  const ensure = (packages: readonly SystemPackage[]) =>
+    ensureSystemPackages(packages, {
+      path: environment['PATH'] ?? '',
+      isRoot: options.isRoot,
+      progress: (line) => progress.print(line),
+      signal: options.signal,
+    });
+  let { missing, command } = await ensure(wanted);
+  if (options.isRoot && missing.length > 1) {
+    // apt-get installs all or nothing: one package that the distribution lacks must not cost the others.
+    for (const each of missing) await ensure([each]);
+    ({ missing, command } = await ensureSystemPackages(wanted, {
+      ...NOTHING_TO_INSTALL,
+      path: environment['PATH'] ?? '',
+    }));
+  }
+  if (missing.length > 0) progress.print(`some tests need packages that are missing: ${command ?? ''}`);
+}
+
+function wantsGo(parts: readonly SelectedPart[], root: string): boolean {
+  return parts.some(({ part }) => part.needsGo === true || needsGo(part.files?.() ?? [], root));
+}
+
+/** Puts the pinned Go first on PATH; without any Go the tests that need it say so themselves. */
+async function withGo(
+  parts: readonly SelectedPart[],
+  environment: Readonly<Record<string, string>>,
+  options: TestRunOptions,
+  progress: Progress,
+): Promise<Record<string, string>> {
+  if (!wantsGo(parts, options.root)) return { ...environment };
+  try {
+    const cacheFolder = join(options.root, '.cache');
+    const go = await ensureGo({ cacheFolder, environment, findCommand, signal: options.signal });
+    return { ...environment, PATH: [go, environment['PATH']].join(delimiter) };
+  } catch (error) {
+    progress.print(error instanceof Error ? error.message : String(error));
+    return { ...environment };
+  }
+}
+
+/** Starts the long preparations at once; each answers its error instead of throwing it, for when its part comes. */
+function startPreparing(
+  parts: readonly SelectedPart[],
+  contextFor: (name: string, filter: TestFilter) => PartContext,
+): Map<string, Promise<Error | null>> {
+  const prepared = new Map<string, Promise<Error | null>>();
+  for (const { part, filter } of parts) {
+    const context = contextFor(part.name, filter);
+    if (part.prepare === undefined || (part.impossible?.(context) ?? null) !== null) continue;
+    const outcome = part.prepare(context).then(
+      () => null,
+      (error: unknown) => (error instanceof Error ? error : new Error(String(error))),
+    );
+    prepared.set(part.name, outcome);
+  }
+  return prepared;
+}
+
+async function runPart(
+  { part }: SelectedPart,
+  context: PartContext,
+  prepared: ReadonlyMap<string, Promise<Error | null>>,
+  { progress, strict }: { progress: Progress; strict: boolean },
+): Promise<FinishedPart> {
+  const startedAt = performance.now();
+  const finish = (results: PartOutcome['results'], notRun: string | null): FinishedPart => {
+    return { name: part.name, results, durationMs: performance.now() - startedAt, notRun };
+  };
+  const impossible = part.impossible?.(context) ?? null;
+  if (impossible !== null) return finish([], impossible);
+  context.progress(part.description);
+  try {
+    const preparation = await prepared.get(part.name);
+    if (preparation instanceof Error) throw preparation;
+    const first = await part.run(context);
+    const { results, output } = strict ? await lookTwice(part, context, first) : first;
+    if (output !== '') progress.print(output);
+    return finish(results, null);
+  } catch (error) {
+    const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    progress.print(message);
+    return finish([{ file: part.name, name: 'the part itself', status: 'failed', message }], null);
+  }
+}
