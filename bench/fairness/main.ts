@@ -32,6 +32,7 @@ interface Kind {
 const ALL_KINDS: readonly Kind[] = [
   { name: 'put', light: 'put', heavy: ['put'] },
   { name: 'large', light: 'large', heavy: ['large'] },
+  { name: 'get', light: 'get', heavy: ['get'] },
   { name: 'multipart', light: 'multipart', heavy: ['multipart'] },
   { name: 'create', light: 'create', heavy: ['create'] },
   { name: 'mixed', light: 'put', heavy: ['put', 'large', 'create'] },

@@ -4,7 +4,7 @@ import { sha256, Signer } from '../object-store/load/signature.ts';
 import { svcClient } from '../sandboxes/svc-client.ts';
 import type { Tenant } from './tenant.ts';
 
-export type WorkName = 'put' | 'large' | 'multipart' | 'create';
+export type WorkName = 'put' | 'large' | 'get' | 'multipart' | 'create';
 
 /** One piece of work after another for one tenant; `run` may be called from several lanes at once. */
 export interface Work {
@@ -17,6 +17,7 @@ export interface Work {
 export const SMALL_BYTES = 4 * 1024;
 const MiB = 1024 * 1024;
 const KEYS = 2_000;
+const READ_KEYS = 16;
 
 export interface WorkOptions {
   /** Of an object, or of each part. */
@@ -27,19 +28,22 @@ export interface WorkOptions {
 
 export function createWork(name: WorkName, tenant: Tenant, options: WorkOptions): Work {
   if (name === 'create') return sandboxWork(tenant, options.image);
+  if (name === 'get') return getWork(tenant, options.sizeBytes);
   return name === 'multipart' ? uploadWork(tenant, options) : putWork(tenant, options.sizeBytes);
 }
 
-/** What B does of each kind, and A; `large` and `multipart` are larger for A. */
+/** What B does of each kind, and A; all but `put` and `create` are larger for A. */
 export const LIGHT: Readonly<Record<WorkName, { everyMs: number; sizeBytes: number; parts: number }>> = {
   put: { everyMs: 20, sizeBytes: SMALL_BYTES, parts: 0 },
   large: { everyMs: 100, sizeBytes: MiB, parts: 0 },
+  get: { everyMs: 20, sizeBytes: SMALL_BYTES, parts: 0 },
   multipart: { everyMs: 400, sizeBytes: 5 * MiB, parts: 2 },
   create: { everyMs: 250, sizeBytes: 0, parts: 0 },
 };
 export const HEAVY: Readonly<Record<WorkName, { lanes: number; sizeBytes: number; parts: number }>> = {
   put: { lanes: 64, sizeBytes: SMALL_BYTES, parts: 0 },
   large: { lanes: 16, sizeBytes: 16 * MiB, parts: 0 },
+  get: { lanes: 32, sizeBytes: 8 * MiB, parts: 0 },
   multipart: { lanes: 16, sizeBytes: 8 * MiB, parts: 4 },
   create: { lanes: 16, sizeBytes: 0, parts: 0 },
 };
@@ -80,6 +84,31 @@ function putWork({ target, bucket }: Tenant, sizeBytes: number): Work {
     run: async (lane) => {
       const head = heads[next++ % heads.length];
       if (head !== undefined) await lanes.send(lane, head, body);
+    },
+    settle: () => Promise.resolve(),
+    close: () => lanes.close(),
+  };
+}
+
+/** Objects that the first round stores; together they fit into no cache of ours. */
+function getWork({ target, bucket }: Tenant, sizeBytes: number): Work {
+  const signer = new Signer(target);
+  const lanes = new Lanes(target.endpoint);
+  const body = randomBytes(sizeBytes);
+  const paths = Array.from({ length: READ_KEYS }, (_, index) => `/${bucket}/read/${sizeBytes}/${index}`);
+  const payloadHash = 'UNSIGNED-PAYLOAD';
+  const store = async (): Promise<void> => {
+    for (const path of paths) {
+      await lanes.send(0, signer.head({ method: 'PUT', path, bodyBytes: sizeBytes, payloadHash }), body);
+    }
+  };
+  let stored: Promise<void> | null = null;
+  let next = 0;
+  return {
+    run: async (lane) => {
+      await (stored ??= store());
+      const path = paths[next++ % paths.length] ?? '';
+      await lanes.send(lane, signer.head({ method: 'GET', path }));
     },
     settle: () => Promise.resolve(),
     close: () => lanes.close(),

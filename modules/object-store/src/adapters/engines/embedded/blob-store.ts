@@ -1,7 +1,14 @@
 import { dirname, join } from 'node:path';
 import { FairSlots, unlimitedDisk, type DiskSpace } from '@svc/runtime';
 import { slowDown, storeErrors } from '../../../errors.ts';
-import type { BlobEntry, BlobId, BlobPlace, BlobStore, BlobWriter, ReadRange } from '../../../domain/ports/blob-store.ts';
+import type {
+  BlobEntry,
+  BlobId,
+  BlobPlace,
+  BlobStore,
+  BlobWriter,
+  ReadRange,
+} from '../../../domain/ports/blob-store.ts';
 import { FileBlobWriter } from './blob-writer.ts';
 import { BufferPool } from './buffer-pool.ts';
 import { isMissing, toStoreError } from './failures.ts';
