@@ -38,6 +38,10 @@ import { storeKeys } from './0084-store-keys.ts';
 import { auditChain } from './0085-audit-chain.ts';
 import { quotaOverrides } from './0080-quota-overrides.ts';
 import { sandboxQuotas } from './0081-sandbox-quotas.ts';
+import { storedUsage } from './0082-stored-usage.ts';
+import { serviceAccountMakers } from './0093-service-account-makers.ts';
+import { auditPurges } from './0092-audit-purges.ts';
+import { accountSponsors } from './0083-account-sponsors.ts';
 
 /** Every migration, imported by name so that a bundle carries them all. Each file exports one `Migration`. */
 export const migrations: readonly Migration[] = [
@@ -80,4 +84,8 @@ export const migrations: readonly Migration[] = [
   auditChain,
   quotaOverrides,
   sandboxQuotas,
+  storedUsage,
+  accountSponsors,
+  auditPurges,
+  serviceAccountMakers,
 ];

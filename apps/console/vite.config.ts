@@ -7,6 +7,14 @@ import { precompress } from './build/precompress.ts';
 /** Browsers that have `light-dark()` and CSS nesting, so that neither is rewritten. */
 const BROWSERS = ['chrome123', 'firefox125', 'safari17.5'];
 
+/** What the entrance and the console share. */
+const BASE =
+  /sdks\/typescript\/src\/(transport|errors|error-body|read-body|accounts|pages)\.ts|vite\/preload-helper|apps\/console\/src\/((main|show-sign-in)\.ts|routes\/paths\.ts|session\/(last-workspace|safe-next|sign-in-path)\.ts|ui\/(class-names|describe-error)\.ts|ui\/(button|field|states)\.module\.css)/;
+
+/** Parts of the console without further libraries that nearly every page shows. */
+const FRAME =
+  /apps\/console\/src\/(ui\/(badge|button|copy-field|form-error|lazy-parts|monogram|page|plots|states|tab-links|table|time|toast)\.tsx|session\/(theme|use-session)\.ts|api\/(all-pages|queries|query-keys|svc-context)\.ts|routes\/guards\.ts|shell\/[a-z-]*\.module\.css)/;
+
 export default defineConfig({
   plugins: [react(), preloadFonts(), emitRouteList(), precompress()],
   build: {
@@ -17,5 +25,20 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
     chunkSizeWarningLimit: 1024,
+    rolldownOptions: {
+      output: {
+        codeSplitting: {
+          groups: [
+            // What every page of the console needs, in one script instead of many small ones. None of it is the entrance’s.
+            {
+              name: 'libraries',
+              test: /node_modules\/(react|react-dom|scheduler|use-sync-external-store|@tanstack)\//,
+            },
+            { name: 'frame', test: FRAME },
+            { name: 'base', test: BASE, priority: 1 },
+          ],
+        },
+      },
+    },
   },
 });

@@ -6,8 +6,6 @@ export interface MemoryFigures {
   readonly sandboxes: number;
   /** Proportional set size of everything that runs in them, for each. */
   readonly sandboxBytes: number;
-  /** Of that the helper, which is PID 1 of each. */
-  readonly helperBytes: number;
   /** Of the platform's process, for each. */
   readonly platformBytes: number;
   /** What the machine has less of, for each: also the kernel's own. */
@@ -17,19 +15,18 @@ export interface MemoryFigures {
 const MiB = 1024 * 1024;
 
 export async function measureMemory(svc: SvcSubject, count: number): Promise<MemoryFigures> {
-  const before = { platform: proportionalBytes(svc.pid), machine: await availableBytes(), processes: helpers() };
-  for (let index = 0; index < count; index += 1) await svc.make();
+  const before = { platform: proportionalBytes(svc.pid), machine: await availableBytes() };
+  const ids = new Set<string>();
+  for (let index = 0; index < count; index += 1) ids.add(await svc.make());
   const machine = before.machine - (await availableBytes());
-  const made = [...helpers()].filter((pid) => !before.processes.has(pid));
-  const helperBytes = made.reduce((sum, pid) => sum + proportionalBytes(pid), 0);
+  const sandboxBytes = processesOf(ids).reduce((sum, pid) => sum + proportionalBytes(pid), 0);
   const platformBytes = proportionalBytes(svc.pid) - before.platform;
   await svc.settle();
   return {
-    sandboxes: made.length,
-    sandboxBytes: helperBytes / made.length,
-    helperBytes: helperBytes / made.length,
-    platformBytes: platformBytes / made.length,
-    machineBytes: machine / made.length,
+    sandboxes: count,
+    sandboxBytes: sandboxBytes / count,
+    platformBytes: platformBytes / count,
+    machineBytes: machine / count,
   };
 }
 
@@ -39,23 +36,25 @@ export function fittingIn(gibibytes: number, figures: MemoryFigures): number {
   return Math.floor((gibibytes * 1024 * MiB) / Math.max(machineBytes, sandboxBytes + platformBytes));
 }
 
-/** First processes of sandboxes: nothing else of an idle one runs. */
-function helpers(): Set<number> {
-  const found = readdirSync('/proc').filter((name) => /^\d+$/.test(name) && isHelper(name));
-  return new Set(found.map(Number));
+/** What runs in the control groups of these sandboxes, and the programs that reach them by their ids. */
+function processesOf(ids: ReadonlySet<string>): number[] {
+  const named = (text: string): boolean => [...text.matchAll(/sbx_[a-z0-9]+/g)].some(([id]) => ids.has(id));
+  const found = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+  return found.filter((pid) => named(textOf(pid, 'cgroup')) || named(textOf(pid, 'cmdline'))).map(Number);
 }
 
-function isHelper(pid: string): boolean {
+/** Empty when the process ended meanwhile. */
+function textOf(pid: string, file: string): string {
   try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').startsWith('/.sandbox/agent\0init');
+    return readFileSync(`/proc/${pid}/${file}`, 'utf8');
   } catch {
-    return false; // it ended meanwhile
+    return '';
   }
 }
 
 function proportionalBytes(pid: number): number {
-  const rollup = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8');
-  return Number(/^Pss:\s+(\d+) kB$/m.exec(rollup)?.[1]) * 1024;
+  const pss = /^Pss:\s+(\d+) kB$/m.exec(textOf(String(pid), 'smaps_rollup'))?.[1];
+  return Number(pss ?? 0) * 1024;
 }
 
 async function availableBytes(): Promise<number> {

@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { startPlatform } from '@svc/test/running-platform';
+import { runCommand } from '@svc/test/commands';
+import { PROJECT_ROOT, startPlatform } from '@svc/test/running-platform';
 import { waitFor } from '@svc/testing';
 import type { Subject } from './subject.ts';
 import { closed, svcClient, untilPrompt, type SvcClient } from './svc-client.ts';
@@ -8,8 +9,8 @@ import { closed, svcClient, untilPrompt, type SvcClient } from './svc-client.ts'
 export interface SvcSubject extends Subject {
   readonly pid: number;
   readonly client: SvcClient;
-  /** A running sandbox; `settle` removes it. */
-  make(): Promise<string>;
+  /** A running sandbox, of the subject's image unless another is named; `settle` removes it. */
+  make(image?: string): Promise<string>;
 }
 
 export interface SvcOptions {
@@ -18,25 +19,34 @@ export interface SvcOptions {
   readonly image: string;
   /** Sandboxes that wait ready; 0 for none. */
   readonly pool: number;
+  /** Images besides that one, made before the platform starts: some take minutes. */
+  readonly prepare?: readonly string[];
+  /** The program `runsc` for sandboxes behind gVisor; absent: they share the kernel. */
+  readonly runsc?: string;
 }
 
 const READY_MS = 300_000;
 
 /** One `svc up` with sandboxes alone. Limits of callers are lifted, since one caller does everything here. */
 export async function startSvc(options: SvcOptions): Promise<SvcSubject> {
-  const { folder, image, pool } = options;
+  const { folder, image, pool, prepare = [] } = options;
   await mkdir(folder, { recursive: true });
   const configuration = join(folder, 'config.yaml');
   await writeFile(configuration, configurationOf(options));
+  const dataFolder = join(folder, 'data');
+  if (prepare.length > 0) {
+    const command = ['images', 'pull', ...prepare, '--data', dataFolder, '--config', configuration];
+    await runCommand(join(PROJECT_ROOT, 'svc'), command);
+  }
   const platform = await startPlatform({
-    dataFolder: join(folder, 'data'),
+    dataFolder,
     flags: ['--config', configuration],
     environment: { SVC_SERVICES: 'sandboxes', SVC_LOG_LEVEL: 'warn' },
   });
   const client = svcClient(platform.ready.url, platform.ready.token);
   const made: string[] = [];
-  const make = async (): Promise<string> => {
-    const { status, body } = await client.call('POST', '/api/sandboxes?wait_ms=30000', { image });
+  const make = async (named = image): Promise<string> => {
+    const { status, body } = await client.call('POST', '/api/sandboxes?wait_ms=30000', { image: named });
     const { id, status: state } = JSON.parse(body.toString()) as { id: string; status: string }; // the contract's shape
     if (status !== 201 || state !== 'running') throw new Error(`create answered ${status}: ${body.toString()}`);
     made.push(id);
@@ -59,7 +69,7 @@ export async function startSvc(options: SvcOptions): Promise<SvcSubject> {
     throw new Error(`svc did not make a sandbox: ${platform.log()}`, { cause: error });
   }
   return {
-    name: pool > 0 ? `svc, ${pool} warm` : 'svc, cold',
+    name: `svc${options.runsc === undefined ? '' : ' with gVisor'}, ${pool > 0 ? `${pool} warm` : 'cold'}`,
     pid: platform.ready.pid,
     client,
     make,
@@ -86,10 +96,11 @@ async function warmOf(client: SvcClient, pool: number): Promise<boolean> {
 /** Nothing but the machine limits what is measured. */
 const QUOTAS_TAKEN = ['sandbox_cpus', 'sandbox_memory', 'sandbox_disk', 'terminals'];
 
-function configurationOf({ imageCache, image, pool }: SvcOptions): string {
+function configurationOf({ imageCache, image, pool, runsc }: SvcOptions): string {
   const sandboxes = {
     image_cache: imageCache,
     image_registry: '',
+    ...(runsc === undefined ? { isolation: 'namespaces' } : { isolation: 'gvisor', runsc }),
     max_per_caller: 100_000,
     max_creates_per_minute: 1_000_000,
     max_terminals_per_minute: 1_000_000,

@@ -24,7 +24,6 @@ export function memoryTable(figures: MemoryFigures): string {
   const rows = (
     [
       ['all of its processes (PSS)', figures.sandboxBytes],
-      ['of that the helper (PSS)', figures.helperBytes],
       ['growth of the platform (PSS)', figures.platformBytes],
       ['memory that the machine has less of', figures.machineBytes],
     ] as const

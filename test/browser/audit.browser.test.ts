@@ -42,7 +42,7 @@ describeRequiring(['chromium'], 'the audit log', () => {
     await page.getByRole('button', { name: 'workspace:update' }).first().click();
     const dialog = page.getByRole('dialog', { name: 'workspace:update' });
     await dialog.getByText(`workspace/${platform.workspaceUuid}`).waitFor();
-    await dialog.getByText('HTTP 200').waitFor();
+    await dialog.getByText('HTTP status').waitFor();
     await screenshot(page, 'light-audit-entry');
     await expectAccessible(page, 'an entry of the audit log');
     await opened.expectNoFault();
@@ -57,12 +57,12 @@ describeRequiring(['chromium'], 'the audit log', () => {
     await page.waitForURL(/action=session%3Acreate/);
     await page.getByRole('button', { name: 'session:create' }).first().waitFor();
     await expect.poll(() => page.getByRole('button', { name: 'workspace:update' }).count()).toBe(0);
-    await page.getByRole('searchbox', { name: 'Who' }).fill('nobody@example.com');
+    await page.getByRole('searchbox', { name: 'Actor' }).fill('nobody@example.com');
     await page.keyboard.press('Tab');
-    await page.getByRole('heading', { name: 'No entry matches' }).waitFor();
+    await page.getByRole('heading', { name: 'No matching entries' }).waitFor();
     await screenshot(page, 'light-audit-empty');
     await page.reload();
-    await page.getByRole('heading', { name: 'No entry matches' }).waitFor();
+    await page.getByRole('heading', { name: 'No matching entries' }).waitFor();
     await page.getByRole('combobox', { name: 'Period' }).click();
     await page.getByRole('option', { name: 'Last hour' }).click();
     await page.waitForURL(/period=1h/);

@@ -73,7 +73,7 @@ describeRequiring(['chromium'], 'pods of a large cluster in the console', () => 
     const rows = page.locator('tbody tr');
     await page.getByRole('link', { name: 'web-0', exact: true }).waitFor();
     const asked = page.waitForRequest(/pods\?.*cursor=1/);
-    await page.getByRole('button', { name: 'Show more' }).click();
+    await page.getByRole('button', { name: 'Load more' }).click();
     await asked;
     // The page follows what happens: an event that a second page of the console shows has come to this one.
     const events = await context.newPage();
@@ -83,11 +83,11 @@ describeRequiring(['chromium'], 'pods of a large cluster in the console', () => 
     held.resolve();
     await page.getByRole('link', { name: 'web-1', exact: true }).waitFor();
     for (let shown = 2; shown < 20; shown += 1) {
-      await page.getByRole('button', { name: 'Show more' }).click();
+      await page.getByRole('button', { name: 'Load more' }).click();
       await expect.poll(() => rows.count()).toBe(shown + 1);
     }
-    await page.getByText('There are more than can be shown at once').waitFor();
-    expect(await page.getByRole('button', { name: 'Show more' }).count()).toBe(0);
+    await page.getByText('Too many to show at once').waitFor();
+    expect(await page.getByRole('button', { name: 'Load more' }).count()).toBe(0);
     await page.getByRole('link', { name: 'web-0', exact: true }).waitFor();
     await opened.expectNoFault();
   });

@@ -35,9 +35,9 @@ describeRequiring(['chromium'], 'clusters in the console', () => {
     await screenshot(page, 'light-clusters-empty');
     await expectAccessible(page, 'no clusters');
     await page.getByRole('button', { name: 'Add cluster' }).first().click();
-    const naming = page.getByRole('dialog', { name: 'Add a cluster' });
+    const naming = page.getByRole('dialog', { name: 'Add cluster' });
     await naming.getByLabel('Name').fill('Production');
-    await naming.getByText('“P” is a capital').waitFor();
+    await naming.getByText('“P” is uppercase').waitFor();
     await screenshot(page, 'light-cluster-add-name');
     await naming.getByLabel('Name').fill('production');
     await naming.getByRole('button', { name: 'Continue' }).click();
@@ -49,9 +49,9 @@ describeRequiring(['chromium'], 'clusters in the console', () => {
       await connecting.getByRole('button', { name: button }).click();
       return (await page.evaluate('navigator.clipboard.readText()')) as string; // the clipboard's text
     };
-    const token = await copied('Copy token of the agent');
+    const token = await copied('Copy agent token');
     expect(token).toMatch(/^svc_agt_/);
-    const image = await copied('Copy the agent’s image, first on each node');
+    const image = await copied('Copy command to load the agent image on each node');
     expect(image).toContain('svc agent image --data'); // the platform of this test has none yet
     expect(image).toMatch(/\| ctr -n k8s\.io images import -$/);
     expect(await copied('Copy commands for Helm')).toMatch(/helm upgrade --install svc-agent/);
@@ -62,7 +62,7 @@ describeRequiring(['chromium'], 'clusters in the console', () => {
     expect(commands).not.toContain('helm upgrade');
     clusterId = (await platform.svc.clusters.of('production').get()).id;
     agent = await playAgent(platform, { id: clusterId, token });
-    await connecting.getByText('The agent is connected').waitFor();
+    await connecting.getByText('Agent connected').waitFor();
     await connecting.getByText('Agent 9.9.9, Kubernetes v1.33.0').waitFor();
     await screenshot(page, 'light-cluster-add-connected');
     await connecting.getByRole('button', { name: 'Open cluster' }).click();
@@ -79,7 +79,7 @@ describeRequiring(['chromium'], 'clusters in the console', () => {
     await signIn(page, platform, listPath());
     const row = page.getByRole('row').filter({ has: page.getByRole('link', { name: 'production' }) });
     await row.getByText('Online').waitFor();
-    await row.getByText('42 %').waitFor();
+    await row.getByText('42%').waitFor();
     await page.getByRole('button', { name: 'Add cluster' }).click();
     await page.getByLabel('Name').fill('production');
     await page.getByRole('button', { name: 'Continue' }).click();
@@ -88,7 +88,7 @@ describeRequiring(['chromium'], 'clusters in the console', () => {
     // What a program does outside is seen without a reload.
     await platform.svc.clusters.create('staging');
     const waiting = page.getByRole('row').filter({ has: page.getByRole('link', { name: 'staging' }) });
-    await waiting.getByText('Waiting for its agent').waitFor();
+    await waiting.getByText('Waiting for agent').waitFor();
     await platform.svc.clusters.of('staging').delete();
     await waiting.waitFor({ state: 'detached' });
     await opened.expectNoFault();
@@ -98,18 +98,18 @@ describeRequiring(['chromium'], 'clusters in the console', () => {
     await using opened = await openConsole(browser, platform);
     const { page } = opened;
     await signIn(page, platform, clusterPath());
-    await page.getByRole('img', { name: /^CPU: 42 %/ }).waitFor();
-    await page.getByRole('img', { name: /^Memory: 35 %/ }).waitFor();
+    await page.getByRole('img', { name: /^CPU: 42%/ }).waitFor();
+    await page.getByRole('img', { name: /^Memory: 35%/ }).waitFor();
     await page.getByRole('img', { name: /^Pods: 12/ }).waitFor();
-    await page.getByRole('button', { name: 'Show as a table' }).click();
+    await page.getByRole('button', { name: 'Show table' }).click();
     const table = page.getByRole('table', { name: 'Heartbeats over time' });
     // The agent goes on beating: a test that takes longer than a step of the history sees two rows.
-    await table.getByText('42 %').first().waitFor();
+    await table.getByText('42%').first().waitFor();
     await screenshot(page, 'light-cluster-heartbeats-table');
     await page.getByRole('combobox', { name: 'Period' }).click();
     await page.getByRole('option', { name: 'Last 7 days' }).click();
     await page.waitForURL(/span=7d/);
-    await table.getByText('42 %').first().waitFor();
+    await table.getByText('42%').first().waitFor();
     await opened.expectNoFault();
   });
 
@@ -146,26 +146,26 @@ describeRequiring(['chromium'], 'clusters in the console', () => {
     await using opened = await openConsole(browser, platform);
     const { page } = opened;
     await signIn(page, platform, clusterPath('/deployments'));
-    await page.getByText('Nothing was deployed yet').waitFor();
+    await page.getByText('No deployments yet').waitFor();
     await page.getByRole('link', { name: 'Deploy', exact: true }).first().click();
     await page.getByRole('heading', { name: 'Deploy a manifest' }).waitFor();
     await page.getByLabel('Project').fill('my shop');
-    await page.getByText('Letters and digits, with dots').waitFor();
+    await page.getByText('Use letters and digits, with dots').waitFor();
     expect(await page.getByRole('button', { name: 'Dry run' }).isDisabled()).toBe(true);
     await fillForm(page, 'shop');
     await page.getByRole('button', { name: 'Dry run' }).click();
     const tried = await agent.next('deploy', 1);
     expect(tried.payload).toMatchObject({ project_id: 'shop', namespace: 'shop', manifest: MANIFEST, dry_run: true });
     endDeploy(agent, tried);
-    await page.getByText('Would be: 1 created, 1 configured, 1 unchanged').waitFor();
-    await page.getByRole('heading', { name: 'What would change' }).waitFor();
+    await page.getByText('Plan: 1 created, 1 configured, 1 unchanged').waitFor();
+    await page.getByRole('heading', { name: 'Field changes' }).waitFor();
     await page.getByText('.data.colour').waitFor();
     expect(await page.locator('del').allInnerTexts()).toEqual(['"red"']);
     expect(await page.locator('ins').allInnerTexts()).toEqual(['"blue"', '"large"']);
     await screenshot(page, 'light-cluster-dry-run');
     await expectAccessible(page, 'a dry run');
     await page.getByRole('switch', { name: 'Prune' }).click();
-    await page.getByText('it has been changed since').waitFor();
+    await page.getByText('For an earlier version of this form').waitFor();
     await page.getByRole('button', { name: 'Deploy', exact: true }).click();
     const deploy = await agent.next('deploy', 2);
     expect(deploy.payload).toMatchObject({ dry_run: false, prune: false });
@@ -199,7 +199,7 @@ describeRequiring(['chromium'], 'clusters in the console', () => {
     beginDeploy(agent, deploy);
     await page.getByText('1 of 3 objects').waitFor();
     await page.getByRole('button', { name: 'Cancel', exact: true }).click();
-    await page.getByRole('alertdialog').getByRole('button', { name: 'Cancel it' }).click();
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Cancel deployment' }).click();
     const cancel = await agent.next('cancel');
     expect(cancel.payload).toMatchObject({ command_id: deploy.id });
     agent.result(deploy.id, 'cancelled');
@@ -230,7 +230,7 @@ describeRequiring(['chromium'], 'clusters in the console', () => {
     await using opened = await openConsole(browser, platform);
     const { page } = opened;
     await signIn(page, platform, clusterPath('/events'));
-    await page.getByText('Nothing has happened yet').waitFor();
+    await page.getByText('No events yet').waitFor();
     tell(agent, { event_type: 'pod_ready', resource: 'pod/web-1' });
     await page.getByText('pod/web-1').waitFor();
     tell(agent, {
@@ -239,8 +239,8 @@ describeRequiring(['chromium'], 'clusters in the console', () => {
       details: { reason: 'CrashLoopBackOff', message: 'back-off 40s restarting failed container' },
     });
     await page.getByText('CrashLoopBackOff: back-off 40s').waitFor();
-    await page.getByRole('combobox', { name: 'Kind' }).click();
-    await page.getByRole('option', { name: 'Pod crashes' }).click();
+    await page.getByRole('combobox', { name: 'Type' }).click();
+    await page.getByRole('option', { name: 'Crash loop' }).click();
     await page.getByText('pod/web-1').waitFor({ state: 'detached' });
     tell(agent, { event_type: 'scaled', resource: 'deployment/web' });
     tell(agent, { event_type: 'pod_crash_loop', resource: 'pod/web-3' });
@@ -248,8 +248,8 @@ describeRequiring(['chromium'], 'clusters in the console', () => {
     expect(await page.getByText('deployment/web').count()).toBe(0);
     await page.getByLabel('Namespace').fill('elsewhere');
     await page.getByLabel('Namespace').press('Enter');
-    await page.getByText('None fits').waitFor();
-    await page.getByRole('button', { name: 'Show all' }).click();
+    await page.getByText('No matching events').waitFor();
+    await page.getByRole('button', { name: 'Clear filters' }).click();
     await page.getByText('deployment/web').waitFor();
     await opened.expectNoFault();
   });
@@ -279,7 +279,8 @@ describeRequiring(['chromium'], 'clusters in the console', () => {
       await visit(page, `${look.name}-cluster-events`, clusterPath('/events'), 'production');
       await visit(page, `${look.name}-cluster-settings`, clusterPath('/settings'), 'production');
       await page.goto(`${listPath()}/cls-nowhere`);
-      await page.getByText('There is no such cluster').waitFor();
+      await page.getByRole('heading', { level: 1, name: 'Cluster not found' }).waitFor();
+      expect(await page.getByRole('navigation', { name: 'Cluster' }).count()).toBe(0);
       await opened.expectNoFault();
     });
   }

@@ -42,13 +42,39 @@ describeRequiring(['chromium'], 'a cluster of a team in the console', () => {
     await page.getByText('No agent has connected yet').waitFor();
     expect(await page.getByRole('link', { name: 'Deploy', exact: true }).count()).toBe(0);
     await page.getByRole('link', { name: 'Settings', exact: true }).last().click();
-    await page.getByText('Owners and administrators of the workspace can do this.').waitFor();
-    await page.getByText('Guests only look on.').waitFor();
-    expect(await page.getByRole('button', { name: 'Remove' }).count()).toBe(0);
+    await page.getByText('Only owners and admins of the workspace can do this.').waitFor();
+    await page.getByText('Guests have read-only access.').waitFor();
+    expect(await page.getByRole('button', { name: 'Delete cluster' }).count()).toBe(0);
     await screenshot(page, 'light-cluster-settings-guest');
     await expectAccessible(page, 'the settings for a guest');
     await page.goto(clusterPath('/deploy'));
-    await page.getByText('Guests do not deploy').waitFor();
+    await page.getByText('Guests cannot deploy').waitFor();
+    await opened.expectNoFault();
+  });
+
+  it('shows the install commands again, with a new token', async () => {
+    await using opened = await openConsole(browser, platform);
+    const { page } = opened;
+    await signIn(page, platform, `/w/${seed.teamWorkspaceUuid}`);
+    const card = page.getByRole('region', { name: 'Clusters' });
+    await card.getByText('Waiting for agent').waitFor(); // never connected is not offline
+    await page.goto(clusterPath());
+    await page.getByRole('button', { name: 'Show install commands' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Show install commands' });
+    await dialog.getByRole('button', { name: 'Create new token' }).click();
+    const shown = page.getByRole('dialog', { name: 'Connect observatory' });
+    const token = await shown
+      .getByText(/^svc_agt_/)
+      .first()
+      .innerText();
+    expect(token).not.toBe(created.token);
+    expect(await shown.getByLabel('Commands for Helm', { exact: true }).innerText()).toContain(token);
+    await page.keyboard.press('Escape');
+    expect(await shown.isVisible(), 'Esc does not lose the token').toBe(true);
+    await screenshot(page, 'light-cluster-install-again');
+    await expectAccessible(page, 'the install commands again');
+    created = { ...created, token };
+    await shown.getByRole('button', { name: 'Close', exact: true }).last().click();
     await opened.expectNoFault();
   });
 
@@ -60,7 +86,7 @@ describeRequiring(['chromium'], 'a cluster of a team in the console', () => {
     await page.getByText('Online', { exact: true }).waitFor();
     await agent.close();
     await page.getByRole('heading', { name: /^The agent is (reconnecting|offline)$/ }).waitFor();
-    await page.getByText('What stands here is as it was then').waitFor();
+    await page.getByText('The data below is from then').waitFor();
     await screenshot(page, 'light-cluster-agent-away');
     await expectAccessible(page, 'a cluster without its agent');
     await page.goto(clusterPath('/deploy'));
@@ -73,15 +99,15 @@ describeRequiring(['chromium'], 'a cluster of a team in the console', () => {
     await using opened = await openConsole(browser, platform);
     const { page } = opened;
     await signIn(page, platform, clusterPath('/settings'));
-    await page.getByRole('button', { name: 'Rotate the token' }).click();
-    const asking = page.getByRole('dialog', { name: 'Rotate the token' });
-    await asking.getByRole('combobox', { name: 'The older token ends' }).click();
-    await page.getByRole('option', { name: 'At once' }).click();
-    await asking.getByRole('button', { name: 'Make a new token' }).click();
-    const shown = page.getByRole('dialog', { name: 'The new token' });
+    await page.getByRole('button', { name: 'Rotate token' }).click();
+    const asking = page.getByRole('dialog', { name: 'Rotate token' });
+    await asking.getByRole('combobox', { name: 'Old token expires' }).click();
+    await page.getByRole('option', { name: 'Immediately' }).click();
+    await asking.getByRole('button', { name: 'Rotate token' }).click();
+    const shown = page.getByRole('dialog', { name: 'New agent token' });
     const token = await shown.getByText(/^svc_agt_/).innerText();
     expect(token).not.toBe(created.token);
-    const command = await shown.getByLabel('command for its Secret', { exact: true }).innerText();
+    const command = await shown.getByLabel('Command to update the Secret', { exact: true }).innerText();
     expect(command).toContain(`stringData: {SVC_TOKEN: "${token}"}`);
     expect(command).not.toContain('helm'); // installed again, the chart would lose its values
     await screenshot(page, 'light-cluster-rotated');
@@ -98,11 +124,11 @@ describeRequiring(['chromium'], 'a cluster of a team in the console', () => {
     await using opened = await openConsole(browser, platform);
     const { page } = opened;
     await signIn(page, platform, clusterPath('/settings'));
-    await page.getByRole('button', { name: 'Make a kubeconfig' }).click();
-    const dialog = page.getByRole('dialog', { name: 'Make a kubeconfig' });
+    await page.getByRole('button', { name: 'Create kubeconfig' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Create kubeconfig' });
     await dialog.getByLabel('Namespace').fill('stars');
     await screenshot(page, 'light-cluster-kubeconfig-form');
-    await dialog.getByRole('button', { name: 'Make it' }).click();
+    await dialog.getByRole('button', { name: 'Create kubeconfig' }).click();
     const file = await dialog.getByLabel('kubeconfig', { exact: true }).innerText();
     expect(file).toContain('"current-context": "observatory"');
     expect(file).toContain('"namespace": "stars"');
@@ -117,20 +143,20 @@ describeRequiring(['chromium'], 'a cluster of a team in the console', () => {
     ]);
     expect(download.suggestedFilename()).toBe('observatory.kubeconfig');
     const { items } = await platform.svc.accounts.tokens();
-    expect(items.map(({ name }) => name)).toContain('kubeconfig of observatory');
+    expect(items.map(({ name }) => name)).toContain('kubeconfig for observatory');
     await opened.expectNoFault();
   });
 
-  it('is removed only by who types its name', async () => {
+  it('is deleted only after its name is typed', async () => {
     await using opened = await openConsole(browser, platform, { expectedStatuses: [404] });
     const { page } = opened;
     await signIn(page, platform, clusterPath('/settings'));
-    await page.getByRole('button', { name: 'Remove' }).click();
-    const dialog = page.getByRole('alertdialog', { name: 'Remove observatory?' });
-    expect(await dialog.getByRole('button', { name: 'Remove' }).isDisabled()).toBe(true);
+    await page.getByRole('button', { name: 'Delete cluster…' }).click();
+    const dialog = page.getByRole('alertdialog', { name: 'Delete observatory?' });
+    expect(await dialog.getByRole('button', { name: 'Delete cluster' }).isDisabled()).toBe(true);
     await dialog.getByLabel('Type “observatory” to confirm').fill('observatory');
     await screenshot(page, 'light-cluster-remove');
-    await dialog.getByRole('button', { name: 'Remove' }).click();
+    await dialog.getByRole('button', { name: 'Delete cluster' }).click();
     await page.getByText('No clusters yet').waitFor();
     await opened.expectNoFault();
   });

@@ -56,7 +56,7 @@ describeRequiring(['chromium'], 'confirming a sign-in', () => {
 
     await page.getByRole('button', { name: `Revoke telescope-${colorScheme}` }).click();
     await page.getByRole('alertdialog').getByRole('button', { name: 'Revoke token' }).click();
-    await page.getByText(`telescope-${colorScheme} is revoked`).waitFor();
+    await page.getByText(`telescope-${colorScheme} revoked`).waitFor();
     await opened.expectNoFault();
   });
 
@@ -67,7 +67,7 @@ describeRequiring(['chromium'], 'confirming a sign-in', () => {
     ageSignIns(platform);
     await page.getByLabel('Current password').fill(platform.owner.password);
     await page.getByLabel('New password', { exact: true }).fill('another long password');
-    await page.getByLabel('New password again').fill('another long password');
+    await page.getByLabel('Confirm new password').fill('another long password');
     await page.getByRole('button', { name: 'Change password' }).click();
     const dialog = page.getByRole('dialog', { name: 'Confirm it’s you' });
     await dialog.getByRole('button', { name: 'Cancel' }).click();

@@ -1,4 +1,4 @@
-import { appendFile, cp, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { appendFile, cp, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ensureConsoleBuilt } from '@svc/console/build';
@@ -39,6 +39,13 @@ describe('the build of the console', () => {
     expect(list).toEqual({ routes: expect.arrayContaining(['/', '/sign-in', '/w/$workspace/audit']) as string[] });
   });
 
+  it.each([
+    ['the sign-in page', ['start-entrance'], 60_000],
+    ['the overview', ['start-console', 'overview-page'], 150_000],
+  ])('keeps what %s loads first small', async (_, names, mostBytes) => {
+    expect(await initialScriptBytes(first, names)).toBeLessThanOrEqual(mostBytes);
+  });
+
   it('makes a document that its content policy lets run: no inline script, style or handler', async () => {
     const html = await readFile(join(first, 'index.html'), 'utf8');
     expect(html).not.toMatch(/<script(?![^>]*\bsrc=)|<style|\sstyle=|\son\w+=|javascript:|https?:\/\//);
@@ -69,8 +76,35 @@ describe('the build of the console', () => {
 
   it('says why it failed and leaves nothing behind', async () => {
     const before = await readdir(join(cacheDir, 'console'));
-    await writeFile(join(root, 'apps/console/src/main.tsx'), 'this is no program (');
-    await expect(ensureConsoleBuilt({ root, cacheDir })).rejects.toThrow(/the console does not build:[\s\S]*main\.tsx/);
+    await writeFile(join(root, 'apps/console/src/main.ts'), 'this is no program (');
+    await expect(ensureConsoleBuilt({ root, cacheDir })).rejects.toThrow(/the console does not build:[\s\S]*main\.ts/);
     expect(await readdir(join(cacheDir, 'console'))).toEqual(before);
   });
 });
+
+/** Compressed bytes of the document's script, the named ones and all that they import before they run. */
+async function initialScriptBytes(folder: string, names: readonly string[]): Promise<number> {
+  const assets = join(folder, 'assets');
+  const scripts = (await readdir(assets)).filter((name) => name.endsWith('.js'));
+  const [, entry = ''] = /src="\/assets\/([^"]+\.js)"/.exec(await readFile(join(folder, 'index.html'), 'utf8')) ?? [];
+  const waiting = [entry, ...names.flatMap((name) => scripts.filter((script) => script.startsWith(`${name}-`)))];
+  expect(waiting).toHaveLength(1 + names.length);
+  const seen = new Set<string>();
+  for (let script = waiting.pop(); script !== undefined; script = waiting.pop()) {
+    if (seen.has(script)) continue;
+    seen.add(script);
+    const source = await readFile(join(assets, script), 'utf8');
+    for (const [, imported = ''] of source.matchAll(/(?:import|from)\s*"\.\/([^"]+\.js)"/g)) waiting.push(imported);
+  }
+  const sizes = await Promise.all([...seen].map((script) => compressedBytes(join(assets, script))));
+  return sizes.reduce((sum, size) => sum + size, 0);
+}
+
+/** Small files are not compressed. */
+async function compressedBytes(path: string): Promise<number> {
+  try {
+    return (await stat(`${path}.gz`)).size;
+  } catch {
+    return (await stat(path)).size;
+  }
+}

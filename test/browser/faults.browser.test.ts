@@ -25,7 +25,7 @@ describeRequiring(['chromium'], 'what goes wrong', () => {
     await signIn(page, platform);
     const response = await page.goto('/no/such/page');
     expect(response?.status()).toBe(404);
-    await page.getByRole('link', { name: 'Go to the overview' }).click();
+    await page.getByRole('link', { name: 'Go to overview' }).click();
     await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
     await opened.expectNoFault();
   });
@@ -37,7 +37,7 @@ describeRequiring(['chromium'], 'what goes wrong', () => {
     await page.getByRole('heading', { level: 1, name: 'Account' }).waitFor();
     await context.route('**/api/**', (route) => route.abort('connectionrefused'));
     await page.getByRole('link', { name: 'API tokens' }).click();
-    await page.getByRole('alert').getByText('The platform cannot be reached').waitFor();
+    await page.getByRole('alert').getByText('Cannot reach the platform').waitFor();
     await screenshot(page, 'light-unreachable');
     await expectAccessible(page, 'an unreachable platform');
     await context.unroute('**/api/**');
@@ -53,7 +53,7 @@ describeRequiring(['chromium'], 'what goes wrong', () => {
       route.fulfill({ status: 500, json: { code: 'internal_error', message: 'Internal error', request_id: 'req-7' } }),
     );
     await page.goto('/account');
-    await page.getByRole('heading', { name: 'The platform did not answer as it should' }).waitFor();
+    await page.getByRole('heading', { name: 'Unexpected response from the platform' }).waitFor();
     await page.getByText('req-7').waitFor();
     await screenshot(page, 'light-error');
     await expectAccessible(page, 'the error page');

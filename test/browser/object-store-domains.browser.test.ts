@@ -40,14 +40,14 @@ describeRequiring(['linux', 'chromium', 'command:dnsmasq'], 'custom domains in t
     await signIn(page, platform, `/w/${platform.workspaceUuid}/buckets/${BUCKET}/domains`);
     await page.getByText('No domains yet').waitFor();
     await page.getByRole('button', { name: 'Add domain' }).click();
-    await page.getByLabel('Host name').fill(HOST);
+    await page.getByLabel('Hostname').fill(HOST);
     await screenshot(page, 'light-add-domain');
     await page.getByRole('dialog').getByRole('button', { name: 'Add domain' }).click();
     const dialog = page.getByRole('dialog', { name: HOST });
     await dialog.getByText('Waiting for DNS').waitFor();
     const target = await dialog.locator('code').first().textContent();
     expect(target).toMatch(/\.cname\.s3\.test$/);
-    await dialog.getByText(`It leads to ${ELSEWHERE}, not to ${target}.`).waitFor(LIVE);
+    await dialog.getByText(`It points to ${ELSEWHERE} instead of ${target}.`).waitFor(LIVE);
     await screenshot(page, 'light-domain-waits');
     await expectAccessible(page, 'a domain that waits for its record');
 
@@ -82,7 +82,7 @@ describeRequiring(['linux', 'chromium', 'command:dnsmasq'], 'custom domains in t
     const { page } = opened;
     await signIn(page, platform, `/w/${platform.workspaceUuid}/buckets/${BUCKET}/domains`);
     await page.getByRole('button', { name: 'Add domain' }).click();
-    await page.getByLabel('Host name').fill('photos.s3.test');
+    await page.getByLabel('Hostname').fill('photos.s3.test');
     await page.getByRole('dialog').getByRole('button', { name: 'Add domain' }).click();
     await page.getByRole('dialog').getByRole('alert').waitFor();
     await screenshot(page, 'light-domain-refused');

@@ -51,7 +51,7 @@ describeRequiring(['chromium'], 'files on their way into the console and out of 
     await page.route(laterParts, (route) => route.fulfill({ status: 503, body: '' }));
     await page.getByLabel('Files to upload').setInputFiles(file);
     const tray = page.getByRole('region', { name: 'Uploads' });
-    await tray.getByRole('button', { name: 'Continue survey.bin' }).waitFor({ timeout: 60_000 });
+    await tray.getByRole('button', { name: 'Resume survey.bin' }).waitFor({ timeout: 60_000 });
     expect(sent).toContain(1);
     await screenshot(page, 'light-upload-cut');
     await expectAccessible(page, 'an upload that was cut');
@@ -79,12 +79,19 @@ describeRequiring(['chromium'], 'files on their way into the console and out of 
     await page.route(third, (route) => held.promise.then(() => route.continue().catch(() => undefined)));
     await page.getByLabel('Files to upload').setInputFiles(file);
     const tray = page.getByRole('region', { name: 'Uploads' });
+    await tray.getByRole('button', { name: 'Pause paused.bin' }).waitFor();
+    const warning = page.waitForEvent('dialog');
+    await page.getByRole('heading', { level: 1 }).click(); // browsers ask only on pages that were used
+    const leaving = page.close({ runBeforeUnload: true });
+    expect((await warning).type()).toBe('beforeunload');
+    await (await warning).dismiss();
+    await leaving;
     await tray.getByRole('button', { name: 'Pause paused.bin' }).click();
     await tray.getByText(/^Paused at/).waitFor();
     await screenshot(page, 'light-upload-paused');
     held.resolve();
     await page.unroute(third);
-    await tray.getByRole('button', { name: 'Continue paused.bin' }).click();
+    await tray.getByRole('button', { name: 'Resume paused.bin' }).click();
     await page.getByRole('table').getByRole('button', { name: 'paused.bin', exact: true }).waitFor();
     const { objects: found } = await objects.page({ prefix: 'paused.bin' });
     expect(found.map(({ size }) => size)).toEqual([40 * MiB]);
@@ -111,7 +118,7 @@ describeRequiring(['chromium'], 'files on their way into the console and out of 
     await expect.poll(() => picture.evaluate((image) => 'naturalWidth' in image && image.naturalWidth)).toBe(2);
     await screenshot(page, 'light-preview-picture');
     await page.goto(bucketPath('no-picture.png'));
-    await page.getByText('This cannot be shown; it may not be what its content type says.').waitFor();
+    await page.getByText('Preview not available. The file may not match its content type.').waitFor();
     await page.goto(bucketPath('tone.wav'));
     const sound = page.getByLabel('Preview of tone.wav');
     await expect.poll(() => sound.evaluate((audio) => 'duration' in audio && audio.duration)).toBe(1);

@@ -36,7 +36,7 @@ describeRequiring(['chromium'], 'what is set on a bucket, in the console', () =>
   it('makes the objects public only after a question, and keeps Cache-Control', async () => {
     await using opened = await open('settings');
     const { page } = opened;
-    const isPublic = page.getByRole('switch', { name: 'Everybody may read the objects' });
+    const isPublic = page.getByRole('switch', { name: 'Public read access' });
     await isPublic.click();
     const question = page.getByRole('alertdialog', { name: 'Make all objects public?' });
     await question.waitFor();
@@ -48,7 +48,7 @@ describeRequiring(['chromium'], 'what is set on a bucket, in the console', () =>
     await question.getByRole('button', { name: 'Make public' }).click();
     await expect.poll(() => isPublic.getAttribute('aria-checked')).toBe('true');
     expect((await settings()).publicDefault).toBe(true);
-    await page.getByLabel('Cache-Control of public answers').fill('public, max-age=60');
+    await page.getByLabel('Cache-Control for public responses').fill('public, max-age=60');
     await save(page, 'Public access');
     await expect.poll(async () => (await settings()).cacheControl).toBe('public, max-age=60');
     await isPublic.click();
@@ -56,18 +56,31 @@ describeRequiring(['chromium'], 'what is set on a bucket, in the console', () =>
     await opened.expectNoFault();
   });
 
+  it('saves nothing that was not changed', async () => {
+    await using opened = await open('settings');
+    const { page } = opened;
+    for (const title of ['Public access', 'Versioning & recovery', 'Limits', 'CORS', 'Website', 'Notifications']) {
+      expect(await saveButton(page, title).isDisabled(), title).toBe(true);
+    }
+    await page.getByLabel('Total size').fill('1 GiB');
+    expect(await saveButton(page, 'Limits').isDisabled()).toBe(false);
+    await page.getByLabel('Total size').fill('');
+    expect(await saveButton(page, 'Limits').isDisabled()).toBe(true);
+    await opened.expectNoFault();
+  });
+
   it('keeps versions, and says for how long a deleted bucket can be restored', async () => {
     await using opened = await open('settings');
     const { page } = opened;
-    await page.getByRole('switch', { name: 'Keep older versions of objects' }).click();
-    await page.getByText('Versions are kept from now on').waitFor();
+    await page.getByRole('switch', { name: 'Keep previous versions of objects' }).click();
+    await page.getByText('Versioning enabled').waitFor();
     expect(await buckets.versioning(BUCKET)).toBe('enabled');
-    const days = page.getByLabel('Days until it is gone for good');
+    const days = page.getByLabel('Retention (days)');
     await days.fill('91');
-    await page.getByText('From 1 to 90 days.').waitFor();
-    expect(await saveButton(page, 'Undo').isDisabled()).toBe(true);
+    await page.getByText('Enter 1 to 90 days.').waitFor();
+    expect(await saveButton(page, 'Versioning & recovery').isDisabled()).toBe(true);
     await days.fill('30');
-    await save(page, 'Undo');
+    await save(page, 'Versioning & recovery');
     await expect.poll(async () => (await settings()).soft_delete).toEqual({ enabled: true, retention_days: 30 });
     await opened.expectNoFault();
   });
@@ -75,14 +88,14 @@ describeRequiring(['chromium'], 'what is set on a bucket, in the console', () =>
   it('limits what may be in it, and says at the field what cannot be', async () => {
     await using opened = await open('settings');
     const { page } = opened;
-    await page.getByLabel('Bytes in all').fill('plenty');
-    await page.getByText('Such as 10 GiB.').waitFor();
+    await page.getByLabel('Total size').fill('plenty');
+    await page.getByText('Enter a size, for example 10 GiB.').waitFor();
     expect(await saveButton(page, 'Limits').isDisabled()).toBe(true);
     await screenshot(page, 'light-limit-fault');
-    await page.getByLabel('Bytes in all').fill('1.5 GiB');
-    await page.getByLabel('Objects in all').fill('1000');
-    await page.getByLabel('Largest object').fill('1500001');
-    await page.getByLabel('Content types that are taken').fill('image/*\ntext/plain');
+    await page.getByLabel('Total size').fill('1.5 GiB');
+    await page.getByLabel('Total objects').fill('1000');
+    await page.getByLabel('Maximum object size').fill('1500001');
+    await page.getByLabel('Allowed content types').fill('image/*\ntext/plain');
     await save(page, 'Limits');
     const expected = {
       quota: { max_bytes: 1.5 * 1024 ** 3, max_objects: 1_000 },
@@ -91,9 +104,9 @@ describeRequiring(['chromium'], 'what is set on a bucket, in the console', () =>
     };
     await expect.poll(settings).toMatchObject(expected);
     await page.reload();
-    await expect.poll(() => page.getByLabel('Bytes in all').inputValue()).toBe('1.5 GiB');
-    expect(await page.getByLabel('Largest object').inputValue()).toBe('1500001');
-    await page.getByRole('meter', { name: 'Bytes of the limit' }).waitFor();
+    await expect.poll(() => page.getByLabel('Total size').inputValue()).toBe('1.5 GiB');
+    expect(await page.getByLabel('Maximum object size').inputValue()).toBe('1500001');
+    await page.getByRole('meter', { name: 'Size limit' }).waitFor();
     await expectAccessible(page, 'the settings of a bucket');
     await opened.expectNoFault();
   });
@@ -103,15 +116,15 @@ describeRequiring(['chromium'], 'what is set on a bucket, in the console', () =>
     await buckets.changeSettings(BUCKET, { cors_rules: [named] });
     await using opened = await open('settings');
     const { page } = opened;
-    await section(page, 'Browsers of other origins').getByRole('button', { name: 'Add rule' }).click();
+    await section(page, 'CORS').getByRole('button', { name: 'Add rule' }).click();
     const rule = page.getByRole('group', { name: 'Rule 2' });
     await rule.getByLabel('Origins').fill('https://two.example\nhttps://three.example');
     await rule.getByRole('checkbox', { name: 'PUT' }).click();
-    await rule.getByLabel('Seconds that browsers remember').fill('an hour');
-    await page.getByText('A whole number of seconds, or nothing.').waitFor();
-    await rule.getByLabel('Seconds that browsers remember').fill('600');
+    await rule.getByLabel('Max age (seconds)').fill('an hour');
+    await page.getByText('Enter whole seconds or leave empty.').waitFor();
+    await rule.getByLabel('Max age (seconds)').fill('600');
     await screenshot(page, 'light-cors-rule');
-    await save(page, 'Browsers of other origins');
+    await save(page, 'CORS');
     await expect
       .poll(async () => (await settings()).cors_rules)
       .toMatchObject([
@@ -124,7 +137,7 @@ describeRequiring(['chromium'], 'what is set on a bucket, in the console', () =>
         },
       ]);
     await page.getByRole('button', { name: 'Remove rule 1' }).click();
-    await save(page, 'Browsers of other origins');
+    await save(page, 'CORS');
     await expect.poll(async () => (await settings()).cors_rules).toHaveLength(1);
     await opened.expectNoFault();
   });
@@ -133,13 +146,13 @@ describeRequiring(['chromium'], 'what is set on a bucket, in the console', () =>
     await using opened = await open('settings');
     const { page } = opened;
     await page.getByRole('switch', { name: 'Serve this bucket as a website' }).click();
-    await page.getByLabel('Page for what is not there').fill('missing.html');
+    await page.getByLabel('Error document').fill('missing.html');
     await save(page, 'Website');
     await expect.poll(async () => (await settings()).website).toEqual({ index: 'index.html', error: 'missing.html' });
-    await page.getByRole('switch', { name: 'Tell of what happens here' }).click();
-    await page.getByLabel('Address').fill('https://hooks.example.com/svc');
+    await page.getByRole('switch', { name: 'Send event notifications' }).click();
+    await page.getByLabel('Webhook URL').fill('https://hooks.example.com/svc');
     await page.getByRole('checkbox', { name: 'Expired' }).click();
-    await section(page, 'Notifications').getByLabel('Keys that begin with').fill('public/');
+    await section(page, 'Notifications').getByLabel('Key prefix').fill('public/');
     await save(page, 'Notifications');
     await expect
       .poll(async () => (await settings()).notifications)
@@ -156,34 +169,34 @@ describeRequiring(['chromium'], 'what is set on a bucket, in the console', () =>
   it('adds, changes and removes lifecycle rules', async () => {
     await using opened = await open('lifecycle');
     const { page } = opened;
-    await page.getByText('Nothing goes by itself').waitFor();
+    await page.getByText('No lifecycle rules yet').waitFor();
     await page.getByRole('button', { name: 'Add rule' }).click();
     const dialog = page.getByRole('dialog', { name: 'New rule' });
     await dialog.getByRole('button', { name: 'Save rule' }).click();
-    await dialog.getByText('A rule has a name.').waitFor();
+    await dialog.getByText('Enter a name.').waitFor();
     await dialog.getByLabel('Name').fill('logs');
-    await dialog.getByLabel('Keys that begin with').fill('logs/');
+    await dialog.getByLabel('Key prefix').fill('logs/');
     await dialog.getByLabel('Tags').fill('keep=no');
     await dialog.getByLabel('Larger than').fill('1500000');
-    await dialog.getByLabel('Objects expire after (days)').fill('30');
-    await dialog.getByLabel('Old versions go after (days)').fill('7');
-    await dialog.getByLabel('But keep the newest (versions)').fill('3');
+    await dialog.getByLabel('Delete objects after (days)').fill('30');
+    await dialog.getByLabel('Delete old versions after (days)').fill('7');
+    await dialog.getByLabel('Newest versions to keep').fill('3');
     await screenshot(page, 'light-lifecycle-rule');
     await expectAccessible(page, 'the form of a lifecycle rule');
     await dialog.getByRole('button', { name: 'Save rule' }).click();
     await dialog.waitFor({ state: 'detached' });
     const row = page.getByRole('row', { name: /logs/ });
-    await row.getByText('Objects expire after 30 days').waitFor();
-    await row.getByText('Old versions go after 7 days, the newest 3 are kept').waitFor();
+    await row.getByText('Delete objects after 30 days').waitFor();
+    await row.getByText('Delete old versions after 7 days, keep the newest 3').waitFor();
     await screenshot(page, 'light-lifecycle');
     await expectAccessible(page, 'the lifecycle rules of a bucket');
 
     await page.getByRole('button', { name: 'Edit logs' }).click();
-    const edit = page.getByRole('dialog', { name: 'Rule logs' });
-    await edit.getByLabel('Objects expire after (days)').fill('60');
-    await edit.getByRole('switch', { name: 'The rule is in force' }).click();
+    const edit = page.getByRole('dialog', { name: 'Edit rule logs' });
+    await edit.getByLabel('Delete objects after (days)').fill('60');
+    await edit.getByRole('switch', { name: 'Enabled' }).click();
     await edit.getByRole('button', { name: 'Save rule' }).click();
-    await row.getByText('Objects expire after 60 days').waitFor();
+    await row.getByText('Delete objects after 60 days').waitFor();
     await row.getByText('Off').waitFor();
     expect((await buckets.lifecycle(BUCKET)).rules).toMatchObject([
       {
@@ -195,9 +208,9 @@ describeRequiring(['chromium'], 'what is set on a bucket, in the console', () =>
       },
     ]);
 
-    await page.getByRole('button', { name: 'Remove logs' }).click();
-    await page.getByRole('alertdialog').getByRole('button', { name: 'Remove rule' }).click();
-    await page.getByText('Nothing goes by itself').waitFor();
+    await page.getByRole('button', { name: 'Delete logs' }).click();
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Delete rule' }).click();
+    await page.getByText('No lifecycle rules yet').waitFor();
     expect((await buckets.lifecycle(BUCKET)).rules).toEqual([]);
     await opened.expectNoFault();
   });

@@ -29,7 +29,7 @@ describeRequiring(['chromium'], 'the usage of the object store in the console', 
     await using opened = await openConsole(browser, platform);
     const { page } = opened;
     await signIn(page, platform, pathOf('usage'));
-    await page.getByText('Nothing was written down yet').waitFor();
+    await page.getByText('No usage data yet').waitFor();
     await page.getByText('No buckets yet').waitFor();
     await expectAccessible(page, 'the usage of nothing');
     await screenshot(page, 'light-usage-empty');
@@ -50,14 +50,14 @@ describeRequiring(['chromium'], 'the usage of the object store in the console', 
     await using opened = await openConsole(browser, platform);
     const { page } = opened;
     await signIn(page, platform, pathOf(`buckets/${BUCKET}/usage`));
-    await plot(page, /^Stored: 0 B since .*, now 36 MiB, of a quota of 50 MiB/).waitFor();
-    await plot(page, /^Objects: 40 since .*, now 1, of a quota of 100,000/).waitFor();
-    await plot(page, /^Sent: \S+ GiB since .*, most 160 MiB on/).waitFor();
-    await page.getByRole('meter', { name: 'Quota of bytes' }).waitFor();
+    await plot(page, /^Stored: 0 B since .*, now 36 MiB, limit 50 MiB/).waitFor();
+    await plot(page, /^Objects: 40 since .*, now 1, limit 100,000/).waitFor();
+    await plot(page, /^Sent: \S+ GiB since .*, peak 160 MiB on/).waitFor();
+    await page.getByRole('meter', { name: 'Storage quota' }).waitFor();
     await expectAccessible(page, 'the usage of a bucket');
     await screenshot(page, 'light-usage-bucket');
 
-    await page.getByRole('button', { name: 'Show as a table' }).click();
+    await page.getByRole('button', { name: 'Show table' }).click();
     await page.getByRole('table', { name: 'Usage over time' }).waitFor();
     expect(await page.getByRole('row').count()).toBe(1 + days + 1);
     await expectAccessible(page, 'the usage of a bucket as a table');
@@ -102,10 +102,13 @@ describeRequiring(['chromium'], 'the usage of the object store in the console', 
   });
 
   it('says what is wrong when usage cannot be loaded, and tries again', async () => {
-    await using opened = await openConsole(browser, platform, { expectedStatuses: [404] });
-    const { page } = opened;
-    await signIn(page, platform, pathOf('buckets/no-such-bucket/usage'));
-    await page.getByRole('alert').getByText('This could not be loaded').waitFor();
+    await using opened = await openConsole(browser, platform, { expectedStatuses: [403] });
+    const { page, context } = opened;
+    await context.route('**/object-store/usage?**', (route) =>
+      route.fulfill({ status: 403, json: { code: 'FORBIDDEN', message: 'Not now' } }),
+    );
+    await signIn(page, platform, pathOf(`buckets/${BUCKET}/usage`));
+    await page.getByRole('alert').getByText('Could not load this').waitFor();
     await page.getByRole('button', { name: 'Try again' }).waitFor();
     await expectAccessible(page, 'usage that could not be loaded');
     await opened.expectNoFault();

@@ -39,7 +39,7 @@ describeRequiring(['chromium'], 'versions of objects in the console', () => {
     await page.getByRole('table').getByRole('button', { name: 'hello.txt', exact: true }).click();
     const list = versionsIn(page);
     await expect.poll(() => list.count()).toBe(3);
-    await list.first().getByText('newest').waitFor();
+    await list.first().getByText('latest').waitFor();
     expect(
       await list
         .first()
@@ -53,11 +53,11 @@ describeRequiring(['chromium'], 'versions of objects in the console', () => {
     const oldest = list.last();
     const [download] = await Promise.all([
       page.waitForEvent('download'),
-      oldest.getByRole('link', { name: /^Download the version of/ }).click(),
+      oldest.getByRole('link', { name: /^Download version from/ }).click(),
     ]);
     expect(await textOf(await download.createReadStream())).toBe('first');
-    await oldest.getByRole('button', { name: /^Restore the version of/ }).click();
-    await page.getByText('The older version is the newest again').waitFor();
+    await oldest.getByRole('button', { name: /^Restore version from/ }).click();
+    await page.getByText('Version restored').waitFor();
     await expect.poll(() => list.count()).toBe(4);
     await page.getByRole('dialog').getByText('first', { exact: true }).waitFor();
     expect(await text()).toBe('first');
@@ -72,7 +72,7 @@ describeRequiring(['chromium'], 'versions of objects in the console', () => {
     await expect.poll(() => list.count()).toBe(4);
     await list
       .nth(2)
-      .getByRole('button', { name: /^Delete the version of/ })
+      .getByRole('button', { name: /^Delete version from/ })
       .click();
     const question = page.getByRole('alertdialog', { name: 'Delete this version?' });
     await question.waitFor();
@@ -82,7 +82,7 @@ describeRequiring(['chromium'], 'versions of objects in the console', () => {
     expect(await count()).toBe(4);
     await list
       .nth(2)
-      .getByRole('button', { name: /^Delete the version of/ })
+      .getByRole('button', { name: /^Delete version from/ })
       .click();
     await question.getByRole('button', { name: 'Delete version' }).click();
     await expect.poll(() => list.count()).toBe(3);
@@ -96,6 +96,7 @@ describeRequiring(['chromium'], 'versions of objects in the console', () => {
     const { page } = opened;
     await signIn(page, platform, folder());
     await page.getByRole('button', { name: 'Delete hello.txt' }).click();
+    await page.getByRole('alertdialog').getByText('The bucket keeps versions').waitFor();
     await page
       .getByRole('alertdialog')
       .getByRole('button', { name: /^Delete/ })
@@ -114,12 +115,12 @@ describeRequiring(['chromium'], 'versions of objects in the console', () => {
     await screenshot(page, 'light-deleted-object');
     await list
       .first()
-      .getByRole('button', { name: /^Bring back/ })
+      .getByRole('button', { name: /^Restore/ })
       .click();
-    await page.getByText('The object is back').waitFor();
+    await page.getByText('Object restored').waitFor();
     await page.getByRole('dialog').getByText('first', { exact: true }).waitFor();
     await page.keyboard.press('Escape');
-    await page.getByText('Nothing here was deleted').waitFor();
+    await page.getByText('No deleted objects').waitFor();
     await page.getByRole('table').getByRole('button', { name: 'hello.txt', exact: true }).waitFor();
     expect(await text()).toBe('first');
     await opened.expectNoFault();

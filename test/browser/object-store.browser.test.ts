@@ -54,7 +54,7 @@ describeRequiring(['chromium'], 'the object store in the console', () => {
     await entry(page, 'notes.txt').click();
     const dialog = page.getByRole('dialog', { name: 'notes.txt' });
     await dialog.getByText('a line of text').waitFor();
-    await dialog.getByRole('button', { name: 'Make a link' }).click();
+    await dialog.getByRole('button', { name: 'Create link' }).click();
     const link = await copied(dialog, 'Copy link');
     expect(await (await fetch(link)).text()).toBe('a line of text\n');
     await screenshot(page, 'light-object');
@@ -68,6 +68,7 @@ describeRequiring(['chromium'], 'the object store in the console', () => {
     expect(await digestOf(await download.createReadStream())).toBe(createHash('sha256').update(LARGE).digest('hex'));
 
     await page.getByRole('button', { name: 'Delete pixel.png' }).click();
+    await page.getByRole('alertdialog').getByText('The bucket keeps no versions. This cannot be undone.').waitFor();
     await page
       .getByRole('alertdialog')
       .getByRole('button', { name: /^Delete/ })
@@ -115,6 +116,18 @@ describeRequiring(['chromium'], 'the object store in the console', () => {
     await page.getByRole('button', { name: 'Revoke backup' }).click();
     await page.getByRole('alertdialog').getByRole('button', { name: 'Revoke key' }).click();
     await page.getByRole('row', { name: /backup/ }).waitFor({ state: 'detached' });
+    await opened.expectNoFault();
+  });
+
+  it('says of an unknown bucket that it is not there, and offers nothing to do with it', async () => {
+    await using opened = await openConsole(browser, platform);
+    const { page } = opened;
+    await signIn(page, platform, pathOf('buckets/no-such-bucket/settings'));
+    await page.getByRole('heading', { level: 1, name: 'Bucket not found' }).waitFor();
+    expect(await page.getByRole('main').getByRole('button').count()).toBe(0);
+    await expectAccessible(page, 'an unknown bucket');
+    await page.getByRole('link', { name: 'Show buckets' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Buckets' }).waitFor();
     await opened.expectNoFault();
   });
 

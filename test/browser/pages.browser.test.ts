@@ -45,7 +45,7 @@ describeRequiring(['chromium'], 'every page of the console', () => {
       await visit(page, `${look.name}-members`, team, 'Observatory');
       await visit(page, `${look.name}-invitations`, `${team}/invitations`, 'Observatory');
       await visit(page, `${look.name}-team-settings`, `${team}/settings`, 'Observatory');
-      await visit(page, `${look.name}-not-found`, '/nowhere/at/all', 'This page does not exist');
+      await visit(page, `${look.name}-not-found`, '/nowhere/at/all', 'Page not found');
       await opened.expectNoFault();
     });
   }

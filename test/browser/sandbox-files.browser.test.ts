@@ -74,7 +74,7 @@ describeRequiring(SANDBOX_REQUIREMENTS, 'the files of a sandbox in the console',
     await expect.poll(() => page.getByRole('link', { name: 'notes.txt' }).count()).toBe(0);
     expect(await sandbox.files.readText('/work/deep/er/notes.md')).toBe('one\n');
 
-    await page.getByRole('checkbox', { name: 'Choose deep' }).click();
+    await page.getByRole('checkbox', { name: 'Select deep' }).click();
     await page.getByRole('button', { name: 'Delete', exact: true }).click();
     await page.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).click();
     await expect.poll(() => page.getByRole('link', { name: 'deep', exact: true }).count()).toBe(0);
@@ -116,27 +116,27 @@ describeRequiring(SANDBOX_REQUIREMENTS, 'the files of a sandbox in the console',
     await editor.click();
     await page.keyboard.press('Control+End');
     await page.keyboard.type('# mine');
-    await page.getByText('not saved').waitFor();
+    await page.getByText('unsaved').waitFor();
     await page.keyboard.press('Control+s');
-    await page.getByText('main.py is saved').waitFor();
+    await page.getByText('main.py saved').waitFor();
     expect(await sandbox.files.readText('/work/app/main.py')).toMatch(/# mine$/);
 
     await sandbox.files.write('/work/app/main.py', 'of another\n');
     await page.keyboard.type(' again');
     await page.getByRole('button', { name: 'Save' }).click();
-    const question = page.getByRole('alertdialog', { name: 'main.py was changed meanwhile' });
+    const question = page.getByRole('alertdialog', { name: 'main.py has changed' });
     await question.waitFor();
     await screenshot(page, 'light-sandbox-editor-conflict');
     await question.getByRole('button', { name: 'Cancel' }).click();
     expect(await sandbox.files.readText('/work/app/main.py')).toBe('of another\n');
-    await page.getByRole('button', { name: 'Close the file' }).click();
+    await page.getByRole('button', { name: 'Close file' }).click();
     await page
       .getByRole('alertdialog', { name: 'Leave without saving?' })
       .getByRole('button', { name: 'Cancel' })
       .click();
     await page.getByRole('button', { name: 'Save' }).click();
-    await question.getByRole('button', { name: 'Overwrite it' }).click();
-    await page.getByText('main.py is saved').first().waitFor();
+    await question.getByRole('button', { name: 'Overwrite' }).click();
+    await page.getByText('main.py saved').first().waitFor();
     await expect.poll(() => sandbox.files.readText('/work/app/main.py')).toMatch(/# mine again$/);
     await opened.expectNoFault();
   });
@@ -153,7 +153,7 @@ describeRequiring(SANDBOX_REQUIREMENTS, 'the files of a sandbox in the console',
     await page.keyboard.type('#!/bin/sh\nfor each in "$@"; do echo "$each"; done # says all');
     await screenshot(page, 'dark-sandbox-editor');
     await page.keyboard.press('Control+s');
-    await page.getByText('run.sh is saved').waitFor();
+    await page.getByText('run.sh saved').waitFor();
     expect(await sandbox.files.readText('/work/run.sh')).toMatch(/^#!\/bin\/sh\nfor each/);
     await opened.expectNoFault();
   });
@@ -165,7 +165,7 @@ describeRequiring(SANDBOX_REQUIREMENTS, 'the files of a sandbox in the console',
     const picture = page.getByRole('img', { name: 'Preview of picture.png' });
     await expect.poll(() => picture.evaluate((image) => 'naturalWidth' in image && image.naturalWidth)).toBe(2);
     await page.goto(filesPath('/work', '/work/data.bin'));
-    await page.getByText('This cannot be shown here').waitFor();
+    await page.getByText('Preview not available').waitFor();
     await screenshot(page, 'light-sandbox-file-bytes');
     await opened.expectNoFault();
   });

@@ -31,7 +31,7 @@ describeRequiring(SANDBOX_REQUIREMENTS, 'the life of a sandbox in the console', 
     await using opened = await openConsole(browser, platform);
     const { page } = opened;
     await signIn(page, platform, `${path}/events`);
-    const table = page.getByRole('table', { name: 'What happened to this sandbox' });
+    const table = page.getByRole('table', { name: 'Sandbox events' });
     await table.getByText('Created').waitFor();
     await page.getByRole('button', { name: 'Pause' }).click();
     await page.locator('#content header').getByText('Paused').waitFor();
@@ -46,13 +46,35 @@ describeRequiring(SANDBOX_REQUIREMENTS, 'the life of a sandbox in the console', 
     await opened.expectNoFault();
   });
 
+  it('is not resumed by its page: only by the person', async () => {
+    await using opened = await openConsole(browser, platform);
+    const { page } = opened;
+    await sandbox.pause();
+    await signIn(page, platform, path);
+    await page.getByText('The sandbox is paused').waitFor();
+    for (const tab of ['files', 'metrics', 'snapshots', 'ports', 'events', 'settings']) {
+      await page.goto(`${path}/${tab}`);
+      await page.getByRole('heading', { level: 1, name: 'life-box' }).waitFor();
+      await page.locator('[aria-busy="true"]').waitFor({ state: 'detached' });
+    }
+    await page.goto(`/w/${platform.workspaceUuid}`);
+    await page.getByRole('region', { name: 'Sandboxes' }).getByText('Paused', { exact: true }).first().waitFor();
+    expect((await platform.svc.sandboxes.of(sandbox.id).get()).paused_at).not.toBeNull();
+    await page.goto(path);
+    await screenshot(page, 'light-sandbox-paused');
+    await expectAccessible(page, 'a paused sandbox');
+    await page.locator('#content').getByRole('button', { name: 'Resume' }).last().click();
+    await focusTerminal(page);
+    await opened.expectNoFault();
+  });
+
   it('draws what it uses', async () => {
     await using opened = await openConsole(browser, platform);
     const { page } = opened;
     await signIn(page, platform, `${path}/metrics`);
     const memory = page.getByRole('img', { name: /^Memory: / });
     await memory.waitFor();
-    expect(await memory.getAttribute('aria-label')).toMatch(/of a quota of 512 MiB/);
+    expect(await memory.getAttribute('aria-label')).toMatch(/limit 512 MiB/);
     await page.getByRole('img', { name: /^Disk: / }).waitFor();
     await screenshot(page, 'light-sandbox-metrics');
     await opened.expectNoFault();
@@ -67,17 +89,17 @@ describeRequiring(SANDBOX_REQUIREMENTS, 'the life of a sandbox in the console', 
     const { page } = opened;
     await signIn(page, platform, `${path}/ports`);
     await page.getByLabel('Port', { exact: true }).fill('8080');
-    await page.getByRole('button', { name: 'Make a link' }).click();
+    await page.getByRole('button', { name: 'Create link' }).click();
     const link = page.getByRole('link', { name: 'Open' });
     await link.waitFor();
     await screenshot(page, 'light-sandbox-ports');
     const [shown] = await Promise.all([opened.context.waitForEvent('page'), link.click()]);
     await shown.getByRole('heading', { name: 'from inside' }).waitFor();
-    await page.getByRole('button', { name: 'Take the links to port 8080 back' }).click();
-    await page.getByText('No port of this sandbox can be reached from outside.').waitFor();
+    await page.getByRole('button', { name: 'Revoke links to port 8080' }).click();
+    await page.getByText('No ports of this sandbox are reachable from outside.').waitFor();
     expect(await sandbox.ports()).toEqual([]);
     await page.getByLabel('Port', { exact: true }).fill('70000');
-    await page.getByText('From 1 to 65535.').waitFor();
+    await page.getByText('Enter a port from 1 to 65535.').waitFor();
     await opened.expectNoFault();
   });
 
@@ -85,7 +107,7 @@ describeRequiring(SANDBOX_REQUIREMENTS, 'the life of a sandbox in the console', 
     await using opened = await openConsole(browser, platform);
     const { page } = opened;
     await signIn(page, platform, `${path}/snapshots`);
-    await page.getByRole('button', { name: 'Take a snapshot' }).click();
+    await page.getByRole('button', { name: 'Take snapshot' }).click();
     await page.getByRole('dialog').getByLabel('Name').fill('before-lunch');
     await page.getByRole('button', { name: 'Take snapshot' }).click();
     const row = page.getByRole('row').filter({ hasText: 'before-lunch' });
@@ -117,8 +139,8 @@ describeRequiring(SANDBOX_REQUIREMENTS, 'the life of a sandbox in the console', 
     await page.getByRole('navigation', { name: 'Sandboxes and snapshots' }).getByText('Snapshots').click();
     await page.getByRole('heading', { level: 1, name: 'Snapshots' }).waitFor();
     const row = page.getByRole('row').filter({ hasText: 'left-over' });
-    await row.getByText('of a deleted sandbox').waitFor();
-    await page.getByText(/Together they take/).waitFor();
+    await row.getByText('from a deleted sandbox').waitFor();
+    await page.getByText(/Total size/).waitFor();
     await page.getByRole('row').filter({ hasText: 'of-today' }).getByRole('link', { name: 'life-box' }).waitFor();
     await row.getByRole('button', { name: 'New sandbox' }).click();
     await page.getByRole('dialog').getByLabel('Name').fill('back-again');

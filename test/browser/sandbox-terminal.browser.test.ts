@@ -50,6 +50,25 @@ describeRequiring(SANDBOX_REQUIREMENTS, 'the terminal of a sandbox in the consol
     await opened.expectNoFault();
   });
 
+  it('shows its last column whole', async () => {
+    await using opened = await openConsole(browser, platform);
+    const { page } = opened;
+    await signIn(page, platform, path);
+    await focusTerminal(page);
+    await page.keyboard.type('clear; printf "%*s" "$(stty size | cut -d" " -f2)" "" | tr " " W; echo\n');
+    await shows(page, /^W{20,}$/m);
+    // The row's text as it is drawn, and what is seen of its place.
+    const overlap = await page.evaluate(`(() => {
+      const row = [...document.querySelectorAll('.xterm-rows > div')].find((each) => /^W{20,}$/.test(each.textContent.trim()));
+      const text = document.createRange();
+      text.selectNodeContents(row);
+      const place = document.querySelector('.xterm').parentElement;
+      return text.getBoundingClientRect().right - place.getBoundingClientRect().right;
+    })()`);
+    expect(overlap).toBeLessThanOrEqual(0);
+    await opened.expectNoFault();
+  });
+
   it('goes on in the same shell after its connection was cut, with what came meanwhile and nothing twice', async () => {
     await using opened = await openConsole(browser, platform);
     const { page } = opened;
@@ -89,8 +108,8 @@ describeRequiring(SANDBOX_REQUIREMENTS, 'the terminal of a sandbox in the consol
     await screenshot(page, 'light-sandbox-terminal');
     await focusTerminal(page);
     await page.getByRole('button', { name: 'Actions for this terminal' }).click();
-    await page.getByRole('menuitem', { name: 'Hang up' }).click();
-    await page.getByText('The shell was ended by SIGHUP.').waitFor();
+    await page.getByRole('menuitem', { name: 'End session' }).click();
+    await page.getByText('The shell was terminated by SIGHUP.').waitFor();
     await expect.poll(() => sessions.count()).toBe(before);
     await opened.expectNoFault();
   });
@@ -122,7 +141,7 @@ describeRequiring(SANDBOX_REQUIREMENTS, 'the terminal of a sandbox in the consol
     const sum = createHash('sha256').update('x'.repeat(3_000_000)).digest('hex');
     await shows(page, new RegExp(sum));
     await page.keyboard.press('Control+Shift+F');
-    await page.getByLabel('Find in the terminal').fill('sha256sum');
+    await page.getByLabel('Find in terminal').fill('sha256sum');
     await screenshot(page, 'light-sandbox-terminal-find');
     await page.keyboard.press('Escape');
     await opened.expectNoFault();

@@ -8,6 +8,14 @@ import { startPlatform, type RunningPlatform } from './support/platform.ts';
 import { screenshot } from './support/screenshots.ts';
 import { seedPlatform, type Seed } from './support/seed.ts';
 
+/** The sum of what moved without being asked to (Layout Instability API). */
+const RECORD_SHIFTS = `
+  globalThis.layoutShift = 0;
+  new PerformanceObserver((list) => {
+    for (const shift of list.getEntries()) if (!shift.hadRecentInput) globalThis.layoutShift += shift.value;
+  }).observe({ type: 'layout-shift', buffered: true });
+`;
+
 describeRequiring(['chromium'], 'the shell', () => {
   let browser: Browser;
   let platform: RunningPlatform;
@@ -44,6 +52,19 @@ describeRequiring(['chromium'], 'the shell', () => {
     await opened.expectNoFault();
   });
 
+  it('moves little of the overview while it loads', async () => {
+    await using opened = await openConsole(browser, platform);
+    const { page } = opened;
+    await signIn(page, platform);
+    await page.addInitScript({ content: RECORD_SHIFTS });
+    await page.goto(`/w/${platform.workspaceUuid}`);
+    await page.getByRole('region', { name: 'Clusters' }).getByText('None yet').waitFor();
+    await page.locator('[aria-busy="true"]').first().waitFor({ state: 'detached' });
+    await screenshot(page, 'light-overview-shift');
+    expect(await page.evaluate('globalThis.layoutShift')).toBeLessThan(0.05);
+    await opened.expectNoFault();
+  });
+
   it('opens a team’s workspace for its member, without what only admins may do', async () => {
     await using opened = await openConsole(browser, platform);
     const { page } = opened;
@@ -61,7 +82,7 @@ describeRequiring(['chromium'], 'the shell', () => {
     await using opened = await openConsole(browser, platform);
     const { page } = opened;
     await signIn(page, { ...platform, owner: seed.member }, `/w/${platform.workspaceUuid}`);
-    await page.getByRole('heading', { name: 'This page does not exist' }).waitFor();
+    await page.getByRole('heading', { name: 'Page not found' }).waitFor();
     await opened.expectNoFault();
   });
 
@@ -72,7 +93,7 @@ describeRequiring(['chromium'], 'the shell', () => {
     await page.getByRole('button', { name: 'Workspace' }).click();
     await page.getByRole('menuitem', { name: 'New workspace…' }).click();
     await page.getByLabel('Name').fill('spectrograph');
-    await page.getByRole('combobox', { name: 'Belongs to' }).click();
+    await page.getByRole('combobox', { name: 'Team' }).click();
     await page.getByRole('option', { name: 'Observatory' }).click();
     await screenshot(page, 'light-new-workspace');
     await page.getByRole('button', { name: 'Create workspace' }).click();
@@ -113,7 +134,7 @@ describeRequiring(['chromium'], 'the shell', () => {
     expect(await focused(page)).toBe('content');
 
     await page.keyboard.press('Control+k');
-    await page.getByRole('combobox', { name: 'Go to a page' }).fill('tok');
+    await page.getByRole('combobox', { name: 'Search pages' }).fill('tok');
     await page.getByRole('option', { name: 'API tokens' }).waitFor();
     await screenshot(page, 'light-palette');
     await expectAccessible(page, 'the command palette');

@@ -24,7 +24,7 @@ describeRequiring(['chromium'], 'signing in and out', () => {
     await using opened = await openConsole(browser, platform);
     const { page } = opened;
     await page.goto('/sign-in');
-    await page.getByLabel('E-mail').fill(platform.owner.email);
+    await page.getByLabel('Email').fill(platform.owner.email);
     await page.getByLabel('Password', { exact: true }).fill('not this one');
     await page.keyboard.press('Enter');
     await page.getByRole('alert').getByText('Wrong e-mail or password').waitFor();
@@ -94,7 +94,7 @@ describeRequiring(['chromium'], 'signing in and out', () => {
     await page.getByRole('button', { name: 'Create token' }).click();
     await page.getByText('Your session has ended').waitFor();
     await screenshot(page, 'light-sign-in-ended');
-    await page.getByLabel('E-mail').fill(platform.owner.email);
+    await page.getByLabel('Email').fill(platform.owner.email);
     await page.getByLabel('Password', { exact: true }).fill(platform.owner.password);
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByRole('dialog', { name: 'New API token' }).waitFor();
@@ -122,11 +122,11 @@ describeRequiring(['chromium'], 'signing in and out', () => {
     const fill = async (current: string, next: string, again: string): Promise<void> => {
       await page.getByLabel('Current password').fill(current);
       await page.getByLabel('New password', { exact: true }).fill(next);
-      await page.getByLabel('New password again').fill(again);
+      await page.getByLabel('Confirm new password').fill(again);
       await page.getByRole('button', { name: 'Change password' }).click();
     };
     await fill(platform.owner.password, 'another good password', 'a different password');
-    await page.getByText('The two are not the same.').waitFor();
+    await page.getByText('Passwords do not match.').waitFor();
     await fill('wrong', 'another good password', 'another good password');
     await page.getByRole('alert').getByText('The current password is wrong').waitFor();
     await fill(platform.owner.password, 'another good password', 'another good password');

@@ -30,7 +30,7 @@ describeRequiring(['chromium'], 'API tokens', () => {
     await page.getByLabel('Name').fill('telescope');
     await screenshot(page, 'light-new-token');
     await expectAccessible(page, 'the dialog for a new token');
-    await page.getByRole('combobox', { name: 'Expires after' }).click();
+    await page.getByRole('combobox', { name: 'Expiration' }).click();
     await screenshot(page, 'light-new-token-select');
     await page.getByRole('option', { name: '30 days' }).click();
     await page.getByRole('button', { name: 'Create token' }).click();
@@ -44,6 +44,8 @@ describeRequiring(['chromium'], 'API tokens', () => {
     expect(token).toMatch(/^svc_pat_/);
     await page.mouse.click(4, 4);
     expect(await shown.isVisible(), 'a click beside does not lose the token').toBe(true);
+    await page.keyboard.press('Escape');
+    expect(await shown.isVisible(), 'Esc does not lose the token').toBe(true);
     await shown.getByRole('button', { name: 'Done' }).click();
 
     const asToken = createClient({ baseUrl: platform.url, credential: { kind: 'token', token } });
@@ -56,7 +58,7 @@ describeRequiring(['chromium'], 'API tokens', () => {
     await row.getByRole('button', { name: 'Revoke telescope' }).click();
     await screenshot(page, 'light-revoke-token');
     await page.getByRole('alertdialog').getByRole('button', { name: 'Revoke token' }).click();
-    await page.getByText('telescope is revoked').waitFor();
+    await page.getByText('telescope revoked').waitFor();
     await screenshot(page, 'light-toast');
     await row.waitFor({ state: 'detached' });
     await expect(asToken.accounts.me()).rejects.toMatchObject({ status: 401 });

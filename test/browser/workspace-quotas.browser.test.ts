@@ -28,7 +28,7 @@ describeRequiring(['chromium'], 'the quotas of a workspace in the console', () =
     const { page } = opened;
     await signIn(page, platform, `/w/${platform.workspaceUuid}/settings`);
     const workspace = page.getByRole('list', { name: 'Quotas', exact: true });
-    const owner = page.getByRole('list', { name: 'Quotas of all your workspaces' });
+    const owner = page.getByRole('list', { name: 'Quotas across your workspaces' });
     await workspace.getByText('3 of 4').waitFor();
     await owner.getByText('3 of 10,000').waitFor();
     await workspace.getByRole('button', { name: 'Change limit of Buckets' }).click();

@@ -14,6 +14,10 @@ function exec(name: string, answer: SeenCommand | null): CommandRecord {
   return { kind: 'exec', name, submittedAtMs: AT, answered: true, id: `cmd-${name}`, seen: answer };
 }
 
+function deploy(name: string, answer: SeenCommand | null): CommandRecord {
+  return { ...exec(name, answer), kind: 'deploy' };
+}
+
 function records(change: Partial<Records>): Records {
   return {
     commands: [],
@@ -46,11 +50,22 @@ describe('the checker of the campaign', () => {
     expect(findingsOf(well)).toEqual([]);
   });
 
+  it('takes a deploy that was applied again after a kill, and one that was lost over too many', () => {
+    const commands = [deploy('a', seen('succeeded')), deploy('b', seen('lost'))];
+    const agentKilledAtMs = [AT + 1, AT + 2, AT + 3, AT + 4];
+    expect(findingsOf(records({ commands, applied: new Map([['a', 2]]), agentKilledAtMs }))).toEqual([]);
+  });
+
   const bad: [string, Partial<Records>, RegExp][] = [
     ['a result that is not there', { commands: [exec('a', null)] }, /its result is lost/],
     ['a success without an effect', { commands: [exec('a', seen('succeeded'))] }, /nothing was done/],
     ['a loss without a kill', { commands: [exec('a', seen('lost'))] }, /no agent was killed/],
     ['a loss before the kill', { commands: [exec('a', seen('lost'))], agentKilledAtMs: [AT + 5000] }, /no agent was/],
+    [
+      'a deploy that no agent finished',
+      { commands: [deploy('a', seen('lost'))], agentKilledAtMs: [AT + 1] },
+      /lost after 1/,
+    ],
     ['a failure', { commands: [exec('a', seen('failed'))] }, /failed/],
     ['an end before its time', { commands: [exec('a', seen('timed_out', 3))] }, /timed out after 3 s/],
     ['a second run', { journal: new Map([['a', 2]]) }, /came 2 times/],

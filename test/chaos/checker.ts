@@ -2,11 +2,14 @@ import type { SeenCommand } from './platform-api.ts';
 import type { CommandRecord, LogRecord, Records } from './records.ts';
 import { COMMAND_SECONDS } from './workload.ts';
 
+/** As the agent has it: a deploy over which more processes are killed is lost. */
+const MAX_RESUMES = 3;
+
 /** Everything that must not be: one sentence each; none = all is well. */
 export function findingsOf(records: Records): string[] {
   return [
     ...records.commands.flatMap((command) => commandFindings(command, records)),
-    ...repeated('object', records.applied),
+    ...repeated('object', withoutResumed(records)),
     ...repeated('journal line', records.journal),
     ...eventFindings(records),
     ...records.logs.flatMap((log, index) => logFindings(log, index)),
@@ -22,7 +25,7 @@ function commandFindings(command: CommandRecord, records: Records): string[] {
     case 'succeeded':
       return done === 0 ? [`${kind} ${name} (${id}): succeeded, but nothing was done`] : [];
     case 'lost':
-      return wasCutShort(command, seen, records) ? [] : [`${kind} ${name} (${id}): lost, though no agent was killed`];
+      return lossFindings(command, seen, records);
     case 'timed_out':
       // A result all the same, and stored: a machine with too much to do gives it late. Not before its time, though.
       return secondsOf(seen) < COMMAND_SECONDS ? [`${kind} ${name} (${id}): timed out after ${secondsOf(seen)} s`] : [];
@@ -35,10 +38,31 @@ function secondsOf({ created_at: createdAt, finished_at: finishedAt }: SeenComma
   return finishedAt === null ? 0 : Math.round((Date.parse(finishedAt) - Date.parse(createdAt)) / 1000);
 }
 
-/** A process that was killed in the middle of a command may not know how far it came; saying so is right. */
-function wasCutShort({ submittedAtMs }: CommandRecord, seen: SeenCommand, { agentKilledAtMs }: Records): boolean {
-  const finishedAtMs = seen.finished_at === null ? Number.POSITIVE_INFINITY : Date.parse(seen.finished_at);
-  return agentKilledAtMs.some((atMs) => atMs >= submittedAtMs && atMs <= finishedAtMs);
+/** How far a killed process came with an exec cannot be known; a deploy is finished by the next one, within its bound. */
+function lossFindings(command: CommandRecord, seen: SeenCommand, records: Records): string[] {
+  const { kind, name, id } = command;
+  const kills = killsDuring(command, seen, records);
+  if (kills === 0) return [`${kind} ${name} (${id}): lost, though no agent was killed`];
+  if (kind === 'deploy' && kills <= MAX_RESUMES) return [`deploy ${name} (${id}): lost after ${kills} kills`];
+  return [];
+}
+
+function killsDuring(
+  { submittedAtMs }: CommandRecord,
+  { finished_at: finishedAt }: SeenCommand,
+  { agentKilledAtMs }: Records,
+): number {
+  const finishedAtMs = finishedAt === null ? Number.POSITIVE_INFINITY : Date.parse(finishedAt);
+  return agentKilledAtMs.filter((atMs) => atMs >= submittedAtMs && atMs <= finishedAtMs).length;
+}
+
+/** A deploy in which an agent was killed is applied again; its object, deleted as soon as it was seen, is made again. */
+function withoutResumed(records: Records): ReadonlyMap<string, number> {
+  const resumed = records.commands.filter(
+    (command) => command.kind === 'deploy' && command.seen !== null && killsDuring(command, command.seen, records) > 0,
+  );
+  const names = new Set(resumed.map(({ name }) => name));
+  return new Map([...records.applied].filter(([name]) => !names.has(name)));
 }
 
 function repeated(what: string, counts: ReadonlyMap<string, number>): string[] {

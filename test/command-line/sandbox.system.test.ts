@@ -1,5 +1,6 @@
 import { chmod, mkdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { PlatformStatus } from '@svc/sdk';
 import { describeRequiring } from '@svc/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startCommandStore, type CommandStore } from './command-store.ts';
@@ -55,6 +56,17 @@ describeRequiring(['linux', 'root'], 'svc sandbox', () => {
     const { url, token } = store.platform.ready;
     const other = svc.with({ SVC_URL: '', SVC_TOKEN: '', SANDBOX_URL: url, SANDBOX_TOKEN: token });
     expect(await other.answer(['sandbox', 'images'])).toMatch(/^busybox +yes/m);
+  });
+
+  it('says in the status of the platform what isolates sandboxes, and why the kernel is shared', async () => {
+    const { services } = await svc.json<PlatformStatus>(['status']);
+    const { isolation, isolation_reason: reason, shares_kernel: shares } = services.sandboxes;
+    expect(shares).toBe(isolation === 'namespaces');
+    const words = reason === null ? 'isolated by gVisor' : `sharing the host's kernel: ${reason}`;
+    const lines = (await svc.answer(['status'])).split('\n');
+    expect(lines.find((line) => line.startsWith('sandboxes'))).toMatch(
+      new RegExp(`^sandboxes +on +1 of 1 running, ${words}$`),
+    );
   });
 
   it('runs a command with its input, its outputs apart, and its exit code', async () => {

@@ -24,7 +24,7 @@ export function escapeTable(make: () => Promise<ContractSubject>, files: EmptyFi
     const subject = await make();
     made.push(() => subject.dispose());
     expect(await subject.driver.open()).toMatchObject({ available: true });
-    ground = groundOf(subject.driver, outside, probe);
+    ground = groundOf(subject, outside, probe);
     made.push(() => ground.close());
   });
   afterAll(async () => {

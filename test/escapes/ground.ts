@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import type { SandboxDriver, SandboxSpec } from '@svc/sandboxes/testing/driver';
+import type { ContractSubject } from '@svc/sandboxes/testing/driver-contract';
 import { TRANSFER_WINDOW_BYTES } from '@svc/sandboxes/testing/frames';
 import type { AgentConnection } from '@svc/sandboxes/testing/agent-connection';
 import { runInSandbox, type RunResult } from '@svc/sandboxes/testing/run-in-sandbox';
-import { sampleSpec } from '@svc/sandboxes/testing/sample-spec';
 import type { BuiltProbe } from './build-probe.ts';
 import type { Outside } from './outside.ts';
 
@@ -38,13 +38,13 @@ const LIMIT_MS = 60_000;
 const PROBE = '/root/probe';
 const NAMESPACES = ['--mount', '--pid', '--fork', '--net', '--uts', '--ipc', '--mount-proc'];
 
-export function groundOf(driver: SandboxDriver, outside: Outside, probe: BuiltProbe): Ground {
+export function groundOf({ driver, spec: specOf }: ContractSubject, outside: Outside, probe: BuiltProbe): Ground {
   const sandboxes = new Map<string, Promise<Sandbox>>();
   return {
     driver,
     outside,
     sandbox(name, changes = {}) {
-      const spec = sampleSpec(`${name}-${process.pid}`, { network: 'egress', ...changes });
+      const spec: SandboxSpec = { ...specOf(`${name}-${process.pid}`), network: 'egress', ...changes };
       const found = sandboxes.get(name) ?? openSandbox(driver, spec, probe.file);
       sandboxes.set(name, found);
       return found;

@@ -59,7 +59,7 @@ describeRequiring(
       beforeAll(async () => {
         subject = await make();
         expect(await subject.driver.open()).toMatchObject({ available: true, details: { gvisor: true } });
-        expect(subject.driver.supports('gvisor')).toBe(true);
+        expect(subject.driver.whyUnsupported('gvisor')).toBeNull();
       });
       afterAll(() => subject.dispose());
 
@@ -166,7 +166,10 @@ describeRequiring(
       const without = await startPlatform({ prepare: 'busybox', config: { runsc: '/nowhere/runsc' } });
       try {
         const refused = await without.call('POST', '/api/containers', { body });
-        expect(refused).toMatchObject({ status: 400, body: { code: 'UNSUPPORTED_ISOLATION' } });
+        expect(refused).toMatchObject({
+          status: 400,
+          body: { code: 'UNSUPPORTED_ISOLATION', details: { reason: 'sandboxes.runsc names no program' } },
+        });
       } finally {
         await without.dispose();
       }

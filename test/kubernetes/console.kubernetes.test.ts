@@ -104,8 +104,8 @@ describe.skipIf(reason !== null)(reason === null ? TITLE : skippedTitle(TITLE, r
     await page.getByRole('textbox', { name: 'Content of manifest.yaml' }).click();
     await page.keyboard.insertText(DEPLOYMENT);
     await page.getByRole('button', { name: 'Dry run' }).click();
-    await page.getByText('Would be: 1 created').waitFor();
-    await page.getByRole('heading', { name: 'What would change' }).waitFor();
+    await page.getByText('Plan: 1 created').waitFor();
+    await page.getByRole('heading', { name: 'Field changes' }).waitFor();
     await page.getByText('.spec', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Deploy', exact: true }).click();
     await page.getByText('1 created', { exact: true }).waitFor({ timeout: 100_000 });
@@ -129,9 +129,9 @@ describe.skipIf(reason !== null)(reason === null ? TITLE : skippedTitle(TITLE, r
     await row.getByText('Running').waitFor();
     await row.getByText('2 / 2').waitFor();
     await page.getByRole('button', { name: 'Show all pods' }).click();
-    await page.getByRole('searchbox', { name: 'Part of the name' }).fill('nothing-like-it');
-    await page.getByRole('searchbox', { name: 'Part of the name' }).press('Enter');
-    await page.getByText('None fits').waitFor();
+    await page.getByRole('searchbox', { name: 'Name contains' }).fill('nothing-like-it');
+    await page.getByRole('searchbox', { name: 'Name contains' }).press('Enter');
+    await page.getByText('No matching pods').waitFor();
     await opened.expectNoFault();
   });
 
@@ -140,7 +140,7 @@ describe.skipIf(reason !== null)(reason === null ? TITLE : skippedTitle(TITLE, r
     const { page } = opened;
     await signIn(page, platform, path(`/pods?namespace=${NAMESPACE}`));
     await podLink(page).click();
-    const lines = page.getByLabel('Lines', { exact: true });
+    const lines = page.getByLabel('Log lines', { exact: true });
     await lines.getByText('hello from the pod').waitFor();
     await page.getByText('Live', { exact: true }).waitFor();
     const pod = decodeURIComponent(new URL(page.url()).pathname.split('/').at(-1) ?? '');
@@ -150,15 +150,15 @@ describe.skipIf(reason !== null)(reason === null ? TITLE : skippedTitle(TITLE, r
     await lines.getByText('second line').waitFor();
     await page.getByRole('button', { name: 'Pause' }).click();
     await say('third line');
-    await page.getByText('Paused: new lines wait').waitFor();
-    await page.getByRole('button', { name: 'Go on' }).click();
+    await page.getByText('Paused. New lines are buffered.').waitFor();
+    await page.getByRole('button', { name: 'Resume' }).click();
     await lines.getByText('third line').waitFor();
     await screenshot(page, 'light-pod-logs');
     await expectAccessible(page, 'the log of a pod');
     await page.getByRole('combobox', { name: 'Container' }).click();
     await page.getByRole('option', { name: /beside/ }).click();
     await lines.getByText('it stands beside').waitFor();
-    await page.getByRole('checkbox', { name: 'With times' }).click();
+    await page.getByRole('checkbox', { name: 'Timestamps' }).click();
     await lines.getByText(/^\d{4}-\d{2}-\d{2}T\S+ it stands beside/).waitFor();
     await opened.expectNoFault();
   });

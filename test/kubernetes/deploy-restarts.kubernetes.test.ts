@@ -77,43 +77,51 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     expect(pruned).toMatchObject({ status: 'succeeded', deploy: { summary: { pruned: 4 } } });
   });
 
-  it('does not run a deploy again whose id only the cluster remembers', async () => {
-    const manifest = configMap('once', { run: '1' });
-    await fixture.deploy(manifest, { project_id: 'once' }, 'cmd-once');
+  it('runs the newest deploy again where only the cluster remembers it, and no older one', async () => {
+    const deploy = (run: string, id: string) => fixture.deploy(configMap('once', { run }), { project_id: 'once' }, id);
+    await deploy('1', 'cmd-older');
+    await deploy('2', 'cmd-newest');
     const platform = await TestPlatform.start();
     const second = await secondAgent(platform);
     await platform.waitForMessage('heartbeat');
-    const payload = {
-      project_id: 'once',
-      namespace: fixture.namespace,
-      manifest: textOf(configMap('once', { run: '2' })),
+    const again = (run: string, id: string) => {
+      const manifest = textOf(configMap('once', { run }));
+      platform.send('deploy', { project_id: 'once', namespace: fixture.namespace, manifest }, id);
+      return platform.result(id);
     };
-    platform.send('deploy', payload, 'cmd-once');
-    expect(await platform.result('cmd-once')).toMatchObject({ status: 'failed', error: { code: 'LOST' } });
-    expect(await fixture.json('configmap', 'once')).toMatchObject({ data: { run: '1' } });
+    expect(await again('1', 'cmd-older')).toMatchObject({ status: 'superseded', error: { code: 'SUPERSEDED' } });
+    expect(await again('2', 'cmd-newest')).toMatchObject({
+      status: 'succeeded',
+      deploy: { summary: { unchanged: 1 } },
+    });
+    expect(await fixture.json('configmap', 'once')).toMatchObject({ data: { run: '2' } });
     await second.stop();
     await platform.close();
   });
 
-  it('answers lost, once, for a deploy in which it was killed', async () => {
+  it('finishes a deploy in which it was killed', async () => {
     await using state = await temporaryFolder();
-    const platform = await TestPlatform.start();
+    const [platform, next] = [await TestPlatform.start(), await TestPlatform.start()];
     const first = await secondAgent(platform, state.path);
     await platform.waitForMessage('heartbeat');
     const payload = {
       project_id: 'killed',
       namespace: fixture.namespace,
-      manifest: textOf(deployment('killed', { image: 'localhost/absent:1' })),
+      manifest: textOf(deployment('killed', { command: ['sleep', '3600'] })),
     };
     platform.send('deploy', payload, 'cmd-killed');
-    await platform.waitForMessage('command_progress', ({ phase }) => phase === 'waiting');
+    await platform.waitForMessage('command_progress', ({ phase }) => phase === 'applying' || phase === 'waiting');
     // What the first one would have left if it were killed now; its own folder it keeps locked.
     await using left = await temporaryFolder();
     await cp(state.path, left.path, { recursive: true });
-    const second = await secondAgent(platform, left.path);
-    expect(await platform.result('cmd-killed')).toMatchObject({ status: 'lost', error: { code: 'LOST' } });
+    const second = await secondAgent(next, left.path);
+    expect(await next.result('cmd-killed')).toMatchObject({
+      status: 'succeeded',
+      deploy: { resources: [{ kind: 'Deployment', name: 'killed', health: 'ready' }] },
+    });
     await second.stop();
     await first.stop();
+    await next.close();
     await platform.close();
   });
 

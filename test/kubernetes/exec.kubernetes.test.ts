@@ -167,6 +167,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
       { pod: 'one', namespace: fixture.namespace, command: ['sh', '-c', 'echo four; exit 9'] },
       {
         commandId: 'cmd-v4',
+        resumed: false,
         signal: AbortSignal.timeout(60_000),
         progress: () => undefined,
         output: () => Promise.resolve(),

@@ -11,6 +11,8 @@ export interface ReadyLine {
   readonly url: string;
   readonly https_url: string;
   readonly s3_endpoint: string;
+  /** Null without `--s3-https-port`. */
+  readonly s3_https_endpoint: string | null;
   readonly token: string;
   readonly workspace_uuid: string;
   readonly tenant_id: string;

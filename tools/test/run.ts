@@ -1,7 +1,8 @@
 import { mkdirSync } from 'node:fs';
-import { delimiter, dirname, join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { findCommand } from '@svc/testing';
 import { ensureSystemPackages, type SystemPackage } from '@svc/system-packages';
+import { childEnvironment } from './child-environment.ts';
 import { ensureGo } from './go-toolchain.ts';
 import { needsGo } from './needed-packages.ts';
 import type { PartContext, PartOutcome, TestFilter } from './part.ts';
@@ -56,18 +57,6 @@ export async function runTests(options: TestRunOptions): Promise<number> {
   if (signal.aborted) progress.print('\ninterrupted');
   progress.print(summary.lines.join('\n'));
   return signal.aborted ? 130 : summary.exitCode;
-}
-
-/** What a test must not inherit: settings of a platform that its user runs. Node itself comes first on PATH. */
-function childEnvironment(given: Readonly<Record<string, string | undefined>>): Record<string, string> {
-  const kept: Record<string, string> = {};
-  for (const [name, value] of Object.entries(given)) {
-    if (value !== undefined && (!name.startsWith('SVC_') || name.startsWith('SVC_TEST_'))) kept[name] = value;
-  }
-  delete kept['FORCE_COLOR'];
-  kept['NO_COLOR'] = '1'; // logs are for reading in any viewer
-  kept['PATH'] = [dirname(process.execPath), kept['PATH'] ?? '/usr/bin:/bin'].join(delimiter);
-  return kept;
 }
 
 /** Only looks. */

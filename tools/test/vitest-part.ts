@@ -1,5 +1,6 @@
 import { existsSync, globSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { fuzzTimeMs } from './child-environment.ts';
 import type { TestKind } from './kinds.ts';
 import type { Part, PartContext, PartOutcome, TestResult } from './part.ts';
 import { runInGroup } from './process-group.ts';
@@ -50,7 +51,7 @@ export async function runVitest(context: PartContext, run: VitestRun): Promise<P
     args: [...(run.within ?? []), ...vitestArguments(context, run, report)],
     cwd: context.root,
     environment: { ...context.environment, ...run.environment },
-    timeoutMs: run.kind.timeoutMs,
+    timeoutMs: run.kind.timeoutMs + fuzzTimeMs(context.environment, filesOf(run.kind, context.root)),
     signal: context.signal,
     logFile,
     onLine: progress,

@@ -98,8 +98,9 @@ export function connectParts(dependencies: AgentDependencies, resources: Resourc
   });
   const report = (event: ClusterEvent): void => state.report(reportOf(event, clock.now()));
   const drift = new DriftWatch({ client, config, clock, random, log, expectations, limitations, report });
+  const reachable = (signal: AbortSignal): Promise<void> => watch.reachable(signal);
   const handlers = {
-    deploy: createDeployHandler({ client, config, clock, log, report, drift }),
+    deploy: createDeployHandler({ client, config, clock, log, report, drift, reachable }),
     exec: createExecHandler({ client, clock }),
     logs: createLogsHandler({ client, clock }),
   };

@@ -1,7 +1,8 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { temporaryFolder, waitFor, type TemporaryFolder } from '@svc/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readBuildInfo } from './build-info.ts';
@@ -55,6 +56,23 @@ describe('svc-agent validate', () => {
   it('says so when the file is not there or is no YAML', async () => {
     expect((await run(['validate', '--config', '/nowhere/x.yaml'])).out.join('\n')).toContain('cannot be read');
     expect(await run(['validate'], 'a: [')).toMatchObject({ code: 1 });
+  });
+});
+
+describe('the program of svc-agent', () => {
+  it('loads no web framework: from a checkout nothing takes away what is not used', async () => {
+    const hook = `import { registerHooks } from 'node:module';
+      registerHooks({ load: (url, context, next) => (console.log(url), next(url, context)) });`;
+    const main = join(import.meta.dirname, 'main.ts');
+    const { stdout } = await promisify(execFile)(process.execPath, [
+      '--import',
+      `data:text/javascript,${encodeURIComponent(hook)}`,
+      main,
+      'version',
+    ]);
+    const packages = new Set(stdout.matchAll(/node_modules\/((?:@[^/]+\/)?[^/]+)/g).map(([, name]) => name));
+    expect(packages).toContain('ws');
+    for (const name of ['fastify', '@fastify/swagger', 'ajv', 'commander']) expect(packages).not.toContain(name);
   });
 });
 

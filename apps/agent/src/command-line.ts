@@ -88,7 +88,7 @@ async function run(line: CommandLine, source: AgentConfigSource): Promise<number
   let config: LiveConfig;
   try {
     const { config: initial, warnings } = loadAgentConfig(source);
-    const log = createLogger({ level: initial.log.level, name: 'svc-agent' });
+    const log = createLogger({ ...initial.log, name: 'svc-agent' });
     for (const warning of warnings) log.warn(warning);
     config = new LiveConfig(initial, () => loadAgentConfig(source), log);
     config.onChange((changed) => (log.level = changed.log.level));

@@ -8,6 +8,7 @@ export interface ConfigFlags {
   http?: string;
   httpsPort?: string;
   s3Port?: string;
+  s3HttpsPort?: string;
   host?: string;
   config?: string;
 }
@@ -22,6 +23,7 @@ export function readConfiguration(flags: ConfigFlags): LoadedConfig<PlatformConf
       { flag: '--http', path: 'http', value: flags.http },
       { flag: '--https-port', path: 'https_port', value: flags.httpsPort },
       { flag: '--s3-port', path: 's3_port', value: flags.s3Port },
+      { flag: '--s3-https-port', path: 's3_https_port', value: flags.s3HttpsPort },
       { flag: '--host', path: 'host', value: flags.host },
     ],
   });

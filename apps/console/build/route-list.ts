@@ -1,5 +1,5 @@
 import type { Plugin } from 'vite';
-import { paths } from '../src/routes/paths.ts';
+import { entrancePaths, paths } from '../src/routes/paths.ts';
 
 /**
  * Writes the list of the console's URLs beside its files. The platform reads it to answer a page that does not exist
@@ -10,7 +10,7 @@ export function emitRouteList(): Plugin {
     name: 'svc:route-list',
     apply: 'build',
     generateBundle() {
-      const source = JSON.stringify({ routes: Object.values(paths) });
+      const source = JSON.stringify({ routes: [...Object.values(entrancePaths), ...Object.values(paths)] });
       this.emitFile({ type: 'asset', fileName: 'console.json', source });
     },
   };

@@ -1,5 +1,5 @@
 import { CSPProvider } from '@base-ui/react/csp-provider';
-import type { SvcClient } from '@svc/sdk';
+import type { CoreClient } from '@svc/sdk';
 import { QueryClientProvider, type QueryClient } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { SvcProvider } from './api/svc-context.ts';
@@ -12,7 +12,7 @@ import { ToastArea } from './ui/toast.tsx';
 export interface ConsoleProps {
   router: ReturnType<typeof createConsoleRouter>;
   queryClient: QueryClient;
-  svc: SvcClient;
+  svc: CoreClient;
   uploads: Uploads;
 }
 

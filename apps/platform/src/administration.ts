@@ -149,7 +149,7 @@ async function withAccounts<Result>(
       config: config.accounts,
       keyWrapper: keys.local,
       dataFolder: folder.path,
-      log: createLogger({ level: config.log.level, name: 'svc' }),
+      log: createLogger({ ...config.log, name: 'svc' }),
       metrics: createMetrics(),
       publicUrl: () => endpoints.url,
       quotas: createQuotaSource(config, thisMachine(folder.path), async () => ({})),

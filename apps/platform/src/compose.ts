@@ -12,6 +12,7 @@ import {
   renderNestedError,
   renderRegistryError,
   UpgradeRouter,
+  type ClientOfRequest,
   type WorkspaceTraffic,
   type HttpApp,
 } from '@svc/http';
@@ -46,6 +47,7 @@ export interface Composition {
   services: Services;
   app: HttpApp;
   upgrades: UpgradeRouter;
+  clientOf: ClientOfRequest;
   endpoints: Endpoints;
   /** Closes all of it, the newest first. */
   lifecycle: Lifecycle;
@@ -104,13 +106,15 @@ async function composeInto(options: ComposeOptions, lifecycle: Lifecycle): Promi
   const app = await createHttpApp({ ...shared, ...edge });
   lifecycle.own('routes', () => app.close());
   options.prepareApp?.(app);
-  const upgrades = new UpgradeRouter(log, rights, createClientOfRequest(trustedProxies));
+  const clientOf = createClientOfRequest(trustedProxies);
+  const upgrades = new UpgradeRouter(log, rights, clientOf);
 
   const kept = { folder, databases, endpoints, lifecycle };
   const services = await createServices({
     ...options,
     ...shared,
     ...kept,
+    clientOf,
     directory,
     quotaLimits,
     workspaceTraffic: traffic,
@@ -118,7 +122,7 @@ async function composeInto(options: ComposeOptions, lifecycle: Lifecycle): Promi
     disk: await openDiskReserve({ config, folder: folder.path, log, metrics }),
   });
   holders.services = services;
-  const composition = { ...kept, metrics, accounts, services, app, upgrades, startedAtMs };
+  const composition = { ...kept, metrics, accounts, services, app, upgrades, clientOf, startedAtMs };
   await registerAll(config, composition);
   return composition;
 }

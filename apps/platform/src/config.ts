@@ -5,6 +5,7 @@ import { objectStoreConfigSchema } from '@svc/object-store';
 import { quotasConfigSchema } from '@svc/quotas';
 import { sandboxesConfigSchema } from '@svc/sandboxes';
 import { Type, type Static } from 'typebox';
+import { hostClashes } from './host-clashes.ts';
 import { quotaCatalogue } from './quota-catalogue.ts';
 import { SERVICE_NAMES } from './service-names.ts';
 
@@ -68,6 +69,11 @@ const logSchema = Type.Object({
     [Type.Literal('debug'), Type.Literal('info'), Type.Literal('warn'), Type.Literal('error'), Type.Literal('silent')],
     { default: 'info', env: 'LOG_LEVEL', description: 'Least severe lines that are written to standard error' },
   ),
+  format: Type.Union([Type.Literal('auto'), Type.Literal('json'), Type.Literal('pretty')], {
+    default: 'auto',
+    env: 'LOG_FORMAT',
+    description: 'json, pretty (for people), or auto: pretty on a terminal and json anywhere else',
+  }),
 });
 
 const ownerSchema = Type.Object({
@@ -93,6 +99,13 @@ export const platformConfigSchema = Type.Object({
   }),
   https_port: port(4443, 'The same with TLS; 0 = any free one'),
   s3_port: port(9000, 'S3 data plane; 0 = any free one'),
+  s3_https_port: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 65_535,
+      description: 'The S3 data plane with TLS; absent: off, 0 = any free one',
+    }),
+  ),
   public_url: Type.Optional(
     Type.String({
       pattern: '^https?://[^/]+$',
@@ -164,10 +177,11 @@ function checkTogether(config: PlatformConfig): { path: string; message: string 
   if (config.http !== 'serve' && config.public_url?.startsWith('http:') === true) {
     faults.push({ path: 'public_url', message: `must be https with http: ${config.http}` });
   }
-  const ports = [config.port, config.https_port, config.s3_port, config.metrics.port ?? 0].filter((each) => each !== 0);
+  const { port: plain, https_port: secure, s3_port: s3, s3_https_port: s3Secure = 0, metrics } = config;
+  const ports = [plain, secure, s3, s3Secure, metrics.port ?? 0].filter((each) => each !== 0);
   if (new Set(ports).size !== ports.length) {
-    faults.push({ path: 'port', message: ', https_port, s3_port and metrics.port must differ' });
+    faults.push({ path: 'port', message: ', https_port, s3_port, s3_https_port and metrics.port must differ' });
   }
   if (config.services.length === 0) faults.push({ path: 'services', message: 'must name at least one service' });
-  return faults;
+  return [...faults, ...hostClashes(config)];
 }

@@ -1,6 +1,7 @@
 import { accessSync, constants, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { databaseFaultOf } from '@svc/sql/database-fault';
 import { startErrors } from './errors.ts';
 
 /** Where everything stands below the data folder. */
@@ -83,15 +84,11 @@ function takeLock(folder: string): DatabaseSync {
     return lock;
   } catch (cause) {
     lock?.close();
-    if (isBusy(cause)) {
+    if (databaseFaultOf(cause)?.kind === 'conflict') {
       throw startErrors.DATA_FOLDER_IN_USE({ details: { path: folder, holder: holderOf(pidFile) }, cause });
     }
     throw explain(folder, cause);
   }
-}
-
-function isBusy(error: unknown): boolean {
-  return error instanceof Error && /database is locked|SQLITE_BUSY/.test(error.message);
 }
 
 function holderOf(pidFile: string): string {

@@ -1,18 +1,27 @@
 import type { PlatformConfig } from './config.ts';
 import { hostInUrl } from './listen.ts';
 
+export interface OpenPorts {
+  http: number;
+  https: number;
+  s3: number;
+  /** Null where that listener is off. */
+  s3Https: number | null;
+}
+
 /** Where the platform is reached. With port 0 this is known only once the listeners are open, so it is asked, not kept. */
 export class Endpoints {
   readonly #config: PlatformConfig;
-  #ports = { http: 0, https: 0, s3: 0 };
+  #ports: OpenPorts;
   #authority: string | null = null;
 
   constructor(config: PlatformConfig) {
     this.#config = config;
-    this.#ports = { http: config.port, https: config.https_port, s3: config.s3_port };
+    const { port: http, https_port: https, s3_port: s3, s3_https_port: s3Https = null } = config;
+    this.#ports = { http, https, s3, s3Https };
   }
 
-  opened(ports: { http: number; https: number; s3: number }): void {
+  opened(ports: OpenPorts): void {
     this.#ports = ports;
   }
 
@@ -51,5 +60,11 @@ export class Endpoints {
 
   get s3Endpoint(): string {
     return this.#config.s3_public_url ?? `http://${hostInUrl(this.#config.host)}:${this.#ports.s3}`;
+  }
+
+  /** Null where S3 has no listener with TLS. */
+  get s3HttpsEndpoint(): string | null {
+    const { s3Https } = this.#ports;
+    return s3Https === null ? null : `https://${hostInUrl(this.#config.host)}:${s3Https}`;
   }
 }

@@ -9,6 +9,7 @@ export const startErrors = defineErrors({
   ],
   DISK_FULL: [500, 'the disk that holds {path} is full; free some space and start again'],
   PORT_IN_USE: [500, 'port {port} on {host} is in use; choose another with {flag} (0 = any free one)'],
+  PORTS_IN_USE: [500, '{ports} are in use; choose others with {flags} (0 = any free one)'],
   PORT_NOT_ALLOWED: [500, 'port {port} on {host} cannot be opened ({reason}); choose another with {flag}'],
   HOST_UNKNOWN: [500, 'the address {host} is not one of this machine; choose another with --host'],
   NO_PLATFORM_THERE: [500, 'no platform was ever started on {path}; name its data folder with --data DIR'],

@@ -1,6 +1,6 @@
 import { statfsSync } from 'node:fs';
 import { availableParallelism, totalmem } from 'node:os';
-import type { QuotaSource } from '@svc/accounts';
+import { accountQuotas, type QuotaSource } from '@svc/accounts';
 import { clusterQuotas } from '@svc/clusters';
 import { trafficQuotas } from '@svc/http';
 import { defaultLimits, type Limit, type Quota, type QuotaScope, type Usage } from '@svc/quotas';
@@ -64,6 +64,10 @@ function automaticLimit(quota: Quota, scope: QuotaScope, config: PlatformConfig,
       return clusters.max_clusters_per_workspace * (scope === 'owner' ? OWNER_FACTOR : 1);
     case trafficQuotas.requests_per_second.name:
       return REQUESTS_PER_CPU * cpus * (scope === 'owner' ? OWNER_RATE_FACTOR : 1);
+    case accountQuotas.workspaces.name:
+      return config.accounts.limits.workspaces_per_owner;
+    case accountQuotas.teams.name:
+      return config.accounts.limits.teams_per_owner;
     default:
       throw new Error(`nothing says what auto means for ${quota.name}`);
   }

@@ -1,11 +1,5 @@
 import { readFileSync } from 'node:fs';
-import {
-  createClientOfRequest,
-  createListener,
-  createMetricsHandler,
-  type Listener,
-  type ListenerOptions,
-} from '@svc/http';
+import { createListener, createMetricsHandler, type Listener, type ListenerOptions } from '@svc/http';
 import type { Logger } from '@svc/telemetry';
 import { compose, type Composition } from './compose.ts';
 import type { PlatformConfig } from './config.ts';
@@ -13,7 +7,7 @@ import { createConsoleHandler } from './console/console-handler.ts';
 import type { PlatformStatus } from './http/status-routes.ts';
 import { createRequestHandler } from './http/request-handler.ts';
 import { hstsSeconds, redirectToTls } from './http/require-tls.ts';
-import { listenOn, type ListenFlag } from './listen.ts';
+import { assertPortsFree, listenOn, type ListenAddress, type ListenFlag } from './listen.ts';
 import { ensureLocalCertificate } from './local-authority.ts';
 import { readOwnerFile, writeOwnerFile } from './owner-file.ts';
 import { VERSION } from './version.ts';
@@ -30,6 +24,8 @@ export interface ReadyLine {
   url: string;
   https_url: string;
   s3_endpoint: string | null;
+  /** S3 with TLS; null where that listener is off. */
+  s3_https_endpoint: string | null;
   /** The owner's API token of this start. */
   token: string;
   workspace_uuid: string;
@@ -88,6 +84,7 @@ async function startComposition(options: StartOptions, composition: Composition)
       url: endpoints.url,
       https_url: endpoints.httpsUrl,
       s3_endpoint: config.services.includes('object-store') ? endpoints.s3Endpoint : null,
+      s3_https_endpoint: endpoints.s3HttpsEndpoint,
       token,
       workspace_uuid: workspaceUuid,
       tenant_id: workspaceUuid,
@@ -109,14 +106,14 @@ async function startComposition(options: StartOptions, composition: Composition)
 
 async function openListeners(options: StartOptions, composition: Composition): Promise<void> {
   const { config, log } = options;
-  const { lifecycle, folder, upgrades, app, endpoints } = composition;
+  const { lifecycle, folder, upgrades, clientOf, app, endpoints } = composition;
+  await assertPortsFree(addressesOf(config, composition));
   const console = await createConsoleHandler({
     folder: options.consoleFolder,
     apiPrefixes: ['/api', '/v1', '/v2', '/ws', '/healthz', '/readyz', '/metrics', '/.well-known'],
     onFault: (error) => log.error({ err: error }, 'a file of the console could not be served'),
   });
   const { tunnels } = composition.services.clusters;
-  const clientOf = createClientOfRequest(config.trusted_proxies);
   const ownHosts = [composition.services.sandboxes.handlePreview, composition.services.objectStore.handlePublicHost];
   const hsts = { seconds: hstsSeconds(config), clientOf };
   const handler = createRequestHandler(app, console, tunnels, ownHosts, hsts);
@@ -136,8 +133,12 @@ async function openListeners(options: StartOptions, composition: Composition): P
   const https = await open(createListener({ ...served, tls }), config.https_port, '--https-port');
   await openMetrics(options, composition, open);
   const { s3, sites } = composition.services.objectStore;
-  const s3Port =
-    s3 === null ? 0 : await open(createListener({ ...s3, limits: S3_LIMITS }), config.s3_port, '--s3-port');
+  const openS3 = async (port: number | undefined, flag: ListenFlag, more: Pick<ListenerOptions, 'tls'>) =>
+    s3 === null || port === undefined
+      ? null
+      : await open(createListener({ ...s3, ...more, limits: S3_LIMITS }), port, flag);
+  const s3Port = (await openS3(config.s3_port, '--s3-port', {})) ?? 0;
+  const s3Https = await openS3(config.s3_https_port, '--s3-https-port', { tls });
   const { http_port: siteHttp, https_port: siteHttps } = config.object_store.custom_domains;
   const openSite = async (scheme: 'http' | 'https', sitePort: number | undefined): Promise<void> => {
     if (sites === null || sitePort === undefined) return;
@@ -147,7 +148,26 @@ async function openListeners(options: StartOptions, composition: Composition): P
   };
   await openSite('http', siteHttp);
   await openSite('https', siteHttps);
-  endpoints.opened({ http, https, s3: s3Port });
+  endpoints.opened({ http, https, s3: s3Port, s3Https });
+}
+
+/** Every address that is about to be listened on. */
+function addressesOf(config: PlatformConfig, { services }: Composition): ListenAddress[] {
+  const { host, metrics } = config;
+  const { s3, sites } = services.objectStore;
+  const { http_port: siteHttp, https_port: siteHttps } = config.object_store.custom_domains;
+  const ports: [ListenFlag, number | undefined][] = [
+    ['--port', config.http === 'off' ? undefined : config.port],
+    ['--https-port', config.https_port],
+    ['--s3-port', s3 === null ? undefined : config.s3_port],
+    ['--s3-https-port', s3 === null ? undefined : config.s3_https_port],
+    ['object_store.custom_domains.http_port', sites === null ? undefined : siteHttp],
+    ['object_store.custom_domains.https_port', sites === null ? undefined : siteHttps],
+  ];
+  return [
+    ...ports.flatMap(([flag, port]) => (port === undefined ? [] : [{ flag, port, host }])),
+    ...(metrics.port === undefined ? [] : [{ flag: 'metrics.port' as const, port: metrics.port, host: metrics.host }]),
+  ];
 }
 
 type OpenListener = (listener: Listener, port: number, flag: ListenFlag, host: string) => Promise<number>;
@@ -173,5 +193,8 @@ async function tlsMaterial(
   const { domain: publicDomain } = config.object_store.public_objects;
   const names = [config.host, `*.${config.sandboxes.preview_domain}`];
   if (publicDomain !== '') names.push(`*.${publicDomain}`);
+  if (config.s3_https_port !== undefined) {
+    names.push(...config.object_store.domains.flatMap((domain) => [domain, `*.${domain}`]));
+  }
   return ensureLocalCertificate(folder, names, new Date());
 }

@@ -1,3 +1,4 @@
+import { QUOTA_EXCEEDED_MESSAGE } from '@svc/quotas';
 import { defineErrors } from '@svc/errors';
 
 /** Every refusal of this module. Refusals of credentials and of foreign resources say as little as possible. */
@@ -18,9 +19,10 @@ export const accountErrors = defineErrors({
   WRONG_PASSWORD: [403, 'The current password is wrong'],
   INTERACTIVE_SESSION_REQUIRED: [
     403,
-    'An API token cannot change passwords or tokens; sign in with the password instead',
+    'An API token cannot change passwords, tokens or sign-ins; sign in with the password instead',
   ],
   CONFIRMATION_REQUIRED: [403, 'Confirm your identity: {remedy}, then try again'],
+  QUOTA_EXCEEDED: [403, QUOTA_EXCEEDED_MESSAGE],
   GUESTS_DISABLED: [403, 'Guest sign-in is off on this platform'],
 
   PASSWORD_LINK_NOT_FOUND: [404, 'Password link not found, already used or expired'],

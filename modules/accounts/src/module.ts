@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Access, Action, AuditLog, HttpApp } from '@svc/http';
 import type { KeyWrapper } from '@svc/keys';
-import { createQuotaCatalogue, type QuotaLimits } from '@svc/quotas';
+import type { QuotaLimits } from '@svc/quotas';
 import type { Database } from '@svc/sql';
 import type { Logger, Metrics } from '@svc/telemetry';
 import type { ChainPoint } from './domain/audit/audit-link.ts';
@@ -14,6 +14,7 @@ import { createServices } from './assembly/create-services.ts';
 import type { AccountsConfig } from './config.ts';
 import type { Effects } from './domain/effects.ts';
 import { registerRoutes } from './routes/register-routes.ts';
+import { ownQuotaSource } from './domain/quotas/account-quotas.ts';
 import type { QuotaBook, QuotaSource } from './domain/quotas/quota-book.ts';
 import { SigningKeyFiles } from './adapters/signing-key-files.ts';
 import type { Fetch } from './adapters/oidc/jwks-cache.ts';
@@ -37,7 +38,7 @@ export interface AccountsDependencies {
   publicUrl: () => string;
   /** What a workspace still holds, in words; a workspace that holds something is not deleted. Nothing by default. */
   workspaceHoldings?: WorkspaceHoldings;
-  /** Declarations, defaults and usage of all quotas. None by default. */
+  /** Declarations, defaults and usage of all quotas. The module's own by default. */
   quotas?: QuotaSource;
   /** Clock, random numbers and ids; the real ones by default. */
   effects?: Partial<Effects>;
@@ -79,12 +80,6 @@ export interface AccountsModule {
   close(): Promise<void>;
 }
 
-const NO_QUOTAS: QuotaSource = {
-  catalogue: createQuotaCatalogue([]),
-  defaults: { workspace: {}, owner: {} },
-  usage: async () => ({}),
-};
-
 const PURGE_EVERY_MS = 5 * 60_000;
 
 export async function createAccountsModule(deps: AccountsDependencies): Promise<AccountsModule> {
@@ -101,7 +96,7 @@ export async function createAccountsModule(deps: AccountsDependencies): Promise<
     metrics: deps.metrics,
     publicUrl: deps.publicUrl,
     holdings: deps.workspaceHoldings ?? (async () => []),
-    quotas: deps.quotas ?? NO_QUOTAS,
+    quotas: deps.quotas ?? ownQuotaSource(deps.config),
     fetch: deps.fetch ?? fetch,
   });
   const { sessions, auditTrail: audit, keys, workspaceDeletion: deletion } = services;

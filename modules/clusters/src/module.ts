@@ -19,6 +19,7 @@ import { AgentDelivery } from './adapters/delivery/agent-delivery.ts';
 import { registerDeliveryRoutes } from './routes/delivery/delivery-routes.ts';
 import { ImageSender } from './routes/delivery/image-sender.ts';
 import { registerRegistryRoutes } from './routes/delivery/registry-routes.ts';
+import type { ClusterCounts } from './domain/cluster.ts';
 import { newId } from './domain/identifiers.ts';
 import { ReportQueue } from './domain/report-queue.ts';
 import { registerClusterRoutes } from './routes/cluster-routes.ts';
@@ -48,7 +49,7 @@ export interface ClustersModule {
   /** Sends agents away in waves, ends streams, and resolves when nothing is open and everything is written. */
   close(): Promise<void>;
   readiness(): Promise<string>;
-  status(workspaceUuid: string): Promise<{ total: number; connected: number }>;
+  status(workspaceUuid: string): Promise<ClusterCounts>;
   /** What these workspaces use together, by name of the quota. */
   quotaUsage(workspaceUuids: readonly string[]): Promise<Usage>;
   /** For the deletion of a workspace: its clusters, their history and their connections. */

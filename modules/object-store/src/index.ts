@@ -25,7 +25,7 @@ export type { CertificateAuthority, DomainResolver } from './domain/ports/custom
 export type { MakerRights } from './domain/ports/maker-rights.ts';
 export type { MetadataStore } from './domain/ports/metadata-store.ts';
 export type { OwnerDirectory } from './domain/ports/owner-directory.ts';
-export { IMPLEMENTED, NOT_IMPLEMENTED } from './s3/operation-names.ts';
+export { IMPLEMENTED, NOT_IMPLEMENTED } from './s3/operations/index.ts';
 export type { WebhookSender } from './domain/ports/notifications.ts';
 export { readKeyUsage, type KeyUsage } from './domain/key-rotation/key-usage.ts';
 export { KeyRotation, type RotationReport } from './domain/key-rotation/key-rotation.ts';

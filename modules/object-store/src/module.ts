@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import type { AuditLog, HeldRights, HttpApp, ProxyTrust, UpgradeRouter, WorkspaceTraffic } from '@svc/http';
+import type { AuditLog, ClientOfRequest, HeldRights, HttpApp, UpgradeRouter, WorkspaceTraffic } from '@svc/http';
 import { type QuotaLimits, sumUsage, type Usage } from '@svc/quotas';
 import type { DiskSpace } from '@svc/runtime';
 import type { Logger, Metrics } from '@svc/telemetry';
@@ -48,8 +48,8 @@ export interface ObjectStoreDependencies {
   /** What the makers of access keys may do now. */
   rights: MakerRights;
   audit: AuditLog;
-  /** Whose word counts for the address of a client of the S3 plane. */
-  proxies: ProxyTrust;
+  /** Who is behind a request to the S3 plane. */
+  clientOf: ClientOfRequest;
   /** Ends S3 requests whose key or maker lost its right. */
   heldRights: HeldRights;
   /** From `loadInstallationKey`. */
@@ -120,7 +120,7 @@ export interface ObjectStoreModule {
 }
 
 export async function createObjectStoreModule(dependencies: ObjectStoreDependencies): Promise<ObjectStoreModule> {
-  const { metadata, blobs, installationKey, proxies, config, log, metrics, now, s3Endpoint } = dependencies;
+  const { metadata, blobs, installationKey, clientOf, config, log, metrics, now, s3Endpoint } = dependencies;
   await claimEngine(metadata, config);
   await dependencies.keyRing.check();
   const thread = new DigestThread(dependencies.quotaLimits.shareOf);
@@ -142,7 +142,7 @@ export async function createObjectStoreModule(dependencies: ObjectStoreDependenc
   const publicOrigin = new PublicOrigin({ domain: config.public_objects.domain, baseUrl: dependencies.baseUrl });
   const publicHost = createPublicHost({ services, origin: publicOrigin, log });
   const oversight = createOversight(dependencies);
-  const s3 = createS3Plane({ services, directory, oversight, proxies, log, metrics });
+  const s3 = createS3Plane({ services, directory, oversight, clientOf, log, metrics });
   const { https_redirect: redirects, https_redirect_port: redirectPort } = config.custom_domains;
   const sites = createSites({
     directory,

@@ -5,7 +5,8 @@ export const storeQuotas = defineQuotas({
   stored_bytes: {
     title: 'Stored bytes',
     unit: 'bytes',
-    description: 'Bytes of all versions of objects, and of parts of open uploads',
+    description:
+      'Bytes of all versions of objects, of parts of open uploads, and of what was deleted until its removal',
     workspace: 'auto',
     owner: 'auto',
     auto: "80 % of the size of the data folder's file system; unlimited with an S3 engine",
@@ -13,7 +14,7 @@ export const storeQuotas = defineQuotas({
   stored_objects: {
     title: 'Stored objects',
     unit: 'count',
-    description: 'Versions of objects, delete markers aside',
+    description: 'Versions of objects, delete markers and open uploads',
     workspace: 50_000_000,
     owner: 100_000_000,
   },

@@ -5,7 +5,7 @@ import { QUOTA_EXCEEDED_MESSAGE } from '@svc/quotas';
 export const sandboxErrors = defineErrors({
   INVALID_FIELD: [400, 'Invalid {field}: {reason}'],
   UNKNOWN_IMAGE: [400, 'Unknown image {image}'],
-  UNSUPPORTED_ISOLATION: [400, 'Isolation {isolation} is not available here'],
+  UNSUPPORTED_ISOLATION: [400, 'Isolation {isolation} is not available here: {reason}'],
   UNSUPPORTED_EGRESS: [
     400,
     'The driver {driver} cannot limit egress to hosts; leave egress_allow out or use the local driver',

@@ -53,8 +53,11 @@ export interface SandboxesModule {
   readiness(): { ready: boolean; reason: string | null };
   /** Why the feature is off, with the command that installs what is missing, or what runs it. */
   status(): DriverStatus;
-  /** What sandboxes are isolated by here: those that ask for nothing, and what they may ask for. */
-  isolation(): { readonly default: Isolation; readonly allowed: readonly Isolation[] };
+  /**
+   * What sandboxes are isolated by here: those that ask for nothing, and what they may ask for. `reason`: why the former
+   * share the kernel, or cannot be made; null behind gVisor.
+   */
+  isolation(): { readonly default: Isolation; readonly reason: string | null; readonly allowed: readonly Isolation[] };
   /** Sandboxes that wait for somebody on this replica, of each image of `sandboxes.warm_pool`. */
   warmPool(): readonly ShelfFigures[];
   /** Makes the image now instead of at its first use. */
@@ -63,8 +66,8 @@ export interface SandboxesModule {
   pullImage(name: string, signal: AbortSignal): Promise<{ digest: string; changed: boolean }>;
   /** How many sandboxes a workspace has: one that has any is not deleted. */
   countInWorkspace(workspaceUuid: string): Promise<number>;
-  /** How many of them run now. */
-  runningInWorkspace(workspaceUuid: string): Promise<number>;
+  /** How many of them run, and how many are paused. */
+  activeInWorkspace(workspaceUuid: string): Promise<{ running: number; paused: number }>;
   /** What these workspaces use together, by name of the quota. */
   quotaUsage(workspaceUuids: readonly string[]): Promise<Usage>;
 }
@@ -84,12 +87,15 @@ export async function createSandboxesModule(deps: SandboxesDependencies): Promis
     close: () => close(parts),
     readiness: () => ({ ready: true, reason: null }),
     status: () => driver.status(),
-    isolation: () => ({ default: isolation.default, allowed: isolation.allowed() }),
+    isolation: () => ({ default: isolation.default, reason: isolation.reason, allowed: isolation.allowed() }),
     warmPool: () => pool.figures(),
     prepareImage: async (name, signal) => ({ digest: (await images.prepare(name, signal)).digest }),
     pullImage: (name, signal) => images.pull(name, signal),
     countInWorkspace: (workspaceUuid) => repository.ofWorkspace(workspaceUuid),
-    runningInWorkspace: (workspaceUuid) => repository.ofWorkspace(workspaceUuid, 'running'),
+    activeInWorkspace: async (workspaceUuid) => ({
+      running: await repository.ofWorkspace(workspaceUuid, 'running'),
+      paused: await repository.ofWorkspace(workspaceUuid, 'paused'),
+    }),
     quotaUsage: async (uuids) =>
       sumUsage([zeroUsage(sandboxQuotas), ...(await usageByWorkspace(parts.kysely, uuids)).values()]),
   };
@@ -120,7 +126,7 @@ async function assembleBase(deps: SandboxesDependencies) {
 }
 
 async function assemble(deps: SandboxesDependencies) {
-  const { config, access, rights, publicUrl } = deps;
+  const { config, access, rights, clientOf, publicUrl } = deps;
   const { database, catalog, folder, images, events, context, supervisor } = await assembleBase(deps);
   const { driver, effects, repository, disk, node } = context;
   const ticketRepository = createTicketRepository(database.kysely);
@@ -142,7 +148,7 @@ async function assemble(deps: SandboxesDependencies) {
   const commands = new CommandService({ service, live: context.live, effects, maxCommands: config.max_commands });
   const domain = config.preview_domain;
   const { kysely } = database;
-  const previews = createPreviewPart({ kysely, context, service, access, rights, folder, domain, publicUrl });
+  const previews = createPreviewPart({ kysely, context, service, access, rights, clientOf, folder, domain, publicUrl });
   return {
     kysely,
     boots,
@@ -183,8 +189,12 @@ async function start(parts: Parts, log: Logger, signal: AbortSignal): Promise<vo
   await images.collect();
   await parts.places.clear();
   await parts.snapshots.reconcile();
-  const isolation = parts.isolation.default;
-  const facts = { ...(await reconcile(context, service, boots, supervisor)), isolation };
+  const { default: isolation, reason } = parts.isolation;
+  const facts = {
+    ...(await reconcile(context, service, boots, supervisor)),
+    isolation,
+    ...(reason !== null && { reason }),
+  };
   log.info(facts, sharesKernel(isolation) ? "sandboxes are on and share this machine's kernel" : 'sandboxes are on');
   for (const each of [parts.sweeper, parts.diskGuard, parts.events, parts.usage, parts.hub, parts.pool]) each.start();
 }

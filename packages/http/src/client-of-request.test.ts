@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { createClientOfRequest } from './client-of-request.ts';
 
 function requestFrom(remoteAddress: string, headers: Record<string, string>, encrypted = false): IncomingMessage {
-  const socket = Object.defineProperty(new Socket(), 'remoteAddress', { value: remoteAddress });
+  const socket = Object.defineProperty(new Socket(), 'remoteAddress', { value: remoteAddress, configurable: true });
   const request = new IncomingMessage(encrypted ? Object.assign(socket, { encrypted }) : socket);
   Object.assign(request.headers, headers);
   return request;
@@ -34,5 +34,17 @@ describe('the client of a request', () => {
   it('is as the connection to the proxy says when the proxy says nothing', () => {
     const clientOf = createClientOfRequest(['10.0.0.1']);
     expect(clientOf(requestFrom('10.0.0.1', {}, true))).toEqual({ remoteAddress: '10.0.0.1', isSecure: true });
+  });
+
+  it('stops at the first hop that is not trusted, whatever stands before it', () => {
+    const clientOf = createClientOfRequest(['10.0.0.0/8']);
+    const headers = { 'x-forwarded-for': '192.0.2.1, 203.0.113.9, 10.9.9.9' };
+    expect(clientOf(requestFrom('10.1.2.3', headers))).toEqual({ remoteAddress: '203.0.113.9', isSecure: false });
+  });
+
+  it('is nobody once the connection is gone', () => {
+    const request = requestFrom('10.0.0.1', forged);
+    Object.defineProperty(request.socket, 'remoteAddress', { value: undefined });
+    expect(createClientOfRequest(['10.0.0.0/8'])(request)).toEqual({ remoteAddress: '', isSecure: false });
   });
 });

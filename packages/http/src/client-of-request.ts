@@ -11,8 +11,8 @@ export interface RequestClient {
 export type ClientOfRequest = (request: IncomingMessage) => RequestClient;
 
 /**
- * For requests outside of the app, such as upgrades: what `request.ip` and `request.protocol` are inside of it. Without
- * trusted proxies no `X-Forwarded-*` counts.
+ * The rule of `trusted_proxies` for requests outside of the app, such as upgrades and S3: what `request.ip` and
+ * `request.protocol` are inside of it. Without trusted proxies no `X-Forwarded-*` counts.
  */
 export function createClientOfRequest(trustedProxies: readonly string[] = []): ClientOfRequest {
   const trusts = trustedProxies.length === 0 ? () => false : compile([...trustedProxies]);
@@ -34,6 +34,6 @@ export function createClientOfRequest(trustedProxies: readonly string[] = []): C
 }
 
 /** Whether this very connection is TLS. */
-export function isEncrypted({ socket }: IncomingMessage): boolean {
+function isEncrypted({ socket }: IncomingMessage): boolean {
   return 'encrypted' in socket && socket.encrypted === true;
 }

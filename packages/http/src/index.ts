@@ -15,7 +15,7 @@ export {
   type Role,
 } from './access.ts';
 export { addressKey } from './address-key.ts';
-export { createClientOfRequest, isEncrypted, type ClientOfRequest, type RequestClient } from './client-of-request.ts';
+export { createClientOfRequest, type ClientOfRequest, type RequestClient } from './client-of-request.ts';
 export { createHttpApp, type HttpAppOptions } from './app.ts';
 export { useErrorRenderer, type ErrorAdapter } from './error-answers.ts';
 export { httpErrors } from './errors.ts';
@@ -37,7 +37,15 @@ export { createListener, type Listener, type ListenerOptions } from './listener.
 export { DEFAULT_LISTENER_LIMITS, type ListenerLimits } from './listener-limits.ts';
 export { createMetricsHandler, registerMetricsRoute, type MetricsRouteOptions } from './metrics-route.ts';
 export { renderOpenApiDocument } from './openapi.ts';
-export { createProxyTrust, type ProxyTrust } from './proxy-trust.ts';
+export {
+  confineSetCookie,
+  cookieValues,
+  foreignCookies,
+  isPlatformCookie,
+  PLATFORM_COOKIES,
+  serializeCookie,
+  type PlatformCookie,
+} from './platform-cookies.ts';
 export { RateLimiter, rateLimitHeaders, type RateDecision, type RateLimit } from './rate-limit.ts';
 export type { RouteRateLimit } from './rate-limit-routes.ts';
 export {
@@ -48,7 +56,7 @@ export {
   type ErrorRenderer,
 } from './renderers.ts';
 export { requestIdOf } from './request-id.ts';
-export { describeIssues, type ValidationFinding, type ValidationIssue } from './validation-issues.ts';
+export { describeIssues, WITHOUT_NUL, type ValidationFinding, type ValidationIssue } from './validation-issues.ts';
 export { trafficQuotas } from './traffic-quotas.ts';
 export { refuseUpgrade, UpgradeRouter, type UpgradeHold, type UpgradeRequest, type UpgradeRoute } from './upgrades.ts';
 export { whenClosed } from './when-closed.ts';

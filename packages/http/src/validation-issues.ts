@@ -14,6 +14,9 @@ export interface ValidationIssue {
   issue: string;
 }
 
+/** The pattern of text that reaches a process, a path or a column: none of them takes NUL, and JSON can write one. */
+export const WITHOUT_NUL = '^[^\\u0000]*$';
+
 /** The findings in words that name the field and what it should be. `part` is `body`, `querystring` and so on. */
 export function describeIssues(part: string, findings: readonly ValidationFinding[]): ValidationIssue[] {
   return withoutUnions(findings).map((finding) => ({ field: fieldOf(part, finding), issue: wordsOf(finding) }));
@@ -37,7 +40,7 @@ function withoutUnions(findings: readonly ValidationFinding[]): ValidationFindin
 
 function summaryOf(union: ValidationFinding, branches: ValidationFinding[]): ValidationFinding[] {
   const beyondNull = branches.filter(({ keyword, params }) => keyword !== 'type' || of(params, 'type') !== 'null');
-  const wanted = beyondNull.length > 0 ? beyondNull : branches;
+  const wanted = ofTheGivenType(union, beyondNull.length > 0 ? beyondNull : branches);
   if (wanted.length === 0) return [union];
   const isConstant = wanted.every(
     ({ keyword, instancePath }) => keyword === 'const' && instancePath === union.instancePath,
@@ -47,12 +50,21 @@ function summaryOf(union: ValidationFinding, branches: ValidationFinding[]): Val
   return [{ ...union, keyword: 'enum', params: { allowedValues } }];
 }
 
+/** A list with one bad item is not told that it should have been a text. */
+function ofTheGivenType({ instancePath }: ValidationFinding, branches: ValidationFinding[]): ValidationFinding[] {
+  const closer = branches.filter((each) => each.keyword !== 'type' || each.instancePath !== instancePath);
+  return closer.length > 0 ? closer : branches;
+}
+
 function wordsOf({ keyword, params, message }: ValidationFinding): string {
   switch (keyword) {
     case 'required':
       return 'is required';
     case 'additionalProperties':
       return 'is not known here';
+    case 'pattern':
+      if (of(params, 'pattern') === WITHOUT_NUL) return 'must not contain NUL';
+      break;
     case 'const':
       return `must be ${shown(of(params, 'allowedValue'))}`;
     case 'enum': {

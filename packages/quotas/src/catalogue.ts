@@ -35,7 +35,8 @@ export function quotasConfigSchema({ all }: QuotaCatalogue): QuotasSchema {
 
 function scopeSchema(scope: QuotaScope, all: readonly Quota[]): ScopeSchema {
   const holder = scope === 'workspace' ? 'of one workspace' : 'of all workspaces of one owner together';
-  return Type.Object(Object.fromEntries(all.map((quota) => [quota.name, limitSchema(quota, quota[scope], holder)])));
+  const meant = all.filter(({ only }) => only === undefined || only === scope);
+  return Type.Object(Object.fromEntries(meant.map((quota) => [quota.name, limitSchema(quota, quota[scope], holder)])));
 }
 
 function limitSchema(quota: Quota, value: DefaultLimit, holder: string): typeof amountSchema {

@@ -20,6 +20,8 @@ export interface QuotaDeclaration {
   readonly unit: QuotaUnit;
   /** What is counted, as one sentence fragment without a period. */
   readonly description: string;
+  /** Where the quota means nothing in the other scope. */
+  readonly only?: QuotaScope;
   /** Defaults of the two scopes. */
   readonly workspace: DefaultLimit;
   readonly owner: DefaultLimit;

@@ -1,6 +1,6 @@
 import { defineErrors } from '@svc/errors';
 
-/** What keeps a database from being opened or migrated. Each is one line that names the cause and the remedy. */
+/** What keeps a database from being opened, migrated or asked. Each is one line that names the cause and the remedy. */
 export const sqlErrors = defineErrors({
   SCHEMA_NEWER: [
     500,
@@ -8,6 +8,7 @@ export const sqlErrors = defineErrors({
   ],
   MIGRATION_CHANGED: [500, 'Migration {name} was changed after it ran (checksum {found}, expected {expected})'],
   MIGRATION_ORDER: [500, 'Migration {name} is missing in the database although a later one ran'],
+  INVALID_TEXT: [400, 'Text must not contain NUL (U+0000); remove it'],
   DATABASE_NOT_NAMED: [500, 'Neither the URL nor the file of a database is given'],
   DATABASE_DAMAGED: [500, 'The database {location} is damaged ({reason}); restore a backup'],
   DATABASE_READ_ONLY: [500, 'The database {location} cannot be written ({reason})'],

@@ -1,4 +1,11 @@
 export { checksumOf } from './checksum.ts';
+export {
+  databaseFaultOf,
+  violatesForeignKey,
+  violatesUnique,
+  type DatabaseFault,
+  type UniqueKey,
+} from './database-fault.ts';
 export { openDatabase, type Database, type DatabaseLocation, type Dialect } from './database.ts';
 export { sqlErrors } from './errors.ts';
 export { migrate, type Migration } from './migrate.ts';

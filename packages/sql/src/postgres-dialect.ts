@@ -9,6 +9,8 @@ import {
   type Dialect,
 } from 'kysely';
 import type pg from 'pg';
+import { databaseFaultOf } from './database-fault.ts';
+import { sqlErrors } from './errors.ts';
 
 /** Loaded when the first pool is opened: who stays on SQLite does not pay its 8 MB. */
 function loadDriver(): typeof pg {
@@ -61,7 +63,14 @@ class FlagDriver extends PostgresDriver {
     if (this.#seen.has(connection)) return connection;
     this.#seen.add(connection);
     const execute = connection.executeQuery.bind(connection);
-    connection.executeQuery = (query, ...rest) => execute(withFlags(query), ...rest);
+    connection.executeQuery = async (query, ...rest) => {
+      try {
+        return await execute(withFlags(query), ...rest);
+      } catch (error) {
+        if (databaseFaultOf(error)?.kind === 'text') throw sqlErrors.INVALID_TEXT({ cause: error });
+        throw error;
+      }
+    };
     return connection;
   }
 

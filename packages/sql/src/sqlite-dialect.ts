@@ -10,6 +10,7 @@ import {
   type SqliteDatabase,
   type TransactionSettings,
 } from 'kysely';
+import { sqlErrors } from './errors.ts';
 import { StatementCache } from './statement-cache.ts';
 
 /** What every SQLite file of ours runs with: a commit that returned is on disk, readers never wait for the writer. */
@@ -88,10 +89,14 @@ function adapt(database: DatabaseSync): SqliteDatabase {
   };
 }
 
-/** Booleans are stored as 0 and 1 and dates never reach here; `node:sqlite` refuses both. */
+/**
+ * Booleans are stored as 0 and 1 and dates never reach here; `node:sqlite` refuses both. SQLite would store NUL, but its
+ * own functions take the text to end there, and PostgreSQL refuses it: what one takes, the other takes.
+ */
 function toInputs(parameters: readonly unknown[]): SQLInputValue[] {
   return parameters.map((value) => {
     if (typeof value === 'boolean') return value ? 1 : 0;
+    if (typeof value === 'string' && value.includes('\0')) throw sqlErrors.INVALID_TEXT();
     return (value === undefined ? null : value) as SQLInputValue; // Kysely hands on what our typed tables allow
   });
 }

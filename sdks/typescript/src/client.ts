@@ -1,22 +1,13 @@
-import { AccountsClient } from './accounts.ts';
 import { ClustersClient } from './clusters/clusters.ts';
+import { createCoreClient, type CoreClient } from './core.ts';
 import { ObjectStoreClient } from './object-store/object-store.ts';
 import { sandboxEnvironment } from './environment.ts';
-import { PlatformClient } from './platform.ts';
 import { SandboxesClient } from './sandboxes/sandboxes.ts';
-import { TeamsClient } from './teams.ts';
-import { Transport, type TransportOptions } from './transport.ts';
-import { QuotasClient } from './quotas.ts';
-import { WorkspacesClient, type WorkspaceRef } from './workspaces.ts';
+import type { TransportOptions } from './transport.ts';
+import type { WorkspaceRef } from './workspaces.ts';
 
 /** The whole API, one client per part. */
-export interface SvcClient {
-  readonly accounts: AccountsClient;
-  readonly teams: TeamsClient;
-  readonly workspaces: WorkspacesClient;
-  /** Limits that the operator sets. */
-  readonly quotas: QuotasClient;
-  readonly platform: PlatformClient;
+export interface SvcClient extends CoreClient {
   /** The clusters of the caller's own workspace; `clusters.in(workspace)` are those of another. */
   readonly clusters: ClustersClient;
   /** The sandboxes of the caller's own workspace; `sandboxes.in(workspace)` are those of another. */
@@ -32,14 +23,11 @@ export interface SvcClient {
  *     const { services } = await svc.platform.status();
  */
 export function createClient(options: TransportOptions): SvcClient {
-  const transport = new Transport(options);
+  const core = createCoreClient(options);
+  const { transport } = core;
   const sandboxes = new SandboxesClient(transport);
   return {
-    accounts: new AccountsClient(transport),
-    teams: new TeamsClient(transport),
-    workspaces: new WorkspacesClient(transport),
-    quotas: new QuotasClient(transport),
-    platform: new PlatformClient(transport),
+    ...core,
     clusters: new ClustersClient(transport),
     sandboxes,
     containers: sandboxes,

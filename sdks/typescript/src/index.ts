@@ -48,6 +48,7 @@ export {
   type WorkloadKind,
 } from './clusters/cluster-types.ts';
 export { ClustersClient } from './clusters/clusters.ts';
+export { createCoreClient, type CoreClient } from './core.ts';
 export type { ExecOptions, ExecRequest, ExecResult } from './clusters/exec.ts';
 export type { Kubeconfig, KubeconfigOptions } from './clusters/kubeconfig.ts';
 export type { LogOptions, LogPiece, LogRequest } from './clusters/logs.ts';

@@ -11,6 +11,8 @@ export interface ClustersState extends ServiceState {
   /** Clusters of the workspace, and how many of them have a live agent. */
   total: number;
   connected: number;
+  /** Clusters whose agent has never connected. */
+  pending: number;
 }
 
 export interface ObjectStoreState extends ServiceState {
@@ -35,7 +37,9 @@ export interface WarmImage {
 }
 
 export interface SandboxesState extends ServiceState {
+  /** Without paused ones. */
   running: number;
+  paused: number;
   total: number;
   /** The most sandboxes that the workspace may have. */
   limit: number;
@@ -47,6 +51,8 @@ export interface SandboxesState extends ServiceState {
   isolations: string[];
   /** Of a sandbox that asks for nothing; null while the service is off. */
   isolation: string | null;
+  /** Why such a sandbox shares the kernel, or cannot be made; null behind gVisor and while the service is off. */
+  isolation_reason: string | null;
   /** Whether programs of such a sandbox call the kernel of the machine that it runs on. */
   shares_kernel: boolean | null;
   /** Sandboxes that wait ready on the replica that answers, of each image of `sandboxes.warm_pool`. */

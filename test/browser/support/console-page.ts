@@ -68,7 +68,7 @@ export async function openConsole(
 /** Signs in through the form and waits for the shell. */
 export async function signIn(page: Page, { owner }: RunningPlatform, path = '/'): Promise<void> {
   await page.goto(path);
-  await page.getByLabel('E-mail').fill(owner.email);
+  await page.getByLabel('Email').fill(owner.email);
   await page.getByLabel('Password', { exact: true }).fill(owner.password);
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.locator('#content h1').waitFor();

@@ -5,6 +5,7 @@ import type {
   CommandOutput,
   CommandProgress,
   CommandResult,
+  DeployCommand,
   Envelope,
   OutputAck,
   PlatformPayloads,
@@ -19,7 +20,7 @@ import type { AgentMetrics } from '../metrics.ts';
 import { messageErrorOf } from './error-of.ts';
 import { fitIntoFrame } from './fit-into-frame.ts';
 import type { CommandHandler, CommandHandlers, CommandInput, CommandOutcome } from './handler.ts';
-import type { CommandJournal } from './journal.ts';
+import type { CommandJournal, InterruptedCommand } from './journal.ts';
 import { assertAllowed } from './policy.ts';
 import { RunningCommand } from './running-command.ts';
 
@@ -37,6 +38,8 @@ export interface CommandRunnerOptions {
 /** More than a platform keeps open for one cluster (200 by default): what was queued while we were away comes at once. */
 const MAX_RUNNING = 512;
 const MAX_WAITING_FOR_PROGRESS = 64;
+/** A deploy in which the agent ends as often as this is likely to be the reason. */
+const MAX_RESUMES = 3;
 
 /** Runs each command id once: acknowledged, journalled, run, and answered by exactly one result. */
 export class CommandRunner {
@@ -54,9 +57,19 @@ export class CommandRunner {
     return [...new Set([...this.#running.keys(), ...this.#options.journal.unacknowledgedIds()])];
   }
 
-  /** What the last process left unfinished gets its one result: `lost`. */
+  /**
+   * What the last process left unfinished. Applying is idempotent, so deploys go on, in their order and before anything
+   * new is received; the effects of anything else cannot be known, and its one result is `lost`.
+   */
   async settleInterrupted(): Promise<void> {
-    for (const { commandId, command, startedAt } of this.#options.journal.interrupted()) {
+    for (const interrupted of this.#options.journal.interrupted()) {
+      const { commandId, command, startedAt, resumes } = interrupted;
+      const deploy = command === 'deploy' ? await this.#resumable(interrupted) : null;
+      if (deploy !== null) {
+        this.#options.log.info({ command, command_id: commandId, ...describe(deploy) }, 'command resumed');
+        this.#begin(commandId, resumes + 1, (running) => this.#execute('deploy', running, deploy, startedAt));
+        continue;
+      }
       const error = agentErrors.LOST({ details: { reason: 'the agent restarted while the command ran' } });
       await this.#finish(commandId, command, startedAt, { status: 'lost', error: messageErrorOf(error) });
     }
@@ -70,23 +83,7 @@ export class CommandRunner {
     }
     // Somebody follows logs over this process: without a word, the next one is asked for them.
     if (this.#stopped && 'follow' in payload && payload.follow) return;
-    const { clock, channel } = this.#options;
-    const running = new RunningCommand({
-      commandId,
-      clock,
-      sendProgress: (progress) => this.#sendProgress(progress),
-      sendOutput: (output) => this.#sendOutput(output),
-      connected: (signal) => channel.connected(signal),
-      acknowledgesOutput: () => channel.session?.welcome?.acknowledges_output === true,
-    });
-    this.#running.set(commandId, running); // before anything is awaited: the same id may be in the next frame
-    const work = this.#run(command, running, payload)
-      .catch((error: unknown) => this.#options.log.error({ err: error, command_id: commandId }, 'a command broke'))
-      .finally(() => {
-        this.#running.delete(commandId);
-        this.#ending = this.#ending.filter((each) => each !== work);
-      });
-    this.#ending.push(work);
+    this.#begin(commandId, 0, (running) => this.#run(command, running, payload));
   }
 
   /** A command whose payload breaks its schema: refused, with a result, as every other one. */
@@ -126,6 +123,37 @@ export class CommandRunner {
     await Promise.allSettled(this.#ending);
   }
 
+  #begin(commandId: string, resumes: number, run: (running: RunningCommand) => Promise<void>): void {
+    const { clock, channel } = this.#options;
+    const running = new RunningCommand({
+      commandId,
+      resumes,
+      clock,
+      sendProgress: (progress) => this.#sendProgress(progress),
+      sendOutput: (output) => this.#sendOutput(output),
+      connected: (signal) => channel.connected(signal),
+      acknowledgesOutput: () => channel.session?.welcome?.acknowledges_output === true,
+    });
+    this.#running.set(commandId, running); // before anything is awaited: the same id may be in the next frame
+    const work = run(running)
+      .catch((error: unknown) => this.#options.log.error({ err: error, command_id: commandId }, 'a command broke'))
+      .finally(() => {
+        this.#running.delete(commandId);
+        this.#ending = this.#ending.filter((each) => each !== work);
+      });
+    this.#ending.push(work);
+  }
+
+  async #resumable({ commandId, resumes }: InterruptedCommand): Promise<DeployCommand | null> {
+    if (resumes >= MAX_RESUMES) return null;
+    try {
+      return await this.#options.journal.resume(commandId);
+    } catch (error) {
+      this.#options.log.error({ err: error, command_id: commandId }, 'a deploy cannot be resumed');
+      return null;
+    }
+  }
+
   async #run<Name extends CommandName>(
     command: Name,
     running: RunningCommand,
@@ -143,7 +171,7 @@ export class CommandRunner {
     try {
       this.#assertRoom();
       assertAllowed(config.current.policy, command, payload);
-      await journal.begin(commandId, command);
+      await journal.begin(commandId, command, 'manifest' in payload ? payload : undefined);
     } catch (error) {
       await this.#refuse(command, commandId, error);
       return;
@@ -152,6 +180,18 @@ export class CommandRunner {
     this.#acknowledge({ command_id: commandId, command, state: position > 0 ? 'queued' : 'accepted', position });
     const startedAt = clock.now().toISOString();
     log.info({ command, command_id: commandId, ...describe(payload) }, 'command started');
+    await this.#execute(command, running, payload, startedAt);
+  }
+
+  async #execute<Name extends CommandName>(
+    command: Name,
+    running: RunningCommand,
+    payload: PlatformPayloads[Name],
+    startedAt: string,
+  ): Promise<void> {
+    const { log } = this.#options;
+    const { commandId } = running;
+    const handler: CommandHandler<Name> = this.#options.handlers[command];
     const outcome = await handler.run(payload, running).catch((error: unknown): CommandOutcome => {
       if (running.signal.aborted) return { status: 'cancelled', error: messageErrorOf(running.signal.reason) };
       log.warn({ err: error, command, command_id: commandId }, 'command failed');

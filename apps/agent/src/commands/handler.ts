@@ -10,6 +10,8 @@ export type CommandInput =
 
 export interface CommandContext {
   readonly commandId: string;
+  /** An earlier process began it and was killed. */
+  readonly resumed: boolean;
   /** Aborts when the command is cancelled or the agent stops. */
   readonly signal: AbortSignal;
   /** Best effort, thinned out: what it says stands in the result as well. */

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { appendFile, mkdir, readFile, truncate } from 'node:fs/promises';
+import { appendFile, mkdir, readdir, readFile, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import type { CommandResult } from '@svc/protocol';
@@ -45,6 +45,42 @@ describe('the command journal', () => {
     expect(await journal.find('four')).toBeNull();
     expect(journal.interrupted().map(({ commandId }) => commandId)).toEqual(['three']);
     expect(await journal.unacknowledged()).toEqual([result('two')]);
+    await journal.close();
+  });
+
+  it('keeps a deploy until its result is there, and counts who went on with it', async () => {
+    const deploy = { project_id: 'shop', namespace: 'shop', manifest: 'kind: Secret # hunter2' };
+    const files = () => readdir(join(folder.path, 'deploys'));
+    let journal = await openJournal(folder.path, clock);
+    await journal.begin('a/b', 'deploy', deploy);
+    await journal.begin('bare', 'deploy');
+    journal = await reopened(journal);
+    expect(journal.interrupted()).toMatchObject([
+      { commandId: 'a/b', resumes: 0 },
+      { commandId: 'bare', resumes: 0 },
+    ]);
+    expect(await journal.resume('a/b')).toEqual(deploy);
+    expect(await journal.resume('bare')).toBeNull();
+    journal = await reopened(journal);
+    expect(journal.interrupted()).toMatchObject([{ resumes: 1 }, { resumes: 1 }]);
+    expect(await journal.resume('a/b')).toEqual(deploy);
+    await journal.finish(result('a/b'));
+    expect(await files()).toEqual([]);
+    journal = await reopened(journal);
+    expect(journal.interrupted().map(({ commandId }) => commandId)).toEqual(['bare']);
+    expect(await readFile(join(folder.path, 'commands.jsonl'), 'utf8')).not.toContain('hunter2');
+    await journal.close();
+  });
+
+  it('removes the deploy of a process that was killed right after the result', async () => {
+    let journal = await openJournal(folder.path, clock);
+    await journal.begin('one', 'deploy', { project_id: 'shop', namespace: 'shop', manifest: 'kind: ConfigMap' });
+    const [name = ''] = await readdir(join(folder.path, 'deploys'));
+    const left = await readFile(join(folder.path, 'deploys', name));
+    await journal.finish(result('one'));
+    await appendFile(join(folder.path, 'deploys', name), left);
+    journal = await reopened(journal);
+    expect(await readdir(join(folder.path, 'deploys'))).toEqual([]);
     await journal.close();
   });
 

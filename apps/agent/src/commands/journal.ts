@@ -1,9 +1,10 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { CommandName, CommandResult } from '@svc/protocol';
+import type { CommandName, CommandResult, DeployCommand } from '@svc/protocol';
 import type { Clock } from '../clock.ts';
 import { agentErrors } from '../errors.ts';
 import { JournalFile, type LinePlace } from './journal-file.ts';
+import { UnfinishedDeploys } from './unfinished-deploys.ts';
 
 /** What the journal knows of a command id. */
 export type KnownCommand = { state: 'running' } | { state: 'finished'; result: CommandResult };
@@ -16,8 +17,10 @@ export type KnownCommand = { state: 'running' } | { state: 'finished'; result: C
  */
 export interface CommandJournal {
   find(commandId: string): Promise<KnownCommand | null>;
-  /** On disk when it resolves. */
-  begin(commandId: string, command: CommandName): Promise<void>;
+  /** On disk when it resolves; with the deploy, which the next process then finishes if this one is killed. */
+  begin(commandId: string, command: CommandName, deploy?: DeployCommand): Promise<void>;
+  /** The deploy that an earlier process began; null when it is not known. Counted on disk before it resolves. */
+  resume(commandId: string): Promise<DeployCommand | null>;
   /** On disk when it resolves. */
   finish(result: CommandResult): Promise<void>;
   acknowledge(commandIds: readonly string[]): Promise<void>;
@@ -33,16 +36,20 @@ export interface InterruptedCommand {
   commandId: string;
   command: CommandName;
   startedAt: string;
+  /** How often a later process went on with it and was killed as well. */
+  resumes: number;
 }
 
 type Line =
   | { at: string; id: string; state: 'started'; command: CommandName }
+  | { at: string; id: string; state: 'resumed' }
   | { at: string; id: string; state: 'finished'; result: CommandResult }
   | { at: string; id: string; state: 'acknowledged' };
 
 interface Entry {
   command: CommandName;
   startedAt: string;
+  resumes: number;
   atMs: number;
   /** Where the result stands; null while it runs. */
   result: LinePlace | null;
@@ -69,7 +76,9 @@ export async function openJournal(folder: string, clock: Clock): Promise<Command
         throw new Error(`line ${lines} of ${FILE} is damaged; move the file away, then what ran before is not known`);
       }
     });
-    const journal = new FileJournal(file, entries, lines, clock);
+    const open = [...entries].filter(([, { result }]) => result === null).map(([id]) => id);
+    const deploys = await UnfinishedDeploys.open(folder, open);
+    const journal = new FileJournal({ file, deploys, entries, lines, clock });
     await journal.tidy();
     return journal;
   } catch (cause) {
@@ -78,8 +87,17 @@ export async function openJournal(folder: string, clock: Clock): Promise<Command
   }
 }
 
+interface FileJournalDeps {
+  file: JournalFile;
+  deploys: UnfinishedDeploys;
+  entries: Map<string, Entry>;
+  lines: number;
+  clock: Clock;
+}
+
 class FileJournal implements CommandJournal {
   readonly #file: JournalFile;
+  readonly #deploys: UnfinishedDeploys;
   readonly #entries: Map<string, Entry>;
   readonly #clock: Clock;
   readonly #interrupted: readonly InterruptedCommand[];
@@ -88,14 +106,15 @@ class FileJournal implements CommandJournal {
   /** One after the other: a rewrite moves what a read is about to look at. */
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(file: JournalFile, entries: Map<string, Entry>, lines: number, clock: Clock) {
+  constructor({ file, deploys, entries, lines, clock }: FileJournalDeps) {
     this.#file = file;
+    this.#deploys = deploys;
     this.#entries = entries;
     this.#lines = lines;
     this.#clock = clock;
     this.#interrupted = [...entries]
       .filter(([, entry]) => entry.result === null)
-      .map(([commandId, { command, startedAt }]) => ({ commandId, command, startedAt }));
+      .map(([commandId, { command, startedAt, resumes }]) => ({ commandId, command, startedAt, resumes }));
   }
 
   find(commandId: string): Promise<KnownCommand | null> {
@@ -108,13 +127,24 @@ class FileJournal implements CommandJournal {
     });
   }
 
-  begin(commandId: string, command: CommandName): Promise<void> {
-    return this.#inOrder(() => this.#append({ at: this.#now(), id: commandId, state: 'started', command }));
+  begin(commandId: string, command: CommandName, deploy?: DeployCommand): Promise<void> {
+    return this.#inOrder(async () => {
+      if (deploy !== undefined) await this.#deploys.write(commandId, deploy);
+      await this.#append({ at: this.#now(), id: commandId, state: 'started', command });
+    });
+  }
+
+  resume(commandId: string): Promise<DeployCommand | null> {
+    return this.#inOrder(async () => {
+      await this.#append({ at: this.#now(), id: commandId, state: 'resumed' });
+      return this.#deploys.read(commandId);
+    });
   }
 
   finish(result: CommandResult): Promise<void> {
     return this.#inOrder(async () => {
       await this.#append({ at: this.#now(), id: result.command_id, state: 'finished', result });
+      await this.#deploys.remove(result.command_id);
       await this.#tidy();
     });
   }
@@ -208,6 +238,8 @@ class FileJournal implements CommandJournal {
 function linesOf(id: string, entry: Entry): (string | LinePlace)[] {
   const started: Line = { at: entry.startedAt, id, state: 'started', command: entry.command };
   const lines: (string | LinePlace)[] = [JSON.stringify(started)];
+  const resumed: Line = { at: entry.startedAt, id, state: 'resumed' };
+  for (let count = 0; count < entry.resumes; count += 1) lines.push(JSON.stringify(resumed));
   if (entry.result !== null) lines.push(entry.result);
   const acknowledged: Line = { at: new Date(entry.atMs).toISOString(), id, state: 'acknowledged' };
   if (entry.acknowledged) lines.push(JSON.stringify(acknowledged));
@@ -220,12 +252,23 @@ function apply(entries: Map<string, Entry>, text: string, place: LinePlace): voi
   const entry = entries.get(line.id);
   switch (line.state) {
     case 'started':
-      entries.set(line.id, { command: line.command, startedAt: line.at, atMs, result: null, acknowledged: false });
+      entries.set(line.id, {
+        command: line.command,
+        startedAt: line.at,
+        resumes: 0,
+        atMs,
+        result: null,
+        acknowledged: false,
+      });
+      return;
+    case 'resumed':
+      if (entry !== undefined) entry.resumes += 1;
       return;
     case 'finished':
       entries.set(line.id, {
         command: line.result.command,
         startedAt: entry?.startedAt ?? line.result.started_at,
+        resumes: 0,
         atMs,
         result: place,
         acknowledged: false,

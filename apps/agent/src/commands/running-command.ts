@@ -5,6 +5,8 @@ import { OutputWindow } from './output-window.ts';
 
 export interface RunningCommandOptions {
   commandId: string;
+  /** How many processes before this one were killed over it. */
+  resumes: number;
   clock: Clock;
   sendProgress(progress: CommandProgress): void;
   sendOutput(output: CommandOutput): Promise<void>;
@@ -15,6 +17,8 @@ export interface RunningCommandOptions {
 }
 
 const PROGRESS_INTERVAL_MS = 1000;
+/** Numbers go on rising when a command is resumed: the platform stores each once. */
+const SEQUENCES_OF_A_RUN = 1_000_000;
 const MAX_PENDING_INPUTS = 256;
 /** Output that left and is not stored, in UTF-16 units. */
 const MAX_UNSTORED = 4 * PROTOCOL_LIMITS.outputChunkSizeBytes;
@@ -22,18 +26,21 @@ const MAX_UNSTORED = 4 * PROTOCOL_LIMITS.outputChunkSizeBytes;
 /** One command while it runs: its signal, its numbered progress and output, its input. */
 export class RunningCommand implements CommandContext {
   readonly commandId: string;
+  readonly resumed: boolean;
   readonly #options: RunningCommandOptions;
   readonly #abort = new AbortController();
   readonly #pending: CommandInput[] = [];
   readonly #window: OutputWindow;
   #listener: ((input: CommandInput) => void) | undefined;
-  #sequence = 0;
+  #sequence: number;
   #phase = '';
   #progressAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: RunningCommandOptions) {
     this.#options = options;
     this.commandId = options.commandId;
+    this.resumed = options.resumes > 0;
+    this.#sequence = options.resumes * SEQUENCES_OF_A_RUN;
     this.#window = new OutputWindow({
       send: (output) => options.sendOutput(output),
       connected: (signal) => options.connected(signal),

@@ -78,7 +78,7 @@ describe('a reload', () => {
         forwards: [{ name: 'grafana', local_addr: 'grafana:3000' }],
       },
       proxy: { no_proxy: '*' },
-      log: { level: 'debug' },
+      log: { ...initial.log, level: 'debug' },
       deploy: { ...initial.deploy, drift: 'off' },
       policy: { ...initial.policy, exec: false },
       events: { ...initial.events, enabled: false },

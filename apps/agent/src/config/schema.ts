@@ -206,6 +206,11 @@ export const agentConfigSchema = Type.Object({
       default: 'info',
       env: 'LOG_LEVEL',
     }),
+    format: Type.Enum(['auto', 'json', 'pretty'], {
+      description: 'json, pretty (for people), or auto: pretty on a terminal and json anywhere else',
+      default: 'auto',
+      env: 'LOG_FORMAT',
+    }),
   }),
   deploy: deploySection,
   events: eventsSection,

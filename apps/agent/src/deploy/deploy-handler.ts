@@ -19,6 +19,8 @@ export interface DeployHandlerOptions {
   clock: Clock;
   log: Logger;
   report(event: ClusterEvent): void;
+  /** Resolves when the API server answers, or when it is not worth waiting any longer. */
+  reachable(signal: AbortSignal): Promise<void>;
   drift: Pick<DriftWatch, 'deploying' | 'applied' | 'putBackUid'>;
 }
 
@@ -28,21 +30,20 @@ export function createDeployHandler(options: DeployHandlerOptions): CommandHandl
   return {
     position: (payload) => locks.position(keyOf(payload)),
     run: async (payload, context) => {
-      let release: () => void;
       try {
-        release = await locks.acquire(keyOf(payload), context.signal);
-      } catch (error) {
-        if (isAppError(error) && error.code === 'SUPERSEDED') {
-          return { status: 'superseded', error: messageErrorOf(error) };
+        const release = await locks.acquire(keyOf(payload), context.signal);
+        const judge = options.drift.deploying(projectOf(payload));
+        try {
+          // Right after the start of a machine; whoever sends a new deploy is rather told at once.
+          if (context.resumed) await options.reachable(context.signal);
+          return await deployOnce(options, payload, context);
+        } finally {
+          judge();
+          release();
         }
-        throw error;
-      }
-      const judge = options.drift.deploying(projectOf(payload));
-      try {
-        return await deployOnce(options, payload, context);
-      } finally {
-        judge();
-        release();
+      } catch (error) {
+        if (!isAppError(error) || error.code !== 'SUPERSEDED') throw error;
+        return { status: 'superseded', error: messageErrorOf(error) };
       }
     },
   };

@@ -53,6 +53,8 @@ export interface DeployRun {
 }
 
 const MAX_OBJECTS = 1000;
+const SECOND_RUN = 'The agent restarted during this deploy and ran it again: the actions are those of the second run';
+
 /**
  * Validate all, dry-run all, write down what will be ours, apply in order, prune, wait. Nothing is changed before every
  * document was accepted; nothing is deleted after any apply failed.
@@ -92,7 +94,7 @@ export async function runDeploy(run: DeployRun): Promise<CommandOutcome> {
 
   const store = inventoryStore({ ...run, ...namesOf(run), fieldManager: rules.field_manager });
   const inventory = withPutBack(await store.read(signal), run);
-  assertNotSeen(inventory, context.commandId);
+  if (isSecondRun(inventory, context.commandId)) dryRun.warnings.push(SECOND_RUN);
   await writeUnion(run, store, inventory, planned);
   const applied = await applyAll(request, planned, dryRun.results, (done) => {
     context.progress('applying', `${done} of ${planned.length} objects`, { applied: done, total: planned.length });
@@ -174,10 +176,14 @@ function namesOf({ payload }: DeployRun): { namespace: string; projectId: string
   return { namespace: payload.namespace, projectId: payload.project_id };
 }
 
-/** The last line against a second run: the cluster itself remembers the ids, also when the agent's folder is gone. */
-function assertNotSeen(inventory: Inventory, commandId: string): void {
-  if (!inventory.commandIds.includes(commandId)) return;
-  throw agentErrors.LOST({ details: { reason: 'this deploy ran before, and its result is not known any more' } });
+/**
+ * The cluster itself remembers the ids, also when the agent's folder is gone. To apply the newest one again changes
+ * nothing that is done already and finishes what is not; an older one would undo what came after it.
+ */
+function isSecondRun({ commandIds }: Inventory, commandId: string): boolean {
+  if (!commandIds.includes(commandId)) return false;
+  if (commandIds.at(-1) !== commandId) throw agentErrors.SUPERSEDED();
+  return true;
 }
 
 function withPutBack(inventory: Inventory, { putBackUid }: DeployRun): Inventory {

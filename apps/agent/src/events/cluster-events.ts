@@ -7,7 +7,7 @@ import type { Limitations } from '../status/limitations.ts';
 import { reportOf, type ClusterEvent } from './cluster-event.ts';
 import { lookAtNode, nodeGone, type KeptNode } from './node-events.ts';
 import { lookAtPod, podGone, type KeptPod } from './pod-events.ts';
-import { involvedIn, lookAtWarning, type KeptWarning } from './warning-events.ts';
+import { involvedIn, lookAtWarning, type Involved, type KeptWarning } from './warning-events.ts';
 import { lookAtWorkload, type KeptWorkload } from './workload-events.ts';
 
 export interface ClusterEventsOptions {
@@ -168,22 +168,27 @@ export class ClusterEvents {
   }
 
   #lookAtWarning(event: KubeObject, before: KeptWarning | null, initial: boolean): Look<KeptWarning> {
-    const looked = lookAtWarning(event, before, initial);
-    return this.#concernsUs(event) ? looked : { ...looked, events: [] };
+    const involved = involvedIn(event);
+    const pod = this.#podNamed(involved);
+    const looked = lookAtWarning(event, before, initial, pod);
+    return pod !== undefined || this.#concernsUs(involved) ? looked : { ...looked, events: [] };
+  }
+
+  #podNamed({ kind, namespace, name }: Involved): KeptPod | undefined {
+    if (kind !== 'Pod') return undefined;
+    for (const pods of this.#pods) {
+      const found = pods.values().find((pod) => pod.namespace === namespace && pod.name === name);
+      if (found !== undefined) return found;
+    }
+    return undefined;
   }
 
   /** By name, since a warning may be about a ReplicaSet or an autoscaler that carries no label of ours. */
-  #concernsUs(event: KubeObject): boolean {
-    if (this.#options.rules.scope === 'all') return true;
-    const { kind, namespace, name } = involvedIn(event);
-    if (kind === 'Node') return true;
+  #concernsUs({ kind, namespace, name }: Involved): boolean {
+    if (this.#options.rules.scope === 'all' || kind === 'Node') return true;
     const isOurs = (known: { namespace: string; name: string }): boolean =>
       known.namespace === namespace && (name === known.name || name.startsWith(`${known.name}-`));
-    if (this.#workloads.some((reflector) => reflector.values().some(isOurs))) return true;
-    return (
-      kind === 'Pod' &&
-      this.#pods.some((pods) => pods.values().some((pod) => pod.namespace === namespace && pod.name === name))
-    );
+    return this.#workloads.some((reflector) => reflector.values().some(isOurs));
   }
 }
 

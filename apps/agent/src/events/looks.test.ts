@@ -1,6 +1,6 @@
 import type { KubeObject } from '@svc/kube';
 import { describe, expect, it } from 'vitest';
-import { lookAtPod, type KeptPod } from './pod-events.ts';
+import { lookAtPod, podGone, type KeptPod } from './pod-events.ts';
 import { lookAtWarning } from './warning-events.ts';
 import { lookAtWorkload } from './workload-events.ts';
 
@@ -84,6 +84,59 @@ describe('looks at a pod', () => {
         details: { image: 'web:1', node: 'node-1', project_id: 'p' },
       },
     ]);
+  });
+});
+
+describe('events of a pod', () => {
+  const known = { image: 'web:1', node: 'node-1' };
+  const container = { name: 'main', image: 'docker.io/library/web:1', restartCount: 3 };
+  const terminated = { reason: 'OOMKilled', finishedAt: '2026-01-01T00:00:01Z' };
+
+  it.each([
+    ['pod_ready', { conditions: [{ type: 'Ready', status: 'True' }] }],
+    ['pod_failed', { phase: 'Failed', reason: 'DeadlineExceeded' }],
+    ['pod_evicted', { phase: 'Failed', reason: 'Evicted' }],
+    ['pod_crash_loop', waiting('CrashLoopBackOff', 3)],
+    ['image_pull_failed', waiting('ErrImagePull')],
+    ['pod_oom_killed', { containerStatuses: [{ ...container, lastState: { terminated } }] }],
+  ])('of the type %s carry the image and the node', (type, status) => {
+    const { kept } = lookAtPod(pod({ phase: 'Pending' }), null, false, 'svc.dev');
+    const { events } = lookAtPod(pod(status), kept, false, 'svc.dev');
+    expect(events).toEqual([expect.objectContaining({ type, details: expect.objectContaining(known) })]);
+  });
+
+  it('carry them when nothing else is left of it', () => {
+    const { kept } = lookAtPod(pod({ phase: 'Running' }), null, true, 'svc.dev');
+    expect(podGone(kept).details).toEqual({ phase: 'Running', ...known });
+  });
+
+  it('carry the image alone before it is scheduled', () => {
+    const unscheduled = { ...pod({ phase: 'Pending' }), spec: { containers: [{ name: 'main', image: 'web:1' }] } };
+    const { kept, events } = lookAtPod(unscheduled, null, false, 'svc.dev');
+    expect(events[0]?.details).toEqual({ image: 'web:1', project_id: 'p' });
+    expect(podGone(kept).details).toEqual({ phase: 'Pending', image: 'web:1' });
+  });
+
+  it('carry the image of the container that they are about', () => {
+    const spec = {
+      containers: [
+        { name: 'web', image: 'web:1' },
+        { name: 'main', image: 'job:2' },
+      ],
+    };
+    const { events } = lookAtPod({ ...pod(waiting('ErrImagePull')), spec }, null, false, 'svc.dev');
+    expect(events.map(({ details }) => details['image'])).toEqual(['web:1', 'job:2']);
+  });
+
+  it('carry what is known of the pod in a warning about it', () => {
+    const warning: KubeObject = {
+      apiVersion: 'v1',
+      kind: 'Event',
+      metadata: { name: 'w', namespace: 'shop' },
+      involvedObject: { kind: 'Pod', name: 'web-1' },
+      reason: 'BackOff',
+    };
+    expect(lookAtWarning(warning, null, false, known).events[0]?.details).toMatchObject(known);
   });
 });
 

@@ -16,6 +16,10 @@ export interface KeptPod {
   outOfMemoryAt: string;
   /** Its eviction was told; absent in what agents before this one kept. */
   evicted?: boolean;
+  /** Image of its first container, for what is told when only this is left of it; absent in what older agents kept. */
+  image?: string;
+  /** Absent until it is scheduled. */
+  node?: string;
 }
 
 const PULL_FAILURES: ReadonlySet<string> = new Set([
@@ -56,10 +60,10 @@ export function lookAtPod(
   const events: ClusterEvent[] = [];
   const tell = (type: ClusterEvent['type'], details: Record<string, string | number | undefined>): void => {
     if (!initial)
-      events.push({ type, ...placeOf(pod), details: detailsOf({ ...details, ...commonOf(pod, keyPrefix) }) });
+      events.push({ type, ...placeOf(pod), details: detailsOf({ ...commonOf(pod, keyPrefix), ...details }) });
   };
   const ready = hasCondition(pod, 'Ready');
-  if (before === null) tell('pod_created', { image: containers[0]?.image ?? firstImage(pod) });
+  if (before === null) tell('pod_created', {});
   if (ready && before?.ready !== true) tell('pod_ready', {});
   const eviction = evictionOf(pod);
   const exitCode = containers.find((each) => (each.exitCode ?? 0) !== 0)?.exitCode;
@@ -77,12 +81,20 @@ export function lookAtPod(
     pullTold: pullTold(containers, before?.pullTold ?? '', tell),
     outOfMemoryAt: memoryTold(containers, before?.outOfMemoryAt ?? '', tell),
     ...(eviction === null ? {} : { evicted: true }),
+    ...whereAndWhat(pod),
   };
   return { kept, events };
 }
 
-export function podGone({ namespace, name, phase }: KeptPod): ClusterEvent {
-  return { type: 'pod_deleted', namespace, resource: `pod/${name}`, details: detailsOf({ phase }) };
+export function podGone({ namespace, name, phase, image, node }: KeptPod): ClusterEvent {
+  return { type: 'pod_deleted', namespace, resource: `pod/${name}`, details: detailsOf({ phase, image, node }) };
+}
+
+/** As the pod asks for it; the status names the image only once it was pulled, and by another name. */
+function whereAndWhat(pod: KubeObject): { image?: string; node?: string } {
+  const image = text(fieldAt(pod, 'spec', 'containers', 0, 'image'));
+  const node = text(fieldAt(pod, 'spec', 'nodeName'));
+  return { ...(image === '' ? {} : { image }), ...(node === '' ? {} : { node }) };
 }
 
 /** By the kubelet, which says so at its end, or by whoever drains, preempts or taints, while it still runs. */
@@ -101,9 +113,9 @@ type Tell = (type: ClusterEvent['type'], details: Record<string, string | number
 function crashTold(containers: readonly ContainerLook[], told: number, tell: Tell): number {
   const crashing = containers.find(({ waiting }) => waiting === 'CrashLoopBackOff');
   if (crashing === undefined) return told;
-  const { name, restarts, message, exitCode } = crashing;
+  const { name, image, restarts, message, exitCode } = crashing;
   if (told > 0 && restarts < told * 2) return told;
-  tell('pod_crash_loop', { container: name, restarts, message, exit_code: exitCode });
+  tell('pod_crash_loop', { container: name, image, restarts, message, exit_code: exitCode });
   return Math.max(1, restarts);
 }
 
@@ -118,9 +130,9 @@ function pullTold(containers: readonly ContainerLook[], told: string, tell: Tell
 
 function memoryTold(containers: readonly ContainerLook[], told: string, tell: Tell): string {
   let newest = told;
-  for (const { name, outOfMemoryAt, restarts } of containers) {
+  for (const { name, image, outOfMemoryAt, restarts } of containers) {
     if (outOfMemoryAt <= told) continue;
-    tell('pod_oom_killed', { container: name, restarts, finished_at: outOfMemoryAt });
+    tell('pod_oom_killed', { container: name, image, restarts, finished_at: outOfMemoryAt });
     if (outOfMemoryAt > newest) newest = outOfMemoryAt;
   }
   return newest;
@@ -128,6 +140,7 @@ function memoryTold(containers: readonly ContainerLook[], told: string, tell: Te
 
 function containersOf(pod: KubeObject): ContainerLook[] {
   const lists = [fieldAt(pod, 'status', 'initContainerStatuses'), fieldAt(pod, 'status', 'containerStatuses')];
+  const asked = imagesByContainer(pod);
   return lists
     .flatMap((list): unknown[] => (Array.isArray(list) ? list : []))
     .filter(isRecord)
@@ -137,9 +150,10 @@ function containersOf(pod: KubeObject): ContainerLook[] {
       );
       const exitCode = ends[0]?.['exitCode'];
       const restarts = status['restartCount'];
+      const name = text(status['name']);
       return {
-        name: text(status['name']),
-        image: text(status['image']),
+        name,
+        image: asked.get(name) ?? text(status['image']),
         restarts: typeof restarts === 'number' ? restarts : 0,
         waiting: text(fieldAt(status, 'state', 'waiting', 'reason')),
         message: text(fieldAt(status, 'state', 'waiting', 'message')),
@@ -149,10 +163,20 @@ function containersOf(pod: KubeObject): ContainerLook[] {
     });
 }
 
+function imagesByContainer(pod: KubeObject): ReadonlyMap<string, string> {
+  const lists = [fieldAt(pod, 'spec', 'initContainers'), fieldAt(pod, 'spec', 'containers')];
+  return new Map(
+    lists
+      .flatMap((list): unknown[] => (Array.isArray(list) ? list : []))
+      .filter(isRecord)
+      .map(({ name, image }) => [text(name), text(image)]),
+  );
+}
+
 function commonOf(pod: KubeObject, keyPrefix: string): Record<string, string | undefined> {
   const owner = pod.metadata.ownerReferences?.find(({ controller }) => controller === true);
   return {
-    node: text(fieldAt(pod, 'spec', 'nodeName')),
+    ...whereAndWhat(pod),
     project_id: pod.metadata.labels?.[`${keyPrefix}/project`],
     owner: owner === undefined ? undefined : `${owner.kind.toLowerCase()}/${owner.name}`,
   };
@@ -160,10 +184,6 @@ function commonOf(pod: KubeObject, keyPrefix: string): Record<string, string | u
 
 function placeOf({ metadata }: KubeObject): { namespace: string; resource: string } {
   return { namespace: metadata.namespace ?? '', resource: `pod/${metadata.name}` };
-}
-
-function firstImage(pod: KubeObject): string {
-  return text(fieldAt(pod, 'spec', 'containers', 0, 'image'));
 }
 
 function text(value: unknown): string {

@@ -1,5 +1,6 @@
 import { fieldAt, type KubeObject } from '@svc/kube';
 import { detailsOf, type ClusterEvent } from './cluster-event.ts';
+import type { KeptPod } from './pod-events.ts';
 
 /** What stays in memory of an Event object of Kubernetes: how often it had happened when it was told. */
 export type KeptWarning = number;
@@ -24,6 +25,8 @@ export function lookAtWarning(
   event: KubeObject,
   before: KeptWarning | null,
   initial: boolean,
+  /** What is known of the pod that it is about. */
+  pod: Pick<KeptPod, 'image' | 'node'> = {},
 ): { kept: KeptWarning; events: ClusterEvent[] } {
   const counted = fieldAt(event, 'count') ?? fieldAt(event, 'series', 'count');
   const count = typeof counted === 'number' ? counted : 1;
@@ -35,6 +38,8 @@ export function lookAtWarning(
     message: text(fieldAt(event, 'message')),
     source: text(fieldAt(event, 'reportingComponent')) || text(fieldAt(event, 'source', 'component')),
     count,
+    image: pod.image,
+    node: pod.node,
   });
   return {
     kept: count,

@@ -7,6 +7,9 @@ import type { KubernetesHealth } from './health.ts';
 
 const INTERVAL_MS = 15_000;
 const RETRY_MS = 3000;
+const LOOK_MS = 200;
+/** A machine that starts anew may start us before its API server. */
+const REACHABLE_WITHIN_MS = 120_000;
 
 /** Asks the API server again and again: reachable, which version it is, and whether it knows us. */
 export class KubernetesWatch {
@@ -29,6 +32,13 @@ export class KubernetesWatch {
 
   get health(): KubernetesHealth {
     return this.#health;
+  }
+
+  /** Resolves when the API server answered, whatever it said; also when it did not in time, or the signal aborts. */
+  async reachable(signal: AbortSignal): Promise<void> {
+    const untilMs = this.#clock.nowMs() + REACHABLE_WITHIN_MS;
+    const isAway = (): boolean => this.#health.state === 'connecting' || this.#health.state === 'unreachable';
+    while (isAway() && !signal.aborted && this.#clock.nowMs() < untilMs) await pause(this.#clock, LOOK_MS, signal);
   }
 
   /** Runs until the signal aborts. */

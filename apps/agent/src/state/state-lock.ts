@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { databaseFaultOf } from '@svc/sql/database-fault';
 import type { Logger } from '@svc/telemetry';
 import { pause, type Clock } from '../clock.ts';
 import { agentErrors } from '../errors.ts';
@@ -62,7 +63,7 @@ function tryLock(folder: string, log: Logger): StateLock | null {
     };
   } catch (error) {
     lock?.close();
-    if (error instanceof Error && /database is locked|SQLITE_BUSY/.test(error.message)) return null;
+    if (databaseFaultOf(error)?.kind === 'conflict') return null;
     // A file system that knows no locks did for one agent so far; whether it can be written at all is seen next.
     log.warn({ err: error, folder }, 'the state folder cannot be locked: a second agent on it would not be noticed');
     return { release: () => undefined };

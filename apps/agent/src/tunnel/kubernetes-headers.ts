@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { endToEndHeaders, type HeaderList } from '@svc/http';
+import { endToEndHeaders, type HeaderList } from '@svc/http/relay';
 import type { TunnelRequest } from '@svc/protocol';
 
 /** Never from a caller: who somebody is, is decided by the platform and by this agent. */

@@ -1,7 +1,7 @@
 import { Agent as HttpAgent, createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import type { Duplex } from 'node:stream';
-import { continueOnFirstRead, relayRequest, RelayTimeout, relayUpgrade, type RelayTarget } from '@svc/http';
+import { continueOnFirstRead, relayRequest, RelayTimeout, relayUpgrade, type RelayTarget } from '@svc/http/relay';
 import type { KubeClient } from '@svc/kube';
 import { joinStreams, type MuxStream } from '@svc/mux';
 import type { TunnelRequest } from '@svc/protocol';

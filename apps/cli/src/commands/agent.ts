@@ -13,9 +13,7 @@ export function registerAgentCommand(program: Command): void {
     .allowUnknownOption()
     .allowExcessArguments()
     .argument('[arguments...]', 'run|validate --config PATH, schema, version: as svc-agent itself')
-    .action(async (given: string[]) => {
-      process.exitCode = await runAgent(given);
-    });
+    .action((given: string[]) => runAgent(given));
   registerAgentBinary(agent);
   registerAgentImage(agent);
 }

@@ -9,6 +9,7 @@ type Register = (program: Command) => void;
 const COMMANDS: Readonly<Record<string, () => Promise<Register>>> = {
   login: async () => (await import('./login.ts')).registerLoginCommand,
   logout: async () => (await import('./logout.ts')).registerLogoutCommand,
+  status: async () => (await import('./status.ts')).registerStatusCommand,
   bucket: async () => (await import('./bucket.ts')).registerBucketCommand,
   object: async () => (await import('./object.ts')).registerObjectCommand,
   key: async () => (await import('./key.ts')).registerKeyCommand,

@@ -7,6 +7,7 @@ export interface UpFlags {
   http?: string;
   httpsPort?: string;
   s3Port?: string;
+  s3HttpsPort?: string;
   host?: string;
   config?: string;
   json?: boolean;
@@ -40,6 +41,7 @@ function addStartOptions(command: Command): Command {
     .option('--http <mode>', 'plain HTTP: serve (default), redirect to TLS, or off')
     .option('--https-port <port>', 'port of the same with TLS (default 4443, 0 = any free one)')
     .option('--s3-port <port>', 'port of the S3 data plane (default 9000, 0 = any free one)')
+    .option('--s3-https-port <port>', 'port of the same with TLS (default: off, 0 = any free one)')
     .option('--host <address>', 'address to listen on (default 127.0.0.1)')
     .option('--config <file>', 'configuration file (YAML)')
     .option('--json', 'print one line of JSON when ready');

@@ -140,11 +140,7 @@ async function untilRunning(sandbox: Sandbox, { signal, progress }: ToolCall): P
   while (sandbox.status === 'creating') {
     const info = await sandbox.waitFor('running', { signal, timeoutMs: LOOK_EVERY_MS });
     const { image_progress: image } = info;
-    progress(
-      image === null
-        ? 'The sandbox is being made'
-        : `Image: ${image.stage}, ${image.bytes_done} of ${image.bytes} bytes`,
-    );
+    progress(image?.message ?? 'Starting the sandbox');
   }
   if (sandbox.status === 'running') return;
   const reason = sandbox.info.error?.message ?? sandbox.status;

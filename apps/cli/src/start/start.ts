@@ -17,7 +17,7 @@ const SETTLE_AFTER_MS = 3_000;
 export async function startFromCommandLine(flags: StartFlags, options: { prepare: boolean }): Promise<void> {
   const loaded = readConfiguration(flags);
   const config = loaded.value;
-  const log = createLogger({ level: config.log.level, name: 'svc' });
+  const log = createLogger({ ...config.log, name: 'svc' });
   for (const warning of loaded.warnings) log.warn(warning);
   const progress = (line: string): void => void process.stderr.write(`svc: ${line}\n`);
 

@@ -1,4 +1,5 @@
 import type { PlatformStatus, ReadyLine } from '@svc/platform';
+import { describeIsolation } from '../client/isolation-words.ts';
 
 /** What a person wants to know when the platform is up: where, how to sign in, what is on and why not. */
 export function renderSummary(
@@ -13,6 +14,7 @@ export function renderSummary(
     `  Console       ${ready.url}`,
     ...(ready.https_url === null ? [] : [`  With TLS      ${ready.https_url}`]),
     ...(ready.s3_endpoint === null ? [] : [`  S3            ${ready.s3_endpoint}`]),
+    ...(ready.s3_https_endpoint === null ? [] : [`  S3 with TLS   ${ready.s3_https_endpoint}`]),
     '',
     `  Sign in       ${owner.email}`,
     `  Password      in ${owner.file} (of the first start; svc admin reset-password makes a new one)`,
@@ -21,7 +23,8 @@ export function renderSummary(
   ];
   for (const [name, service] of Object.entries(status.services)) {
     const label = name.replace('_', ' ').padEnd(14);
-    const note = 'shares_kernel' in service && service.shares_kernel === true ? ", sharing this host's kernel" : '';
+    const words = 'isolation' in service ? describeIsolation(service) : null;
+    const note = words === null ? '' : `, ${words}`;
     lines.push(
       service.enabled
         ? `  ${label}on${note}`

@@ -2,7 +2,8 @@ import {
   NotFoundError,
   type CallOptions,
   type ClusterInfo,
-  type ClustersClient,
+  type CoreClient,
+  ClustersClient,
   type ClusterStatus,
   type Deployment,
   type Page,
@@ -10,6 +11,7 @@ import {
   type Pod,
   type WorkloadKind,
   type Workspace,
+  type WorkspaceScope,
 } from '@svc/sdk';
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import { useMemo } from 'react';
@@ -18,11 +20,16 @@ import { allPages } from './all-pages.ts';
 import { scopeOf } from './queries.ts';
 import { useSvc } from './svc-context.ts';
 
-/** The clusters of the workspace that is looked at. */
+/** The clusters of a workspace. */
+export function clustersOf(svc: CoreClient, scope: WorkspaceScope): ClustersClient {
+  return new ClustersClient(svc.transport).in(scope);
+}
+
+/** Those of the current workspace. */
 export function useClusters(): ClustersClient {
   const svc = useSvc();
   const { workspaceUuid, teamUuid } = scopeOf(useWorkspace());
-  return useMemo(() => svc.clusters.in({ workspaceUuid, teamUuid }), [svc, workspaceUuid, teamUuid]);
+  return useMemo(() => clustersOf(svc, { workspaceUuid, teamUuid }), [svc, workspaceUuid, teamUuid]);
 }
 
 /** What begins the key of every query about a workspace's clusters. */

@@ -1,18 +1,26 @@
-import type { BucketUrls, ObjectsClient, ObjectStoreClient, SvcClient, UsageResolution, Workspace } from '@svc/sdk';
-import { xhrSender } from '@svc/sdk';
+import {
+  type BucketUrls,
+  type ObjectsClient,
+  ObjectStoreClient,
+  type CoreClient,
+  type UsageResolution,
+  type Workspace,
+  xhrSender,
+} from '@svc/sdk';
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import { useWorkspace } from '../session/use-session.ts';
 import { scopeOf } from './queries.ts';
+import { bucketKey, storeKey } from './query-keys.ts';
 import { useSvc } from './svc-context.ts';
 
-/** The object store of the workspace that is looked at. */
+/** The object store of the current workspace. */
 export function useStore(): ObjectStoreClient {
   const svc = useSvc();
   return storeOf(svc, useWorkspace());
 }
 
-export function storeOf(svc: SvcClient, workspace: Workspace): ObjectStoreClient {
-  return svc.objectStore(scopeOf(workspace));
+export function storeOf(svc: CoreClient, workspace: Workspace): ObjectStoreClient {
+  return new ObjectStoreClient(svc.transport, scopeOf(workspace));
 }
 
 /** For uploads, whose progress only XMLHttpRequest tells. */
@@ -23,38 +31,28 @@ export function uploadsTo(store: ObjectStoreClient, bucket: string): ObjectsClie
   );
 }
 
-/** What begins the key of every query about a workspace's object store. */
-export function storeKey(workspace: Pick<Workspace, 'uuid'>) {
-  return ['object-store', workspace.uuid] as const;
-}
-
-/** The same for one bucket. */
-export function bucketKey(workspace: Pick<Workspace, 'uuid'>, bucket: string) {
-  return [...storeKey(workspace), 'bucket', bucket] as const;
-}
-
-export function storeQuery(svc: SvcClient, workspace: Workspace) {
+export function storeQuery(svc: CoreClient, workspace: Workspace) {
   return queryOptions({
     queryKey: [...storeKey(workspace), 'status'],
     queryFn: ({ signal }) => storeOf(svc, workspace).status({ signal }),
   });
 }
 
-export function bucketsQuery(svc: SvcClient, workspace: Workspace) {
+export function bucketsQuery(svc: CoreClient, workspace: Workspace) {
   return queryOptions({
     queryKey: [...storeKey(workspace), 'buckets'],
     queryFn: ({ signal }) => storeOf(svc, workspace).buckets.list({ signal }),
   });
 }
 
-export function deletedBucketsQuery(svc: SvcClient, workspace: Workspace) {
+export function deletedBucketsQuery(svc: CoreClient, workspace: Workspace) {
   return queryOptions({
     queryKey: [...storeKey(workspace), 'deleted'],
     queryFn: ({ signal }) => storeOf(svc, workspace).buckets.deleted({ signal }),
   });
 }
 
-export function keysQuery(svc: SvcClient, workspace: Workspace) {
+export function keysQuery(svc: CoreClient, workspace: Workspace) {
   return queryOptions({
     queryKey: [...storeKey(workspace), 'keys'],
     queryFn: ({ signal }) => storeOf(svc, workspace).keys.list({ signal }),
@@ -64,7 +62,7 @@ export function keysQuery(svc: SvcClient, workspace: Workspace) {
 const DOMAINS_EVERY_MS = 5_000;
 
 /** Asked again and again while it is looked at: DNS changes without a word. */
-export function domainsQuery(svc: SvcClient, workspace: Workspace, bucket: string) {
+export function domainsQuery(svc: CoreClient, workspace: Workspace, bucket: string) {
   return queryOptions({
     queryKey: [...bucketKey(workspace, bucket), 'domains'],
     queryFn: ({ signal }) => storeOf(svc, workspace).domains.list(bucket, { signal }),
@@ -72,28 +70,28 @@ export function domainsQuery(svc: SvcClient, workspace: Workspace, bucket: strin
   });
 }
 
-export function settingsQuery(svc: SvcClient, workspace: Workspace, bucket: string) {
+export function settingsQuery(svc: CoreClient, workspace: Workspace, bucket: string) {
   return queryOptions({
     queryKey: [...bucketKey(workspace, bucket), 'settings'],
     queryFn: ({ signal }) => storeOf(svc, workspace).buckets.settings(bucket, { signal }),
   });
 }
 
-export function encryptionQuery(svc: SvcClient, workspace: Workspace, bucket: string) {
+export function encryptionQuery(svc: CoreClient, workspace: Workspace, bucket: string) {
   return queryOptions({
     queryKey: [...bucketKey(workspace, bucket), 'encryption'],
     queryFn: ({ signal }) => storeOf(svc, workspace).buckets.encryption(bucket, { signal }),
   });
 }
 
-export function versioningQuery(svc: SvcClient, workspace: Workspace, bucket: string) {
+export function versioningQuery(svc: CoreClient, workspace: Workspace, bucket: string) {
   return queryOptions({
     queryKey: [...bucketKey(workspace, bucket), 'versioning'],
     queryFn: ({ signal }) => storeOf(svc, workspace).buckets.versioning(bucket, { signal }),
   });
 }
 
-export function lifecycleQuery(svc: SvcClient, workspace: Workspace, bucket: string) {
+export function lifecycleQuery(svc: CoreClient, workspace: Workspace, bucket: string) {
   return queryOptions({
     queryKey: [...bucketKey(workspace, bucket), 'lifecycle'],
     queryFn: ({ signal }) => storeOf(svc, workspace).buckets.lifecycle(bucket, { signal }),
@@ -112,7 +110,7 @@ export interface UsageQuestion {
 }
 
 /** Usage is written down every minute, and asked for as often while it is looked at. */
-export function usageQuery(svc: SvcClient, workspace: Workspace, { bucket, span, resolution, from }: UsageQuestion) {
+export function usageQuery(svc: CoreClient, workspace: Workspace, { bucket, span, resolution, from }: UsageQuestion) {
   const start = bucket === undefined ? storeKey(workspace) : bucketKey(workspace, bucket);
   return queryOptions({
     queryKey: [...start, 'usage', span],
@@ -121,7 +119,7 @@ export function usageQuery(svc: SvcClient, workspace: Workspace, { bucket, span,
   });
 }
 
-export function urlsQuery(svc: SvcClient, workspace: Workspace, bucket: string) {
+export function urlsQuery(svc: CoreClient, workspace: Workspace, bucket: string) {
   return queryOptions({
     queryKey: [...bucketKey(workspace, bucket), 'urls'],
     queryFn: ({ signal }) => storeOf(svc, workspace).buckets.urls(bucket, { signal }),
@@ -131,7 +129,7 @@ export function urlsQuery(svc: SvcClient, workspace: Workspace, bucket: string) 
 const PAGE_OF_OBJECTS = 200;
 
 /** One level of a bucket, page by page. */
-export function objectsQuery(svc: SvcClient, workspace: Workspace, bucket: string, prefix: string) {
+export function objectsQuery(svc: CoreClient, workspace: Workspace, bucket: string, prefix: string) {
   return infiniteQueryOptions({
     queryKey: [...bucketKey(workspace, bucket), 'objects', prefix],
     queryFn: ({ signal, pageParam }) =>
@@ -147,7 +145,7 @@ export function objectsQuery(svc: SvcClient, workspace: Workspace, bucket: strin
 const PAGE_OF_VERSIONS = 1_000;
 
 /** All versions of one level of a bucket, page by page: those of deleted objects stand among the others. */
-export function deletedObjectsQuery(svc: SvcClient, workspace: Workspace, bucket: string, prefix: string) {
+export function deletedObjectsQuery(svc: CoreClient, workspace: Workspace, bucket: string, prefix: string) {
   return infiniteQueryOptions({
     queryKey: [...bucketKey(workspace, bucket), 'deleted', prefix],
     queryFn: ({ signal, pageParam }) =>
@@ -161,7 +159,7 @@ export function deletedObjectsQuery(svc: SvcClient, workspace: Workspace, bucket
 }
 
 /** One object by its key; null when there is none. */
-export function objectQuery(svc: SvcClient, workspace: Workspace, bucket: string, key: string) {
+export function objectQuery(svc: CoreClient, workspace: Workspace, bucket: string, key: string) {
   return queryOptions({
     queryKey: [...bucketKey(workspace, bucket), 'object', key],
     queryFn: async ({ signal }) => {
@@ -172,7 +170,7 @@ export function objectQuery(svc: SvcClient, workspace: Workspace, bucket: string
   });
 }
 
-export function versionsQuery(svc: SvcClient, workspace: Workspace, bucket: string, key: string) {
+export function versionsQuery(svc: CoreClient, workspace: Workspace, bucket: string, key: string) {
   return queryOptions({
     queryKey: [...bucketKey(workspace, bucket), 'versions', key],
     queryFn: ({ signal }) => storeOf(svc, workspace).objects(bucket).versionPage({ key, limit: 100 }, { signal }),
@@ -181,7 +179,7 @@ export function versionsQuery(svc: SvcClient, workspace: Workspace, bucket: stri
 
 /** The beginning of an object as text; bytes that are no UTF-8 show as such. */
 export function textPreviewQuery(
-  svc: SvcClient,
+  svc: CoreClient,
   workspace: Workspace,
   bucket: string,
   object: { key: string; etag: string },

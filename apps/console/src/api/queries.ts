@@ -1,7 +1,6 @@
-import { UnauthorizedError, type AuditQuery, type Caller, type SvcClient, type User, type Workspace } from '@svc/sdk';
+import { UnauthorizedError, type AuditQuery, type Caller, type CoreClient, type User, type Workspace } from '@svc/sdk';
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import { allPages } from './all-pages.ts';
-import { appendSample, samplesQuery } from './status-samples.ts';
 
 const STATUS_EVERY_MS = 5000;
 
@@ -10,7 +9,7 @@ export const meKey = ['me'] as const;
 /** The console is for people: its session is always a user's. */
 export type SignedInUser = Caller & { user: User };
 
-export function meQuery(svc: SvcClient) {
+export function meQuery(svc: CoreClient) {
   return queryOptions({
     queryKey: meKey,
     queryFn: async ({ signal }) => requireUser(await svc.accounts.me({ signal })),
@@ -24,14 +23,14 @@ function requireUser(caller: Caller): SignedInUser {
   throw new UnauthorizedError({
     status: 401,
     code: 'NOT_A_USER',
-    message: 'The console is for users',
+    message: 'The console is for user accounts only',
     requestId: null,
     details: {},
     retryAfterSeconds: null,
   });
 }
 
-export function workspacesQuery(svc: SvcClient) {
+export function workspacesQuery(svc: CoreClient) {
   return queryOptions({
     queryKey: ['workspaces'],
     queryFn: ({ signal }) => allPages((cursor) => svc.workspaces.list({ cursor }, { signal })),
@@ -39,7 +38,7 @@ export function workspacesQuery(svc: SvcClient) {
   });
 }
 
-export function quotasQuery(svc: SvcClient, workspace: Workspace) {
+export function quotasQuery(svc: CoreClient, workspace: Workspace) {
   return queryOptions({
     queryKey: ['quotas', workspace.uuid],
     queryFn: ({ signal }) => svc.workspaces.quotas(scopeOf(workspace), { signal }),
@@ -47,7 +46,7 @@ export function quotasQuery(svc: SvcClient, workspace: Workspace) {
   });
 }
 
-export function teamsQuery(svc: SvcClient) {
+export function teamsQuery(svc: CoreClient) {
   return queryOptions({
     queryKey: ['teams'],
     queryFn: ({ signal }) => allPages((cursor) => svc.teams.list({ cursor }, { signal })),
@@ -55,36 +54,32 @@ export function teamsQuery(svc: SvcClient) {
   });
 }
 
-export function tokensQuery(svc: SvcClient) {
+export function tokensQuery(svc: CoreClient) {
   return queryOptions({
     queryKey: ['tokens'],
     queryFn: ({ signal }) => allPages((cursor) => svc.accounts.tokens({ cursor }, { signal })),
   });
 }
 
-export function membersQuery(svc: SvcClient, team: string) {
+export function membersQuery(svc: CoreClient, team: string) {
   return queryOptions({
     queryKey: ['teams', team, 'members'],
     queryFn: ({ signal }) => allPages((cursor) => svc.teams.members(team, { cursor }, { signal })),
   });
 }
 
-export function invitationsQuery(svc: SvcClient, team: string) {
+export function invitationsQuery(svc: CoreClient, team: string) {
   return queryOptions({
     queryKey: ['teams', team, 'invitations'],
     queryFn: ({ signal }) => allPages((cursor) => svc.teams.invitations(team, { cursor }, { signal })),
   });
 }
 
-/** The services' state, asked again and again while the page is looked at; each answer leaves a sample for the plots. */
-export function statusQuery(svc: SvcClient, workspace: Workspace) {
+/** The state of the services, polled while a page shows it. */
+export function statusQuery(svc: CoreClient, workspace: Workspace) {
   return queryOptions({
     queryKey: ['status', workspace.uuid],
-    queryFn: async ({ signal, client }) => {
-      const status = await svc.platform.status(scopeOf(workspace), { signal });
-      client.setQueryData(samplesQuery(workspace.uuid).queryKey, (samples) => appendSample(samples, status));
-      return status;
-    },
+    queryFn: ({ signal }) => svc.platform.status(scopeOf(workspace), { signal }),
     refetchInterval: STATUS_EVERY_MS,
     staleTime: STATUS_EVERY_MS,
   });
@@ -93,7 +88,7 @@ export function statusQuery(svc: SvcClient, workspace: Workspace) {
 export type AuditFilters = Pick<AuditQuery, 'actor' | 'action' | 'since'>;
 
 /** Of a workspace, or with null what concerns the account (for the operator: everything). */
-export function auditQuery(svc: SvcClient, workspace: Workspace | null, filters: AuditFilters, pageSize = 50) {
+export function auditQuery(svc: CoreClient, workspace: Workspace | null, filters: AuditFilters, pageSize = 50) {
   const scope = workspace === null ? {} : scopeOf(workspace);
   return infiniteQueryOptions({
     queryKey: ['audit', workspace?.uuid ?? null, filters, pageSize],

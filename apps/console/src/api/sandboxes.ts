@@ -1,35 +1,33 @@
 import {
   NotFoundError,
+  type CoreClient,
   type FileEntry,
-  type SandboxesClient,
+  SandboxesClient,
   type SandboxInfo,
   type SandboxPage,
   type SandboxStatus,
   type Snapshot,
   type Workspace,
+  type WorkspaceScope,
 } from '@svc/sdk';
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { useWorkspace } from '../session/use-session.ts';
 import { scopeOf } from './queries.ts';
+import { filesKey, sandboxesKey, sandboxKey } from './query-keys.ts';
 import type { Sandbox } from './sandbox-types.ts';
 import { useSvc } from './svc-context.ts';
 
-/** The sandboxes of the workspace that is looked at. */
+/** The sandboxes of a workspace. */
+export function sandboxesOf(svc: CoreClient, scope: WorkspaceScope): SandboxesClient {
+  return new SandboxesClient(svc.transport).in(scope);
+}
+
+/** Those of the current workspace. */
 export function useSandboxes(): SandboxesClient {
   const svc = useSvc();
   const { workspaceUuid, teamUuid } = scopeOf(useWorkspace());
-  return useMemo(() => svc.sandboxes.in({ workspaceUuid, teamUuid }), [svc, workspaceUuid, teamUuid]);
-}
-
-/** What begins the key of every query about a workspace's sandboxes. */
-export function sandboxesKey(workspace: Pick<Workspace, 'uuid'>) {
-  return ['sandboxes', workspace.uuid] as const;
-}
-
-/** The same for one sandbox. */
-export function sandboxKey(workspace: Pick<Workspace, 'uuid'>, id: string) {
-  return [...sandboxesKey(workspace), 'one', id] as const;
+  return useMemo(() => sandboxesOf(svc, { workspaceUuid, teamUuid }), [svc, workspaceUuid, teamUuid]);
 }
 
 const WHILE_MOVING_MS = 700;
@@ -112,11 +110,6 @@ export function folderQuery(api: SandboxesClient, workspace: Workspace, id: stri
       return { entries, cut: false };
     },
   });
-}
-
-/** What begins the key of every query about a sandbox's files. */
-export function filesKey(workspace: Pick<Workspace, 'uuid'>, id: string) {
-  return [...sandboxKey(workspace, id), 'files'] as const;
 }
 
 /** `span` names what is asked for, since the time it begins at moves on. */

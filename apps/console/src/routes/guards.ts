@@ -1,20 +1,21 @@
-import { UnauthorizedError, type SvcClient, type Team, type Workspace } from '@svc/sdk';
+import { NotFoundError, UnauthorizedError, type CoreClient, type Team, type Workspace } from '@svc/sdk';
 import type { FetchQueryOptions, QueryClient, QueryKey } from '@tanstack/react-query';
-import { notFound, redirect } from '@tanstack/react-router';
-import { meQuery, teamsQuery, workspacesQuery, type SignedInUser } from '../api/queries.ts';
+import { isNotFound, notFound, redirect } from '@tanstack/react-router';
+import { meQuery, teamsQuery, workspacesQuery } from '../api/queries.ts';
 import { chooseWorkspace } from '../session/choose-workspace.ts';
 import { readLastWorkspace, rememberWorkspace } from '../session/last-workspace.ts';
-import { safeNext } from '../session/safe-next.ts';
 import { paths } from './paths.ts';
 
 /** What every route's hooks get. */
 export interface RouterContext {
-  svc: SvcClient;
+  svc: CoreClient;
   queryClient: QueryClient;
+  /** Leads to the sign-in page, and from there back to `href`. */
+  askToSignIn: (href: string) => void;
 }
 
 /** Lets only the signed-in pass, with all that the shell shows loaded. */
-export async function requireSession({ svc, queryClient }: RouterContext, href: string): Promise<void> {
+export async function requireSession({ svc, queryClient, askToSignIn }: RouterContext, href: string): Promise<void> {
   try {
     await queryClient.ensureQueryData(meQuery(svc)); // alone, so that the signed-out are refused once and not thrice
     await Promise.all([
@@ -23,23 +24,8 @@ export async function requireSession({ svc, queryClient }: RouterContext, href: 
     ]);
   } catch (error) {
     if (!(error instanceof UnauthorizedError)) throw error;
-    throw redirect({ to: paths.signIn, search: href === '/' ? {} : { next: href } });
-  }
-}
-
-/** The signed-in have nothing to do at the sign-in page. Always asks the platform: the cache may be of a lost session. */
-export async function skipWhenSignedIn(context: RouterContext, next: string | undefined): Promise<void> {
-  const me = await currentUser(context);
-  if (me !== null) throw redirect({ href: safeNext(next) });
-}
-
-/** Null when nobody is signed in. */
-export async function currentUser({ svc, queryClient }: RouterContext): Promise<SignedInUser | null> {
-  try {
-    return await queryClient.fetchQuery({ ...meQuery(svc), staleTime: 0 });
-  } catch (error) {
-    if (error instanceof UnauthorizedError) return null;
-    throw error;
+    askToSignIn(href);
+    await new Promise(() => undefined); // the console is being left; until then nothing is shown
   }
 }
 
@@ -57,13 +43,35 @@ export async function openHome({ svc, queryClient }: RouterContext): Promise<nev
  * A workspace that the caller does not reach looks like one that does not exist. For loaders, since the router shows a
  * `notFound` of `beforeLoad` without the shell.
  */
-export async function requireWorkspace({ svc, queryClient }: RouterContext, uuid: string): Promise<void> {
-  const query = workspacesQuery(svc);
-  const isThere = (workspaces: readonly Workspace[]): boolean => workspaces.some((each) => each.uuid === uuid);
-  // What is not in the list that was loaded may be newer than it.
-  if (!isThere(await queryClient.ensureQueryData(query)) && !isThere(await refetch(queryClient, query)))
-    throw notFound();
+export async function requireWorkspace(context: RouterContext, uuid: string): Promise<void> {
+  if ((await findWorkspace(context, uuid)) === undefined) throw notFound();
   rememberWorkspace(uuid);
+}
+
+async function findWorkspace({ svc, queryClient }: RouterContext, uuid: string): Promise<Workspace | undefined> {
+  const query = workspacesQuery(svc);
+  const find = (workspaces: readonly Workspace[]) => workspaces.find((each) => each.uuid === uuid);
+  // What is not in the list that was loaded may be newer than it.
+  return find(await queryClient.ensureQueryData(query)) ?? find(await refetch(queryClient, query));
+}
+
+/**
+ * For layouts of one resource: an unknown one is `notFound`. Other failures are left to the page, which asks again and
+ * says what is wrong.
+ */
+export async function requireResource(
+  context: RouterContext,
+  uuid: string,
+  load: (workspace: Workspace) => Promise<void>,
+): Promise<void> {
+  const workspace = await findWorkspace(context, uuid);
+  if (workspace === undefined) return; // the layout of the workspace says so
+  try {
+    await load(workspace);
+  } catch (error) {
+    if (error instanceof NotFoundError) throw notFound();
+    if (isNotFound(error)) throw error;
+  }
 }
 
 export async function requireTeam({ svc, queryClient }: RouterContext, uuid: string): Promise<void> {
@@ -73,7 +81,8 @@ export async function requireTeam({ svc, queryClient }: RouterContext, uuid: str
     throw notFound();
 }
 
-function refetch<Data, Key extends QueryKey>(
+/** Asks anew, whatever is cached. */
+export function refetch<Data, Key extends QueryKey>(
   queryClient: QueryClient,
   query: FetchQueryOptions<Data, Error, Data, Key>,
 ): Promise<Data> {

@@ -4,10 +4,6 @@
  */
 export const paths = {
   home: '/',
-  signIn: '/sign-in',
-  /** Here and at `setPassword` the token stands behind a `#`: so it reaches no server's log. */
-  invitation: '/invite',
-  setPassword: '/set-password',
   workspace: '/w/$workspace',
   audit: '/w/$workspace/audit',
   buckets: '/w/$workspace/buckets',
@@ -47,6 +43,14 @@ export const paths = {
   teamSettings: '/teams/$team/settings',
   account: '/account',
   tokens: '/account/tokens',
+} as const;
+
+/** The pages before sign-in, which are no part of the console’s router. */
+export const entrancePaths = {
+  signIn: '/sign-in',
+  /** Here and at `setPassword` the token stands behind a `#`: so it reaches no server's log. */
+  invitation: '/invite',
+  setPassword: '/set-password',
 } as const;
 
 export type ConsolePath = (typeof paths)[keyof typeof paths];

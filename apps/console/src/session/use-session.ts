@@ -3,7 +3,7 @@ import { useMutation, useSuspenseQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { meQuery, teamsQuery, workspacesQuery, type SignedInUser } from '../api/queries.ts';
 import { useSvc } from '../api/svc-context.ts';
-import { paths } from '../routes/paths.ts';
+import { entrancePaths } from '../routes/paths.ts';
 import { chooseWorkspace } from './choose-workspace.ts';
 import { readLastWorkspace } from './last-workspace.ts';
 
@@ -36,6 +36,6 @@ export function useSignOut() {
   const svc = useSvc();
   return useMutation({
     mutationFn: ({ everywhere }: { everywhere: boolean }) => svc.accounts.signOut({ everywhere }),
-    onSuccess: () => window.location.assign(paths.signIn),
+    onSuccess: () => window.location.assign(entrancePaths.signIn),
   });
 }

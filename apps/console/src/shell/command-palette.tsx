@@ -22,7 +22,7 @@ export function CommandPalette({ open, onClose }: { open: boolean; onClose: () =
       <Dialog.Portal>
         <Dialog.Backdrop className={styles['backdrop']} />
         <Dialog.Popup className={styles['popup']} initialFocus={input}>
-          <Dialog.Title className="visually-hidden">Go to</Dialog.Title>
+          <Dialog.Title className="visually-hidden">Command palette</Dialog.Title>
           <PaletteBody input={input} onClose={onClose} />
         </Dialog.Popup>
       </Dialog.Portal>
@@ -66,13 +66,13 @@ function PaletteBody({ input, onClose }: PaletteBodyProps) {
           ref={input}
           className={styles['input']}
           role="combobox"
-          aria-label="Go to a page, a workspace or an action"
+          aria-label="Search pages, workspaces and actions"
           aria-expanded="true"
           aria-controls={`${id}-list`}
           aria-activedescendant={active === undefined ? undefined : `${id}-${active.id}`}
           autoComplete="off"
           spellCheck={false}
-          placeholder="Go to a page, a workspace or an action"
+          placeholder="Search pages, workspaces and actions"
           value={query}
           onChange={(event) => {
             setQuery(event.target.value);
@@ -94,7 +94,7 @@ function PaletteBody({ input, onClose }: PaletteBodyProps) {
         ))}
       </ul>
       <p role="status" className={commands.length === 0 ? styles['none'] : 'visually-hidden'}>
-        {commands.length === 0 ? `Nothing is called “${query}”` : `${commands.length} results`}
+        {commands.length === 0 ? `No results for “${query}”` : `${commands.length} results`}
       </p>
     </>
   );

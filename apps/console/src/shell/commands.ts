@@ -40,7 +40,7 @@ export function listCommands({ workspace, workspaces, teams }: CommandSource, ac
     page('Overview', { to: paths.workspace, params }),
     page('Clusters', { to: paths.clusters, params }),
     page('Buckets', { to: paths.buckets, params }),
-    page('Usage of buckets', { to: paths.usage, params }),
+    page('Bucket usage', { to: paths.usage, params }),
     page('Access keys', { to: paths.accessKeys, params }),
     page('Sandboxes', { to: paths.sandboxes, params }),
     page('Audit log', { to: paths.audit, params }),
@@ -63,16 +63,16 @@ export function listCommands({ workspace, workspaces, teams }: CommandSource, ac
       run: () => actions.go({ to: paths.teamMembers, params: { team: uuid } }),
     })),
     ...(administers(workspace)
-      ? [action('Add a cluster', () => actions.go({ to: paths.clusters, params, search: { create: true } }))]
+      ? [action('Add cluster', () => actions.go({ to: paths.clusters, params, search: { create: true } }))]
       : []),
     action('New bucket', () => actions.go({ to: paths.buckets, params, search: { create: true } })),
     action('New sandbox', () => actions.go({ to: paths.sandboxes, params, search: { create: true } })),
     action('New API token', () => actions.go({ to: paths.tokens, search: { create: true } })),
     action('New workspace', () => actions.create('workspace')),
     action('New team', () => actions.create('team')),
-    action('Use the light theme', () => actions.setTheme('light')),
-    action('Use the dark theme', () => actions.setTheme('dark')),
-    action('Use the system’s theme', () => actions.setTheme('system')),
+    action('Use light theme', () => actions.setTheme('light')),
+    action('Use dark theme', () => actions.setTheme('dark')),
+    action('Use system theme', () => actions.setTheme('system')),
     action('Sign out', actions.signOut),
   ];
 }

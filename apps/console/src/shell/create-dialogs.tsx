@@ -16,8 +16,14 @@ export type Creating = 'workspace' | 'team' | null;
 
 const PERSONAL = 'personal';
 
+export interface CreateDialogsProps {
+  open: boolean;
+  creating: Creating;
+  onClose: () => void;
+}
+
 /** The dialogs that can be opened from anywhere in the shell. */
-export function CreateDialogs({ creating, onClose }: { creating: Creating; onClose: () => void }) {
+export function CreateDialogs({ creating, onClose }: CreateDialogsProps) {
   const name = useRef<HTMLInputElement>(null);
   return (
     <>
@@ -26,7 +32,7 @@ export function CreateDialogs({ creating, onClose }: { creating: Creating; onClo
         onClose={onClose}
         initialFocus={name}
         title="New workspace"
-        description="Clusters, buckets and sandboxes of one workspace are apart from those of all others."
+        description="Workspaces keep clusters, buckets and sandboxes separate from each other."
       >
         <NewWorkspace nameRef={name} onDone={onClose} />
       </Dialog>
@@ -35,7 +41,7 @@ export function CreateDialogs({ creating, onClose }: { creating: Creating; onClo
         onClose={onClose}
         initialFocus={name}
         title="New team"
-        description="A team shares workspaces between its members. You are its owner."
+        description="A team shares workspaces between its members. You will be its owner."
       >
         <NewTeam nameRef={name} onDone={onClose} />
       </Dialog>
@@ -69,11 +75,11 @@ function NewWorkspace({ nameRef, onDone }: CreateFormProps) {
         <TextField ref={nameRef} label="Name" name="name" required maxLength={100} autoComplete="off" />
         {administered.length > 0 && (
           <Select
-            label="Belongs to"
+            label="Team"
             value={team}
             onChange={setTeam}
             options={[
-              { value: PERSONAL, label: 'You alone' },
+              { value: PERSONAL, label: 'No team (only you)' },
               ...administered.map(({ uuid, name }) => ({ value: uuid, label: name })),
             ]}
           />

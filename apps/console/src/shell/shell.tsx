@@ -1,14 +1,17 @@
 import { Outlet, useRouterState } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
-import { CommandPalette } from './command-palette.tsx';
-import { CreateDialogs, type Creating } from './create-dialogs.tsx';
+import { lazyDialog } from '../ui/lazy-parts.tsx';
+import type { Creating } from './create-dialogs.tsx';
 import { UploadTray } from '../uploads/upload-tray.tsx';
 import styles from './shell.module.css';
 import { ShellContext } from './shell-context.ts';
-import { ShortcutsDialog } from './shortcuts-dialog.tsx';
 import { Sidebar } from './sidebar.tsx';
 import { TopBar } from './top-bar.tsx';
 import { useShortcuts } from './use-shortcuts.ts';
+
+const CommandPalette = lazyDialog(async () => ({ default: (await import('./command-palette.tsx')).CommandPalette }));
+const ShortcutsDialog = lazyDialog(async () => ({ default: (await import('./shortcuts-dialog.tsx')).ShortcutsDialog }));
+const CreateDialogs = lazyDialog(async () => ({ default: (await import('./create-dialogs.tsx')).CreateDialogs }));
 
 type Overlay = 'palette' | 'shortcuts' | null;
 
@@ -41,7 +44,7 @@ export function Shell() {
       <UploadTray />
       <CommandPalette open={overlay === 'palette'} onClose={() => setOverlay(null)} />
       <ShortcutsDialog open={overlay === 'shortcuts'} onClose={() => setOverlay(null)} />
-      <CreateDialogs creating={creating} onClose={() => setCreating(null)} />
+      <CreateDialogs open={creating !== null} creating={creating} onClose={() => setCreating(null)} />
     </ShellContext>
   );
 }

@@ -6,13 +6,13 @@ import styles from './shortcuts.module.css';
 type Shortcut = readonly [label: string, keys: readonly string[]];
 
 const GENERAL: readonly Shortcut[] = [
-  ['These shortcuts', ['?']],
-  ['Close what is open', ['Esc']],
+  ['Show keyboard shortcuts', ['?']],
+  ['Close dialog or menu', ['Esc']],
 ];
 
 export function ShortcutsDialog({ open, onClose }: { open: boolean; onClose: () => void }) {
-  const palette: Shortcut = ['Go to anything', commandKeys()];
-  const going = GO_SHORTCUTS.map(({ label, key }) => [label, ['g', key]] as const);
+  const palette: Shortcut = ['Open command palette', commandKeys()];
+  const going = GO_SHORTCUTS.map(({ label, key }) => [`Go to ${label}`, ['g', key]] as const);
   return (
     <Dialog open={open} onClose={onClose} title="Keyboard shortcuts">
       <dl className={styles['list']}>

@@ -33,7 +33,7 @@ export function Sidebar() {
       <WorkspaceSwitcher />
       <button type="button" className={styles['search']} onClick={openPalette} aria-keyshortcuts="Control+K Meta+K">
         <Search size={15} />
-        <span className={styles['searchText']}>Go to…</span>
+        <span className={styles['searchText']}>Search…</span>
         <Keys keys={commandKeys()} />
       </button>
       <nav className={styles['nav']} aria-label="Main">

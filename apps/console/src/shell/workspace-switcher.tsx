@@ -1,45 +1,18 @@
 import type { Team, Workspace } from '@svc/sdk';
-import { Link } from '@tanstack/react-router';
-import { Check, ChevronsUpDown, Plus } from 'lucide-react';
-import { paths } from '../routes/paths.ts';
+import { ChevronsUpDown } from 'lucide-react';
 import { useSession, useWorkspace } from '../session/use-session.ts';
-import { Menu, MenuGroup, MenuItem, MenuSeparator } from '../ui/menu.tsx';
+import { LazyPopup } from '../ui/lazy-parts.tsx';
 import { Monogram } from '../ui/monogram.tsx';
-import { useShell } from './shell-context.ts';
 import styles from './switcher.module.css';
-import { groupWorkspaces } from './group-workspaces.ts';
 
-/** Which workspace the console works in. Each choice is a link: the workspace is in the URL and nowhere else. */
+const loadMenu = async () => (await import('./workspace-menu.tsx')).WorkspaceMenu;
+
+/** Which workspace the console works in. */
 export function WorkspaceSwitcher() {
-  const { workspaces, teams } = useSession();
-  const { create } = useShell();
+  const { teams } = useSession();
   const current = useWorkspace();
   const team = teams.find((candidate) => candidate.uuid === current.team_uuid);
-  return (
-    <Menu width="trigger" trigger={<SwitcherButton workspace={current} team={team} />}>
-      {groupWorkspaces(workspaces, teams).map((group) => (
-        <MenuGroup key={group.label} label={group.label}>
-          {group.workspaces.map((workspace) => (
-            <MenuItem
-              key={workspace.uuid}
-              icon={<Monogram name={workspace.name} seed={workspace.uuid} />}
-              trailing={workspace.uuid === current.uuid ? <Check size={14} aria-label="current" /> : undefined}
-              render={<Link to={paths.workspace} params={{ workspace: workspace.uuid }} />}
-            >
-              {workspace.name}
-            </MenuItem>
-          ))}
-        </MenuGroup>
-      ))}
-      <MenuSeparator />
-      <MenuItem icon={<Plus size={15} />} onClick={() => create('workspace')}>
-        New workspace…
-      </MenuItem>
-      <MenuItem icon={<Plus size={15} />} onClick={() => create('team')}>
-        New team…
-      </MenuItem>
-    </Menu>
-  );
+  return <LazyPopup load={loadMenu} trigger={<SwitcherButton workspace={current} team={team} />} />;
 }
 
 interface SwitcherButtonProps extends React.ComponentProps<'button'> {

@@ -28,7 +28,7 @@ export function FindBar({ screen, onClose }: { screen: TerminalScreen; onClose: 
     >
       <TextField
         ref={input}
-        label="Find in the terminal"
+        label="Find in terminal"
         labelHidden
         placeholder={found ? 'Find' : 'Not found'}
         className={styles['findField'] ?? ''}
@@ -41,13 +41,13 @@ export function FindBar({ screen, onClose }: { screen: TerminalScreen; onClose: 
           find('previous', event.target.value);
         }}
       />
-      <IconButton label="Find above" size="small" type="submit">
+      <IconButton label="Previous match" size="small" type="submit">
         <ChevronUp size={15} />
       </IconButton>
-      <IconButton label="Find below" size="small" onClick={() => find('next')}>
+      <IconButton label="Next match" size="small" onClick={() => find('next')}>
         <ChevronDown size={15} />
       </IconButton>
-      <IconButton label="Close the search" size="small" onClick={onClose}>
+      <IconButton label="Close search" size="small" onClick={onClose}>
         <X size={15} />
       </IconButton>
     </form>

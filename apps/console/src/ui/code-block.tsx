@@ -1,7 +1,7 @@
 import { Check, Copy } from 'lucide-react';
 import { IconButton } from './button.tsx';
 import styles from './code-block.module.css';
-import { useCopy } from './copy-field.tsx';
+import { lowerFirst, useCopy } from './copy-field.tsx';
 
 /** Several lines to take elsewhere, such as shell commands. */
 export function CodeBlock({ label, text }: { label: string; text: string }) {
@@ -10,11 +10,11 @@ export function CodeBlock({ label, text }: { label: string; text: string }) {
     <figure className={styles['figure']}>
       <figcaption className={styles['caption']}>
         <span className={styles['label']}>{label}</span>
-        <IconButton size="small" label={copied ? 'Copied' : `Copy ${label}`} onClick={copy}>
+        <IconButton size="small" label={copied ? 'Copied' : `Copy ${lowerFirst(label)}`} onClick={copy}>
           {copied ? <Check size={14} className={styles['check']} /> : <Copy size={14} />}
         </IconButton>
       </figcaption>
-      <pre className={styles['text']} tabIndex={0} aria-label={label}>
+      <pre className={styles['text']} role="group" tabIndex={0} aria-label={label}>
         {text}
       </pre>
       <span role="status" className="visually-hidden">

@@ -1,9 +1,10 @@
 import { AlertDialog } from '@base-ui/react/alert-dialog';
-import { useRef, useState, type ReactNode } from 'react';
+import { useRef, useState, type ReactNode, type RefObject } from 'react';
 import { Button } from './button.tsx';
 import styles from './dialog.module.css';
 import { TextField } from './field.tsx';
 import { FormError } from './form-error.tsx';
+import { NameList } from './name-list.tsx';
 
 export interface ConfirmDialogProps {
   open: boolean;
@@ -13,17 +14,18 @@ export interface ConfirmDialogProps {
   /** What will happen, and what cannot be undone. */
   children: ReactNode;
   action: string;
+  /** The names of what is changed, if there are several. */
+  names?: readonly string[];
+  /** For questions about cancelling something, where “Cancel” would be ambiguous. */
+  cancelLabel?: string;
   pending: boolean;
   error: unknown;
   /** The person types this first; for what destroys other people's work. */
   typeToConfirm?: string;
 }
 
-export function ConfirmDialog(props: ConfirmDialogProps) {
-  const { open, onClose, onConfirm, title, children, action, pending, error, typeToConfirm } = props;
+export function ConfirmDialog({ open, onClose, title, children, ...form }: ConfirmDialogProps) {
   const cancel = useRef<HTMLButtonElement>(null);
-  const [typed, setTyped] = useState('');
-  const allowed = typeToConfirm === undefined || typed.trim() === typeToConfirm;
   return (
     <AlertDialog.Root
       open={open}
@@ -39,34 +41,49 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
             <AlertDialog.Title className={styles['title']}>{title}</AlertDialog.Title>
           </header>
           <AlertDialog.Description className={styles['description']}>{children}</AlertDialog.Description>
-          <form
-            className={styles['body']}
-            onSubmit={(event) => {
-              event.preventDefault();
-              if (allowed && !pending) onConfirm();
-            }}
-          >
-            {typeToConfirm !== undefined && (
-              <TextField
-                label={`Type “${typeToConfirm}” to confirm`}
-                value={typed}
-                autoComplete="off"
-                spellCheck={false}
-                onChange={(event) => setTyped(event.target.value)}
-              />
-            )}
-            <FormError error={error} />
-            <footer className={styles['actions']}>
-              <Button ref={cancel} onClick={onClose}>
-                Cancel
-              </Button>
-              <Button type="submit" variant="danger" pending={pending} disabled={!allowed}>
-                {action}
-              </Button>
-            </footer>
-          </form>
+          <ConfirmForm cancelRef={cancel} onClose={onClose} {...form} />
         </AlertDialog.Popup>
       </AlertDialog.Portal>
     </AlertDialog.Root>
+  );
+}
+
+type ConfirmFormProps = Omit<ConfirmDialogProps, 'open' | 'title' | 'children'> & {
+  cancelRef: RefObject<HTMLButtonElement | null>;
+};
+
+function ConfirmForm(props: ConfirmFormProps) {
+  const { cancelRef, onClose, onConfirm, action, cancelLabel = 'Cancel', pending, error } = props;
+  const { typeToConfirm, names = [] } = props;
+  const [typed, setTyped] = useState('');
+  const allowed = typeToConfirm === undefined || typed.trim() === typeToConfirm;
+  return (
+    <form
+      className={styles['body']}
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (allowed && !pending) onConfirm();
+      }}
+    >
+      <NameList names={names} />
+      {typeToConfirm !== undefined && (
+        <TextField
+          label={`Type “${typeToConfirm}” to confirm`}
+          value={typed}
+          autoComplete="off"
+          spellCheck={false}
+          onChange={(event) => setTyped(event.target.value)}
+        />
+      )}
+      <FormError error={error} />
+      <footer className={styles['actions']}>
+        <Button ref={cancelRef} onClick={onClose}>
+          {cancelLabel}
+        </Button>
+        <Button type="submit" variant="danger" pending={pending} disabled={!allowed}>
+          {action}
+        </Button>
+      </footer>
+    </form>
   );
 }

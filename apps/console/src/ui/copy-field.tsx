@@ -28,6 +28,11 @@ async function copyText(text: string): Promise<boolean> {
   }
 }
 
+/** For the middle of a sentence; abbreviations such as `API` stay as they are. */
+export function lowerFirst(label: string): string {
+  return /^[A-Z][a-z]/.test(label) ? `${label.charAt(0).toLowerCase()}${label.slice(1)}` : label;
+}
+
 export interface CopyFieldProps {
   label: string;
   value: string;
@@ -51,7 +56,7 @@ export function CopyField({ label, value, labelHidden = false, placeholder = '' 
         <IconButton
           size="small"
           disabled={value === ''}
-          label={copied ? 'Copied' : `Copy ${label.toLowerCase()}`}
+          label={copied ? 'Copied' : `Copy ${lowerFirst(label)}`}
           onClick={copy}
         >
           {copied ? <Check size={14} className={styles['check']} /> : <Copy size={14} />}

@@ -1,6 +1,6 @@
 import { Dialog as BaseDialog } from '@base-ui/react/dialog';
 import { X } from 'lucide-react';
-import type { ReactNode, RefObject } from 'react';
+import { useRef, type ReactNode, type RefObject } from 'react';
 import { IconButton } from './button.tsx';
 import { classNames } from './class-names.ts';
 import styles from './dialog.module.css';
@@ -11,30 +11,34 @@ export interface DialogProps {
   title: string;
   description?: ReactNode;
   children: ReactNode;
-  /** False while closing would lose something, such as a secret that is shown once. */
+  /** False if closing loses something, such as a secret that is shown once: then only its buttons close the dialog. */
   dismissible?: boolean;
   width?: 'normal' | 'wide';
   /** Opens over another dialog, which it covers. */
   stacked?: boolean;
+  /** By default the first field or button of the content, so that the keyboard does not start at Close. */
   initialFocus?: RefObject<HTMLElement | null>;
 }
+
+const FOCUSABLE = 'input:not([type=hidden], [type=radio]), textarea, button:not(:disabled), a[href]';
 
 export function Dialog(props: DialogProps) {
   const { open, onClose, title, description, children, dismissible = true, width = 'normal', initialFocus } = props;
   const { stacked = false } = props;
+  const body = useRef<HTMLDivElement>(null);
   return (
     <BaseDialog.Root
       open={open}
       disablePointerDismissal={!dismissible}
-      onOpenChange={(next) => {
-        if (!next) onClose();
+      onOpenChange={(next, { reason }) => {
+        if (!next && (dismissible || reason !== 'escape-key')) onClose();
       }}
     >
       <BaseDialog.Portal>
         <BaseDialog.Backdrop className={styles['backdrop']} forceRender={stacked} />
         <BaseDialog.Popup
           className={classNames(styles['popup'], width === 'wide' && styles['wide'])}
-          {...(initialFocus === undefined ? {} : { initialFocus })}
+          initialFocus={() => initialFocus?.current ?? body.current?.querySelector<HTMLElement>(FOCUSABLE) ?? true}
         >
           <header className={styles['header']}>
             <BaseDialog.Title className={styles['title']}>{title}</BaseDialog.Title>
@@ -45,7 +49,9 @@ export function Dialog(props: DialogProps) {
           {description !== undefined && (
             <BaseDialog.Description className={styles['description']}>{description}</BaseDialog.Description>
           )}
-          <div className={styles['body']}>{children}</div>
+          <div ref={body} className={styles['body']}>
+            {children}
+          </div>
         </BaseDialog.Popup>
       </BaseDialog.Portal>
     </BaseDialog.Root>

@@ -1,36 +1,6 @@
-import { ApiError, NetworkError, TimeoutError } from '@svc/sdk';
 import { CircleAlert } from 'lucide-react';
+import { describeError, faultRequestId } from './describe-error.ts';
 import styles from './states.module.css';
-
-/** Refusals with such a status that are no fault of the platform, and say themselves what is in the way. */
-const NAMED: ReadonlySet<string> = new Set([
-  'AGENT_OFFLINE',
-  'KUBERNETES_ERROR',
-  'KUBERNETES_UNAVAILABLE',
-  'TIMEOUT',
-  'TUNNEL_BACKEND_UNREACHABLE',
-  'TUNNEL_BUSY',
-  'TUNNEL_TIMEOUT',
-  'UNAVAILABLE',
-  'UNSUPPORTED',
-]);
-
-/** What went wrong, in one sentence for a person. */
-export function describeError(error: unknown): string {
-  if (error instanceof NetworkError) return 'The platform cannot be reached. Check the connection and try again.';
-  if (error instanceof TimeoutError) return 'The platform took too long to answer. Try again.';
-  if (error instanceof ApiError && error.status >= 500 && !NAMED.has(error.code))
-    return 'The platform could not do this. Try again.';
-  if (error instanceof ApiError && error.code === 'AGENT_OFFLINE') return offlineWords(error);
-  if (error instanceof Error) return error.message;
-  return 'Something went wrong.';
-}
-
-/** An agent may be connected and have no tunnel, through which most of what runs in its cluster is read. */
-function offlineWords({ message, details }: ApiError): string {
-  const reason = details['reason'];
-  return typeof reason === 'string' && reason !== message ? `${message}: ${reason}.` : message;
-}
 
 /** A form's answer when the platform refused it; announced when it appears. Renders nothing without an error. */
 export function FormError({ error }: { error: unknown }) {
@@ -48,11 +18,11 @@ export function FormError({ error }: { error: unknown }) {
 
 /** Only for faults of the platform: the id finds the request in its log. */
 export function RequestId({ error }: { error: unknown }) {
-  if (!(error instanceof ApiError) || error.status < 500 || NAMED.has(error.code)) return null;
-  if (error.requestId === null) return null;
+  const requestId = faultRequestId(error);
+  if (requestId === null) return null;
   return (
     <span className={styles['requestId']}>
-      Request <code>{error.requestId}</code>
+      Request ID <code>{requestId}</code>
     </span>
   );
 }

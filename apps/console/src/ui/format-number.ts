@@ -18,7 +18,7 @@ export function splitBytes(sizeBytes: number): readonly [figure: string, unit: s
   return [value.toFixed(digits).replace(/\.0$/, ''), BYTE_UNITS[index] ?? 'B'];
 }
 
-/** Such as `12 %`, finer where it is little. */
+/** Such as `12%`, with one digit more below 10. */
 export function formatPercent(value: number): string {
-  return `${value < 10 ? Math.round(value * 10) / 10 : Math.round(value)} %`;
+  return `${value < 10 ? Math.round(value * 10) / 10 : Math.round(value)}%`;
 }

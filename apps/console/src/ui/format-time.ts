@@ -1,5 +1,4 @@
 const UNITS: readonly (readonly [unit: Intl.RelativeTimeFormatUnit, seconds: number])[] = [
-  ['year', 31_536_000],
   ['month', 2_592_000],
   ['week', 604_800],
   ['day', 86_400],
@@ -7,6 +6,7 @@ const UNITS: readonly (readonly [unit: Intl.RelativeTimeFormatUnit, seconds: num
   ['minute', 60],
 ];
 
+const YEAR_SECONDS = 365 * 86_400;
 const relative = new Intl.RelativeTimeFormat('en', { style: 'short' });
 const absolute = new Intl.DateTimeFormat('en-GB', {
   year: 'numeric',
@@ -17,6 +17,7 @@ const absolute = new Intl.DateTimeFormat('en-GB', {
   second: '2-digit',
 });
 
+const day = new Intl.DateTimeFormat('en-GB', { year: 'numeric', month: 'short', day: 'numeric' });
 const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' });
 const moment = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' });
 
@@ -30,9 +31,10 @@ export function formatMoment(atMs: number): string {
   return moment.format(atMs);
 }
 
-/** Such as `5 min ago` or `in 3 days`; within a minute of now it is `just now`. */
+/** Such as `5 min ago` or `in 3 days`; within a minute of now it is `just now`, beyond a year it is the date. */
 export function formatRelative(atMs: number, nowMs: number): string {
   const seconds = (atMs - nowMs) / 1000;
+  if (Math.abs(seconds) >= YEAR_SECONDS) return day.format(atMs);
   for (const [unit, length] of UNITS) {
     // A little less than a whole one counts as one: nobody says 60 minutes.
     if (Math.abs(seconds) < length * 0.99) continue;
@@ -54,5 +56,5 @@ export function formatDuration(totalSeconds: number): string {
   const minutes = Math.floor(totalSeconds / 60) % 60;
   if (days > 0) return `${days} d ${hours} h`;
   if (hours > 0) return `${hours} h ${minutes} min`;
-  return minutes > 0 ? `${minutes} min` : 'under a minute';
+  return minutes > 0 ? `${minutes} min` : 'less than a minute';
 }

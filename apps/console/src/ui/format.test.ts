@@ -12,6 +12,8 @@ describe('relative times', () => {
     ['2026-11-21T09:00:30.000Z', '1 hr ago'],
     ['2026-11-20T09:00:00.000Z', '1 day ago'],
     ['2026-12-21T10:00:00.000Z', 'in 1 mo'],
+    ['2025-12-01T10:00:00.000Z', '12 mo ago'],
+    ['1970-01-01T12:00:00.000Z', '1 Jan 1970'],
   ])('says %s as %s', (at, words) => {
     expect(formatRelative(Date.parse(at), NOW)).toBe(words);
   });
@@ -19,7 +21,7 @@ describe('relative times', () => {
 
 describe('durations', () => {
   it.each([
-    [12, 'under a minute'],
+    [12, 'less than a minute'],
     [3599, '59 min'],
     [90_000, '1 d 1 h'],
   ])('says %d seconds as %s', (seconds, words) => {
@@ -45,6 +47,6 @@ describe('sizes', () => {
 
 describe('percents', () => {
   it('are finer where it is little', () => {
-    expect([formatPercent(0.24), formatPercent(12.4)]).toEqual(['0.2 %', '12 %']);
+    expect([formatPercent(0.24), formatPercent(12.4)]).toEqual(['0.2%', '12%']);
   });
 });

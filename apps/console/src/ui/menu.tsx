@@ -10,11 +10,13 @@ export interface MenuProps {
   side?: 'top' | 'bottom';
   align?: 'start' | 'end';
   width?: 'content' | 'trigger';
+  defaultOpen?: boolean;
 }
 
-export function Menu({ trigger, children, side = 'bottom', align = 'start', width = 'content' }: MenuProps) {
+export function Menu(props: MenuProps) {
+  const { trigger, children, side = 'bottom', align = 'start', width = 'content', defaultOpen = false } = props;
   return (
-    <BaseMenu.Root>
+    <BaseMenu.Root defaultOpen={defaultOpen}>
       <BaseMenu.Trigger render={trigger} />
       <BaseMenu.Portal>
         {/* Fixed: an absolute one makes the page longer for a moment, and the focus then scrolls it. */}

@@ -1,6 +1,7 @@
 import { Link, type LinkProps } from '@tanstack/react-router';
 import { ChevronLeft } from 'lucide-react';
-import type { ReactNode } from 'react';
+import { createContext, useContext, useState, type ReactNode } from 'react';
+import { createPortal } from 'react-dom';
 import { classNames } from './class-names.ts';
 import styles from './page.module.css';
 
@@ -18,8 +19,17 @@ export interface PageProps {
   children: ReactNode;
 }
 
+const ActionsSlot = createContext<HTMLElement | null>(null);
+
+/** Puts the actions of a page into the header of its layout. */
+export function PageActions({ children }: { children: ReactNode }) {
+  const slot = useContext(ActionsSlot);
+  return slot === null ? null : createPortal(children, slot);
+}
+
 /** The frame of every page inside the shell. It names the document too. */
 export function Page({ title, description, parent, actions, navigation, width = 'normal', children }: PageProps) {
+  const [slot, setSlot] = useState<HTMLElement | null>(null);
   return (
     <div className={classNames(styles['page'], width === 'narrow' && styles['narrow'])}>
       <title>{`${title} · svc`}</title>
@@ -33,10 +43,15 @@ export function Page({ title, description, parent, actions, navigation, width = 
           <h1>{title}</h1>
           {description !== undefined && <p className={styles['description']}>{description}</p>}
         </div>
-        {actions !== undefined && <div className={styles['actions']}>{actions}</div>}
+        <div className={styles['actions']}>
+          <div ref={setSlot} className={styles['slot']} />
+          {actions}
+        </div>
       </header>
       {navigation}
-      <div className={styles['content']}>{children}</div>
+      <div className={styles['content']}>
+        <ActionsSlot value={slot}>{children}</ActionsSlot>
+      </div>
     </div>
   );
 }
@@ -70,7 +85,8 @@ export function Panel({ children, padded = true }: { children: ReactNode; padded
 export interface ActionPanelProps {
   title: string;
   description: ReactNode;
-  action: ReactNode;
+  /** Absent where the role does not allow it; the description then says why. */
+  action?: ReactNode;
 }
 
 /** One action with a line that says what it does, for settings. */

@@ -1,23 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import { linePath } from './plot-path.ts';
 
-const box = { width: 100, height: 26, capacity: 5 };
+const box = { width: 100, height: 26 };
 
 describe('the path of a line plot', () => {
-  it('is empty for fewer than two values', () => {
+  it('is empty without values, and level for a single one', () => {
     expect(linePath([], box)).toEqual({ line: '', area: '' });
-    expect(linePath([3], box)).toEqual({ line: '', area: '' });
+    expect(linePath([3], box).line).toBe('M0 3L100 3');
   });
 
-  it('ends at the right edge and begins as far left as there are values', () => {
-    expect(linePath([0, 10], box).line).toBe('M75 23L100 3');
+  it('fills the width', () => {
+    expect(linePath([0, 10, 5], box).line).toBe('M0 23L50 3L100 13');
   });
 
-  it('shows only the newest values when there are more than fit', () => {
-    expect(linePath([9, 9, 9, 0, 0, 0, 0, 1], box).line).toBe('M0 23L25 23L50 23L75 23L100 3');
-  });
-
-  it('lies on the ground when all values are zero', () => {
-    expect(linePath([0, 0], box).line).toBe('M75 23L100 23');
+  it('lies on the ground if all values are zero', () => {
+    expect(linePath([0, 0], box).line).toBe('M0 23L100 23');
   });
 });

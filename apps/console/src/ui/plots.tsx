@@ -5,31 +5,53 @@ import styles from './plots.module.css';
 export interface LinePlotProps {
   /** What is shown, for screen readers; the last value is added to it. */
   label: string;
-  /** Oldest first, evenly spaced in time. */
+  /** Oldest first, evenly spaced in time; they fill the width. */
   values: readonly number[];
-  /** The number of values that fill the width; fewer begin at the right edge. */
-  capacity: number;
-  tone?: 'accent' | 'ok';
+  format: (value: number) => string;
 }
 
 const WIDTH = 240;
 const HEIGHT = 40;
 
 /** A line without axes that shows the shape of the recent past. */
-export function LinePlot({ label, values, capacity, tone = 'accent' }: LinePlotProps) {
-  const { line, area } = linePath(values, { width: WIDTH, height: HEIGHT, capacity });
+export function LinePlot({ label, values, format }: LinePlotProps) {
+  const { line, area } = linePath(values, { width: WIDTH, height: HEIGHT });
   return (
     <svg
-      className={classNames(styles['line'], styles[tone])}
+      className={classNames(styles['line'], styles['accent'])}
       viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
       preserveAspectRatio="none"
       role="img"
-      aria-label={`${label}, now ${values.at(-1) ?? 0}`}
+      aria-label={`${label}, now ${format(values.at(-1) ?? 0)}`}
     >
       <path d={`M0 ${HEIGHT - 0.5}H${WIDTH}`} className={styles['base']} />
       {area !== '' && <path d={area} className={styles['area']} />}
       {line !== '' && <path d={line} className={styles['stroke']} />}
     </svg>
+  );
+}
+
+export interface Share {
+  label: string;
+  value: number;
+  tone: 'ok' | 'accent' | 'warn' | 'neutral';
+}
+
+/** What a whole is made of, as one bar. */
+export function ShareBar({ label, shares }: { label: string; shares: readonly Share[] }) {
+  const shown = shares.filter(({ value }) => value > 0);
+  const words = shown.map((share) => `${share.value} ${share.label.toLowerCase()}`).join(', ');
+  return (
+    <div className={styles['shares']} role="img" aria-label={`${label}: ${words || 'none'}`}>
+      {shown.map((share) => (
+        <span
+          key={share.label}
+          className={classNames(styles['share'], styles[`${share.tone}Share`])}
+          style={{ flexGrow: share.value }}
+          title={`${share.label}: ${share.value}`}
+        />
+      ))}
+    </div>
   );
 }
 

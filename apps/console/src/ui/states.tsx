@@ -2,7 +2,8 @@ import { CircleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { Button } from './button.tsx';
 import { classNames } from './class-names.ts';
-import { describeError, RequestId } from './form-error.tsx';
+import { describeError } from './describe-error.ts';
+import { RequestId } from './form-error.tsx';
 import styles from './states.module.css';
 
 export interface EmptyStateProps {
@@ -31,7 +32,7 @@ export function ErrorState({ error, onRetry }: { error: unknown; onRetry?: () =>
       <span className={classNames(styles['icon'], styles['iconDanger'])}>
         <CircleAlert size={18} />
       </span>
-      <h2 className={styles['title']}>This could not be loaded</h2>
+      <h2 className={styles['title']}>Could not load this</h2>
       <p className={styles['text']}>
         {describeError(error)}
         <RequestId error={error} />

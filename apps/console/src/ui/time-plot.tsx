@@ -91,11 +91,11 @@ export function summaryOf(props: TimePlotProps): string {
   const { title, values, kind, format, formatTime, limit = null } = props;
   const [first] = values;
   const last = values.at(-1);
-  if (first === undefined || last === undefined) return `${title}: nothing yet`;
+  if (first === undefined || last === undefined) return `${title}: no data`;
   const highest = values.reduce((most, each) => (each.value > most.value ? each : most), first);
   const since = `since ${formatTime(first.atMs)}`;
-  const peak = `most ${format(highest.value)} on ${formatTime(highest.atMs)}`;
-  const bound = limit === null ? '' : `, of a quota of ${format(limit)}`;
+  const peak = `peak ${format(highest.value)} on ${formatTime(highest.atMs)}`;
+  const bound = limit === null ? '' : `, limit ${format(limit)}`;
   if (kind === 'amount') return `${title}: ${format(sumOf(values))} ${since}, ${peak}`;
   return `${title}: ${format(first.value)} ${since}, ${lastWords(props)} ${format(last.value)}${bound}, ${peak}`;
 }
@@ -106,7 +106,7 @@ function shownValue({ values, kind }: TimePlotProps): number {
 
 function restingWords(props: TimePlotProps): string {
   const { kind, limit = null, format } = props;
-  if (kind === 'amount') return 'in all';
+  if (kind === 'amount') return 'total';
   const when = lastWords(props);
   if (limit === null) return when;
   return when === 'now' ? `of ${format(limit)}` : `${when}, of ${format(limit)}`;

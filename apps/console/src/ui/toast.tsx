@@ -1,9 +1,4 @@
-import { Toast } from '@base-ui/react/toast';
-import { CircleAlert, CircleCheck, X } from 'lucide-react';
-import { useCallback, type ReactNode } from 'react';
-import { IconButton } from './button.tsx';
-import { describeError } from './form-error.tsx';
-import styles from './toast.module.css';
+import { createContext, lazy, Suspense, useCallback, useContext, useMemo, useState, type ReactNode } from 'react';
 
 export interface Toasts {
   /** Something that was asked for is done. */
@@ -12,46 +7,46 @@ export interface Toasts {
   failed: (title: string, error: unknown) => void;
 }
 
+export interface ToastRequest {
+  title: string;
+  /** Null for what succeeded. */
+  error: unknown;
+}
+
+const ToastViewport = lazy(async () => ({ default: (await import('./toast-viewport.tsx')).ToastViewport }));
+const ToastsContext = createContext<Toasts | null>(null);
+
 export function useToasts(): Toasts {
-  const { add } = Toast.useToastManager();
-  const done = useCallback((title: string) => void add({ title, type: 'done' }), [add]);
-  const failed = useCallback(
-    (title: string, error: unknown) =>
-      void add({ title, description: describeError(error), type: 'failed', priority: 'high', timeout: 10_000 }),
-    [add],
-  );
-  return { done, failed };
+  const toasts = useContext(ToastsContext);
+  if (toasts === null) throw new Error('useToasts outside of ToastArea');
+  return toasts;
 }
 
 export function ToastArea({ children }: { children: ReactNode }) {
-  return (
-    <Toast.Provider limit={3}>
-      {children}
-      <Toast.Portal>
-        <Toast.Viewport className={styles['viewport']}>
-          <ToastList />
-        </Toast.Viewport>
-      </Toast.Portal>
-    </Toast.Provider>
+  const [requests, setRequests] = useState<readonly ToastRequest[]>([]);
+  const [isUsed, setIsUsed] = useState(false);
+  const toasts = useMemo(() => {
+    const add = (request: ToastRequest): void => {
+      setIsUsed(true);
+      setRequests((before) => [...before, request]);
+    };
+    return {
+      done: (title: string) => add({ title, error: null }),
+      failed: (title: string, error: unknown) => add({ title, error: error ?? new Error('') }),
+    };
+  }, []);
+  const onShown = useCallback(
+    (shown: readonly ToastRequest[]) => setRequests((before) => before.filter((request) => !shown.includes(request))),
+    [],
   );
-}
-
-function ToastList() {
-  const { toasts } = Toast.useToastManager();
-  return toasts.map((toast) => (
-    <Toast.Root key={toast.id} toast={toast} className={styles['toast']}>
-      <Toast.Content className={styles['content']}>
-        <span className={toast.type === 'failed' ? styles['failed'] : styles['done']}>
-          {toast.type === 'failed' ? <CircleAlert size={16} /> : <CircleCheck size={16} />}
-        </span>
-        <div className={styles['text']}>
-          <Toast.Title className={styles['title']} />
-          <Toast.Description className={styles['description']} />
-        </div>
-        <Toast.Close render={<IconButton label="Dismiss" size="small" />}>
-          <X size={14} />
-        </Toast.Close>
-      </Toast.Content>
-    </Toast.Root>
-  ));
+  return (
+    <ToastsContext value={toasts}>
+      {children}
+      {isUsed && (
+        <Suspense fallback={null}>
+          <ToastViewport requests={requests} onShown={onShown} />
+        </Suspense>
+      )}
+    </ToastsContext>
+  );
 }

@@ -1,4 +1,4 @@
-import { ApiError, type SvcClient } from '@svc/sdk';
+import { ApiError, ObjectStoreClient, type CoreClient } from '@svc/sdk';
 import { uploadsTo } from '../api/object-store.ts';
 import type { StartedUploads } from './started-uploads.ts';
 import type { BucketTarget, SendHooks } from './upload-queue.ts';
@@ -10,10 +10,10 @@ const MOST_PARTS = 10_000;
 
 /** Files on their way into buckets; a large one goes in parts, and continues where it stopped. */
 export class BucketUploads {
-  readonly #svc: SvcClient;
+  readonly #svc: CoreClient;
   readonly #started: StartedUploads;
 
-  constructor(svc: SvcClient, started: StartedUploads) {
+  constructor(svc: CoreClient, started: StartedUploads) {
     this.#svc = svc;
     this.#started = started;
   }
@@ -49,7 +49,7 @@ export class BucketUploads {
   }
 
   #clientOf({ workspaceUuid, teamUuid, bucket }: BucketTarget) {
-    return uploadsTo(this.#svc.objectStore({ workspaceUuid, teamUuid }), bucket);
+    return uploadsTo(new ObjectStoreClient(this.#svc.transport, { workspaceUuid, teamUuid }), bucket);
   }
 }
 

@@ -1,23 +1,25 @@
-import type { SvcClient, Transport } from '@svc/sdk';
+import type { CoreClient } from '@svc/sdk';
 import type { QueryClient } from '@tanstack/react-query';
-import { bucketKey, storeKey } from '../api/object-store.ts';
+import { bucketKey, filesKey, storeKey } from '../api/query-keys.ts';
 import { scopeOf } from '../api/queries.ts';
-import { filesKey } from '../api/sandboxes.ts';
-import { BucketUploads } from './bucket-uploads.ts';
 import { sendToSandbox } from './send-to-sandbox.ts';
 import { StartedUploads } from './started-uploads.ts';
 import { isSandboxTarget, UploadQueue, type UploadTarget } from './upload-queue.ts';
 import type { NewUpload, Uploads } from './uploads-context.ts';
 
 /** One for the whole console. */
-export function createUploads(svc: SvcClient, transport: Transport, queryClient: QueryClient): Uploads {
-  const buckets = new BucketUploads(svc, new StartedUploads(window.localStorage));
+export function createUploads(svc: CoreClient, queryClient: QueryClient): Uploads {
+  const started = new StartedUploads(window.localStorage);
+  // Loaded with the first upload, since it brings the client of the object store.
+  const openBuckets = async () => new (await import('./bucket-uploads.ts')).BucketUploads(svc, started);
   const queue = new UploadQueue({
     now: Date.now,
-    send: (target, file, hooks) =>
-      isSandboxTarget(target) ? sendToSandbox(transport, target, file, hooks) : buckets.send(target, file, hooks),
+    send: async (target, file, hooks) => {
+      if (isSandboxTarget(target)) await sendToSandbox(svc.transport, target, file, hooks);
+      else await (await openBuckets()).send(target, file, hooks);
+    },
     discard: async (target, file) => {
-      if (!isSandboxTarget(target)) await buckets.discard(target, file);
+      if (!isSandboxTarget(target)) await (await openBuckets()).discard(target, file);
     },
     onStored: (target) => {
       for (const queryKey of keysOf(target)) void queryClient.invalidateQueries({ queryKey });

@@ -18,7 +18,7 @@ export async function sendToSandbox(
   } as const;
   const { status, headers, text } = await send({ ...request, signal, onProgress }).catch((error: unknown) => {
     if (!(error instanceof TypeError)) throw error;
-    throw new NetworkError('The upload was cut off', { cause: error });
+    throw new NetworkError('The upload was interrupted', { cause: error });
   });
   if (status >= 200 && status < 300) return;
   throw new ApiError({ status, ...refusalOf(text), requestId: headers.get('x-request-id'), retryAfterSeconds: null });
@@ -30,7 +30,7 @@ function refusalOf(text: string): { code: string; message: string; details: Read
   const [code, message] = [field('code'), field('error')];
   return {
     code: typeof code === 'string' ? code : 'UPLOAD_REFUSED',
-    message: typeof message === 'string' ? message : 'The sandbox did not take the file',
+    message: typeof message === 'string' ? message : 'The sandbox rejected the file',
     details: {},
   };
 }

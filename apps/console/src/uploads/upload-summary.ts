@@ -16,9 +16,9 @@ export function summaryOf(uploads: readonly Upload[]): UploadSummary {
     const total = open.reduce((sum, { file }) => sum + file.size, 0);
     const sent = open.reduce((sum, { sentBytes }) => sum + sentBytes, 0);
     const percent = total === 0 ? 0 : Math.floor((sent / total) * 100);
-    return { text: `Uploading ${files(running)}, ${percent} %`, running };
+    return { text: `Uploading ${files(running)}, ${percent}%`, running };
   }
-  if (failed > 0) return { text: `${files(failed)} not uploaded`, running };
+  if (failed > 0) return { text: `${files(failed)} failed`, running };
   const paused = count('paused');
   if (paused > 0) return { text: `${files(paused)} paused`, running };
   return { text: `${files(uploads.length)} uploaded`, running };

@@ -1,7 +1,7 @@
 import { ChevronDown, ChevronUp, Pause, Play, X } from 'lucide-react';
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import { Button, IconButton } from '../ui/button.tsx';
-import { describeError } from '../ui/form-error.tsx';
+import { describeError } from '../ui/describe-error.ts';
 import { formatBytes } from '../ui/format-bytes.ts';
 import { ProgressBar } from '../ui/progress-bar.tsx';
 import { useUploadList, useUploads } from './uploads-context.ts';
@@ -16,13 +16,14 @@ export function UploadTray() {
   const uploads = useUploadList();
   const { queue } = useUploads();
   const [folded, setFolded] = useState(false);
-  if (uploads.length === 0) return null;
   const summary = summaryOf(uploads);
+  useLeaveWarning(summary.running > 0);
+  if (uploads.length === 0) return null;
   return (
     <section className={styles['tray']} aria-label="Uploads">
       <header className={styles['header']}>
-        <h2 className={styles['title']} role="status">
-          {summary.text}
+        <h2 className={styles['title']}>
+          <span role="status">{summary.text}</span>
         </h2>
         {summary.running === 0 && uploads.some(({ state }) => state === 'done') && (
           <Button size="small" variant="ghost" onClick={() => queue.clearFinished()}>
@@ -45,6 +46,16 @@ export function UploadTray() {
       )}
     </section>
   );
+}
+
+/** A reload ends running uploads; the browser asks before it does. */
+function useLeaveWarning(active: boolean): void {
+  useEffect(() => {
+    if (!active) return;
+    const warn = (event: BeforeUnloadEvent): void => event.preventDefault();
+    window.addEventListener('beforeunload', warn);
+    return () => window.removeEventListener('beforeunload', warn);
+  }, [active]);
 }
 
 const TONES = { waiting: 'neutral', sending: 'accent', paused: 'neutral', failed: 'danger', done: 'ok' } as const;
@@ -71,7 +82,7 @@ function UploadLine({ upload }: { upload: Upload }) {
           </IconButton>
         )}
         {(state === 'paused' || state === 'failed') && (
-          <IconButton size="small" label={`Continue ${name}`} onClick={() => queue.resume(id)}>
+          <IconButton size="small" label={`Resume ${name}`} onClick={() => queue.resume(id)}>
             <Play size={14} />
           </IconButton>
         )}

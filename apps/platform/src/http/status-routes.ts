@@ -16,7 +16,12 @@ export const platformStatusSchema = Type.Object({
   version: Type.String(),
   uptime_seconds: Type.Integer(),
   services: Type.Object({
-    clusters: Type.Object({ ...serviceState, total: Type.Integer(), connected: Type.Integer() }),
+    clusters: Type.Object({
+      ...serviceState,
+      total: Type.Integer(),
+      connected: Type.Integer(),
+      pending: Type.Integer({ description: 'Clusters whose agent has never connected' }),
+    }),
     object_store: Type.Object({
       ...serviceState,
       provisioned: Type.Boolean(),
@@ -27,13 +32,17 @@ export const platformStatusSchema = Type.Object({
     }),
     sandboxes: Type.Object({
       ...serviceState,
-      running: Type.Integer(),
+      running: Type.Integer({ description: 'Running sandboxes, without paused ones' }),
+      paused: Type.Integer(),
       total: Type.Integer(),
       limit: Type.Integer(),
       driver: nullableText,
       runtime: nullableText,
       isolations: Type.Array(Type.String(), { description: 'What a sandbox may ask for here: namespaces, gvisor' }),
       isolation: Type.Union([Type.String(), Type.Null()], { description: 'Of a sandbox that asks for nothing' }),
+      isolation_reason: Type.Union([Type.String(), Type.Null()], {
+        description: 'Why such a sandbox shares the kernel, or cannot be made; null behind gVisor',
+      }),
       shares_kernel: Type.Union([Type.Boolean(), Type.Null()], {
         description: "Programs of such a sandbox call the kernel of the machine that it runs on; false behind gVisor's",
       }),

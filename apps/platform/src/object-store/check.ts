@@ -29,7 +29,7 @@ export async function scrubObjectStore(config: PlatformConfig, request: ScrubReq
       metadata: store.metadata,
       blobs: store.blobs,
       kernel: new CrcKernel(),
-      log: createLogger({ level: config.log.level, name: 'svc' }),
+      log: createLogger({ ...config.log, name: 'svc' }),
       metrics: createMetrics(),
       now: Date.now,
     });

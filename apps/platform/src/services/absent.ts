@@ -3,7 +3,7 @@ import type { ServiceName } from '../service-names.ts';
 import type { Service } from './service.ts';
 
 export const absentStates: ServiceStates = {
-  clusters: { enabled: false, reason: null, total: 0, connected: 0 },
+  clusters: { enabled: false, reason: null, total: 0, connected: 0, pending: 0 },
   object_store: {
     enabled: false,
     reason: null,
@@ -17,12 +17,14 @@ export const absentStates: ServiceStates = {
     enabled: false,
     reason: null,
     running: 0,
+    paused: 0,
     total: 0,
     limit: 0,
     driver: null,
     runtime: null,
     isolations: [],
     isolation: null,
+    isolation_reason: null,
     shares_kernel: null,
     warm_pool: [],
   },

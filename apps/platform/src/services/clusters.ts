@@ -21,6 +21,7 @@ export async function createClustersService(context: ServiceContext): Promise<Cl
     access: context.access,
     audit: context.audit,
     rights: context.rights,
+    clientOf: context.clientOf,
     quotaLimits: context.quotaLimits,
     endpoints: {
       publicUrl: () => context.endpoints.url,

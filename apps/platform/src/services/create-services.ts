@@ -1,5 +1,5 @@
 import type { WorkspaceDirectory } from '@svc/accounts';
-import type { Access, AuditLog, HeldRights, WorkspaceTraffic } from '@svc/http';
+import type { Access, AuditLog, ClientOfRequest, HeldRights, WorkspaceTraffic } from '@svc/http';
 import type { QuotaLimits } from '@svc/quotas';
 import type { DiskSpace } from '@svc/runtime';
 import type { Metrics } from '@svc/telemetry';
@@ -24,6 +24,7 @@ export interface ServiceContext extends ComposeOptions {
   access: Access;
   audit: AuditLog;
   rights: HeldRights;
+  clientOf: ClientOfRequest;
   directory: WorkspaceDirectory;
   quotaLimits: QuotaLimits;
   workspaceTraffic: WorkspaceTraffic;

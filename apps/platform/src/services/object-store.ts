@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
-import { createProxyTrust, type ListenerOptions } from '@svc/http';
+import type { ListenerOptions } from '@svc/http';
 import { migrations } from '@svc/migrations';
 import {
   createAcmeAuthority,
@@ -75,7 +75,7 @@ export async function createObjectStoreService(context: ServiceContext): Promise
     rights: access,
     heldRights: context.rights,
     audit,
-    proxies: createProxyTrust(config.trusted_proxies),
+    clientOf: context.clientOf,
     installationKey: await loadInstallationKey(metadata, keys.local, keys.master.current),
     keyRing,
     quotaLimits,

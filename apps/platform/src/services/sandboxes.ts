@@ -19,6 +19,7 @@ export async function createSandboxesService(context: ServiceContext): Promise<S
     config: config.sandboxes,
     dataFolder: folder.path,
     agentFolder: HELPER_FOLDER,
+    clientOf: context.clientOf,
     publicUrl: () => endpoints.url,
     node: replicaIdOf(folder.path),
     disk: config.sandboxes.driver === 'local' ? context.disk : diskForRows(context),
@@ -34,7 +35,7 @@ export async function createSandboxesService(context: ServiceContext): Promise<S
     readiness: () => sandboxes.readiness().reason ?? 'ok',
     state: async (workspaceUuid) => ({
       ...describeDriver(sandboxes.status()),
-      running: await sandboxes.runningInWorkspace(workspaceUuid),
+      ...(await sandboxes.activeInWorkspace(workspaceUuid)),
       total: await sandboxes.countInWorkspace(workspaceUuid),
       limit: config.sandboxes.max_per_caller,
       driver: config.sandboxes.driver,
@@ -58,8 +59,16 @@ function describeDriver(status: DriverStatus): Pick<ServiceStates['sandboxes'], 
 function describeIsolation({
   status,
   isolation,
-}: SandboxesModule): Pick<ServiceStates['sandboxes'], 'isolations' | 'isolation' | 'shares_kernel'> {
-  if (!status().available) return { isolations: [], isolation: null, shares_kernel: null };
-  const { default: usual, allowed } = isolation();
-  return { isolations: [...allowed], isolation: usual, shares_kernel: usual !== 'gvisor' };
+}: SandboxesModule): Pick<
+  ServiceStates['sandboxes'],
+  'isolations' | 'isolation' | 'isolation_reason' | 'shares_kernel'
+> {
+  if (!status().available) return { isolations: [], isolation: null, isolation_reason: null, shares_kernel: null };
+  const { default: usual, reason, allowed } = isolation();
+  return {
+    isolations: [...allowed],
+    isolation: usual,
+    isolation_reason: reason,
+    shares_kernel: usual !== 'gvisor',
+  };
 }

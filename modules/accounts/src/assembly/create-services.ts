@@ -23,6 +23,7 @@ import { PasswordProof } from '../domain/password/password-proof.ts';
 import { Argon2PasswordHasher } from '../domain/password/password-hasher.ts';
 import type { AccountServices } from '../domain/services.ts';
 import { QuotaBook, type QuotaSource } from '../domain/quotas/quota-book.ts';
+import { createOwnerRoom } from '../domain/quotas/owner-room.ts';
 import { CachedQuotaLimits } from '../domain/quotas/quota-limits.ts';
 import { LoginThrottle } from '../domain/sign-in/login-throttle.ts';
 import { Sessions } from '../domain/sign-in/sessions.ts';
@@ -79,6 +80,7 @@ export async function createServices(
   const chain = new AuditChain(database, chainKey);
   const beginAudit = createBeginOnce({ stores: database, chain, mark: parts.beginningMark, log: parts.log });
   const quotaLimits = new CachedQuotaLimits(database, effects, parts.quotas.defaults);
+  const room = createOwnerRoom(quotaLimits);
   const auditTrail = createAuditTrail(parts, chain);
   return {
     database,
@@ -96,11 +98,11 @@ export async function createServices(
     guests: new Guests(database, effects, jwt, guestOptions(config)),
     apiTokens,
     serviceAccounts: new ServiceAccounts(database, effects, limits.service_accounts_per_workspace),
-    teams: new Teams(database, effects, limits.teams_per_owner),
+    teams: new Teams(database, effects, room),
     members: new Members(database, effects),
     invitations: new Invitations(database, effects, limits.open_invitations_per_team),
-    acceptance: new InvitationAcceptance(database, effects, hasher, limits.members_per_team),
-    workspaces: new Workspaces(database, effects, limits.workspaces_per_owner),
+    acceptance: new InvitationAcceptance({ database, effects, hasher, maxMembers: limits.members_per_team, room }),
+    workspaces: new Workspaces(database, effects, room),
     workspaceDeletion: new WorkspaceDeletion(database, effects, parts.holdings),
     chainKey,
     beginAudit,
@@ -115,13 +117,20 @@ export async function createServices(
   };
 }
 
-function createAuditTrail({ database, effects, config, metrics }: ServiceParts, chain: AuditChain): AuditTrail {
+function createAuditTrail({ database, effects, config, metrics, log }: ServiceParts, chain: AuditChain): AuditTrail {
   const suppressed = metrics.counter(
     'svc_audit_suppressed_total',
     'Refusals of strangers that were too many to record',
   );
   const options = { retentionDays: config.audit_retention_days };
-  return new AuditTrail(database.audit, chain, effects, options, () => suppressed.inc());
+  return new AuditTrail(database.audit, chain, effects, options, {
+    onSuppressed: () => suppressed.inc(),
+    onBroken: (row) =>
+      log.error(
+        { row },
+        'the audit log was changed, so its retention removes nothing more: run `svc admin verify-audit`',
+      ),
+  });
 }
 
 function sessionOptions({ session }: AccountsConfig) {

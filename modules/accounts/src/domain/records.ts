@@ -20,6 +20,8 @@ export interface User {
   updatedAt: string;
   /** Only guests expire. */
   expiresAt: string | null;
+  /** Whose quota of invited accounts it takes; null for those that the operator or an external issuer let in. */
+  sponsorId: string | null;
 }
 
 export interface Identity {
@@ -127,6 +129,9 @@ export interface ServiceAccount {
   createdAt: string;
   expiresAt: string | null;
   lastUsedAt: string | null;
+  /** The API token or service account with which it was made, and with which it goes; null for one that a sign-in made. */
+  madeWithTokenId: string | null;
+  madeWithAccountId: string | null;
 }
 
 export interface AuditRecord {

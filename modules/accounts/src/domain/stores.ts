@@ -1,5 +1,5 @@
 import type { WrappedKey } from '@svc/keys';
-import type { ChainEndName, ChainPoint } from './audit/audit-link.ts';
+import type { ChainEnd, ChainEndName, ChainPoint } from './audit/audit-link.ts';
 import type { QuotaScope } from '@svc/quotas';
 import type { PageRequest } from './paging.ts';
 import type {
@@ -55,6 +55,7 @@ export interface UserStore {
   /** Holds the user's row until the transaction ends: one change at a time of what a user owns. */
   lock(id: string): Promise<void>;
   countGuests(now: string): Promise<number>;
+  countSponsoredBy(id: string): Promise<number>;
   /** Those first whose row was not touched for longest. */
   expiredGuests(now: string, limit: number): Promise<User[]>;
   delete(id: string): Promise<void>;
@@ -215,8 +216,8 @@ export interface AuditStore {
 export interface AuditChainStore {
   /** Holds the head until the transaction ends, so that the order of all replicas is one; null before the first row. */
   lockHead(): Promise<ChainPoint | null>;
-  end(name: ChainEndName): Promise<(ChainPoint & { seal: string }) | null>;
-  setEnd(name: ChainEndName, end: ChainPoint & { seal: string }): Promise<void>;
+  end(name: ChainEndName): Promise<ChainEnd | null>;
+  setEnd(name: ChainEndName, end: ChainEnd): Promise<void>;
   /** Numbers for so many new rows, above every number that a row has. */
   nextSequences(count: number): Promise<readonly number[]>;
   insert(records: readonly AuditRecord[]): Promise<void>;

@@ -1,10 +1,10 @@
-import { type HttpApp, type Principal, principalOf } from '@svc/http';
+import { type HttpApp, PLATFORM_COOKIES, type Principal, principalOf } from '@svc/http';
 import { Type } from 'typebox';
-import { readCookie } from './credentials/cookie-names.ts';
+import { assertInteractive } from '../domain/access/confirmed.ts';
 import { accountErrors } from '../errors.ts';
 import type { AccountServices } from '../domain/services.ts';
 import { csrfTokenOf } from '../domain/sign-in/sessions.ts';
-import { clearSessionCookie } from './cookies.ts';
+import { clearSessionCookie, readCookie } from './cookies.ts';
 import { ownUser, sessionIdOf } from './own-user.ts';
 import { endedSchema, nullable, scopeSchema, userSchema } from './schemas.ts';
 import { userView } from './views.ts';
@@ -31,11 +31,7 @@ export function registerAccount(app: HttpApp, services: AccountServices): void {
     },
     async (request, reply) => {
       reply.header('cache-control', 'no-store');
-      return describe(
-        services,
-        principalOf(request),
-        readCookie(request.headers, 'session', request.protocol === 'https'),
-      );
+      return describe(services, principalOf(request), readCookie(request, PLATFORM_COOKIES.session));
     },
   );
 
@@ -45,17 +41,18 @@ export function registerAccount(app: HttpApp, services: AccountServices): void {
       config: { action: 'session:delete', unheld: ENDS_OWN_RIGHT, scope: 'self', auditResource: ownUser },
       schema: {
         tags: TAGS,
-        summary: 'Sign out; `everywhere` ends all sessions and access tokens of the user',
+        summary: 'Sign out; `everywhere` ends all sessions and access tokens of the user, and takes a sign-in',
         querystring: logoutQuerySchema,
         response: { 200: endedSchema },
       },
     },
     async (request, reply) => {
       const principal = principalOf(request);
-      const ended =
-        request.query.everywhere === true
-          ? await services.signOut.everywhere(principal.id)
-          : await services.signOut.here(sessionIdOf(principal));
+      const isEverywhere = request.query.everywhere === true;
+      if (isEverywhere) assertInteractive(principal);
+      const ended = await (isEverywhere
+        ? services.signOut.everywhere(principal.id)
+        : services.signOut.here(sessionIdOf(principal)));
       clearSessionCookie(reply, request);
       return { sessions_ended: ended };
     },

@@ -1,13 +1,12 @@
 import { isAppError } from '@svc/errors';
-import type { HttpApp } from '@svc/http';
+import { type HttpApp, PLATFORM_COOKIES } from '@svc/http';
 import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import { readCookie } from './credentials/cookie-names.ts';
 import { userPrincipal } from '../domain/access/principals.ts';
 import { accountErrors } from '../errors.ts';
 import type { AccountServices } from '../domain/services.ts';
 import type { LoginRequest, SignedIn, SignInRefused } from '../domain/sign-in/sign-in.ts';
-import { setDeviceCookie, setSessionCookie } from './cookies.ts';
+import { readCookie, setDeviceCookie, setSessionCookie } from './cookies.ts';
 import { emailSchema, passwordSchema, userSchema } from './schemas.ts';
 import { userView } from './views.ts';
 
@@ -38,7 +37,7 @@ export function registerLogin(app: HttpApp, services: AccountServices): void {
       password,
       remoteAddress: request.ip,
       userAgent: request.headers['user-agent'] ?? '',
-      deviceSecret: readCookie(request.headers, 'device', request.protocol === 'https') ?? null,
+      deviceSecret: readCookie(request, PLATFORM_COOKIES.device) ?? null,
     });
     services.onSignIn(result.outcome);
     await auditSignIn(services, request, result, email);

@@ -69,7 +69,7 @@ export function registerServiceAccounts(app: HttpApp, services: AccountServices)
       config: { action: 'service-account:create', auditResource: createdResource('service-account') },
       schema: {
         tags: TAGS,
-        summary: 'Make a service account',
+        summary: 'Make a service account; one made with an API token or another service account ends with that',
         params: workspaceParamsSchema,
         querystring: teamQuerySchema,
         body: createSchema,
@@ -84,6 +84,12 @@ export function registerServiceAccounts(app: HttpApp, services: AccountServices)
         scopes: request.body.scopes,
         expiresAt: request.body.expires_at,
         createdBy: principal.id,
+        madeWith: {
+          // The token of `svc up` is another one at every start.
+          tokenId:
+            principal.credential === 'api_token' && principal.isStartToken !== true ? principal.credentialId : null,
+          accountId: principal.credential === 'service_account' ? principal.id : null,
+        },
         latestExpiry: principal.expiresAt,
         widestScopes: principal.scopes ?? null,
       });

@@ -16,7 +16,10 @@ export function createAuditChainStore(kysely: Kysely<AccountTables>, dialect: Di
       return (await head.executeTakeFirst()) ?? null;
     },
     async end(name) {
-      const end = kysely.selectFrom('accountAuditEnd').select(['sequence', 'mac', 'seal']).where('name', '=', name);
+      const end = kysely
+        .selectFrom('accountAuditEnd')
+        .select(['sequence', 'mac', 'seal', 'purged'])
+        .where('name', '=', name);
       return (await end.executeTakeFirst()) ?? null;
     },
     async setEnd(name, end) {

@@ -1,4 +1,4 @@
-import type { ChainEndName } from '../domain/audit/audit-link.ts';
+import type { ChainEnd, ChainEndName } from '../domain/audit/audit-link.ts';
 import type {
   ApiToken,
   AuditRecord,
@@ -29,7 +29,7 @@ export interface AccountTables {
   accountWorkspace: Workspace;
   accountServiceAccount: ServiceAccount;
   accountAudit: AuditRecord;
-  accountAuditEnd: { name: ChainEndName; sequence: number; mac: string; seal: string };
+  accountAuditEnd: ChainEnd & { name: ChainEndName };
   accountAuditKey: { id: number; wrapper: string; wrapped: string };
   accountQuotaOverride: QuotaOverride;
 }

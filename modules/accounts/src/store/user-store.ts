@@ -47,6 +47,14 @@ export function createUserStore(kysely: Kysely<AccountTables>): UserStore {
         .executeTakeFirstOrThrow();
       return count;
     },
+    async countSponsoredBy(id) {
+      const { count } = await kysely
+        .selectFrom('accountUser')
+        .select((expression) => expression.fn.countAll<number>().as('count'))
+        .where('sponsorId', '=', id)
+        .executeTakeFirstOrThrow();
+      return count;
+    },
     expiredGuests: (now, limit) =>
       kysely
         .selectFrom('accountUser')

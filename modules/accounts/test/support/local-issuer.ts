@@ -12,7 +12,8 @@ export interface LocalIssuer {
   answerWith: (body: string | null, status?: number) => void;
   /** Publishes a new key only; the old one is withdrawn. */
   rotate: () => Promise<void>;
-  sign: (claims: Record<string, unknown>, issuedAt: Date, lifetimeSeconds?: number) => Promise<string>;
+  /** Without a lifetime (null) the token has no `exp`. A claim that is undefined is left out. */
+  sign: (claims: Record<string, unknown>, issuedAt: Date, lifetimeSeconds?: number | null) => Promise<string>;
   close: () => Promise<void>;
 }
 
@@ -39,12 +40,13 @@ export async function startLocalIssuer(): Promise<LocalIssuer> {
     rotate: async () => {
       current = await newKey(Number(current.jwk.kid) + 1);
     },
-    sign: (claims, issuedAt, lifetimeSeconds = 600) =>
-      new SignJWT({ iss: issuer, aud: 'svc-test', ...claims })
+    sign: (claims, issuedAt, lifetimeSeconds = 600) => {
+      const iat = Math.floor(issuedAt.getTime() / 1000);
+      const expiry = lifetimeSeconds === null ? {} : { exp: iat + lifetimeSeconds };
+      return new SignJWT({ iss: issuer, aud: 'svc-test', iat, ...expiry, ...claims })
         .setProtectedHeader({ alg: 'RS256', kid: current.jwk.kid ?? '' })
-        .setIssuedAt(issuedAt)
-        .setExpirationTime(new Date(issuedAt.getTime() + lifetimeSeconds * 1000))
-        .sign(current.privateKey),
+        .sign(current.privateKey);
+    },
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

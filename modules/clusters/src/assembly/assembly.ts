@@ -1,7 +1,7 @@
 import { CLOSE_CODES, PROTOCOL_LIMITS, PROTOCOL_TIMES } from '@svc/protocol';
 import type { QuotaLimits } from '@svc/quotas';
 import type { Logger, Metrics } from '@svc/telemetry';
-import type { Access, AuditLog, HeldRights } from '@svc/http';
+import type { Access, AuditLog, ClientOfRequest, HeldRights } from '@svc/http';
 import type { Kysely } from 'kysely';
 import { AgentConnections } from '../routes/channel/agent-connections.ts';
 import { AgentMessages } from '../routes/channel/agent-messages.ts';
@@ -48,6 +48,8 @@ export interface ClustersModuleDependencies {
   audit: AuditLog;
   /** Ends what is open through tunnels with the right to it. */
   rights: HeldRights;
+  /** Who is behind a request to a tunnel. */
+  clientOf: ClientOfRequest;
   /** The limits of each workspace and its owner. */
   quotaLimits: QuotaLimits;
   /** Where agents and users reach the platform. */

@@ -26,7 +26,7 @@ export interface TunnelPartsOptions {
 
 export function createTunnelParts(options: TunnelPartsOptions): TunnelParts {
   const { dependencies, clusters, store, tunnels, leaseMs, onError } = options;
-  const { access: port, rights, audit, clock, config, log, endpoints, replicaId } = dependencies;
+  const { access: port, rights, audit, clock, config, log, endpoints, replicaId, clientOf } = dependencies;
   const { domain, max_streams: maxStreams, answer_timeout_seconds: answerSeconds } = config.tunnel;
   const access = new TunnelAccess({ access: port, clusters, store, clock });
   const memory = new BlockMemory();
@@ -39,6 +39,7 @@ export function createTunnelParts(options: TunnelPartsOptions): TunnelParts {
     clock,
     domain,
     answerTimeoutMs: answerSeconds * 1000,
+    clientOf,
     isBehindTls: () => endpoints.publicUrl().startsWith('https:'),
     onError,
   });

@@ -75,6 +75,15 @@ export interface NewCluster {
   createdBy: string;
 }
 
+/** Clusters of one workspace. */
+export interface ClusterCounts {
+  total: number;
+  /** With a live agent. */
+  connected: number;
+  /** No agent has ever connected. */
+  pending: number;
+}
+
 /** Clusters and their tokens. A foreign cluster is never found: every look-up names the workspace. */
 export interface ClusterStore {
   /** Throws `CLUSTER_NAME_TAKEN` or `TOO_MANY_CLUSTERS`. */
@@ -92,7 +101,7 @@ export interface ClusterStore {
   /** With all that belongs to it. */
   remove(clusterId: string): Promise<void>;
   removeWorkspace(workspaceUuid: string): Promise<string[]>;
-  counts(workspaceUuid: string, now: string): Promise<{ total: number; connected: number }>;
+  counts(workspaceUuid: string, now: string): Promise<ClusterCounts>;
 }
 
 export interface Introduction {

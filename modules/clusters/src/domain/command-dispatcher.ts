@@ -116,6 +116,7 @@ export class CommandDispatcher {
     const { relays } = this.#options;
     switch (recoveryOf(command, link, inFlight, relays.has(command.id))) {
       case 'keep':
+        if (isResumed(command, link)) await this.#giveTimeAgain(link, command);
         break;
       case 'send-again':
         await this.#sendAgain(link, command);
@@ -131,6 +132,13 @@ export class CommandDispatcher {
     if (command.cancelRequestedAt !== null && link.instanceId !== null) {
       await link.send('cancel', { command_id: command.id });
     }
+  }
+
+  /** A process that goes on with the deploy of one before it waits for readiness from the beginning. */
+  async #giveTimeAgain(link: AgentLink, command: Command): Promise<void> {
+    const { commands, clock } = this.#options;
+    const now = clock.now();
+    await commands.reclaim(command.id, link, now.toISOString(), timestampAfter(now, command.timeoutMs));
   }
 
   async #sendAgain(link: AgentLink, command: Command): Promise<void> {
@@ -205,6 +213,10 @@ export class CommandDispatcher {
       if (!link.closed) this.#options.onError(error, { cluster: clusterId, command: id });
     });
   }
+}
+
+function isResumed({ kind, sentInstanceId }: Command, { instanceId }: AgentLink): boolean {
+  return kind === 'deploy' && sentInstanceId !== null && instanceId !== null && sentInstanceId !== instanceId;
 }
 
 export function outcomeOf(status: CommandOutcome['status'], code: string, message: string): CommandOutcome {

@@ -1,4 +1,5 @@
 import { breachDetails, type Limits } from '@svc/quotas';
+import { violatesUnique } from '@svc/sql';
 import { sql } from 'kysely';
 import type { Cluster, ClusterStore, NewCluster } from '../domain/cluster.ts';
 import { pageOf, type PageRequest } from '../domain/paging.ts';
@@ -6,8 +7,7 @@ import { clusterErrors } from '../errors.ts';
 import { clusterQuotas } from '../quotas.ts';
 import { toCluster } from './cluster-rows.ts';
 import { breachByOne } from './quota-usage.ts';
-import type { ClusterDatabase } from './tables.ts';
-import { isUniqueViolation } from './unique-violation.ts';
+import { CLUSTER_NAME, type ClusterDatabase } from './tables.ts';
 
 export function createClusterStore(database: ClusterDatabase): ClusterStore {
   return {
@@ -51,12 +51,17 @@ export function createClusterStore(database: ClusterDatabase): ClusterStore {
     },
     counts: async (workspaceUuid, now) => {
       const live = sql<number>`case when connected = 1 and lease_until > ${now} then 1 else 0 end`;
+      const neverSeen = sql<number>`case when connected_at is null then 1 else 0 end`;
       const row = await database
         .selectFrom('cluster')
-        .select((select) => [select.fn.countAll<number>().as('total'), select.fn.sum<number>(live).as('connected')])
+        .select((select) => [
+          select.fn.countAll<number>().as('total'),
+          select.fn.sum<number>(live).as('connected'),
+          select.fn.sum<number>(neverSeen).as('pending'),
+        ])
         .where('workspace_uuid', '=', workspaceUuid)
         .executeTakeFirstOrThrow();
-      return { total: Number(row.total), connected: Number(row.connected ?? 0) };
+      return { total: Number(row.total), connected: Number(row.connected ?? 0), pending: Number(row.pending ?? 0) };
     },
   };
 }
@@ -92,7 +97,7 @@ async function insertCluster(
         .execute();
     });
   } catch (error) {
-    if (!isUniqueViolation(error)) throw error;
+    if (!violatesUnique(error, CLUSTER_NAME)) throw error;
     throw clusterErrors.CLUSTER_NAME_TAKEN({
       details: { field: 'name', reason: 'is taken', name: cluster.name },
       cause: error,

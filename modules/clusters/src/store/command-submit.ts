@@ -1,12 +1,12 @@
 import { breachDetails } from '@svc/quotas';
+import { violatesForeignKey, violatesUnique } from '@svc/sql';
 import type { Transaction } from 'kysely';
 import { OPEN_STATES, type CommandSubmission, type IdempotencyKey } from '../domain/command.ts';
 import { clusterErrors } from '../errors.ts';
 import { clusterQuotas } from '../quotas.ts';
 import { appendNote } from './command-notes.ts';
 import { breachByOne } from './quota-usage.ts';
-import type { ClusterDatabase, ClusterTables } from './tables.ts';
-import { isForeignKeyViolation, isUniqueViolation } from './unique-violation.ts';
+import { IDEMPOTENCY_KEY, type ClusterDatabase, type ClusterTables } from './tables.ts';
 
 export interface Submitted {
   commandId: string;
@@ -19,10 +19,10 @@ export async function submitCommand(database: ClusterDatabase, submission: Comma
   try {
     return await insertOrReplay(database, submission);
   } catch (error) {
-    if (isForeignKeyViolation(error)) {
+    if (violatesForeignKey(error)) {
       throw clusterErrors.CLUSTER_NOT_FOUND({ details: { cluster: submission.command.clusterId }, cause: error });
     }
-    if (!isUniqueViolation(error) || submission.idempotency === null) throw error;
+    if (!violatesUnique(error, IDEMPOTENCY_KEY)) throw error;
     return insertOrReplay(database, submission);
   }
 }

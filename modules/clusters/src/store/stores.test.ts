@@ -124,7 +124,7 @@ describeDialects<ClusterTables>('the stores of clusters', migrations, (database)
     await expect(stores.clusters.insert(third, 'hash-3', limits({ workspace: { clusters: 1 } }))).rejects.toMatchObject(
       { code: 'TOO_MANY_CLUSTERS' },
     );
-    expect(await stores.clusters.counts('workspace-1', NOW)).toEqual({ total: 1, connected: 0 });
+    expect(await stores.clusters.counts('workspace-1', NOW)).toEqual({ total: 1, connected: 0, pending: 1 });
   });
 
   it('pages through clusters by name', async () => {
@@ -154,11 +154,11 @@ describeDialects<ClusterTables>('the stores of clusters', migrations, (database)
     expect(await connectionStore.open('cls-1', 'replica-1', NOW, LATER)).toBe(1);
     expect(await connectionStore.open('cls-1', 'replica-2', NOW, LATER)).toBe(2);
     await connectionStore.close('cls-1', 1, LATER);
-    expect(await clusters.counts('workspace-1', NOW)).toEqual({ total: 1, connected: 1 });
-    expect(await clusters.counts('workspace-1', LATER)).toEqual({ total: 1, connected: 0 }); // the lease ended
+    expect(await clusters.counts('workspace-1', NOW)).toEqual({ total: 1, connected: 1, pending: 0 });
+    expect(await clusters.counts('workspace-1', LATER)).toEqual({ total: 1, connected: 0, pending: 0 }); // the lease ended
     await connectionStore.renewLeases('replica-2', '2026-11-21T11:00:00.000Z');
     await connectionStore.forget('replica-1', LATER);
-    expect(await clusters.counts('workspace-1', LATER)).toEqual({ total: 1, connected: 1 });
+    expect(await clusters.counts('workspace-1', LATER)).toEqual({ total: 1, connected: 1, pending: 0 });
     await connectionStore.forget('replica-2', LATER);
     expect(await clusters.find('workspace-1', 'cls-1')).toMatchObject({ connected: false, disconnectedAt: LATER });
   });

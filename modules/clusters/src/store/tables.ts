@@ -1,4 +1,16 @@
+import type { UniqueKey } from '@svc/sql';
 import type { Kysely } from 'kysely';
+
+export const CLUSTER_NAME: UniqueKey = {
+  constraint: 'cluster_workspace_name',
+  table: 'cluster',
+  columns: ['workspace_uuid', 'name'],
+};
+export const IDEMPOTENCY_KEY: UniqueKey = {
+  constraint: 'cluster_idempotency_key',
+  table: 'cluster_idempotency',
+  columns: ['cluster_id', 'key'],
+};
 
 /** Rows as the migrations 0030 to 0032 and 0067 to 0088 make them. Times are ISO 8601 UTC text, flags are 0 and 1, JSON is text. */
 export interface ClusterTables {

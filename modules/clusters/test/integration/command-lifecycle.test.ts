@@ -268,4 +268,32 @@ describe('the time of a command', () => {
       await closeWithClock(rig, clock);
     }
   });
+
+  it('begins anew when another process goes on with the deploy of one that was killed', async () => {
+    const clock = fakeClock();
+    const rig = await startRig({ clock });
+    try {
+      const cluster = await rig.addCluster();
+      const connect = async (instanceId: string, inFlight: readonly string[] = []): Promise<PlayedAgent> => {
+        const agent = await connectAgent({ port: rig.port, token: cluster.token, clusterId: cluster.id });
+        agent.hello(instanceId, inFlight, ['deploy'], 'folder-1');
+        await agent.next('welcome');
+        return agent;
+      };
+      const agent = await connect('instance-1');
+      const { body } = await rig.call('POST', '/v1/clusters/production/deploy', { body: DEPLOY });
+      const id = String(body['command_id']);
+      await agent.next('deploy');
+      const deadlineMs = async (): Promise<number> =>
+        Date.parse((await rig.stores.commands.find(cluster.id, id))?.deadlineAt ?? '');
+      const firstMs = await deadlineMs();
+      await agent.close();
+      await clock.advance(60_000);
+      const second = await connect('instance-2', [id]);
+      await waitFor(async () => (await deadlineMs()) >= firstMs + 60_000);
+      expect(second.of('deploy')).toEqual([]);
+    } finally {
+      await closeWithClock(rig, clock);
+    }
+  });
 });

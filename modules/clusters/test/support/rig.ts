@@ -1,7 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
-import { createHttpApp, createListener, HeldRights, UpgradeRouter, type Listener } from '@svc/http';
+import {
+  createClientOfRequest,
+  createHttpApp,
+  createListener,
+  HeldRights,
+  UpgradeRouter,
+  type Listener,
+} from '@svc/http';
 import { migrations } from '@svc/migrations';
 import { unlimitedQuotas } from '@svc/quotas';
 import type { Database } from '@svc/sql';
@@ -27,6 +34,7 @@ export interface RigOptions {
   clock?: Clock;
   config?: Partial<ClustersConfig>;
   publicUrl?: string;
+  trustedProxies?: readonly string[];
   /** Where images of the agent lie. */
   agentImagesFolder?: string;
 }
@@ -171,6 +179,7 @@ async function run(
     access,
     audit,
     rights,
+    clientOf: createClientOfRequest(options.trustedProxies),
     quotaLimits: unlimitedQuotas,
     endpoints: {
       publicUrl: () => options.publicUrl ?? 'https://platform.example',

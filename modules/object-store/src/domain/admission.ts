@@ -1,5 +1,6 @@
 import type { TrafficRefusal, WorkspaceTraffic } from '@svc/http';
 import { slowDown } from '../errors.ts';
+import type { StoreParts } from './store-parts.ts';
 
 /** Bounds the uploads that are received at once, of each workspace and of all: a further one is told to slow down. */
 export class UploadAdmission {
@@ -34,6 +35,16 @@ export class UploadAdmission {
 }
 
 /** `SlowDown` with the limit that the workspace or its owner reached. */
-export function tooMuchTraffic({ quota, scope, limit, retryAfterSeconds }: TrafficRefusal): Error {
+function tooMuchTraffic({ quota, scope, limit, retryAfterSeconds }: TrafficRefusal): Error {
   return slowDown(retryAfterSeconds, { quota, scope, limit });
+}
+
+/** Waits for the workspace's turn. Throws `SlowDown` when it, or its owner, asks for more than it may. */
+export async function admitRequest(
+  { parts }: { parts: Pick<StoreParts, 'workspaceTraffic'> },
+  workspaceUuid: string,
+  isPublic = false,
+): Promise<void> {
+  const refusal = await parts.workspaceTraffic.admit(workspaceUuid, isPublic);
+  if (refusal !== null) throw tooMuchTraffic(refusal);
 }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { BlobEntry } from './ports/blob-store.ts';
 import type { UsageDrift } from './ports/metadata-store.ts';
 import type { StoreParts } from './store-parts.ts';
@@ -83,8 +84,7 @@ async function findDrift(metadata: FsckParts['metadata']): Promise<readonly Usag
   for (let after = -1; ;) {
     const rows = await metadata.usageDrift({ after, limit: BATCH });
     for (const row of rows) {
-      const same = row.counted.objectCount === row.actual.objectCount && row.counted.sizeBytes === row.actual.sizeBytes;
-      if (!same) found.push(row);
+      if (!isDeepStrictEqual(row.counted, row.actual)) found.push(row);
     }
     const last = rows.at(-1);
     if (last === undefined) return found;

@@ -89,7 +89,8 @@ export function createMultipartService(parts: StoreParts, configurations: Bucket
       await assertRoom(parts.disk, 0);
       const nowMs = now();
       const uploadId = identifiers.uploadId(nowMs);
-      const created = { ...upload, uploadId, bucketId: bucket.id, nowMs };
+      const { quota } = await writeRulesOf(configurations, parts.quotaLimits, bucket, upload.key);
+      const created = { ...upload, quota, uploadId, bucketId: bucket.id, nowMs };
       await writeSealed(parts.secrets, upload.attributes, (attributes) =>
         metadata.createUpload({ ...created, attributes }),
       );

@@ -95,7 +95,7 @@ export function createObjectService(parts: StoreParts, configurations: BucketCon
     },
     delete: async ({ bucket, key, versionId }, conditions = {}, options = {}) => {
       const { bypassGovernance = false, expires = false, origin } = options;
-      const { notify } = await writeRulesOf(configurations, parts.quotaLimits, bucket, key, origin);
+      const { notify, quota } = await writeRulesOf(configurations, parts.quotaLimits, bucket, key, origin);
       return await metadata.deleteObject({
         bucketId: bucket.id,
         key,
@@ -105,6 +105,7 @@ export function createObjectService(parts: StoreParts, configurations: BucketCon
         conditions,
         bypassGovernance,
         expires,
+        quota,
         ...(notify === undefined ? {} : { notify }),
         ...(versionId === undefined ? {} : { versionId }),
       });

@@ -13,6 +13,7 @@ import { registerObjectRoutes } from './objects/register-objects.ts';
 import { PUBLIC_PREFIX, registerPublicRoutes } from './public-routes.ts';
 import { limitRequestRate } from './request-rate.ts';
 import { registerStatusRoutes } from './status-routes.ts';
+import { registerTrashRoutes } from './trash-routes.ts';
 import { registerUsageRoutes } from './usage-routes.ts';
 import { registerUrlRoutes } from './url-routes.ts';
 import { registerEncryptionRoutes } from './encryption-routes.ts';
@@ -35,6 +36,7 @@ export async function registerManagementRoutes(app: HttpApp, parts: ManagementPa
       registerNotificationRoutes(scope, parts);
       registerUrlRoutes(scope, parts);
       registerUsageRoutes(scope, parts);
+      registerTrashRoutes(scope, parts);
       registerKeyRoutes(scope, parts);
       registerDomainRoutes(scope, parts);
       registerBucketDomainRoutes(scope, parts);

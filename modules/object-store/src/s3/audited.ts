@@ -1,26 +1,28 @@
 import type { ServerResponse } from 'node:http';
 import { toAppError } from '@svc/errors';
-import type { AuditedChange } from './s3-audit.ts';
+import type { AuditedChange, AuditedRequest } from './s3-audit.ts';
 import type { S3Context } from './s3-context.ts';
 
-type AuditedRequest = Pick<S3Context, 'request' | 'response' | 'caller' | 'oversight'>;
+type Audited = Pick<S3Context, 'request' | 'response' | 'caller' | 'oversight'> & Pick<AuditedRequest, 'bucket'>;
 
 /**
  * Runs a request and writes its line before its answer: a change that the caller knows of is in the log, whatever happens
- * to the process after it. Anonymous requests and those without a line just run.
+ * to the process after it. Requests without a line just run. `run` says whose bucket it found where that is not known yet.
  */
 export async function audited(
   change: AuditedChange | null,
-  { request, response, caller, oversight }: AuditedRequest,
-  run: () => Promise<void>,
+  { request, response, caller, oversight, bucket }: Audited,
+  run: (found: (bucket: AuditedRequest['bucket']) => void) => Promise<void>,
 ): Promise<void> {
-  if (change === null || caller.accessKeyId === null) return await run();
+  const line: AuditedRequest = { caller, request, bucket };
+  const found = (there: AuditedRequest['bucket']): void => void (line.bucket = there);
+  if (change === null) return await run(found);
   const release = holdAnswer(response);
   try {
-    await run();
-    await oversight.audit.record(change, caller, request, response.statusCode);
+    await run(found);
+    await oversight.audit.record(change, line, response.statusCode);
   } catch (error) {
-    await oversight.audit.record(change, caller, request, toAppError(error).status);
+    await oversight.audit.record(change, line, toAppError(error).status);
     throw error;
   } finally {
     release();

@@ -10,7 +10,7 @@ import { isAppError } from '@svc/errors';
 import { findCopySource, type CopySource } from './access/copy-source.ts';
 import { assertVersionId } from './query.ts';
 import type { RequestHeaders } from './request-headers.ts';
-import type { S3Context } from './s3-context.ts';
+import type { BucketContext } from './s3-context.ts';
 
 /** `x-amz-copy-source`: `/bucket/key` or `bucket/key`, percent-encoded, and `?versionId=` that is not. */
 export function readCopySource(headers: RequestHeaders): CopySource {
@@ -37,7 +37,7 @@ export interface FoundSource {
 }
 
 /** The source, which the caller may read and whose conditions hold. Throws `PreconditionFailed` where they do not. */
-export async function findSource(context: S3Context): Promise<FoundSource> {
+export async function findSource(context: BucketContext): Promise<FoundSource> {
   const { headers } = context.request;
   const named = readCopySource(headers);
   const source = await readable(context, named);
@@ -51,7 +51,7 @@ export async function findSource(context: S3Context): Promise<FoundSource> {
   return { ...source, named };
 }
 
-async function readable(context: S3Context, named: CopySource): Promise<Omit<FoundSource, 'named'>> {
+async function readable(context: BucketContext, named: CopySource): Promise<Omit<FoundSource, 'named'>> {
   try {
     return await findCopySource(context, named);
   } catch (error) {

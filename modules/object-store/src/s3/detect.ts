@@ -1,75 +1,68 @@
 import { storeErrors } from '../errors.ts';
-import type { OperationName } from './operation-names.ts';
+import type { OperationRoute } from './operation.ts';
+import { absentOperations } from './operations/absent.ts';
+import { operations, type OperationName } from './operations/index.ts';
 import type { S3Request } from './s3-request.ts';
 
-type ByMethod = Readonly<Partial<Record<string, OperationName>>>;
-
-/** What a sub-resource in the query makes of a request to an object. */
-const OBJECT_SUBRESOURCES: Readonly<Record<string, ByMethod>> = {
-  acl: { GET: 'GetObjectAcl', PUT: 'PutObjectAcl' },
-  attributes: { GET: 'GetObjectAttributes' },
-  'legal-hold': { GET: 'GetObjectLegalHold', PUT: 'PutObjectLegalHold' },
-  renameObject: { PUT: 'RenameObject' },
-  restore: { POST: 'RestoreObject' },
-  retention: { GET: 'GetObjectRetention', PUT: 'PutObjectRetention' },
-  select: { POST: 'SelectObjectContent' },
-  tagging: { GET: 'GetObjectTagging', PUT: 'PutObjectTagging', DELETE: 'DeleteObjectTagging' },
-  torrent: { GET: 'GetObjectTorrent' },
-  uploads: { POST: 'CreateMultipartUpload' },
-};
-
-const BUCKET_SUBRESOURCES: Readonly<Record<string, ByMethod>> = {
-  accelerate: { GET: 'GetBucketAccelerateConfiguration', PUT: 'PutBucketAccelerateConfiguration' },
-  acl: { GET: 'GetBucketAcl', PUT: 'PutBucketAcl' },
-  analytics: sameForAll('BucketAnalyticsConfiguration'),
-  cors: { GET: 'GetBucketCors', PUT: 'PutBucketCors', DELETE: 'DeleteBucketCors' },
-  delete: { POST: 'DeleteObjects' },
-  encryption: { GET: 'GetBucketEncryption', PUT: 'PutBucketEncryption', DELETE: 'DeleteBucketEncryption' },
-  'intelligent-tiering': sameForAll('BucketIntelligentTieringConfiguration'),
-  inventory: sameForAll('BucketInventoryConfiguration'),
-  lifecycle: {
-    GET: 'GetBucketLifecycleConfiguration',
-    PUT: 'PutBucketLifecycleConfiguration',
-    DELETE: 'DeleteBucketLifecycle',
-  },
-  location: { GET: 'GetBucketLocation' },
-  logging: { GET: 'GetBucketLogging', PUT: 'PutBucketLogging' },
-  metrics: sameForAll('BucketMetricsConfiguration'),
-  notification: { GET: 'GetBucketNotificationConfiguration', PUT: 'PutBucketNotificationConfiguration' },
-  'object-lock': { GET: 'GetObjectLockConfiguration', PUT: 'PutObjectLockConfiguration' },
-  ownershipControls: {
-    GET: 'GetBucketOwnershipControls',
-    PUT: 'PutBucketOwnershipControls',
-    DELETE: 'DeleteBucketOwnershipControls',
-  },
-  policy: { GET: 'GetBucketPolicy', PUT: 'PutBucketPolicy', DELETE: 'DeleteBucketPolicy' },
-  policyStatus: { GET: 'GetBucketPolicyStatus' },
-  publicAccessBlock: {
-    GET: 'GetPublicAccessBlock',
-    PUT: 'PutPublicAccessBlock',
-    DELETE: 'DeletePublicAccessBlock',
-  },
-  replication: { GET: 'GetBucketReplication', PUT: 'PutBucketReplication', DELETE: 'DeleteBucketReplication' },
-  requestPayment: { GET: 'GetBucketRequestPayment', PUT: 'PutBucketRequestPayment' },
-  session: { GET: 'CreateSession' },
-  tagging: { GET: 'GetBucketTagging', PUT: 'PutBucketTagging', DELETE: 'DeleteBucketTagging' },
-  uploads: { GET: 'ListMultipartUploads' },
-  versioning: { GET: 'GetBucketVersioning', PUT: 'PutBucketVersioning' },
-  versions: { GET: 'ListObjectVersions' },
-  website: { GET: 'GetBucketWebsite', PUT: 'PutBucketWebsite', DELETE: 'DeleteBucketWebsite' },
-};
-
-/** A question of a browser about a request that it has not sent; not an operation, and signed by nobody. */
+/** A question of a browser about a request that it has not sent; not an operation, and never signed. */
 export type Preflight = 'CorsPreflight';
 
+type Implemented = (typeof operations)[number];
+type Absent = (typeof absentOperations)[number];
+/** What a request asks for. */
+export type Detected = Implemented | Absent;
+
+/** Selects the operations of a multipart upload, unless another parameter selects one of its own. */
+const UPLOAD_ID = 'uploadId';
+const PLAIN = '';
+
+type ByMethod = ReadonlyMap<string, readonly Detected[]>;
+/** Place of the URL, subresource, method; of candidates the one that matches comes before the one that always does. */
+type Index = Readonly<Record<'service' | 'bucket' | 'object', ReadonlyMap<string, ByMethod>>>;
+
+const index: Index = indexOperations([...operations, ...absentOperations]);
+
 /** Which operation of S3 a request asks for. Throws `MethodNotAllowed` where S3 has none. */
-export function detectOperation(request: S3Request): OperationName | Preflight {
+export function detectOperation(request: S3Request): Detected | Preflight {
   const { method, bucketName, key } = request;
   if (method === 'OPTIONS') return 'CorsPreflight';
-  if (bucketName === null) return needed({ GET: 'ListBuckets' }, method, 'SERVICE');
-  assertSensible(request);
-  if (key === null) return needed(subresource(request, BUCKET_SUBRESOURCES) ?? plainBucket(request), method, 'BUCKET');
-  return needed(subresource(request, OBJECT_SUBRESOURCES) ?? plainObject(request), method, 'OBJECT');
+  const place = bucketName === null ? 'service' : key === null ? 'bucket' : 'object';
+  if (place !== 'service') assertSensible(request);
+  const candidates = index[place].get(subresourceOf(request, index[place]))?.get(method) ?? [];
+  const found = candidates.find((each) => !('matches' in each) || (each.matches?.(request) ?? true));
+  if (found === undefined) {
+    throw storeErrors.MethodNotAllowed({ details: { method, resourceType: place.toUpperCase() } });
+  }
+  return found;
+}
+
+export function isImplemented(detected: Detected): detected is Implemented {
+  return 'handle' in detected;
+}
+
+function subresourceOf({ query }: S3Request, known: Index['bucket']): string {
+  const named = query.parameters.find(({ name }) => name !== UPLOAD_ID && name !== PLAIN && known.has(name));
+  if (named !== undefined) return named.name;
+  return query.has(UPLOAD_ID) && known.has(UPLOAD_ID) ? UPLOAD_ID : PLAIN;
+}
+
+function indexOperations(declared: readonly Detected[]): Index {
+  const built: Record<keyof Index, Map<string, Map<string, Detected[]>>> = {
+    service: new Map(),
+    bucket: new Map(),
+    object: new Map(),
+  };
+  for (const operation of declared) {
+    const { on, at, method, subresource = PLAIN }: OperationRoute<OperationName> = operation;
+    const places = built[at ?? on];
+    const methods = places.get(subresource) ?? new Map<string, Detected[]>();
+    places.set(subresource, methods);
+    for (const each of typeof method === 'string' ? [method] : method) {
+      const others = methods.get(each) ?? [];
+      methods.set(each, 'matches' in operation ? [operation, ...others] : [...others, operation]);
+    }
+  }
+  return built;
 }
 
 /** Questions that no operation answers, which S3 says more about than that they are not allowed. */
@@ -108,49 +101,4 @@ function assertSensible({ method, key, query, headers }: S3Request): void {
 
 function invalidRequest(reason: string): Error {
   return storeErrors.InvalidRequest({ details: { reason } });
-}
-
-function plainBucket({ query }: S3Request): ByMethod {
-  return {
-    GET: query.get('list-type') === '2' ? 'ListObjectsV2' : 'ListObjects',
-    HEAD: 'HeadBucket',
-    PUT: 'CreateBucket',
-    DELETE: 'DeleteBucket',
-    POST: 'PostObject',
-  };
-}
-
-function plainObject({ query, headers }: S3Request): ByMethod {
-  const copies = headers.has('x-amz-copy-source');
-  if (query.has('uploadId')) {
-    return {
-      GET: 'ListParts',
-      PUT: copies ? 'UploadPartCopy' : 'UploadPart',
-      POST: 'CompleteMultipartUpload',
-      DELETE: 'AbortMultipartUpload',
-    };
-  }
-  return {
-    GET: 'GetObject',
-    HEAD: 'HeadObject',
-    PUT: copies ? 'CopyObject' : 'PutObject',
-    DELETE: 'DeleteObject',
-  };
-}
-
-function subresource({ query }: S3Request, known: Readonly<Record<string, ByMethod>>): ByMethod | null {
-  for (const { name } of query.parameters) {
-    if (Object.hasOwn(known, name)) return known[name] ?? null;
-  }
-  return null;
-}
-
-function needed(operations: ByMethod, method: string, resourceType: string): OperationName {
-  const operation = operations[method];
-  if (operation === undefined) throw storeErrors.MethodNotAllowed({ details: { method, resourceType } });
-  return operation;
-}
-
-function sameForAll(operation: OperationName): ByMethod {
-  return { GET: operation, PUT: operation, DELETE: operation };
 }

@@ -1,66 +1,61 @@
 import type { ServerResponse } from 'node:http';
-import { tooMuchTraffic } from '../domain/admission.ts';
-import { ANONYMOUS, callerOf, mayDo, type Caller } from '../domain/caller.ts';
-import type { StoreServices } from '../domain/services.ts';
-import { countTraffic } from '../domain/usage/count-traffic.ts';
-import { storeErrors } from '../errors.ts';
+import { admitRequest } from '../domain/admission.ts';
+import { ANONYMOUS, callerOf, mayDo } from '../domain/caller.ts';
 import type { BucketRecord } from '../domain/ports/records.ts';
-import { authorize, denied, type RequestAccess } from './access/authorize.ts';
-import { operationActions } from './access/operation-actions.ts';
-import { isExpectedOwner } from './access/request-conditions.ts';
+import type { StoreServices } from '../domain/services.ts';
+import { storeErrors } from '../errors.ts';
+import { authorize } from './access/authorize.ts';
 import { anonymousPayload } from './auth/payload-declaration.ts';
-import { audited } from './audited.ts';
 import { authenticate, type Authentication } from './auth/verify.ts';
-import {
-  HEADERS_NOT_IMPLEMENTED,
-  isImplemented,
-  type ImplementedOperation,
-  type OperationName,
-} from './operation-names.ts';
-import { operations } from './operations.ts';
+import { audited } from './audited.ts';
+import { isImplemented, type Detected } from './detect.ts';
+import { enterBucket } from './enter-bucket.ts';
+import type { Operation } from './operation.ts';
+import { HEADERS_NOT_IMPLEMENTED } from './operations/absent.ts';
 import { auditedChange } from './s3-audit.ts';
-import type { S3Oversight } from './s3-context.ts';
+import type { S3Context, S3Oversight } from './s3-context.ts';
 import type { S3Request } from './s3-request.ts';
 import { watchKey } from './watch-key.ts';
 
 /** S3's sentence; the name of the operation stands beside it. */
 const NOT_IMPLEMENTED = 'A header you provided implies functionality that is not implemented.';
 
-/** From a request to its operation: who calls, what is asked, is the bucket there, may they, then the handler. */
+/** From a request to its operation: who calls, what is asked, does the bucket exist, may they, then the handler. */
 export async function dispatch(
-  operationName: OperationName,
+  detected: Detected,
   request: S3Request,
   response: ServerResponse,
   { services, oversight }: { services: StoreServices; oversight: S3Oversight },
 ): Promise<void> {
-  // A form says who sent it in its fields, which only its handler reads.
-  const authentication = operationName === 'PostObject' ? null : await whoSigned(request, services);
-  if (!isImplemented(operationName)) {
+  const byForm = 'authentication' in detected && detected.authentication === 'form';
+  const authentication = byForm ? null : await authenticateRequest(request, services);
+  if (!isImplemented(detected)) {
     if (authentication === null) throw storeErrors.AccessDenied();
-    throw storeErrors.NotImplemented({ details: { operation: operationName, reason: NOT_IMPLEMENTED } });
+    throw storeErrors.NotImplemented({ details: { operation: detected.name, reason: NOT_IMPLEMENTED } });
   }
   assertKnownHeaders(request);
   const caller = authentication === null ? ANONYMOUS : callerOf(authentication.credential);
-  if (caller.workspaceUuid !== null) await admit(services, caller.workspaceUuid, false);
+  if (caller.workspaceUuid !== null) await admitRequest(services, caller.workspaceUuid);
   if (authentication !== null) await oversight.audit.noteFirstUse(authentication.credential.key, caller, request);
-  const { needs, handle } = operations[operationName];
-  const change = auditedChange(operationName, needs, request);
-  await audited(change, { request, response, caller, oversight }, async () => {
-    const { bucket, access } = await findBucket(request, response, services, caller, operationName);
-    const { rights } = oversight;
-    const endWatch = watchKey({ request, response, caller, needs }, { rights, credentials: services.credentials });
+  const { name, needs } = detected;
+  const change = auditedChange(name, needs, request);
+  await audited(change, { request, response, caller, oversight, bucket: null }, async (found) => {
+    const context: S3Context = {
+      request,
+      response,
+      caller,
+      payload: authentication?.payload ?? anonymousPayload(request),
+      seed: authentication?.seed ?? null,
+      services,
+      oversight,
+    };
+    const run = await prepare(detected, context, found);
+    const endWatch = watchKey(
+      { request, response, caller, needs },
+      { rights: oversight.rights, credentials: services.credentials },
+    );
     try {
-      await handle({
-        request,
-        response,
-        caller,
-        payload: authentication?.payload ?? anonymousPayload(request),
-        seed: authentication?.seed ?? null,
-        services,
-        oversight,
-        bucket,
-        access,
-      });
+      await run();
     } finally {
       endWatch();
     }
@@ -68,7 +63,10 @@ export async function dispatch(
 }
 
 /** Null for a request without any signature: then only what is public is left. */
-function whoSigned(request: S3Request, { parts, credentials }: StoreServices): Promise<Authentication | null> {
+function authenticateRequest(
+  request: S3Request,
+  { parts, credentials }: StoreServices,
+): Promise<Authentication | null> {
   return authenticate(request, {
     credentials,
     now: parts.now,
@@ -77,36 +75,26 @@ function whoSigned(request: S3Request, { parts, credentials }: StoreServices): P
   });
 }
 
-async function findBucket(
-  request: S3Request,
-  response: ServerResponse,
-  services: StoreServices,
-  caller: Caller,
-  operationName: ImplementedOperation,
-): Promise<{ bucket: BucketRecord | null; access: RequestAccess | null }> {
-  const { bucketName } = request;
-  const { needs } = operations[operationName];
-  const action = operationActions[operationName];
-  if (bucketName === null || action.on === 'service') {
-    if (!mayDo(caller, needs, null)) throw storeErrors.AccessDenied();
-    return { bucket: null, access: null };
+/** Decides before the body is read. Throws `AccessDenied`, `NoSuchBucket`, or what an absent object is answered with. */
+async function prepare(
+  operation: Operation,
+  context: S3Context,
+  found: (bucket: BucketRecord) => void,
+): Promise<() => Promise<void>> {
+  if (operation.on === 'service') {
+    const decides = operation.authentication !== 'form';
+    if (decides && !mayDo(context.caller, operation.needs, null)) throw storeErrors.AccessDenied();
+    return () => operation.handle(context);
   }
-  // A form is refused for its signature first, as every other request is: its handler says that the bucket is not there.
-  const isForm = operationName === 'PostObject';
-  const bucket = isForm
-    ? await services.parts.metadata.findBucket({ name: bucketName })
-    : await services.buckets.get(bucketName);
-  if (bucket === null) return { bucket: null, access: null };
-  if (caller.workspaceUuid === null) await admit(services, bucket.workspaceUuid, true);
-  countTraffic(services.traffic, bucket, request.incoming, response);
-  if (!isExpectedOwner(request.headers.get('x-amz-expected-bucket-owner'), bucket)) throw denied(bucket);
-  return { bucket, access: await authorize({ request, services, caller, bucket, action, needs }) };
-}
-
-/** Throws `SlowDown` when the workspace asks for more than it may. */
-async function admit({ parts }: StoreServices, workspaceUuid: string, isPublic: boolean): Promise<void> {
-  const refusal = await parts.workspaceTraffic.admit(workspaceUuid, isPublic);
-  if (refusal !== null) throw tooMuchTraffic(refusal);
+  const { request, services, caller } = context;
+  const bucket = await services.buckets.get(request.bucketName ?? '');
+  await enterBucket(context, bucket);
+  const access = await authorize({ request, services, caller, bucket, operation });
+  found(bucket);
+  const { key } = request;
+  if (operation.on === 'bucket') return () => operation.handle({ ...context, bucket, access });
+  if (key === null) throw storeErrors.InvalidURI();
+  return () => operation.handle({ ...context, bucket, access, key });
 }
 
 function assertKnownHeaders(request: S3Request): void {

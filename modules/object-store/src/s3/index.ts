@@ -1,16 +1,15 @@
 /**
  * The S3 data plane: one handler for a raw `node:http` server. A request goes through `readS3Request` (raw URL and
- * headers), `detectOperation` (method and query -> a name), `dispatch` (signature, permission, bucket) and the one
- * handler that the table in `operations.ts` gives for the name.
+ * headers), `detectOperation` (method and query -> an operation), `dispatch` (signature, permission, bucket) and the
+ * operation's handler. Each operation is declared once, in `operations/`; detection, rights and documentation are derived.
  *
- * What is not here stands in `operation-names.ts`, is recognized, and is answered 501 by name. Known differences from AWS
- * that are meant: one region under several names; a bucket's owner is its workspace; access keys carry their permissions,
+ * Operations in `operations/absent.ts` are recognized and answered 501 by name. Intended differences from AWS: one region under several names; a bucket's owner is its workspace; access keys carry their permissions,
  * so there are no IAM policies; Signature Version 2 is refused.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { toAppError, type AppError } from '@svc/errors';
-import { requestIdOf, type ProxyTrust } from '@svc/http';
+import { requestIdOf, type ClientOfRequest } from '@svc/http';
 import { redactText, type Logger, type Metrics } from '@svc/telemetry';
 import { SANDBOX } from '../domain/content/content-headers.ts';
 import type { DomainDirectory } from '../domain/custom-domains/domain-directory.ts';
@@ -44,7 +43,7 @@ export interface S3PlaneOptions {
   /** Which bucket a custom domain serves. */
   directory: Pick<DomainDirectory, 'bucketOf'>;
   oversight: S3Oversight;
-  proxies: ProxyTrust;
+  clientOf: ClientOfRequest;
   log: Logger;
   metrics: Metrics;
 }
@@ -133,7 +132,7 @@ interface RequestParts {
 
 /** From the raw request to its answer; tells what it is as soon as that is known. */
 async function answerRequest(
-  { services, directory, oversight, proxies }: S3PlaneOptions,
+  { services, directory, oversight, clientOf }: S3PlaneOptions,
   { incoming, response, requestId, expectsContinue }: RequestParts,
   tell: (operation: string) => void,
 ): Promise<void> {
@@ -142,19 +141,19 @@ async function answerRequest(
   const shown = bucketOfHost(host, websiteDomains);
   const siteBucket = shown ?? (await directory.bucketOf(host))?.name ?? null;
   if (siteBucket !== null) for (const name of Object.keys(ISOLATED)) response.removeHeader(name);
-  const request = readS3Request(incoming, response, { requestId, domains, siteBucket, expectsContinue, proxies });
+  const request = readS3Request(incoming, response, { requestId, domains, siteBucket, expectsContinue, clientOf });
   if (siteBucket !== null && (await showsWebsite(request, response, { services, oversight }, shown !== null))) {
     tell('Website');
     return;
   }
-  const named = detectOperation(request);
-  tell(named);
-  if (named === 'CorsPreflight') {
+  const detected = detectOperation(request);
+  tell(detected === 'CorsPreflight' ? detected : detected.name);
+  if (detected === 'CorsPreflight') {
     await answerPreflight(request, response, services);
     return;
   }
   await applyCors(request, response, services);
-  await dispatch(named, request, response, { services, oversight });
+  await dispatch(detected, request, response, { services, oversight });
 }
 
 /**

@@ -4,7 +4,7 @@ import { storeErrors } from '../errors.ts';
 import type { BucketRecord, ObjectAttributes, ObjectRetention } from '../domain/ports/records.ts';
 import { mayAlso } from './access/authorize.ts';
 import type { RequestHeaders } from './request-headers.ts';
-import { accessOf, bucketOf, keyOf, type S3Context } from './s3-context.ts';
+import type { BucketContext, ObjectContext } from './s3-context.ts';
 
 const MODE = 'x-amz-object-lock-mode';
 const UNTIL = 'x-amz-object-lock-retain-until-date';
@@ -16,9 +16,9 @@ type Locks = Pick<ObjectAttributes, 'retention' | 'legalHold'>;
  * How a new version is locked: as its headers say, else as the bucket does by itself. Throws `AccessDenied` for headers of
  * those who may not configure the bucket: they could lock for ever, or for less than the bucket wants.
  */
-export async function readObjectLock(context: S3Context): Promise<Locks> {
+export async function readObjectLock(context: ObjectContext): Promise<Locks> {
   const { headers } = context.request;
-  const bucket = bucketOf(context);
+  const bucket = context.bucket;
   const { services } = context;
   const hold = headers.get(HOLD);
   const asked = asksForLock(headers);
@@ -42,8 +42,8 @@ export async function readObjectLock(context: S3Context): Promise<Locks> {
   };
 }
 
-function assertMayLock(context: S3Context, action: string): void {
-  if (mayAlso(accessOf(context), action, 'bucket:update', { key: keyOf(context) })) return;
+function assertMayLock(context: ObjectContext, action: string): void {
+  if (mayAlso(context.access, action, 'bucket:update', { key: context.key })) return;
   const reason = 'Retention and legal holds need a key with admin permission';
   throw storeErrors.AccessDenied({ details: { reason } });
 }
@@ -65,13 +65,13 @@ export function asksForBypass(headers: RequestHeaders): boolean {
 }
 
 /** Only what an administrator's key may do: asked for by the header, and allowed. */
-export function mayBypassGovernance(context: S3Context, name: { key: string; versionId?: string }): boolean {
+export function mayBypassGovernance(context: BucketContext, name: { key: string; versionId?: string }): boolean {
   const asked = asksForBypass(context.request.headers);
-  return asked && mayAlso(accessOf(context), 's3:BypassGovernanceRetention', 'bucket:update', name);
+  return asked && mayAlso(context.access, 's3:BypassGovernanceRetention', 'bucket:update', name);
 }
 
 /** Throws `InvalidRequest` for a bucket that was not made for locks. */
-export async function assertLockable(context: S3Context, bucket: BucketRecord): Promise<void> {
+export async function assertLockable(context: BucketContext, bucket: BucketRecord): Promise<void> {
   const configuration = await context.services.configurations.of(bucket);
   if (configuration.text('object-lock') === null) throw notLockable();
 }

@@ -1,11 +1,10 @@
-import { RateLimiter, type Action, type AuditLog, type Principal } from '@svc/http';
+import { RateLimiter, type Action, type AuditEntry, type AuditLog, type Principal } from '@svc/http';
 import type { Logger, Metrics } from '@svc/telemetry';
 import type { Caller } from '../domain/caller.ts';
 import type { MetadataStore } from '../domain/ports/metadata-store.ts';
 import type { StoreAction } from '../domain/ports/maker-rights.ts';
-import type { AccessKeyRecord } from '../domain/ports/records.ts';
+import type { AccessKeyRecord, BucketRecord } from '../domain/ports/records.ts';
 import { asksToShare } from './access/requested-acl.ts';
-import type { OperationName } from './operation-names.ts';
 import { asksForBypass, asksForLock } from './object-lock-headers.ts';
 import type { S3Request } from './s3-request.ts';
 
@@ -28,9 +27,18 @@ export interface S3AuditOptions {
 const REFUSALS = { perMinute: 10, burst: 30 };
 const MAX_REMEMBERED_KEYS = 10_000;
 
+/** Who asked for a change, and in whose bucket. */
+export interface AuditedRequest {
+  caller: Caller;
+  request: S3Request;
+  /** Null where the request was refused before its bucket was found, and for a new bucket. */
+  bucket: Pick<BucketRecord, 'workspaceUuid'> | null;
+}
+
 /**
- * Writes what keys change through the S3 plane into the audit log. Requests without a valid signature have no line there:
- * they changed nothing, and must not be able to fill the log.
+ * Writes what changes through the S3 plane into the audit log of the caller's workspace and, where the bucket is another
+ * workspace's, of that one too. Strangers leave no refusals there: they changed nothing, and must not be able to fill the
+ * log of a bucket that they only know by name.
  */
 export class S3Audit {
   readonly #options: S3AuditOptions;
@@ -48,27 +56,18 @@ export class S3Audit {
   }
 
   /** Never throws: the change is made, and to answer that it failed would be untrue. */
-  async record(change: AuditedChange, caller: Caller, request: S3Request, status: number): Promise<void> {
-    const { accessKeyId, workspaceUuid } = caller;
+  async record(change: AuditedChange, { caller, request, bucket }: AuditedRequest, status: number): Promise<void> {
+    const line = { ...change, ...resultOf(status), remoteAddress: request.remoteAddress, requestId: request.requestId };
+    const { workspaceUuid } = caller;
     const principal = principalBehind(caller);
-    if (principal === null || accessKeyId === null) return;
-    if (status >= 400 && !this.#refusals.take(accessKeyId).allowed) {
-      this.#suppressed.inc();
-      return;
-    }
-    try {
-      await this.#options.audit.record({
-        ...change,
-        principal,
-        workspaceUuid,
-        outcome: status < 400 ? 'success' : status < 500 ? 'refused' : 'failed',
-        status,
-        remoteAddress: request.remoteAddress,
-        requestId: request.requestId,
-      });
-    } catch (error) {
-      this.#options.log.error({ err: error, action: change.action }, 'the audit entry could not be written');
-    }
+    if (principal !== null && this.#admits(caller, status)) await this.#write({ ...line, principal, workspaceUuid });
+    if (bucket === null || bucket.workspaceUuid === workspaceUuid || line.outcome === 'refused') return;
+    await this.#write({
+      ...line,
+      principal: asOthersSee(principal, caller),
+      workspaceUuid: bucket.workspaceUuid,
+      details: { ...change.details, caller_workspace: workspaceUuid },
+    });
   }
 
   /** Before the first answer to a key. Replicas that see the first request at once may each write it. */
@@ -86,13 +85,33 @@ export class S3Audit {
 
   async #writeFirstUse(accessKeyId: string, caller: Caller, request: S3Request): Promise<void> {
     const { metadata, now, log } = this.#options;
-    await this.record({ action: 'key:use', resource: `key/${accessKeyId}`, details: {} }, caller, request, 200);
+    const change = { action: 'key:use', resource: `key/${accessKeyId}`, details: {} } as const;
+    await this.record(change, { caller, request, bucket: null }, 200);
     try {
       await metadata.touchAccessKeys({ usedAtMs: { [accessKeyId]: now() } });
     } catch (error) {
       log.error({ err: error }, 'the first use of an access key could not be kept');
     }
   }
+
+  /** Successes need the right to change something; refusals are counted for each key. */
+  #admits({ accessKeyId }: Caller, status: number): boolean {
+    if (status < 400 || this.#refusals.take(accessKeyId ?? '').allowed) return true;
+    this.#suppressed.inc();
+    return false;
+  }
+
+  async #write(entry: AuditEntry): Promise<void> {
+    try {
+      await this.#options.audit.record(entry);
+    } catch (error) {
+      this.#options.log.error({ err: error, action: entry.action }, 'the audit entry could not be written');
+    }
+  }
+}
+
+function resultOf(status: number): Pick<AuditEntry, 'outcome' | 'status'> {
+  return { outcome: status < 400 ? 'success' : status < 500 ? 'refused' : 'failed', status };
 }
 
 function principalBehind({ maker, accessKeyId }: Caller): Principal | null {
@@ -108,6 +127,11 @@ function principalBehind({ maker, accessKeyId }: Caller): Principal | null {
   };
 }
 
+/** Another workspace learns which key of which workspace it was, not the name or e-mail of who made that key. */
+function asOthersSee(principal: Principal | null, { workspaceUuid }: Caller): Principal | null {
+  return principal === null ? null : { ...principal, name: `workspace/${workspaceUuid}` };
+}
+
 /** Longer ones name no version; whole, they could fill the line of the audit log. */
 export const MAX_VERSION_ID_LENGTH = 100;
 
@@ -118,7 +142,7 @@ const AUDITED: ReadonlySet<StoreAction> = new Set(['bucket:create', 'bucket:upda
  * shares its object, and which versions a list deletes, is in the body: those handlers write their line themselves.
  */
 export function auditedChange(
-  operation: OperationName,
+  operation: string,
   needs: StoreAction,
   { bucketName, key, headers, query }: S3Request,
 ): AuditedChange | null {

@@ -4,7 +4,6 @@ import type { Caller } from '../domain/caller.ts';
 import type { StoreServices } from '../domain/services.ts';
 import type { EventOrigin } from '../domain/ports/notifications.ts';
 import type { BucketRecord } from '../domain/ports/records.ts';
-import { storeErrors } from '../errors.ts';
 import type { RequestAccess } from './access/authorize.ts';
 import type { ChunkConsumer } from './body/pump-body.ts';
 import type { PayloadDeclaration } from './auth/payload-declaration.ts';
@@ -18,7 +17,7 @@ export interface S3Oversight {
   rights: HeldRights;
 }
 
-/** What an operation is given: a request that was authenticated and allowed. */
+/** What an operation on the service is given: an authenticated request. */
 export interface S3Context {
   readonly request: S3Request;
   readonly response: ServerResponse;
@@ -27,23 +26,20 @@ export interface S3Context {
   readonly seed: SignatureSeed | null;
   readonly services: StoreServices;
   readonly oversight: S3Oversight;
-  /** Null for operations on the service, and for creating a bucket. */
-  readonly bucket: BucketRecord | null;
-  /** What was decided about the request, and how to ask further; null where the bucket is. */
-  readonly access: RequestAccess | null;
   /** Where the content comes from when it is not the whole body, such as the file of a form. */
   readonly body?: (consume: ChunkConsumer) => Promise<void>;
 }
 
-/** The bucket of an operation that has one by its place in the table. */
-export function bucketOf(context: S3Context): BucketRecord {
-  if (context.bucket === null) throw storeErrors.NoSuchBucket();
-  return context.bucket;
+/** What an operation on a bucket is given: the request was allowed. */
+export interface BucketContext extends S3Context {
+  readonly bucket: BucketRecord;
+  /** What was decided about the request, and how to ask further. */
+  readonly access: RequestAccess;
 }
 
-export function accessOf(context: S3Context): RequestAccess {
-  if (context.access === null) throw storeErrors.NoSuchBucket();
-  return context.access;
+/** What an operation on an object is given. */
+export interface ObjectContext extends BucketContext {
+  readonly key: string;
 }
 
 /** Who asked, for notifications. */
@@ -54,10 +50,3 @@ export function originOf({ caller, request }: S3Context): EventOrigin {
     sourceAddress: request.remoteAddress,
   };
 }
-
-export function keyOf(context: S3Context): string {
-  if (context.request.key === null) throw storeErrors.InvalidURI();
-  return context.request.key;
-}
-
-export type S3Handler = (context: S3Context) => Promise<void>;

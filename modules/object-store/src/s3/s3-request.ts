@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { ProxyTrust } from '@svc/http';
+import type { ClientOfRequest } from '@svc/http';
 import { assertObjectKey } from '../domain/object-key.ts';
 import { storeErrors } from '../errors.ts';
 import { RequestQuery } from './query.ts';
@@ -34,7 +34,7 @@ export interface S3RequestOptions {
   siteBucket: string | null;
   /** The client sent `Expect: 100-continue` and nobody answered it yet. */
   expectsContinue: boolean;
-  proxies: ProxyTrust;
+  clientOf: ClientOfRequest;
 }
 
 export function readS3Request(
@@ -61,8 +61,7 @@ export function readS3Request(
     requestId: options.requestId,
     isSite: options.siteBucket !== null,
     incoming,
-    remoteAddress: options.proxies.addressOf(incoming),
-    isSecure: options.proxies.isSecure(incoming),
+    ...options.clientOf(incoming),
     wantBody: () => {
       if (waiting) response.writeContinue();
       waiting = false;

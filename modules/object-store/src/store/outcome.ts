@@ -1,4 +1,5 @@
 import { AppError } from '@svc/errors';
+import { databaseFaultOf } from '@svc/sql';
 import { isDiskFault, isDiskFull } from '../domain/disk-failures.ts';
 import { isStoreErrorCode, storeErrors, type StoreErrorCode } from '../errors.ts';
 
@@ -20,8 +21,18 @@ export function toOutcome(error: unknown): CommandOutcome {
     return { kind: 'refused', code: error.code, details: error.details };
   }
   const message = error instanceof Error ? error.message : String(error);
-  const disk = { diskFull: isDiskFull(error), diskFault: isDiskFault(error) };
-  return { kind: 'failed', message, ...disk, deadlocked: isDeadlock(error) };
+  if (error instanceof AppError && error.code === 'INVALID_TEXT') {
+    return { kind: 'refused', code: 'InvalidArgument', details: { reason: message } };
+  }
+  const kind = databaseFaultOf(error)?.kind;
+  return {
+    kind: 'failed',
+    message,
+    diskFull: kind === 'disk-full' || isDiskFull(error),
+    diskFault: kind === 'disk' || isDiskFault(error),
+    // The same command may well succeed when it runs again.
+    deadlocked: kind === 'conflict',
+  };
 }
 
 export function toError(outcome: Exclude<CommandOutcome, { kind: 'done' }>): AppError {
@@ -29,10 +40,4 @@ export function toError(outcome: Exclude<CommandOutcome, { kind: 'done' }>): App
   const cause = new Error(outcome.message);
   if (outcome.diskFull) return storeErrors.InsufficientStorage({ cause });
   return outcome.diskFault ? storeErrors.StorageFault({ cause }) : storeErrors.InternalError({ cause });
-}
-
-/** PostgreSQL's `deadlock_detected` and `serialization_failure`: the same command may well succeed when it runs again. */
-function isDeadlock(error: unknown): boolean {
-  const code = (error as { code?: unknown } | null)?.code; // a foreign error, only compared
-  return code === '40P01' || code === '40001';
 }

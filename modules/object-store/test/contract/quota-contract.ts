@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { DUE_MS, metadataBench, NOW_MS, tenantLimits, type OpenMetadata } from '../support/metadata-bench.ts';
 
@@ -9,6 +10,12 @@ export function describeQuotas(open: OpenMetadata): void {
   const limits = (maxBytes: number | null, maxObjects: number | null = null) => ({
     quota: { bucket: { maxBytes, maxObjects } },
   });
+
+  const drift = async () =>
+    (await bench.store.usageDrift({ after: -1, limit: 100 })).filter(
+      ({ counted, actual }) => !isDeepStrictEqual(counted, actual),
+    );
+  const used = () => bench.store.quotaUsage({ workspaceUuid: bench.bucket.workspaceUuid });
 
   describe('quotas', () => {
     it('lets exactly as many in as there is room for, however many come at once', async () => {
@@ -44,7 +51,7 @@ export function describeQuotas(open: OpenMetadata): void {
       expect(found?.inline).toHaveLength(800);
     });
 
-    it('counts every version that is kept, but no delete marker', async () => {
+    it('counts every version that is kept', async () => {
       await bench.store.setVersioning({ bucketId: bench.bucket.id, versioning: 'enabled' });
       await bench.put('a', inline(400), limits(1_000));
       await bench.put('a', inline(400), limits(1_000));
@@ -171,8 +178,109 @@ export function describeQuotas(open: OpenMetadata): void {
       await part(second, 400);
       await expect(bench.put('small', inline(1), { quota })).rejects.toMatchObject({ code: 'QuotaExceeded' });
       await bench.store.abortUpload({ ...second, trashDueAtMs: DUE_MS });
+      await expect(bench.put('small', inline(1), { quota })).rejects.toMatchObject({ code: 'QuotaExceeded' });
+      await bench.store.forgetTrash({ removed: [{ kind: 'manifest', contentId: second.uploadId }], kept: [] });
       await bench.put('small', inline(1), { quota });
-      expect(await bench.store.quotaUsage({ workspaceUuid })).toMatchObject({ stored_bytes: 601 });
+      expect(await bench.store.quotaUsage({ workspaceUuid })).toMatchObject({ stored_bytes: 601, stored_objects: 2 });
+      expect(await drift()).toEqual([]);
+    });
+
+    it('counts deleted bytes until they are removed, and lets their workspace hasten that', async () => {
+      const { workspaceUuid, id: bucketId } = bench.bucket;
+      const quota = { tenant: tenantLimits(workspaceUuid, { stored_bytes: 2_000 }) };
+      const content = (id: string) => ({ kind: 'blob', blobId: id.repeat(16) }) as const; // of 1,000 bytes
+      await bench.put('a', content('a'), { quota });
+      await bench.remove('a');
+      expect(await used()).toMatchObject({ stored_bytes: 1_000, stored_objects: 0 });
+      await bench.put('b', content('b'), { quota });
+      await expect(bench.put('b', content('c'), { quota })).rejects.toMatchObject({
+        code: 'QuotaExceeded',
+        details: { quota: 'stored_bytes', current: 2_000, requested: 1_000, remedy: expect.stringContaining('trash') },
+      });
+      const found = await bench.store.findObject({ bucketId, key: 'b' });
+      expect(found?.version.location).toEqual(content('b'));
+      expect(await bench.store.dueTrash({ nowMs: NOW_MS, limit: 10 })).toEqual([]);
+      const hasten = (of: string) => bench.store.hastenTrash({ workspaceUuid: of, nowMs: NOW_MS, limit: 10 });
+      expect(await hasten('another')).toEqual({ entries: 0, bytes: 0 });
+      expect(await hasten(workspaceUuid)).toEqual({ entries: 1, bytes: 1_000 });
+      const due = await bench.store.dueTrash({ nowMs: NOW_MS, limit: 10 });
+      expect(due).toEqual([{ kind: 'blob', contentId: 'a'.repeat(16) }]);
+      await bench.store.forgetTrash({ removed: due, kept: [] });
+      expect(await used()).toMatchObject({ stored_bytes: 1_000 });
+      await bench.put('b', content('c'), { quota });
+      expect(await used()).toMatchObject({ stored_bytes: 2_000, stored_objects: 1 });
+      expect(await drift()).toEqual([]);
+    });
+
+    it('takes no room for a copy of an object onto itself', async () => {
+      const { workspaceUuid, id: bucketId } = bench.bucket;
+      const quota = { tenant: tenantLimits(workspaceUuid, { stored_bytes: 1_000 }) };
+      await bench.put('a', { kind: 'blob', blobId: 'a'.repeat(16) }, { quota });
+      const found = await bench.store.findObject({ bucketId, key: 'a' });
+      if (found === null) throw new Error('it was just stored');
+      await bench.store.copyObject({
+        quota,
+        source: found.version,
+        bucketId,
+        key: 'a',
+        nowMs: NOW_MS,
+        versionToken: 'token',
+        attributes: { contentType: 'x/y' },
+        checksum: null,
+        conditions: {},
+        trashDueAtMs: DUE_MS,
+      });
+      expect(await used()).toMatchObject({ stored_bytes: 1_000, stored_objects: 1 });
+      expect(await bench.trash()).toEqual([]);
+    });
+
+    it('counts delete markers, refuses those that cover nothing, and never a delete of an object', async () => {
+      const { workspaceUuid, id: bucketId } = bench.bucket;
+      const quota = { tenant: tenantLimits(workspaceUuid, { stored_objects: 2 }) };
+      await bench.store.setVersioning({ bucketId, versioning: 'enabled' });
+      await bench.put('a', inline(1), { quota });
+      await bench.remove('absent', { quota });
+      expect(await used()).toMatchObject({ stored_objects: 2 });
+      const refused = { code: 'QuotaExceeded', details: { quota: 'stored_objects', current: 2 } };
+      await expect(bench.remove('another', { quota })).rejects.toMatchObject(refused);
+      const { versionId } = await bench.remove('a', { quota });
+      expect(await used()).toMatchObject({ stored_objects: 3 });
+      await expect(bench.remove('a', { quota })).rejects.toMatchObject({ code: 'QuotaExceeded' });
+      await bench.remove('a', { quota, versionId: versionId ?? '' });
+      expect(await used()).toMatchObject({ stored_objects: 2 });
+      expect(await drift()).toEqual([]);
+    });
+
+    it('counts open uploads as objects, and parts that are replaced or left out as deleted bytes', async () => {
+      const { workspaceUuid, id: bucketId } = bench.bucket;
+      const quota = { tenant: tenantLimits(workspaceUuid, { stored_objects: 1, stored_bytes: 1_000 }) };
+      const begin = (uploadId: string) =>
+        bench.store.createUpload({
+          ...{ uploadId, bucketId, key: 'large', nowMs: NOW_MS, initiator: 'tester', quota },
+          ...{ checksumAlgorithm: null, checksumType: null, attributes: { contentType: 'x/y' } },
+        });
+      const part = (partNumber: number, sizeBytes: number) =>
+        bench.store.putPart({
+          ...{ uploadId: 'first', bucketId, key: 'large', quota, partNumber, sizeBytes },
+          ...{ blobId: randomBytes(16).toString('hex'), etag: 'a'.repeat(32), checksum: null },
+          ...{ nowMs: NOW_MS, trashDueAtMs: DUE_MS },
+        });
+      await begin('first');
+      await expect(begin('second')).rejects.toMatchObject({ details: { quota: 'stored_objects', current: 1 } });
+      await part(1, 300);
+      await part(1, 400);
+      await part(2, 200);
+      expect(await used()).toMatchObject({ stored_bytes: 900 });
+      await expect(part(1, 101)).rejects.toMatchObject({ details: { quota: 'stored_bytes', current: 900 } });
+      await bench.store.completeUpload({
+        ...{ uploadId: 'first', bucketId, key: 'large', quota, parts: [{ partNumber: 1, etag: 'a'.repeat(32) }] },
+        ...{ expected: {}, nowMs: NOW_MS, versionToken: 'token', minPartBytes: 0, maxObjectBytes: 10_000 },
+        ...{ conditions: {}, trashDueAtMs: DUE_MS },
+      });
+      expect(await used()).toMatchObject({ stored_bytes: 900, stored_objects: 1 });
+      expect(await bench.usage()).toEqual({ objectCount: 1, sizeBytes: 400 });
+      expect(await bench.trash()).toHaveLength(2);
+      expect(await drift()).toEqual([]);
     });
 
     it('holds the buckets of an owner over all workspaces', async () => {

@@ -8,7 +8,7 @@ import {
   type S3Client,
 } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readCorsDocument } from '../../src/s3/handlers/bucket-cors.ts';
+import { readCorsDocument } from '../../src/s3/operations/cors.ts';
 import { startClientStore, type ClientStore } from '../support/client-store.ts';
 import { sendRaw, type RawAnswer } from '../support/raw-request.ts';
 import { refusalOf } from '../support/s3-client.ts';

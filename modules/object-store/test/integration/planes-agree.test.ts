@@ -2,7 +2,7 @@ import type { FakeCaller } from '@svc/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createKeyMaker } from '../../src/routes/key-maker.ts';
 import type { KeyPermission } from '../../src/domain/ports/records.ts';
-import { IMPLEMENTED, type ImplementedOperation } from '../../src/s3/operation-names.ts';
+import { IMPLEMENTED, type ImplementedOperation } from '../../src/s3/operations/index.ts';
 import { RANKS, ROUTES, type Rank } from '../support/management-routes.ts';
 import { operationRequests } from '../support/operation-requests.ts';
 import { sendRaw, signed, type RawAnswer, type RawRequest } from '../support/raw-request.ts';
@@ -107,6 +107,7 @@ const ONLY_MANAGEMENT: Readonly<Record<string, string>> = {
   'GET /': 'the status of the store',
   'GET /urls': 'addresses of a bucket',
   'GET /usage': 'figures',
+  'DELETE /trash': 'S3 has no trash',
   'GET /buckets/deleted': 'S3 has no soft delete',
   'POST /buckets/{name}/restore': 'S3 has no soft delete',
   'GET /buckets/{name}/custom-domain': 'S3 has no custom domains',

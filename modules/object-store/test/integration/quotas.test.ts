@@ -85,3 +85,28 @@ describe('the quota and the limits of a bucket over S3', () => {
     expect(await refusalOf(text)).toEqual({ code: 'InvalidRequest', status: 400 });
   });
 });
+
+describe('the trash of a workspace', () => {
+  it('counts, and is emptied by whoever may delete objects', async () => {
+    const management = await startManagement({}, new Date().toISOString());
+    try {
+      const { store, owner, access, tenantId } = management;
+      await management.call('POST', '/buckets', { body: { name: Bucket } });
+      const body = Buffer.alloc(200_000);
+      await management.call('PUT', `/buckets/${Bucket}/objects/content?key=a`, { body });
+      await management.call('DELETE', `/buckets/${Bucket}/objects?key=a`);
+      expect(await store.metadata.quotaUsage({ workspaceUuid: tenantId })).toMatchObject({ stored_bytes: 200_000 });
+      const reader = access.serviceAccount(tenantId, ['read']);
+      expect((await management.call('DELETE', '/trash', { as: reader })).status).toBe(403);
+      expect((await management.call('DELETE', '/trash', { as: access.user('stranger') })).status).toBe(404);
+      expect((await management.call('DELETE', '/trash', { as: null })).status).toBe(401);
+      const emptied = await management.call('DELETE', '/trash', { as: owner });
+      expect(emptied).toMatchObject({ status: 200, body: { data: { entries: 1, bytes: 200_000 } } });
+      await store.module.maintain();
+      expect(await store.metadata.quotaUsage({ workspaceUuid: tenantId })).toMatchObject({ stored_bytes: 0 });
+      expect((await store.module.fsck()).clean).toBe(true);
+    } finally {
+      await management.close();
+    }
+  });
+});

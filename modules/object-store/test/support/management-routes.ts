@@ -10,6 +10,7 @@ export const ROUTES: readonly [Method, string, Rank, body?: unknown][] = [
   ['GET', '/', 'reads'],
   ['GET', '/urls?bucket=absent', 'reads'],
   ['GET', '/usage', 'reads'],
+  ['DELETE', '/trash', 'writes'],
   ['GET', '/buckets', 'reads'],
   ['POST', '/buckets', 'writes', { name: 'no', location_hint: null }],
   ['DELETE', '/buckets/{name}', 'administers'],

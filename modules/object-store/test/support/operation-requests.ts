@@ -1,4 +1,4 @@
-import type { OperationName } from '../../src/s3/operation-names.ts';
+import type { OperationName } from '../../src/s3/operations/index.ts';
 import type { RawRequest } from './raw-request.ts';
 
 const BUCKET = '/alpha';

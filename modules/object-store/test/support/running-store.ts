@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import {
   createHeldRights,
   createListener,
-  createProxyTrust,
+  createClientOfRequest,
   HeldRights,
   unlimitedTraffic,
   type AuditLog,
@@ -130,7 +130,7 @@ export async function startStore(folder: string, options: RunningStoreOptions = 
     },
     rights: rightsOf(options),
     audit: options.audit ?? { record: async () => undefined },
-    proxies: createProxyTrust(options.trustedProxies),
+    clientOf: createClientOfRequest(options.trustedProxies),
     heldRights,
     installationKey: masterKey,
     keyRing,

@@ -1,4 +1,4 @@
-import type { Access, AuditLog, HeldRights } from '@svc/http';
+import type { Access, AuditLog, ClientOfRequest, HeldRights } from '@svc/http';
 import type { QuotaLimits } from '@svc/quotas';
 import type { DiskSpace } from '@svc/runtime';
 import type { Database } from '@svc/sql';
@@ -15,6 +15,8 @@ export interface SandboxesDependencies {
   readonly audit: AuditLog;
   /** Ends what is open to previews with the right to it. */
   readonly rights: HeldRights;
+  /** Who is behind a request to a preview. */
+  readonly clientOf: ClientOfRequest;
   /** The limits of each workspace and its owner. */
   readonly quotaLimits: QuotaLimits;
   readonly log: Logger;

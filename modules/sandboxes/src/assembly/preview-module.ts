@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Access, HeldRights, HttpApp, UpgradeRouter } from '@svc/http';
+import type { Access, ClientOfRequest, HeldRights, HttpApp, UpgradeRouter } from '@svc/http';
 import type { Metrics } from '@svc/telemetry';
 import type { Kysely } from 'kysely';
 import type { SandboxContext } from '../domain/context.ts';
@@ -29,6 +29,7 @@ export interface PreviewPartOptions {
   readonly service: SandboxService;
   readonly access: Access;
   readonly rights: HeldRights;
+  readonly clientOf: ClientOfRequest;
   /** Where the key of the signatures is kept. */
   readonly folder: string;
   readonly domain: string;
@@ -37,7 +38,7 @@ export interface PreviewPartOptions {
 
 /** Links to ports of sandboxes, and the way to them. */
 export function createPreviewPart(options: PreviewPartOptions): PreviewPart {
-  const { kysely, context, service, access, rights, domain, publicUrl } = options;
+  const { kysely, context, service, access, rights, clientOf, domain, publicUrl } = options;
   const { effects, live, log } = context;
   let key: Promise<KeyObject> | null = null;
   const open = new OpenPreviews(effects);
@@ -54,6 +55,7 @@ export function createPreviewPart(options: PreviewPartOptions): PreviewPart {
     open,
     access,
     rights,
+    clientOf,
     reach: async (id) => {
       const { status } = await service.byId(id);
       const connection = status === 'running' ? live.connectionOf(id) : null;

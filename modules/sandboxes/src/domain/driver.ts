@@ -106,7 +106,8 @@ export interface SandboxDriver {
   /** Finds out whether this machine can run sandboxes; never throws. */
   open(): Promise<DriverStatus>;
   status(): DriverStatus;
-  supports(isolation: Isolation): boolean;
+  /** Why no sandbox of this isolation can be made here: a few words for people. Null when it can. */
+  whyUnsupported(isolation: Isolation): string | null;
   /** Whether it keeps `egressAllow`, also against root in the sandbox. */
   readonly limitsEgress?: boolean;
   /** Starts of one workspace that run at once. Absent: as many as this machine, which runs them, has processors. */

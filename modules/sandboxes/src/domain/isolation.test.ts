@@ -2,7 +2,9 @@ import { describe, expect, it } from 'vitest';
 import type { Isolation } from './driver.ts';
 import { IsolationPolicy, type IsolationSetting } from './isolation.ts';
 
-const having = (...isolations: Isolation[]) => ({ supports: (each: Isolation) => isolations.includes(each) });
+const having = (...isolations: Isolation[]) => ({
+  whyUnsupported: (each: Isolation) => (isolations.includes(each) ? null : `${each} is missing`),
+});
 
 describe('the isolation of sandboxes', () => {
   it.each<[IsolationSetting, boolean, Isolation, Isolation[]]>([
@@ -19,13 +21,32 @@ describe('the isolation of sandboxes', () => {
     expect(policy.allowed()).toEqual(allowed);
     for (const each of ['namespaces', 'gvisor'] as const) {
       expect(policy.choose(each)).toBe(each);
-      expect(policy.allows(each)).toBe(allowed.includes(each));
+      expect(policy.refusal(each) === null).toBe(allowed.includes(each));
     }
+  });
+
+  it.each<[IsolationSetting, boolean, string | null]>([
+    ['auto', true, null],
+    ['gvisor', true, null],
+    ['auto', false, 'gvisor is missing'],
+    ['gvisor', false, 'gvisor is missing'],
+    ['namespaces', true, 'sandboxes.isolation is namespaces'],
+    ['namespaces', false, 'sandboxes.isolation is namespaces'],
+  ])('comes with the reason when %s, with gVisor %s, is no gVisor: %s', (setting, hasGvisor, reason) => {
+    const driver = hasGvisor ? having('namespaces', 'gvisor') : having('namespaces');
+    expect(new IsolationPolicy(setting, driver).reason).toBe(reason);
+  });
+
+  it('is refused with what stands against it', () => {
+    expect(new IsolationPolicy('auto', having('namespaces')).refusal('gvisor')).toBe('gvisor is missing');
+    expect(new IsolationPolicy('gvisor', having('namespaces', 'gvisor')).refusal('namespaces')).toContain('operator');
   });
 
   it('is found out anew each time, since a driver opens later and may be opened again', () => {
     const isolations: Isolation[] = ['namespaces'];
-    const policy = new IsolationPolicy('auto', { supports: (each) => isolations.includes(each) });
+    const policy = new IsolationPolicy('auto', {
+      whyUnsupported: (each) => (isolations.includes(each) ? null : 'not yet'),
+    });
     expect(policy.default).toBe('namespaces');
     isolations.push('gvisor');
     expect(policy.default).toBe('gvisor');

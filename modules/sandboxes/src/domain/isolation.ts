@@ -1,7 +1,9 @@
 import type { SandboxesConfig } from '../config.ts';
-import type { Isolation } from './driver.ts';
+import type { Isolation, SandboxDriver } from './driver.ts';
 
 export type IsolationSetting = SandboxesConfig['isolation'];
+
+const ISOLATIONS: readonly Isolation[] = ['namespaces', 'gvisor'];
 
 /** What a sandbox that asks for nothing gets. */
 export function defaultIsolation(setting: IsolationSetting, hasGvisor: boolean): Isolation {
@@ -17,29 +19,35 @@ export function sharesKernel(isolation: Isolation): boolean {
 /** The isolation of sandboxes by the configuration and what the driver can do now. */
 export class IsolationPolicy {
   readonly #setting: IsolationSetting;
-  readonly #driver: { supports(isolation: Isolation): boolean };
+  readonly #driver: Pick<SandboxDriver, 'whyUnsupported'>;
 
-  constructor(setting: IsolationSetting, driver: { supports(isolation: Isolation): boolean }) {
+  constructor(setting: IsolationSetting, driver: Pick<SandboxDriver, 'whyUnsupported'>) {
     this.#setting = setting;
     this.#driver = driver;
   }
 
   get default(): Isolation {
-    return defaultIsolation(this.#setting, this.#driver.supports('gvisor'));
+    return defaultIsolation(this.#setting, this.#driver.whyUnsupported('gvisor') === null);
   }
 
-  /** What a sandbox may have here: where the operator demands gVisor, nobody gets around it. */
+  /** Why a sandbox that asks for nothing shares the kernel, or cannot be made at all; null behind gVisor. */
+  get reason(): string | null {
+    return this.#setting === 'namespaces' ? 'sandboxes.isolation is namespaces' : this.#driver.whyUnsupported('gvisor');
+  }
+
+  /** What a sandbox may have here. */
   allowed(): Isolation[] {
-    const offered: readonly Isolation[] = this.#setting === 'gvisor' ? ['gvisor'] : ['namespaces', 'gvisor'];
-    return offered.filter((each) => this.#driver.supports(each));
+    return ISOLATIONS.filter((each) => this.refusal(each) === null);
   }
 
-  /** What was asked for stands for; whether it may be had is `allows`. */
+  /** Why a sandbox may not have this isolation; null when it may. Where the operator demands gVisor, no request gets less. */
+  refusal(isolation: Isolation): string | null {
+    if (this.#setting === 'gvisor' && isolation !== 'gvisor') return 'the operator demands gvisor';
+    return this.#driver.whyUnsupported(isolation);
+  }
+
+  /** What was asked for stands for; `refusal` says whether it may be had. */
   choose(wanted: Isolation | 'default'): Isolation {
     return wanted === 'default' ? this.default : wanted;
-  }
-
-  allows(isolation: Isolation): boolean {
-    return this.allowed().includes(isolation);
   }
 }

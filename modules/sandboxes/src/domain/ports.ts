@@ -59,7 +59,8 @@ export interface SandboxRepository {
   purge(id: string): Promise<void>;
   /** Those of this node in any of the states. */
   ofNode(node: string, states: readonly SandboxStatus[]): Promise<readonly Sandbox[]>;
-  ofWorkspace(workspaceUuid: string, status?: SandboxStatus): Promise<number>;
+  /** How many sandboxes a workspace has; with `state`, how many of them run or are paused. */
+  ofWorkspace(workspaceUuid: string, state?: 'running' | 'paused'): Promise<number>;
   purgeRepeated(before: string): Promise<void>;
 }
 

@@ -267,14 +267,14 @@ export class SandboxService {
     this.#assertIsolation(request.isolation);
   }
 
-  /** Of this node: whoever asks again a little later, or elsewhere, may find room. */
   /** The operator may have come to demand gVisor since the sandbox was created. */
   #assertIsolation(isolation: Isolation): void {
-    if (!this.#isolation.allows(isolation)) {
-      throw sandboxErrors.UNSUPPORTED_ISOLATION({ details: { field: 'isolation', isolation } });
-    }
+    const reason = this.#isolation.refusal(isolation);
+    if (reason === null) return;
+    throw sandboxErrors.UNSUPPORTED_ISOLATION({ details: { field: 'isolation', isolation, reason } });
   }
 
+  /** Of this node: whoever asks again a little later, or elsewhere, may find room. */
   #assertRoom(): void {
     const { live } = this.#context;
     if (live.size + this.#boots.underWay < this.#maxRunning) return;

@@ -1,15 +1,18 @@
+import { WITHOUT_NUL } from '@svc/http';
 import { Type, type Static } from 'typebox';
 
-const text = Type.String({ minLength: 1, maxLength: 131_072 });
-const command = Type.Union([text, Type.Array(Type.String({ maxLength: 131_072 }), { minItems: 1, maxItems: 4096 })]);
-const directory = Type.String({ pattern: '^/', maxLength: 4096 });
+const MAX_TEXT_LENGTH = 131_072; // of the kernel (MAX_ARG_STRLEN)
+const argument = Type.String({ maxLength: MAX_TEXT_LENGTH, pattern: WITHOUT_NUL });
+const script = Type.String({ minLength: 1, maxLength: MAX_TEXT_LENGTH, pattern: WITHOUT_NUL });
+const command = Type.Union([script, Type.Array(argument, { minItems: 1, maxItems: 4096 })]);
+const directory = Type.String({ pattern: '^/[^\\u0000]*$', maxLength: 4096 });
 const encoding = Type.Union([Type.Literal('utf-8'), Type.Literal('base64')]);
 const variables = Type.Union([
-  Type.Record(Type.String({ pattern: '^[^=\\u0000]+$' }), Type.String({ maxLength: 131_072 }), {
+  Type.Record(Type.String({ pattern: '^[^=\\u0000]+$' }), argument, {
     maxProperties: 512,
     additionalProperties: false,
   }),
-  Type.Array(Type.String({ pattern: '^[^=\\u0000]+=', maxLength: 131_072 }), { maxItems: 512 }),
+  Type.Array(Type.String({ pattern: '^[^=\\u0000]+=[^\\u0000]*$', maxLength: MAX_TEXT_LENGTH }), { maxItems: 512 }),
 ]);
 
 /** `cmd` and `cwd` are other names of `command` and `workdir` that clients use. */

@@ -1,10 +1,11 @@
-import type { ImageProgress } from '../domain/images/progress.ts';
+import { progressMessage, type ImageProgress } from '../domain/images/progress.ts';
 
 /** How far an image is, for callers; null when it is not being prepared. */
 export function renderProgress(progress: ImageProgress | null) {
   if (progress === null) return null;
   return {
     stage: progress.stage,
+    message: progressMessage(progress),
     source: progress.source,
     layers: progress.layers,
     layers_done: progress.layersDone,

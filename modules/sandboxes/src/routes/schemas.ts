@@ -1,3 +1,4 @@
+import { WITHOUT_NUL } from '@svc/http';
 import { Type, type TSchema } from 'typebox';
 import { NAME_PATTERN } from '../domain/identifiers.ts';
 
@@ -20,14 +21,15 @@ const wantedIsolationSchema = Type.Union([Type.Literal('default'), ...isolationS
 
 const progressSchema = Type.Object(
   {
-    stage: Type.String({ description: 'resolving, downloading, unpacking or building' }),
+    stage: Type.String({ description: 'resolving, downloading, unpacking, or building' }),
+    message: Type.String({ description: 'One sentence for people: what is being done, and how far it is' }),
     source: Type.String(),
     layers: Type.Integer(),
     layers_done: Type.Integer(),
     bytes: Type.Integer({ description: 'Compressed bytes to fetch; 0 when nothing is fetched' }),
     bytes_done: Type.Integer(),
   },
-  { description: 'How far the image is' },
+  { description: 'How far the image is. Only the first sandbox of an image waits for it.' },
 );
 
 export const sandboxSchema = Type.Object({
@@ -69,18 +71,26 @@ export const createBodySchema = Type.Object(
     name: Type.Optional(nullable(Type.String({ pattern: NAME_PATTERN }))),
     environment: Type.Optional(
       nullable(
-        Type.Record(Type.String({ pattern: '^[A-Za-z_][A-Za-z0-9_]{0,127}$' }), Type.String({ maxLength: 32_768 }), {
-          maxProperties: 128,
-          additionalProperties: false,
-        }),
+        Type.Record(
+          Type.String({ pattern: '^[A-Za-z_][A-Za-z0-9_]{0,127}$' }),
+          Type.String({ maxLength: 32_768, pattern: WITHOUT_NUL }),
+          {
+            maxProperties: 128,
+            additionalProperties: false,
+          },
+        ),
       ),
     ),
     labels: Type.Optional(
       nullable(
-        Type.Record(Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9_./-]{0,62}$' }), Type.String({ maxLength: 255 }), {
-          maxProperties: 64,
-          additionalProperties: false,
-        }),
+        Type.Record(
+          Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9_./-]{0,62}$' }),
+          Type.String({ maxLength: 255, pattern: WITHOUT_NUL }),
+          {
+            maxProperties: 64,
+            additionalProperties: false,
+          },
+        ),
       ),
     ),
     resources: Type.Optional(

@@ -1,5 +1,6 @@
 import type { GrantedAccess } from '@svc/http';
 import { migrations } from '@svc/migrations';
+import { isAppError } from '@svc/errors';
 import { describeDialects } from '@svc/testing';
 import type { Limits } from '@svc/quotas';
 import { expect, it } from 'vitest';
@@ -90,6 +91,12 @@ describeDialects<SandboxTables>('SandboxRepository', migrations, (database) => {
     expect(won).toHaveLength(1);
   });
 
+  it('says of no other constraint that the name is taken', async () => {
+    await repository().insert(sandbox({}), admission(5), null);
+    const sameId = repository().insert(sandbox({ name: 'other' }), admission(5), null);
+    await expect(sameId).rejects.toSatisfy((error) => !isAppError(error));
+  });
+
   it('remembers a key with its request', async () => {
     await repository().insert(sandbox({}), admission(5), { key: 'k', requestHash: 'h' });
     const again = (requestHash: string) =>
@@ -120,12 +127,16 @@ describeDialects<SandboxTables>('SandboxRepository', migrations, (database) => {
     expect(await repository().removed('n')).toEqual([]);
   });
 
-  it('counts what a workspace has and what of it runs', async () => {
+  it('counts what a workspace has, what of it runs and what is paused', async () => {
     await repository().insert(sandbox({}), admission(5), null);
     await repository().insert(sandbox({ id: 'sbx_b', name: 'b' }), admission(5), null);
     await repository().change('sbx_b', ['creating'], { status: 'running' });
-    expect(await repository().ofWorkspace('w')).toBe(2);
+    await repository().insert(sandbox({ id: 'sbx_c', name: 'c' }), admission(5), null);
+    await repository().change('sbx_c', ['creating'], { status: 'running' });
+    await repository().change('sbx_c', ['running'], { pausedAt: AT });
+    expect(await repository().ofWorkspace('w')).toBe(3);
     expect(await repository().ofWorkspace('w', 'running')).toBe(1);
+    expect(await repository().ofWorkspace('w', 'paused')).toBe(1);
     expect(await repository().ofWorkspace('elsewhere')).toBe(0);
   });
 

@@ -1,4 +1,5 @@
 import type { Demand, Limits } from '@svc/quotas';
+import { violatesUnique } from '@svc/sql';
 import type { Kysely, Transaction } from 'kysely';
 import type { Admission } from '../domain/admission.ts';
 import { sandboxErrors } from '../errors.ts';
@@ -17,7 +18,7 @@ import { pageCursor, parseCursor } from './page-cursor.ts';
 import { writeEvents } from './event-log.ts';
 import { breachIn, enterGate } from './quota-usage.ts';
 import { faultColumns, fromRow, toRow } from './sandbox-row.ts';
-import type { SandboxTables } from './tables.ts';
+import { SANDBOX_NAME, type SandboxTables } from './tables.ts';
 
 export interface SandboxRepositoryEffects {
   now(): Date;
@@ -105,13 +106,16 @@ export function createSandboxRepository(
       return rows.map(fromRow);
     },
 
-    async ofWorkspace(workspaceUuid, status) {
+    async ofWorkspace(workspaceUuid, state) {
       const query = kysely
         .selectFrom('sandbox')
         .select((select) => select.fn.countAll().as('rows'))
         .where('workspace_uuid', '=', workspaceUuid)
         .where('removed_at', 'is', null);
-      const row = await (status === undefined ? query : query.where('status', '=', status)).executeTakeFirst();
+      const running = query
+        .where('status', '=', 'running')
+        .where('paused_at', state === 'paused' ? 'is not' : 'is', null);
+      const row = await (state === undefined ? query : running).executeTakeFirst();
       return Number(row?.rows ?? 0);
     },
 
@@ -279,8 +283,8 @@ async function nameRefusal(transaction: Transaction<SandboxTables>, sandbox: San
 
 function asNameTaken(name: string): (error: unknown) => never {
   return (error) => {
-    const text = String(error);
-    if (/unique/i.test(text)) throw sandboxErrors.NAME_TAKEN({ details: { field: 'name', name }, cause: error });
+    if (violatesUnique(error, SANDBOX_NAME))
+      throw sandboxErrors.NAME_TAKEN({ details: { field: 'name', name }, cause: error });
     throw error;
   };
 }

@@ -44,6 +44,17 @@ describe('the exec route', () => {
     }
   });
 
+  it.each([
+    [{ command: 'a\u0000' }, 'command'],
+    [{ command: ['a', 'b\u0000'] }, 'command.1'],
+    [{ cmd: ['a\u0000'] }, 'cmd.0'],
+    [{ command: 'a', env: { A: 'b\u0000' } }, 'env.A'],
+    [{ command: 'a', env: ['A=b\u0000'] }, 'env.0'],
+    [{ command: 'a', workdir: '/a\u0000' }, 'workdir'],
+  ])('refuses the NUL in %j', async (body, field) => {
+    expect(await exec(body)).toMatchObject({ status: 400, body: { code: 'INVALID_REQUEST', details: { field } } });
+  });
+
   it('lets no more commands run at once than one sandbox may', async () => {
     const gone = new AbortController();
     const response = await fetch(`${platform.url}/api/containers/${id}/exec`, {

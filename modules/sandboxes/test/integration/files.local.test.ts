@@ -172,6 +172,9 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     ['GET', '?path=/etc', 400, 'IS_A_DIRECTORY'],
     ['GET', '?path=/dev/null', 400, 'NOT_A_FILE'],
     ['GET', '?path=/srv/fifo', 400, 'NOT_A_FILE'],
+    ['GET', '?path=/dev/tty', 400, 'NOT_A_FILE'],
+    ['GET', '?path=/dev/tty&format=json', 400, 'NOT_A_FILE'],
+    ['GET', '?path=/dev/tty&archive=tar', 400, 'NOT_A_DIRECTORY'],
     ['GET', '', 400, 'INVALID_REQUEST'],
     ['GET', '?path=', 400, 'INVALID_PATH'],
     ['GET', '?path=%ff', 400, 'INVALID_PATH'],
@@ -186,6 +189,18 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     const answer = await call(method, query);
     expect(answer).toMatchObject({ status, body: { code, status, error: answer.body['message'] } });
   });
+
+  it.each(['?', '?format=json&', '?archive=tar&', '/list?', '/stat?', '/watch?'])(
+    'answers GET %s for the descriptors of the helper without a fault',
+    async (query) => {
+      for (let number = 0; number < 16; number += 1) {
+        const gone = new AbortController();
+        const answer = await raw('GET', `${query}path=/proc/self/fd/${number}`, { signal: gone.signal });
+        gone.abort(); // a watch has no end
+        expect(answer.status, String(number)).toBeLessThan(500);
+      }
+    },
+  );
 
   it.each([
     [{ path: '/srv/x', content: 'a' }, 'content'],

@@ -35,7 +35,11 @@ describe('the isolation of a sandbox', () => {
   it('refuses an isolation that this machine has not', async () => {
     expect(await create({ isolation: 'gvisor' })).toMatchObject({
       status: 400,
-      body: { code: 'UNSUPPORTED_ISOLATION' },
+      body: {
+        code: 'UNSUPPORTED_ISOLATION',
+        message: 'Isolation gvisor is not available here: the fake driver has none',
+        details: { field: 'isolation', isolation: 'gvisor' },
+      },
     });
   });
 });

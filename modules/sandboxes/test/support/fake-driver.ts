@@ -50,8 +50,8 @@ export class FakeDriver implements SandboxDriver {
   /** What it has: a test takes some away, or adds some. */
   readonly isolations = new Set<string>(['namespaces']);
 
-  supports(isolation: string): boolean {
-    return this.isolations.has(isolation);
+  whyUnsupported(isolation: string): string | null {
+    return this.isolations.has(isolation) ? null : 'the fake driver has none';
   }
 
   async create(spec: SandboxSpec, signal: AbortSignal): Promise<void> {

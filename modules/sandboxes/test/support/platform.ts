@@ -1,5 +1,12 @@
 import { join } from 'node:path';
-import { createHttpApp, createListener, HeldRights, UpgradeRouter, type ListenerLimits } from '@svc/http';
+import {
+  createClientOfRequest,
+  createHttpApp,
+  createListener,
+  HeldRights,
+  UpgradeRouter,
+  type ListenerLimits,
+} from '@svc/http';
 import { migrations } from '@svc/migrations';
 import { type QuotaLimits, unlimitedQuotas } from '@svc/quotas';
 import type { DiskSpace } from '@svc/runtime';
@@ -60,6 +67,8 @@ export interface TestPlatformOptions {
   readonly limits?: () => Partial<ListenerLimits>;
   /** The image that is made before the tests begin; by default the catalog's own. */
   readonly prepare?: string;
+  /** Where a proxy offers the platform; by default the listener itself. */
+  readonly publicUrl?: string;
 }
 
 const IMAGE_TIMEOUT_MS = 280_000;
@@ -139,13 +148,14 @@ async function openOnce(
     access,
     audit,
     rights,
+    clientOf: createClientOfRequest(),
     log,
     metrics,
     quotaLimits: options.quotaLimits?.(access) ?? unlimitedQuotas,
     config,
     dataFolder: folder,
     agentFolder: AGENT_FOLDER,
-    publicUrl: () => url,
+    publicUrl: () => options.publicUrl ?? url,
     ...(options.effects === undefined ? {} : { effects: options.effects }),
     ...(options.driver === undefined ? {} : { driver: options.driver }),
     ...(options.disk === undefined ? {} : { disk: options.disk }),

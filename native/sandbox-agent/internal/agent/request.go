@@ -118,6 +118,8 @@ func fromError(err error) *failure {
 		code = "NOT_A_DIRECTORY"
 	case syscall.EISDIR:
 		code = "IS_A_DIRECTORY"
+	case syscall.ENXIO, syscall.ENODEV: // a socket, or a device that is not there or not for us
+		code = "NOT_A_FILE"
 	case syscall.EEXIST:
 		code = "ALREADY_EXISTS"
 	case syscall.ENOTEMPTY:

@@ -1530,6 +1530,22 @@ export interface ObjectStoreOperations {
       };
     };
   };
+  /** Remove the bytes of deleted objects now, without their grace */
+  'DELETE /trash': {
+    query: {
+      "team_uuid"?: undefined | string;
+    };
+    body: undefined;
+    answer: {
+      "success": true;
+      "message": string;
+      "data": {
+        /** Objects, uploads and replaced parts that go. */
+        "entries": number;
+        "bytes": number;
+      };
+    };
+  };
   /** URLs at which the objects of a bucket can be reached */
   'GET /urls': {
     query: {
@@ -1671,8 +1687,10 @@ export interface SandboxOperations {
         /** Hosts that it may reach; null: whatever is public */
         "egress_allow": (string)[] | null;
         "image_progress": {
-          /** resolving, downloading, unpacking or building */
+          /** resolving, downloading, unpacking, or building */
           "stage": string;
+          /** One sentence for people: what is being done, and how far it is */
+          "message": string;
           "source": string;
           "layers": number;
           "layers_done": number;
@@ -1751,8 +1769,10 @@ export interface SandboxOperations {
       /** Hosts that it may reach; null: whatever is public */
       "egress_allow": (string)[] | null;
       "image_progress": {
-        /** resolving, downloading, unpacking or building */
+        /** resolving, downloading, unpacking, or building */
         "stage": string;
+        /** One sentence for people: what is being done, and how far it is */
+        "message": string;
         "source": string;
         "layers": number;
         "layers_done": number;
@@ -1806,8 +1826,10 @@ export interface SandboxOperations {
       /** Hosts that it may reach; null: whatever is public */
       "egress_allow": (string)[] | null;
       "image_progress": {
-        /** resolving, downloading, unpacking or building */
+        /** resolving, downloading, unpacking, or building */
         "stage": string;
+        /** One sentence for people: what is being done, and how far it is */
+        "message": string;
         "source": string;
         "layers": number;
         "layers_done": number;
@@ -2146,8 +2168,10 @@ export interface SandboxOperations {
         /** Hosts that it may reach; null: whatever is public */
         "egress_allow": (string)[] | null;
         "image_progress": {
-          /** resolving, downloading, unpacking or building */
+          /** resolving, downloading, unpacking, or building */
           "stage": string;
+          /** One sentence for people: what is being done, and how far it is */
+          "message": string;
           "source": string;
           "layers": number;
           "layers_done": number;
@@ -2238,8 +2262,10 @@ export interface SandboxOperations {
       /** Hosts that it may reach; null: whatever is public */
       "egress_allow": (string)[] | null;
       "image_progress": {
-        /** resolving, downloading, unpacking or building */
+        /** resolving, downloading, unpacking, or building */
         "stage": string;
+        /** One sentence for people: what is being done, and how far it is */
+        "message": string;
         "source": string;
         "layers": number;
         "layers_done": number;
@@ -2353,8 +2379,10 @@ export interface SandboxOperations {
       /** Hosts that it may reach; null: whatever is public */
       "egress_allow": (string)[] | null;
       "image_progress": {
-        /** resolving, downloading, unpacking or building */
+        /** resolving, downloading, unpacking, or building */
         "stage": string;
+        /** One sentence for people: what is being done, and how far it is */
+        "message": string;
         "source": string;
         "layers": number;
         "layers_done": number;
@@ -2429,8 +2457,10 @@ export interface SandboxOperations {
       /** Hosts that it may reach; null: whatever is public */
       "egress_allow": (string)[] | null;
       "image_progress": {
-        /** resolving, downloading, unpacking or building */
+        /** resolving, downloading, unpacking, or building */
         "stage": string;
+        /** One sentence for people: what is being done, and how far it is */
+        "message": string;
         "source": string;
         "layers": number;
         "layers_done": number;
@@ -2482,8 +2512,10 @@ export interface SandboxOperations {
       /** Hosts that it may reach; null: whatever is public */
       "egress_allow": (string)[] | null;
       "image_progress": {
-        /** resolving, downloading, unpacking or building */
+        /** resolving, downloading, unpacking, or building */
         "stage": string;
+        /** One sentence for people: what is being done, and how far it is */
+        "message": string;
         "source": string;
         "layers": number;
         "layers_done": number;
@@ -2585,8 +2617,10 @@ export interface SandboxOperations {
         "cached": boolean;
         "drivers": (string)[];
         "progress": {
-          /** resolving, downloading, unpacking or building */
+          /** resolving, downloading, unpacking, or building */
           "stage": string;
+          /** One sentence for people: what is being done, and how far it is */
+          "message": string;
           "source": string;
           "layers": number;
           "layers_done": number;

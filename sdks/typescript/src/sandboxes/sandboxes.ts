@@ -21,11 +21,20 @@ export interface CreateOptions extends CallOptions {
   waitMs?: number | undefined;
   /** The same request with the same key makes no second sandbox. */
   idempotencyKey?: string | undefined;
+  /**
+   * Called every two seconds while the sandbox is `creating`: the first sandbox of an image waits for that image, and
+   * `image_progress` tells how far it is.
+   *
+   *     const onProgress = (info) => console.error(info.image_progress?.message ?? 'Starting the sandbox');
+   *     await svc.sandboxes.create({ image: 'debian' }, { onProgress });
+   */
+  onProgress?: ((info: SandboxInfo) => void) | undefined;
 }
 
 /** What one request is held for; the rest of the time goes to long polls. */
 const MOST_HELD_MS = 30_000;
 const DEFAULT_WAIT_MS = 120_000;
+const PROGRESS_EVERY_MS = 2_000;
 
 /**
  *     const sandbox = await svc.sandboxes.create({ image: 'ubuntu' });
@@ -50,9 +59,10 @@ export class SandboxesClient {
 
   /** Answers when it runs. One that could not be made throws, and is not left behind. */
   async create(request: NewSandbox, options: CreateOptions = {}): Promise<Sandbox> {
-    const { waitMs = DEFAULT_WAIT_MS, idempotencyKey, signal } = options;
+    const { waitMs = DEFAULT_WAIT_MS, idempotencyKey, onProgress, signal } = options;
     const endsAtMs = performance.now() + waitMs;
-    const held = Math.min(waitMs, MOST_HELD_MS);
+    const heldAtMostMs = onProgress === undefined ? MOST_HELD_MS : PROGRESS_EVERY_MS;
+    const held = Math.min(waitMs, heldAtMostMs);
     const info = await this.#transport.call<SandboxInfo>('POST', '/containers', {
       query: { wait_ms: held },
       body: request,
@@ -61,8 +71,10 @@ export class SandboxesClient {
       timeoutMs: options.timeoutMs ?? held + 30_000,
     });
     const sandbox = new Sandbox(this.#transport, info);
-    if (sandbox.status === 'creating' && waitMs > 0) {
-      await sandbox.waitFor('running', { signal, timeoutMs: Math.max(0, endsAtMs - performance.now()) });
+    for (let leftMs = waitMs; sandbox.status === 'creating' && leftMs > 0; leftMs = endsAtMs - performance.now()) {
+      onProgress?.(sandbox.info);
+      const timeoutMs = onProgress === undefined ? leftMs : Math.min(leftMs, PROGRESS_EVERY_MS);
+      await sandbox.waitFor('running', { signal, timeoutMs });
     }
     if (sandbox.status !== 'error') return sandbox;
     await sandbox.delete().catch(() => undefined); // the cause is what the caller has to hear of

@@ -26,14 +26,20 @@ export function registerAuditCommand(admin: Command): void {
     });
 }
 
-function linesOf({ holds, rows, head, breaks }: AuditChainReport): string[] {
+function linesOf({ holds, rows, head, purged, breaks }: AuditChainReport): string[] {
   const lines = breaks.map(({ sequence, reason }) =>
     sequence === 0
       ? `BROKEN: ${AUDIT_BREAK_REASONS[reason]}`
       : `BROKEN at row ${sequence}: ${AUDIT_BREAK_REASONS[reason]}`,
   );
-  if (!holds) return [...lines, `${rows} rows read: the audit log is NOT what the platform wrote`];
+  const removed = (purged?.days ?? []).map(
+    (each) =>
+      `purged on ${each.day}: ${each.rows} rows through ${each.through}, of ${each.oldest} to ${each.newest}, by ${each.rule}`,
+  );
+  if (purged !== null) removed.push(`${purged.rows} rows purged in all, each verified before`);
+  if (!holds) return [...lines, ...removed, `${rows} rows read: the audit log is NOT what the platform wrote`];
   return [
+    ...removed,
     `${rows} rows read: the audit log is what the platform wrote`,
     ...(head === null ? [] : [`head ${head.sequence}:${head.mac}`]),
   ];

@@ -1,17 +1,16 @@
-import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { AGENT_NODE_FLAGS } from '@svc/agent/node-flags';
+import { CommandFailure } from '../../client/command-failure.ts';
 
-/** The agent's program as a process of its own, with our outputs and signals; answers its exit code. */
-export function runAgent(given: readonly string[]): Promise<number> {
+/**
+ * Becomes the agent: the same process, with the flags that the delivered one starts Node with. A process that only waits
+ * for another would keep 54 MiB.
+ */
+export function runAgent(given: readonly string[]): never {
   const entry = fileURLToPath(import.meta.resolve('@svc/agent/main'));
-  return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [...process.execArgv, entry, ...given], { stdio: 'inherit' });
-    // The terminal sends Ctrl-C to both; a service manager signals only this process.
-    const forward = (signal: NodeJS.Signals): void => void child.kill(signal);
-    process.on('SIGTERM', forward);
-    process.on('SIGHUP', forward);
-    process.on('SIGINT', () => undefined);
-    child.once('error', reject);
-    child.once('close', (code) => resolve(code ?? 1));
-  });
+  const flags = [...AGENT_NODE_FLAGS, '--disable-warning=ExperimentalWarning'];
+  if (process.execve === undefined) {
+    throw new CommandFailure(`svc agent cannot replace its process here; run: node ${entry} ${given.join(' ')}`);
+  }
+  return process.execve(process.execPath, [process.execPath, ...flags, entry, ...given], process.env);
 }

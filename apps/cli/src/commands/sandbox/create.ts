@@ -5,6 +5,7 @@ import type { ConnectionFlags } from '../../client/connection.ts';
 import { readDurationMs } from '../../client/key-request.ts';
 import { printable } from '../../client/output.ts';
 import { addConnectionOptions } from '../../client/session.ts';
+import { CreationProgress } from './creation-progress.ts';
 import { collect, readPairs, withSandboxes } from './with-sandboxes.ts';
 
 interface CreateFlags extends ConnectionFlags {
@@ -45,7 +46,10 @@ export function registerSandboxCreate(parent: Command): void {
     .action((image: string | undefined, flags: CreateFlags) =>
       withSandboxes(flags, async ({ sandboxes, output, signal }) => {
         const waitMs = flags.wait ? undefined : 0;
-        const { info } = await sandboxes.create(readRequest(image, flags), { waitMs, signal });
+        const progress = new CreationProgress(process.stderr, () => performance.now());
+        const onProgress = flags.wait ? progress.show : undefined;
+        const made = sandboxes.create(readRequest(image, flags), { waitMs, onProgress, signal });
+        const { info } = await made.finally(() => progress.end());
         output.answer(info, [
           `${printable(info.name)} (${info.id}) is ${info.status}`,
           ...(info.status === 'running' ? [`svc sandbox shell ${printable(info.name)} opens a shell`] : []),

@@ -8,7 +8,7 @@ import { Select, type SelectOption } from '../../ui/select.tsx';
 import { PasswordForm } from './password-form.tsx';
 
 const THEMES: readonly SelectOption<Theme>[] = [
-  { value: 'system', label: 'As the system' },
+  { value: 'system', label: 'System' },
   { value: 'light', label: 'Light' },
   { value: 'dark', label: 'Dark' },
 ];
@@ -22,18 +22,18 @@ export function AccountPage() {
         <Definitions
           items={[
             ['Name', me.user.name],
-            ['E-mail', me.user.email],
-            ['User id', <code key="id">{me.user.id}</code>],
-            ...(me.user.operator ? [['Operator', 'Of this installation'] as const] : []),
+            ['Email', me.user.email],
+            ['User ID', <code key="id">{me.user.id}</code>],
+            ...(me.user.operator ? [['Role', 'Operator of this installation'] as const] : []),
           ]}
         />
       </Panel>
-      <Section title="Password" description="Changing it signs you out everywhere else.">
+      <Section title="Password" description="Changing your password signs you out on all other devices.">
         <Panel>
           <PasswordForm email={me.user.email} />
         </Panel>
       </Section>
-      <Section title="Appearance" description="Kept in this browser.">
+      <Section title="Appearance" description="Saved in this browser.">
         <Panel>
           <Select label="Theme" options={THEMES} value={theme} onChange={setTheme} />
         </Panel>
@@ -50,7 +50,7 @@ function SignOutEverywhere() {
     <>
       <ActionPanel
         title="Sessions"
-        description="Ends every session of this account, on all devices. API tokens go on working."
+        description="End all sessions of this account on every device. API tokens keep working."
         action={<Button onClick={() => setAsking(true)}>Sign out everywhere</Button>}
       />
       <ConfirmDialog
@@ -62,7 +62,7 @@ function SignOutEverywhere() {
         pending={signOut.isPending || signOut.isSuccess}
         error={signOut.error}
       >
-        Also here: you will be asked to sign in again.
+        This ends the current session too. You will need to sign in again.
       </ConfirmDialog>
     </>
   );

@@ -62,9 +62,9 @@ function CreateTokenForm({ nameRef, onClose, onCreated }: CreateTokenFormProps) 
             maxLength={100}
             autoComplete="off"
             placeholder="ci-pipeline"
-            hint="Where it will be used, so that you know it again later."
+            hint="Describe where you will use this token."
           />
-          <Select label="Expires after" options={TOKEN_LIFETIMES} value={lifetime} onChange={setLifetime} />
+          <Select label="Expiration" options={TOKEN_LIFETIMES} value={lifetime} onChange={setLifetime} />
         </FieldStack>
         <FormError error={creation.error} />
         <DialogActions>

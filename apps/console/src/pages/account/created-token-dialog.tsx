@@ -5,7 +5,7 @@ export function CreatedTokenDialog({ token, onClose }: { token: CreatedApiToken 
   return (
     <SecretDialog
       title="Copy your token now"
-      description="It is not kept in readable form and cannot be shown again."
+      description="You won’t be able to see it again."
       noun="token"
       secret={token?.token ?? null}
       onClose={onClose}

@@ -44,11 +44,11 @@ export function PasswordForm({ email }: { email: string }) {
           <PasswordField label="Current password" name="current" autoComplete="current-password" required />
           <PasswordField label="New password" name="new" autoComplete="new-password" required />
           <PasswordField
-            label="New password again"
+            label="Confirm new password"
             name="again"
             autoComplete="new-password"
             required
-            error={mismatch ? 'The two are not the same.' : undefined}
+            error={mismatch ? 'Passwords do not match.' : undefined}
           />
         </FieldStack>
         <FormError error={change.error} />

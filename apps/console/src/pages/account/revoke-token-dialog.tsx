@@ -15,7 +15,7 @@ export function RevokeTokenDialog({ token, onClose }: { token: ApiToken | null; 
     mutationFn: ({ id }: ApiToken) => confirmed(() => svc.accounts.revokeToken(id)),
     onSuccess: (_answer, { name }) => {
       close();
-      done(`${name} is revoked`);
+      done(`${name} revoked`);
       return queryClient.invalidateQueries(tokensQuery(svc));
     },
   });
@@ -35,7 +35,8 @@ export function RevokeTokenDialog({ token, onClose }: { token: ApiToken | null; 
       pending={revocation.isPending}
       error={revocation.error}
     >
-      Programs that use it are refused from then on. This cannot be undone.
+      Programs that use this token, and the service accounts and access keys it created, lose access immediately. This
+      cannot be undone.
       {confirmation}
     </ConfirmDialog>
   );

@@ -9,7 +9,7 @@ export const TOKEN_LIFETIMES: readonly SelectOption<TokenLifetime>[] = [
   { value: '30', label: '30 days' },
   { value: '90', label: '90 days' },
   { value: '365', label: '1 year' },
-  { value: 'never', label: 'Never', description: 'Works until it is revoked' },
+  { value: 'never', label: 'No expiration', description: 'Valid until revoked' },
 ];
 
 /** ISO 8601, or undefined for a token that never expires. */

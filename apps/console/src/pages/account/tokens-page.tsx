@@ -33,7 +33,7 @@ export function TokensPage() {
   return (
     <Page
       title="API tokens"
-      description="A token lets a program act as you, in all your workspaces. It is shown once, when it is made."
+      description="Tokens let programs act as you in all your workspaces. A token is shown once, when you create it."
       actions={newToken}
     >
       {tokens.isError ? (
@@ -46,7 +46,7 @@ export function TokensPage() {
           rowKey={(token) => token.id}
           empty={
             <EmptyState icon={<KeyRound size={18} />} title="No tokens yet">
-              Make one for the command line, for a pipeline, or for any program that calls the API.
+              Create one for the command line, a pipeline or any program that calls the API.
             </EmptyState>
           }
         />

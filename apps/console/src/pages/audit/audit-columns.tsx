@@ -7,7 +7,7 @@ import styles from './audit.module.css';
 
 const OUTCOMES: Readonly<Record<AuditOutcome, { tone: Tone; word: string }>> = {
   success: { tone: 'ok', word: 'Success' },
-  refused: { tone: 'warn', word: 'Refused' },
+  refused: { tone: 'warn', word: 'Denied' },
   failed: { tone: 'danger', word: 'Failed' },
 };
 
@@ -20,7 +20,7 @@ export function auditColumns(onOpen: (entry: AuditEntry) => void): Column<AuditE
         <>
           <button type="button" className={styles['open']} onClick={() => onOpen(entry)}>
             <code>{entry.action}</code>
-            <span className="visually-hidden">, open details</span>
+            <span className="visually-hidden">, view details</span>
           </button>
           <span className={styles['narrowOnly']}>
             {actorName(entry)}, <RelativeTime at={entry.occurred_at} />
@@ -28,10 +28,10 @@ export function auditColumns(onOpen: (entry: AuditEntry) => void): Column<AuditE
         </>
       ),
     },
-    { id: 'actor', header: 'Who', width: '23%', wideOnly: true, cell: actorName },
+    { id: 'actor', header: 'Actor', width: '23%', wideOnly: true, cell: actorName },
     {
       id: 'resource',
-      header: 'What',
+      header: 'Resource',
       width: '25%',
       wideOnly: true,
       cell: (entry) => (
@@ -40,10 +40,10 @@ export function auditColumns(onOpen: (entry: AuditEntry) => void): Column<AuditE
         </code>
       ),
     },
-    { id: 'outcome', header: 'Result', width: '6.75rem', cell: (entry) => <Outcome outcome={entry.outcome} /> },
+    { id: 'outcome', header: 'Outcome', width: '6.75rem', cell: (entry) => <Outcome outcome={entry.outcome} /> },
     {
       id: 'time',
-      header: 'When',
+      header: 'Time',
       align: 'end',
       width: '7.5rem',
       wideOnly: true,

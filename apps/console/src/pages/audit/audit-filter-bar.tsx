@@ -1,10 +1,6 @@
-import { Search } from 'lucide-react';
-import { useState, type FormEvent } from 'react';
-import { TextField } from '../../ui/field.tsx';
+import { FilterField, FilterForm } from '../../ui/filter-form.tsx';
 import { Select, type SelectOption } from '../../ui/select.tsx';
 import type { AuditPeriod, AuditSearch } from './audit-search.ts';
-import styles from './audit.module.css';
-import { formText } from '../../ui/form-text.ts';
 
 const PERIODS: readonly SelectOption<AuditPeriod | 'all'>[] = [
   { value: 'all', label: 'All time' },
@@ -19,75 +15,35 @@ export interface AuditFilterBarProps {
   onChange: (search: AuditSearch) => void;
 }
 
-/** Texts count when the field is left or Enter is pressed: the platform is not asked at every key. */
 export function AuditFilterBar({ search, onChange }: AuditFilterBarProps) {
-  const apply = (form: HTMLFormElement): void => {
-    const next: AuditSearch = { ...keptOf(search), ...textOf(form, 'actor'), ...textOf(form, 'action') };
-    if (next.actor !== search.actor || next.action !== search.action) onChange(next);
+  const { actor, action, period, ...rest } = search;
+  const apply = (
+    changes: Partial<Record<'actor' | 'action', string | undefined>> & { period?: AuditPeriod | undefined },
+  ) => {
+    const next = { actor, action, period, ...changes };
+    onChange({
+      ...rest,
+      ...(next.actor && { actor: next.actor }),
+      ...(next.action && { action: next.action }),
+      ...(next.period && { period: next.period }),
+    });
   };
   return (
-    <form
-      role="search"
-      aria-label="Filter the audit log"
-      className={styles['filters']}
-      onSubmit={(event: FormEvent<HTMLFormElement>) => {
-        event.preventDefault();
-        apply(event.currentTarget);
-      }}
-      onBlur={(event) => apply(event.currentTarget)}
-    >
-      <FilterField name="action" label="Action" placeholder="Action, such as token:create" value={search.action} />
-      <FilterField name="actor" label="Who" placeholder="E-mail or name" value={search.actor} />
+    <FilterForm label="Filter audit log">
+      <FilterField
+        label="Action"
+        placeholder="Action, e.g. token:create"
+        value={action}
+        onApply={(next) => apply({ action: next })}
+      />
+      <FilterField label="Actor" placeholder="Email or name" value={actor} onApply={(next) => apply({ actor: next })} />
       <Select
         label="Period"
         labelHidden
-        className={styles['period'] ?? ''}
         options={PERIODS}
-        value={search.period ?? 'all'}
-        onChange={(period) => {
-          const { period: _before, ...rest } = search;
-          onChange(period === 'all' ? rest : { ...rest, period });
-        }}
+        value={period ?? 'all'}
+        onChange={(next) => apply({ period: next === 'all' ? undefined : next })}
       />
-      <button type="submit" className="visually-hidden">
-        Apply filters
-      </button>
-    </form>
+    </FilterForm>
   );
-}
-
-interface FilterFieldProps {
-  name: 'action' | 'actor';
-  label: string;
-  placeholder: string;
-  value: string | undefined;
-}
-
-function FilterField({ name, label, placeholder, value = '' }: FilterFieldProps) {
-  const [draft, setDraft] = useState({ text: value, of: value });
-  const text = draft.of === value ? draft.text : value; // the URL changed elsewhere: what was typed before is gone
-  return (
-    <TextField
-      name={name}
-      label={label}
-      labelHidden
-      placeholder={placeholder}
-      type="search"
-      autoComplete="off"
-      spellCheck={false}
-      maxLength={254}
-      leading={<Search size={14} />}
-      value={text}
-      onChange={(event) => setDraft({ text: event.target.value, of: value })}
-    />
-  );
-}
-
-function keptOf({ of, period }: AuditSearch): AuditSearch {
-  return { ...(of !== undefined && { of }), ...(period !== undefined && { period }) };
-}
-
-function textOf(form: HTMLFormElement, name: 'action' | 'actor'): AuditSearch {
-  const text = formText(form, name).trim();
-  return text === '' ? {} : { [name]: text };
 }

@@ -13,11 +13,11 @@ import { Page } from '../../ui/page.tsx';
 import { EmptyState, ErrorState } from '../../ui/states.tsx';
 import { TabLinks } from '../../ui/tab-links.tsx';
 import { Table } from '../../ui/table.tsx';
+import { ListStack, LoadMore } from '../../ui/list.tsx';
 import { auditColumns } from './audit-columns.tsx';
 import { AuditEntryDialog } from './audit-entry-dialog.tsx';
 import { AuditFilterBar } from './audit-filter-bar.tsx';
 import { filtersOf, type AuditSearch } from './audit-search.ts';
-import styles from './audit.module.css';
 
 const route = getRouteApi('/shell/w/$workspace/audit');
 
@@ -35,10 +35,10 @@ export function AuditPage() {
   return (
     <Page
       title="Audit log"
-      description="Every change and every refusal: who, what, from where. Entries are only ever added."
+      description="Every change and denied request, with who made it and from where. Append-only."
       navigation={administers(workspace) && <AuditTabs ofAccount={ofAccount} />}
     >
-      <div className={styles['log']}>
+      <ListStack>
         <AuditFilterBar key={search.of ?? 'workspace'} search={search} onChange={setSearch} />
         {log.isError ? (
           <ErrorState error={log.error} onRetry={() => void log.refetch()} />
@@ -57,15 +57,9 @@ export function AuditPage() {
             }
           />
         )}
-        {log.hasNextPage && (
-          <div className={styles['more']}>
-            <Button pending={log.isFetchingNextPage} onClick={() => void log.fetchNextPage()}>
-              Load older entries
-            </Button>
-          </div>
-        )}
-      </div>
-      <AuditEntryDialog entry={shown} onClose={() => setShown(null)} />
+        <LoadMore query={log} label="Load older entries" />
+      </ListStack>
+      <AuditEntryDialog open={shown !== null} entry={shown} onClose={() => setShown(null)} />
     </Page>
   );
 }
@@ -77,11 +71,11 @@ function AuditTabs({ ofAccount }: { ofAccount: boolean }) {
   const link = { to: paths.audit, params: { workspace: uuid } } as const;
   return (
     <TabLinks
-      label="Whose log"
+      label="Audit log scope"
       tabs={[
         { label: name, link, current: !ofAccount },
         {
-          label: me.user.operator ? 'Whole installation' : 'Your account',
+          label: me.user.operator ? 'Entire installation' : 'Your account',
           link: { ...link, search: { of: 'account' } },
           current: ofAccount,
         },
@@ -93,18 +87,18 @@ function AuditTabs({ ofAccount }: { ofAccount: boolean }) {
 function EmptyLog({ filtered, onReset }: { filtered: boolean; onReset: () => void }) {
   if (!filtered) {
     return (
-      <EmptyState icon={<ScrollText size={18} />} title="Nothing has happened yet">
-        Changes appear here as they are made, with who made them.
+      <EmptyState icon={<ScrollText size={18} />} title="No activity yet">
+        Changes appear here as they happen.
       </EmptyState>
     );
   }
   return (
     <EmptyState
       icon={<ScrollText size={18} />}
-      title="No entry matches"
+      title="No matching entries"
       action={<Button onClick={onReset}>Clear filters</Button>}
     >
-      Names and actions must match as a whole, such as token:create.
+      Actor and action must match exactly, for example token:create.
     </EmptyState>
   );
 }

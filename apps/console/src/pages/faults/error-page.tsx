@@ -4,7 +4,8 @@ import { Link, useRouter, type ErrorComponentProps } from '@tanstack/react-route
 import { useEffect } from 'react';
 import { paths } from '../../routes/paths.ts';
 import { Button, buttonClass } from '../../ui/button.tsx';
-import { describeError, RequestId } from '../../ui/form-error.tsx';
+import { describeError } from '../../ui/describe-error.ts';
+import { RequestId } from '../../ui/form-error.tsx';
 import { Fault } from './fault.tsx';
 
 /** A page that could not be loaded or shown. Trying again loads it anew. */
@@ -17,7 +18,7 @@ export function ErrorPage({ error, reset }: ErrorComponentProps) {
     <main>
       <Fault
         code={error instanceof ApiError ? String(error.status) : 'Error'}
-        title={ofPlatform ? 'The platform did not answer as it should' : 'This page failed'}
+        title={ofPlatform ? 'Unexpected response from the platform' : 'Something went wrong on this page'}
         action={
           <>
             <Button
@@ -30,12 +31,14 @@ export function ErrorPage({ error, reset }: ErrorComponentProps) {
               Try again
             </Button>
             <Link to={paths.home} className={buttonClass()}>
-              Go to the overview
+              Go to overview
             </Link>
           </>
         }
       >
-        <p>{ofPlatform ? describeError(error) : 'A fault of the console, not of your data. Trying again may help.'}</p>
+        <p>
+          {ofPlatform ? describeError(error) : 'This is an error in the console. Your data is not affected. Try again.'}
+        </p>
         <RequestId error={error} />
       </Fault>
     </main>

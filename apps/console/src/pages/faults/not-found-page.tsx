@@ -8,14 +8,14 @@ export function NotFoundPage() {
   return (
     <Fault
       code="404"
-      title="This page does not exist"
+      title="Page not found"
       action={
         <Link to={paths.home} className={buttonClass({ variant: 'secondary' })}>
-          Go to the overview
+          Go to overview
         </Link>
       }
     >
-      It was moved or deleted, or the account you are signed in with does not reach it.
+      It may have been moved or deleted, or your account does not have access.
     </Fault>
   );
 }

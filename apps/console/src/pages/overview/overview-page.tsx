@@ -21,7 +21,7 @@ export function OverviewPage() {
       `svc ${status.data.version}, up for ${formatDuration(status.data.uptime_seconds)}`
     );
   return (
-    <Page title="Overview" description={status.isError ? 'Not answering' : description}>
+    <Page title="Overview" description={status.isError ? 'Not responding' : description}>
       {status.isError && status.data === undefined ? (
         <ErrorState error={status.error} onRetry={() => void status.refetch()} />
       ) : (

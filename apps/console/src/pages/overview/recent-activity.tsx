@@ -7,14 +7,18 @@ import { useSvc } from '../../api/svc-context.ts';
 import { paths } from '../../routes/paths.ts';
 import { formatCount } from '../../ui/format-number.ts';
 import { Section } from '../../ui/page.tsx';
+import { lazyDialog } from '../../ui/lazy-parts.tsx';
 import { BarPlot } from '../../ui/plots.tsx';
 import { EmptyState, ErrorState } from '../../ui/states.tsx';
 import { Table } from '../../ui/table.tsx';
 import { auditColumns } from '../audit/audit-columns.tsx';
-import { AuditEntryDialog } from '../audit/audit-entry-dialog.tsx';
 import { filtersOf } from '../audit/audit-search.ts';
 import { activityBars } from './activity-bars.ts';
 import styles from './overview.module.css';
+
+const AuditEntryDialog = lazyDialog(async () => ({
+  default: (await import('../audit/audit-entry-dialog.tsx')).AuditEntryDialog,
+}));
 
 const PAGE_SIZE = 200;
 const SHOWN_ENTRIES = 6;
@@ -42,16 +46,16 @@ export function RecentActivity({ workspace }: { workspace: Workspace }) {
         <>
           <Activity entries={page?.items ?? []} complete={page?.nextCursor === null} updatedAtMs={log.dataUpdatedAt} />
           <Table
-            caption="The newest entries of the audit log"
+            caption="Latest audit log entries"
             columns={auditColumns(setShown)}
             rows={rows}
             rowKey={(entry) => entry.id}
             skeletonRows={SHOWN_ENTRIES}
-            empty={<EmptyState title="A quiet day">Nothing was changed in this workspace.</EmptyState>}
+            empty={<EmptyState title="No activity">No changes in this workspace.</EmptyState>}
           />
         </>
       )}
-      <AuditEntryDialog entry={shown} onClose={() => setShown(null)} />
+      <AuditEntryDialog open={shown !== null} entry={shown} onClose={() => setShown(null)} />
     </Section>
   );
 }
@@ -67,14 +71,14 @@ function Activity({ entries, complete, updatedAtMs }: ActivityProps) {
   const times = entries.map((entry) => Date.parse(entry.occurred_at));
   const { bars, total } = activityBars(times, updatedAtMs === 0 ? Date.now() : updatedAtMs);
   const count = total === 1 ? '1 entry' : `${formatCount(total)} entries`;
-  const words = complete ? count : `The newest ${count}`;
+  const words = complete ? count : `Latest ${count}`;
   return (
     <figure className={styles['activity']}>
-      <BarPlot label={`${words} in the last 24 hours, by the hour`} bars={bars} />
+      <BarPlot label={`${words} in the last 24 hours, by hour`} bars={bars} />
       <figcaption className={styles['axis']}>
         <span>24 hours ago</span>
         <span>{words}</span>
-        <span>now</span>
+        <span>Now</span>
       </figcaption>
     </figure>
   );

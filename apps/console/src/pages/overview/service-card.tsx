@@ -5,12 +5,18 @@ import { classNames } from '../../ui/class-names.ts';
 import { Skeleton } from '../../ui/states.tsx';
 import styles from './overview.module.css';
 
+export interface Health {
+  tone: Tone;
+  word: string;
+  live: boolean;
+}
+
 export interface ServiceCardProps {
   name: string;
   icon: ReactNode;
   /** Undefined while loading. */
   state: ServiceState | undefined;
-  health: { tone: Tone; word: string; live: boolean };
+  health: Health;
   /** The one figure that matters most, and what it counts. */
   figure: ReactNode;
   unit: string;
@@ -37,7 +43,7 @@ export function ServiceCard({ name, icon, state, health, figure, unit, plot, fac
         )}
       </header>
       {state?.enabled === false ? (
-        <p className={styles['off']}>{state.reason === null ? 'Turned off' : capitalize(state.reason)}</p>
+        <p className={styles['off']}>{state.reason === null ? 'Disabled' : capitalize(state.reason)}</p>
       ) : (
         <>
           <p className={styles['figure']}>

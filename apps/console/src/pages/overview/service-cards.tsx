@@ -1,11 +1,11 @@
 import type { ClustersState, ObjectStoreState, PlatformStatus, SandboxesState, Workspace } from '@svc/sdk';
-import { useQuery } from '@tanstack/react-query';
 import { Box, Database, Network } from 'lucide-react';
-import { samplesQuery, SAMPLE_CAPACITY, type StatusSample } from '../../api/status-samples.ts';
+import { lazy, Suspense } from 'react';
+import { formatBytes } from '../../ui/format-bytes.ts';
 import { formatCount, splitBytes } from '../../ui/format-number.ts';
-import { LinePlot, Meter } from '../../ui/plots.tsx';
+import { LinePlot, Meter, ShareBar } from '../../ui/plots.tsx';
 import styles from './overview.module.css';
-import { ServiceCard } from './service-card.tsx';
+import { ServiceCard, type Health } from './service-card.tsx';
 
 export interface ServiceCardsProps {
   workspace: Workspace;
@@ -13,48 +13,60 @@ export interface ServiceCardsProps {
 }
 
 export function ServiceCards({ workspace, services }: ServiceCardsProps) {
-  const { data: samples = [] } = useQuery(samplesQuery(workspace.uuid));
   return (
     <div className={styles['cards']}>
-      <ClustersCard state={services?.clusters} samples={samples} />
-      <ObjectStoreCard state={services?.object_store} samples={samples} />
-      <SandboxesCard state={services?.sandboxes} samples={samples} />
+      <ClustersCard state={services?.clusters} />
+      <ObjectStoreCard workspace={workspace} state={services?.object_store} />
+      <SandboxesCard state={services?.sandboxes} />
     </div>
   );
 }
 
 interface CardProps<State> {
   state: State | undefined;
-  samples: readonly StatusSample[];
 }
 
-function ClustersCard({ state, samples }: CardProps<ClustersState>) {
-  const { total = 0, connected = 0 } = state ?? {};
-  const away = total - connected;
-  const health =
-    total === 0
-      ? ({ tone: 'neutral', word: 'None yet', live: false } as const)
-      : away === 0
-        ? ({ tone: 'ok', word: 'All connected', live: true } as const)
-        : ({ tone: 'warn', word: `${away} away`, live: false } as const);
+function ClustersCard({ state }: CardProps<ClustersState>) {
+  const { total = 0, connected = 0, pending = 0 } = state ?? {};
+  const offline = total - connected - pending;
   return (
     <ServiceCard
       name="Clusters"
       icon={<Network size={16} />}
       state={state}
-      health={health}
+      health={clustersHealth({ total, connected, offline })}
       figure={formatCount(connected)}
       unit={connected === 1 ? 'cluster connected' : 'clusters connected'}
-      plot={<Recent label="Connected clusters" values={samples.map((sample) => sample.connectedClusters)} />}
+      plot={
+        <ShareBar
+          label="Clusters"
+          shares={[
+            { label: 'Connected', value: connected, tone: 'ok' },
+            { label: 'Offline', value: offline, tone: 'warn' },
+            { label: 'Never connected', value: pending, tone: 'neutral' },
+          ]}
+        />
+      }
       facts={[
-        ['Registered', formatCount(total)],
-        ['Away', formatCount(away)],
+        ['Total', formatCount(total)],
+        ['Offline', formatCount(offline)],
+        ['Never connected', formatCount(pending)],
       ]}
     />
   );
 }
 
-function ObjectStoreCard({ state, samples }: CardProps<ObjectStoreState>) {
+function clustersHealth(counts: { total: number; connected: number; offline: number }): Health {
+  if (counts.total === 0) return { tone: 'neutral', word: 'None yet', live: false };
+  if (counts.offline > 0) return { tone: 'warn', word: `${counts.offline} offline`, live: false };
+  if (counts.connected === 0) return { tone: 'neutral', word: 'Waiting for agent', live: false };
+  return { tone: 'ok', word: 'All connected', live: true };
+}
+
+/** Brings the client of the object store, so it comes after the figures. */
+const StoredPlot = lazy(async () => ({ default: (await import('./stored-plot.tsx')).StoredPlot }));
+
+function ObjectStoreCard({ workspace, state }: CardProps<ObjectStoreState> & { workspace: Workspace }) {
   const { provisioned = false, buckets = 0, objects = 0, bytes = 0 } = state ?? {};
   const [figure, unit] = splitBytes(bytes);
   return (
@@ -65,11 +77,19 @@ function ObjectStoreCard({ state, samples }: CardProps<ObjectStoreState>) {
       health={
         provisioned
           ? { tone: 'ok', word: 'Ready', live: true }
-          : { tone: 'neutral', word: 'No bucket yet', live: false }
+          : { tone: 'neutral', word: 'No buckets yet', live: false }
       }
       figure={figure}
       unit={`${unit} stored`}
-      plot={<Recent label="Stored bytes" values={samples.map((sample) => sample.storedBytes)} />}
+      plot={
+        provisioned ? (
+          <Suspense fallback={null}>
+            <StoredPlot workspace={workspace} sizeBytes={bytes} />
+          </Suspense>
+        ) : (
+          <LinePlot label="Stored, last 48 hours" values={[0]} format={formatBytes} />
+        )
+      }
       facts={[
         ['Buckets', formatCount(buckets)],
         ['Objects', formatCount(objects)],
@@ -78,36 +98,59 @@ function ObjectStoreCard({ state, samples }: CardProps<ObjectStoreState>) {
   );
 }
 
-function SandboxesCard({ state, samples }: CardProps<SandboxesState>) {
-  const { running = 0, total = 0, limit = 0, driver = null, runtime = null, warm_pool: warm = [] } = state ?? {};
-  const health =
-    running > 0
-      ? ({ tone: 'ok', word: 'Running', live: true } as const)
-      : ({ tone: 'neutral', word: 'None running', live: false } as const);
+function SandboxesCard({ state }: CardProps<SandboxesState>) {
+  const {
+    running = 0,
+    paused = 0,
+    total = 0,
+    limit = 0,
+    driver = null,
+    runtime = null,
+    warm_pool: warm = [],
+  } = state ?? {};
   return (
     <ServiceCard
       name="Sandboxes"
       icon={<Box size={16} />}
       state={state}
-      health={health}
+      health={
+        running > 0
+          ? { tone: 'ok', word: 'Running', live: true }
+          : { tone: 'neutral', word: paused > 0 ? 'Paused' : 'None running', live: false }
+      }
       figure={formatCount(running)}
       unit={running === 1 ? 'sandbox running' : 'sandboxes running'}
-      plot={<Recent label="Running sandboxes" values={samples.map((sample) => sample.runningSandboxes)} />}
+      plot={
+        <ShareBar
+          label="Sandboxes"
+          shares={[
+            { label: 'Running', value: running, tone: 'ok' },
+            { label: 'Paused', value: paused, tone: 'accent' },
+            { label: 'Stopped', value: total - running - paused, tone: 'neutral' },
+          ]}
+        />
+      }
       facts={[
         [
-          'Of the limit',
+          'Limit',
           <span key="limit" className={styles['limit']}>
-            <Meter label="Sandboxes of the limit" value={total} limit={limit} />
+            <Meter label="Sandbox limit" value={total} limit={limit} />
             {formatCount(total)} / {formatCount(limit)}
           </span>,
         ],
-        ['Isolated by', [driver, runtime].filter((word) => word !== null).join(', ') || 'unknown'],
-        ...warm.map(({ image, ready, target }) => [`Ready: ${image}`, `${ready} of ${target}`] as const),
+        ['Paused', formatCount(paused)],
+        ['Driver', [driver, runtime].filter((word) => word !== null).join(', ') || 'Unknown'],
+        ['Isolation', <IsolationFact key="isolation" state={state} />],
+        ['Warm pool', warm.map(({ image, ready, target }) => `${image} ${ready}/${target}`).join(', ') || 'Off'],
       ]}
     />
   );
 }
 
-function Recent({ label, values }: { label: string; values: readonly number[] }) {
-  return <LinePlot label={label} values={values} capacity={SAMPLE_CAPACITY} />;
+/** Operators can act on the reason; everyone sees the fact. */
+function IsolationFact({ state }: { state: SandboxesState | undefined }) {
+  const { isolation = null, isolation_reason: reason = null, shares_kernel: shares = null } = state ?? {};
+  if (isolation === null) return 'Unknown';
+  const words = shares === true ? 'Shared kernel' : reason === null ? 'gVisor' : 'gVisor, not available';
+  return reason === null ? words : <span title={reason}>{words}</span>;
 }

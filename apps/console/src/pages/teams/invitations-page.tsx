@@ -1,34 +1,30 @@
-import type { CreatedInvitation, Invitation } from '@svc/sdk';
+import type { Invitation } from '@svc/sdk';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { MailPlus, Plus } from 'lucide-react';
+import { MailPlus } from 'lucide-react';
 import { useState } from 'react';
 import { invitationsQuery } from '../../api/queries.ts';
 import { useSvc } from '../../api/svc-context.ts';
+import { useTeam } from '../../layouts/team-layout.tsx';
+import { PageActions } from '../../ui/page.tsx';
 import { Button } from '../../ui/button.tsx';
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
 import { EmptyState, ErrorState } from '../../ui/states.tsx';
 import { Table, type Column } from '../../ui/table.tsx';
 import { RelativeTime } from '../../ui/time.tsx';
 import { useToasts } from '../../ui/toast.tsx';
-import { InviteDialog } from './invite-dialog.tsx';
-import { InvitedDialog } from './invited-dialog.tsx';
+import { InviteButton } from './invite-button.tsx';
 import { roleLabel } from './roles.ts';
-import { TeamPage, useTeam } from './team-page.tsx';
 
 export function InvitationsPage() {
   const svc = useSvc();
   const team = useTeam();
   const invitations = useQuery(invitationsQuery(svc, team.uuid));
-  const [inviting, setInviting] = useState(false);
-  const [created, setCreated] = useState<CreatedInvitation | null>(null);
   const [revoking, setRevoking] = useState<Invitation | null>(null);
-  const invite = (
-    <Button variant="primary" icon={<Plus size={15} />} onClick={() => setInviting(true)}>
-      Invite
-    </Button>
-  );
   return (
-    <TeamPage current="invitations" actions={invite}>
+    <>
+      <PageActions>
+        <InviteButton />
+      </PageActions>
       {invitations.isError ? (
         <ErrorState error={invitations.error} onRetry={() => void invitations.refetch()} />
       ) : (
@@ -39,28 +35,19 @@ export function InvitationsPage() {
           rowKey={(invitation) => invitation.id}
           empty={
             <EmptyState icon={<MailPlus size={18} />} title="No open invitations">
-              An invitation is a link that you hand over yourself; it works once, for one e-mail.
+              Invite someone to get a link that works once, for one email address.
             </EmptyState>
           }
         />
       )}
-      <InviteDialog
-        open={inviting}
-        onClose={() => setInviting(false)}
-        onInvited={(invitation) => {
-          setInviting(false);
-          setCreated(invitation);
-        }}
-      />
-      <InvitedDialog invitation={created} onClose={() => setCreated(null)} />
       <RevokeInvitationDialog invitation={revoking} onClose={() => setRevoking(null)} />
-    </TeamPage>
+    </>
   );
 }
 
 function invitationColumns(onRevoke: (invitation: Invitation) => void): Column<Invitation>[] {
   return [
-    { id: 'email', header: 'E-mail', cell: (invitation) => invitation.email },
+    { id: 'email', header: 'Email', cell: (invitation) => invitation.email },
     { id: 'role', header: 'Role', width: '8rem', cell: (invitation) => roleLabel(invitation.role) },
     {
       id: 'expires',
@@ -82,7 +69,7 @@ function invitationColumns(onRevoke: (invitation: Invitation) => void): Column<I
       cell: (invitation) => (
         <Button
           size="small"
-          aria-label={`Revoke invitation of ${invitation.email}`}
+          aria-label={`Revoke invitation for ${invitation.email}`}
           onClick={() => onRevoke(invitation)}
         >
           Revoke
@@ -121,7 +108,7 @@ function RevokeInvitationDialog({ invitation, onClose }: { invitation: Invitatio
       pending={revocation.isPending}
       error={revocation.error}
     >
-      The link that {invitation?.email} was given stops working.
+      The link for {invitation?.email} stops working.
     </ConfirmDialog>
   );
 }

@@ -21,7 +21,7 @@ export function memberColumns(options: MemberColumnsOptions): Column<Member>[] {
   return [
     {
       id: 'person',
-      header: 'Person',
+      header: 'Member',
       cell: (member) => (
         <span className={styles['person']}>
           <span className={styles['avatar']}>

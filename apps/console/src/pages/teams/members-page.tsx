@@ -4,13 +4,15 @@ import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { membersQuery, teamsQuery, workspacesQuery } from '../../api/queries.ts';
 import { useSvc } from '../../api/svc-context.ts';
+import { useTeam } from '../../layouts/team-layout.tsx';
+import { PageActions } from '../../ui/page.tsx';
 import { paths } from '../../routes/paths.ts';
 import { useSession } from '../../session/use-session.ts';
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
 import { ErrorState } from '../../ui/states.tsx';
 import { Table } from '../../ui/table.tsx';
+import { InviteButton } from './invite-button.tsx';
 import { memberColumns } from './member-columns.tsx';
-import { TeamPage, useTeam } from './team-page.tsx';
 import { useSetRole } from './use-set-role.ts';
 
 export function MembersPage() {
@@ -27,7 +29,8 @@ export function MembersPage() {
     onRemove: setLeaving,
   });
   return (
-    <TeamPage current="members">
+    <>
+      <PageActions>{team.role === 'admin' && <InviteButton />}</PageActions>
       {members.isError ? (
         <ErrorState error={members.error} onRetry={() => void members.refetch()} />
       ) : (
@@ -41,7 +44,7 @@ export function MembersPage() {
         />
       )}
       <RemoveMemberDialog member={leaving} onClose={() => setLeaving(null)} />
-    </TeamPage>
+    </>
   );
 }
 
@@ -83,8 +86,8 @@ function RemoveMemberDialog({ member, onClose }: { member: Member | null; onClos
       error={removal.error}
     >
       {isSelf
-        ? 'You no longer reach the team’s workspaces; only an invitation brings you back.'
-        : 'The workspaces of the team are closed to this person at once.'}
+        ? 'You lose access to the team’s workspaces. You need a new invitation to rejoin.'
+        : 'They lose access to the team’s workspaces immediately.'}
     </ConfirmDialog>
   );
 }

@@ -2,9 +2,9 @@ import type { TeamRole } from '@svc/sdk';
 import type { SelectOption } from '../../ui/select.tsx';
 
 export const ROLES: readonly SelectOption<TeamRole>[] = [
-  { value: 'admin', label: 'Admin', description: 'Everything but deleting the team' },
-  { value: 'member', label: 'Member', description: 'Uses the services, manages nothing' },
-  { value: 'guest', label: 'Guest', description: 'Looks only' },
+  { value: 'admin', label: 'Admin', description: 'Manages everything except deleting the team' },
+  { value: 'member', label: 'Member', description: 'Uses all services' },
+  { value: 'guest', label: 'Guest', description: 'Read-only access' },
 ];
 
 const LABELS: Readonly<Record<TeamRole, string>> = { admin: 'Admin', member: 'Member', guest: 'Guest' };

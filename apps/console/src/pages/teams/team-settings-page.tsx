@@ -1,8 +1,10 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
+import { Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { teamsQuery, workspacesQuery } from '../../api/queries.ts';
 import { useSvc } from '../../api/svc-context.ts';
+import { useTeam } from '../../layouts/team-layout.tsx';
 import { paths } from '../../routes/paths.ts';
 import { useSession } from '../../session/use-session.ts';
 import { Button } from '../../ui/button.tsx';
@@ -10,7 +12,6 @@ import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
 import { ActionPanel, Panel, Section } from '../../ui/page.tsx';
 import { RenameForm } from '../../ui/rename-form.tsx';
 import { useToasts } from '../../ui/toast.tsx';
-import { TeamPage, useTeam } from './team-page.tsx';
 import { TransferTeam } from './transfer-team.tsx';
 
 export function TeamSettingsPage() {
@@ -27,7 +28,7 @@ export function TeamSettingsPage() {
     },
   });
   return (
-    <TeamPage current="settings">
+    <>
       <Section title="Name">
         <Panel>
           <RenameForm key={team.name} name={team.name} onRename={rename.mutate} state={rename} />
@@ -39,7 +40,7 @@ export function TeamSettingsPage() {
           <DeleteTeam />
         </>
       )}
-    </TeamPage>
+    </>
   );
 }
 
@@ -54,7 +55,7 @@ function DeleteTeam() {
     mutationFn: () => svc.teams.delete(team.uuid),
     onSuccess: async () => {
       await navigate({ to: paths.teams });
-      done(`${team.name} is deleted`);
+      done(`${team.name} deleted`);
       queryClient.removeQueries({ queryKey: ['teams', team.uuid] });
       await Promise.all([
         queryClient.invalidateQueries({ ...teamsQuery(svc), exact: true }),
@@ -66,8 +67,12 @@ function DeleteTeam() {
     <>
       <ActionPanel
         title="Delete team"
-        description="Its workspaces stay with their owners; all others lose access to them."
-        action={<Button onClick={() => setAsking(true)}>Delete team…</Button>}
+        description="Workspaces stay with their owners. Everyone else loses access."
+        action={
+          <Button variant="danger" icon={<Trash2 size={15} />} onClick={() => setAsking(true)}>
+            Delete team…
+          </Button>
+        }
       />
       <ConfirmDialog
         open={asking}
@@ -79,7 +84,7 @@ function DeleteTeam() {
         pending={deletion.isPending}
         error={deletion.error}
       >
-        Members and open invitations go with it. This cannot be undone.
+        Removes all members and open invitations. This cannot be undone.
       </ConfirmDialog>
     </>
   );

@@ -33,7 +33,7 @@ export function TeamsPage() {
         rowKey={(team) => team.uuid}
         empty={
           <EmptyState icon={<UsersRound size={18} />} title="No teams yet">
-            Make one and invite people by link; they then reach the workspaces you put into it.
+            Create a team and invite people by link to share workspaces with them.
           </EmptyState>
         }
       />

@@ -2,12 +2,12 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { membersQuery } from '../../api/queries.ts';
 import { useSvc } from '../../api/svc-context.ts';
+import { useTeam } from '../../layouts/team-layout.tsx';
 import { Button } from '../../ui/button.tsx';
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx';
 import { Panel, Section } from '../../ui/page.tsx';
 import { Select } from '../../ui/select.tsx';
 import { useToasts } from '../../ui/toast.tsx';
-import { useTeam } from './team-page.tsx';
 import styles from '../../ui/inline-form.module.css';
 
 const NOBODY = '';
@@ -26,7 +26,7 @@ export function TransferTeam() {
     mutationFn: () => svc.teams.transfer(team.uuid, heir),
     onSuccess: () => {
       setAsking(false);
-      done(`${name} owns ${team.name} now`);
+      done(`${name} now owns ${team.name}`);
       return queryClient.invalidateQueries({ queryKey: ['teams'] });
     },
   });
@@ -55,12 +55,12 @@ export function TransferTeam() {
         open={asking}
         onClose={() => setAsking(false)}
         onConfirm={() => transfer.mutate()}
-        title={`Make ${name} the owner?`}
+        title={`Transfer ${team.name} to ${name}?`}
         action="Transfer ownership"
         pending={transfer.isPending}
         error={transfer.error}
       >
-        Only the new owner can give the team back to you.
+        Only the new owner can transfer the team back.
       </ConfirmDialog>
     </Section>
   );

@@ -13,7 +13,7 @@ export function useSetRole(team: Team) {
     mutationFn: ({ member, role }: { member: Member; role: TeamRole }) =>
       svc.teams.setRole(team.uuid, member.user_id, role),
     onSuccess: (_member, { member, role }) => done(`${member.name} is now ${roleLabel(role).toLowerCase()}`),
-    onError: (error) => failed('The role was not changed', error),
+    onError: (error) => failed('Could not change the role', error),
     onSettled: () => queryClient.invalidateQueries(membersQuery(svc, team.uuid)),
   });
 }

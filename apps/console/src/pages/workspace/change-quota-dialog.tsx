@@ -60,7 +60,7 @@ function ChangeQuotaForm({ quota, subject, onClose }: ChangeQuotaDialogProps & {
           value={draft}
           placeholder="Unlimited"
           autoComplete="off"
-          hint="An empty field is no limit."
+          hint="Leave empty for no limit."
           error={'fault' in parsed ? parsed.fault : undefined}
           onChange={(event) => setDraft(event.target.value)}
         />

@@ -12,7 +12,7 @@ import { ChangeQuotaDialog } from './change-quota-dialog.tsx';
 import { amountText } from './quota-words.ts';
 import styles from './quotas.module.css';
 
-const RAISED_BY = 'The operator of this platform can raise them.';
+const RAISED_BY = 'Ask the platform operator to raise them.';
 
 /** What the workspace may have and has, and for its owner the sums over all workspaces. */
 export function QuotaSections() {
@@ -33,14 +33,14 @@ export function QuotaSections() {
     <>
       <Quotas
         title="Quotas"
-        description={`What everybody in this workspace uses together. ${RAISED_BY}`}
+        description={`Shared by everyone in this workspace. ${RAISED_BY}`}
         quotas={data.quotas}
         subject={{ scope: 'workspace', subject: workspace.uuid }}
       />
       {owner !== null && (
         <Quotas
-          title="Quotas of all your workspaces"
-          description={`What the workspaces that you own use together. ${RAISED_BY}`}
+          title="Quotas across your workspaces"
+          description={`Totals across all workspaces that you own. ${RAISED_BY}`}
           quotas={owner.quotas}
           subject={{ scope: 'owner', subject: owner.id }}
         />
@@ -82,7 +82,7 @@ function Quotas({ title, description, quotas, subject }: QuotasProps) {
 
 function QuotaRow({ quota }: { quota: QuotaState }) {
   const { title, description, unit, limit, used } = quota;
-  const limitText = limit === null ? 'unlimited' : amountText(unit, limit);
+  const limitText = limit === null ? 'Unlimited' : amountText(unit, limit);
   const text = used === null ? limitText : `${amountText(unit, used)} of ${limitText}`;
   return (
     <div className={styles['quota']}>

@@ -38,9 +38,9 @@ export function parseDraft(unit: Unit, text: string): { limit: number | null } |
   if (unit === 'bytes' || unit === 'mib') {
     const bytes = parseBytes(text);
     const limit = bytes === null ? null : bytes / (unit === 'mib' ? MIB : 1);
-    return limit === null || !Number.isInteger(limit) ? { fault: 'Enter a size such as 10 GiB' } : { limit };
+    return limit === null || !Number.isInteger(limit) ? { fault: 'Enter a size, for example 10 GiB.' } : { limit };
   }
   const limit = Number(text);
   const fits = Number.isFinite(limit) && limit >= 0 && (unit === 'cpus' || Number.isInteger(limit));
-  return fits ? { limit } : { fault: unit === 'cpus' ? 'Enter a number of CPUs' : 'Enter a whole number' };
+  return fits ? { limit } : { fault: unit === 'cpus' ? 'Enter a number of CPUs.' : 'Enter a whole number.' };
 }

@@ -1,5 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
+import { Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { scopeOf, workspacesQuery } from '../../api/queries.ts';
 import { useSvc } from '../../api/svc-context.ts';
@@ -28,7 +29,7 @@ export function WorkspaceSettingsPage() {
     },
   });
   return (
-    <Page title="Settings" description={`Of the workspace ${workspace.name}`} width="narrow">
+    <Page title="Settings" description={`Workspace ${workspace.name}`} width="narrow">
       {administers(workspace) && (
         <Section title="Name">
           <Panel>
@@ -41,9 +42,9 @@ export function WorkspaceSettingsPage() {
           </Panel>
         </Section>
       )}
-      <Section title="Workspace id" description="Also the tenant id of its object store.">
+      <Section title="Workspace ID" description="Also the tenant ID of the object store.">
         <Panel>
-          <CopyField label="Workspace id" labelHidden value={workspace.uuid} />
+          <CopyField label="Workspace ID" labelHidden value={workspace.uuid} />
         </Panel>
       </Section>
       <QuotaSections />
@@ -70,11 +71,11 @@ function WorkspaceTeam() {
   const move = useMutation({
     mutationFn: (team: string) => svc.workspaces.move(scopeOf(workspace), team === NO_TEAM ? null : team),
     onSuccess: () => done('Workspace moved'),
-    onError: (error) => failed('The workspace was not moved', error),
+    onError: (error) => failed('Could not move the workspace', error),
     onSettled: () => queryClient.invalidateQueries(workspacesQuery(svc)),
   });
   return (
-    <Section title="Team" description="Members of the team reach this workspace with their role.">
+    <Section title="Team" description="Team members can access this workspace with their team role.">
       <Panel>
         <Select
           label="Team"
@@ -84,7 +85,7 @@ function WorkspaceTeam() {
             if (team !== current) move.mutate(team);
           }}
           options={[
-            { value: NO_TEAM, label: 'No team: you alone' },
+            { value: NO_TEAM, label: 'No team (only you)' },
             ...choices.map(({ uuid, name }) => ({ value: uuid, label: name })),
           ]}
         />
@@ -103,7 +104,7 @@ function DeleteWorkspace() {
   const deletion = useMutation({
     mutationFn: () => svc.workspaces.delete(scopeOf(workspace)),
     onSuccess: async () => {
-      done(`${workspace.name} is deleted`);
+      done(`${workspace.name} deleted`);
       queryClient.setQueryData(workspacesQuery(svc).queryKey, (all) =>
         all?.filter(({ uuid }) => uuid !== workspace.uuid),
       );
@@ -115,8 +116,12 @@ function DeleteWorkspace() {
     <>
       <ActionPanel
         title="Delete workspace"
-        description="Only an empty one can be deleted: no clusters, no buckets, no sandboxes."
-        action={<Button onClick={() => setAsking(true)}>Delete workspace…</Button>}
+        description="The workspace must be empty: no clusters, buckets or sandboxes."
+        action={
+          <Button variant="danger" icon={<Trash2 size={15} />} onClick={() => setAsking(true)}>
+            Delete workspace…
+          </Button>
+        }
       />
       <ConfirmDialog
         open={asking}

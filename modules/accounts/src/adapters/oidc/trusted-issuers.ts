@@ -77,7 +77,7 @@ export class TrustedIssuers {
         clockTolerance: CLOCK_TOLERANCE_SECONDS,
         currentDate: this.#now(),
       });
-      return identityOf(payload, known.options);
+      return identityOf(payload, known.options, this.#now());
     } catch (error) {
       if (isJoseError(error)) return undefined;
       throw error;
@@ -85,9 +85,11 @@ export class TrustedIssuers {
   }
 }
 
-function identityOf(payload: JWTPayload, options: TrustedIssuer): ExternalIdentity | undefined {
+function identityOf(payload: JWTPayload, options: TrustedIssuer, now: Date): ExternalIdentity | undefined {
   const { sub, iat, name } = payload;
   if (sub === undefined || sub === '' || sub.length > MAX_SUBJECT_LENGTH || iat === undefined) return undefined;
+  // One from the future would outlive a later sign-out everywhere, and count as just confirmed until then.
+  if (iat > now.getTime() / 1000 + CLOCK_TOLERANCE_SECONDS) return undefined;
   const claim = payload[options.emailClaim];
   const authTime = payload['auth_time']; // OpenID Connect Core, section 2
   const verified = !options.requireVerifiedEmail || payload['email_verified'] === true;

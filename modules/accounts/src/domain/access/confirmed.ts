@@ -6,6 +6,14 @@ import { accountErrors } from '../../errors.ts';
 export const CONFIRMED_FOR_SECONDS = 600;
 
 /**
+ * Lets only a sign-in through, however old: what ends every sign-in must also help when the password is not at hand. Throws
+ * INTERACTIVE_SESSION_REQUIRED for API tokens.
+ */
+export function assertInteractive({ confirmedAt }: Principal): void {
+  if (confirmedAt === undefined) throw accountErrors.INTERACTIVE_SESSION_REQUIRED();
+}
+
+/**
  * Lets only a person through who proved within the last ten minutes to be the user. Throws INTERACTIVE_SESSION_REQUIRED
  * for API tokens, and CONFIRMATION_REQUIRED for a sign-in of longer ago, such as a browser that somebody left open.
  */

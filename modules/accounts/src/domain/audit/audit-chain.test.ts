@@ -42,6 +42,10 @@ describeDialects<unknown>('the audit chain', migrations, (database) => {
     for (let index = 0; index < count; index += 1) await chain.append(record(`bucket:create-${index}`, day));
   };
   const run = (statement: string) => sql.raw(statement).execute(database().kysely);
+  const RULE = 'accounts.audit_retention_days: 7';
+  const purge = (before: string, limit: number, purgedAt = '2026-02-02T00:00:00.000Z') =>
+    chain.purge({ before, limit, purgedAt, rule: RULE });
+  const removedBy = async (before: string, limit: number) => (await purge(before, limit)).removed;
   const verify = () => verifyChain(stores, key);
   const sequences = async (): Promise<number[]> =>
     (await stores.audit.list({}, 1_000, null)).map(({ sequence }) => sequence).toReversed();
@@ -179,17 +183,66 @@ describeDialects<unknown>('the audit chain', migrations, (database) => {
     await append(3, 9);
     const first = await at(0);
     const anchor = (await verify()).head ?? undefined;
-    expect(await chain.purge('2026-01-05T00:00:00.000Z', 3)).toBe(3);
-    expect(await chain.purge('2026-01-05T00:00:00.000Z', 3)).toBe(1);
-    expect(await chain.purge('2026-01-05T00:00:00.000Z', 3)).toBe(0);
+    expect(await removedBy('2026-01-05T00:00:00.000Z', 3)).toBe(3);
+    expect(await removedBy('2026-01-05T00:00:00.000Z', 3)).toBe(1);
+    expect(await removedBy('2026-01-05T00:00:00.000Z', 3)).toBe(0);
     expect(await verifyChain(stores, key, anchor)).toMatchObject({ holds: true, rows: 3 });
     await append(1, 10);
-    expect(await chain.purge('2026-02-01T00:00:00.000Z', 100)).toBe(4);
+    expect(await removedBy('2026-02-01T00:00:00.000Z', 100)).toBe(4);
     expect(await verifyChain(stores, key, anchor)).toMatchObject({ holds: true, rows: 0 });
     await append(1, 11);
     expect(await verify()).toMatchObject({ holds: true, rows: 1 });
     await run(`update account_audit set sequence = ${first}`);
     expect((await found()).map(([, reason]) => reason)).toContain('row_outside');
+  });
+
+  it('notes what a purge removed, when and by which rule, and proves the note', async () => {
+    await append(4, 1);
+    await append(3, 9);
+    expect((await verify()).purged).toBeNull();
+    const through = await at(3);
+    await purge('2026-01-05T00:00:00.000Z', 3);
+    await purge('2026-01-05T00:00:00.000Z', 3);
+    const first = {
+      day: '2026-02-02',
+      rows: 4,
+      through,
+      oldest: '2026-01-01T00:00:00.000Z',
+      newest: '2026-01-01T00:00:00.000Z',
+      rule: RULE,
+    };
+    expect(await verify()).toMatchObject({ holds: true, rows: 3, purged: { rows: 4, days: [first] } });
+    await purge('2026-01-15T00:00:00.000Z', 3, '2026-02-03T00:00:00.000Z');
+    expect((await verify()).purged).toMatchObject({ rows: 7, days: [first, { day: '2026-02-03', rows: 3 }] });
+    await run(`update account_audit_end set purged = '{"rows":0,"days":[]}' where name = 'checkpoint'`);
+    expect(await verify()).toMatchObject({ holds: false, purged: null });
+    expect(await found()).toContainEqual([0, 'checkpoint_broken']);
+  });
+
+  it('removes only the rows that verify: what was changed stays, and is found after every purge', async () => {
+    await append(5, 1);
+    await append(2, 9);
+    const changed = await at(2);
+    await run(`update account_audit set actor_name = 'x' where sequence = ${changed}`);
+    const before = '2026-01-05T00:00:00.000Z';
+    expect(await purge(before, 100)).toEqual({ removed: 2, brokenAt: changed });
+    expect(await purge(before, 100)).toEqual({ removed: 0, brokenAt: changed });
+    expect(await found()).toEqual([[changed, 'row_broken']]);
+    expect((await verify()).purged).toMatchObject({ rows: 2 });
+  });
+
+  it('removes nothing where rows were taken off or put before the oldest, or the beginning was moved', async () => {
+    await append(4, 1);
+    const before = '2026-01-05T00:00:00.000Z';
+    const [first, second] = [await at(0), await at(1)];
+    await run(`delete from account_audit where sequence = ${first}`);
+    expect(await purge(before, 100)).toEqual({ removed: 0, brokenAt: second });
+    await run(`update account_audit_end set sequence = ${first} where name = 'checkpoint'`);
+    expect(await purge(before, 100)).toEqual({ removed: 0, brokenAt: second });
+    await run(`update account_audit_end set sequence = 0 where name = 'checkpoint'`);
+    await run(`update account_audit set sequence = -1, mac = null where sequence = ${second}`);
+    expect(await purge(before, 100)).toEqual({ removed: 0, brokenAt: -1 });
+    expect((await verify()).holds).toBe(false);
   });
 
   it('covers what was in the log before it began, also when beginning was cut off', async () => {

@@ -1,7 +1,8 @@
 import type { KeyObject } from 'node:crypto';
 import type { AuditRecord } from '../records.ts';
 import type { AuditChainStore, AuditStores } from '../stores.ts';
-import { linkMac, LOST, ORIGIN, sealEnd, type ChainEndName, type ChainPoint } from './audit-link.ts';
+import { linkMac, LOST, ORIGIN, sameMac, sealEnd, type ChainEndName, type ChainPoint } from './audit-link.ts';
+import { addPurge, parsePurged } from './purged-rows.ts';
 
 export type UnlinkedRecord = Omit<AuditRecord, 'sequence' | 'mac'>;
 
@@ -9,6 +10,23 @@ export type UnlinkedRecord = Omit<AuditRecord, 'sequence' | 'mac'>;
 const MOST_TOGETHER = 256;
 /** Rows of before the chain that one transaction links. */
 const ADOPTED_TOGETHER = 500;
+
+export interface PurgeRequest {
+  /** Only records that are older go. ISO 8601 UTC. */
+  before: string;
+  limit: number;
+  purgedAt: string;
+  /** By which they go, for whoever verifies the rest. */
+  rule: string;
+}
+
+export interface PurgeOutcome {
+  removed: number;
+  /** The first of the old records that does not verify: it stays, with all behind it. Null where all do. */
+  brokenAt: number | null;
+}
+
+const NOTHING_PURGED: PurgeOutcome = { removed: 0, brokenAt: null };
 
 interface Waiting {
   record: UnlinkedRecord;
@@ -60,19 +78,43 @@ export class AuditChain {
     });
   }
 
-  /** Removes at most `limit` of the oldest records, as long as they are older than `before`; answers how many. */
-  async purge(before: string, limit: number): Promise<number> {
+  /**
+   * Removes at most `limit` of the oldest records, as long as they are older than `before`, and notes it where the log
+   * now begins. Only what verifies goes: a purge would hide whoever changed the rows, or removed some before them.
+   */
+  async purge({ before, limit, purgedAt, rule }: PurgeRequest): Promise<PurgeOutcome> {
     return await this.#stores.transactAudit(async (chain) => {
-      if ((await chain.lockHead()) === null) return 0;
+      if ((await chain.lockHead()) === null) return NOTHING_PURGED;
       const rows = await chain.rowsAfter(Number.MIN_SAFE_INTEGER, limit);
       const keptFrom = rows.findIndex(({ occurredAt }) => occurredAt >= before);
       const old = keptFrom < 0 ? rows : rows.slice(0, keptFrom);
-      const last = old.at(-1);
-      if (last === undefined || last.mac === null) return 0; // nothing is old, or it was never linked: `verify-audit` tells of that
+      const [first] = old;
+      if (first === undefined) return NOTHING_PURGED;
+      const start = await chain.end('checkpoint');
+      if (start === null || !sameMac(start.seal, sealEnd(this.#key, 'checkpoint', start))) {
+        return { removed: 0, brokenAt: first.sequence };
+      }
+      const sound = this.#soundRows(start, old);
+      const brokenAt = old[sound.length]?.sequence ?? null;
+      const last = sound.at(-1);
+      if (last === undefined || last.mac === null) return { removed: 0, brokenAt };
+      const purged = JSON.stringify(addPurge(parsePurged(start.purged), sound, { purgedAt, rule }));
       await chain.deleteThrough(last.sequence);
-      await this.#seal(chain, 'checkpoint', { sequence: last.sequence, mac: last.mac });
-      return old.length;
+      await this.#seal(chain, 'checkpoint', { sequence: last.sequence, mac: last.mac }, purged);
+      return { removed: sound.length, brokenAt };
     });
+  }
+
+  /** The rows from the first on that follow one another. */
+  #soundRows(start: ChainPoint, rows: readonly AuditRecord[]): readonly AuditRecord[] {
+    let last = start;
+    const broken = rows.findIndex((row) => {
+      const { sequence, mac } = row;
+      if (sequence <= last.sequence || mac === null || !sameMac(mac, linkMac(this.#key, last.mac, row))) return true;
+      last = { sequence, mac };
+      return false;
+    });
+    return broken < 0 ? rows : rows.slice(0, broken);
   }
 
   /** One transaction after the other until nobody waits. */
@@ -113,7 +155,13 @@ export class AuditChain {
     });
   }
 
-  async #seal(chain: AuditChainStore, name: ChainEndName, point: ChainPoint): Promise<void> {
-    await chain.setEnd(name, { ...point, seal: sealEnd(this.#key, name, point) });
+  async #seal(
+    chain: AuditChainStore,
+    name: ChainEndName,
+    { sequence, mac }: ChainPoint,
+    purged: string | null = null,
+  ): Promise<void> {
+    const end = { sequence, mac, purged };
+    await chain.setEnd(name, { ...end, seal: sealEnd(this.#key, name, end) });
   }
 }

@@ -12,6 +12,13 @@ export const ORIGIN: ChainPoint = { sequence: 0, mac: '0'.repeat(64) };
 /** What a row follows when the head of a log that has begun is gone: it fits nothing, so that the gap is always found. */
 export const LOST: ChainPoint = { sequence: 0, mac: 'f'.repeat(64) };
 
+/** One end of the chain as it is kept. */
+export interface ChainEnd extends ChainPoint {
+  seal: string;
+  /** What the retention removed before the checkpoint, as JSON; null at the head, and where nothing is noted. */
+  purged: string | null;
+}
+
 export type ChainEndName = 'head' | 'checkpoint';
 
 /**
@@ -39,8 +46,12 @@ export function linkMac(key: KeyObject, before: string, record: Omit<AuditRecord
 }
 
 /** Seals one end of the chain, so that rows taken off there are missed. */
-export function sealEnd(key: KeyObject, name: ChainEndName, { sequence, mac: last }: ChainPoint): string {
-  return mac(key, name, last, [sequence]);
+export function sealEnd(
+  key: KeyObject,
+  name: ChainEndName,
+  { sequence, mac: last, purged }: Omit<ChainEnd, 'seal'>,
+): string {
+  return mac(key, name, last, purged === null ? [sequence] : [sequence, purged]);
 }
 
 export function sameMac(left: string | null, right: string): boolean {

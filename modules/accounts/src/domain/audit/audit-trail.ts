@@ -12,13 +12,20 @@ export interface AuditOptions {
   retentionDays: number;
 }
 
+export interface AuditHooks {
+  /** A stranger's refusal was left out. */
+  onSuppressed: () => void;
+  /** The retention stopped at a row that does not verify. */
+  onBroken: (sequence: number) => void;
+}
+
 export type NewAuditRecord = Omit<AuditRecord, 'sequence' | 'mac' | 'occurredAt' | 'details'> & {
   details: Record<string, unknown>;
 };
 
 const MAX_RESOURCE_LENGTH = 500;
 const MAX_DETAILS_LENGTH = 4_000;
-/** What one address without credentials may write: refusals of strangers must not fill the disk. */
+/** What one address without credentials may write: refusals of strangers must not fill the disk, nor hide what they change. */
 const ANONYMOUS = { burst: 30, perMinute: 10 };
 const MAX_ADDRESSES = 20_000;
 
@@ -28,15 +35,15 @@ export class AuditTrail {
   readonly #chain: AuditChain;
   readonly #effects: Effects;
   readonly #options: AuditOptions;
-  readonly #onSuppressed: () => void;
+  readonly #hooks: AuditHooks;
   readonly #anonymous: TokenBuckets;
 
-  constructor(store: AuditStore, chain: AuditChain, effects: Effects, options: AuditOptions, onSuppressed: () => void) {
+  constructor(store: AuditStore, chain: AuditChain, effects: Effects, options: AuditOptions, hooks: AuditHooks) {
     this.#store = store;
     this.#chain = chain;
     this.#effects = effects;
     this.#options = options;
-    this.#onSuppressed = onSuppressed;
+    this.#hooks = hooks;
     this.#anonymous = new TokenBuckets(ANONYMOUS, {
       nowMs: () => effects.now().getTime(),
       maxKeys: MAX_ADDRESSES,
@@ -44,8 +51,9 @@ export class AuditTrail {
   }
 
   async record(entry: NewAuditRecord): Promise<void> {
-    if (entry.actorKind === 'anonymous' && !this.#admit(entry.remoteAddress)) {
-      this.#onSuppressed();
+    const isStrangers = entry.actorKind === 'anonymous' && entry.outcome !== 'success';
+    if (isStrangers && !this.#admit(entry.remoteAddress)) {
+      this.#hooks.onSuppressed();
       return;
     }
     const details = storableText(JSON.stringify(entry.details));
@@ -76,11 +84,19 @@ export class AuditTrail {
     return pageOf(rows, limit, (last) => encodeCursor(String(last.sequence)));
   }
 
-  /** Removes at most `limit` records that are past the retention; answers how many. */
+  /** Removes at most `limit` records that are past the retention and verify; answers how many. */
   async purge(limit: number): Promise<number> {
     if (this.#options.retentionDays === 0) return 0;
-    const before = timestamp(secondsAfter(this.#effects.now(), -this.#options.retentionDays * 86_400));
-    return await this.#chain.purge(before, limit);
+    const { retentionDays } = this.#options;
+    const now = this.#effects.now();
+    const { removed, brokenAt } = await this.#chain.purge({
+      before: timestamp(secondsAfter(now, -retentionDays * 86_400)),
+      limit,
+      purgedAt: timestamp(now),
+      rule: `accounts.audit_retention_days: ${retentionDays}`,
+    });
+    if (brokenAt !== null) this.#hooks.onBroken(brokenAt);
+    return removed;
   }
 
   #admit(remoteAddress: string): boolean {

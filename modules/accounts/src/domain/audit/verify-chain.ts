@@ -1,7 +1,8 @@
 import type { KeyObject } from 'node:crypto';
 import type { AuditRecord } from '../records.ts';
 import type { AuditStores } from '../stores.ts';
-import { linkMac, ORIGIN, sameMac, sealEnd, type ChainEndName, type ChainPoint } from './audit-link.ts';
+import { linkMac, ORIGIN, sameMac, sealEnd, type ChainEnd, type ChainEndName, type ChainPoint } from './audit-link.ts';
+import { parsePurged, type PurgedRows } from './purged-rows.ts';
 
 const PAGE = 1_000;
 const MOST_BREAKS = 100;
@@ -30,6 +31,8 @@ export interface ChainReport {
   rows: number;
   /** Noted elsewhere, it proves later that nothing of the log up to here was taken away or rolled back. */
   head: ChainPoint | null;
+  /** What the retention removed, by its sealed note; null where nothing is noted or the note is not genuine. */
+  purged: PurgedRows | null;
   /** The first hundred. */
   breaks: readonly ChainBreak[];
 }
@@ -54,7 +57,8 @@ export async function verifyChain(stores: AuditStores, key: KeyObject, anchor?: 
       after = last.sequence;
     }
     walk.finish(head);
-    return { holds: walk.breaks.length === 0, rows, head, breaks: walk.breaks };
+    const purged = parsePurged(checkpoint?.purged ?? null);
+    return { holds: walk.breaks.length === 0, rows, head: pointOf(head), purged, breaks: walk.breaks };
   });
 }
 
@@ -72,7 +76,7 @@ class ChainWalk {
     this.#key = key;
   }
 
-  end(name: ChainEndName, end: (ChainPoint & { seal: string }) | null): ChainPoint | null {
+  end(name: ChainEndName, end: ChainEnd | null): ChainEnd | null {
     if (end !== null && sameMac(end.seal, sealEnd(this.#key, name, end))) return end;
     this.#note(0, `${name}_broken`);
     return null;
@@ -111,4 +115,8 @@ class ChainWalk {
   #note(sequence: number, reason: BreakReason): void {
     if (this.breaks.length < MOST_BREAKS) this.breaks.push({ sequence, reason });
   }
+}
+
+function pointOf(end: ChainEnd | null): ChainPoint | null {
+  return end === null ? null : { sequence: end.sequence, mac: end.mac };
 }

@@ -28,7 +28,7 @@ export const authorizeTable = {
   'account:read': bySelf('Read who one is', ['user', 'service_account']),
   'account:update': byConfirmedSelf('Change the own password'),
   'session:confirm': bySelf('Confirm a sign-in by password'),
-  'session:delete': bySelf('Sign out, here or everywhere'),
+  'session:delete': bySelf('Sign out here; everywhere only in a sign-in, not by an API token'),
   'token:list': bySelf('List the own API tokens'),
   'token:create': byConfirmedSelf('Make an API token'),
   'token:delete': bySelf('Revoke an own API token; an API token only itself, a sign-in only when confirmed'),

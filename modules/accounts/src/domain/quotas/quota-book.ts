@@ -4,6 +4,7 @@ import { accountErrors } from '../../errors.ts';
 import type { QuotaOverride } from '../records.ts';
 import type { AccountDatabase, AccountStores } from '../stores.ts';
 import { normalizeEmail } from '../users/email.ts';
+import { accountUsage } from './account-quotas.ts';
 import type { CachedQuotaLimits, DefaultLimits } from './quota-limits.ts';
 
 /** What the platform knows of quotas: their declarations, their defaults, and what the modules count. */
@@ -49,8 +50,9 @@ export class QuotaBook {
     await assertKnown(this.#database, { scope, subject });
     const workspaces = scope === 'workspace' ? [subject] : await this.#database.workspaces.uuidsOwnedBy(subject);
     const limits = await this.#limits.limitsIn(scope, subject);
-    const used = await this.#source.usage(workspaces);
-    return this.#source.catalogue.all.map((quota) => ({
+    const owned = scope === 'owner' ? await accountUsage(this.#database, subject) : {};
+    const used: Usage = { ...(await this.#source.usage(workspaces)), ...owned };
+    return this.#source.catalogue.all.filter(appliesIn(scope)).map((quota) => ({
       quota,
       limit: limits[quota.name] ?? null,
       used: used[quota.name] ?? null,
@@ -63,7 +65,7 @@ export class QuotaBook {
 
   /** Throws UNKNOWN_QUOTA, WORKSPACE_NOT_FOUND, USER_NOT_FOUND. */
   async set({ scope, subject }: QuotaSubject, name: string, amount: Limit): Promise<QuotaOverride> {
-    const quota = this.#find(name);
+    const quota = this.#find(name, scope);
     const updatedAt = timestamp(this.#effects.now());
     const override = { scope, subject, quota: quota.name, amount, updatedAt };
     await this.#database.transact(async (stores) => {
@@ -76,7 +78,7 @@ export class QuotaBook {
 
   /** The default holds again. Throws UNKNOWN_QUOTA, QUOTA_NOT_SET. */
   async unset({ scope, subject }: QuotaSubject, name: string): Promise<void> {
-    const quota = this.#find(name);
+    const quota = this.#find(name, scope);
     const removed = await this.#database.quotaOverrides.delete(scope, subject, quota.name);
     if (!removed) throw accountErrors.QUOTA_NOT_SET({ details: { quota: quota.name, scope } });
     this.#limits.forgetAll();
@@ -90,12 +92,17 @@ export class QuotaBook {
     return { scope, subject: user?.id ?? named };
   }
 
-  #find(name: string): Quota {
-    const quota = this.#source.catalogue.find(name);
+  #find(name: string, scope: QuotaScope): Quota {
+    const all = this.#source.catalogue.all.filter(appliesIn(scope));
+    const quota = all.find((each) => each.name === name);
     if (quota !== undefined) return quota;
-    const known = this.#source.catalogue.all.map((each) => each.name);
+    const known = all.map((each) => each.name);
     throw accountErrors.UNKNOWN_QUOTA({ details: { field: 'quota', quota: name, known } });
   }
+}
+
+function appliesIn(scope: QuotaScope): (quota: Quota) => boolean {
+  return ({ only }) => only === undefined || only === scope;
 }
 
 async function assertKnown(stores: AccountStores, { scope, subject }: QuotaSubject): Promise<void> {

@@ -2,6 +2,8 @@ import { type Effects, timestamp } from '../effects.ts';
 import { accountErrors } from '../../errors.ts';
 import type { PasswordHasher } from '../password/password-hasher.ts';
 import { assertSuitablePassword } from '../password/password-rules.ts';
+import { accountQuotas } from '../quotas/account-quotas.ts';
+import type { OwnerRoom } from '../quotas/owner-room.ts';
 import type { Invitation, Team, User } from '../records.ts';
 import type { AccountDatabase, AccountStores } from '../stores.ts';
 import { hashToken } from '../tokens/random-token.ts';
@@ -22,18 +24,28 @@ export interface Accepted {
   created: boolean;
 }
 
+export interface AcceptanceDeps {
+  database: AccountDatabase;
+  effects: Effects;
+  hasher: PasswordHasher;
+  maxMembers: number;
+  room: OwnerRoom;
+}
+
 /** Turns an invitation into a membership. The link is the proof: it opens once, for whoever holds it first. */
 export class InvitationAcceptance {
   readonly #database: AccountDatabase;
   readonly #effects: Effects;
   readonly #hasher: PasswordHasher;
   readonly #maxMembers: number;
+  readonly #room: OwnerRoom;
 
-  constructor(database: AccountDatabase, effects: Effects, hasher: PasswordHasher, maxMembers: number) {
+  constructor({ database, effects, hasher, maxMembers, room }: AcceptanceDeps) {
     this.#database = database;
     this.#effects = effects;
     this.#hasher = hasher;
     this.#maxMembers = maxMembers;
+    this.#room = room;
   }
 
   /** A signed-in user may accept with whatever e-mail he signs in with; the audit log keeps both. */
@@ -54,12 +66,30 @@ export class InvitationAcceptance {
     const { name, password } = account;
     if ((await this.#database.users.byEmail(email)) !== undefined) throw accountErrors.SIGN_IN_TO_ACCEPT();
     assertSuitablePassword(password, { email, name });
+    const sponsorId = await this.#sponsorOf(invitation);
+    const assertRoom = sponsorId === null ? null : await this.#room(accountQuotas.invited_accounts, sponsorId);
     const passwordHash = await this.#hasher.hash(password);
     return this.#database.transact(async (stores) => {
-      const user = await createPerson(stores, this.#effects, { email, name, passwordHash });
+      await stores.teams.lock(invitation.teamUuid);
+      if (sponsorId !== null) {
+        await stores.users.lock(sponsorId);
+        assertRoom?.(await stores.users.countSponsoredBy(sponsorId));
+      }
+      const user = await createPerson(stores, this.#effects, { email, name, passwordHash, sponsorId });
       if (user === undefined) throw accountErrors.SIGN_IN_TO_ACCEPT();
       return { user, invitation, team: await this.#join(stores, invitation, user.id), created: true };
     });
+  }
+
+  /**
+   * Who answers for the new account: the one at the beginning of the chain of invitations, so that accounts which invite
+   * each other have one quota together. Null where the operator invites.
+   */
+  async #sponsorOf({ invitedBy, teamUuid }: Invitation): Promise<string | null> {
+    const { users, teams } = this.#database;
+    const inviter = (await users.byId(invitedBy)) ?? (await users.byId((await teams.byUuid(teamUuid))?.ownerId ?? ''));
+    if (inviter === undefined) throw accountErrors.INVITATION_NOT_FOUND();
+    return inviter.operatorSince === null ? (inviter.sponsorId ?? inviter.id) : null;
   }
 
   async #open(secret: string): Promise<Invitation> {

@@ -1,6 +1,8 @@
 import { type Effects, timestamp } from '../effects.ts';
 import { accountErrors } from '../../errors.ts';
 import { encodeCursor, type Page, type PageRequest, pageOf } from '../paging.ts';
+import { accountQuotas } from '../quotas/account-quotas.ts';
+import type { OwnerRoom } from '../quotas/owner-room.ts';
 import type { Team, TeamRole } from '../records.ts';
 import type { AccountDatabase } from '../stores.ts';
 
@@ -8,12 +10,12 @@ import type { AccountDatabase } from '../stores.ts';
 export class Teams {
   readonly #database: AccountDatabase;
   readonly #effects: Effects;
-  readonly #maxPerUser: number;
+  readonly #room: OwnerRoom;
 
-  constructor(database: AccountDatabase, effects: Effects, maxPerUser: number) {
+  constructor(database: AccountDatabase, effects: Effects, room: OwnerRoom) {
     this.#database = database;
     this.#effects = effects;
-    this.#maxPerUser = maxPerUser;
+    this.#room = room;
   }
 
   async list(userId: string, page: PageRequest): Promise<Page<Team & { role: TeamRole }>> {
@@ -25,11 +27,10 @@ export class Teams {
   async create(ownerId: string, name: string): Promise<Team> {
     const now = timestamp(this.#effects.now());
     const team: Team = { uuid: this.#effects.newId(), name, ownerId, createdAt: now, updatedAt: now };
+    const assertRoom = await this.#room(accountQuotas.teams, ownerId);
     await this.#database.transact(async (stores) => {
       await stores.users.lock(ownerId);
-      if ((await stores.teams.countOwnedBy(ownerId)) >= this.#maxPerUser) {
-        throw accountErrors.LIMIT_REACHED({ details: { what: 'teams of one owner', limit: this.#maxPerUser } });
-      }
+      assertRoom(await stores.teams.countOwnedBy(ownerId));
       await stores.teams.insert(team);
       await stores.members.insert({ teamUuid: team.uuid, userId: ownerId, role: 'admin', createdAt: now });
     });
@@ -51,13 +52,16 @@ export class Teams {
   /** The new owner must be a member and becomes admin; the old one stays admin. */
   async transfer(uuid: string, fromUserId: string, toUserId: string): Promise<Team> {
     const now = timestamp(this.#effects.now());
+    const assertRoom = await this.#room(accountQuotas.teams, toUserId);
     return this.#database.transact(async (stores) => {
       await stores.teams.lock(uuid);
+      await stores.users.lock(toUserId);
       const team = await stores.teams.byUuid(uuid);
       if (team === undefined) throw accountErrors.TEAM_NOT_FOUND();
       // Looked at again under the lock: of two transfers side by side only the first comes from the owner.
       if (team.ownerId !== fromUserId) throw accountErrors.FORBIDDEN();
       if ((await stores.members.get(uuid, toUserId)) === undefined) throw accountErrors.MEMBER_NOT_FOUND();
+      if (toUserId !== fromUserId) assertRoom(await stores.teams.countOwnedBy(toUserId));
       await stores.members.setRole(uuid, toUserId, 'admin');
       await stores.teams.update(uuid, { ownerId: toUserId }, now);
       return { ...team, ownerId: toUserId, updatedAt: now };

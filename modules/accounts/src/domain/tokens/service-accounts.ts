@@ -3,7 +3,7 @@ import { accountErrors } from '../../errors.ts';
 import type { Page, PageRequest } from '../paging.ts';
 import { encodeCursor, pageOf } from '../paging.ts';
 import type { Scope, ServiceAccount } from '../records.ts';
-import type { AccountDatabase } from '../stores.ts';
+import type { AccountDatabase, AccountStores } from '../stores.ts';
 import { requestedExpiry } from './lifetime.ts';
 import { hashToken, mintToken } from './random-token.ts';
 
@@ -13,6 +13,8 @@ export interface NewServiceAccount {
   scopes: readonly Scope[];
   expiresAt?: string | null | undefined;
   createdBy: string;
+  /** The credential that makes it, and with which it goes. */
+  madeWith: { tokenId: string | null; accountId: string | null };
   /** When the caller's own credential expires. */
   latestExpiry: string | null;
   /** The scopes of the caller, when it is a service account: the new one gets none that it lacks. */
@@ -53,8 +55,11 @@ export class ServiceAccounts {
       createdAt: timestamp(now),
       expiresAt: requestedExpiry(request.expiresAt, now, request.latestExpiry),
       lastUsedAt: null,
+      madeWithTokenId: request.madeWith.tokenId,
+      madeWithAccountId: request.madeWith.accountId,
     };
     await this.#database.transact(async (stores) => {
+      await assertStillThere(stores, request.madeWith);
       if (!(await stores.workspaces.lock(request.workspaceUuid))) throw accountErrors.WORKSPACE_NOT_FOUND();
       if ((await stores.serviceAccounts.count(request.workspaceUuid)) >= this.#maxPerWorkspace) {
         throw accountErrors.LIMIT_REACHED({ details: { what: 'service accounts', limit: this.#maxPerWorkspace } });
@@ -74,6 +79,17 @@ export class ServiceAccounts {
 
 export function scopesOf(account: ServiceAccount): Scope[] {
   return account.scopes.split(',').filter((scope): scope is Scope => Object.hasOwn(WIDTH, scope));
+}
+
+/** A credential that was revoked a moment ago makes nothing. */
+async function assertStillThere(
+  stores: Pick<AccountStores, 'apiTokens' | 'serviceAccounts'>,
+  { tokenId, accountId }: NewServiceAccount['madeWith'],
+): Promise<void> {
+  const isGone =
+    (tokenId !== null && (await stores.apiTokens.byId(tokenId)) === undefined) ||
+    (accountId !== null && (await stores.serviceAccounts.byId(accountId)) === undefined);
+  if (isGone) throw accountErrors.UNAUTHORIZED();
 }
 
 function assertNotWider(asked: readonly Scope[], held: readonly Scope[]): void {

@@ -7,6 +7,7 @@ export interface NewPerson {
   name: string;
   passwordHash: string | null;
   operator?: boolean;
+  sponsorId?: string | null;
 }
 
 /** Every token is later: an external issuer may have signed one long before the user came here. */
@@ -30,6 +31,7 @@ export async function createPerson(
     createdAt: now,
     updatedAt: now,
     expiresAt: null,
+    sponsorId: person.sponsorId ?? null,
   };
   if (!(await stores.users.insert(user))) return undefined;
   await stores.workspaces.insert(newWorkspace(effects, user.id, DEFAULT_WORKSPACE_NAME, null));

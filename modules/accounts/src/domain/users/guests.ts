@@ -61,6 +61,7 @@ export class Guests {
       createdAt: timestamp(now),
       updatedAt: timestamp(now),
       expiresAt: timestamp(secondsAfter(now, this.#options.tokenLifetimeSeconds)),
+      sponsorId: null,
     };
     await this.#database.transact(async (stores) => {
       await stores.users.insert(user);

@@ -2,6 +2,8 @@ import { authorizeTeam, type Caller } from '../authorize/authorize.ts';
 import { type Effects, timestamp } from '../effects.ts';
 import { accountErrors } from '../../errors.ts';
 import { encodeCursor, type Page, type PageRequest, pageOf } from '../paging.ts';
+import { accountQuotas } from '../quotas/account-quotas.ts';
+import type { OwnerRoom } from '../quotas/owner-room.ts';
 import type { TeamRole, Workspace } from '../records.ts';
 import type { AccountDatabase } from '../stores.ts';
 import { newWorkspace } from '../users/create-person.ts';
@@ -18,12 +20,12 @@ export interface WorkspaceChange {
 export class Workspaces {
   readonly #database: AccountDatabase;
   readonly #effects: Effects;
-  readonly #maxPerUser: number;
+  readonly #room: OwnerRoom;
 
-  constructor(database: AccountDatabase, effects: Effects, maxPerUser: number) {
+  constructor(database: AccountDatabase, effects: Effects, room: OwnerRoom) {
     this.#database = database;
     this.#effects = effects;
-    this.#maxPerUser = maxPerUser;
+    this.#room = room;
   }
 
   /** Those that the caller reaches; with a team, that team's, for its members only. */
@@ -49,12 +51,11 @@ export class Workspaces {
   async create(caller: Caller, name: string, teamUuid: string | null): Promise<Workspace> {
     if (teamUuid !== null) await authorizeTeam(this.#database, caller, 'team:add-workspace', teamUuid);
     const workspace = newWorkspace(this.#effects, caller.id, name, teamUuid);
+    const assertRoom = await this.#room(accountQuotas.workspaces, caller.id);
     await this.#database.transact(async (stores) => {
       if (teamUuid !== null && !(await stores.teams.lock(teamUuid))) throw accountErrors.TEAM_NOT_FOUND();
       await stores.users.lock(caller.id);
-      if ((await stores.workspaces.countOwnedBy(caller.id)) >= this.#maxPerUser) {
-        throw accountErrors.LIMIT_REACHED({ details: { what: 'workspaces of one owner', limit: this.#maxPerUser } });
-      }
+      assertRoom(await stores.workspaces.countOwnedBy(caller.id));
       await stores.workspaces.insert(workspace);
     });
     return workspace;
@@ -76,8 +77,10 @@ export class Workspaces {
   /** Gives it to another member of its team; the old owner keeps at least one workspace. */
   async transfer(uuid: string, fromUserId: string, toUserId: string): Promise<Workspace> {
     const now = timestamp(this.#effects.now());
+    const assertRoom = await this.#room(accountQuotas.workspaces, toUserId);
     await this.#database.transact(async (stores) => {
-      await stores.users.lock(fromUserId);
+      // In one order, so that two transfers in opposite directions do not wait for each other.
+      for (const userId of [fromUserId, toUserId].toSorted()) await stores.users.lock(userId);
       await stores.workspaces.lock(uuid);
       const workspace = await stores.workspaces.byUuid(uuid);
       // Looked at again under the lock: of two transfers side by side only the first comes from the owner.
@@ -87,6 +90,7 @@ export class Workspaces {
         throw accountErrors.MEMBER_NOT_FOUND();
       if (toUserId === fromUserId) return;
       if ((await stores.workspaces.countOwnedBy(fromUserId)) <= 1) throw accountErrors.LAST_WORKSPACE();
+      assertRoom(await stores.workspaces.countOwnedBy(toUserId));
       await stores.workspaces.update(uuid, { ownerId: toUserId }, now);
     });
     return this.get(uuid);

@@ -1,8 +1,8 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { duplexPair } from 'node:stream';
+import { cookieValues, PLATFORM_COOKIES } from '@svc/http';
 import { describeFuzz } from '@svc/testing';
 import { expect } from 'vitest';
-import { readCookie } from './cookie-names.ts';
 import { shownCredential } from './shown-credential.ts';
 
 /** The headers as Node's own parser reads them; none when it refuses them. */
@@ -29,7 +29,7 @@ async function headersOf(head: Buffer): Promise<IncomingHttpHeaders[]> {
 
 describeFuzz({
   name: 'cookies and other credentials of a request',
-  corpus: new URL('../../domain/access/corpus/shown-credential/', import.meta.url),
+  corpus: new URL('./corpus/shown-credential/', import.meta.url),
   seeds: [
     'Cookie: a=b; __Host-svc_session=strong; svc_session=plain',
     'Cookie: svc_session="quoted"; svc_session=; Svc_Session=x\r\nCookie: svc_device=d',
@@ -68,7 +68,7 @@ describeFuzz({
       }
       const overTls = shownCredential(headers, true);
       if (overTls.kind === 'session') expect(headers.cookie).toContain(`__Host-svc_session=${overTls.secret}`);
-      const device = readCookie(headers, 'device', false);
+      const device = cookieValues(headers.cookie, PLATFORM_COOKIES.device, false)[0];
       if (device !== undefined) expect(headers.cookie).toMatch(/(?:^|;)\s*(?:__Host-)?svc_device=/);
     }
   },

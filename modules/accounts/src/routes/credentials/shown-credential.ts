@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { readCookie } from './cookie-names.ts';
+import { cookieValues, PLATFORM_COOKIES } from '@svc/http';
 
 export type ShownCredential =
   | { kind: 'none' }
@@ -20,7 +20,7 @@ export function shownCredential(headers: IncomingHttpHeaders, isSecure: boolean)
   if (headers.authorization !== undefined) return asBearer(BEARER.exec(headers.authorization)?.[1]);
   const subprotocol = subprotocolToken(headers);
   if (subprotocol !== undefined) return asBearer(Buffer.from(subprotocol, 'base64url').toString());
-  const secret = readCookie(headers, 'session', isSecure);
+  const [secret] = cookieValues(headers.cookie, PLATFORM_COOKIES.session, isSecure);
   return secret === undefined ? { kind: 'none' } : { kind: 'session', secret };
 }
 

@@ -132,23 +132,25 @@ describeDialects<unknown>('the audit log', migrations, (database) => {
   });
 
   it('does not grow with a flood of strangers', async () => {
-    const refusal = (remoteAddress: string) =>
+    const attempted = (remoteAddress: string, outcome: 'refused' | 'success' = 'refused') =>
       accounts().module.audit.record({
         principal: null,
         action: 'session:create',
         resource: 'user',
         workspaceUuid: null,
-        outcome: 'refused',
-        status: 401,
+        outcome,
+        status: outcome === 'refused' ? 401 : 200,
         remoteAddress,
         requestId: 'req_test',
       });
     const count = async () => (await accounts().database.audit.list({}, 200, null)).length;
-    for (let attempt = 0; attempt < 50; attempt++) await refusal('198.51.100.1');
+    for (let attempt = 0; attempt < 50; attempt++) await attempted('198.51.100.1');
     expect(await count()).toBe(30);
     expect(await accounts().metrics.render()).toContain('svc_audit_suppressed_total 20');
-    await refusal('198.51.100.2');
+    await attempted('198.51.100.2');
     expect(await count()).toBe(31);
+    await attempted('198.51.100.1', 'success');
+    expect(await count()).toBe(32); // what a stranger may change is never left out
   });
 
   it('stores every text as the databases give it back, so that no caller can make the chain look broken', async () => {

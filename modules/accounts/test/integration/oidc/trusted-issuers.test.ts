@@ -76,6 +76,26 @@ describeDialects<unknown>('trusted OIDC issuers', migrations, (database) => {
     await other.close();
   });
 
+  it('are refused without a time of issue or expiry, and when they are from the future', async () => {
+    const user = await newUser(accounts(), 'ann@example.com');
+    const from = (seconds: number, claims: Record<string, unknown> = ann) =>
+      issuer.sign(claims, new Date(accounts().clock.nowMs() + seconds * 1000));
+    expect((await me(await issuer.sign(ann, accounts().clock.now(), null))).status).toBe(401);
+    expect((await me(await sign({ ...ann, iat: undefined }))).status).toBe(401);
+    expect((await me(await sign({ ...ann, exp: 'never' }))).status).toBe(401);
+    const future = await from(3600);
+    expect((await me(future)).status).toBe(401);
+    expect((await me(await from(31))).status).toBe(401);
+    expect((await me(await from(29))).status).toBe(200); // clocks differ
+    // One that is let in later does not outlive a sign-out before.
+    expect(await call(accounts().app, 'POST', '/api/auth/logout?everywhere=true', { token: user.token })).toMatchObject(
+      {
+        status: 200,
+      },
+    );
+    expect((await me(future)).status).toBe(401);
+  });
+
   it('make a user where the config says so, one for requests side by side', async () => {
     const creating = await startTestAccounts(database(), { config: configFor(true) });
     const token = await issuer.sign({ ...ann, name: 'Ann A' }, new Date(creating.clock.nowMs() - 60_000));

@@ -142,7 +142,10 @@ describeDialects('sign-in', migrations, (database) => {
     const one = await signIn(accounts, 'ann@example.com');
     const two = await signIn(accounts, 'ann@example.com');
     const apiToken = await newApiToken(accounts, one);
-    const response = await call(accounts.app, 'POST', '/api/auth/logout?everywhere=true', { token: apiToken.token });
+    const refused = await call(accounts.app, 'POST', '/api/auth/logout?everywhere=true', { token: apiToken.token });
+    expect(refused).toMatchObject({ status: 403, body: { code: 'INTERACTIVE_SESSION_REQUIRED' } });
+    await accounts.clock.advance(1_800_000); // no confirmation is asked for
+    const response = await call(accounts.app, 'POST', '/api/auth/logout?everywhere=true', { token: one.token });
     expect(response).toMatchObject({ status: 200, body: { sessions_ended: 2 } });
     for (const user of [one, two]) {
       expect((await call(accounts.app, 'GET', '/api/auth/me', { token: user.token })).status).toBe(401);

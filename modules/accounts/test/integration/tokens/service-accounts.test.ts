@@ -43,6 +43,41 @@ describeDialects<unknown>('service accounts', migrations, (database) => {
     expect((await call(accounts().app, 'GET', '/api/auth/me', { token })).status).toBe(401);
   });
 
+  it('end with the API token or the service account that made them, through any number of them', async () => {
+    const owner = await newUser(accounts(), 'ann@example.com');
+    const url = urlOf(owner.workspaceUuid);
+    const make = async (token: string) => {
+      const made = await call(accounts().app, 'POST', url, { token, body: { name: 'x', scopes: ['admin'] } });
+      expect(made.status).toBe(201);
+      return { id: String(made.body['id']), token: String(made.body['token']) };
+    };
+    const alive = async (token: string) => (await call(accounts().app, 'GET', '/api/auth/me', { token })).status;
+    const apiToken = await newApiToken(accounts(), owner);
+    const child = await make(apiToken.token);
+    const grandchild = await make(child.token);
+    const own = await make(owner.token);
+    expect([await alive(child.token), await alive(grandchild.token)]).toEqual([200, 200]);
+    const revoked = await call(accounts().app, 'DELETE', `/api/tokens/${apiToken.id}`, { token: owner.token });
+    expect(revoked.status).toBe(200);
+    expect([await alive(child.token), await alive(grandchild.token), await alive(own.token)]).toEqual([401, 401, 200]);
+    const ofOwn = await make(own.token);
+    await call(accounts().app, 'DELETE', `${url}/${own.id}`, { token: owner.token });
+    expect(await alive(ofOwn.token)).toBe(401);
+  });
+
+  it('do not end with the token of the start, which is another one each time', async () => {
+    const password = 'the owner password';
+    await accounts().module.ensureOwner({ password });
+    const { token: startToken } = await accounts().module.issueStartToken();
+    const principal = await call(accounts().app, 'GET', '/api/auth/me', { token: startToken });
+    const url = urlOf(String(principal.body['workspace_uuid']));
+    const made = await call(accounts().app, 'POST', url, { token: startToken, body: { name: 'x', scopes: ['read'] } });
+    expect(made.status).toBe(201);
+    await accounts().module.issueStartToken();
+    expect((await call(accounts().app, 'GET', '/api/auth/me', { token: startToken })).status).toBe(401);
+    expect((await call(accounts().app, 'GET', '/api/auth/me', { token: String(made.body['token']) })).status).toBe(200);
+  });
+
   it('make none that outlives them or may more', async () => {
     const owner = await newUser(accounts(), 'ann@example.com');
     const url = urlOf(owner.workspaceUuid);

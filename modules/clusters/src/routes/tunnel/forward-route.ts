@@ -45,7 +45,7 @@ export function createForwardRoute(options: ForwardRouteOptions): UpgradeRoute {
         const reason = 'svc-mux/1, or a WebSocket with the subprotocol svc-mux.1, is needed';
         throw clusterErrors.INVALID_REQUEST({ details: { field: 'Upgrade', reason } });
       }
-      const caller = await access.authorize(upgrade.request, asked);
+      const caller = await access.authorize(upgrade.request, asked, upgrade.client.isSecure);
       const held = upgrade.hold(caller.right);
       const { cluster } = caller;
       if (tunnels.find(cluster.id) === undefined) throw await offlineError(options, cluster.id, cluster.name);
@@ -87,11 +87,11 @@ function askedOf({ url, request }: UpgradeRequest): Asked {
 
 async function connect(
   { access, tunnels }: ForwardRouteOptions,
-  { request }: UpgradeRequest,
+  { request, client }: UpgradeRequest,
   asked: Asked,
   stream: MuxStream,
 ): Promise<void> {
-  const { cluster, principal, role } = await access.authorize(request, asked);
+  const { cluster, principal, role } = await access.authorize(request, asked, client.isSecure);
   const tunnel = tunnels.find(cluster.id);
   if (tunnel === undefined) throw new MuxError(TUNNEL_STREAM_CODES.unreachable, 'the agent is not connected');
   if (stream.destroyed) return;

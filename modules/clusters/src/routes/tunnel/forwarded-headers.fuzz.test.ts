@@ -45,6 +45,7 @@ function assertHarmless(request: IncomingMessage, via: 'token' | 'link', to: typ
       request,
       address: to as TunnelAddress, // as much of it as decides about headers
       caller: callers[via] as TunnelCaller, // likewise
+      remoteAddress: '192.0.2.1',
       protocol: 'https',
     });
   } catch (error) {

@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http';
-import { endToEndHeaders, type HeaderList } from '@svc/http';
+import { endToEndHeaders, foreignCookies, type HeaderList } from '@svc/http';
 import { KUBERNETES_SERVICE } from '@svc/protocol';
 import { clusterErrors } from '../../errors.ts';
 import type { TunnelCaller } from './tunnel-access.ts';
 import type { TunnelAddress } from './tunnel-address.ts';
-import { confineSetCookie, foreignCookies } from './tunnel-cookie.ts';
+import { passSetCookie } from './tunnel-cookie.ts';
 
 const ALWAYS_DROPPED: ReadonlySet<string> = new Set(['cookie', 'forwarded', 'x-real-ip', 'x-team-uuid']);
 const DROPPED_PREFIXES: readonly string[] = ['impersonate-', 'x-forwarded-', 'x-remote-'];
@@ -13,12 +13,14 @@ export interface ForwardedRequest {
   request: IncomingMessage;
   address: TunnelAddress;
   caller: TunnelCaller;
+  /** The caller's, also behind trusted proxies. */
+  remoteAddress: string;
   /** How the caller reached the platform. */
   protocol: 'http' | 'https';
 }
 
 /** What a service gets to see of a request: nothing with which it could act as its caller on the platform. */
-export function forwardedHeaders({ request, address, caller, protocol }: ForwardedRequest): HeaderList {
+export function forwardedHeaders({ request, address, caller, remoteAddress, protocol }: ForwardedRequest): HeaderList {
   // With a cookie the header is not ours: it is what the service itself asked the browser for.
   const keepsAuthorization = caller.via === 'link' && address.service !== KUBERNETES_SERVICE;
   let hosts = 0;
@@ -28,9 +30,9 @@ export function forwardedHeaders({ request, address, caller, protocol }: Forward
   });
   // We would go by the first and the service perhaps by another (RFC 9112, section 3.2).
   if (hosts > 1) throw clusterErrors.INVALID_REQUEST({ details: { field: 'Host', reason: 'more than one was given' } });
-  const cookies = request.headers.cookie === undefined ? null : foreignCookies(request.headers.cookie);
+  const cookies = foreignCookies(request.headers.cookie);
   if (cookies !== null && address.service !== KUBERNETES_SERVICE) headers.push('Cookie', cookies);
-  headers.push('X-Forwarded-For', request.socket.remoteAddress ?? '');
+  headers.push('X-Forwarded-For', remoteAddress);
   headers.push('X-Forwarded-Host', request.headers.host ?? '');
   headers.push('X-Forwarded-Proto', protocol);
   if (address.prefix !== '') headers.push('X-Forwarded-Prefix', address.prefix);
@@ -56,7 +58,7 @@ export function answeredHeaders(headers: HeaderList, { address, request }: Forwa
     if (lower === 'set-cookie') {
       // Below the platform's own paths a cookie would be the platform's.
       const path = address.form === 'service' ? null : address.prefix;
-      const confined = address.form === 'path' ? null : confineSetCookie(value, path);
+      const confined = address.form === 'path' ? null : passSetCookie(value, path);
       if (confined !== null) passed.push(name, confined);
     } else if (lower === 'location') {
       passed.push(name, movedLocation(value, address.prefix, request.headers.host ?? ''));

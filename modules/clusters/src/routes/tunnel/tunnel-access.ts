@@ -4,7 +4,8 @@ import {
   confirmAccess,
   createGrantedAccess,
   createGrantedRight,
-  isEncrypted,
+  cookieValues,
+  PLATFORM_COOKIES,
   narrowRight,
   type Access,
   type GrantedAccess,
@@ -17,7 +18,6 @@ import type { Cluster, ClusterStore } from '../../domain/cluster.ts';
 import { sha256 } from '../../domain/identifiers.ts';
 import { clusterErrors } from '../../errors.ts';
 import { serviceLabel, type TunnelAddress } from './tunnel-address.ts';
-import { tunnelCookieOf } from './tunnel-cookie.ts';
 import type { TunnelStore } from '../../domain/tunnel.ts';
 
 /** Who uses a tunnel, and of which cluster. */
@@ -56,16 +56,18 @@ export class TunnelAccess {
     this.#options = options;
   }
 
-  async authorize(request: IncomingMessage, asked: Asked): Promise<TunnelCaller> {
+  /** `isSecure`: whether the caller came over TLS, which decides which cookie counts. */
+  async authorize(request: IncomingMessage, asked: Asked, isSecure: boolean): Promise<TunnelCaller> {
     const { authorization = '' } = request.headers;
     // Only a service's own host takes cookies: a page of one service must not act on another.
-    const cookie = asked.form === 'service' ? tunnelCookieOf(request.headers.cookie) : null;
+    const [cookie = null] =
+      asked.form === 'service' ? cookieValues(request.headers.cookie, PLATFORM_COOKIES.tunnel, isSecure) : [];
     const nowMs = this.#options.clock.nowMs();
     const { form, cluster, service, teamUuid } = asked;
     const key = sha256(JSON.stringify([authorization, cookie, form, cluster, service, teamUuid]));
     const remembered = this.#remembered.get(key);
     if (remembered !== undefined && remembered.untilMs > nowMs) return remembered.caller;
-    const caller = await this.#decide(request, asked, cookie);
+    const caller = await this.#decide(request, asked, { cookie, isSecure });
     if (this.#remembered.size >= MAX_REMEMBERED) this.#remembered.clear();
     this.#remembered.set(key, { caller, untilMs: nowMs + REMEMBERED_MS });
     return caller;
@@ -102,7 +104,11 @@ export class TunnelAccess {
     }
   }
 
-  async #decide(request: IncomingMessage, asked: Asked, cookie: string | null): Promise<TunnelCaller> {
+  async #decide(
+    request: IncomingMessage,
+    asked: Asked,
+    { cookie, isSecure }: { cookie: string | null; isSecure: boolean },
+  ): Promise<TunnelCaller> {
     if (cookie !== null) {
       const caller = await this.authorizeLink(cookie, asked);
       if (caller !== null) return caller;
@@ -116,7 +122,7 @@ export class TunnelAccess {
       headers: { authorization },
       method: request.method ?? 'GET',
       remoteAddress: request.socket.remoteAddress ?? '',
-      isSecure: isEncrypted(request),
+      isSecure,
     });
     const byId = CLUSTER_ID.test(asked.cluster) ? await clusters.findById(asked.cluster) : undefined;
     const grant = await this.#grant(principal, byId?.workspaceUuid, asked.teamUuid, asked.cluster);

@@ -2,13 +2,16 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { toAppError } from '@svc/errors';
 import {
   isPlain,
+  PLATFORM_COOKIES,
   relayPlain,
   relayRequest,
   relayUpgrade,
   renderNestedError,
   requestIdOf,
+  serializeCookie,
   whenClosed,
   type AuditLog,
+  type ClientOfRequest,
   type HeldRights,
   type RelayTarget,
   type UpgradeRoute,
@@ -23,7 +26,7 @@ import type { AgentTunnels } from '../../adapters/tunnel/agent-tunnels.ts';
 import { answeredHeaders, forwardedHeaders, isDroppedTrailer, type ForwardedRequest } from './forwarded-headers.ts';
 import type { TunnelAccess, TunnelCaller } from './tunnel-access.ts';
 import { serviceHost, tunnelAddressOf, type TunnelAddress } from './tunnel-address.ts';
-import { TUNNEL_PARAMETER, tunnelCookie } from './tunnel-cookie.ts';
+import { TUNNEL_PARAMETER } from './tunnel-cookie.ts';
 import { offlineError, tunnelErrorOf } from '../../adapters/tunnel/tunnel-errors.ts';
 import type { TunnelStore } from '../../domain/tunnel.ts';
 
@@ -38,6 +41,8 @@ export interface TunnelFrontOptions {
   domain: string;
   answerTimeoutMs: number;
   /** Whether a proxy in front speaks TLS with the callers. */
+  clientOf: ClientOfRequest;
+  /** Whether a proxy that speaks TLS stands before the platform. */
   isBehindTls: () => boolean;
   onError: (error: unknown, context: Record<string, unknown>) => void;
 }
@@ -123,7 +128,8 @@ export class TunnelFront {
    * A browser belongs on the service's own host: on that of the cluster all services would be one origin. Answers what the
    * address alone tells, so nothing is asked.
    */
-  #movePage({ method, headers, socket }: IncomingMessage, response: ServerResponse, address: TunnelAddress): boolean {
+  #movePage(request: IncomingMessage, response: ServerResponse, address: TunnelAddress): boolean {
+    const { method, headers } = request;
     const { form, cluster, service, path } = address;
     if (form !== 'host' || service === null || service === KUBERNETES_SERVICE || !isClusterId(cluster)) return false;
     const isPage = headers['sec-fetch-mode'] === 'navigate' || path.includes(`${TUNNEL_PARAMETER}=`);
@@ -131,7 +137,7 @@ export class TunnelFront {
     const port = /:\d+$/.exec(headers.host ?? '')?.[0] ?? '';
     const host = serviceHost(cluster, service, this.#options.domain);
     response.writeHead(308, {
-      location: `${this.#protocolOf({ socket })}://${host}${port}${path}`,
+      location: `${this.#protocolOf(request)}://${host}${port}${path}`,
       'cache-control': 'no-store',
       'referrer-policy': 'no-referrer',
       'content-length': '0',
@@ -153,7 +159,7 @@ export class TunnelFront {
     const isSecure = this.#protocolOf(request) === 'https';
     response.writeHead(303, {
       location: `${url.pathname}${url.search}`,
-      'set-cookie': tunnelCookie(token, LINK_COOKIE_SECONDS, isSecure),
+      'set-cookie': serializeCookie(PLATFORM_COOKIES.tunnel, token, { maxAgeSeconds: LINK_COOKIE_SECONDS, isSecure }),
       'cache-control': 'no-store',
       'referrer-policy': 'no-referrer',
       'content-length': '0',
@@ -164,7 +170,8 @@ export class TunnelFront {
 
   async #decide(request: IncomingMessage, address: TunnelAddress): Promise<Decided> {
     const { access, tunnels } = this.#options;
-    const caller = await access.authorize(request, address);
+    const isSecure = this.#protocolOf(request) === 'https';
+    const caller = await access.authorize(request, address, isSecure);
     if (caller.via === 'link') requireOwnOrigin(request);
     const { cluster, principal, role } = caller;
     const service = caller.service ?? address.service;
@@ -173,7 +180,8 @@ export class TunnelFront {
     }
     const tunnel = tunnels.find(cluster.id);
     if (tunnel === undefined) throw await this.#offline(cluster);
-    const forwarded = { request, address, caller, protocol: this.#protocolOf(request) };
+    const { remoteAddress } = this.#options.clientOf(request);
+    const forwarded = { request, address, caller, remoteAddress, protocol: this.#protocolOf(request) };
     return { caller, tunnel, stream: { service, user: `svc:user:${principal.id}`, role }, forwarded };
   }
 
@@ -215,15 +223,15 @@ export class TunnelFront {
         workspaceUuid: caller.cluster.workspaceUuid,
         outcome: status < 400 ? 'success' : status < 500 ? 'refused' : 'failed',
         status,
-        remoteAddress: request.socket.remoteAddress ?? '',
+        remoteAddress: this.#options.clientOf(request).remoteAddress,
         requestId: requestIdOf(request.headers),
         details: { method: request.method ?? '', path },
       })
       .catch((error: unknown) => onError(error, { cluster: caller.cluster.id }));
   }
 
-  #protocolOf({ socket }: Pick<IncomingMessage, 'socket'>): 'http' | 'https' {
-    return ('encrypted' in socket && socket.encrypted === true) || this.#options.isBehindTls() ? 'https' : 'http';
+  #protocolOf(request: IncomingMessage): 'http' | 'https' {
+    return this.#options.clientOf(request).isSecure || this.#options.isBehindTls() ? 'https' : 'http';
   }
 
   #refuse(request: IncomingMessage, response: ServerResponse, raw: unknown): void {

@@ -119,6 +119,25 @@ describe('a shell', () => {
     );
   });
 
+  it('drops a control with unusable values, and passes what comes after it', async () => {
+    const client = open(`${PATH}&cols=100&rows=30`);
+    await started(client);
+    for (const [cols, rows] of [
+      [0, 24],
+      ['80', '24'],
+      [80.5, 24],
+      [80, 65_536],
+      [undefined, undefined],
+    ]) {
+      client.socket.send(JSON.stringify({ type: 'resize', cols, rows }));
+    }
+    client.socket.send(JSON.stringify({ type: 'ack', bytes: 'all' }));
+    client.socket.send(frame(0, 'ls\r'));
+    await waitFor(() => fromPlatform.length > 1);
+    expect(fromPlatform).toEqual([frame(4, '{"Width":100,"Height":30}'), frame(0, 'ls\r')]);
+    expect(client.socket.readyState).toBe(WebSocket.OPEN);
+  });
+
   it('runs a command without a terminal, with its two outputs apart', async () => {
     const client = open(`${PATH}&tty=false&command=cat&command=-n`);
     await started(client);

@@ -142,6 +142,8 @@ export interface DeleteObject {
   notify?: NotifyRule;
   /** Lifecycle removes it, and nobody asked. */
   expires?: boolean;
+  /** For a delete marker that covers nothing. */
+  quota?: WriteQuota;
 }
 
 export interface DeletedObject {
@@ -214,6 +216,12 @@ export interface MetadataCommands
    * it leaves the trash and nothing else.
    */
   forgetTrash(input: { removed: readonly TrashEntry[]; kept: readonly TrashEntry[] }): Promise<void>;
+  /** What of a workspace's trash waits for its grace may go now; at most `limit` entries. */
+  hastenTrash(input: {
+    workspaceUuid: string;
+    nowMs: number;
+    limit: number;
+  }): Promise<{ entries: number; bytes: number }>;
   /** Some of a manifest's parts were let go of: their rows go, and what is known of the blobs that were removed. */
   forgetManifestParts(input: {
     manifestId: string;
@@ -330,8 +338,15 @@ export interface MetadataQueries
 
 export interface UsageDrift {
   bucketId: number;
-  counted: BucketUsage;
-  actual: BucketUsage;
+  counted: BucketCounters;
+  actual: BucketCounters;
+}
+
+/** Everything that is counted of a bucket. */
+export interface BucketCounters extends BucketUsage {
+  markerCount: number;
+  uploadCount: number;
+  uploadBytes: number;
 }
 
 /** What the store knows. One contract suite runs on every implementation. */

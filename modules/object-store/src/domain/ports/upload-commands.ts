@@ -13,6 +13,7 @@ export interface CreateUpload {
   attributes: ObjectAttributes;
   checksumAlgorithm: ChecksumAlgorithm | null;
   checksumType: ChecksumType | null;
+  quota?: WriteQuota;
 }
 
 export interface PutPart {

@@ -10,14 +10,13 @@ import type { StoreAction } from '../../domain/ports/maker-rights.ts';
 import type { FoundObject } from '../../domain/ports/metadata-store.ts';
 import type { BucketRecord, ObjectVersion } from '../../domain/ports/records.ts';
 import type { S3Request } from '../s3-request.ts';
-import type { OperationAction } from './operation-actions.ts';
 import { conditionsOf, type Circumstances } from './request-conditions.ts';
+import type { OperationRule } from './rules.ts';
 
 /** What a request was found to be allowed, and what is needed to ask further. */
 export interface RequestAccess {
   readonly rules: BucketAccess;
-  readonly action: OperationAction;
-  readonly needs: StoreAction;
+  readonly operation: OperationRule;
   readonly circumstances: Circumstances;
   /** The object that the answer hung on, so that the handler need not read it again. */
   readonly loaded: FoundObject | null;
@@ -28,28 +27,26 @@ export interface Asking {
   services: StoreServices;
   caller: Caller;
   bucket: BucketRecord;
-  action: OperationAction;
-  needs: StoreAction;
+  operation: OperationRule;
   /** Default: as the request says. */
   authType?: Circumstances['authType'];
 }
 
 /** Decides before anything of the body is read. Throws `AccessDenied`, or what the object is missing as. */
 export async function authorize(asking: Asking): Promise<RequestAccess> {
-  const { request, services, caller, bucket, action, needs } = asking;
+  const { request, services, caller, bucket, operation } = asking;
   const access: RequestAccess = {
     rules: bucketAccessOf(bucket, await services.configurations.of(bucket)),
-    action,
-    needs,
+    operation,
     circumstances: circumstancesOf(asking),
     loaded: null,
   };
-  if (action.on === 'open') return access;
-  if (!mayDo(caller, needs, bucket.name)) throw denied(bucket);
-  // Without a signature, and where nothing was ever opened, nobody's list of names is worth reading.
-  if (action.on === 'each' && caller.workspaceUuid === null && bucket.configurationVersion === 0) throw denied(bucket);
-  if (action.on === 'each' || action.byHandler === true) return access;
-  if (action.on !== 'object') {
+  if (!mayDo(caller, operation.needs, bucket.name)) throw denied(bucket);
+  // Reject anonymous bulk deletes before reading the body, unless the bucket was opened to others.
+  if (operation.asks === 'each' && caller.workspaceUuid === null && bucket.configurationVersion === 0)
+    throw denied(bucket);
+  if (operation.asks === 'each' || operation.byHandler === true) return access;
+  if (operation.asks !== 'object') {
     const question = questionAbout(access, { key: request.key, byVersion: request.query.has('versionId') });
     if (!isAllowed(question) || isDeniedBesides(access, question)) throw denied(bucket);
     return access;
@@ -88,8 +85,7 @@ export function mayDoTo(access: RequestAccess, name: NameInBucket): boolean {
 
 /** Whether the caller may also do something that an operation does only when asked, such as `s3:BypassGovernanceRetention`. */
 export function mayAlso(access: RequestAccess, action: string, needs: StoreAction, name: NameInBucket): boolean {
-  const rule: OperationAction = { action, on: 'key' };
-  return isAllowed(questionAbout({ ...access, action: rule, needs }, questionName(name)));
+  return isAllowed(questionAbout({ ...access, operation: { action, asks: 'key', needs } }, questionName(name)));
 }
 
 export function denied(bucket: BucketRecord): Error {
@@ -110,7 +106,7 @@ function mayList(access: RequestAccess, key: string): boolean {
 }
 
 function questionAbout(
-  { rules, action, needs, circumstances }: RequestAccess,
+  { rules, operation, circumstances }: RequestAccess,
   name: { key: string | null; byVersion: boolean },
   version?: ObjectVersion,
 ): AccessQuestion {
@@ -118,15 +114,15 @@ function questionAbout(
   const list = version?.attributes.accessControlList;
   const conditions = conditionsOf(circumstances);
   // A grant to write is none to remove what versioning kept.
-  const acl = name.byVersion && action.acl?.on === 'bucket' && action.on !== 'bucket' ? null : (action.acl ?? null);
+  const ignoresAcl = name.byVersion && operation.acl?.on === 'bucket' && operation.asks !== 'bucket';
   return {
     caller,
     bucket,
     access: rules,
-    needs,
-    action: name.byVersion ? (action.versionAction ?? action.action) : action.action,
-    key: action.on === 'bucket' ? null : name.key,
-    acl,
+    needs: operation.needs,
+    action: name.byVersion ? (operation.versionAction ?? operation.action) : operation.action,
+    key: operation.asks === 'bucket' ? null : name.key,
+    acl: ignoresAcl ? null : (operation.acl ?? null),
     objectAcl: list === undefined ? null : parseAcl(list),
     conditions: version === undefined ? conditions : withObjectTags(conditions, version.attributes.tags),
   };

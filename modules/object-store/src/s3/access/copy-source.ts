@@ -2,9 +2,9 @@ import { bucketAccessOf } from '../../domain/access/bucket-access.ts';
 import { mayDo } from '../../domain/caller.ts';
 import type { FoundObject } from '../../domain/ports/metadata-store.ts';
 import type { BucketRecord } from '../../domain/ports/records.ts';
-import { accessOf, type S3Context } from '../s3-context.ts';
+import type { BucketContext } from '../s3-context.ts';
 import { denied, findAllowed, type RequestAccess } from './authorize.ts';
-import { operationActions } from './operation-actions.ts';
+import { READ_OBJECT } from './rules.ts';
 import { isExpectedOwner } from './request-conditions.ts';
 
 export interface CopySource {
@@ -18,7 +18,7 @@ export interface CopySource {
  * where `x-amz-source-expected-bucket-owner` names somebody else.
  */
 export async function findCopySource(
-  context: S3Context,
+  context: BucketContext,
   { bucketName, ...name }: CopySource,
 ): Promise<{ bucket: BucketRecord; found: FoundObject }> {
   const { services, caller, request } = context;
@@ -27,9 +27,8 @@ export async function findCopySource(
   if (!mayDo(caller, 'object:read', bucket.name)) throw denied(bucket);
   const access: RequestAccess = {
     rules: bucketAccessOf(bucket, await services.configurations.of(bucket)),
-    action: operationActions.GetObject,
-    needs: 'object:read',
-    circumstances: { ...accessOf(context).circumstances, bucket },
+    operation: READ_OBJECT,
+    circumstances: { ...context.access.circumstances, bucket },
     loaded: null,
   };
   return { bucket, found: await findAllowed(services, access, name) };

@@ -11,7 +11,7 @@ import { mayDo, type Caller } from '../../domain/caller.ts';
 import { storeErrors } from '../../errors.ts';
 import type { OwnerDirectory } from '../../domain/ports/owner-directory.ts';
 import type { BucketRecord, UploadRecord } from '../../domain/ports/records.ts';
-import { accessOf, bucketOf, type S3Context } from '../s3-context.ts';
+import type { BucketContext } from '../s3-context.ts';
 import { readAclHeaders, resolveAcl, type RequestedAcl } from './requested-acl.ts';
 
 export interface NewObject {
@@ -28,12 +28,12 @@ export interface NewObjectAcl {
 }
 
 /** For every write: who owns the new object and who else may use it, by the headers of the request. */
-export function aclOfNewObject(context: S3Context): Promise<NewObjectAcl> {
+export function aclOfNewObject(context: BucketContext): Promise<NewObjectAcl> {
   const { caller, services, request } = context;
   return readNewObjectAcl({
     header: (name) => request.headers.get(name),
-    rules: accessOf(context).rules,
-    bucket: bucketOf(context),
+    rules: context.access.rules,
+    bucket: context.bucket,
     caller,
     owners: services.parts.owners,
   });

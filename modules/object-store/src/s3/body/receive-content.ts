@@ -4,7 +4,7 @@ import { assertSettings } from '../../domain/write-rules.ts';
 import { storeErrors } from '../../errors.ts';
 import type { NewContent } from '../../domain/ports/metadata-store.ts';
 import type { ObjectChecksum } from '../../domain/ports/records.ts';
-import { bucketOf, type S3Context } from '../s3-context.ts';
+import type { BucketContext } from '../s3-context.ts';
 import { assertDigests, digestsFor, readBodyPlan } from './body-plan.ts';
 import { freeChunk } from './free-chunk.ts';
 import { receiveBody } from './receive-body.ts';
@@ -26,15 +26,15 @@ export interface ReceiveOptions extends ContentOptions {
 const NO_TRAILER: ReadonlyMap<string, string> = new Map();
 
 /** Takes an upload in: what was announced is verified before anything is sealed, and what fails leaves nothing behind. */
-export async function receiveContent(context: S3Context, options: ReceiveOptions): Promise<ReceivedContent> {
+export async function receiveContent(context: BucketContext, options: ReceiveOptions): Promise<ReceivedContent> {
   const { request, payload, seed, services, bucket } = context;
   const { parts } = services;
   const plan = readBodyPlan(request, payload);
   assertSize(plan.sizeBytes, parts.config.limits.put_bytes);
-  await assertSettings(services.configurations, bucketOf(context), { sizeBytes: plan.sizeBytes });
+  await assertSettings(services.configurations, context.bucket, { sizeBytes: plan.sizeBytes });
   const keep = options.keep ?? plan.checksum?.algorithm ?? 'CRC64NVME';
   const names = digestsFor(plan).add('MD5').add(keep);
-  const leave = await services.uploadsInFlight.enter(bucketOf(context).workspaceUuid);
+  const leave = await services.uploadsInFlight.enter(bucket.workspaceUuid);
   try {
     const writer = await ContentWriter.open(services.contentParts, names, plan.sizeBytes, {
       ...options,

@@ -25,7 +25,11 @@ export function withFileName({ fields, fileName }: FormFields): ReadonlyMap<stri
 }
 
 /** The PUT that the form stands for. */
-export function toPutRequest(request: S3Request, fields: ReadonlyMap<string, string>, sizeBytes: number): S3Request {
+export function toPutRequest(
+  request: S3Request,
+  fields: ReadonlyMap<string, string>,
+  sizeBytes: number,
+): S3Request & { key: string } {
   const key = fields.get('key');
   if (key === undefined || key === '') {
     const reason = "Bucket POST must contain a field named 'key'.";

@@ -14,9 +14,9 @@ import {
 import type { FoundObject } from '../../domain/ports/metadata-store.ts';
 import type { BucketRecord } from '../../domain/ports/records.ts';
 import { authorize, findAllowed } from '../access/authorize.ts';
-import { operationActions } from '../access/operation-actions.ts';
+import { READ_OBJECT } from '../access/rules.ts';
 import { anonymousPayload } from '../auth/payload-declaration.ts';
-import { answerObject } from '../handlers/get-object.ts';
+import { answerObject } from '../operations/get-object.ts';
 import { RequestQuery } from '../query.ts';
 import { RequestHeaders } from '../request-headers.ts';
 import type { S3Request } from '../s3-request.ts';
@@ -81,7 +81,7 @@ async function refuse(site: WebsiteRequest, asked: string): Promise<void> {
 async function answer(site: WebsiteRequest, found: FoundObject, as: { status?: number }): Promise<void> {
   const { request, response, services, bucket } = site;
   const { parts, configurations } = services;
-  const named: S3Request = { ...request, key: found.version.key, query: new RequestQuery('') };
+  const named = { ...request, key: found.version.key, query: new RequestQuery('') };
   const access = await authorize({ ...anonymously(site), request: named });
   const { cacheControl } = settingsOf(await configurations.of(bucket), parts.config.soft_delete_days);
   const unset = found.version.attributes.headers?.['cache-control'] === undefined;
@@ -92,6 +92,7 @@ async function answer(site: WebsiteRequest, found: FoundObject, as: { status?: n
       services,
       oversight: site.oversight,
       bucket,
+      key: named.key,
       caller: ANONYMOUS,
       payload: anonymousPayload(named),
       seed: null,
@@ -113,7 +114,7 @@ async function findPublic(site: WebsiteRequest, key: string): Promise<FoundObjec
 }
 
 function anonymously({ services, bucket }: WebsiteRequest) {
-  return { services, bucket, caller: ANONYMOUS, action: operationActions.GetObject, needs: 'object:read' } as const;
+  return { services, bucket, caller: ANONYMOUS, operation: READ_OBJECT } as const;
 }
 
 function redirectBy(site: WebsiteRequest, rule: RoutingRule, asked: string): void {

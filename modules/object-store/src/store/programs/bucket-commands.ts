@@ -83,7 +83,7 @@ export function* deleteBucket(input: DeleteBucket): Program<void> {
     'select upload_id from upload where bucket_id = ? and completed_at_ms is null',
     input.bucketId,
   );
-  for (const upload of uploads) yield* trashUpload(text(upload, 'upload_id'), input.trashDueAtMs);
+  for (const upload of uploads) yield* trashUpload(text(upload, 'upload_id'), input.bucketId, input.trashDueAtMs);
   yield* forgetBucket(input.bucketId);
 }
 
@@ -146,7 +146,7 @@ export function* purgeBucket(input: Command<'purgeBucket'>): Program<boolean> {
     input.bucketId,
     input.limit,
   );
-  for (const upload of uploads) yield* trashUpload(text(upload, 'upload_id'), input.trashDueAtMs);
+  for (const upload of uploads) yield* trashUpload(text(upload, 'upload_id'), input.bucketId, input.trashDueAtMs);
   if (objects.length === input.limit || uploads.length === input.limit) return false;
   yield* forgetBucket(input.bucketId);
   return true;

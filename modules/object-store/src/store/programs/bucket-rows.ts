@@ -33,12 +33,26 @@ export function* activeVersioning(bucketId: number, encryption?: ObjectEncryptio
   return toVersioning(text(row, 'versioning'));
 }
 
-export function* addUsage(bucketId: number, objects: number, bytes: number): Program<void> {
-  if (objects === 0 && bytes === 0) return;
+/** What is added to a bucket's counters; less than zero where something goes. */
+export interface UsageChange {
+  objects?: number;
+  bytes?: number;
+  markers?: number;
+  uploads?: number;
+  uploadBytes?: number;
+}
+
+export function* addUsage(bucketId: number, added: UsageChange): Program<void> {
+  const { objects = 0, bytes = 0, markers = 0, uploads = 0, uploadBytes = 0 } = added;
   yield* change(
-    'update bucket_usage set object_count = object_count + ?, size_bytes = size_bytes + ? where bucket_id = ?',
+    `update bucket_usage set object_count = object_count + ?, size_bytes = size_bytes + ?,
+       marker_count = marker_count + ?, upload_count = upload_count + ?, upload_bytes = upload_bytes + ?
+     where bucket_id = ?`,
     objects,
     bytes,
+    markers,
+    uploads,
+    uploadBytes,
     bucketId,
   );
 }

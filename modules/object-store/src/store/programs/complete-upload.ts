@@ -9,7 +9,6 @@ import { text, textOrNull } from '../row.ts';
 import { activeVersioning } from './bucket-rows.ts';
 import { lockKey, visible } from './object-commands.ts';
 import { toPart } from './object-queries.ts';
-import { releaseBlob } from './trash-rows.ts';
 import { lockUpload } from './upload-commands.ts';
 import { toUpload } from './upload-rows.ts';
 import { newestVersion, pushVersion } from './version-rows.ts';
@@ -41,8 +40,7 @@ export function* completeUpload(input: CompleteUpload): Program<StoredVersion> {
   const parts = choose(stored, input.parts);
   const sizeBytes = assertSizes(parts, input);
   const checksum = checksumOf(upload, parts, input);
-  yield* arrange(input, stored, parts);
-  // From here on its parts count as the object's bytes, no longer as those of an open upload.
+  const leftOut = yield* arrange(input, stored, parts);
   yield* change('update upload set completed_at_ms = ? where upload_id = ?', input.nowMs, input.uploadId);
   const etag = multipartEtag(parts);
   const versionId = yield* pushVersion(versioning, newest, {
@@ -61,6 +59,7 @@ export function* completeUpload(input: CompleteUpload): Program<StoredVersion> {
     eventName: 'ObjectCreated:CompleteMultipartUpload',
     notify: input.notify,
     quota: input.quota,
+    upload: { sizeBytes: [...stored.values()].reduce((sum, part) => sum + part.sizeBytes, 0), leftOut },
   });
   const { encryption } = upload.attributes;
   const result: StoredVersion = {
@@ -123,17 +122,16 @@ function assertSizes(parts: readonly StoredPart[], input: CompleteUpload): numbe
   return total;
 }
 
-/** Parts that the client left out go; each of the others gets its place in the object, all in one statement. */
+/** Each part gets its place in the object, all in one statement. The rows of those that the client left out go: answers them. */
 function* arrange(
-  { uploadId, trashDueAtMs }: CompleteUpload,
+  { uploadId }: CompleteUpload,
   stored: ReadonlyMap<number, StoredPart>,
   chosen: readonly StoredPart[],
-): Program<void> {
+): Program<readonly StoredPart[]> {
   const kept = new Set(chosen.map((part) => part.partNumber));
-  for (const part of stored.values()) {
-    if (kept.has(part.partNumber)) continue;
-    yield* change('delete from part where upload_id = ? and part_number = ?', uploadId, part.partNumber);
-    yield* releaseBlob(part.blobId, trashDueAtMs);
+  const leftOut = [...stored.values()].filter(({ partNumber }) => !kept.has(partNumber));
+  for (const { partNumber } of leftOut) {
+    yield* change('delete from part where upload_id = ? and part_number = ?', uploadId, partNumber);
   }
   yield* change(
     `update part set start_offset = place.start from (
@@ -143,6 +141,7 @@ function* arrange(
     uploadId,
     uploadId,
   );
+  return leftOut;
 }
 
 /** MD5 over the MD5s of the parts, and their number: what every S3 engine shows for a multipart object. */

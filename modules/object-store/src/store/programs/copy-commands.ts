@@ -34,9 +34,9 @@ export function* copyObject(input: CopyObject): Program<StoredVersion> {
     eventName: 'ObjectCreated:Copy',
     notify: input.notify,
     quota: input.quota,
+    // The replaced row let go of bytes that the new one has.
+    ontoItself: source.bucketId === bucketId && source.key === key,
   });
-  // Onto itself: the replaced row let go of bytes that the new one has.
-  if (source.bucketId === bucketId && source.key === key) yield* takeFromTrash(location);
   return { versionId, etag, sizeBytes, modifiedAtMs: nowMs, checksum: input.checksum };
 }
 
@@ -68,9 +68,4 @@ function* shareContent(location: ContentLocation): Program<ContentLocation> {
   );
   if (row === undefined) throw storeErrors.DataLost();
   return { kind: 'inline', inlineId: integer(row, 'id') };
-}
-
-function* takeFromTrash(location: ContentLocation): Program<void> {
-  if (location.kind === 'blob') yield* change('delete from trash where content_id = ?', location.blobId);
-  if (location.kind === 'manifest') yield* change('delete from trash where content_id = ?', location.manifestId);
 }

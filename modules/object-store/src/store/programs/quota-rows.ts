@@ -7,9 +7,15 @@ import { integer } from '../row.ts';
 import { tenantUsage } from './tenant-quota.ts';
 
 interface BucketUsage {
+  /** What the quota of the bucket is about: versions of objects. */
   objects: number;
   bytes: number;
+  /** What counts for the workspace: also delete markers, open uploads and what waits in the trash. */
+  tenantObjects: number;
+  tenantBytes: number;
 }
+
+const NOTHING: BucketUsage = { objects: 0, bytes: 0, tenantObjects: 0, tenantBytes: 0 };
 
 export interface UsageBefore {
   bucket: BucketUsage;
@@ -23,7 +29,7 @@ const TENANT_QUOTAS = [storeQuotas.stored_bytes, storeQuotas.stored_objects];
 export function* usageUnder(quota: WriteQuota | undefined, bucketId: number): Program<UsageBefore> {
   const tenant = quota?.tenant === undefined ? null : yield* tenantUsage(quota.tenant, TENANT_QUOTAS);
   const counted = quota?.bucket !== undefined || tenant !== null;
-  return { bucket: counted ? yield* bucketUsage(bucketId) : { objects: 0, bytes: 0 }, tenant };
+  return { bucket: counted ? yield* bucketUsage(bucketId) : NOTHING, tenant };
 }
 
 /**
@@ -35,28 +41,32 @@ export function* assertQuota(quota: WriteQuota | undefined, bucketId: number, be
   const after = yield* bucketUsage(bucketId);
   if (quota.bucket !== undefined) assertBucketQuota(quota.bucket, before.bucket, after);
   assertTenantQuota(quota, before.tenant, [
-    [storeQuotas.stored_bytes, after.bytes - before.bucket.bytes],
-    [storeQuotas.stored_objects, after.objects - before.bucket.objects],
+    [storeQuotas.stored_bytes, after.tenantBytes - before.bucket.tenantBytes],
+    [storeQuotas.stored_objects, after.tenantObjects - before.bucket.tenantObjects],
   ]);
 }
 
-/** For bytes of a part: refuses early what could never be completed, and holds what open uploads take together. */
-export function* assertRoomFor(
-  quota: WriteQuota | undefined,
-  bucketId: number,
-  { addedBytes, replacedBytes }: { addedBytes: number; replacedBytes: number },
-): Program<void> {
-  if (quota === undefined) return;
-  const { bucket, tenant } = yield* usageUnder(quota, bucketId);
-  const maxBytes = quota.bucket?.maxBytes ?? null;
+/** For bytes of a part: refuses early what could never be completed. */
+export function assertPartFits(quota: WriteQuota | undefined, { bucket }: UsageBefore, addedBytes: number): void {
+  const maxBytes = quota?.bucket?.maxBytes ?? null;
   if (maxBytes !== null && bucket.bytes + addedBytes > maxBytes) throw bucketFull('bytes', maxBytes);
-  assertTenantQuota(quota, tenant, [[storeQuotas.stored_bytes, addedBytes - replacedBytes]]);
 }
 
 function* bucketUsage(bucketId: number): Program<BucketUsage> {
-  const row = yield* first('select object_count, size_bytes from bucket_usage where bucket_id = ?', bucketId);
-  if (row === undefined) return { objects: 0, bytes: 0 };
-  return { objects: integer(row, 'object_count'), bytes: integer(row, 'size_bytes') };
+  const row = yield* first(
+    `select u.object_count, u.size_bytes, u.object_count + u.marker_count + u.upload_count as tenant_objects,
+       u.size_bytes + u.upload_bytes + coalesce(t.trash_bytes, 0) as tenant_bytes
+     from bucket_usage u join bucket b on b.id = u.bucket_id
+       left join tenant t on t.workspace_uuid = b.workspace_uuid where u.bucket_id = ?`,
+    bucketId,
+  );
+  if (row === undefined) return NOTHING;
+  return {
+    objects: integer(row, 'object_count'),
+    bytes: integer(row, 'size_bytes'),
+    tenantObjects: integer(row, 'tenant_objects'),
+    tenantBytes: integer(row, 'tenant_bytes'),
+  };
 }
 
 function assertBucketQuota({ maxBytes, maxObjects }: BucketQuota, before: BucketUsage, after: BucketUsage): void {
@@ -69,7 +79,8 @@ function assertBucketQuota({ maxBytes, maxObjects }: BucketQuota, before: Bucket
 function assertTenantQuota({ tenant }: WriteQuota, used: Record<QuotaScope, Usage> | null, demand: Demand): void {
   const breach = tenant === undefined || used === null ? null : findBreach(tenant, demand, used);
   if (breach !== null) {
-    const remedy = 'Delete objects, or ask the operator to raise it (svc admin quota set)';
+    const remedy =
+      'Delete objects, abort unfinished uploads and empty the trash, or ask the operator to raise it (svc admin quota set)';
     throw storeErrors.QuotaExceeded({ details: { ...breachDetails(breach), remedy } });
   }
 }

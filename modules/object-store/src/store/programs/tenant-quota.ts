@@ -27,20 +27,17 @@ export function* quotaUsage({ workspaceUuid }: Query<'quotaUsage'>): Program<Usa
 
 function* usageOf(workspaceUuid: string): Program<Usage> {
   const stored = yield* first(
-    `select count(*) as buckets, cast(coalesce(sum(u.object_count), 0) as bigint) as objects,
-       cast(coalesce(sum(u.size_bytes), 0) as bigint) as bytes
+    `select count(*) as buckets,
+       cast(coalesce(sum(u.object_count + u.marker_count + u.upload_count), 0) as bigint) as objects,
+       cast(coalesce(sum(u.size_bytes + u.upload_bytes), 0) as bigint) as bytes
      from bucket b join bucket_usage u on u.bucket_id = b.id where b.workspace_uuid = ?`,
     workspaceUuid,
   );
-  const open = yield* first(
-    `select cast(coalesce(sum(p.size_bytes), 0) as bigint) as bytes from bucket b
-       join upload u on u.bucket_id = b.id and u.completed_at_ms is null
-       join part p on p.upload_id = u.upload_id where b.workspace_uuid = ?`,
-    workspaceUuid,
-  );
-  if (stored === undefined || open === undefined) return {};
+  if (stored === undefined) return {};
+  const tenant = yield* first('select trash_bytes from tenant where workspace_uuid = ?', workspaceUuid);
+  const trashBytes = tenant === undefined ? 0 : integer(tenant, 'trash_bytes');
   return {
-    [storeQuotas.stored_bytes.name]: integer(stored, 'bytes') + integer(open, 'bytes'),
+    [storeQuotas.stored_bytes.name]: integer(stored, 'bytes') + trashBytes,
     [storeQuotas.stored_objects.name]: integer(stored, 'objects'),
     [storeQuotas.buckets.name]: integer(stored, 'buckets'),
   };

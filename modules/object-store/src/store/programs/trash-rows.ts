@@ -1,11 +1,29 @@
-import { change, first, lock, type Program } from '../program.ts';
 import type { ContentLocation } from '../../domain/ports/records.ts';
+import { change, first, lock, type Program, type Row } from '../program.ts';
+import { integer, text, textOrNull } from '../row.ts';
+import { addUsage } from './bucket-rows.ts';
+
+/** Bytes that are let go of: they count for the workspace of their bucket until they are removed. */
+export interface Release {
+  bucketId: number;
+  sizeBytes: number;
+  dueAtMs: number;
+}
+
+interface TrashRow {
+  kind: 'blob' | 'manifest';
+  contentId: string;
+  sizeBytes: number;
+  dueAtMs: number;
+  /** Null: they count for none. */
+  workspaceUuid: string | null;
+}
 
 /**
  * Lets go of an object's bytes after its row went. Inline bytes go at once; a blob or a manifest goes to the trash, but
  * only when no other row (a copy) has it.
  */
-export function* releaseContent(location: ContentLocation, dueAtMs: number): Program<void> {
+export function* releaseContent(location: ContentLocation, release: Release): Program<void> {
   switch (location.kind) {
     case 'empty':
       return;
@@ -13,36 +31,99 @@ export function* releaseContent(location: ContentLocation, dueAtMs: number): Pro
       yield* change('delete from inline_content where id = ?', location.inlineId);
       return;
     case 'blob':
-      yield* releaseBlob(location.blobId, dueAtMs);
+      yield* releaseBlob(location.blobId, release);
       return;
     case 'manifest': {
       yield* lock(`manifest/${location.manifestId}`); // the last two rows that share it may go at the same time
       const other = yield* first('select 1 as found from object where manifest_id = ? limit 1', location.manifestId);
-      if (other === undefined) yield* addTrash('manifest', location.manifestId, dueAtMs);
+      if (other === undefined) yield* trash('manifest', location.manifestId, release);
     }
   }
 }
 
-export function* releaseBlob(blobId: string, dueAtMs: number): Program<void> {
-  yield* lock(`blob/${blobId}`); // as above
-  const other = yield* first('select 1 as found from object where blob_id = ? limit 1', blobId);
-  if (other !== undefined) return;
-  const part = yield* first('select 1 as found from part where blob_id = ? limit 1', blobId);
-  if (part === undefined) yield* addTrash('blob', blobId, dueAtMs);
+export function* releaseBlob(blobId: string, release: Release): Program<void> {
+  if (!(yield* isBlobNeeded(blobId))) yield* trash('blob', blobId, release);
+}
+
+/** A blob of a manifest in the trash that something else needed until a moment ago. */
+export function* releaseSharedBlob(blobId: string, manifestId: string): Program<void> {
+  if (yield* isBlobNeeded(blobId)) return;
+  const manifest = yield* first('select workspace_uuid from trash where content_id = ?', manifestId);
+  const blob = yield* first('select size_bytes from blob where blob_id = ?', blobId);
+  const workspaceUuid = manifest === undefined ? null : textOrNull(manifest, 'workspace_uuid');
+  const sizeBytes = blob === undefined ? 0 : integer(blob, 'size_bytes');
+  yield* addTrash({ kind: 'blob', contentId: blobId, sizeBytes, dueAtMs: 0, workspaceUuid });
 }
 
 /** Ends an upload: its parts go to the trash as one manifest, however many they are. */
-export function* trashUpload(uploadId: string, dueAtMs: number): Program<void> {
-  const part = yield* first('select 1 as found from part where upload_id = ? limit 1', uploadId);
-  if (part !== undefined) yield* addTrash('manifest', uploadId, dueAtMs);
+export function* trashUpload(uploadId: string, bucketId: number, dueAtMs: number): Program<void> {
+  const parts = yield* first(
+    'select count(*) as count, cast(coalesce(sum(size_bytes), 0) as bigint) as bytes from part where upload_id = ?',
+    uploadId,
+  );
+  const sizeBytes = parts === undefined ? 0 : integer(parts, 'bytes');
+  if (parts !== undefined && integer(parts, 'count') > 0) {
+    yield* trash('manifest', uploadId, { bucketId, sizeBytes, dueAtMs });
+  }
   yield* change('delete from upload where upload_id = ?', uploadId);
+  yield* addUsage(bucketId, { uploads: -1, uploadBytes: -sizeBytes });
 }
 
-function* addTrash(kind: 'blob' | 'manifest', contentId: string, dueAtMs: number): Program<void> {
-  yield* change(
-    'insert into trash (due_at_ms, content_id, kind) values (?, ?, ?) on conflict do nothing',
+/** What is needed after all. */
+export function* takeFromTrash(location: ContentLocation): Program<void> {
+  if (location.kind === 'blob') yield* leaveTrash([location.blobId]);
+  if (location.kind === 'manifest') yield* leaveTrash([location.manifestId]);
+}
+
+/** Rows of the trash that are gone, or needed after all. */
+export function* leaveTrash(contentIds: readonly string[]): Program<void> {
+  const left = new Map<string, number>();
+  for (const contentId of contentIds) {
+    const rows = yield* change(
+      'delete from trash where content_id = ? returning size_bytes, workspace_uuid',
+      contentId,
+    );
+    for (const row of rows) addTo(left, row);
+  }
+  // In one order, so that two transactions with the same workspaces do not wait for each other.
+  for (const [workspaceUuid, bytes] of [...left].toSorted(([one], [other]) => (one < other ? -1 : 1))) {
+    yield* addTrashBytes(workspaceUuid, -bytes);
+  }
+}
+
+function addTo(sums: Map<string, number>, row: Row): void {
+  const workspaceUuid = textOrNull(row, 'workspace_uuid');
+  if (workspaceUuid !== null) sums.set(workspaceUuid, (sums.get(workspaceUuid) ?? 0) + integer(row, 'size_bytes'));
+}
+
+function* isBlobNeeded(blobId: string): Program<boolean> {
+  yield* lock(`blob/${blobId}`); // the last two rows that share it may go at the same time
+  const object = yield* first('select 1 as found from object where blob_id = ? limit 1', blobId);
+  return (
+    object !== undefined ||
+    (yield* first('select 1 as found from part where blob_id = ? limit 1', blobId)) !== undefined
+  );
+}
+
+function* trash(kind: TrashRow['kind'], contentId: string, { bucketId, ...release }: Release): Program<void> {
+  const bucket = yield* first('select workspace_uuid from bucket where id = ?', bucketId);
+  const workspaceUuid = bucket === undefined ? null : text(bucket, 'workspace_uuid');
+  yield* addTrash({ kind, contentId, workspaceUuid, ...release });
+}
+
+function* addTrash({ kind, contentId, sizeBytes, dueAtMs, workspaceUuid }: TrashRow): Program<void> {
+  const added = yield* change(
+    `insert into trash (due_at_ms, content_id, kind, size_bytes, workspace_uuid) values (?, ?, ?, ?, ?)
+     on conflict do nothing returning content_id`,
     dueAtMs,
     contentId,
     kind,
+    sizeBytes,
+    workspaceUuid,
   );
+  if (added.length > 0 && workspaceUuid !== null) yield* addTrashBytes(workspaceUuid, sizeBytes);
+}
+
+function* addTrashBytes(workspaceUuid: string, bytes: number): Program<void> {
+  yield* change('update tenant set trash_bytes = trash_bytes + ? where workspace_uuid = ?', bytes, workspaceUuid);
 }

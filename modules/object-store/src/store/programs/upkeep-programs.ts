@@ -2,7 +2,7 @@ import type { MetadataCommands, MetadataQueries, TrashEntry, UsageDrift } from '
 import { all, change, first, type Program } from '../program.ts';
 import { integer, text } from '../row.ts';
 import { forgetBlob } from './blob-programs.ts';
-import { releaseBlob } from './trash-rows.ts';
+import { leaveTrash, releaseSharedBlob } from './trash-rows.ts';
 
 type Command<Name extends keyof MetadataCommands> = Parameters<MetadataCommands[Name]>[0];
 type Query<Name extends keyof MetadataQueries> = Parameters<MetadataQueries[Name]>[0];
@@ -22,7 +22,6 @@ export function* dueTrash({ nowMs, limit }: Query<'dueTrash'>): Program<readonly
 }
 
 export function* forgetTrash({ removed, kept }: Command<'forgetTrash'>): Program<void> {
-  for (const { contentId } of kept) yield* change('delete from trash where content_id = ?', contentId);
   for (const { kind, contentId } of removed) {
     if (kind === 'manifest') {
       yield* change('delete from part where upload_id = ?', contentId);
@@ -30,8 +29,26 @@ export function* forgetTrash({ removed, kept }: Command<'forgetTrash'>): Program
     } else {
       yield* forgetBlob(contentId);
     }
-    yield* change('delete from trash where content_id = ?', contentId);
   }
+  yield* leaveTrash([...kept, ...removed].map(({ contentId }) => contentId));
+}
+
+/** Everything of a workspace that waits for its grace may go now; at most `limit` of it. */
+export function* hastenTrash({
+  workspaceUuid,
+  nowMs,
+  limit,
+}: Command<'hastenTrash'>): Program<{ entries: number; bytes: number }> {
+  const rows = yield* change(
+    `update trash set due_at_ms = ? where content_id in (
+       select content_id from trash where workspace_uuid = ? and due_at_ms > ? limit ?)
+     returning size_bytes`,
+    nowMs,
+    workspaceUuid,
+    nowMs,
+    limit,
+  );
+  return { entries: rows.length, bytes: rows.reduce((sum, row) => sum + integer(row, 'size_bytes'), 0) };
 }
 
 export function* forgetManifestParts(input: Command<'forgetManifestParts'>): Program<void> {
@@ -44,7 +61,7 @@ export function* forgetManifestParts(input: Command<'forgetManifestParts'>): Pro
   const removed = new Set(input.removedBlobs);
   // What was shared a moment ago may be nobody's by now.
   for (const blobId of new Set(gone.map((row) => text(row, 'blob_id')))) {
-    if (!removed.has(blobId)) yield* releaseBlob(blobId, 0);
+    if (!removed.has(blobId)) yield* releaseSharedBlob(blobId, input.manifestId);
   }
 }
 
@@ -110,16 +127,32 @@ export function* neededBlobs(input: Query<'neededBlobs'>): Program<readonly { bl
 
 export function* usageDrift({ after, limit }: Query<'usageDrift'>): Program<readonly UsageDrift[]> {
   const rows = yield* all(
-    `select u.bucket_id, u.object_count, u.size_bytes,
+    `select u.bucket_id, u.object_count, u.size_bytes, u.marker_count, u.upload_count, u.upload_bytes,
        (select count(*) from object o where o.bucket_id = u.bucket_id and o.delete_marker = 0) as actual_count,
-       (select coalesce(sum(o.size_bytes), 0) from object o where o.bucket_id = u.bucket_id and o.delete_marker = 0) as actual_bytes
+       (select coalesce(sum(o.size_bytes), 0) from object o where o.bucket_id = u.bucket_id and o.delete_marker = 0) as actual_bytes,
+       (select count(*) from object o where o.bucket_id = u.bucket_id and o.delete_marker = 1) as actual_markers,
+       (select count(*) from upload l where l.bucket_id = u.bucket_id and l.completed_at_ms is null) as actual_uploads,
+       (select coalesce(sum(p.size_bytes), 0) from upload l join part p on p.upload_id = l.upload_id
+         where l.bucket_id = u.bucket_id and l.completed_at_ms is null) as actual_upload_bytes
      from bucket_usage u where u.bucket_id > ? order by u.bucket_id limit ?`,
     after,
     limit,
   );
   return rows.map((row) => ({
     bucketId: integer(row, 'bucket_id'),
-    counted: { objectCount: integer(row, 'object_count'), sizeBytes: integer(row, 'size_bytes') },
-    actual: { objectCount: integer(row, 'actual_count'), sizeBytes: integer(row, 'actual_bytes') },
+    counted: {
+      objectCount: integer(row, 'object_count'),
+      sizeBytes: integer(row, 'size_bytes'),
+      markerCount: integer(row, 'marker_count'),
+      uploadCount: integer(row, 'upload_count'),
+      uploadBytes: integer(row, 'upload_bytes'),
+    },
+    actual: {
+      objectCount: integer(row, 'actual_count'),
+      sizeBytes: integer(row, 'actual_bytes'),
+      markerCount: integer(row, 'actual_markers'),
+      uploadCount: integer(row, 'actual_uploads'),
+      uploadBytes: integer(row, 'actual_upload_bytes'),
+    },
   }));
 }

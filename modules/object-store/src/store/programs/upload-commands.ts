@@ -4,13 +4,14 @@ import { fromChecksum } from '../object-row.ts';
 import { change, first, lock, type Program, type Row } from '../program.ts';
 import { integer, text } from '../row.ts';
 import { recordBlob } from './blob-programs.ts';
-import { activeVersioning } from './bucket-rows.ts';
+import { activeVersioning, addUsage } from './bucket-rows.ts';
 import { lockKeys, unchangedSource } from './copy-commands.ts';
-import { assertRoomFor } from './quota-rows.ts';
+import { assertPartFits, assertQuota, usageUnder } from './quota-rows.ts';
 import { releaseBlob, trashUpload } from './trash-rows.ts';
 
 export function* createUpload(input: CreateUpload): Program<void> {
   yield* activeVersioning(input.bucketId, input.attributes.encryption);
+  const before = yield* usageUnder(input.quota, input.bucketId);
   yield* change(
     `insert into upload (upload_id, bucket_id, key, initiated_at_ms, initiator, attributes, checksum_algorithm, checksum_type)
      values (?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -23,6 +24,8 @@ export function* createUpload(input: CreateUpload): Program<void> {
     input.checksumAlgorithm,
     input.checksumType,
   );
+  yield* addUsage(input.bucketId, { uploads: 1 });
+  yield* assertQuota(input.quota, input.bucketId, before);
 }
 
 export function* putPart(input: PutPart): Program<void> {
@@ -38,7 +41,8 @@ export function* putPart(input: PutPart): Program<void> {
     input.partNumber,
   );
   const replacedBytes = old === undefined ? 0 : integer(old, 'size_bytes');
-  yield* assertRoomFor(input.quota, input.bucketId, { addedBytes: input.sizeBytes, replacedBytes });
+  const before = yield* usageUnder(input.quota, input.bucketId);
+  assertPartFits(input.quota, before, input.sizeBytes);
   yield* change(
     `insert into part (upload_id, part_number, blob_id, blob_offset, size_bytes, etag, checksum, modified_at_ms)
      values (?, ?, ?, ?, ?, ?, ?, ?)
@@ -55,13 +59,18 @@ export function* putPart(input: PutPart): Program<void> {
     input.nowMs,
   );
   if (input.copied === undefined) yield* recordBlob(input, input.storedBytes ?? input.sizeBytes, input.nowMs);
-  if (old !== undefined) yield* releaseBlob(text(old, 'blob_id'), input.trashDueAtMs);
+  if (old !== undefined) {
+    const { bucketId, trashDueAtMs: dueAtMs } = input;
+    yield* releaseBlob(text(old, 'blob_id'), { bucketId, sizeBytes: replacedBytes, dueAtMs });
+  }
+  yield* addUsage(input.bucketId, { uploadBytes: input.sizeBytes - replacedBytes });
+  yield* assertQuota(input.quota, input.bucketId, before);
 }
 
 export function* abortUpload(input: AbortUpload): Program<void> {
   yield* lockUpload(input.uploadId);
   if ((yield* openUpload(input)) === undefined) throw storeErrors.NoSuchUpload();
-  yield* trashUpload(input.uploadId, input.trashDueAtMs);
+  yield* trashUpload(input.uploadId, input.bucketId, input.trashDueAtMs);
 }
 
 /** The upload while it can still take parts; one that belongs to another bucket or key does not exist here. */

@@ -17,7 +17,7 @@ import { orderKeyAt, orderKeyOf, versionIdFor } from '../version-order.ts';
 import { addUsage } from './bucket-rows.ts';
 import { notify, type ChangeToTell } from './notify.ts';
 import { assertQuota, usageUnder } from './quota-rows.ts';
-import { releaseContent } from './trash-rows.ts';
+import { releaseBlob, releaseContent, takeFromTrash } from './trash-rows.ts';
 
 export interface StoredRow {
   orderKey: number;
@@ -72,6 +72,10 @@ export interface NewVersion {
   eventName: EventName;
   notify?: NotifyRule | undefined;
   quota?: WriteQuota | undefined;
+  /** The upload that it comes from: the bytes of all its parts, and those that it does not take. */
+  upload?: { sizeBytes: number; leftOut: readonly { blobId: string; sizeBytes: number }[] };
+  /** A copy that replaces its source, and has its bytes. */
+  ontoItself?: boolean;
 }
 
 /**
@@ -84,10 +88,21 @@ export function* pushVersion(versioning: Versioning, newest: StoredRow | null, a
   const before = yield* usageUnder(added.quota, added.bucketId);
   if (newest !== null) yield* makeRoom(versioning, newest, added);
   yield* insertVersion(orderKey, versionId, added);
-  if (!added.deleteMarker) yield* addUsage(added.bucketId, 1, added.sizeBytes);
+  if (added.ontoItself === true) yield* takeFromTrash(added.location);
+  yield* count(added);
   yield* assertQuota(added.quota, added.bucketId, before);
   yield* notify(added.notify, toChange(versioning === 'unversioned' ? null : versionId, added));
   return versionId;
+}
+
+/** A completed upload counts as its object, and what it did not take as trash. */
+function* count({ bucketId, deleteMarker, sizeBytes, upload, trashDueAtMs: dueAtMs }: NewVersion): Program<void> {
+  for (const part of upload?.leftOut ?? []) {
+    yield* releaseBlob(part.blobId, { bucketId, sizeBytes: part.sizeBytes, dueAtMs });
+  }
+  const added = deleteMarker ? { markers: 1 } : { objects: 1, bytes: sizeBytes };
+  const ended = upload === undefined ? {} : { uploads: -1, uploadBytes: -upload.sizeBytes };
+  yield* addUsage(bucketId, { ...added, ...ended });
 }
 
 function toChange(versionId: string | null, added: NewVersion): ChangeToTell {
@@ -112,8 +127,8 @@ function* makeRoom(versioning: Versioning, newest: StoredRow, { nowMs, trashDueA
 export function* removeRow(row: StoredRow, trashDueAtMs: number): Program<void> {
   const { bucketId, key, deleteMarker, sizeBytes, location } = row.version;
   yield* change('delete from object where bucket_id = ? and key = ? and order_key = ?', bucketId, key, row.orderKey);
-  yield* releaseContent(location, trashDueAtMs);
-  if (!deleteMarker) yield* addUsage(bucketId, -1, -sizeBytes);
+  yield* releaseContent(location, { bucketId, sizeBytes, dueAtMs: trashDueAtMs });
+  yield* addUsage(bucketId, deleteMarker ? { markers: -1 } : { objects: -1, bytes: -sizeBytes });
 }
 
 export function* setLatest(row: StoredRow, isLatest: boolean): Program<void> {

@@ -37,6 +37,9 @@ export async function runTool(command: string, args: readonly string[], options:
     complaint = (complaint + text).slice(-KEPT_OUTPUT_CHARACTERS);
   });
   const kill = (): void => {
+    // A process that left the group may hold them open: `close` would wait for it.
+    child.stdout.destroy();
+    child.stderr.destroy();
     if (child.pid === undefined) return;
     try {
       process.kill(-child.pid, 'SIGKILL');

@@ -54,6 +54,21 @@ export class ProgressBoard {
   }
 }
 
+/** One sentence for people who wait for a sandbox. */
+export function progressMessage(progress: ImageProgress): string {
+  const { stage, source, layers, layersDone, bytes, bytesDone } = progress;
+  const share = bytes === 0 ? '' : `: ${Math.floor((100 * bytesDone) / bytes)}% of ${megabytes(bytes)} MB`;
+  const counted = layers === 0 ? '' : `, ${layersDone} of ${layers} layers done`;
+  return `${STAGE_VERBS[stage]} the image from ${source}${share}${counted}. Only the first sandbox of an image waits for this.`;
+}
+
+const STAGE_VERBS: Readonly<Record<ImageProgress['stage'], string>> = {
+  resolving: 'Looking up',
+  downloading: 'Downloading',
+  unpacking: 'Unpacking',
+  building: 'Building',
+};
+
 /** One line for people. */
 export function describeProgress({ stage, source, layers, layersDone, bytes, bytesDone }: ImageProgress): string {
   const percent = bytes === 0 ? '' : `, ${Math.floor((100 * bytesDone) / bytes)} % of ${megabytes(bytes)} MB`;

@@ -5,6 +5,7 @@ import type { SendBuffers } from './send-buffers.ts';
  * For clients without a subprotocol. Output is the terminal's own bytes: text frames of streaming UTF-8 (a sequence that is
  * split between two reads is held back until it is whole), or binary frames with `?encoding=binary`. Input in binary frames
  * is typed as it is; a text frame is a control only when all of it is a JSON object of a known type, else it is typed too.
+ * A control with unusable values is dropped: typing it would run what a program meant for the terminal.
  */
 export function defaultFraming(encoding: 'text' | 'binary', buffers: SendBuffers): Framing {
   // Each channel has its own: half a character of one must not meet half of the other.
@@ -44,6 +45,8 @@ function parseText(data: Buffer): ClientInput {
     return typed;
   }
   const { type, data: text } = value as Record<string, unknown>; // it began with `{`, so it parsed to an object
-  if (type === 'input' && typeof text === 'string') return { kind: 'stdin', bytes: Buffer.from(text, 'utf8') };
+  if (type === 'input') {
+    return typeof text === 'string' ? { kind: 'stdin', bytes: Buffer.from(text, 'utf8') } : { kind: 'unusable' };
+  }
   return parseControl(value) ?? typed;
 }

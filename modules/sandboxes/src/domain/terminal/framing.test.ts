@@ -51,3 +51,35 @@ describe.each(framings)('the framing %s', (_name, make, headerBytes) => {
     expect(buffers.take(LARGE_BYTES).buffer).not.toBe(small.buffer);
   });
 });
+
+describe.each([
+  ['the default framing', (buffers: SendBuffers) => defaultFraming('text', buffers)],
+  ['the framing sandbox.v1', (buffers: SendBuffers) => v1Framing(buffers)],
+])('%s', (_name, make) => {
+  it.each([
+    '{"type":"resize"}',
+    '{"type":"resize","cols":"80","rows":"24"}',
+    '{"type":"resize","cols":-1,"rows":24}',
+    '{"type":"resize","cols":80.5,"rows":24}',
+    '{"type":"resize","cols":80,"rows":65536}',
+    '{"type":"signal"}',
+    '{"type":"signal","name":9}',
+    '{"type":"ack","bytes":-1}',
+    '{"type":"ack"}',
+  ])('drops %s', (text) => {
+    expect(make(new SendBuffers()).input(Buffer.from(text), false)).toEqual({ kind: 'unusable' });
+  });
+});
+
+describe('text in the default framing', () => {
+  const input = (text: string) => defaultFraming('text', new SendBuffers()).input(Buffer.from(text), false);
+
+  it.each(['{"a":1}', '{"type":"unknown"}', '{"type":"resize"', '["resize"]', 'resize', '{}'])('types %s', (text) => {
+    expect(input(text)).toEqual({ kind: 'stdin', bytes: Buffer.from(text) });
+  });
+
+  it('types the data of an input, and drops one without', () => {
+    expect(input('{"type":"input","data":"ls\\r"}')).toEqual({ kind: 'stdin', bytes: Buffer.from('ls\r') });
+    expect(input('{"type":"input","data":1}')).toEqual({ kind: 'unusable' });
+  });
+});

@@ -12,6 +12,8 @@ export type ClientControl =
 export type ClientInput =
   | { readonly kind: 'stdin'; readonly bytes: Uint8Array }
   | ClientControl
+  /** A control of a known type whose values cannot be used. */
+  | { readonly kind: 'unusable' }
   /** Only where the framing can tell: the client broke its rules. */
   | { readonly kind: 'violation'; readonly reason: string };
 
@@ -49,17 +51,19 @@ export interface Framing {
   input(data: Buffer, isBinary: boolean): ClientInput;
 }
 
-/** The control in a JSON object, or null when it is none that a terminal knows. */
-export function parseControl(value: unknown): ClientControl | null {
+const UNUSABLE = { kind: 'unusable' } as const;
+
+/** The control in a JSON value, or null when its type is none that a terminal knows. */
+export function parseControl(value: unknown): ClientControl | typeof UNUSABLE | null {
   if (typeof value !== 'object' || value === null) return null;
   const { type, cols, rows, name, bytes } = value as Record<string, unknown>; // a parsed JSON object, checked field by field
   switch (type) {
     case 'resize':
-      return isExtent(cols) && isExtent(rows) ? { kind: 'resize', cols, rows } : null;
+      return isExtent(cols) && isExtent(rows) ? { kind: 'resize', cols, rows } : UNUSABLE;
     case 'signal':
-      return typeof name === 'string' ? { kind: 'signal', name } : null;
+      return typeof name === 'string' ? { kind: 'signal', name } : UNUSABLE;
     case 'ack':
-      return isCount(bytes) ? { kind: 'ack', bytes } : null;
+      return isCount(bytes) ? { kind: 'ack', bytes } : UNUSABLE;
     case 'eof':
       return { kind: 'eof' };
     case 'ping':

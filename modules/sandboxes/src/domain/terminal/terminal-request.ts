@@ -121,6 +121,7 @@ function parseCommand(text: string): string[] {
   if (!Array.isArray(value) || value.length === 0 || !value.every((item) => typeof item === 'string')) {
     throw invalid('cmd', 'is not a JSON array of strings with at least one');
   }
+  if (value.some((item) => item.includes('\0'))) throw invalid('cmd', 'must not contain NUL');
   return value;
 }
 

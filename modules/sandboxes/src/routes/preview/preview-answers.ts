@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { toAppError } from '@svc/errors';
-import { renderFlatError, requestIdOf } from '@svc/http';
-import { TOKEN_NAME } from './preview-place.ts';
+import { PLATFORM_COOKIES, renderFlatError, requestIdOf, serializeCookie } from '@svc/http';
 
 /** Whether a person is opening a page, whose address bar keeps what stands in the address. */
 export function isNavigation({ headers, method }: IncomingMessage): boolean {
@@ -10,11 +9,10 @@ export function isNavigation({ headers, method }: IncomingMessage): boolean {
   return mode === undefined ? (headers.accept ?? '').includes('text/html') : mode === 'navigate';
 }
 
-/** Of this one host only, and out of reach of scripts. */
-export function entryCookie(token: string, leftMs: number, secure: boolean): string {
-  const lifetime = Math.max(0, Math.floor(leftMs / 1000));
-  const attributes = `Path=/; Max-Age=${lifetime}; HttpOnly; SameSite=Lax`;
-  return `${TOKEN_NAME}=${token}; ${attributes}${secure ? '; Secure' : ''}`;
+/** Lasts as long as the link. */
+export function entryCookie(token: string, leftMs: number, isSecure: boolean): string {
+  const maxAgeSeconds = Math.max(0, Math.floor(leftMs / 1000));
+  return serializeCookie(PLATFORM_COOKIES.preview, token, { maxAgeSeconds, isSecure });
 }
 
 /** JSON as everywhere, or a few words for a person. Nothing of it is kept, framed or run. */

@@ -1,7 +1,16 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { toAppError } from '@svc/errors';
-import type { Access, HeldRight, HeldRights, UpgradeRequest, UpgradeRoute } from '@svc/http';
+import {
+  cookieValues,
+  PLATFORM_COOKIES,
+  type Access,
+  type ClientOfRequest,
+  type HeldRight,
+  type HeldRights,
+  type UpgradeRequest,
+  type UpgradeRoute,
+} from '@svc/http';
 import type { Logger } from '@svc/telemetry';
 import type { AgentConnection } from '../../domain/helper/agent-connection.ts';
 import type { Effects } from '../../domain/ports.ts';
@@ -24,6 +33,7 @@ export interface PreviewGatewayOptions {
   readonly open: OpenPreviews;
   readonly access: Access;
   readonly rights: HeldRights;
+  readonly clientOf: ClientOfRequest;
   /** Throws SANDBOX_NOT_FOUND and SANDBOX_NOT_RUNNING. */
   readonly reach: (sandboxId: string) => Promise<AgentConnection>;
   /** The sandbox is in use until the answer is called. */
@@ -135,11 +145,17 @@ export class PreviewGateway {
     if (place.kind === 'host' && place.named === null) throw sandboxErrors.PREVIEW_NOT_FOUND();
     const byQuery = place.kind === 'host' && place.queryToken !== null;
     if (!byQuery) assertOwnPage(place, request);
-    const tokens = place.kind === 'path' ? [place.token] : byQuery ? [place.queryToken ?? ''] : [...place.cookieTokens];
+    const tokens =
+      place.kind === 'path' ? [place.token] : byQuery ? [place.queryToken ?? ''] : this.#cookieTokens(request);
     const checked = await this.#options.links.check(tokens, place.kind === 'host' ? place.named : null);
     const target = place.target ?? '/';
     if (!target.startsWith('/')) throw sandboxErrors.PREVIEW_NOT_FOUND();
     return { place, ...checked, target };
+  }
+
+  /** Another sandbox of the domain may have set one of the same name: each is tried. */
+  #cookieTokens(request: IncomingMessage): string[] {
+    return cookieValues(request.headers.cookie, PLATFORM_COOKIES.preview, this.#scheme(request) === 'https');
   }
 
   /** The first answer to a link turns its parameter into a cookie of that host. */
@@ -150,7 +166,7 @@ export class PreviewGateway {
   }
 
   async #requestHeaders(place: PreviewPlace, request: IncomingMessage): Promise<OutgoingHttpHeaders> {
-    const remoteAddress = request.socket.remoteAddress ?? '';
+    const { remoteAddress } = this.#options.clientOf(request);
     const dropAuthorization = await this.#isOurs(request, remoteAddress);
     return requestHeaders(request.headers, { place, remoteAddress, scheme: this.#scheme(request), dropAuthorization });
   }
@@ -165,9 +181,10 @@ export class PreviewGateway {
     );
   }
 
-  #scheme({ socket }: IncomingMessage): 'http' | 'https' {
-    const isTls = 'encrypted' in socket && socket.encrypted === true;
-    return isTls || this.#options.publicUrl().startsWith('https:') ? 'https' : 'http';
+  #scheme(request: IncomingMessage): 'http' | 'https' {
+    return this.#options.clientOf(request).isSecure || this.#options.publicUrl().startsWith('https:')
+      ? 'https'
+      : 'http';
   }
 }
 

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
-import { TOKEN_NAME, type PreviewPlace } from './preview-place.ts';
+import { confineSetCookie, foreignCookies } from '@svc/http';
+import type { PreviewPlace } from './preview-place.ts';
 
 /** RFC 9110 section 7.6.1, and what is between us and the client. */
 const HOP_BY_HOP = [
@@ -18,8 +19,6 @@ const FORWARDED = ['forwarded', 'x-real-ip', 'x-forwarded-for', 'x-forwarded-hos
 const FORWARDED_TOO = ['x-forwarded-proto', 'x-forwarded-prefix', 'x-forwarded-server', 'x-csrf-token'];
 /** They would act on more than the one origin, or on how the browser reaches us. */
 const NOT_A_SANDBOXS_TO_SAY = ['alt-svc', 'clear-site-data', 'strict-transport-security', 'public-key-pins'];
-/** Cookies of the platform itself, should they ever come here. */
-const PLATFORM_COOKIE = /^(?:__Host-|__Secure-)?svc[_-]/;
 
 export interface RequestFacts {
   readonly place: PreviewPlace;
@@ -34,8 +33,8 @@ export function requestHeaders(given: IncomingHttpHeaders, facts: RequestFacts):
   const { place, remoteAddress, scheme } = facts;
   const headers = without(given, [...FORWARDED, ...FORWARDED_TOO]);
   if (facts.dropAuthorization) delete headers['authorization'];
-  const cookie = place.kind === 'path' ? '' : foreignCookies(given.cookie ?? '');
-  if (cookie === '') delete headers['cookie'];
+  const cookie = place.kind === 'path' ? null : foreignCookies(given.cookie);
+  if (cookie === null) delete headers['cookie'];
   else headers['cookie'] = cookie;
   // A body without a length is chunked again on the next hop.
   if (given['transfer-encoding'] !== undefined) headers['transfer-encoding'] = 'chunked';
@@ -59,7 +58,7 @@ export function responseHeaders(
   const headers = without(given, NOT_A_SANDBOXS_TO_SAY);
   delete headers['set-cookie'];
   if (place.kind === 'path') return isolated(headers, origin);
-  const cookies = (given['set-cookie'] ?? []).flatMap(hostOnly);
+  const cookies = (given['set-cookie'] ?? []).flatMap((each) => confineSetCookie(each) ?? []);
   return cookies.length === 0 ? headers : { ...headers, 'set-cookie': cookies };
 }
 
@@ -84,20 +83,4 @@ function without(given: IncomingHttpHeaders, names: readonly string[]): Outgoing
   const named = (given.connection ?? '').split(',').map((name) => name.trim().toLowerCase());
   const dropped = new Set([...HOP_BY_HOP, ...names, ...named]);
   return Object.fromEntries(Object.entries(given).filter(([name, value]) => value !== undefined && !dropped.has(name)));
-}
-
-function foreignCookies(header: string): string {
-  return header
-    .split(';')
-    .map((pair) => pair.trim())
-    .filter((pair) => pair !== '' && !pair.startsWith(`${TOKEN_NAME}=`) && !PLATFORM_COOKIE.test(pair))
-    .join('; ');
-}
-
-/** A cookie of one port is never another's, and never stands in the place of ours. */
-function hostOnly(cookie: string): string[] {
-  const [pair = '', ...attributes] = cookie.split(';');
-  const name = pair.split('=', 1)[0]?.trim() ?? '';
-  if (name === TOKEN_NAME || PLATFORM_COOKIE.test(name)) return [];
-  return [[pair, ...attributes.filter((each) => !/^\s*domain\s*(=|$)/i.test(each))].join(';')];
 }

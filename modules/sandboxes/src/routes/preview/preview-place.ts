@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
-/** The parameter and the cookie that carry the token. */
+/** The parameter that carries the token. */
 export const TOKEN_NAME = 'svc_preview';
 export const PATH_PREFIX = '/preview/';
 
@@ -12,7 +12,6 @@ export type PreviewPlace =
       readonly host: string;
       /** The token of the query, which is not passed on. */
       readonly queryToken: string | null;
-      readonly cookieTokens: readonly string[];
       readonly target: string;
     }
   /** The token stands in the path, on the platform's own host. */
@@ -26,14 +25,13 @@ export type PreviewPlace =
     };
 
 const LABEL = /^([1-9]\d{0,4})-([a-z2-7]{26})$/;
-const MAX_COOKIE_TOKENS = 8;
 
 /** What of the previews a request is for; null for every other. */
 export function placeOf(request: Pick<IncomingMessage, 'headers' | 'url'>, domain: string): PreviewPlace | null {
   const host = (request.headers.host ?? '').toLowerCase();
   const name = host.replace(/:\d+$/, '').replace(/\.$/, '');
   const url = request.url ?? '/';
-  if (name === domain || name.endsWith(`.${domain}`)) return hostPlace(request, host, name, domain, url);
+  if (name === domain || name.endsWith(`.${domain}`)) return hostPlace(host, name, domain, url);
   if (!url.startsWith(PATH_PREFIX)) return null;
   const end = /[/?]/.exec(url.slice(PATH_PREFIX.length));
   const at = end === null ? url.length : PATH_PREFIX.length + end.index;
@@ -42,18 +40,12 @@ export function placeOf(request: Pick<IncomingMessage, 'headers' | 'url'>, domai
   return { kind: 'path', host, token: prefix.slice(PATH_PREFIX.length), prefix, target };
 }
 
-function hostPlace(
-  request: Pick<IncomingMessage, 'headers'>,
-  host: string,
-  name: string,
-  domain: string,
-  url: string,
-): PreviewPlace {
+function hostPlace(host: string, name: string, domain: string, url: string): PreviewPlace {
   const match = LABEL.exec(name.slice(0, -domain.length - 1));
   const port = Number(match?.[1] ?? 0);
   const named = match === null || port > 65_535 ? null : { sandboxId: `sbx_${match[2] ?? ''}`, port };
   const { target, token } = takeToken(url);
-  return { kind: 'host', named, host, queryToken: token, cookieTokens: cookieTokens(request.headers.cookie), target };
+  return { kind: 'host', named, host, queryToken: token, target };
 }
 
 /** The address without the token; all else of it stays as it was written. */
@@ -65,14 +57,4 @@ function takeToken(url: string): { target: string; token: string | null } {
   if (token === undefined) return { target: url, token: null };
   const rest = parts.filter((part) => !part.startsWith(`${TOKEN_NAME}=`)).join('&');
   return { target: url.slice(0, mark) + (rest === '' ? '' : `?${rest}`), token: token.slice(TOKEN_NAME.length + 1) };
-}
-
-/** Another sandbox of the domain may have set one of the same name: each is tried. */
-function cookieTokens(header: string | undefined): string[] {
-  return (header ?? '')
-    .split(';')
-    .map((pair) => pair.trim())
-    .filter((pair) => pair.startsWith(`${TOKEN_NAME}=`))
-    .slice(0, MAX_COOKIE_TOKENS)
-    .map((pair) => pair.slice(TOKEN_NAME.length + 1));
 }

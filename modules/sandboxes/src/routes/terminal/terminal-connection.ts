@@ -135,6 +135,8 @@ export class TerminalConnection {
       case 'ack':
         this.#credit.acknowledged(input.bytes);
         return;
+      case 'unusable':
+        return;
       case 'violation':
         socket.close(4009, input.reason);
         return;

@@ -28,11 +28,11 @@ export function AddClusterDialog({ open, onClose }: { open: boolean; onClose: ()
       width={issued === null ? 'normal' : 'wide'}
       dismissible={issued === null}
       initialFocus={name}
-      title={issued === null ? 'Add a cluster' : `Connect ${issued.name}`}
+      title={issued === null ? 'Add cluster' : `Connect ${issued.name}`}
       description={
         issued === null
-          ? 'Its agent dials out to this platform: the cluster needs no open port.'
-          : 'Run the commands where kubectl reaches the cluster. The token is shown this once.'
+          ? 'An agent in the cluster connects out to this platform. No inbound ports are needed.'
+          : 'Run these commands on a machine with kubectl access to the cluster. The token is shown only once.'
       }
     >
       {issued === null ? (
@@ -77,7 +77,7 @@ function NameForm({ nameRef, onIssued, onCancel }: NameFormProps) {
         autoComplete="off"
         spellCheck={false}
         placeholder="production"
-        hint="Small letters, digits and hyphens. It stays as it is."
+        hint="Lowercase letters, digits and hyphens. Cannot be changed later."
         error={fault}
         onChange={(event) => setName(event.target.value)}
       />
@@ -92,7 +92,8 @@ function NameForm({ nameRef, onIssued, onCancel }: NameFormProps) {
   );
 }
 
-function Connect({ issued, onClose }: { issued: RotatedToken; onClose: () => void }) {
+/** The install commands, then whether the agent has come. */
+export function Connect({ issued, onClose }: { issued: RotatedToken; onClose: () => void }) {
   const workspace = useWorkspace();
   const navigate = useNavigate();
   const openCluster = (): void =>

@@ -15,7 +15,7 @@ export function AgentArrival({ clusterId }: { clusterId: string }) {
       {data?.connected === true ? (
         <>
           <Status tone="ok" live>
-            The agent is connected
+            Agent connected
           </Status>
           <span className="muted">{versionWords(data)}</span>
         </>

@@ -5,8 +5,8 @@ describe('the name of a cluster', () => {
   it.each(['', 'a', 'eu-west-1', '9'])('may be %j', (name) => expect(nameFault(name)).toBeUndefined());
 
   it.each([
-    ['Production', 'Use small letters: “P” is a capital.'],
-    ['my cluster', 'A name has no spaces. Use a hyphen.'],
-    ['a_b', '“_” cannot be in a name.'],
+    ['Production', 'Use lowercase letters: “P” is uppercase.'],
+    ['my cluster', 'Spaces are not allowed. Use a hyphen.'],
+    ['a_b', '“_” is not allowed.'],
   ])('cannot be %j, and says why', (name, fault) => expect(nameFault(name)).toBe(fault));
 });

@@ -3,6 +3,6 @@ export function nameFault(name: string): string | undefined {
   if (name === '') return undefined;
   const odd = /[^a-z0-9-]/.exec(name)?.[0];
   if (odd === undefined) return undefined;
-  if (/[A-Z]/.test(odd)) return `Use small letters: “${odd}” is a capital.`;
-  return odd.trim() === '' ? 'A name has no spaces. Use a hyphen.' : `“${odd}” cannot be in a name.`;
+  if (/[A-Z]/.test(odd)) return `Use lowercase letters: “${odd}” is uppercase.`;
+  return odd.trim() === '' ? 'Spaces are not allowed. Use a hyphen.' : `“${odd}” is not allowed.`;
 }

@@ -6,14 +6,16 @@ import { Select } from '../../../ui/select.tsx';
 import type { RotatedToken } from '@svc/sdk';
 
 const WAYS = [
-  { value: 'helm', label: 'Helm', description: 'A chart with settings for roles, proxies and certificates' },
-  { value: 'kubectl', label: 'kubectl', description: 'A plain manifest' },
+  { value: 'helm', label: 'Helm', description: 'Chart with settings for roles, proxies and certificates' },
+  { value: 'kubectl', label: 'kubectl', description: 'Plain manifest' },
 ] as const;
 
 /** Where nodes cannot pull the image: how each of them gets it. */
 function ImageStep({ image: { command, available } }: { image: NonNullable<RotatedToken['install']['image']> }) {
-  const first = available ? '' : '# the platform has no image yet; on its machine: svc agent image --data FOLDER\n';
-  return <CodeBlock label="the agent’s image, first on each node" text={`${first}${command.trimEnd()}`} />;
+  const first = available
+    ? ''
+    : '# The platform has no image yet. Build it there first: svc agent image --data FOLDER\n';
+  return <CodeBlock label="Command to load the agent image on each node" text={`${first}${command.trimEnd()}`} />;
 }
 
 /** How an agent gets its token and into its cluster. */
@@ -21,10 +23,10 @@ export function InstallSteps({ issued: { token, install } }: { issued: RotatedTo
   const [way, setWay] = useState<'helm' | 'kubectl'>('helm');
   return (
     <FieldStack>
-      <CopyField label="Token of the agent" value={token} />
+      <CopyField label="Agent token" value={token} />
       {install.image !== null && <ImageStep image={install.image} />}
       <Select label="Install with" options={WAYS} value={way} onChange={setWay} />
-      <CodeBlock label={way === 'helm' ? 'commands for Helm' : 'commands for kubectl'} text={install[way].trimEnd()} />
+      <CodeBlock label={way === 'helm' ? 'Commands for Helm' : 'Commands for kubectl'} text={install[way].trimEnd()} />
     </FieldStack>
   );
 }

@@ -34,17 +34,17 @@ export function faultsOf({ project, namespace, manifest, timeout }: DeployDraft)
   return {
     ...(project !== '' &&
       !/^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$/.test(project) && {
-        project: 'Letters and digits, with dots, hyphens and underscores between them.',
+        project: 'Use letters and digits, with dots, hyphens and underscores in between.',
       }),
     ...(namespace !== '' &&
       !/^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/.test(namespace) && {
-        namespace: 'Small letters and digits, with hyphens between them.',
+        namespace: 'Use lowercase letters and digits, with hyphens in between.',
       }),
     ...(new TextEncoder().encode(manifest).length > MOST_MANIFEST_BYTES && {
-      manifest: 'The manifest is larger than 900 KiB. Deploy it in parts, as projects of their own.',
+      manifest: 'The manifest is larger than 900 KiB. Split it into several projects.',
     }),
     ...((!Number.isInteger(seconds) || seconds < 1 || seconds > MOST_SECONDS) && {
-      timeout: `Whole seconds from 1 to ${MOST_SECONDS}.`,
+      timeout: `Enter whole seconds from 1 to ${MOST_SECONDS}.`,
     }),
   };
 }

@@ -23,7 +23,7 @@ export function DeployFields({ draft, faults, onChange, onTry }: DeployFieldsPro
           autoComplete="off"
           spellCheck={false}
           placeholder="shop"
-          hint="What is deployed again under this name replaces what was."
+          hint="Deploying to the same project again updates it."
           error={faults.project}
           onChange={({ target }) => onChange({ project: target.value })}
         />
@@ -33,7 +33,7 @@ export function DeployFields({ draft, faults, onChange, onTry }: DeployFieldsPro
           maxLength={63}
           autoComplete="off"
           spellCheck={false}
-          hint="It has to be there, or be the manifest’s first document."
+          hint="Must exist, or be the first document of the manifest."
           error={faults.namespace}
           onChange={({ target }) => onChange({ namespace: target.value })}
         />
@@ -51,7 +51,7 @@ export function DeployFields({ draft, faults, onChange, onTry }: DeployFieldsPro
           />
         </div>
         <p className={faults.manifest === undefined ? styles['hint'] : styles['error']}>
-          {faults.manifest ?? 'YAML or JSON, one or more documents. Ctrl+S is a dry run.'}
+          {faults.manifest ?? 'YAML or JSON, one or more documents. Ctrl+S starts a dry run.'}
         </p>
       </div>
       <Options draft={draft} faults={faults} onChange={onChange} />
@@ -64,24 +64,24 @@ function Options({ draft, faults, onChange }: Omit<DeployFieldsProps, 'onTry'>) 
     <div className={styles['options']}>
       <Switch
         label="Prune"
-        description="Objects of this project that the manifest does not hold any more are deleted."
+        description="Delete resources of this project that are no longer in the manifest."
         checked={draft.prune}
         onChange={(prune) => onChange({ prune })}
       />
       <Switch
-        label="Wait until it is ready"
-        description="The deployment ends when its workloads are available, or fails when the time is up."
+        label="Wait until ready"
+        description="Finish when the workloads are available, or fail at the timeout."
         checked={draft.wait}
         onChange={(wait) => onChange({ wait })}
       />
       <Switch
-        label="Take fields of others"
-        description="Fields that another manager set are overwritten instead of refused as a conflict."
+        label="Force conflicts"
+        description="Overwrite fields owned by other managers instead of reporting a conflict."
         checked={draft.force}
         onChange={(force) => onChange({ force })}
       />
       <TextField
-        label="Time limit, seconds"
+        label="Timeout (seconds)"
         inputMode="numeric"
         className={styles['timeout'] ?? ''}
         value={draft.timeout}

@@ -4,6 +4,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { FlaskConical, Rocket } from 'lucide-react';
 import { useRef, useState } from 'react';
 import { deploymentsKey, useClusters } from '../../../api/clusters.ts';
+import { useCluster } from '../../../layouts/cluster-layout.tsx';
 import { paths } from '../../../routes/paths.ts';
 import { mayWrite } from '../../../session/administers.ts';
 import { useWorkspace } from '../../../session/use-session.ts';
@@ -11,7 +12,6 @@ import { Button } from '../../../ui/button.tsx';
 import { FormError } from '../../../ui/form-error.tsx';
 import { Panel, Section } from '../../../ui/page.tsx';
 import { EmptyState } from '../../../ui/states.tsx';
-import { ClusterPage } from '../detail/cluster-page.tsx';
 import { ONLY_MEMBERS } from '../detail/cluster-words.ts';
 import { DeploymentReport } from '../deployments/deployment-report.tsx';
 import { useDeployment } from '../deployments/use-deployment.ts';
@@ -20,19 +20,13 @@ import { DeployFields } from './deploy-fields.tsx';
 import styles from './deploy.module.css';
 
 export function DeployPage() {
+  const cluster = useCluster();
   const workspace = useWorkspace();
+  if (mayWrite(workspace)) return <DeployForm cluster={cluster} />;
   return (
-    <ClusterPage current="deployments">
-      {(cluster) =>
-        mayWrite(workspace) ? (
-          <DeployForm cluster={cluster} />
-        ) : (
-          <Panel padded={false}>
-            <EmptyState title="Guests do not deploy">{ONLY_MEMBERS}</EmptyState>
-          </Panel>
-        )
-      }
-    </ClusterPage>
+    <Panel padded={false}>
+      <EmptyState title="Guests cannot deploy">{ONLY_MEMBERS}</EmptyState>
+    </Panel>
   );
 }
 
@@ -89,8 +83,8 @@ function DeployForm({ cluster }: { cluster: ClusterInfo }) {
           title="Dry run"
           description={
             tried.of === draft
-              ? 'What a deployment would do. Nothing was changed.'
-              : 'Of the form as it was then: it has been changed since.'
+              ? 'Preview only. Nothing was changed.'
+              : 'For an earlier version of this form. Run it again to preview your changes.'
           }
         >
           <Tried key={tried.id} cluster={cluster} id={tried.id} />

@@ -4,8 +4,8 @@ import { paths } from '../../../routes/paths.ts';
 import { Badge, Status } from '../../../ui/badge.tsx';
 import type { Column } from '../../../ui/table.tsx';
 import { RelativeTime } from '../../../ui/time.tsx';
+import { TwoLines } from '../../../ui/list.tsx';
 import { commandWords, summaryWords } from './deployment-words.ts';
-import styles from './deployments.module.css';
 
 export function deploymentColumns(workspace: Workspace, cluster: ClusterInfo): Column<Deployment>[] {
   const params = { workspace: workspace.uuid, cluster: cluster.id };
@@ -14,18 +14,15 @@ export function deploymentColumns(workspace: Workspace, cluster: ClusterInfo): C
       id: 'project',
       header: 'Project',
       cell: ({ id, project_id: project, namespace, dry_run: dryRun }) => (
-        <span className={styles['name']}>
-          <span className={styles['nameLine']}>
-            <Link to={paths.clusterDeployment} params={{ ...params, deployment: id }}>
-              {project}
-            </Link>
-            {dryRun && <Badge>dry run</Badge>}
-          </span>
-          <span className={styles['under']}>in {namespace}</span>
-        </span>
+        <TwoLines under={`in ${namespace}`}>
+          <Link to={paths.clusterDeployment} params={{ ...params, deployment: id }}>
+            {project}
+          </Link>
+          {dryRun && <Badge>dry run</Badge>}
+        </TwoLines>
       ),
     },
-    { id: 'status', header: 'State', width: '8rem', cell: ({ status }) => <DeploymentStatus status={status} /> },
+    { id: 'status', header: 'Status', width: '8rem', cell: ({ status }) => <DeploymentStatus status={status} /> },
     {
       id: 'summary',
       header: 'Result',
@@ -35,14 +32,14 @@ export function deploymentColumns(workspace: Workspace, cluster: ClusterInfo): C
     },
     {
       id: 'by',
-      header: 'By',
+      header: 'Created by',
       width: '9rem',
       wideOnly: true,
       cell: ({ created_by: by }) => <span title={by}>{by}</span>,
     },
     {
       id: 'when',
-      header: 'When',
+      header: 'Created',
       width: '7.5rem',
       narrowWidth: '6.5rem',
       cell: ({ created_at: at }) => (

@@ -4,6 +4,7 @@ import { Link, useParams } from '@tanstack/react-router';
 import { ChevronLeft, CircleSlash } from 'lucide-react';
 import { useState } from 'react';
 import { clusterKey, isFinished, useClusters } from '../../../api/clusters.ts';
+import { useCluster } from '../../../layouts/cluster-layout.tsx';
 import { paths } from '../../../routes/paths.ts';
 import { mayWrite } from '../../../session/administers.ts';
 import { useWorkspace } from '../../../session/use-session.ts';
@@ -13,16 +14,12 @@ import { ConfirmDialog } from '../../../ui/confirm-dialog.tsx';
 import { Definitions, Panel, Section } from '../../../ui/page.tsx';
 import { EmptyState, ErrorState, Skeleton } from '../../../ui/states.tsx';
 import { AbsoluteTime } from '../../../ui/time.tsx';
-import { ClusterPage } from '../detail/cluster-page.tsx';
 import { DeploymentReport } from './deployment-report.tsx';
 import styles from './deployments.module.css';
 import { useDeployment } from './use-deployment.ts';
 
 export function DeploymentPage() {
-  return <ClusterPage current="deployments">{(cluster) => <ShownDeployment cluster={cluster} />}</ClusterPage>;
-}
-
-function ShownDeployment({ cluster }: { cluster: ClusterInfo }) {
+  const cluster = useCluster();
   const workspace = useWorkspace();
   const { deployment: id } = useParams({ strict: false });
   if (id === undefined) throw new Error('the page has no deployment in its path');
@@ -53,7 +50,7 @@ function ShownDeployment({ cluster }: { cluster: ClusterInfo }) {
         </header>
         <DeploymentReport deployment={data} progress={progress} />
       </div>
-      <Section title="Facts">
+      <Section title="Details">
         <Panel>
           <Definitions items={factsOf(data)} />
         </Panel>
@@ -65,7 +62,9 @@ function ShownDeployment({ cluster }: { cluster: ClusterInfo }) {
 function NoSuchDeployment() {
   return (
     <Panel padded={false}>
-      <EmptyState title="There is no such deployment">Old ones are not kept for ever, or it never was.</EmptyState>
+      <EmptyState title="Deployment not found">
+        It may have been removed: old deployments are not kept forever.
+      </EmptyState>
     </Panel>
   );
 }
@@ -84,34 +83,35 @@ function CancelButton({ cluster, deployment }: { cluster: ClusterInfo; deploymen
   return (
     <>
       <Button icon={<CircleSlash size={15} />} disabled={isAsked} onClick={() => setAsking(true)}>
-        {isAsked ? 'Being cancelled' : 'Cancel'}
+        {isAsked ? 'Cancelling…' : 'Cancel'}
       </Button>
       <ConfirmDialog
         open={asking}
         onClose={() => setAsking(false)}
         onConfirm={() => cancel.mutate()}
         title={`Cancel the deployment of ${deployment.project_id}?`}
-        action="Cancel it"
+        action="Cancel deployment"
+        cancelLabel="Keep running"
         pending={cancel.isPending}
         error={cancel.error}
       >
-        What was applied stays as it is; what was not, is not.
+        Resources that were already applied stay as they are. The rest is skipped.
       </ConfirmDialog>
     </>
   );
 }
 
 function factsOf(deployment: Deployment) {
-  const at = (time: string | null) => (time === null ? 'not yet' : <AbsoluteTime at={time} />);
+  const at = (time: string | null) => (time === null ? 'Not yet' : <AbsoluteTime at={time} />);
   const revision = deployment.result?.['revision'];
   return [
-    ['Id', <code key="id">{deployment.id}</code>],
-    ['Asked for', at(deployment.created_at)],
-    ['By', deployment.created_by],
+    ['ID', <code key="id">{deployment.id}</code>],
+    ['Created', at(deployment.created_at)],
+    ['Created by', deployment.created_by],
     ['Sent', at(deployment.sent_at)],
     ['Accepted', at(deployment.acknowledged_at)],
     ['Finished', at(deployment.finished_at)],
     ...(typeof revision === 'string' ? [['Revision', revision] as const] : []),
-    ['Manifest', <code key="sha">{deployment.manifest_sha256}</code>],
+    ['Manifest SHA-256', <code key="sha">{deployment.manifest_sha256}</code>],
   ] as const;
 }

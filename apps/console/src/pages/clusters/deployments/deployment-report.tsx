@@ -5,6 +5,7 @@ import { Panel } from '../../../ui/page.tsx';
 import { ProgressBar } from '../../../ui/progress-bar.tsx';
 import { EmptyState } from '../../../ui/states.tsx';
 import { Table, type Column } from '../../../ui/table.tsx';
+import { TwoLines, WrappedText } from '../../../ui/list.tsx';
 import { DeploymentStatus } from './deployment-columns.tsx';
 import { ACTION_TONES, HEALTH_TONES, phaseWords, shareOf, summaryWords } from './deployment-words.ts';
 import styles from './deployments.module.css';
@@ -43,11 +44,11 @@ export function DeploymentReport({ deployment, progress }: DeploymentReportProps
       )}
       {resources !== undefined && (
         <Table
-          caption={dryRun ? 'What would be done' : 'What was done'}
+          caption={dryRun ? 'Planned changes' : 'Applied changes'}
           columns={dryRun ? COLUMNS : [...COLUMNS, HEALTH]}
           rows={resources}
           rowKey={keyOf}
-          empty={<EmptyState title="Nothing was touched">The cluster is as it was.</EmptyState>}
+          empty={<EmptyState title="No resources">Nothing was changed.</EmptyState>}
         />
       )}
       {dryRun && resources !== undefined && <ResourceDiffs resources={resources} />}
@@ -56,7 +57,7 @@ export function DeploymentReport({ deployment, progress }: DeploymentReportProps
 }
 
 function Progress({ progress }: { progress: DeployProgress | null }) {
-  if (progress === null) return <p className="muted">Waiting for the agent.</p>;
+  if (progress === null) return <p className="muted">Waiting for the agent…</p>;
   const share = shareOf(progress.counts);
   return (
     <>
@@ -87,7 +88,7 @@ function Fault({ error, partly }: { error: NonNullable<Deployment['error']>; par
         )}
       </h3>
       <p>{error.message}</p>
-      {partly && <p>Some objects were changed before it failed.</p>}
+      {partly && <p>Some resources were changed before the failure.</p>}
     </section>
   );
 }
@@ -97,10 +98,9 @@ const COLUMNS: readonly Column<ResourceResult>[] = [
     id: 'resource',
     header: 'Resource',
     cell: ({ kind, name }) => (
-      <span className={styles['name']} title={`${kind}/${name}`}>
-        <span className={styles['nameLine']}>{name}</span>
-        <span className={styles['under']}>{kind}</span>
-      </span>
+      <TwoLines title={`${kind}/${name}`} under={kind}>
+        {name}
+      </TwoLines>
     ),
   },
   {
@@ -111,10 +111,10 @@ const COLUMNS: readonly Column<ResourceResult>[] = [
   },
   {
     id: 'message',
-    header: 'More',
+    header: 'Message',
     width: '20rem',
     wideOnly: true,
-    cell: ({ message, error }) => <p className={styles['words']}>{error?.message ?? message ?? ''}</p>,
+    cell: ({ message, error }) => <WrappedText>{error?.message ?? message ?? ''}</WrappedText>,
   },
 ];
 

@@ -37,11 +37,11 @@ export const HEALTH_TONES: Readonly<Record<ResourceResult['health'], Tone>> = {
 };
 
 const PHASES: Readonly<Record<string, string>> = {
-  validating: 'Reading the manifest',
-  dry_run: 'Asking the cluster',
+  validating: 'Validating the manifest',
+  dry_run: 'Dry run',
   applying: 'Applying',
   pruning: 'Pruning',
-  waiting: 'Waiting until it is ready',
+  waiting: 'Waiting until ready',
 };
 
 /** A step in words; of one that is not known, its own name. */
@@ -54,8 +54,8 @@ export function summaryWords(summary: DeploymentResult['summary'], dryRun: boole
   const parts = Object.entries(summary)
     .filter(([, count]) => count > 0)
     .map(([action, count]) => `${count} ${action}`);
-  if (parts.length === 0) return 'Nothing to do';
-  return dryRun ? `Would be: ${parts.join(', ')}` : parts.join(', ');
+  if (parts.length === 0) return 'No changes';
+  return dryRun ? `Plan: ${parts.join(', ')}` : parts.join(', ');
 }
 
 /** How far a step is, between 0 and 1; null where nobody says so. */

@@ -1,45 +1,49 @@
-import type { ClusterInfo, Deployment } from '@svc/sdk';
+import type { Deployment } from '@svc/sdk';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { Rocket, Search } from 'lucide-react';
-import { useState } from 'react';
+import { Rocket } from 'lucide-react';
 import { deploymentsQuery, useClusters } from '../../../api/clusters.ts';
+import { useCluster } from '../../../layouts/cluster-layout.tsx';
+import { PageActions } from '../../../ui/page.tsx';
 import { mayWrite } from '../../../session/administers.ts';
 import { useWorkspace } from '../../../session/use-session.ts';
 import { Button } from '../../../ui/button.tsx';
-import { TextField } from '../../../ui/field.tsx';
+import { FilterField, FilterForm } from '../../../ui/filter-form.tsx';
+import { ListStack, LoadMore } from '../../../ui/list.tsx';
 import { EmptyState, ErrorState } from '../../../ui/states.tsx';
 import { Table } from '../../../ui/table.tsx';
-import { ClusterPage } from '../detail/cluster-page.tsx';
 import { ONLY_MEMBERS } from '../detail/cluster-words.ts';
-import { DeployLink } from '../overview/overview-page.tsx';
+import { DeployLink } from '../overview/cluster-overview-page.tsx';
 import { deploymentColumns } from './deployment-columns.tsx';
-import styles from './deployments.module.css';
 
 const route = getRouteApi('/shell/w/$workspace/clusters/$cluster/deployments');
 
 export function DeploymentsPage() {
-  return (
-    <ClusterPage current="deployments" actions={(cluster) => <DeployLink cluster={cluster} />}>
-      {(cluster) => <Deployments cluster={cluster} />}
-    </ClusterPage>
-  );
-}
-
-function Deployments({ cluster }: { cluster: ClusterInfo }) {
+  const cluster = useCluster();
   const api = useClusters();
   const workspace = useWorkspace();
   const { project } = route.useSearch();
   const navigate = route.useNavigate();
   const deployments = useInfiniteQuery(deploymentsQuery(api, workspace, cluster.id, project));
-  const search = (wanted: string): void =>
-    void navigate({ search: wanted === '' ? {} : { project: wanted }, replace: true, resetScroll: false });
+  const search = (wanted: string | undefined): void =>
+    void navigate({ search: wanted === undefined ? {} : { project: wanted }, replace: true, resetScroll: false });
   if (deployments.isError && deployments.data === undefined) {
     return <ErrorState error={deployments.error} onRetry={() => void deployments.refetch()} />;
   }
   return (
-    <div className={styles['list']}>
-      <ProjectFilter key={project ?? ''} project={project ?? ''} onSearch={search} />
+    <ListStack>
+      <PageActions>
+        <DeployLink cluster={cluster} />
+      </PageActions>
+      <FilterForm label="Filter deployments">
+        <FilterField
+          label="Project"
+          placeholder="Project (exact match)"
+          value={project}
+          maxLength={63}
+          onApply={search}
+        />
+      </FilterForm>
       <Table<Deployment>
         caption="Deployments, newest first"
         columns={deploymentColumns(workspace, cluster)}
@@ -49,59 +53,23 @@ function Deployments({ cluster }: { cluster: ClusterInfo }) {
           project === undefined ? (
             <EmptyState
               icon={<Rocket size={18} />}
-              title="Nothing was deployed yet"
+              title="No deployments yet"
               action={<DeployLink cluster={cluster} />}
             >
-              A manifest that is deployed here is applied by the agent, watched until it is ready, and told about.
+              Deploy a manifest: the agent applies it and reports progress until it is ready.
               {!mayWrite(workspace) && ` ${ONLY_MEMBERS}`}
             </EmptyState>
           ) : (
-            <EmptyState title="None fits" action={<Button onClick={() => search('')}>Show all</Button>}>
-              Nothing was deployed as project {project}.
+            <EmptyState
+              title="No matching deployments"
+              action={<Button onClick={() => search(undefined)}>Show all</Button>}
+            >
+              No deployments in project {project}.
             </EmptyState>
           )
         }
       />
-      {deployments.hasNextPage && (
-        <div className={styles['more']}>
-          <Button pending={deployments.isFetchingNextPage} onClick={() => void deployments.fetchNextPage()}>
-            Show older ones
-          </Button>
-        </div>
-      )}
-    </div>
-  );
-}
-
-function ProjectFilter({ project, onSearch }: { project: string; onSearch: (project: string) => void }) {
-  const [draft, setDraft] = useState(project);
-  return (
-    <form
-      role="search"
-      aria-label="Filter the deployments"
-      className={styles['filter']}
-      onSubmit={(event) => {
-        event.preventDefault();
-        onSearch(draft.trim());
-      }}
-    >
-      <TextField
-        label="Project"
-        labelHidden
-        type="search"
-        placeholder="Project, as a whole"
-        autoComplete="off"
-        spellCheck={false}
-        leading={<Search size={14} />}
-        value={draft}
-        onChange={({ target }) => {
-          setDraft(target.value);
-          if (target.value === '' && project !== '') onSearch('');
-        }}
-      />
-      <button type="submit" className="visually-hidden">
-        Apply filters
-      </button>
-    </form>
+      <LoadMore query={deployments} label="Load older" />
+    </ListStack>
   );
 }

@@ -13,7 +13,7 @@ export function ResourceDiffs({ resources }: { resources: readonly ResourceResul
   const changed = resources.filter(({ diff = [] }) => diff.length > 0);
   if (changed.length === 0) return null;
   return (
-    <Section title="What would change" description="Fields as they are, and as they would be.">
+    <Section title="Field changes" description="Current and new values.">
       <div className={styles['stack']}>
         {changed.map((resource, index) => (
           <details key={keyOf(resource)} className={styles['diff']} open={index < MOST_OPEN}>

@@ -1,9 +1,6 @@
-import { Search } from 'lucide-react';
-import { useState } from 'react';
-import { TextField } from '../../../ui/field.tsx';
+import { FilterField, FilterForm } from '../../../ui/filter-form.tsx';
 import { Select } from '../../../ui/select.tsx';
 import { EVENT_TYPES, eventWords } from './event-words.ts';
-import styles from './events.module.css';
 import type { EventsSearch } from './events-search.ts';
 
 export interface EventFilterBarProps {
@@ -14,26 +11,15 @@ export interface EventFilterBarProps {
 const ANY = 'any';
 
 export function EventFilterBar({ search: { type, namespace }, onChange }: EventFilterBarProps) {
-  const [draft, setDraft] = useState(namespace ?? '');
   // One in the URL that this console does not know is offered too.
   const types = type === undefined || EVENT_TYPES.includes(type) ? EVENT_TYPES : [...EVENT_TYPES, type];
-  const apply = (wanted: string): void =>
-    onChange({ ...(type !== undefined && { type }), ...(wanted !== '' && { namespace: wanted }) });
   return (
-    <form
-      role="search"
-      aria-label="Filter the events"
-      className={styles['filters']}
-      onSubmit={(event) => {
-        event.preventDefault();
-        apply(draft.trim());
-      }}
-    >
+    <FilterForm label="Filter events">
       <Select
-        label="Kind"
+        label="Type"
         labelHidden
         options={[
-          { value: ANY, label: 'Everything' },
+          { value: ANY, label: 'All types' },
           ...types.map((each) => ({ value: each, label: eventWords(each).words })),
         ]}
         value={type ?? ANY}
@@ -41,23 +27,12 @@ export function EventFilterBar({ search: { type, namespace }, onChange }: EventF
           onChange({ ...(next !== ANY && { type: next }), ...(namespace !== undefined && { namespace }) })
         }
       />
-      <TextField
+      <FilterField
         label="Namespace"
-        labelHidden
-        type="search"
-        placeholder="Namespace, as a whole"
-        autoComplete="off"
-        spellCheck={false}
-        leading={<Search size={14} />}
-        value={draft}
-        onChange={({ target }) => {
-          setDraft(target.value);
-          if (target.value === '' && namespace !== undefined) apply('');
-        }}
+        placeholder="Namespace (exact match)"
+        value={namespace}
+        onApply={(next) => onChange({ ...(type !== undefined && { type }), ...(next && { namespace: next }) })}
       />
-      <button type="submit" className="visually-hidden">
-        Apply filters
-      </button>
-    </form>
+    </FilterForm>
   );
 }

@@ -1,28 +1,25 @@
-import type { ClusterEvent, ClusterInfo } from '@svc/sdk';
+import type { ClusterEvent } from '@svc/sdk';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { Activity } from 'lucide-react';
 import { clusterEventsQuery, useClusters } from '../../../api/clusters.ts';
+import { useCluster } from '../../../layouts/cluster-layout.tsx';
 import { useWorkspace } from '../../../session/use-session.ts';
 import { Status } from '../../../ui/badge.tsx';
 import { Button } from '../../../ui/button.tsx';
 import { EmptyState, ErrorState } from '../../../ui/states.tsx';
 import { Table, type Column } from '../../../ui/table.tsx';
 import { AbsoluteTime, RelativeTime } from '../../../ui/time.tsx';
-import { ClusterPage } from '../detail/cluster-page.tsx';
+import { ListStack, LoadMore, TwoLines, WrappedText } from '../../../ui/list.tsx';
 import { EventFilterBar } from './event-filter-bar.tsx';
 import { detailWords, eventWords } from './event-words.ts';
-import styles from './events.module.css';
 import type { EventsSearch } from './events-search.ts';
 
 const route = getRouteApi('/shell/w/$workspace/clusters/$cluster/events');
 
-export function ClusterEventsPage() {
-  return <ClusterPage current="events">{(cluster) => <Events cluster={cluster} />}</ClusterPage>;
-}
-
 /** Newest first; new ones come by themselves. */
-function Events({ cluster }: { cluster: ClusterInfo }) {
+export function ClusterEventsPage() {
+  const cluster = useCluster();
   const api = useClusters();
   const workspace = useWorkspace();
   const search = route.useSearch();
@@ -35,42 +32,37 @@ function Events({ cluster }: { cluster: ClusterInfo }) {
     return <ErrorState error={events.error} onRetry={() => void events.refetch()} />;
   }
   return (
-    <div className={styles['events']}>
+    <ListStack>
       <EventFilterBar key={namespace ?? ''} search={search} onChange={change} />
       <Table<ClusterEvent>
-        caption="What happened in this cluster, newest first"
+        caption="Cluster events, newest first"
         columns={COLUMNS}
         rows={events.data?.pages.flatMap(({ items }) => items)}
         rowKey={({ sequence }) => String(sequence)}
         skeletonRows={8}
         empty={
           type === undefined && namespace === undefined ? (
-            <EmptyState icon={<Activity size={18} />} title="Nothing has happened yet">
-              Changes of workloads that were deployed here, and of nodes, show as they happen.
+            <EmptyState icon={<Activity size={18} />} title="No events yet">
+              Changes to deployed workloads and nodes appear here as they happen.
             </EmptyState>
           ) : (
-            <EmptyState title="None fits" action={<Button onClick={() => change({})}>Show all</Button>}>
-              Nothing of this kind and namespace is kept.
+            <EmptyState title="No matching events" action={<Button onClick={() => change({})}>Clear filters</Button>}>
+              No events of this type and namespace.
             </EmptyState>
           )
         }
       />
-      {events.hasNextPage && (
-        <div className={styles['more']}>
-          <Button pending={events.isFetchingNextPage} onClick={() => void events.fetchNextPage()}>
-            Show older ones
-          </Button>
-        </div>
-      )}
-    </div>
+      <LoadMore query={events} label="Load older" />
+    </ListStack>
   );
 }
 
 const COLUMNS: readonly Column<ClusterEvent>[] = [
   {
     id: 'type',
-    header: 'What',
-    width: '9.5rem',
+    header: 'Event',
+    width: '11.5rem',
+    narrowWidth: '10rem',
     cell: ({ event_type: type }) => {
       const { words, tone } = eventWords(type);
       return <Status tone={tone}>{words}</Status>;
@@ -78,30 +70,29 @@ const COLUMNS: readonly Column<ClusterEvent>[] = [
   },
   {
     id: 'resource',
-    header: 'Of',
+    header: 'Resource',
     cell: ({ resource, namespace }) => (
-      <span className={styles['of']} title={resource}>
-        <span>{resource}</span>
-        {namespace !== '' && <span className={styles['under']}>in {namespace}</span>}
-      </span>
+      <TwoLines title={resource} under={namespace !== '' && `in ${namespace}`}>
+        {resource}
+      </TwoLines>
     ),
   },
   {
     id: 'details',
     header: 'Details',
     wideOnly: true,
-    cell: (event) => <p className={styles['words']}>{detailWords(event)}</p>,
+    cell: (event) => <WrappedText>{detailWords(event)}</WrappedText>,
   },
   {
     id: 'when',
-    header: 'When',
+    header: 'Age',
     width: '7.5rem',
     narrowWidth: '6.5rem',
     cell: ({ occurred_at: at }) => <RelativeTime at={at} />,
   },
   {
     id: 'at',
-    header: 'At',
+    header: 'Time',
     width: '12rem',
     wideOnly: true,
     cell: ({ occurred_at: at }) => (

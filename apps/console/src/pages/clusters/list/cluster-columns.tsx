@@ -5,8 +5,8 @@ import { Status } from '../../../ui/badge.tsx';
 import { formatCount, formatPercent } from '../../../ui/format-number.ts';
 import type { Column } from '../../../ui/table.tsx';
 import { RelativeTime } from '../../../ui/time.tsx';
+import { TwoLines } from '../../../ui/list.tsx';
 import { clusterWords } from '../detail/cluster-words.ts';
-import styles from './list.module.css';
 
 const figure = { align: 'end', width: '5.5rem', wideOnly: true } as const;
 
@@ -16,17 +16,16 @@ export function clusterColumns(workspace: Workspace): Column<ClusterInfo>[] {
       id: 'name',
       header: 'Name',
       cell: ({ id, name, kubernetes_version: version }) => (
-        <span className={styles['name']}>
+        <TwoLines under={version !== null && `Kubernetes ${version}`}>
           <Link to={paths.cluster} params={{ workspace: workspace.uuid, cluster: id }}>
             {name}
           </Link>
-          {version !== null && <span className={styles['under']}>Kubernetes {version}</span>}
-        </span>
+        </TwoLines>
       ),
     },
     {
       id: 'status',
-      header: 'State',
+      header: 'Status',
       width: '12rem',
       narrowWidth: '11rem',
       cell: (cluster) => {
@@ -44,10 +43,10 @@ export function clusterColumns(workspace: Workspace): Column<ClusterInfo>[] {
     { ...figure, id: 'memory', header: 'Memory', cell: ({ heartbeat }) => share(heartbeat?.memory_usage) },
     {
       id: 'seen',
-      header: 'Last heard',
+      header: 'Last seen',
       width: '8rem',
       wideOnly: true,
-      cell: ({ last_seen_at: at }) => <span className="muted">{at === null ? 'never' : <RelativeTime at={at} />}</span>,
+      cell: ({ last_seen_at: at }) => <span className="muted">{at === null ? 'Never' : <RelativeTime at={at} />}</span>,
     },
   ];
 }

@@ -30,7 +30,7 @@ export function ClustersPage() {
   return (
     <Page
       title="Clusters"
-      description="Kubernetes clusters whose agents have dialled in: no port of theirs is open to anybody."
+      description="Kubernetes clusters connected by an agent, no inbound ports needed."
       actions={add}
     >
       <ClusterList action={add} />
@@ -54,7 +54,7 @@ function ClusterList({ action }: { action: ReactNode }) {
       rowKey={({ id }) => id}
       empty={
         <EmptyState icon={<Network size={18} />} title="No clusters yet" action={action}>
-          A small agent in a cluster connects it: then what runs there is seen here, and manifests are deployed to it.
+          Install an agent to see what runs in a cluster and deploy manifests to it.
           {action === false && ` ${ONLY_ADMINISTRATORS}`}
         </EmptyState>
       }

@@ -3,32 +3,29 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { Server } from 'lucide-react';
 import { nodesQuery, useClusters } from '../../../api/clusters.ts';
+import { useCluster } from '../../../layouts/cluster-layout.tsx';
 import { paths } from '../../../routes/paths.ts';
 import { useWorkspace } from '../../../session/use-session.ts';
 import { Status } from '../../../ui/badge.tsx';
 import { EmptyState } from '../../../ui/states.tsx';
 import type { Column } from '../../../ui/table.tsx';
 import { RelativeTime } from '../../../ui/time.tsx';
-import { ClusterPage } from '../detail/cluster-page.tsx';
+import { ListStack, TwoLines } from '../../../ui/list.tsx';
 import { ObjectFilters } from './object-filters.tsx';
 import { ObjectList } from './object-list.tsx';
 import { formatCores, formatMemory, nodeWords, usedOf } from './object-words.ts';
-import styles from './objects.module.css';
 
 const route = getRouteApi('/shell/w/$workspace/clusters/$cluster/nodes');
 
 export function NodesPage() {
-  return <ClusterPage current="nodes">{(cluster) => <Nodes cluster={cluster} />}</ClusterPage>;
-}
-
-function Nodes({ cluster }: { cluster: ClusterInfo }) {
+  const cluster = useCluster();
   const api = useClusters();
   const workspace = useWorkspace();
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const nodes = useInfiniteQuery(nodesQuery(api, workspace, cluster, search.name));
   return (
-    <div className={styles['page']}>
+    <ListStack>
       <ObjectFilters
         what="nodes"
         search={search}
@@ -42,7 +39,7 @@ function Nodes({ cluster }: { cluster: ClusterInfo }) {
         rowKey={({ name }) => name}
         empty={<EmptyState icon={<Server size={18} />} title="No nodes" />}
       />
-    </div>
+    </ListStack>
   );
 }
 
@@ -55,17 +52,16 @@ function nodeColumns(workspace: Workspace, cluster: ClusterInfo): Column<Cluster
       id: 'name',
       header: 'Name',
       cell: ({ name, roles }) => (
-        <span className={styles['name']}>
+        <TwoLines whole under={roles.length === 0 ? 'worker' : roles.join(', ')}>
           <Link to={paths.clusterPods} params={params} search={{ node: name }} title={`Pods on ${name}`}>
             {name}
           </Link>
-          <span className={styles['under']}>{roles.length === 0 ? 'worker' : roles.join(', ')}</span>
-        </span>
+        </TwoLines>
       ),
     },
     {
       id: 'state',
-      header: 'State',
+      header: 'Status',
       width: '9rem',
       cell: (node) => {
         const { word, tone } = nodeWords(node);
@@ -88,7 +84,7 @@ function nodeColumns(workspace: Workspace, cluster: ClusterInfo): Column<Cluster
     { id: 'kubelet', header: 'Kubelet', width: '8rem', wideOnly: true, cell: (node) => node.kubelet_version ?? '–' },
     {
       id: 'age',
-      header: 'Made',
+      header: 'Created',
       width: '7.5rem',
       narrowWidth: '6.5rem',
       cell: ({ created_at: at }) => <span className="muted">{at === null ? '–' : <RelativeTime at={at} />}</span>,

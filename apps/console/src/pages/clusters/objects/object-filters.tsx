@@ -1,8 +1,6 @@
-import { Search } from 'lucide-react';
-import { useState, type ReactNode } from 'react';
-import { TextField } from '../../../ui/field.tsx';
+import type { ReactNode } from 'react';
+import { FilterField, FilterForm } from '../../../ui/filter-form.tsx';
 import { nameFault, type ObjectsSearch } from './objects-search.ts';
-import styles from './objects.module.css';
 
 export interface ObjectFiltersProps {
   /** What is listed, such as `pods`. */
@@ -14,49 +12,24 @@ export interface ObjectFiltersProps {
   children?: ReactNode;
 }
 
-/** Whoever takes a filter away elsewhere gives the component another key. */
 export function ObjectFilters({ what, search, onChange, withNamespace = true, children }: ObjectFiltersProps) {
-  const [draft, setDraft] = useState({ name: search.name ?? '', namespace: search.namespace ?? '' });
-  const faults = { name: nameFault(draft.name), namespace: nameFault(draft.namespace) };
-  const apply = ({ name, namespace }: typeof draft): void => {
-    if (nameFault(name) !== undefined || nameFault(namespace) !== undefined) return;
-    const { name: _name, namespace: _namespace, ...rest } = search;
-    onChange({ ...rest, ...(name !== '' && { name }), ...(namespace !== '' && { namespace }) });
+  const { name, namespace, ...rest } = search;
+  const apply = (changes: { name?: string | undefined; namespace?: string | undefined }): void => {
+    const next = { name, namespace, ...changes };
+    onChange({ ...rest, ...(next.name && { name: next.name }), ...(next.namespace && { namespace: next.namespace }) });
   };
-  const field = (key: 'name' | 'namespace', label: string) => (
-    <TextField
-      label={label}
-      labelHidden
-      type="search"
-      placeholder={label}
-      autoComplete="off"
-      spellCheck={false}
-      leading={<Search size={14} />}
-      value={draft[key]}
-      error={faults[key]}
-      onChange={({ target }) => {
-        const next = { ...draft, [key]: target.value };
-        setDraft(next);
-        if (target.value === '') apply(next);
-      }}
-    />
-  );
   return (
-    <form
-      role="search"
-      aria-label={`Filter the ${what}`}
-      className={styles['filters']}
-      onSubmit={(event) => {
-        event.preventDefault();
-        apply(draft);
-      }}
-    >
+    <FilterForm label={`Filter ${what}`}>
       {children}
-      {field('name', 'Part of the name')}
-      {withNamespace && field('namespace', 'Namespace')}
-      <button type="submit" className="visually-hidden">
-        Apply filters
-      </button>
-    </form>
+      <FilterField label="Name contains" value={name} check={nameFault} onApply={(next) => apply({ name: next })} />
+      {withNamespace && (
+        <FilterField
+          label="Namespace"
+          value={namespace}
+          check={nameFault}
+          onApply={(next) => apply({ namespace: next })}
+        />
+      )}
+    </FilterForm>
   );
 }

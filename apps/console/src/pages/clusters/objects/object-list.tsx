@@ -2,11 +2,11 @@ import type { Page } from '@svc/sdk';
 import type { InfiniteData, UseInfiniteQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { MOST_PAGES_OF_OBJECTS } from '../../../api/clusters.ts';
-import { Button } from '../../../ui/button.tsx';
-import { describeError } from '../../../ui/form-error.tsx';
+import { describeError } from '../../../ui/describe-error.ts';
 import { ErrorState } from '../../../ui/states.tsx';
 import { Table, type Column } from '../../../ui/table.tsx';
 import { RelativeTime } from '../../../ui/time.tsx';
+import { ListStack, LoadMore } from '../../../ui/list.tsx';
 import styles from './objects.module.css';
 
 export interface ObjectListProps<Item> {
@@ -23,10 +23,10 @@ export function ObjectList<Item>({ query, caption, columns, rowKey, empty }: Obj
     return <ErrorState error={query.error} onRetry={() => void query.refetch()} />;
   }
   return (
-    <div className={styles['list']}>
+    <ListStack>
       {query.isError && (
         <p className={styles['stale']} role="status">
-          As it was <RelativeTime at={new Date(query.dataUpdatedAt).toISOString()} />. {describeError(query.error)}
+          Last updated <RelativeTime at={new Date(query.dataUpdatedAt).toISOString()} />. {describeError(query.error)}
         </p>
       )}
       <Table
@@ -38,22 +38,12 @@ export function ObjectList<Item>({ query, caption, columns, rowKey, empty }: Obj
         skeletonRows={6}
       />
       {query.hasNextPage && <More query={query} />}
-    </div>
+    </ListStack>
   );
 }
 
 /** One page more would push the first one out. */
 function More<Item>({ query }: Pick<ObjectListProps<Item>, 'query'>) {
-  const isFull = (query.data?.pages.length ?? 0) >= MOST_PAGES_OF_OBJECTS;
-  return (
-    <div className={styles['more']}>
-      {isFull ? (
-        <p className="muted">There are more than can be shown at once. Find them by name or namespace.</p>
-      ) : (
-        <Button pending={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
-          Show more
-        </Button>
-      )}
-    </div>
-  );
+  if ((query.data?.pages.length ?? 0) < MOST_PAGES_OF_OBJECTS) return <LoadMore query={query} />;
+  return <p className="muted">Too many to show at once. Filter by name or namespace.</p>;
 }

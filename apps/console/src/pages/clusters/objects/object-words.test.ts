@@ -16,14 +16,14 @@ describe('what runs in a cluster, in words', () => {
     const node = { state: 'ready', schedulable: false, pressures: [] as string[] } as const;
     expect(nodeWords(node)).toEqual({ word: 'Cordoned', tone: 'warn' });
     expect(nodeWords({ ...node, pressures: ['DiskPressure'] })).toEqual({ word: 'DiskPressure', tone: 'warn' });
-    expect(nodeWords({ ...node, state: 'unknown' })).toEqual({ word: 'Does not report', tone: 'danger' });
+    expect(nodeWords({ ...node, state: 'unknown' })).toEqual({ word: 'Not reporting', tone: 'danger' });
   });
 
   it('knows the states of workloads, and lets others be', () => {
     expect(workloadWords({ state: 'scaled_down' })).toEqual({ word: 'Scaled down', tone: 'neutral' });
     expect(workloadWords({ state: 'odd' })).toEqual({ word: 'Odd', tone: 'neutral' });
-    expect([usedOf(0.5, 2, formatCores), usedOf(null, 2, formatCores)]).toEqual(['500 m of 2', '2']);
-    expect([formatCores(0.12), formatCores(1.52), formatCores(null)]).toEqual(['120 m', '1.5', '–']);
+    expect([usedOf(0.5, 2, formatCores), usedOf(null, 2, formatCores)]).toEqual(['500m of 2', '2']);
+    expect([formatCores(0.12), formatCores(1.52), formatCores(null)]).toEqual(['120m', '1.5', '–']);
   });
 
   it('has filters in the URL that can be right', () => {
@@ -33,6 +33,9 @@ describe('what runs in a cluster, in words', () => {
       selector: 'app=web',
     });
     expect(parseObjectsSearch({ kind: 'toString', namespace: '' })).toEqual({});
-    expect([nameFault('web-1'), nameFault('Web')]).toEqual([undefined, 'Small letters, digits, dots and hyphens.']);
+    expect([nameFault('web-1'), nameFault('Web')]).toEqual([
+      undefined,
+      'Use lowercase letters, digits, dots and hyphens.',
+    ]);
   });
 });

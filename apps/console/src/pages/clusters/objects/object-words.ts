@@ -35,20 +35,20 @@ export function nodeWords({
   schedulable,
   pressures,
 }: Pick<ClusterNode, 'state' | 'schedulable' | 'pressures'>): Words {
-  if (state === 'unknown') return { word: 'Does not report', tone: 'danger' };
+  if (state === 'unknown') return { word: 'Not reporting', tone: 'danger' };
   if (state === 'not_ready') return { word: 'Not ready', tone: 'danger' };
   const [pressure] = pressures;
   if (pressure !== undefined) return { word: pressure, tone: 'warn' };
   return schedulable ? { word: 'Ready', tone: 'ok' } : { word: 'Cordoned', tone: 'warn' };
 }
 
-/** Such as `120 m` (thousandths) or `1.5`; a hyphen where the cluster serves no metrics. */
+/** Such as `120m` (thousandths) or `1.5`; a dash if the cluster serves no metrics. */
 export function formatCores(cores: number | null): string {
   if (cores === null) return '–';
-  return cores < 1 ? `${Math.round(cores * 1000)} m` : String(Math.round(cores * 10) / 10);
+  return cores < 1 ? `${Math.round(cores * 1000)}m` : String(Math.round(cores * 10) / 10);
 }
 
-/** Such as `120 m of 4`, or only what there is. */
+/** Such as `120m of 4`, or only the capacity if the usage is unknown. */
 export function usedOf(used: number | null, whole: number | null, format: (value: number | null) => string): string {
   return used === null ? format(whole) : `${format(used)} of ${format(whole)}`;
 }

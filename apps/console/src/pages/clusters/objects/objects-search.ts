@@ -32,5 +32,5 @@ function textOf(value: unknown): string {
 
 /** Why a name cannot be looked for; undefined for a good one. */
 export function nameFault(name: string): string | undefined {
-  return /^[a-z0-9.-]*$/.test(name) ? undefined : 'Small letters, digits, dots and hyphens.';
+  return /^[a-z0-9.-]*$/.test(name) ? undefined : 'Use lowercase letters, digits, dots and hyphens.';
 }

@@ -3,6 +3,7 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { Container } from 'lucide-react';
 import { podsQuery, useClusters } from '../../../api/clusters.ts';
+import { useCluster } from '../../../layouts/cluster-layout.tsx';
 import { paths } from '../../../routes/paths.ts';
 import { useWorkspace } from '../../../session/use-session.ts';
 import { Badge, Status } from '../../../ui/badge.tsx';
@@ -11,7 +12,7 @@ import { formatCount } from '../../../ui/format-number.ts';
 import { EmptyState } from '../../../ui/states.tsx';
 import type { Column } from '../../../ui/table.tsx';
 import { RelativeTime } from '../../../ui/time.tsx';
-import { ClusterPage } from '../detail/cluster-page.tsx';
+import { ListStack, TwoLines } from '../../../ui/list.tsx';
 import { ObjectFilters } from './object-filters.tsx';
 import { ObjectList } from './object-list.tsx';
 import { formatCores, formatMemory, podWords } from './object-words.ts';
@@ -21,10 +22,7 @@ import type { ObjectsSearch } from './objects-search.ts';
 const route = getRouteApi('/shell/w/$workspace/clusters/$cluster/pods');
 
 export function PodsPage() {
-  return <ClusterPage current="pods">{(cluster) => <Pods cluster={cluster} />}</ClusterPage>;
-}
-
-function Pods({ cluster }: { cluster: ClusterInfo }) {
+  const cluster = useCluster();
   const api = useClusters();
   const workspace = useWorkspace();
   const search = route.useSearch();
@@ -40,7 +38,7 @@ function Pods({ cluster }: { cluster: ClusterInfo }) {
   const change = (next: ObjectsSearch): void => void navigate({ search: next, replace: true, resetScroll: false });
   const filtered = Object.keys(filter).length > 0;
   return (
-    <div className={styles['page']}>
+    <ListStack>
       <ObjectFilters key={filtered ? 'filtered' : 'all'} what="pods" search={search} onChange={change} />
       {(selector !== undefined || node !== undefined) && (
         <p className={styles['chosen']}>
@@ -58,15 +56,15 @@ function Pods({ cluster }: { cluster: ClusterInfo }) {
         rowKey={(pod) => `${pod.namespace} ${pod.name}`}
         empty={
           filtered ? (
-            <EmptyState title="None fits" action={<Button onClick={() => change({})}>Show all</Button>} />
+            <EmptyState title="No matching pods" action={<Button onClick={() => change({})}>Clear filters</Button>} />
           ) : (
             <EmptyState icon={<Container size={18} />} title="No pods">
-              Pods of every namespace show here, with their logs and a shell.
+              Pods of all namespaces appear here, with logs and a shell.
             </EmptyState>
           )
         }
       />
-    </div>
+    </ListStack>
   );
 }
 
@@ -78,15 +76,14 @@ function podColumns(workspace: Workspace, cluster: ClusterInfo): Column<Pod>[] {
       id: 'name',
       header: 'Name',
       cell: ({ name, namespace }) => (
-        <span className={styles['name']} title={name}>
+        <TwoLines whole title={name} under={`in ${namespace}`}>
           <Link to={paths.clusterPod} params={{ workspace: workspace.uuid, cluster: cluster.id, namespace, pod: name }}>
             {name}
           </Link>
-          <span className={styles['under']}>in {namespace}</span>
-        </span>
+        </TwoLines>
       ),
     },
-    { id: 'state', header: 'State', width: '10rem', narrowWidth: '9rem', cell: (pod) => <PodStatus pod={pod} /> },
+    { id: 'state', header: 'Status', width: '10rem', narrowWidth: '9rem', cell: (pod) => <PodStatus pod={pod} /> },
     { ...figure, id: 'ready', header: 'Ready', cell: (pod) => `${pod.ready_containers} / ${pod.total_containers}` },
     { ...figure, id: 'restarts', header: 'Restarts', cell: ({ restarts }) => formatCount(restarts) },
     { ...figure, id: 'cpu', header: 'CPU', cell: (pod) => formatCores(pod.cpu_usage_cores) },
@@ -100,7 +97,7 @@ function podColumns(workspace: Workspace, cluster: ClusterInfo): Column<Pod>[] {
     },
     {
       id: 'age',
-      header: 'Made',
+      header: 'Created',
       width: '6.5rem',
       wideOnly: true,
       cell: ({ created_at: at }) => <span className="muted">{at === null ? '–' : <RelativeTime at={at} />}</span>,

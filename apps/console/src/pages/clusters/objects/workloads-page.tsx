@@ -2,6 +2,7 @@ import type { ClusterInfo, Workload, Workspace } from '@svc/sdk';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { Boxes } from 'lucide-react';
+import { useCluster } from '../../../layouts/cluster-layout.tsx';
 import { useWorkspace } from '../../../session/use-session.ts';
 import { useClusters, workloadsQuery } from '../../../api/clusters.ts';
 import { paths } from '../../../routes/paths.ts';
@@ -11,22 +12,18 @@ import { Select } from '../../../ui/select.tsx';
 import { EmptyState } from '../../../ui/states.tsx';
 import type { Column } from '../../../ui/table.tsx';
 import { RelativeTime } from '../../../ui/time.tsx';
-import { ClusterPage } from '../detail/cluster-page.tsx';
+import { ListStack, TwoLines } from '../../../ui/list.tsx';
 import { ObjectFilters } from './object-filters.tsx';
 import { ObjectList } from './object-list.tsx';
 import { workloadWords } from './object-words.ts';
-import styles from './objects.module.css';
 import { KINDS, parseObjectsSearch, type ObjectsSearch } from './objects-search.ts';
 
 const route = getRouteApi('/shell/w/$workspace/clusters/$cluster/workloads');
 
-export function WorkloadsPage() {
-  return <ClusterPage current="workloads">{(cluster) => <Workloads cluster={cluster} />}</ClusterPage>;
-}
-
 const ANY = 'any';
 
-function Workloads({ cluster }: { cluster: ClusterInfo }) {
+export function WorkloadsPage() {
+  const cluster = useCluster();
   const api = useClusters();
   const workspace = useWorkspace();
   const search = route.useSearch();
@@ -37,12 +34,12 @@ function Workloads({ cluster }: { cluster: ClusterInfo }) {
   const change = (next: ObjectsSearch): void => void navigate({ search: next, replace: true, resetScroll: false });
   const filtered = Object.keys(filter).length > 0;
   return (
-    <div className={styles['page']}>
+    <ListStack>
       <ObjectFilters key={filtered ? 'filtered' : 'all'} what="workloads" search={search} onChange={change}>
         <Select
           label="Kind"
           labelHidden
-          options={[{ value: ANY, label: 'Every kind' }, ...KINDS.map((each) => ({ value: each, label: each }))]}
+          options={[{ value: ANY, label: 'All kinds' }, ...KINDS.map((each) => ({ value: each, label: each }))]}
           value={kind ?? ANY}
           onChange={(next) => change(parseObjectsSearch({ ...search, kind: next }))}
         />
@@ -54,15 +51,18 @@ function Workloads({ cluster }: { cluster: ClusterInfo }) {
         rowKey={(each) => `${each.kind} ${each.namespace} ${each.name}`}
         empty={
           filtered ? (
-            <EmptyState title="None fits" action={<Button onClick={() => change({})}>Show all</Button>} />
+            <EmptyState
+              title="No matching workloads"
+              action={<Button onClick={() => change({})}>Clear filters</Button>}
+            />
           ) : (
-            <EmptyState icon={<Boxes size={18} />} title="Nothing runs here yet">
-              Deployments, StatefulSets, DaemonSets, CronJobs and Jobs show here.
+            <EmptyState icon={<Boxes size={18} />} title="No workloads yet">
+              Deployments, StatefulSets, DaemonSets, CronJobs and Jobs appear here.
             </EmptyState>
           )
         }
       />
-    </div>
+    </ListStack>
   );
 }
 
@@ -73,7 +73,7 @@ function workloadColumns(workspace: Workspace, cluster: ClusterInfo): Column<Wor
       id: 'name',
       header: 'Name',
       cell: ({ kind, name, namespace, selector }) => (
-        <span className={styles['name']}>
+        <TwoLines whole under={`${kind} in ${namespace}`}>
           {selector === null ? (
             <span>{name}</span>
           ) : (
@@ -81,15 +81,12 @@ function workloadColumns(workspace: Workspace, cluster: ClusterInfo): Column<Wor
               {name}
             </Link>
           )}
-          <span className={styles['under']}>
-            {kind} in {namespace}
-          </span>
-        </span>
+        </TwoLines>
       ),
     },
     {
       id: 'state',
-      header: 'State',
+      header: 'Status',
       width: '8.5rem',
       cell: (workload) => {
         const { word, tone } = workloadWords(workload);
@@ -113,7 +110,7 @@ function workloadColumns(workspace: Workspace, cluster: ClusterInfo): Column<Wor
     },
     {
       id: 'age',
-      header: 'Made',
+      header: 'Created',
       width: '7.5rem',
       wideOnly: true,
       cell: ({ created_at: at }) => <span className="muted">{at === null ? '–' : <RelativeTime at={at} />}</span>,

@@ -18,7 +18,7 @@ import { spanOf, stepsOf, valuesOf, type HeartbeatStep } from './heartbeat-steps
 import { isSpan, SPANS, type HistorySpan } from './history-search.ts';
 import styles from '../../../ui/plot-page.module.css';
 
-const route = getRouteApi('/shell/w/$workspace/clusters/$cluster');
+const route = getRouteApi('/shell/w/$workspace/clusters/$cluster/');
 
 /** What the agent said of its cluster, drawn and, when asked for, as a table. */
 export function HeartbeatHistory({ cluster }: { cluster: ClusterInfo }) {
@@ -41,7 +41,7 @@ export function HeartbeatHistory({ cluster }: { cluster: ClusterInfo }) {
           value={span}
           onChange={(next) => void navigate({ search: { span: next }, replace: true, resetScroll: false })}
         />
-        <Button onClick={() => setAsTable(!asTable)}>{asTable ? 'Show as plots' : 'Show as a table'}</Button>
+        <Button onClick={() => setAsTable(!asTable)}>{asTable ? 'Show charts' : 'Show table'}</Button>
       </div>
       {heartbeats.isError ? (
         <ErrorState error={heartbeats.error} onRetry={() => void heartbeats.refetch()} />
@@ -65,8 +65,8 @@ function Shown({ steps, drawn, span, asTable }: ShownProps) {
   if (steps.length === 0) {
     return (
       <Panel padded={false}>
-        <EmptyState icon={<ChartColumn size={18} />} title="Nothing was heard in this time">
-          A connected agent tells every half minute how its cluster is.
+        <EmptyState icon={<ChartColumn size={18} />} title="No data for this period">
+          A connected agent reports every 30 seconds.
         </EmptyState>
       </Panel>
     );
@@ -95,7 +95,7 @@ function HeartbeatTable({ steps, formatTime }: HeartbeatTableProps) {
   const columns: Column<HeartbeatStep>[] = [
     {
       id: 'at',
-      header: 'At',
+      header: 'Time',
       cell: ({ atMs }) => <time dateTime={new Date(atMs).toISOString()}>{formatTime(atMs)}</time>,
     },
     { ...figure, id: 'cpu', header: 'CPU', cell: ({ cpuUsage }) => formatPercent(cpuUsage * 100) },

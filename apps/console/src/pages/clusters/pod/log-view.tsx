@@ -3,7 +3,7 @@ import { useLayoutEffect, useRef, useState } from 'react';
 import { Status } from '../../../ui/badge.tsx';
 import { Button } from '../../../ui/button.tsx';
 import { formatBytes } from '../../../ui/format-bytes.ts';
-import { describeError } from '../../../ui/form-error.tsx';
+import { describeError } from '../../../ui/describe-error.ts';
 import { formatCount } from '../../../ui/format-number.ts';
 import styles from './pod.module.css';
 import { useLogs, type LogState, type LogWish, type ShownLog } from './use-logs.ts';
@@ -33,7 +33,7 @@ export function LogView({ wish, onAgain }: { wish: LogWish; onAgain: () => void 
         <span className={styles['lost']}>{lostWords(shown)}</span>
         {isOver ? (
           <Button size="small" icon={<RotateCcw size={14} />} onClick={onAgain}>
-            Read again
+            Reload
           </Button>
         ) : (
           <Button
@@ -41,12 +41,20 @@ export function LogView({ wish, onAgain }: { wish: LogWish; onAgain: () => void 
             icon={held === null ? <Pause size={14} /> : <Play size={14} />}
             onClick={() => setHeld(held === null ? log : null)}
           >
-            {held === null ? 'Pause' : 'Go on'}
+            {held === null ? 'Pause' : 'Resume'}
           </Button>
         )}
       </div>
-      <pre ref={box} className={styles['lines']} tabIndex={0} aria-label="Lines" onScroll={watchScroll}>
-        {shown.text === '' && state.kind !== 'opening' ? 'No lines yet.' : shown.text}
+      <pre
+        ref={box}
+        className={styles['lines']}
+        role="log"
+        aria-live="off"
+        tabIndex={0}
+        aria-label="Log lines"
+        onScroll={watchScroll}
+      >
+        {shown.text === '' && state.kind !== 'opening' ? 'No log lines yet.' : shown.text}
       </pre>
     </section>
   );
@@ -60,8 +68,8 @@ function LogStatus({ state, paused }: { state: LogState; paused: boolean }) {
       </span>
     );
   }
-  if (state.kind === 'ended') return <Status tone="neutral">The log has ended</Status>;
-  if (paused) return <Status tone="warn">Paused: new lines wait</Status>;
+  if (state.kind === 'ended') return <Status tone="neutral">End of log</Status>;
+  if (paused) return <Status tone="warn">Paused. New lines are buffered.</Status>;
   return state.kind === 'opening' ? (
     <Status tone="warn" live>
       Opening…
@@ -75,8 +83,8 @@ function LogStatus({ state, paused }: { state: LogState; paused: boolean }) {
 
 function lostWords({ droppedLines, droppedBytes }: ShownLog): string {
   const parts = [
-    droppedLines > 0 ? `${formatCount(droppedLines)} older lines left out` : '',
-    droppedBytes > 0 ? `${formatBytes(droppedBytes)} lost, since they came too fast` : '',
+    droppedLines > 0 ? `${formatCount(droppedLines)} older lines omitted` : '',
+    droppedBytes > 0 ? `${formatBytes(droppedBytes)} dropped: output was too fast` : '',
   ];
   return parts.filter((each) => each !== '').join(', ');
 }

@@ -4,13 +4,13 @@ import { Link, useParams } from '@tanstack/react-router';
 import { ChevronLeft } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { podQuery, useClusters } from '../../../api/clusters.ts';
+import { useCluster } from '../../../layouts/cluster-layout.tsx';
 import { paths } from '../../../routes/paths.ts';
 import { useWorkspace } from '../../../session/use-session.ts';
 import { formatCount } from '../../../ui/format-number.ts';
 import { Panel } from '../../../ui/page.tsx';
 import { EmptyState, ErrorState, Skeleton } from '../../../ui/states.tsx';
 import { TabLinks } from '../../../ui/tab-links.tsx';
-import { ClusterPage } from '../detail/cluster-page.tsx';
 import { PodStatus } from '../objects/pods-page.tsx';
 import styles from './pod.module.css';
 
@@ -26,18 +26,7 @@ export interface PodFrameProps {
 
 /** What the pages of one pod share. */
 export function PodFrame({ current, children }: PodFrameProps) {
-  return (
-    <ClusterPage current="pods">
-      {(cluster) => (
-        <ShownPod cluster={cluster} current={current}>
-          {children}
-        </ShownPod>
-      )}
-    </ClusterPage>
-  );
-}
-
-function ShownPod({ cluster, current, children }: PodFrameProps & { cluster: ClusterInfo }) {
+  const cluster = useCluster();
   const api = useClusters();
   const workspace = useWorkspace();
   const { namespace, pod: name } = useParams({ strict: false });
@@ -77,9 +66,7 @@ function ShownPod({ cluster, current, children }: PodFrameProps & { cluster: Clu
         )
       ) : found === null ? (
         <Panel padded={false}>
-          <EmptyState title="There is no such pod">
-            It was deleted, or never was. Its workload may have a new one.
-          </EmptyState>
+          <EmptyState title="Pod not found">It may have been deleted or replaced by its workload.</EmptyState>
         </Panel>
       ) : (
         children(cluster, found)

@@ -28,8 +28,8 @@ function Logs({ cluster, pod }: { cluster: ClusterInfo; pod: Pod }) {
           value={container}
           onChange={setContainer}
         />
-        <Checkbox label="With times" checked={timestamps} onChange={setTimestamps} />
-        <Checkbox label="Before the last restart" checked={previous} onChange={setPrevious} />
+        <Checkbox label="Timestamps" checked={timestamps} onChange={setTimestamps} />
+        <Checkbox label="Previous run" checked={previous} onChange={setPrevious} />
       </div>
       <LogView
         key={`${container} ${previous} ${timestamps} ${times}`}

@@ -20,7 +20,7 @@ export function PodShellPage() {
           <Shell cluster={cluster} pod={pod} />
         ) : (
           <Panel padded={false}>
-            <EmptyState title="Guests do not type">{ONLY_MEMBERS}</EmptyState>
+            <EmptyState title="Guests cannot open a shell">{ONLY_MEMBERS}</EmptyState>
           </Panel>
         )
       }
@@ -47,7 +47,9 @@ function Shell({ cluster, pod }: { cluster: ClusterInfo; pod: Pod }) {
           onChange={setContainer}
         />
       </ShellView>
-      <p className="muted">The shell ends with this page. Ctrl+Shift+F finds, Ctrl+Shift+X leaves the terminal.</p>
+      <p className="muted">
+        The shell ends when you leave this page. Ctrl+Shift+F: find. Ctrl+Shift+X: leave the terminal.
+      </p>
     </div>
   );
 }

@@ -4,7 +4,7 @@ import { FindBar } from '../../../terminal/find-bar.tsx';
 import styles from '../../../terminal/terminal.module.css';
 import { Status } from '../../../ui/badge.tsx';
 import { Button, IconButton } from '../../../ui/button.tsx';
-import { describeError } from '../../../ui/form-error.tsx';
+import { describeError } from '../../../ui/describe-error.ts';
 import { useShell, type ShellState, type ShellWish } from './use-shell.ts';
 
 export interface ShellViewProps {
@@ -42,7 +42,7 @@ export function ShellView({ wish, children, onNew }: ShellViewProps) {
         {state.kind === 'connecting' && (
           <div className={styles['state']} role="status">
             <Status tone="warn" live>
-              Opening a shell…
+              Opening shell…
             </Status>
           </div>
         )}

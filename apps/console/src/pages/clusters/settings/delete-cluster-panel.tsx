@@ -22,7 +22,7 @@ export function DeleteClusterPanel({ cluster }: { cluster: ClusterInfo }) {
     mutationFn: () => api.of(cluster.id).delete(),
     onSuccess: async () => {
       setAsking(false);
-      done(`${cluster.name} is removed`);
+      done(`${cluster.name} deleted`);
       await navigate({ to: paths.clusters, params: { workspace: workspace.uuid } });
       await queryClient.invalidateQueries({ queryKey: [...clustersKey(workspace), 'list'] });
     },
@@ -30,11 +30,11 @@ export function DeleteClusterPanel({ cluster }: { cluster: ClusterInfo }) {
   return (
     <>
       <ActionPanel
-        title="Remove this cluster"
-        description="Its history goes for good and its agent is sent away. What runs in the cluster goes on running."
+        title="Delete cluster"
+        description="Deletes its history and revokes the agent token. Workloads in the cluster keep running."
         action={
           <Button variant="danger" icon={<Trash2 size={15} />} onClick={() => setAsking(true)}>
-            Remove
+            Delete cluster…
           </Button>
         }
       />
@@ -45,14 +45,14 @@ export function DeleteClusterPanel({ cluster }: { cluster: ClusterInfo }) {
           setAsking(false);
         }}
         onConfirm={() => removal.mutate()}
-        title={`Remove ${cluster.name}?`}
-        action="Remove"
+        title={`Delete ${cluster.name}?`}
+        action="Delete cluster"
         pending={removal.isPending}
         error={removal.error}
         typeToConfirm={cluster.name}
       >
-        Deployments, events and heartbeats of it are deleted here, and the token of its agent ends. This cannot be
-        undone.
+        Deletes its deployments, events and metrics from this platform and revokes the agent token. Workloads in the
+        cluster keep running. This cannot be undone.
       </ConfirmDialog>
     </>
   );

@@ -21,10 +21,10 @@ export function KubeconfigPanel({ cluster }: { cluster: ClusterInfo }) {
     <>
       <ActionPanel
         title="Kubeconfig"
-        description="For kubectl, Helm and others, through the tunnel of the agent: the API server of the cluster stays closed."
+        description="Use kubectl or Helm through the agent tunnel. The API server of the cluster stays private."
         action={
           <Button icon={<FileKey size={15} />} onClick={() => setOpen(true)}>
-            Make a kubeconfig
+            Create kubeconfig
           </Button>
         }
       />
@@ -45,11 +45,11 @@ function KubeconfigDialog({ cluster, open, onClose }: { cluster: ClusterInfo; op
       onClose={close}
       width={file === null ? 'normal' : 'wide'}
       dismissible={file === null}
-      title="Make a kubeconfig"
+      title="Create kubeconfig"
       description={
         file === null
-          ? 'It holds a new API token that acts as you, on everything that you may do here. Keep the file like a password.'
-          : 'It is shown this once: the token in it cannot be read again.'
+          ? 'Contains a new API token with all your permissions. Treat the file like a password.'
+          : 'Shown only once: the token cannot be retrieved again.'
       }
     >
       {file === null ? (
@@ -63,9 +63,9 @@ function KubeconfigDialog({ cluster, open, onClose }: { cluster: ClusterInfo; op
 
 const DAY_MS = 86_400_000;
 const LIFETIMES = [
-  { value: '1', label: 'For a day' },
-  { value: '30', label: 'For 30 days' },
-  { value: '365', label: 'For a year' },
+  { value: '1', label: '1 day' },
+  { value: '30', label: '30 days' },
+  { value: '365', label: '1 year' },
 ] as const;
 
 interface KubeconfigFormProps {
@@ -83,10 +83,10 @@ function KubeconfigForm({ cluster, onMade, onCancel }: KubeconfigFormProps) {
   const [days, setDays] = useState<'1' | '30' | '365'>('30');
   const making = useMutation({
     mutationFn: async () => {
-      // Asked for first: nobody wants a token for nothing.
+      // First, so that no token is created in vain if the tunnel is down.
       await api.of(cluster.id).endpoints();
       const expiresAt = new Date(Date.now() + Number(days) * DAY_MS).toISOString();
-      const name = `kubeconfig of ${cluster.name}`;
+      const name = `kubeconfig for ${cluster.name}`;
       const { token } = await confirmed(() => svc.accounts.createToken({ name, expiresAt }));
       const file = await api.of(cluster.id).kubeconfig({ token, namespace: namespace.trim() || 'default' });
       return `${JSON.stringify(file, null, 2)}\n`; // which is YAML too
@@ -104,14 +104,14 @@ function KubeconfigForm({ cluster, onMade, onCancel }: KubeconfigFormProps) {
     <>
       <form onSubmit={submit}>
         <FieldStack>
-          <Select label="Its token is valid" options={LIFETIMES} value={days} onChange={setDays} />
+          <Select label="Token expires after" options={LIFETIMES} value={days} onChange={setDays} />
           <TextField
             label="Namespace"
             value={namespace}
             maxLength={63}
             autoComplete="off"
             spellCheck={false}
-            hint="The one that is used when none is named."
+            hint="The default namespace for commands."
             onChange={({ target }) => setNamespace(target.value)}
           />
         </FieldStack>
@@ -119,7 +119,7 @@ function KubeconfigForm({ cluster, onMade, onCancel }: KubeconfigFormProps) {
         <DialogActions>
           <Button onClick={onCancel}>Cancel</Button>
           <Button type="submit" variant="primary" pending={making.isPending}>
-            Make it
+            Create kubeconfig
           </Button>
         </DialogActions>
       </form>

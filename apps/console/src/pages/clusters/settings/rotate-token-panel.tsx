@@ -22,11 +22,11 @@ export function RotateTokenPanel({ cluster }: { cluster: ClusterInfo }) {
   return (
     <>
       <ActionPanel
-        title="Token of the agent"
-        description="A new one, with the command that hands it over. The older one ends at once or after a while."
+        title="Agent token"
+        description="Issue a new token and choose when the old one expires."
         action={
           <Button icon={<KeyRound size={15} />} onClick={() => setOpen(true)}>
-            Rotate the token
+            Rotate token
           </Button>
         }
       />
@@ -35,11 +35,11 @@ export function RotateTokenPanel({ cluster }: { cluster: ClusterInfo }) {
         onClose={close}
         width={issued === null ? 'normal' : 'wide'}
         dismissible={issued === null}
-        title={issued === null ? 'Rotate the token' : 'The new token'}
+        title={issued === null ? 'Rotate token' : 'New agent token'}
         description={
           issued === null
-            ? 'An agent whose token has ended cannot connect until it is given the new one.'
-            : 'It is shown this once. The command changes the Secret; an agent that runs reads it without a restart.'
+            ? 'An agent with an expired token cannot connect until it gets the new one.'
+            : 'Shown only once. The command updates the Secret; a running agent picks it up without a restart.'
         }
       >
         {issued === null ? (
@@ -47,8 +47,8 @@ export function RotateTokenPanel({ cluster }: { cluster: ClusterInfo }) {
         ) : (
           <>
             <FieldStack>
-              <CopyField label="Token of the agent" value={issued.token} />
-              <CodeBlock label="command for its Secret" text={issued.install.secret.trimEnd()} />
+              <CopyField label="Agent token" value={issued.token} />
+              <CodeBlock label="Command to update the Secret" text={issued.install.secret.trimEnd()} />
             </FieldStack>
             <DialogActions>
               <Button variant="primary" onClick={close}>
@@ -63,9 +63,9 @@ export function RotateTokenPanel({ cluster }: { cluster: ClusterInfo }) {
 }
 
 const OVERLAPS = [
-  { value: '0', label: 'At once' },
-  { value: '3600', label: 'After an hour' },
-  { value: '86400', label: 'After a day' },
+  { value: '0', label: 'Immediately' },
+  { value: '3600', label: 'After 1 hour' },
+  { value: '86400', label: 'After 1 day' },
 ] as const;
 
 interface RotateFormProps {
@@ -88,12 +88,12 @@ function RotateForm({ cluster, onIssued, onCancel }: RotateFormProps) {
         if (!rotation.isPending) rotation.mutate();
       }}
     >
-      <Select label="The older token ends" options={OVERLAPS} value={overlap} onChange={setOverlap} />
+      <Select label="Old token expires" options={OVERLAPS} value={overlap} onChange={setOverlap} />
       <FormError error={rotation.error} />
       <DialogActions>
         <Button onClick={onCancel}>Cancel</Button>
         <Button type="submit" variant="primary" pending={rotation.isPending}>
-          Make a new token
+          Rotate token
         </Button>
       </DialogActions>
     </form>

@@ -1,50 +1,43 @@
+import { useCluster } from '../../../layouts/cluster-layout.tsx';
 import { administers, mayWrite } from '../../../session/administers.ts';
 import { useWorkspace } from '../../../session/use-session.ts';
 import { CopyField } from '../../../ui/copy-field.tsx';
-import { Panel, Section } from '../../../ui/page.tsx';
-import { ClusterPage } from '../detail/cluster-page.tsx';
+import { ActionPanel, Panel, Section } from '../../../ui/page.tsx';
 import { ONLY_ADMINISTRATORS, ONLY_MEMBERS } from '../detail/cluster-words.ts';
 import { DeleteClusterPanel } from './delete-cluster-panel.tsx';
+import { InstallButton } from './install-button.tsx';
 import { KubeconfigPanel } from './kubeconfig-panel.tsx';
 import { RotateTokenPanel } from './rotate-token-panel.tsx';
 
-/** What somebody may not do is not offered; in its place stands why. */
+/** Actions that the role does not allow are replaced by the reason. */
 export function ClusterSettingsPage() {
+  const cluster = useCluster();
   const workspace = useWorkspace();
   return (
-    <ClusterPage current="settings" width="narrow">
-      {(cluster) => (
-        <>
-          <Section title="For programs">
-            <Panel>
-              <CopyField label="Id" value={cluster.id} />
-            </Panel>
-          </Section>
-          {mayWrite(workspace) ? (
-            <KubeconfigPanel cluster={cluster} />
-          ) : (
-            <NotOffered what="A kubeconfig is for those who may change something." why={ONLY_MEMBERS} />
-          )}
-          {administers(workspace) ? (
-            <>
-              <RotateTokenPanel cluster={cluster} />
-              <DeleteClusterPanel cluster={cluster} />
-            </>
-          ) : (
-            <NotOffered what="Rotating the token and removing the cluster." why={ONLY_ADMINISTRATORS} />
-          )}
-        </>
+    <>
+      <Section title="Identifiers">
+        <Panel>
+          <CopyField label="Cluster ID" value={cluster.id} />
+        </Panel>
+      </Section>
+      {mayWrite(workspace) ? (
+        <KubeconfigPanel cluster={cluster} />
+      ) : (
+        <ActionPanel title="Kubeconfig" description={ONLY_MEMBERS} />
       )}
-    </ClusterPage>
-  );
-}
-
-function NotOffered({ what, why }: { what: string; why: string }) {
-  return (
-    <Panel>
-      <p className="muted">
-        {what} {why}
-      </p>
-    </Panel>
+      {administers(workspace) ? (
+        <>
+          <ActionPanel
+            title="Install the agent"
+            description="Shows the install commands again, with a new agent token."
+            action={<InstallButton cluster={cluster} />}
+          />
+          <RotateTokenPanel cluster={cluster} />
+          <DeleteClusterPanel cluster={cluster} />
+        </>
+      ) : (
+        <ActionPanel title="Agent token and deletion" description={ONLY_ADMINISTRATORS} />
+      )}
+    </>
   );
 }

@@ -1,5 +1,8 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { bucketKey, storeKey, useStore } from '../../../api/object-store.ts';
+import type { VersioningStatus } from '@svc/sdk';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useStore, versioningQuery } from '../../../api/object-store.ts';
+import { bucketKey, storeKey } from '../../../api/query-keys.ts';
+import { useSvc } from '../../../api/svc-context.ts';
 import { useWorkspace } from '../../../session/use-session.ts';
 import { ConfirmDialog } from '../../../ui/confirm-dialog.tsx';
 import { useToasts } from '../../../ui/toast.tsx';
@@ -15,6 +18,7 @@ export interface DeleteEntriesDialogProps {
 
 export function DeleteEntriesDialog({ bucket, entries, onClose, onDeleted }: DeleteEntriesDialogProps) {
   const store = useStore();
+  const svc = useSvc();
   const workspace = useWorkspace();
   const queryClient = useQueryClient();
   const { done } = useToasts();
@@ -23,7 +27,7 @@ export function DeleteEntriesDialog({ bucket, entries, onClose, onDeleted }: Del
     onSuccess: (count) => {
       close();
       onDeleted();
-      done(count === 1 ? '1 object is deleted' : `${count} objects are deleted`);
+      done(count === 1 ? '1 object deleted' : `${count} objects deleted`);
     },
     onSettled: async () => {
       await queryClient.invalidateQueries({ queryKey: bucketKey(workspace, bucket) });
@@ -34,9 +38,10 @@ export function DeleteEntriesDialog({ bucket, entries, onClose, onDeleted }: Del
     deletion.reset();
     onClose();
   };
+  const { data: versioning } = useQuery(versioningQuery(svc, workspace, bucket));
   const folders = entries.filter(({ kind }) => kind === 'folder').length;
   const [only] = entries;
-  const what = entries.length === 1 && only !== undefined ? only.name : `${entries.length} entries`;
+  const what = entries.length === 1 && only !== undefined ? only.name : `${entries.length} items`;
   return (
     <ConfirmDialog
       open={entries.length > 0}
@@ -46,10 +51,25 @@ export function DeleteEntriesDialog({ bucket, entries, onClose, onDeleted }: Del
       action="Delete"
       pending={deletion.isPending}
       error={deletion.error}
+      names={entries.map(({ name }) => name)}
       {...(folders > 0 ? { typeToConfirm: 'delete' } : {})}
     >
-      {folders > 0 ? 'Everything in the folder goes with it. ' : ''}
-      Where the bucket keeps versions, the older ones stay and can be brought back.
+      {folders > 0 ? 'Folders are deleted with all objects in them. ' : ''}
+      {consequenceOf(versioning)}
     </ConfirmDialog>
   );
+}
+
+/** Whether deleted objects can be restored depends on the bucket. Nothing until that is known. */
+function consequenceOf(versioning: VersioningStatus | undefined): string {
+  switch (versioning) {
+    case 'enabled':
+      return 'The bucket keeps versions: you can restore deleted objects under “Show deleted”.';
+    case 'suspended':
+      return 'Versioning is suspended: only versions from before can be restored.';
+    case 'unversioned':
+      return 'The bucket keeps no versions. This cannot be undone.';
+    case undefined:
+      return '';
+  }
 }

@@ -1,5 +1,6 @@
 import type { ObjectVersion } from '@svc/sdk';
 import { useInfiniteQuery } from '@tanstack/react-query';
+import { File } from 'lucide-react';
 import { deletedObjectsQuery } from '../../../api/object-store.ts';
 import { useSvc } from '../../../api/svc-context.ts';
 import { useWorkspace } from '../../../session/use-session.ts';
@@ -8,7 +9,8 @@ import { Section } from '../../../ui/page.tsx';
 import { EmptyState, ErrorState } from '../../../ui/states.tsx';
 import { Table, type Column } from '../../../ui/table.tsx';
 import { RelativeTime } from '../../../ui/time.tsx';
-import styles from './browser.module.css';
+import { EntryName } from '../../../ui/folder-list.tsx';
+import { LoadMore } from '../../../ui/list.tsx';
 import { nameIn } from './folder-path.ts';
 import { useVersionChanges } from './use-version-changes.ts';
 
@@ -32,11 +34,7 @@ export function DeletedObjects({ bucket, prefix, writable, onOpen }: DeletedObje
     {
       id: 'name',
       header: 'Name',
-      cell: ({ key }) => (
-        <button type="button" className={styles['entry']} onClick={() => onOpen(key)}>
-          <span className={styles['entryName']}>{nameIn(prefix, key)}</span>
-        </button>
-      ),
+      cell: ({ key }) => <EntryName icon={<File size={15} />} name={nameIn(prefix, key)} onOpen={() => onOpen(key)} />,
     },
     { id: 'at', header: 'Deleted', width: '9rem', cell: ({ last_modified: at }) => <RelativeTime at={at} /> },
     {
@@ -50,16 +48,16 @@ export function DeletedObjects({ bucket, prefix, writable, onOpen }: DeletedObje
           <Button
             size="small"
             pending={restore.isPending && restore.variables.key === version.key}
-            aria-label={`Bring back ${nameIn(prefix, version.key)}`}
+            aria-label={`Restore ${nameIn(prefix, version.key)}`}
             onClick={() => restore.mutate(version)}
           >
-            Bring back
+            Restore
           </Button>
         ),
     },
   ];
   return (
-    <Section title="Deleted objects" description="Their versions are kept until they are deleted too.">
+    <Section title="Deleted objects" description="Previous versions are kept until you delete them.">
       {pages.isError ? (
         <ErrorState error={pages.error} onRetry={() => void pages.refetch()} />
       ) : (
@@ -70,19 +68,13 @@ export function DeletedObjects({ bucket, prefix, writable, onOpen }: DeletedObje
           rowKey={({ key }) => key}
           skeletonRows={2}
           empty={
-            <EmptyState title="Nothing here was deleted">
-              {pages.hasNextPage ? 'There is more to look through.' : undefined}
+            <EmptyState title="No deleted objects">
+              {pages.hasNextPage ? 'Load more to keep looking.' : undefined}
             </EmptyState>
           }
         />
       )}
-      {pages.hasNextPage && (
-        <div className={styles['more']}>
-          <Button pending={pages.isFetchingNextPage} onClick={() => void pages.fetchNextPage()}>
-            Look further
-          </Button>
-        </div>
-      )}
+      <LoadMore query={pages} />
     </Section>
   );
 }

@@ -1,23 +1,23 @@
 import type { Workspace } from '@svc/sdk';
-import { Link } from '@tanstack/react-router';
 import { Download, File, FileText, Film, Folder, Image, Music, Trash2 } from 'lucide-react';
 import { downloadPath } from '../../../api/object-store.ts';
 import { paths } from '../../../routes/paths.ts';
 import { Badge } from '../../../ui/badge.tsx';
 import { IconButton } from '../../../ui/button.tsx';
-import { Checkbox } from '../../../ui/checkbox.tsx';
+import { EntryName } from '../../../ui/folder-list.tsx';
 import { formatBytes } from '../../../ui/format-bytes.ts';
+import { selectColumn } from '../../../ui/selection.tsx';
 import type { Column } from '../../../ui/table.tsx';
 import { RelativeTime } from '../../../ui/time.tsx';
+import type { Selection } from '../../../ui/use-selection.ts';
 import styles from './browser.module.css';
 import type { Entry } from './entries.ts';
 import { previewKindOf } from './preview-kind.ts';
-import type { Selection } from './use-selection.ts';
 
 export interface EntryColumnsOptions {
   workspace: Workspace;
   bucket: string;
-  selection: Selection;
+  selection: Selection<Entry>;
   onOpen: (key: string) => void;
   /** Null for who may only read. */
   onDelete: ((entries: readonly Entry[]) => void) | null;
@@ -57,42 +57,20 @@ export function entryColumns(options: EntryColumnsOptions): Column<Entry>[] {
     },
   ];
   if (onDelete === null) return columns;
-  const choose: Column<Entry> = {
-    id: 'choose',
-    header: 'Choose',
-    headerHidden: true,
-    width: '3rem',
-    cell: (entry) => (
-      <Checkbox
-        label={`Choose ${entry.name}`}
-        labelHidden
-        checked={selection.isSelected(entry)}
-        onChange={() => selection.toggle(entry)}
-      />
-    ),
-  };
-  return [choose, ...columns];
+  return [selectColumn(selection, ({ name }) => name), ...columns];
 }
 
 function NameCell({ entry, workspace, bucket, onOpen }: EntryColumnsOptions & { entry: Entry }) {
   if (entry.kind === 'folder') {
-    return (
-      <Link
-        to={paths.bucket}
-        params={{ workspace: workspace.uuid, bucket }}
-        search={{ prefix: entry.key }}
-        className={styles['entry']}
-      >
-        <Folder size={15} /> <span className={styles['entryName']}>{entry.name}</span>
-      </Link>
-    );
+    const params = { workspace: workspace.uuid, bucket };
+    const link = { to: paths.bucket, params, search: { prefix: entry.key } };
+    return <EntryName icon={<Folder size={15} />} name={entry.name} link={link} />;
   }
+  const icon = <KindIcon entryKey={entry.key} contentType={entry.object.content_type ?? ''} />;
   return (
-    <button type="button" className={styles['entry']} onClick={() => onOpen(entry.key)}>
-      <KindIcon entryKey={entry.key} contentType={entry.object.content_type ?? ''} />
-      <span className={styles['entryName']}>{entry.name}</span>
+    <EntryName icon={icon} name={entry.name} onOpen={() => onOpen(entry.key)}>
       {entry.object.public && <Badge tone="warn">public</Badge>}
-    </button>
+    </EntryName>
   );
 }
 

@@ -9,7 +9,7 @@ describe('the path of a folder', () => {
       { name: 'b c', prefix: 'a/b c/' },
     ]);
     expect(stepsOf('/x/')).toEqual([
-      { name: '(no name)', prefix: '/' },
+      { name: '(unnamed)', prefix: '/' },
       { name: 'x', prefix: '/x/' },
     ]);
     expect(stepsOf('a/part')).toEqual([{ name: 'a', prefix: 'a/' }]);

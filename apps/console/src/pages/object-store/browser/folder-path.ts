@@ -10,7 +10,7 @@ export function stepsOf(prefix: string): PathStep[] {
   const steps: PathStep[] = [];
   let start = 0;
   for (let slash = prefix.indexOf('/'); slash !== -1; slash = prefix.indexOf('/', start)) {
-    steps.push({ name: prefix.slice(start, slash) || '(no name)', prefix: prefix.slice(0, slash + 1) });
+    steps.push({ name: prefix.slice(start, slash) || '(unnamed)', prefix: prefix.slice(0, slash + 1) });
     start = slash + 1;
   }
   return steps;
@@ -30,7 +30,7 @@ export function folderOf(keyOrPrefix: string): string {
 /** Why a name cannot be a folder's, or undefined. */
 export function folderNameFault(name: string): string | undefined {
   if (name === '') return undefined;
-  if (name.startsWith('/') || name.includes('//')) return 'A name cannot begin with a slash or hold two in a row.';
+  if (name.startsWith('/') || name.includes('//')) return 'A name cannot start with a slash or contain two in a row.';
   if (name.split('/').some((part) => part === '.' || part === '..')) return 'A name cannot be “.” or “..”.';
   return undefined;
 }

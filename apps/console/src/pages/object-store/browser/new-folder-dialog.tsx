@@ -1,6 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
-import { bucketKey, useStore } from '../../../api/object-store.ts';
+import { useStore } from '../../../api/object-store.ts';
+import { bucketKey } from '../../../api/query-keys.ts';
 import { useWorkspace } from '../../../session/use-session.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Dialog, DialogActions } from '../../../ui/dialog.tsx';
@@ -23,7 +24,7 @@ export function NewFolderDialog({ open, ...form }: NewFolderDialogProps) {
       onClose={form.onClose}
       initialFocus={name}
       title="New folder"
-      description="A folder is an empty object whose key ends in a slash."
+      description="A folder is an empty object whose key ends with a slash."
     >
       <NewFolderForm nameRef={name} {...form} />
     </Dialog>

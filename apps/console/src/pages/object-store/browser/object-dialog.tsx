@@ -49,7 +49,7 @@ function ObjectDetails({ bucket, objectKey }: { bucket: string; objectKey: strin
   if (details.data === null) {
     return (
       <>
-        <EmptyState title="There is no such object">It was deleted, or never was.</EmptyState>
+        <EmptyState title="Object not found">It may have been deleted.</EmptyState>
         {versions}
       </>
     );
@@ -78,7 +78,7 @@ function factsOf(object: StoredObject) {
   return [
     ['Size', `${formatBytes(object.size)} (${formatCount(object.size)} bytes)`],
     ['Modified', <AbsoluteTime key="modified" at={object.last_modified} />],
-    ['Content type', object.content_type ?? 'not given'],
+    ['Content type', object.content_type ?? 'Not set'],
     ['ETag', <code key="etag">{object.etag}</code>],
   ] as const;
 }

@@ -1,5 +1,5 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { FolderOpen } from 'lucide-react';
+import { FolderOpen, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { objectsQuery } from '../../../api/object-store.ts';
 import { useSvc } from '../../../api/svc-context.ts';
@@ -7,12 +7,15 @@ import { useWorkspace } from '../../../session/use-session.ts';
 import { Button } from '../../../ui/button.tsx';
 import { EmptyState, ErrorState } from '../../../ui/states.tsx';
 import { Table } from '../../../ui/table.tsx';
-import styles from './browser.module.css';
+import { FolderBar } from '../../../ui/folder-list.tsx';
+import { LoadMore } from '../../../ui/list.tsx';
+import { SelectionBar } from '../../../ui/selection.tsx';
+import { useSelection } from '../../../ui/use-selection.ts';
+import { stepsOf } from './folder-path.ts';
+import { paths } from '../../../routes/paths.ts';
 import { DeleteEntriesDialog } from './delete-entries-dialog.tsx';
 import { entriesOf, type Entry } from './entries.ts';
 import { entryColumns } from './entry-columns.tsx';
-import { PathBar } from './path-bar.tsx';
-import { useSelection } from './use-selection.ts';
 
 export interface ObjectListProps {
   bucket: string;
@@ -27,18 +30,32 @@ export function ObjectList({ bucket, prefix, writable, onOpen }: ObjectListProps
   const workspace = useWorkspace();
   const pages = useInfiniteQuery(objectsQuery(svc, workspace, bucket, prefix));
   const entries = pages.data === undefined ? undefined : entriesOf(pages.data.pages, prefix);
-  const selection = useSelection(entries);
+  const selection = useSelection(entries ?? [], ({ kind, key }) => `${kind} ${key}`);
   const [deleting, setDeleting] = useState<readonly Entry[]>([]);
   const onDelete = writable ? setDeleting : null;
   return (
     <>
-      <PathBar
-        bucket={bucket}
-        prefix={prefix}
-        selected={selection.selected}
-        onDelete={writable ? () => setDeleting(selection.selected) : null}
-        onClear={selection.clear}
-      />
+      <FolderBar
+        steps={[{ name: bucket, prefix: '' }, ...stepsOf(prefix)].map((step) => ({
+          name: step.name,
+          link: {
+            to: paths.bucket,
+            params: { workspace: workspace.uuid, bucket },
+            search: step.prefix === '' ? {} : { prefix: step.prefix },
+          },
+        }))}
+      >
+        <SelectionBar selection={selection}>
+          <Button
+            size="small"
+            variant="danger"
+            icon={<Trash2 size={13} />}
+            onClick={() => setDeleting(selection.items)}
+          >
+            Delete
+          </Button>
+        </SelectionBar>
+      </FolderBar>
       {pages.isError ? (
         <ErrorState error={pages.error} onRetry={() => void pages.refetch()} />
       ) : (
@@ -51,13 +68,7 @@ export function ObjectList({ bucket, prefix, writable, onOpen }: ObjectListProps
           empty={<NothingHere prefix={prefix} writable={writable} />}
         />
       )}
-      {pages.hasNextPage && (
-        <div className={styles['more']}>
-          <Button pending={pages.isFetchingNextPage} onClick={() => void pages.fetchNextPage()}>
-            Show more
-          </Button>
-        </div>
-      )}
+      <LoadMore query={pages} />
       <DeleteEntriesDialog
         bucket={bucket}
         entries={deleting}
@@ -71,7 +82,7 @@ export function ObjectList({ bucket, prefix, writable, onOpen }: ObjectListProps
 function NothingHere({ prefix, writable }: Pick<ObjectListProps, 'prefix' | 'writable'>) {
   return (
     <EmptyState icon={<FolderOpen size={18} />} title={prefix === '' ? 'This bucket is empty' : 'This folder is empty'}>
-      {writable ? 'Drop files or folders here, or upload with any S3 client.' : 'Nothing was put here yet.'}
+      {writable ? 'Drop files or folders here, or upload with any S3 client.' : 'No objects here yet.'}
     </EmptyState>
   );
 }

@@ -21,12 +21,12 @@ export function ObjectPreview({ bucket, object }: ObjectPreviewProps) {
   const kind = object.size === 0 ? 'none' : previewKindOf(object.key, object.content_type ?? '');
   const source = downloadPath(workspace, bucket, { key: object.key, inline: true });
   if (kind === 'none') return null;
-  if (broken) return <Note>This cannot be shown; it may not be what its content type says.</Note>;
+  if (broken) return <Note>Preview not available. The file may not match its content type.</Note>;
   switch (kind) {
     case 'text':
       return <TextPreview bucket={bucket} object={object} />;
     case 'image':
-      if (object.size > IMAGE_PREVIEW_BYTES) return <Note>Too large to be shown here.</Note>;
+      if (object.size > IMAGE_PREVIEW_BYTES) return <Note>Too large to preview.</Note>;
       return (
         <div className={styles['preview']}>
           <img src={source} alt={`Preview of ${object.key}`} onError={() => setBroken(true)} />
@@ -63,13 +63,13 @@ function TextPreview({ bucket, object }: ObjectPreviewProps) {
   const svc = useSvc();
   const workspace = useWorkspace();
   const text = useQuery(textPreviewQuery(svc, workspace, bucket, object, TEXT_PREVIEW_BYTES));
-  if (text.isError) return <Note>The text could not be loaded.</Note>;
+  if (text.isError) return <Note>Could not load the text.</Note>;
   if (text.data === undefined) return <Skeleton width="100%" height="8rem" />;
   return (
     <div className={styles['preview']} tabIndex={0} role="region" aria-label={`Preview of ${object.key}`}>
       <pre>{text.data}</pre>
       {object.size > TEXT_PREVIEW_BYTES && (
-        <p className={styles['previewNote']}>Only the first {formatBytes(TEXT_PREVIEW_BYTES)} are shown.</p>
+        <p className={styles['previewNote']}>Showing the first {formatBytes(TEXT_PREVIEW_BYTES)}.</p>
       )}
     </div>
   );

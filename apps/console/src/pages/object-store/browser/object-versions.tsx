@@ -54,14 +54,14 @@ export function ObjectVersions({ bucket, objectKey, writable }: ObjectVersionsPr
         onConfirm={() => {
           if (deleting !== null) removal.mutate(deleting, { onSuccess: close });
         }}
-        title={deleting?.delete_marker === true ? 'Remove this mark of deletion?' : 'Delete this version?'}
-        action={deleting?.delete_marker === true ? 'Remove the mark' : 'Delete version'}
+        title={deleting?.delete_marker === true ? 'Delete this delete marker?' : 'Delete this version?'}
+        action={deleting?.delete_marker === true ? 'Delete marker' : 'Delete version'}
         pending={removal.isPending}
         error={removal.error}
       >
         {deleting?.delete_marker === true
-          ? 'Where it is the newest, the version below it is the object again.'
-          : 'A version that is deleted by itself goes for good.'}
+          ? 'If it is the latest version, the object becomes visible again.'
+          : 'This version is deleted permanently. This cannot be undone.'}
       </ConfirmDialog>
     </section>
   );
@@ -83,11 +83,11 @@ interface VersionLineProps {
 function VersionLine({ bucket, version, restoring, onRestore, onDelete }: VersionLineProps) {
   const workspace = useWorkspace();
   const { key, version_id: versionId, delete_marker: isMarker, last_modified: at } = version;
-  const what = `the ${isMarker ? 'mark' : 'version'} of ${formatAbsolute(at)}`;
+  const what = `${isMarker ? 'delete marker' : 'version'} from ${formatAbsolute(at)}`;
   return (
     <li className={styles['version']}>
       <span className={styles['versionName']}>
-        <AbsoluteTime at={at} /> {version.is_latest && !isMarker && <Badge tone="ok">newest</Badge>}
+        <AbsoluteTime at={at} /> {version.is_latest && !isMarker && <Badge tone="ok">latest</Badge>}
         {isMarker && <Badge tone="danger">deleted</Badge>}
       </span>
       <span className="muted">{isMarker ? '' : formatBytes(version.size ?? 0)}</span>
@@ -98,10 +98,10 @@ function VersionLine({ bucket, version, restoring, onRestore, onDelete }: Versio
             variant="ghost"
             icon={<RotateCcw size={13} />}
             pending={restoring}
-            aria-label={`${isMarker ? 'Bring back' : 'Restore'} ${what}`}
+            aria-label={`Restore ${isMarker ? 'the deleted object' : what}`}
             onClick={onRestore}
           >
-            {isMarker ? 'Bring back' : 'Restore'}
+            Restore
           </Button>
         )}
         {!isMarker && (

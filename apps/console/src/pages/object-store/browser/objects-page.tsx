@@ -4,19 +4,20 @@ import { getRouteApi } from '@tanstack/react-router';
 import { useRef, useState } from 'react';
 import { versioningQuery } from '../../../api/object-store.ts';
 import { useSvc } from '../../../api/svc-context.ts';
+import { useBucketName } from '../../../layouts/bucket-layout.tsx';
+import { PageActions } from '../../../ui/page.tsx';
 import { mayWrite } from '../../../session/administers.ts';
 import { useWorkspace } from '../../../session/use-session.ts';
 import { DropArea } from '../../../uploads/drop-area.tsx';
 import type { DroppedFile } from '../../../uploads/dropped-files.ts';
 import { useUploads } from '../../../uploads/uploads-context.ts';
 import { Button } from '../../../ui/button.tsx';
-import { BucketPage, useBucketName } from '../buckets/bucket-page.tsx';
 import { DeletedObjects } from './deleted-objects.tsx';
 import { NewFolderDialog } from './new-folder-dialog.tsx';
 import { ObjectDialog } from './object-dialog.tsx';
 import { ObjectList } from './object-list.tsx';
 
-const route = getRouteApi('/shell/w/$workspace/buckets/$bucket');
+const route = getRouteApi('/shell/w/$workspace/buckets/$bucket/');
 
 export function ObjectsPage() {
   const workspace = useWorkspace();
@@ -58,7 +59,8 @@ export function ObjectsPage() {
     deletedButton
   );
   return (
-    <BucketPage current="objects" actions={actions}>
+    <>
+      <PageActions>{actions}</PageActions>
       <input
         ref={picker}
         type="file"
@@ -79,6 +81,6 @@ export function ObjectsPage() {
       )}
       <NewFolderDialog open={making} bucket={bucket} prefix={prefix} onClose={() => setMaking(false)} />
       <ObjectDialog bucket={bucket} objectKey={object ?? null} onClose={() => openObject(null)} />
-    </BucketPage>
+    </>
   );
 }

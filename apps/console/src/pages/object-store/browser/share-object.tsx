@@ -40,11 +40,11 @@ export function ShareObject({ bucket, object }: ShareObjectProps) {
   return (
     <section className={styles['dialogSection']}>
       <h3>Share</h3>
-      {lasting !== null && <CopyField label="Public address" value={lasting} />}
+      {lasting !== null && <CopyField label="Public URL" value={lasting} />}
       <div className={styles['share']}>
-        <Select label="The link works for" options={LIFETIMES} value={lifetime} onChange={setLifetime} />
+        <Select label="Link expires after" options={LIFETIMES} value={lifetime} onChange={setLifetime} />
         <Button icon={<LinkIcon size={15} />} pending={link.isPending} onClick={() => link.mutate()}>
-          Make a link
+          Create link
         </Button>
       </div>
       <FormError error={link.error} />

@@ -1,6 +1,7 @@
 import type { ObjectVersion } from '@svc/sdk';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { bucketKey, useStore } from '../../../api/object-store.ts';
+import { useStore } from '../../../api/object-store.ts';
+import { bucketKey } from '../../../api/query-keys.ts';
 import { useWorkspace } from '../../../session/use-session.ts';
 import { useToasts } from '../../../ui/toast.tsx';
 
@@ -21,9 +22,8 @@ export function useVersionChanges(bucket: string) {
       if (isMarker) await store.objects(bucket).delete(key, { versionId });
       else await store.objects(bucket).restoreVersion(key, versionId);
     },
-    onSuccess: (_answer, { delete_marker: isMarker }) =>
-      done(isMarker ? 'The object is back' : 'The older version is the newest again'),
-    onError: (error) => failed('It was not restored', error),
+    onSuccess: (_answer, { delete_marker: isMarker }) => done(isMarker ? 'Object restored' : 'Version restored'),
+    onError: (error) => failed('Could not restore the object', error),
     onSettled,
   });
   return { removal, restore };

@@ -10,7 +10,7 @@ export function sanitizeBucketName(typed: string): string {
 export function bucketNameFault(typed: string): string | undefined {
   const name = sanitizeBucketName(typed);
   if (typed === '') return undefined;
-  if (name.length < 3) return 'A name has at least 3 letters or digits.';
-  if (name.length > 63) return 'A name has at most 63 characters.';
+  if (name.length < 3) return 'Enter at least 3 letters or digits.';
+  if (name.length > 63) return 'Enter at most 63 characters.';
   return undefined;
 }

@@ -35,7 +35,7 @@ export function BucketsPage() {
   return (
     <Page
       title="Buckets"
-      description="Objects of this workspace, for any S3 client and for the browser."
+      description="Store objects and access them from any S3 client or the browser."
       actions={
         <>
           <Link to={paths.usage} params={{ workspace: workspace.uuid }} className={buttonClass()}>
@@ -58,7 +58,7 @@ export function BucketsPage() {
           rowKey={(bucket) => bucket.name}
           empty={
             <EmptyState icon={<Database size={18} />} title="No buckets yet" action={newBucket}>
-              A bucket holds objects under keys. Its name is unique on the whole platform.
+              Create a bucket to store objects. Bucket names are unique across the platform.
             </EmptyState>
           }
         />

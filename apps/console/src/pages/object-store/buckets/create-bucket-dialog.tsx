@@ -1,7 +1,8 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useRef, useState } from 'react';
-import { storeKey, useStore } from '../../../api/object-store.ts';
+import { useStore } from '../../../api/object-store.ts';
+import { storeKey } from '../../../api/query-keys.ts';
 import { paths } from '../../../routes/paths.ts';
 import { useWorkspace } from '../../../session/use-session.ts';
 import { Button } from '../../../ui/button.tsx';
@@ -19,7 +20,7 @@ export function CreateBucketDialog({ open, onClose }: { open: boolean; onClose: 
       onClose={onClose}
       initialFocus={name}
       title="New bucket"
-      description="The name is part of its addresses and cannot be changed later."
+      description="The name is part of the URL and cannot be changed later."
     >
       <CreateBucketForm nameRef={name} onDone={onClose} />
     </Dialog>
@@ -65,12 +66,12 @@ function CreateBucketForm({ nameRef, onDone }: CreateBucketFormProps) {
           autoComplete="off"
           spellCheck={false}
           error={fault}
-          hint={typed !== '' && name !== typed && fault === undefined ? `It will be called “${name}”.` : undefined}
+          hint={typed !== '' && name !== typed && fault === undefined ? `Will be created as “${name}”.` : undefined}
           onChange={(event) => setTyped(event.target.value)}
         />
         <Switch
           label="Encrypt at rest"
-          description="New objects are stored under keys of their own, which the platform’s own keys protect."
+          description="Encrypts each new object with its own key, protected by the platform’s keys."
           checked={encrypted}
           onChange={setEncrypted}
         />

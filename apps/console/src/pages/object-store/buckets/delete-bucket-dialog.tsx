@@ -1,6 +1,7 @@
 import { ConflictError, type Bucket } from '@svc/sdk';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { storeKey, useStore } from '../../../api/object-store.ts';
+import { useStore } from '../../../api/object-store.ts';
+import { storeKey } from '../../../api/query-keys.ts';
 import { useWorkspace } from '../../../session/use-session.ts';
 import { ConfirmDialog } from '../../../ui/confirm-dialog.tsx';
 import { useToasts } from '../../../ui/toast.tsx';
@@ -20,7 +21,7 @@ export function DeleteBucketDialog({ bucket, onClose, onDeleted }: DeleteBucketD
     mutationFn: ({ name }: Bucket) => store.buckets.delete(name),
     onSuccess: async (_answer, { name }) => {
       close();
-      done(`${name} is deleted`);
+      done(`${name} deleted`);
       onDeleted?.();
       await queryClient.invalidateQueries({ queryKey: storeKey(workspace) });
     },
@@ -45,9 +46,9 @@ export function DeleteBucketDialog({ bucket, onClose, onDeleted }: DeleteBucketD
       {...(bucket !== null && bucket.object_count > 0 ? { typeToConfirm: bucket.name } : {})}
     >
       {soft
-        ? `Its objects, keys and domains stop at once. It can be restored for ${bucket?.soft_delete.retention_days ?? 7} days, and its name stays taken until then.`
-        : 'It goes at once and for good.'}
-      {refused && ' A bucket without a restore period has to be empty first.'}
+        ? `Objects, keys and domains stop working immediately. You can restore the bucket for ${bucket?.soft_delete.retention_days ?? 7} days. Its name stays reserved until then.`
+        : 'Deletes the bucket permanently. This cannot be undone.'}
+      {refused && ' A bucket without a restore period must be empty first.'}
     </ConfirmDialog>
   );
 }

@@ -1,7 +1,8 @@
 import type { DeletedBucket } from '@svc/sdk';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Archive } from 'lucide-react';
-import { deletedBucketsQuery, storeKey, useStore } from '../../../api/object-store.ts';
+import { deletedBucketsQuery, useStore } from '../../../api/object-store.ts';
+import { storeKey } from '../../../api/query-keys.ts';
 import { useSvc } from '../../../api/svc-context.ts';
 import { paths } from '../../../routes/paths.ts';
 import { mayWrite } from '../../../session/administers.ts';
@@ -22,15 +23,15 @@ export function DeletedBucketsPage() {
   const deleted = useQuery(deletedBucketsQuery(svc, workspace));
   const restore = useMutation({
     mutationFn: ({ name }: DeletedBucket) => store.buckets.restore(name),
-    onSuccess: (_bucket, { name }) => done(`${name} is back`),
-    onError: (error, { name }) => failed(`${name} was not restored`, error),
+    onSuccess: (_bucket, { name }) => done(`${name} restored`),
+    onError: (error, { name }) => failed(`Could not restore ${name}`, error),
     onSettled: () => queryClient.invalidateQueries({ queryKey: storeKey(workspace) }),
   });
   const restoring = restore.isPending ? restore.variables.name : null;
   return (
     <Page
       title="Deleted buckets"
-      description="With all they held, until their time is over."
+      description="Restore a bucket with all its objects before it is purged."
       parent={{ label: 'Buckets', link: { to: paths.buckets, params: { workspace: workspace.uuid } } }}
     >
       {deleted.isError ? (
@@ -42,8 +43,8 @@ export function DeletedBucketsPage() {
           rows={deleted.data}
           rowKey={(bucket) => bucket.name}
           empty={
-            <EmptyState icon={<Archive size={18} />} title="Nothing was deleted">
-              A bucket that is deleted can be restored here for some days.
+            <EmptyState icon={<Archive size={18} />} title="No deleted buckets">
+              Deleted buckets appear here until they are purged.
             </EmptyState>
           }
         />
@@ -66,7 +67,7 @@ function columns(onRestore: Restore, restoring: string | null): Column<DeletedBu
     },
     {
       id: 'purge',
-      header: 'Gone for good',
+      header: 'Purged',
       width: '9rem',
       cell: ({ purge_at: at }) => at !== null && <RelativeTime at={at} />,
     },

@@ -1,14 +1,15 @@
 import type { CustomDomain } from '@svc/sdk';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useRef } from 'react';
-import { storeKey, useStore } from '../../../api/object-store.ts';
+import { useStore } from '../../../api/object-store.ts';
+import { storeKey } from '../../../api/query-keys.ts';
+import { useBucketName } from '../../../layouts/bucket-layout.tsx';
 import { useWorkspace } from '../../../session/use-session.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Dialog, DialogActions } from '../../../ui/dialog.tsx';
 import { TextField } from '../../../ui/field.tsx';
 import { FormError } from '../../../ui/form-error.tsx';
 import { formText } from '../../../ui/form-text.ts';
-import { useBucketName } from '../buckets/bucket-page.tsx';
 
 export interface AddDomainDialogProps {
   open: boolean;
@@ -37,8 +38,8 @@ export function AddDomainDialog({ open, onClose, onAdded }: AddDomainDialogProps
         onClose();
       }}
       initialFocus={hostname}
-      title="Add a domain"
-      description="A host name that you own. Its DNS record proves it; you are shown which."
+      title="Add domain"
+      description="Enter a hostname you own. You will prove ownership with a DNS record."
     >
       <form
         onSubmit={(event) => {
@@ -48,7 +49,7 @@ export function AddDomainDialog({ open, onClose, onAdded }: AddDomainDialogProps
       >
         <TextField
           ref={hostname}
-          label="Host name"
+          label="Hostname"
           name="hostname"
           required
           maxLength={253}

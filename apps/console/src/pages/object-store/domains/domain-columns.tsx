@@ -1,10 +1,10 @@
 import type { CustomDomain } from '@svc/sdk';
-import { Trash2 } from 'lucide-react';
+import { Globe, Trash2 } from 'lucide-react';
 import { Status } from '../../../ui/badge.tsx';
 import { Button, IconButton } from '../../../ui/button.tsx';
 import type { Column } from '../../../ui/table.tsx';
 import { RelativeTime } from '../../../ui/time.tsx';
-import styles from '../browser/browser.module.css';
+import { EntryName } from '../../../ui/folder-list.tsx';
 import { domainWords } from './domain-words.ts';
 
 /** `onRemove` is null for who may only look. */
@@ -15,16 +15,12 @@ export function domainColumns(
   return [
     {
       id: 'hostname',
-      header: 'Host name',
-      cell: ({ hostname }) => (
-        <button type="button" className={styles['entry']} onClick={() => onShow(hostname)}>
-          <span className={styles['entryName']}>{hostname}</span>
-        </button>
-      ),
+      header: 'Hostname',
+      cell: ({ hostname }) => <EntryName icon={<Globe size={15} />} name={hostname} onOpen={() => onShow(hostname)} />,
     },
     {
       id: 'status',
-      header: 'State',
+      header: 'Status',
       width: '12rem',
       narrowWidth: '9rem',
       cell: (domain) => {
@@ -38,10 +34,10 @@ export function domainColumns(
     },
     {
       id: 'checked',
-      header: 'Checked',
+      header: 'Last check',
       width: '8rem',
       wideOnly: true,
-      cell: ({ last_checked_at: at }) => (at ? <RelativeTime at={at} /> : <span className="muted">not yet</span>),
+      cell: ({ last_checked_at: at }) => (at ? <RelativeTime at={at} /> : <span className="muted">Not yet</span>),
     },
     {
       id: 'details',
@@ -51,7 +47,7 @@ export function domainColumns(
       width: '6rem',
       wideOnly: true,
       cell: ({ hostname }) => (
-        <Button size="small" aria-label={`Details of ${hostname}`} onClick={() => onShow(hostname)}>
+        <Button size="small" aria-label={`Details for ${hostname}`} onClick={() => onShow(hostname)}>
           Details
         </Button>
       ),

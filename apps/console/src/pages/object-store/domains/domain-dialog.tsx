@@ -3,6 +3,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { RefreshCw } from 'lucide-react';
 import { domainsQuery, useStore } from '../../../api/object-store.ts';
 import { useSvc } from '../../../api/svc-context.ts';
+import { useBucketName } from '../../../layouts/bucket-layout.tsx';
 import { useWorkspace } from '../../../session/use-session.ts';
 import { Status } from '../../../ui/badge.tsx';
 import { Button } from '../../../ui/button.tsx';
@@ -12,7 +13,6 @@ import { FieldStack } from '../../../ui/field.tsx';
 import { FormError } from '../../../ui/form-error.tsx';
 import { Definitions } from '../../../ui/page.tsx';
 import { RelativeTime } from '../../../ui/time.tsx';
-import { useBucketName } from '../buckets/bucket-page.tsx';
 import { certificateOf, dnsOf, domainWords } from './domain-words.ts';
 
 /** The record to set at the DNS provider, and what is seen of it from here. */
@@ -23,7 +23,7 @@ export function DomainDialog({ domain, onClose }: { domain: CustomDomain | null;
       onClose={onClose}
       width="wide"
       title={domain?.hostname ?? ''}
-      description="It serves the bucket as soon as its DNS record leads here."
+      description="Serves the bucket once its DNS record points here."
     >
       {domain !== null && <DomainDetails domain={domain} onClose={onClose} />}
     </Dialog>
@@ -44,19 +44,19 @@ function DomainDetails({ domain, onClose }: { domain: CustomDomain; onClose: () 
   return (
     <>
       <FieldStack>
-        <CopyField label="CNAME record of the host name" value={domain.cname_target} />
+        <CopyField label="CNAME record" value={domain.cname_target} />
         <Definitions
           items={[
             [
-              'State',
+              'Status',
               <Status key="state" tone={tone} live={live}>
                 {word}
               </Status>,
             ],
-            ...(next === null ? [] : ([['What now', next]] as const)),
-            ['Seen in DNS', dnsOf(domain).observed ?? 'nothing yet'],
+            ...(next === null ? [] : ([['Next step', next]] as const)),
+            ['DNS points to', dnsOf(domain).observed ?? 'Nothing yet'],
             ['Certificate', certificateOf(domain)],
-            ['Checked', domain.last_checked_at ? <RelativeTime key="at" at={domain.last_checked_at} /> : 'not yet'],
+            ['Last check', domain.last_checked_at ? <RelativeTime key="at" at={domain.last_checked_at} /> : 'Not yet'],
           ]}
         />
       </FieldStack>

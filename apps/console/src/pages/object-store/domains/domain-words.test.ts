@@ -21,11 +21,14 @@ const domain = (changes: Partial<CustomDomain>): CustomDomain => ({
 
 describe('a custom domain in words', () => {
   it.each<[Partial<CustomDomain>, string | null]>([
-    [{}, `No CNAME record yet. Point it to ${TARGET}.`],
-    [{ dns: { status: 'mismatch', observed: ['a.test', 'b.test'] } }, `It leads to a.test, b.test, not to ${TARGET}.`],
+    [{}, `No CNAME record yet. Point it at ${TARGET}.`],
+    [
+      { dns: { status: 'mismatch', observed: ['a.test', 'b.test'] } },
+      `It points to a.test, b.test instead of ${TARGET}.`,
+    ],
     [
       { dns: { status: 'proxied', observed: [] } },
-      'A proxy stands before it. Set the record to DNS only: a proxy that ends TLS breaks the certificate.',
+      'It is proxied. Set the record to DNS only: a proxy that terminates TLS breaks the certificate.',
     ],
     [{ status: 'active', dns: { status: 'ok', observed: [TARGET] } }, null],
   ])('%j: what now', (changes, next) => {
@@ -35,7 +38,7 @@ describe('a custom domain in words', () => {
   it('tells a certificate that is not there from one that is not needed', () => {
     const ssl = (status: CustomDomain['ssl']['status']) => ({ status, issuer: null, expires_at: null });
     expect(certificateOf(domain({}))).toBe('None yet');
-    expect(certificateOf(domain({ ssl: ssl('pending') }))).toBe('Being issued');
+    expect(certificateOf(domain({ ssl: ssl('pending') }))).toBe('Issuing');
     expect(certificateOf(domain({ ssl: ssl('deactivated') }))).toBe('None');
     expect(certificateOf(domain({ status: 'active', ssl: ssl('deactivated') }))).toContain('TLS ends before');
   });

@@ -18,11 +18,11 @@ export function domainWords(domain: CustomDomain): DomainWords {
     case 'active':
       return { tone: 'ok', word: 'Active', live: true, next: null };
     case 'verifying':
-      return { tone: 'accent', word: 'Getting a certificate', live: false, next: 'The DNS record is right.' };
+      return { tone: 'accent', word: 'Issuing certificate', live: false, next: 'The DNS record is correct.' };
     case 'blocked':
-      return { tone: 'danger', word: 'Blocked', live: false, next: 'The operator of this platform has blocked it.' };
+      return { tone: 'danger', word: 'Blocked', live: false, next: 'Blocked by the platform operator.' };
     case 'error':
-      return { tone: 'danger', word: 'Fault', live: false, next: faultOf(error) ?? `It does not lead to ${target}.` };
+      return { tone: 'danger', word: 'Error', live: false, next: faultOf(error) ?? `It does not point to ${target}.` };
     default:
       return { tone: 'warn', word: 'Waiting for DNS', live: false, next: dnsWords(dns.status, dns.observed, target) };
   }
@@ -31,13 +31,13 @@ export function domainWords(domain: CustomDomain): DomainWords {
 function dnsWords(status: string, observed: string | null, target: string): string {
   switch (status) {
     case 'mismatch':
-      return `It leads to ${observed ?? 'another place'}, not to ${target}.`;
+      return `It points to ${observed ?? 'another host'} instead of ${target}.`;
     case 'proxied':
-      return 'A proxy stands before it. Set the record to DNS only: a proxy that ends TLS breaks the certificate.';
+      return 'It is proxied. Set the record to DNS only: a proxy that terminates TLS breaks the certificate.';
     case 'ok':
-      return 'The DNS record is right.';
+      return 'The DNS record is correct.';
     default:
-      return `No CNAME record yet. Point it to ${target}.`;
+      return `No CNAME record yet. Point it at ${target}.`;
   }
 }
 
@@ -57,13 +57,13 @@ function faultOf(error: CustomDomain['error']): string | null {
 export function certificateOf({ ssl, status }: CustomDomain): string {
   switch (ssl.status) {
     case 'active':
-      return ssl.expires_at === null ? 'Active' : `Active, until ${formatAbsolute(ssl.expires_at)}`;
+      return ssl.expires_at === null ? 'Active' : `Active until ${formatAbsolute(ssl.expires_at)}`;
     case 'pending':
-      return 'Being issued';
+      return 'Issuing';
     case 'error':
-      return 'Could not be issued';
+      return 'Failed';
     case 'deactivated':
-      return status === 'active' ? 'Not from here: TLS ends before this platform' : 'None';
+      return status === 'active' ? 'Not managed here: TLS ends before this platform' : 'None';
     case 'initializing':
       return 'None yet';
   }

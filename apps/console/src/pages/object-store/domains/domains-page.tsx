@@ -4,6 +4,8 @@ import { Globe, Plus } from 'lucide-react';
 import { useState } from 'react';
 import { domainsQuery, useStore } from '../../../api/object-store.ts';
 import { useSvc } from '../../../api/svc-context.ts';
+import { useBucketName } from '../../../layouts/bucket-layout.tsx';
+import { PageActions } from '../../../ui/page.tsx';
 import { administers } from '../../../session/administers.ts';
 import { useWorkspace } from '../../../session/use-session.ts';
 import { Button } from '../../../ui/button.tsx';
@@ -11,7 +13,6 @@ import { ConfirmDialog } from '../../../ui/confirm-dialog.tsx';
 import { EmptyState, ErrorState } from '../../../ui/states.tsx';
 import { Table } from '../../../ui/table.tsx';
 import { useToasts } from '../../../ui/toast.tsx';
-import { BucketPage, useBucketName } from '../buckets/bucket-page.tsx';
 import { AddDomainDialog } from './add-domain-dialog.tsx';
 import { domainColumns } from './domain-columns.tsx';
 import { DomainDialog } from './domain-dialog.tsx';
@@ -31,7 +32,8 @@ export function DomainsPage() {
     </Button>
   );
   return (
-    <BucketPage current="domains" actions={add}>
+    <>
+      <PageActions>{add}</PageActions>
       {domains.isError ? (
         <ErrorState error={domains.error} onRetry={() => void domains.refetch()} />
       ) : (
@@ -42,7 +44,7 @@ export function DomainsPage() {
           rowKey={(domain) => domain.hostname}
           empty={
             <EmptyState icon={<Globe size={18} />} title="No domains yet">
-              A host name of yours can serve this bucket, with a certificate that comes and is renewed by itself.
+              Serve this bucket from your own hostname, with a certificate that is issued and renewed automatically.
             </EmptyState>
           }
         />
@@ -60,7 +62,7 @@ export function DomainsPage() {
         onClose={() => setShown(null)}
       />
       <RemoveDomainDialog domain={removing} onClose={() => setRemoving(null)} />
-    </BucketPage>
+    </>
   );
 }
 
@@ -75,7 +77,7 @@ function RemoveDomainDialog({ domain, onClose }: { domain: CustomDomain | null; 
     mutationFn: ({ hostname }: CustomDomain) => store.domains.remove(hostname),
     onSuccess: (_answer, { hostname }) => {
       close();
-      done(`${hostname} is removed`);
+      done(`${hostname} removed`);
       return queryClient.invalidateQueries({ queryKey: domainsQuery(svc, workspace, bucket).queryKey });
     },
   });
@@ -95,7 +97,7 @@ function RemoveDomainDialog({ domain, onClose }: { domain: CustomDomain | null; 
       pending={removal.isPending}
       error={removal.error}
     >
-      It stops serving the bucket at once. Take its DNS record away too.
+      It stops serving the bucket immediately. Remove its DNS record as well.
     </ConfirmDialog>
   );
 }

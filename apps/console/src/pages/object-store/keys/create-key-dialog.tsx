@@ -27,7 +27,7 @@ export function CreateKeyDialog({ open, ...form }: CreateKeyDialogProps) {
       onClose={form.onClose}
       initialFocus={label}
       title="New access key"
-      description="A pair of an id and a secret, as every S3 client takes it."
+      description="An access key ID and secret for S3 clients."
     >
       <CreateKeyForm labelRef={label} {...form} />
     </Dialog>
@@ -37,7 +37,7 @@ export function CreateKeyDialog({ open, ...form }: CreateKeyDialogProps) {
 const ROLES = [
   { value: 'read', label: 'Read', description: 'List and download.' },
   { value: 'write', label: 'Read and write', description: 'Also upload and delete objects.' },
-  { value: 'admin', label: 'Everything', description: 'Also configure and delete buckets. Only for all buckets.' },
+  { value: 'admin', label: 'Full access', description: 'Also configure and delete buckets. Applies to all buckets.' },
 ] as const;
 
 type Role = (typeof ROLES)[number]['value'];
@@ -49,7 +49,7 @@ const PERMISSIONS: Readonly<Record<Role, KeyPermission[]>> = {
 };
 
 const LIFETIMES = [
-  { value: 'never', label: 'Never' },
+  { value: 'never', label: 'No expiration' },
   { value: '30', label: '30 days' },
   { value: '90', label: '90 days' },
   { value: '365', label: '1 year' },
@@ -98,10 +98,10 @@ function CreateKeyForm({ labelRef, onClose, onCreated }: CreateKeyFormProps) {
           autoComplete="off"
           onChange={(event) => setLabel(event.target.value)}
         />
-        <Select label="It may" options={roles} value={role} onChange={setRole} />
+        <Select label="Permissions" options={roles} value={role} onChange={setRole} />
         {role !== 'admin' && (
           <fieldset className={styles['buckets']}>
-            <legend className={styles['legend']}>In these buckets; none chosen means all</legend>
+            <legend className={styles['legend']}>Buckets (all if none is selected)</legend>
             {buckets.map(({ name }) => (
               <Checkbox
                 key={name}
@@ -112,7 +112,7 @@ function CreateKeyForm({ labelRef, onClose, onCreated }: CreateKeyFormProps) {
             ))}
           </fieldset>
         )}
-        <Select label="Expires after" options={LIFETIMES} value={lifetime} onChange={setLifetime} />
+        <Select label="Expiration" options={LIFETIMES} value={lifetime} onChange={setLifetime} />
       </FieldStack>
       <FormError error={creation.error} />
       <DialogActions>

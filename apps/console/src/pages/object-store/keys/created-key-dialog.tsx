@@ -12,10 +12,10 @@ export function CreatedKeyDialog({ created, onClose }: { created: CreatedAccessK
       onClose={onClose}
       dismissible={false}
       title="Copy your key now"
-      description="The secret cannot be shown again."
+      description="You won’t be able to see the secret again."
     >
       <FieldStack>
-        <CopyField label="Access key id" value={created?.accessKeyId ?? ''} />
+        <CopyField label="Access key ID" value={created?.accessKeyId ?? ''} />
         <CopyField label="Secret access key" value={created?.secretAccessKey ?? ''} />
         <CopyField label="Endpoint" value={created?.s3_endpoint ?? ''} />
         <CopyField label="Region" value={created?.region ?? ''} />

@@ -25,9 +25,15 @@ export function keyColumns(onRevoke: (key: AccessKey) => void): Column<AccessKey
     },
     {
       id: 'permissions',
-      header: 'May',
-      width: '8.5rem',
-      cell: ({ permissions }) => permissions.map((permission) => <Badge key={permission}>{permission}</Badge>),
+      header: 'Permissions',
+      width: '9.5rem',
+      cell: ({ permissions }) => (
+        <span className={styles['badges']}>
+          {permissions.map((permission) => (
+            <Badge key={permission}>{permission}</Badge>
+          ))}
+        </span>
+      ),
     },
     {
       id: 'status',
@@ -51,21 +57,21 @@ export function keyColumns(onRevoke: (key: AccessKey) => void): Column<AccessKey
       header: 'Buckets',
       width: '10rem',
       wideOnly: true,
-      cell: ({ buckets }) => (reachesAll(buckets) ? <span className="muted">all</span> : buckets.join(', ')),
+      cell: ({ buckets }) => (reachesAll(buckets) ? <span className="muted">All</span> : buckets.join(', ')),
     },
     {
       id: 'used',
       header: 'Last used',
       width: '7.5rem',
       wideOnly: true,
-      cell: ({ last_used_at: at }) => (at === null ? <span className="muted">never</span> : <RelativeTime at={at} />),
+      cell: ({ last_used_at: at }) => (at === null ? <span className="muted">Never</span> : <RelativeTime at={at} />),
     },
     {
       id: 'expires',
       header: 'Expires',
       width: '7rem',
       wideOnly: true,
-      cell: ({ expires_at: at }) => (at === null ? <span className="muted">never</span> : <RelativeTime at={at} />),
+      cell: ({ expires_at: at }) => (at === null ? <span className="muted">Never</span> : <RelativeTime at={at} />),
     },
     {
       id: 'actions',

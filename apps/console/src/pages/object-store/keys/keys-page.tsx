@@ -41,18 +41,18 @@ export function KeysPage() {
   return (
     <Page
       title="Access keys"
-      description="For S3 clients: aws, rclone, restic, any SDK. The secret is shown once."
+      description="Credentials for S3 clients such as aws, rclone and restic. The secret is shown once."
       actions={newKey}
     >
-      <Section title="Endpoint" description="The region is auto.">
+      <Section title="Endpoint" description="Use the region “auto”.">
         <Panel>
           <CopyField label="Endpoint" labelHidden value={status?.s3_endpoint ?? ''} placeholder="…" />
         </Panel>
       </Section>
       {!writable ? (
         <Panel padded={false}>
-          <EmptyState icon={<KeySquare size={18} />} title="Guests have no keys">
-            Ask an admin of the team to make you a member; members make keys of their own.
+          <EmptyState icon={<KeySquare size={18} />} title="Guests cannot create keys">
+            Ask a team admin to make you a member.
           </EmptyState>
         </Panel>
       ) : keys.isError && !noStore ? (
@@ -65,7 +65,7 @@ export function KeysPage() {
           rowKey={(key) => key.accessKeyId}
           empty={
             <EmptyState icon={<KeySquare size={18} />} title="No keys yet">
-              {noStore ? 'Keys come after the first bucket.' : 'A key lets a program read and write objects.'}
+              {noStore ? 'Create a bucket first.' : 'Create a key to let programs read and write objects.'}
             </EmptyState>
           }
         />
@@ -94,7 +94,7 @@ function RevokeKeyDialog({ accessKey, onClose }: { accessKey: AccessKey | null; 
     mutationFn: ({ accessKeyId }: AccessKey) => store.keys.revoke(accessKeyId),
     onSuccess: (_answer, { label }) => {
       close();
-      done(`${label} is revoked`);
+      done(`${label} revoked`);
       return queryClient.invalidateQueries({ queryKey: keysQuery(svc, workspace).queryKey });
     },
   });
@@ -114,7 +114,7 @@ function RevokeKeyDialog({ accessKey, onClose }: { accessKey: AccessKey | null; 
       pending={revocation.isPending}
       error={revocation.error}
     >
-      Programs that use {accessKey?.accessKeyId} are refused within a second.
+      Programs that use {accessKey?.accessKeyId} lose access within a second. This cannot be undone.
     </ConfirmDialog>
   );
 }

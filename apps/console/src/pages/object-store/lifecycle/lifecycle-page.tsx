@@ -3,6 +3,8 @@ import { Hourglass, Plus } from 'lucide-react';
 import { useState } from 'react';
 import { lifecycleQuery, storeOf } from '../../../api/object-store.ts';
 import { useSvc } from '../../../api/svc-context.ts';
+import { useBucketName } from '../../../layouts/bucket-layout.tsx';
+import { PageActions } from '../../../ui/page.tsx';
 import { administers } from '../../../session/administers.ts';
 import { useWorkspace } from '../../../session/use-session.ts';
 import { Button } from '../../../ui/button.tsx';
@@ -10,7 +12,6 @@ import { ConfirmDialog } from '../../../ui/confirm-dialog.tsx';
 import { EmptyState, ErrorState } from '../../../ui/states.tsx';
 import { Table } from '../../../ui/table.tsx';
 import { useToasts } from '../../../ui/toast.tsx';
-import { BucketPage, useBucketName } from '../buckets/bucket-page.tsx';
 import { ruleColumns } from './rule-columns.tsx';
 import { RuleDialog } from './rule-dialog.tsx';
 import type { Rule } from './rule.ts';
@@ -39,7 +40,8 @@ export function LifecyclePage() {
     setRemoving(null);
   };
   return (
-    <BucketPage current="lifecycle" actions={addRule}>
+    <>
+      <PageActions>{addRule}</PageActions>
       {lifecycle.isError ? (
         <ErrorState error={lifecycle.error} onRetry={() => void lifecycle.refetch()} />
       ) : (
@@ -49,9 +51,9 @@ export function LifecyclePage() {
           rows={rules}
           rowKey={(rule) => rule.id}
           empty={
-            <EmptyState icon={<Hourglass size={18} />} title="Nothing goes by itself">
-              A rule lets objects, old versions or unfinished uploads go after some days. Uploads that nobody finishes
-              end after a week in any case.
+            <EmptyState icon={<Hourglass size={18} />} title="No lifecycle rules yet">
+              Add a rule to delete objects, old versions or unfinished uploads after some days. Unfinished uploads are
+              always deleted after a week.
             </EmptyState>
           }
         />
@@ -78,14 +80,14 @@ export function LifecyclePage() {
             { onSuccess: close },
           )
         }
-        title={`Remove the rule ${removing?.id ?? ''}?`}
-        action="Remove rule"
+        title={`Delete rule ${removing?.id ?? ''}?`}
+        action="Delete rule"
         pending={save.isPending}
         error={removing === null ? null : save.error}
       >
-        What it would have let go stays.
+        Objects that the rule would have deleted are kept.
       </ConfirmDialog>
-    </BucketPage>
+    </>
   );
 }
 

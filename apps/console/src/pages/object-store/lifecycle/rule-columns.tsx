@@ -14,10 +14,10 @@ export interface RuleActions {
 /** `actions` is null for who may only look. */
 export function ruleColumns(actions: RuleActions | null): Column<Rule>[] {
   return [
-    { id: 'effect', header: 'What happens', cell: (rule) => <Effect rule={rule} /> },
+    { id: 'effect', header: 'Rule', cell: (rule) => <Effect rule={rule} /> },
     {
       id: 'state',
-      header: 'State',
+      header: 'Status',
       width: '6.5rem',
       narrowWidth: '4.5rem',
       cell: ({ enabled }) => <Status tone={enabled ? 'ok' : 'neutral'}>{enabled ? 'On' : 'Off'}</Status>,
@@ -34,7 +34,7 @@ export function ruleColumns(actions: RuleActions | null): Column<Rule>[] {
             <IconButton size="small" label={`Edit ${rule.id}`} onClick={() => actions.onEdit(rule)}>
               <Pencil size={14} />
             </IconButton>
-            <IconButton size="small" label={`Remove ${rule.id}`} onClick={() => actions.onRemove(rule)}>
+            <IconButton size="small" label={`Delete ${rule.id}`} onClick={() => actions.onRemove(rule)}>
               <Trash2 size={14} />
             </IconButton>
           </>
@@ -51,7 +51,7 @@ function Effect({ rule }: { rule: Rule }) {
       {effects.map((effect) => (
         <span key={effect}>{effect}</span>
       ))}
-      <span className="muted">Of {scope}</span>
+      <span className="muted">Applies to {scope}</span>
     </div>
   );
 }

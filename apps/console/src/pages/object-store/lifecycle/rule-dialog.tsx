@@ -26,8 +26,8 @@ export function RuleDialog({ editing, ...form }: RuleDialogProps) {
       open={editing !== null}
       onClose={form.onClose}
       width="wide"
-      title={editing?.rule ? `Rule ${editing.rule.id}` : 'New rule'}
-      description="Leave empty what the rule shall not look at, or shall not do."
+      title={editing?.rule ? `Edit rule ${editing.rule.id}` : 'New rule'}
+      description="Leave fields empty to skip a filter or an action."
     >
       {editing !== null && <RuleForm key={editing.rule?.id ?? ''} before={editing.rule} {...form} />}
     </Dialog>
@@ -45,7 +45,7 @@ function RuleForm({
   const [tried, setTried] = useState(false);
   const { rule, faults } = ruleOf(draft, before);
   const clash = before?.id !== draft.id.trim() && taken.includes(draft.id.trim());
-  const shown: RuleFaults = clash ? { ...faults, id: 'There is a rule of this name.' } : faults;
+  const shown: RuleFaults = clash ? { ...faults, id: 'A rule with this name already exists.' } : faults;
   const change = (changes: Partial<RuleDraft>): void => setDraft({ ...draft, ...changes });
   return (
     <form
@@ -67,7 +67,7 @@ function RuleForm({
         />
         <RuleScope draft={draft} faults={tried ? shown : {}} onChange={change} />
         <RuleEffects draft={draft} faults={tried ? shown : {}} onChange={change} />
-        <Switch label="The rule is in force" checked={draft.enabled} onChange={(enabled) => change({ enabled })} />
+        <Switch label="Enabled" checked={draft.enabled} onChange={(enabled) => change({ enabled })} />
       </FieldStack>
       <FormError error={state.error} />
       <DialogActions>
@@ -90,7 +90,7 @@ function RuleScope({ draft, faults, onChange }: RulePartProps) {
   return (
     <>
       <TextField
-        label="Keys that begin with"
+        label="Key prefix"
         value={draft.prefix}
         placeholder="All keys"
         spellCheck={false}
@@ -128,14 +128,14 @@ function RuleEffects({ draft, faults, onChange }: RulePartProps) {
     <>
       <div className={styles['pair']}>
         <TextField
-          label="Objects expire after (days)"
+          label="Delete objects after (days)"
           inputMode="numeric"
           value={draft.expireDays}
           error={faults.expireDays}
           onChange={(event) => onChange({ expireDays: event.target.value })}
         />
         <TextField
-          label="Unfinished uploads end after (days)"
+          label="Delete unfinished uploads after (days)"
           inputMode="numeric"
           value={draft.abortDays}
           error={faults.abortDays}
@@ -144,14 +144,14 @@ function RuleEffects({ draft, faults, onChange }: RulePartProps) {
       </div>
       <div className={styles['pair']}>
         <TextField
-          label="Old versions go after (days)"
+          label="Delete old versions after (days)"
           inputMode="numeric"
           value={draft.noncurrentDays}
           error={faults.noncurrentDays}
           onChange={(event) => onChange({ noncurrentDays: event.target.value })}
         />
         <TextField
-          label="But keep the newest (versions)"
+          label="Newest versions to keep"
           inputMode="numeric"
           value={draft.keptVersions}
           error={faults.keptVersions}
@@ -159,7 +159,7 @@ function RuleEffects({ draft, faults, onChange }: RulePartProps) {
         />
       </div>
       <Checkbox
-        label="Remove delete markers that hide nothing any more"
+        label="Delete expired delete markers"
         checked={draft.expiredMarkers}
         onChange={(expiredMarkers) => onChange({ expiredMarkers })}
       />

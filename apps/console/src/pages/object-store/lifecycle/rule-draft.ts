@@ -48,18 +48,18 @@ export function ruleOf(draft: RuleDraft, before: Rule | null): { rule: Rule | nu
     const text = draft[field].trim();
     if (text === '') return null;
     if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
-    faults[field] = 'A whole number from 1 on.';
+    faults[field] = 'Enter a whole number, 1 or more.';
     return null;
   };
   const size = (field: 'largerThan' | 'smallerThan'): number | null => {
     if (draft[field].trim() === '') return null;
     const sizeBytes = parseBytes(draft[field]);
-    if (sizeBytes === null) faults[field] = 'Such as 10 MiB.';
+    if (sizeBytes === null) faults[field] = 'Enter a size, for example 10 MiB.';
     return sizeBytes;
   };
   const tags = tagsOf(draft.tags);
-  if (tags === null) faults.tags = 'One name=value a line.';
-  if (draft.id.trim() === '') faults.id = 'A rule has a name.';
+  if (tags === null) faults.tags = 'Enter one name=value per line.';
+  if (draft.id.trim() === '') faults.id = 'Enter a name.';
   const noncurrentDays = days('noncurrentDays');
   const keptVersions = days('keptVersions');
   const abortDays = days('abortDays');
@@ -78,11 +78,12 @@ export function ruleOf(draft: RuleDraft, before: Rule | null): { rule: Rule | nu
     abort_incomplete_multipart_upload: abortDays === null ? null : { days: abortDays },
   };
   if (draft.expireDays.trim() !== '' && draft.expiredMarkers) {
-    faults.expireDays = 'A rule expires objects or removes empty delete markers, not both.';
+    faults.expireDays = 'A rule can delete objects or expired delete markers, not both.';
   }
-  if (keptVersions !== null && noncurrentDays === null) faults.noncurrentDays = 'After how many days do the others go?';
+  if (keptVersions !== null && noncurrentDays === null)
+    faults.noncurrentDays = 'Enter when to delete the other versions.';
   const empty = rule.expiration === null && noncurrentDays === null && abortDays === null;
-  if (empty && Object.keys(faults).length === 0) faults.expireDays = 'A rule does at least one thing.';
+  if (empty && Object.keys(faults).length === 0) faults.expireDays = 'Choose at least one action.';
   return { rule: Object.keys(faults).length === 0 ? rule : null, faults };
 }
 

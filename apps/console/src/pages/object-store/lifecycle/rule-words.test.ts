@@ -22,17 +22,17 @@ describe('the words of a lifecycle rule', () => {
     };
     expect(rulePhrases(rule)).toEqual({
       effects: [
-        'Objects expire after 30 days',
-        'Old versions go after 1 day, the newest 2 are kept',
-        'Unfinished uploads end after 7 days',
+        'Delete objects after 30 days',
+        'Delete old versions after 1 day, keep the newest 2',
+        'Delete unfinished uploads after 7 days',
       ],
-      scope: 'keys that begin with “logs/”, tagged keep = no, larger than 1 KiB',
+      scope: 'keys starting with “logs/”, tagged keep = no, larger than 1 KiB',
     });
   });
 
   it('name the whole bucket where nothing narrows it', () => {
     expect(rulePhrases({ ...NOTHING, expiration: { expired_object_delete_marker: true } })).toEqual({
-      effects: ['Delete markers that hide nothing go'],
+      effects: ['Delete expired delete markers'],
       scope: 'the whole bucket',
     });
   });

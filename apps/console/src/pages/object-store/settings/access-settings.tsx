@@ -26,19 +26,19 @@ export function AccessSettings({ settings, locked }: SettingsPartProps) {
         >
           <FieldStack>
             <Switch
-              label="Everybody may read the objects"
-              description="Whoever knows a key can read it, without signing in. Listing stays private."
+              label="Public read access"
+              description="Anyone who knows the key of an object can read it without signing in. Listing stays private."
               checked={settings.publicDefault}
               disabled={locked || publish.isPending}
               onChange={(checked) => (checked ? setAsking(true) : change(false))}
             />
             {!asking && <FormError error={publish.error} />}
             <TextField
-              label="Cache-Control of public answers"
+              label="Cache-Control for public responses"
               value={cacheControl}
               disabled={locked}
               placeholder="public, max-age=3600"
-              hint="For objects that do not bring their own."
+              hint="Used for objects that do not set their own."
               autoComplete="off"
               spellCheck={false}
               onChange={(event) => setCacheControl(event.target.value)}
@@ -59,7 +59,7 @@ export function AccessSettings({ settings, locked }: SettingsPartProps) {
         pending={publish.isPending}
         error={publish.error}
       >
-        Everybody who knows or guesses a key can read the object, also those that are put here later.
+        Anyone who knows or guesses a key can read the object, including objects uploaded later.
       </ConfirmDialog>
     </Section>
   );

@@ -1,8 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
+import { Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { bucketsQuery, settingsQuery, urlsQuery } from '../../../api/object-store.ts';
 import { useSvc } from '../../../api/svc-context.ts';
+import { useBucketName } from '../../../layouts/bucket-layout.tsx';
 import { paths } from '../../../routes/paths.ts';
 import { administers } from '../../../session/administers.ts';
 import { useWorkspace } from '../../../session/use-session.ts';
@@ -11,7 +13,6 @@ import { CopyField } from '../../../ui/copy-field.tsx';
 import { FieldStack } from '../../../ui/field.tsx';
 import { ActionPanel, Panel, Section } from '../../../ui/page.tsx';
 import { ErrorState, Skeleton } from '../../../ui/states.tsx';
-import { BucketPage, useBucketName } from '../buckets/bucket-page.tsx';
 import { DeleteBucketDialog } from '../buckets/delete-bucket-dialog.tsx';
 import { AccessSettings } from './access-settings.tsx';
 import { CorsSettings } from './cors-settings.tsx';
@@ -29,7 +30,7 @@ export function BucketSettingsPage() {
   const settings = useQuery(settingsQuery(svc, workspace, bucket));
   const locked = !administers(workspace);
   return (
-    <BucketPage current="settings" width="narrow">
+    <>
       <Addresses />
       {settings.isError ? (
         <ErrorState error={settings.error} onRetry={() => void settings.refetch()} />
@@ -47,7 +48,7 @@ export function BucketSettingsPage() {
         </>
       )}
       {!locked && <DeleteBucket />}
-    </BucketPage>
+    </>
   );
 }
 
@@ -57,7 +58,7 @@ function Addresses() {
   const bucket = useBucketName();
   const { data: urls } = useQuery(urlsQuery(svc, workspace, bucket));
   return (
-    <Section title="Addresses" description="For S3 clients; path style works everywhere.">
+    <Section title="Endpoints" description="URLs for S3 clients. Path style works everywhere.">
       <Panel>
         <FieldStack>
           <CopyField label="Path style" value={urls?.path_style ?? ''} placeholder="…" />
@@ -80,9 +81,14 @@ function DeleteBucket() {
     <>
       <ActionPanel
         title="Delete bucket"
-        description="With all it holds; it can be restored for some days where that is set."
+        description="Deletes the bucket and everything in it."
         action={
-          <Button disabled={bucket === null} onClick={() => setAsking(true)}>
+          <Button
+            variant="danger"
+            icon={<Trash2 size={15} />}
+            disabled={bucket === null}
+            onClick={() => setAsking(true)}
+          >
             Delete bucket…
           </Button>
         }

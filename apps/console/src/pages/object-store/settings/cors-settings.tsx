@@ -4,6 +4,7 @@ import { useState } from 'react';
 import { Button, IconButton } from '../../../ui/button.tsx';
 import { Checkbox } from '../../../ui/checkbox.tsx';
 import { FieldStack, TextField } from '../../../ui/field.tsx';
+import { isSame } from '../../../ui/is-same.ts';
 import { Panel, Section } from '../../../ui/page.tsx';
 import { TextArea } from '../../../ui/text-area.tsx';
 import { linesOf } from './lines.ts';
@@ -47,13 +48,14 @@ export function CorsSettings({ settings, locked }: SettingsPartProps) {
     ]);
     setNextId(nextId + 1);
   };
+  const changed = !isSame(drafts.map(ruleOf), (settings.cors_rules ?? []).map(draftOf).map(ruleOf));
   const incomplete = drafts.some(
     ({ origins, methods, maxAge }) => linesOf(origins).length === 0 || methods.length === 0 || !isAge(maxAge),
   );
   return (
     <Section
-      title="Browsers of other origins"
-      description="CORS rules: the first that fits an origin and a method holds."
+      title="CORS"
+      description="The first rule that matches the origin and method applies."
       actions={
         !locked && (
           <Button size="small" icon={<Plus size={13} />} onClick={add}>
@@ -69,7 +71,7 @@ export function CorsSettings({ settings, locked }: SettingsPartProps) {
             save.mutate({ cors_rules: drafts.length === 0 ? null : drafts.map(ruleOf) });
           }}
         >
-          {drafts.length === 0 && <p className="muted">No page of another origin may call this bucket.</p>}
+          {drafts.length === 0 && <p className="muted">No rules: browsers block requests from other origins.</p>}
           {drafts.map((draft, index) => (
             <CorsRuleForm
               key={draft.id}
@@ -80,7 +82,7 @@ export function CorsSettings({ settings, locked }: SettingsPartProps) {
               onRemove={() => setDrafts(drafts.filter(({ id }) => id !== draft.id))}
             />
           ))}
-          <SaveRow state={save} locked={locked} disabled={incomplete} />
+          <SaveRow state={save} locked={locked} disabled={incomplete || !changed} />
         </form>
       </Panel>
     </Section>
@@ -102,7 +104,7 @@ function CorsRuleForm({ number, draft, locked, onChange, onRemove }: CorsRuleFor
       <FieldStack>
         <TextArea
           label="Origins"
-          hint="One a line, such as https://app.example.com or *."
+          hint="One per line, for example https://app.example.com or *."
           value={draft.origins}
           onChange={(event) => onChange({ origins: event.target.value })}
         />
@@ -122,20 +124,20 @@ function CorsRuleForm({ number, draft, locked, onChange, onRemove }: CorsRuleFor
           ))}
         </div>
         <TextField
-          label="Request headers"
+          label="Allowed request headers"
           value={draft.headers}
           onChange={(event) => onChange({ headers: event.target.value })}
         />
         <TextField
-          label="Headers that scripts may read"
+          label="Exposed response headers"
           value={draft.exposed}
           onChange={(event) => onChange({ exposed: event.target.value })}
         />
         <TextField
-          label="Seconds that browsers remember"
+          label="Max age (seconds)"
           inputMode="numeric"
           value={draft.maxAge}
-          error={isAge(draft.maxAge) ? undefined : 'A whole number of seconds, or nothing.'}
+          error={isAge(draft.maxAge) ? undefined : 'Enter whole seconds or leave empty.'}
           onChange={(event) => onChange({ maxAge: event.target.value })}
         />
       </FieldStack>

@@ -1,12 +1,13 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { bucketKey, encryptionQuery, useStore } from '../../../api/object-store.ts';
+import { encryptionQuery, useStore } from '../../../api/object-store.ts';
+import { bucketKey } from '../../../api/query-keys.ts';
 import { useSvc } from '../../../api/svc-context.ts';
+import { useBucketName } from '../../../layouts/bucket-layout.tsx';
 import { useWorkspace } from '../../../session/use-session.ts';
 import { FormError } from '../../../ui/form-error.tsx';
 import { Panel, Section } from '../../../ui/page.tsx';
 import { Switch } from '../../../ui/switch.tsx';
 import { useToasts } from '../../../ui/toast.tsx';
-import { useBucketName } from '../buckets/bucket-page.tsx';
 
 export function EncryptionSettings({ locked }: { locked: boolean }) {
   const store = useStore();
@@ -19,7 +20,7 @@ export function EncryptionSettings({ locked }: { locked: boolean }) {
   const change = useMutation({
     mutationFn: (mode: 'sse-s3' | 'none') => store.buckets.setEncryption(bucket, mode),
     onSuccess: async (mode) => {
-      done(mode === 'sse-s3' ? 'New objects are encrypted' : 'New objects are not encrypted');
+      done(mode === 'sse-s3' ? 'Encryption enabled' : 'Encryption disabled');
       await queryClient.invalidateQueries({ queryKey: bucketKey(workspace, bucket) });
     },
   });
@@ -28,7 +29,7 @@ export function EncryptionSettings({ locked }: { locked: boolean }) {
       <Panel>
         <Switch
           label="Encrypt new objects at rest"
-          description="Objects that are already stored stay as they are."
+          description="Existing objects are not changed."
           checked={data === 'sse-s3'}
           disabled={locked || data === undefined || change.isPending}
           onChange={(checked) => change.mutate(checked ? 'sse-s3' : 'none')}

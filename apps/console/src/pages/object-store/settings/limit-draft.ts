@@ -27,13 +27,14 @@ export function limitsOf(draft: LimitDraft): { change: BucketSettingsChange; fau
   const size = (field: 'bytes' | 'largest'): number | null => {
     if (draft[field].trim() === '') return null;
     const sizeBytes = parseBytes(draft[field]);
-    if (sizeBytes === null) faults[field] = 'Such as 10 GiB.';
+    if (sizeBytes === null) faults[field] = 'Enter a size, for example 10 GiB.';
     return sizeBytes;
   };
   const count = draft.objects.trim();
-  if (count !== '' && !/^\d{1,15}$/.test(count)) faults.objects = 'A whole number.';
+  if (count !== '' && !/^\d{1,15}$/.test(count)) faults.objects = 'Enter a whole number.';
   const types = linesOf(draft.types);
-  if (types.some((type) => !/^[^/\s;]+\/[^/\s;]+$/.test(type))) faults.types = 'Such as image/png or image/*.';
+  if (types.some((type) => !/^[^/\s;]+\/[^/\s;]+$/.test(type)))
+    faults.types = 'Enter types such as image/png or image/*.';
   const change = {
     quota: { max_bytes: size('bytes'), max_objects: count === '' ? null : Number(count) },
     max_object_size: size('largest'),

@@ -2,14 +2,15 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { bucketsQuery } from '../../../api/object-store.ts';
 import { useSvc } from '../../../api/svc-context.ts';
+import { useBucketName } from '../../../layouts/bucket-layout.tsx';
 import { useWorkspace } from '../../../session/use-session.ts';
 import { FieldStack, TextField } from '../../../ui/field.tsx';
 import { formatBytes } from '../../../ui/format-bytes.ts';
 import { formatCount } from '../../../ui/format-number.ts';
+import { isSame } from '../../../ui/is-same.ts';
 import { Definitions, Panel, Section } from '../../../ui/page.tsx';
 import { Meter } from '../../../ui/plots.tsx';
 import { TextArea } from '../../../ui/text-area.tsx';
-import { useBucketName } from '../buckets/bucket-page.tsx';
 import { draftOf, limitsOf, type LimitDraft, type LimitFaults } from './limit-draft.ts';
 import { SaveRow } from './save-row.tsx';
 import { useSaveSettings, type SettingsPartProps } from './use-save-settings.ts';
@@ -19,9 +20,10 @@ export function LimitSettings({ settings, locked }: SettingsPartProps) {
   const save = useSaveSettings();
   const [draft, setDraft] = useState(() => draftOf(settings));
   const { change, faults } = limitsOf(draft);
+  const changed = !isSame(draft, draftOf(settings));
   const fault = Object.values(faults).some((each) => each !== undefined);
   return (
-    <Section title="Limits" description="An upload that would go beyond is refused. An empty field is no limit.">
+    <Section title="Limits" description="Uploads over a limit are rejected. Leave a field empty for no limit.">
       <Panel>
         <FieldStack>
           <Used settings={settings} locked={locked} />
@@ -37,7 +39,7 @@ export function LimitSettings({ settings, locked }: SettingsPartProps) {
               locked={locked}
               onChange={(changes) => setDraft({ ...draft, ...changes })}
             />
-            <SaveRow state={save} locked={locked} disabled={fault} />
+            <SaveRow state={save} locked={locked} disabled={fault || !changed} />
           </form>
         </FieldStack>
       </Panel>
@@ -53,9 +55,9 @@ interface LimitFieldsProps {
 }
 
 const FIELDS = [
-  ['bytes', 'Bytes in all'],
-  ['objects', 'Objects in all'],
-  ['largest', 'Largest object'],
+  ['bytes', 'Total size'],
+  ['objects', 'Total objects'],
+  ['largest', 'Maximum object size'],
 ] as const;
 
 function LimitFields({ draft, faults, locked, onChange }: LimitFieldsProps) {
@@ -73,11 +75,11 @@ function LimitFields({ draft, faults, locked, onChange }: LimitFieldsProps) {
         />
       ))}
       <TextArea
-        label="Content types that are taken"
+        label="Allowed content types"
         value={draft.types}
         disabled={locked}
-        placeholder="All"
-        hint="One a line, such as image/png or image/*."
+        placeholder="All types"
+        hint="One per line, for example image/png or image/*."
         error={faults.types}
         onChange={(event) => onChange({ types: event.target.value })}
       />
@@ -97,19 +99,17 @@ function Used({ settings }: SettingsPartProps) {
     <Definitions
       items={[
         [
-          'Bytes',
+          'Size',
           <span key="bytes">
             {formatBytes(bucket.size_bytes)}
-            {maxBytes !== null && <Meter label="Bytes of the limit" value={bucket.size_bytes} limit={maxBytes} />}
+            {maxBytes !== null && <Meter label="Size limit" value={bucket.size_bytes} limit={maxBytes} />}
           </span>,
         ],
         [
           'Objects',
           <span key="objects">
             {formatCount(bucket.object_count)}
-            {maxObjects !== null && (
-              <Meter label="Objects of the limit" value={bucket.object_count} limit={maxObjects} />
-            )}
+            {maxObjects !== null && <Meter label="Object limit" value={bucket.object_count} limit={maxObjects} />}
           </span>,
         ],
       ]}

@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import { Checkbox } from '../../../ui/checkbox.tsx';
 import { FieldStack, TextField } from '../../../ui/field.tsx';
+import { isSame } from '../../../ui/is-same.ts';
 import { Panel, Section } from '../../../ui/page.tsx';
 import { Switch } from '../../../ui/switch.tsx';
 import { SaveRow } from './save-row.tsx';
@@ -22,35 +23,32 @@ export function NotificationSettings({ settings, locked }: SettingsPartProps) {
     settings.notifications?.events ?? EVENTS.slice(0, 2).map(([name]) => name),
   );
   const [prefix, setPrefix] = useState(settings.notifications?.prefix ?? '');
+  const { notifications: saved } = settings;
+  const notifications =
+    webhook.trim() === ''
+      ? null
+      : { enabled, webhook: webhook.trim(), events: [...events], prefix, suffix: saved?.suffix ?? '' };
+  const fieldsOf = (value: typeof notifications) =>
+    value && [value.enabled, value.webhook, value.events.toSorted(), value.prefix];
+  const changed = !isSame(fieldsOf(notifications), fieldsOf(saved ?? null));
   const toggle = (name: string, on: boolean): void =>
     setEvents(on ? [...events, name] : events.filter((each) => each !== name));
   const incomplete = enabled && (webhook.trim() === '' || events.length === 0);
   return (
-    <Section title="Notifications" description="Each event is posted to an address, signed, at least once.">
+    <Section title="Notifications" description="Events are sent to a webhook, signed, at least once.">
       <Panel>
         <form
           onSubmit={(event) => {
             event.preventDefault();
-            save.mutate({
-              notifications:
-                webhook.trim() === ''
-                  ? null
-                  : {
-                      enabled,
-                      webhook: webhook.trim(),
-                      events: [...events],
-                      prefix,
-                      suffix: settings.notifications?.suffix ?? '',
-                    },
-            });
+            save.mutate({ notifications });
           }}
         >
           <FieldStack>
-            <Switch label="Tell of what happens here" checked={enabled} disabled={locked} onChange={setEnabled} />
+            <Switch label="Send event notifications" checked={enabled} disabled={locked} onChange={setEnabled} />
             {enabled && (
               <>
                 <TextField
-                  label="Address"
+                  label="Webhook URL"
                   type="url"
                   value={webhook}
                   disabled={locked}
@@ -70,7 +68,7 @@ export function NotificationSettings({ settings, locked }: SettingsPartProps) {
                   ))}
                 </div>
                 <TextField
-                  label="Keys that begin with"
+                  label="Key prefix"
                   value={prefix}
                   disabled={locked}
                   placeholder="All keys"
@@ -80,7 +78,7 @@ export function NotificationSettings({ settings, locked }: SettingsPartProps) {
               </>
             )}
           </FieldStack>
-          <SaveRow state={save} locked={locked} disabled={incomplete} />
+          <SaveRow state={save} locked={locked} disabled={incomplete || !changed} />
         </form>
       </Panel>
     </Section>

@@ -1,10 +1,11 @@
 import type { BucketSettings, BucketSettingsChange } from '@svc/sdk';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { settingsQuery, storeKey, useStore } from '../../../api/object-store.ts';
+import { settingsQuery, useStore } from '../../../api/object-store.ts';
+import { storeKey } from '../../../api/query-keys.ts';
 import { useSvc } from '../../../api/svc-context.ts';
+import { useBucketName } from '../../../layouts/bucket-layout.tsx';
 import { useWorkspace } from '../../../session/use-session.ts';
 import { useToasts } from '../../../ui/toast.tsx';
-import { useBucketName } from '../buckets/bucket-page.tsx';
 
 export interface SettingsPartProps {
   settings: BucketSettings;

@@ -1,14 +1,15 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { bucketKey, useStore, versioningQuery } from '../../../api/object-store.ts';
+import { useStore, versioningQuery } from '../../../api/object-store.ts';
+import { bucketKey } from '../../../api/query-keys.ts';
 import { useSvc } from '../../../api/svc-context.ts';
+import { useBucketName } from '../../../layouts/bucket-layout.tsx';
 import { useWorkspace } from '../../../session/use-session.ts';
 import { FieldStack, TextField } from '../../../ui/field.tsx';
 import { FormError } from '../../../ui/form-error.tsx';
 import { Panel, Section } from '../../../ui/page.tsx';
 import { Switch } from '../../../ui/switch.tsx';
 import { useToasts } from '../../../ui/toast.tsx';
-import { useBucketName } from '../buckets/bucket-page.tsx';
 import { SaveRow } from './save-row.tsx';
 import { useSaveSettings, type SettingsPartProps } from './use-save-settings.ts';
 
@@ -21,7 +22,7 @@ export function VersioningSettings({ settings, locked }: SettingsPartProps) {
   const valid = Number.isInteger(count) && count >= 1 && count <= 90;
   const changed = enabled !== settings.soft_delete.enabled || count !== settings.soft_delete.retention_days;
   return (
-    <Section title="Undo">
+    <Section title="Versioning & recovery">
       <Panel>
         <form
           onSubmit={(event) => {
@@ -32,21 +33,21 @@ export function VersioningSettings({ settings, locked }: SettingsPartProps) {
           <FieldStack>
             <KeepVersions locked={locked} />
             <Switch
-              label="A deleted bucket can be restored"
-              description="Its name stays taken until its time is over."
+              label="Allow restoring this bucket after deletion"
+              description="The name stays reserved until the bucket is purged."
               checked={enabled}
               disabled={locked}
               onChange={setEnabled}
             />
             {enabled && (
               <TextField
-                label="Days until it is gone for good"
+                label="Retention (days)"
                 type="number"
                 min={1}
                 max={90}
                 value={days}
                 disabled={locked}
-                error={valid ? undefined : 'From 1 to 90 days.'}
+                error={valid ? undefined : 'Enter 1 to 90 days.'}
                 onChange={(event) => setDays(event.target.value)}
               />
             )}
@@ -70,15 +71,15 @@ function KeepVersions({ locked }: { locked: boolean }) {
   const change = useMutation({
     mutationFn: (status: 'enabled' | 'suspended') => store.buckets.setVersioning(bucket, status),
     onSuccess: async (_answer, status) => {
-      done(status === 'enabled' ? 'Versions are kept from now on' : 'No new versions are kept');
+      done(status === 'enabled' ? 'Versioning enabled' : 'Versioning suspended');
       await queryClient.invalidateQueries({ queryKey: bucketKey(workspace, bucket) });
     },
   });
   return (
     <>
       <Switch
-        label="Keep older versions of objects"
-        description="What is replaced or deleted stays as a version. Versions that are there stay when this is turned off."
+        label="Keep previous versions of objects"
+        description="Replaced and deleted objects are kept as versions. Turning this off keeps existing versions."
         checked={data === 'enabled'}
         disabled={locked || data === undefined || change.isPending}
         onChange={(checked) => change.mutate(checked ? 'enabled' : 'suspended')}

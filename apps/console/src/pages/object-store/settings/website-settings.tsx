@@ -11,15 +11,19 @@ export function WebsiteSettings({ settings, locked }: SettingsPartProps) {
   const [enabled, setEnabled] = useState(settings.website !== null);
   const [index, setIndex] = useState(settings.website?.index ?? 'index.html');
   const [error, setError] = useState(settings.website?.error ?? '');
+  const website = enabled ? { index: index.trim(), error: error.trim() === '' ? null : error.trim() } : null;
+  const { index: savedIndex, error: savedError } = settings.website ?? {};
+  const changed =
+    (website === null) !== (settings.website === null) ||
+    website?.index !== savedIndex ||
+    (website?.error ?? null) !== (savedError ?? null);
   return (
-    <Section title="Website" description="On the bucket’s own domains.">
+    <Section title="Website" description="Served on the bucket’s custom domains.">
       <Panel>
         <form
           onSubmit={(event) => {
             event.preventDefault();
-            save.mutate({
-              website: enabled ? { index: index.trim(), error: error.trim() === '' ? null : error.trim() } : null,
-            });
+            save.mutate({ website });
           }}
         >
           <FieldStack>
@@ -27,7 +31,7 @@ export function WebsiteSettings({ settings, locked }: SettingsPartProps) {
             {enabled && (
               <>
                 <TextField
-                  label="Page of a folder"
+                  label="Index document"
                   value={index}
                   disabled={locked}
                   required
@@ -35,7 +39,7 @@ export function WebsiteSettings({ settings, locked }: SettingsPartProps) {
                   onChange={(event) => setIndex(event.target.value)}
                 />
                 <TextField
-                  label="Page for what is not there"
+                  label="Error document"
                   value={error}
                   disabled={locked}
                   placeholder="404.html"
@@ -45,7 +49,7 @@ export function WebsiteSettings({ settings, locked }: SettingsPartProps) {
               </>
             )}
           </FieldStack>
-          <SaveRow state={save} locked={locked} disabled={enabled && index.trim() === ''} />
+          <SaveRow state={save} locked={locked} disabled={!changed || website?.index === ''} />
         </form>
       </Panel>
     </Section>

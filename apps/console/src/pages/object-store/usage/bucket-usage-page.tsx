@@ -1,7 +1,7 @@
 import { getRouteApi } from '@tanstack/react-router';
-import { BucketPage, useBucketName } from '../buckets/bucket-page.tsx';
 import { UsagePlots } from './usage-plots.tsx';
 import { parseUsageSearch } from './usage-search.ts';
+import { useBucketName } from '../../../layouts/bucket-layout.tsx';
 
 const route = getRouteApi('/shell/w/$workspace/buckets/$bucket/usage');
 
@@ -10,7 +10,7 @@ export function BucketUsagePage() {
   const { span } = route.useSearch();
   const navigate = route.useNavigate();
   return (
-    <BucketPage current="usage">
+    <>
       <UsagePlots
         bucket={bucket}
         span={span}
@@ -18,6 +18,6 @@ export function BucketUsagePage() {
           void navigate({ search: parseUsageSearch({ span: next }), replace: true, resetScroll: false })
         }
       />
-    </BucketPage>
+    </>
   );
 }

@@ -12,10 +12,10 @@ export function QuotaMeters({ usage, quota }: { usage: Usage; quota: NonNullable
   return (
     <div className={styles['quotas']}>
       {maxBytes !== null && (
-        <Quota label="Quota of bytes" value={last.size_bytes} limit={maxBytes} format={formatBytes} />
+        <Quota label="Storage quota" value={last.size_bytes} limit={maxBytes} format={formatBytes} />
       )}
       {maxObjects !== null && (
-        <Quota label="Quota of objects" value={last.object_count} limit={maxObjects} format={formatCount} />
+        <Quota label="Object quota" value={last.object_count} limit={maxObjects} format={formatCount} />
       )}
     </div>
   );
@@ -35,7 +35,7 @@ function Quota({ label, value, limit, format }: QuotaProps) {
       <span>
         {label}: <strong>{format(value)}</strong> of {format(limit)}
       </span>
-      <span className="muted">{percent > 0 && percent < 1 ? 'under 1' : Math.floor(percent)} %</span>
+      <span className="muted">{percent > 0 && percent < 1 ? '<1' : Math.floor(percent)}%</span>
       <Meter label={label} value={value} limit={limit} text={`${format(value)} of ${format(limit)}`} />
     </div>
   );

@@ -35,5 +35,5 @@ export function shareColumns(workspace: Workspace, total: number): Column<Bucket
 const figure = { align: 'end', width: '7.5rem', narrowWidth: '5.5rem' } as const;
 
 function percentOf(part: number, whole: number): string {
-  return `${whole === 0 ? 0 : Math.round((part / whole) * 100)} %`;
+  return `${whole === 0 ? 0 : Math.round((part / whole) * 100)}%`;
 }

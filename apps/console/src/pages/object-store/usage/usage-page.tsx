@@ -24,7 +24,7 @@ export function UsagePage() {
   return (
     <Page
       title="Usage"
-      description="What the buckets of this workspace hold, and what came and went."
+      description="Storage, requests and traffic of the buckets in this workspace."
       parent={{ label: 'Buckets', link: { to: paths.buckets, params: { workspace: workspace.uuid } } }}
     >
       <UsagePlots
@@ -33,7 +33,7 @@ export function UsagePage() {
           void navigate({ search: parseUsageSearch({ span: next }), replace: true, resetScroll: false })
         }
       />
-      <Section title="By bucket" description="As it is now, the largest first.">
+      <Section title="By bucket" description="Current size, largest first.">
         {buckets.isError ? (
           <ErrorState error={buckets.error} onRetry={() => void buckets.refetch()} />
         ) : (
@@ -42,7 +42,7 @@ export function UsagePage() {
             columns={shareColumns(workspace, total)}
             rows={buckets.data?.toSorted((one, other) => other.size_bytes - one.size_bytes)}
             rowKey={({ name }) => name}
-            empty={<EmptyState title="No buckets yet">What is stored shows here by bucket.</EmptyState>}
+            empty={<EmptyState title="No buckets yet">Usage by bucket appears here.</EmptyState>}
           />
         )}
       </Section>

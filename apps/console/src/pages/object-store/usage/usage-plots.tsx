@@ -46,7 +46,7 @@ export function UsagePlots({ bucket, span = DEFAULT_SPAN, onSpan }: UsagePlotsPr
           value={span}
           onChange={onSpan}
         />
-        <Button onClick={() => setAsTable(!asTable)}>{asTable ? 'Show as plots' : 'Show as a table'}</Button>
+        <Button onClick={() => setAsTable(!asTable)}>{asTable ? 'Show charts' : 'Show table'}</Button>
       </div>
       {usage.isError ? (
         <ErrorState error={usage.error} onRetry={() => void usage.refetch()} />
@@ -63,8 +63,8 @@ function Shown({ usage, asTable }: { usage: Usage; asTable: boolean }) {
   if (usage.points.length === 0) {
     return (
       <Panel padded={false}>
-        <EmptyState icon={<ChartColumn size={18} />} title="Nothing was written down yet">
-          Usage is noted every minute. The first figures are here soon after the first bucket.
+        <EmptyState icon={<ChartColumn size={18} />} title="No usage data yet">
+          Usage is recorded every minute. The first data appears shortly after you create a bucket.
         </EmptyState>
       </Panel>
     );

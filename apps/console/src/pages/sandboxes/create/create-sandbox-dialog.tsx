@@ -1,7 +1,8 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useRef, useState } from 'react';
-import { imagesQuery, sandboxesKey, useSandboxes } from '../../../api/sandboxes.ts';
+import { imagesQuery, useSandboxes } from '../../../api/sandboxes.ts';
+import { sandboxesKey } from '../../../api/query-keys.ts';
 import type { SandboxImage } from '@svc/sdk';
 import { paths } from '../../../routes/paths.ts';
 import { useWorkspace } from '../../../session/use-session.ts';
@@ -21,7 +22,7 @@ export function CreateSandboxDialog({ open, onClose }: { open: boolean; onClose:
       onClose={onClose}
       width="wide"
       title="New sandbox"
-      description="A fresh machine from an image. It runs in a moment when the image is ready here."
+      description="Start an isolated machine from an image. Cached images start in milliseconds."
     >
       <Loaded onDone={onClose} />
     </Dialog>
@@ -71,7 +72,7 @@ function CreateSandboxForm({ catalog, onDone }: { catalog: readonly SandboxImage
           label="Name"
           value={draft.name}
           maxLength={64}
-          placeholder="One is made up when this is empty"
+          placeholder="Leave empty for a generated name"
           autoComplete="off"
           spellCheck={false}
           error={faults.name}

@@ -17,10 +17,10 @@ export function findImages(images: readonly SandboxImage[], category: string, te
 const CATEGORIES: Readonly<Record<string, string>> = {
   popular: 'Popular',
   all: 'All',
-  os: 'Systems',
+  os: 'Operating systems',
   language: 'Languages',
   database: 'Databases',
-  other: 'Others',
+  other: 'Other',
 };
 
 export function categoryWords(category: string): string {

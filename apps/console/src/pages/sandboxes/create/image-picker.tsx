@@ -1,5 +1,5 @@
 import { Search } from 'lucide-react';
-import { useId, useState, type Ref } from 'react';
+import { useId, useState } from 'react';
 import type { SandboxImage } from '@svc/sdk';
 import { Badge } from '../../../ui/badge.tsx';
 import { TextField } from '../../../ui/field.tsx';
@@ -10,21 +10,28 @@ export interface ImagePickerProps {
   catalog: readonly SandboxImage[];
   value: string;
   onChange: (image: string) => void;
-  searchRef?: Ref<HTMLInputElement>;
 }
 
 /** The catalog as a choice: by category, or by what is searched. */
-export function ImagePicker({ catalog, value, onChange, searchRef }: ImagePickerProps) {
+export function ImagePicker({ catalog, value, onChange }: ImagePickerProps) {
   const [category, setCategory] = useState('popular');
   const [text, setText] = useState('');
   const name = useId();
   const shown = findImages(catalog, category, text);
+  const chosen = catalog.find((image) => image.name === value);
+  /** A search that hides the choice takes its first match instead, so that Create uses what is shown. */
+  const search = (wanted: string): void => {
+    setText(wanted);
+    const found = findImages(catalog, category, wanted);
+    const isHidden = wanted !== '' && !found.some((image) => image.name === value);
+    if (isHidden || value === '') onChange(found[0]?.name ?? '');
+  };
   return (
     <fieldset className={styles['picker']}>
-      <legend className={styles['legend']}>Image</legend>
+      <legend className={styles['legend']}>{chosen === undefined ? 'Image' : `Image: ${chosen.display_name}`}</legend>
       <TextField
-        {...(searchRef !== undefined && { ref: searchRef })}
-        label="Search the images"
+        autoFocus
+        label="Search images"
         labelHidden
         type="search"
         placeholder={`Search ${catalog.length} images`}
@@ -32,13 +39,10 @@ export function ImagePicker({ catalog, value, onChange, searchRef }: ImagePicker
         spellCheck={false}
         leading={<Search size={14} />}
         value={text}
-        onChange={(event) => setText(event.target.value)}
+        onChange={(event) => search(event.target.value)}
         onKeyDown={(event) => {
-          // Enter takes the first that was found, rather than making a sandbox of another one.
-          if (event.key !== 'Enter' || text === '') return;
-          event.preventDefault();
-          const [first] = shown;
-          if (first !== undefined) onChange(first.name);
+          // Enter ends the search; the form is submitted from another field or by its button.
+          if (event.key === 'Enter' && text !== '') event.preventDefault();
         }}
       />
       {text === '' && (
@@ -66,7 +70,7 @@ export function ImagePicker({ catalog, value, onChange, searchRef }: ImagePicker
             onChoose={() => onChange(image.name)}
           />
         ))}
-        {shown.length === 0 && <p className={styles['none']}>No image of the catalog is called so.</p>}
+        {shown.length === 0 && <p className={styles['none']}>No matching images.</p>}
       </div>
     </fieldset>
   );
@@ -86,11 +90,11 @@ function ImageChoice({ image, group, checked, onChoose }: ImageChoiceProps) {
       <span className={styles['imageName']}>
         {image.display_name}
         {image.cached ? (
-          <Badge tone="ok">ready</Badge>
+          <Badge tone="ok">cached</Badge>
         ) : image.progress !== null ? (
-          <Badge tone="accent">on its way</Badge>
+          <Badge tone="accent">downloading</Badge>
         ) : (
-          <Badge>to be fetched</Badge>
+          <Badge>not cached</Badge>
         )}
       </span>
       <span className={styles['imageText']}>{image.description}</span>

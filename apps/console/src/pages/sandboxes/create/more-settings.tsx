@@ -17,15 +17,19 @@ const TIMES = [
 const NEVER = 'never';
 
 const NETWORKS = [
-  { value: 'default', label: 'As the platform has it' },
-  { value: 'egress', label: 'Public internet', description: 'Never the host, private or other sandboxes’ addresses' },
+  { value: 'default', label: 'Platform default' },
+  {
+    value: 'egress',
+    label: 'Public internet',
+    description: 'No access to the host, private networks or other sandboxes',
+  },
   { value: 'none', label: 'No network' },
 ] as const;
 
 const ISOLATIONS = [
-  { value: 'default', label: 'As the platform has it' },
-  { value: 'namespaces', label: 'Namespaces', description: 'The fastest; shares the kernel of the host' },
-  { value: 'gvisor', label: 'gVisor', description: 'A kernel of its own, where the machine has runsc' },
+  { value: 'default', label: 'Platform default' },
+  { value: 'namespaces', label: 'Namespaces', description: 'Fastest. Shares the host kernel.' },
+  { value: 'gvisor', label: 'gVisor', description: 'Separate kernel. Requires runsc on the host.' },
 ] as const;
 
 export interface MoreSettingsProps {
@@ -53,8 +57,8 @@ export function MoreSettings(props: MoreSettingsProps) {
 
 const AMOUNTS = [
   ['cpu', 'CPUs', '0.05'],
-  ['memoryMb', 'Memory, MiB', '1'],
-  ['diskMb', 'Disk, MiB', '1'],
+  ['memoryMb', 'Memory (MiB)', '1'],
+  ['diskMb', 'Disk (MiB)', '1'],
   ['pids', 'Processes', '1'],
 ] as const;
 
@@ -68,7 +72,7 @@ function Resources({ draft, faults, onChange }: MoreSettingsProps) {
           type="number"
           min={step}
           step={step}
-          placeholder="default"
+          placeholder="Default"
           value={draft[field]}
           error={faults[field]}
           onChange={(event) => onChange({ [field]: event.target.value })}
@@ -97,10 +101,10 @@ function Network({ draft, faults, onChange }: MoreSettingsProps) {
       </div>
       {draft.network === 'egress' && (
         <TextArea
-          label="Only these hosts"
+          label="Allowed hosts"
           rows={2}
           placeholder={'api.example.com\n*.example.com'}
-          hint="One a line. Empty: every public host."
+          hint="One per line. Leave empty to allow all public hosts."
           value={draft.egressAllow}
           error={faults.egressAllow}
           onChange={(event) => onChange({ egressAllow: event.target.value })}
@@ -116,7 +120,7 @@ function Texts({ draft, faults, onChange }: MoreSettingsProps) {
       <TextArea
         label="Environment"
         placeholder={'NODE_ENV=production\nDEBUG=1'}
-        hint="One a line, as in a .env file."
+        hint="One per line, as in a .env file."
         value={draft.environment}
         error={faults.environment}
         onChange={(event) => onChange({ environment: event.target.value })}
@@ -124,7 +128,7 @@ function Texts({ draft, faults, onChange }: MoreSettingsProps) {
       <TextArea
         label="Labels"
         placeholder={'team=web\nticket=1234'}
-        hint="One a line. The list can be filtered by them."
+        hint="One per line. Use labels to filter the list."
         value={draft.labels}
         error={faults.labels}
         onChange={(event) => onChange({ labels: event.target.value })}
@@ -137,7 +141,7 @@ function Timeouts({ draft, onChange }: MoreSettingsProps) {
   return (
     <div className={styles['pair']}>
       <Select
-        label="Stop when unused for"
+        label="Stop when idle for"
         options={[{ value: NEVER, label: 'Never' }, ...TIMES]}
         value={draft.idleSeconds === '' ? NEVER : draft.idleSeconds}
         onChange={(value) => onChange({ idleSeconds: value === NEVER ? '' : value })}

@@ -12,8 +12,8 @@ export function parsePairs(text: string, key: RegExp): Pairs {
     if (line === '' || line.startsWith('#')) continue;
     const equals = line.indexOf('=');
     const name = (equals === -1 ? line : line.slice(0, equals)).trim().replace(/^export\s+/, '');
-    if (equals === -1) fault ??= `${name} has no value: write KEY=value.`;
-    else if (!key.test(name)) fault ??= `${name === '' ? 'A line without a key' : name} cannot be a key.`;
+    if (equals === -1) fault ??= `${name} has no value. Use KEY=value.`;
+    else if (!key.test(name)) fault ??= `${name === '' ? 'An empty name' : name} is not a valid name.`;
     else pairs[name] = unquoted(line.slice(equals + 1).trim());
   }
   return { pairs, fault };

@@ -19,13 +19,13 @@ describe('the form of a new sandbox', () => {
   });
 
   it('says which line is wrong', () => {
-    expect(faultsOf({ ...draft, environment: 'A=1\n2B=3' }).environment).toBe('2B cannot be a key.');
-    expect(faultsOf({ ...draft, labels: 'team' }).labels).toBe('team has no value: write KEY=value.');
+    expect(faultsOf({ ...draft, environment: 'A=1\n2B=3' }).environment).toBe('2B is not a valid name.');
+    expect(faultsOf({ ...draft, labels: 'team' }).labels).toBe('team has no value. Use KEY=value.');
     expect(faultsOf({ ...draft, egressAllow: 'example.com\nhttps://x' }).egressAllow).toBe(
-      'https://x is no host name.',
+      'https://x is not a valid hostname.',
     );
-    expect(faultsOf({ ...draft, name: 'My Box' }).name).toMatch(/Letters/);
-    expect(faultsOf({ ...draft, cpu: '-1' }).cpu).toBe('A number above zero.');
+    expect(faultsOf({ ...draft, name: 'My Box' }).name).toMatch(/letters/);
+    expect(faultsOf({ ...draft, cpu: '-1' }).cpu).toBe('Enter a number above 0.');
   });
 
   it('sends the hosts only where there is a network to limit', () => {

@@ -48,12 +48,12 @@ export function faultsOf(draft: SandboxDraft): DraftFaults {
     if (fault !== null) faults[field] = fault;
   };
   if (draft.name !== '' && !NAME.test(draft.name))
-    tell('name', 'Letters, digits, hyphens and underscores, 64 at most.');
+    tell('name', 'Use up to 64 letters, digits, hyphens and underscores.');
   for (const field of ['cpu', 'memoryMb', 'diskMb', 'pids'] as const) tell(field, amountFault(draft[field]));
   tell('environment', parsePairs(draft.environment, ENVIRONMENT_NAME).fault);
   tell('labels', parsePairs(draft.labels, LABEL_KEY).fault);
   const wrong = linesOf(draft.egressAllow).find((host) => !HOST.test(host));
-  if (wrong !== undefined) tell('egressAllow', `${wrong} is no host name.`);
+  if (wrong !== undefined) tell('egressAllow', `${wrong} is not a valid hostname.`);
   return faults;
 }
 
@@ -85,7 +85,7 @@ export function toNewSandbox(draft: SandboxDraft): NewSandbox & { egress_allow?:
 function amountFault(text: string): string | null {
   if (text === '') return null;
   const value = Number(text);
-  return Number.isFinite(value) && value > 0 ? null : 'A number above zero.';
+  return Number.isFinite(value) && value > 0 ? null : 'Enter a number above 0.';
 }
 
 function linesOf(text: string): string[] {

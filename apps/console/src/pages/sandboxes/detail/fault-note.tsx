@@ -25,7 +25,7 @@ export function FaultNote({ sandbox }: { sandbox: Sandbox }) {
       </div>
       {mayWrite(workspace) && (
         <Button icon={<RotateCcw size={15} />} pending={start.isPending} onClick={() => start.mutate(sandbox)}>
-          Start again
+          Restart
         </Button>
       )}
     </section>

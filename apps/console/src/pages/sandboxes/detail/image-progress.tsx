@@ -4,16 +4,16 @@ import { ProgressBar } from '../../../ui/progress-bar.tsx';
 import styles from './detail.module.css';
 
 const STAGES: Readonly<Record<string, string>> = {
-  resolving: 'Looking the image up',
-  downloading: 'Fetching the image',
-  unpacking: 'Unpacking the image',
-  building: 'Building the image',
+  resolving: 'Resolving image',
+  downloading: 'Downloading image',
+  unpacking: 'Unpacking image',
+  building: 'Building image',
 };
 
 /** How far an image is on its way here. */
 export function ImageProgressBar({ progress }: { progress: ImageProgress }) {
   const { stage, source, layers, layers_done: layersDone, bytes, bytes_done: bytesDone } = progress;
-  const title = STAGES[stage] ?? 'Preparing the image';
+  const title = STAGES[stage] ?? 'Preparing image';
   const amount = bytes > 0 ? `${formatBytes(bytesDone)} of ${formatBytes(bytes)}` : null;
   const parts = layers > 0 ? `${layersDone} of ${layers} layers` : null;
   return (

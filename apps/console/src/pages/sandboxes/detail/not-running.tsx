@@ -1,4 +1,4 @@
-import { Moon, Play } from 'lucide-react';
+import { Moon, Pause, Play } from 'lucide-react';
 import type { Sandbox } from '../../../api/sandbox-types.ts';
 import { mayWrite } from '../../../session/administers.ts';
 import { useWorkspace } from '../../../session/use-session.ts';
@@ -10,47 +10,88 @@ import { ImageProgressBar } from './image-progress.tsx';
 import { reasonWords } from './sandbox-words.ts';
 import { useSandboxActions } from './use-sandbox-actions.ts';
 
-/** Stands where something would that only a running sandbox has. */
-export function NotRunning({ sandbox, what }: { sandbox: Sandbox; what: string }) {
-  const workspace = useWorkspace();
-  const { start } = useSandboxActions();
-  if (sandbox.status === 'creating') {
-    return (
-      <Panel padded={false}>
-        {sandbox.image_progress === null ? (
-          <EmptyState title="The sandbox is starting">This page goes on by itself.</EmptyState>
-        ) : (
-          <div className={styles['waiting']} role="status">
-            <ImageProgressBar progress={sandbox.image_progress} />
-          </div>
-        )}
-      </Panel>
-    );
-  }
+export interface NotRunningProps {
+  sandbox: Sandbox;
+  /** What would be here, such as `the terminal`. */
+  what: string;
+}
+
+/** Shown instead of what needs a running sandbox. A paused one is not touched: any access would resume it. */
+export function NotRunning({ sandbox, what }: NotRunningProps) {
   // The cause of an error stands above already, with its own button.
   if (sandbox.status === 'error') return null;
-  const reason = reasonWords(sandbox.state_reason);
   return (
     <Panel padded={false}>
-      <EmptyState
-        icon={<Moon size={18} />}
-        title="The sandbox is stopped"
-        action={
-          mayWrite(workspace) && (
-            <Button
-              variant="primary"
-              icon={<Play size={15} />}
-              pending={start.isPending}
-              onClick={() => start.mutate(sandbox)}
-            >
-              Start
-            </Button>
-          )
-        }
-      >
-        {reason === null ? '' : `${reason}. `}
-        {what} needs it to run. Its files are kept.
-      </EmptyState>
+      {sandbox.status === 'creating' ? (
+        <Starting sandbox={sandbox} />
+      ) : sandbox.paused_at !== null ? (
+        <Paused sandbox={sandbox} what={what} />
+      ) : (
+        <Stopped sandbox={sandbox} what={what} />
+      )}
     </Panel>
+  );
+}
+
+function Starting({ sandbox }: Pick<NotRunningProps, 'sandbox'>) {
+  if (sandbox.image_progress === null) {
+    return <EmptyState title="Starting the sandbox">This page updates automatically.</EmptyState>;
+  }
+  return (
+    <div className={styles['waiting']} role="status">
+      <ImageProgressBar progress={sandbox.image_progress} />
+    </div>
+  );
+}
+
+function Paused({ sandbox, what }: NotRunningProps) {
+  const workspace = useWorkspace();
+  const { resume } = useSandboxActions();
+  return (
+    <EmptyState
+      icon={<Pause size={18} />}
+      title="The sandbox is paused"
+      action={
+        mayWrite(workspace) && (
+          <Button
+            variant="primary"
+            icon={<Play size={15} />}
+            pending={resume.isPending}
+            onClick={() => resume.mutate(sandbox)}
+          >
+            Resume
+          </Button>
+        )
+      }
+    >
+      Resume the sandbox to use {what}. Its processes continue where they stopped.
+    </EmptyState>
+  );
+}
+
+function Stopped({ sandbox, what }: NotRunningProps) {
+  const workspace = useWorkspace();
+  const { start } = useSandboxActions();
+  const reason = reasonWords(sandbox.state_reason);
+  return (
+    <EmptyState
+      icon={<Moon size={18} />}
+      title="The sandbox is stopped"
+      action={
+        mayWrite(workspace) && (
+          <Button
+            variant="primary"
+            icon={<Play size={15} />}
+            pending={start.isPending}
+            onClick={() => start.mutate(sandbox)}
+          >
+            Start
+          </Button>
+        )
+      }
+    >
+      {reason === null ? '' : `${reason}. `}
+      Start the sandbox to use {what}. Its files are kept.
+    </EmptyState>
   );
 }

@@ -21,40 +21,45 @@ export function statusWords({ status, paused_at: pausedAt }: Sandbox): StatusWor
   }
 }
 
+/** Its terminal and files can be used without changing its state. */
+export function isAwake({ status, paused_at: pausedAt }: Sandbox): boolean {
+  return status === 'running' && pausedAt === null;
+}
+
 const TITLES: Readonly<Record<string, string>> = {
-  IMAGE_PULL_FAILED: 'Its image could not be prepared',
-  ROOTFS_FAILED: 'Its file system could not be made',
-  RUNTIME_FAILED: 'It could not be started',
-  AGENT_TIMEOUT: 'It did not get ready in time',
+  IMAGE_PULL_FAILED: 'The image could not be prepared',
+  ROOTFS_FAILED: 'The file system could not be created',
+  RUNTIME_FAILED: 'The sandbox could not be started',
+  AGENT_TIMEOUT: 'The sandbox did not become ready in time',
   DISK_FULL: 'The disk is full',
-  NODE_LOST: 'The machine lost it',
-  INIT_CRASHED: 'Its first process ended',
-  OOM_KILLED: 'It ran out of memory',
-  NO_CAPACITY: 'There was no room for it',
+  NODE_LOST: 'The host was lost',
+  INIT_CRASHED: 'The init process exited',
+  OOM_KILLED: 'The sandbox ran out of memory',
+  NO_CAPACITY: 'Not enough capacity',
 };
 
 const REMEDIES: Readonly<Record<string, string>> = {
-  IMAGE_PULL_FAILED: 'Check that the registry can be reached and that the image is there, then start it again.',
-  ROOTFS_FAILED: 'Free some disk on the machine, then start it again.',
-  RUNTIME_FAILED: 'The log of the platform says more. Starting it again may help.',
-  AGENT_TIMEOUT: 'The machine may be busy. Start it again in a moment.',
-  DISK_FULL: 'Delete what is not needed, or make a sandbox with a larger disk. Its files are kept.',
-  NODE_LOST: 'The machine was started anew. Start it again: its files are kept.',
-  INIT_CRASHED: 'Start it again: its files are kept.',
-  OOM_KILLED: 'Make a sandbox with more memory, or start this one again: its files are kept.',
-  NO_CAPACITY: 'Stop or delete a sandbox that is not used, then start this one again.',
+  IMAGE_PULL_FAILED: 'Check that the registry is reachable and the image exists, then restart the sandbox.',
+  ROOTFS_FAILED: 'Free disk space on the host, then restart the sandbox.',
+  RUNTIME_FAILED: 'Check the platform log for details. A restart may help.',
+  AGENT_TIMEOUT: 'The host may be busy. Restart the sandbox in a moment.',
+  DISK_FULL: 'Delete unneeded files, or create a sandbox with a larger disk.',
+  NODE_LOST: 'The host restarted. Restart the sandbox. Its files are kept.',
+  INIT_CRASHED: 'Restart the sandbox. Its files are kept.',
+  OOM_KILLED: 'Restart the sandbox, or create one with more memory. Its files are kept.',
+  NO_CAPACITY: 'Stop or delete an unused sandbox, then restart this one.',
 };
 
 /** A cause in words, with what can be done. */
 export function faultWords({ code, recoverable }: NonNullable<Sandbox['error']>): { title: string; remedy: string } {
-  const fallback = recoverable ? 'Start it again: its files are kept.' : 'Delete it and make another one.';
-  return { title: TITLES[code] ?? 'It failed', remedy: REMEDIES[code] ?? fallback };
+  const fallback = recoverable ? 'Restart the sandbox. Its files are kept.' : 'Delete it and create a new one.';
+  return { title: TITLES[code] ?? 'The sandbox failed', remedy: REMEDIES[code] ?? fallback };
 }
 
 const REASONS: Readonly<Record<string, string>> = {
-  STOPPED_BY_USER: 'Somebody stopped it',
-  IDLE_TIMEOUT: 'It was stopped because nobody used it',
-  EXITED: 'Its first process ended',
+  STOPPED_BY_USER: 'Stopped by a user',
+  IDLE_TIMEOUT: 'Stopped after being idle',
+  EXITED: 'The main process exited',
 };
 
 /** Why it stands still, where the platform says so. */

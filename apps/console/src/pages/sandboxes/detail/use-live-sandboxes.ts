@@ -1,6 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
-import { sandboxesKey, sandboxKey, useSandboxes } from '../../../api/sandboxes.ts';
+import { useSandboxes } from '../../../api/sandboxes.ts';
+import { sandboxesKey, sandboxKey } from '../../../api/query-keys.ts';
 import { useIsSeen } from '../../../session/use-is-seen.ts';
 import { useWorkspace } from '../../../session/use-session.ts';
 

@@ -1,5 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { sandboxesKey, useSandboxes } from '../../../api/sandboxes.ts';
+import { useSandboxes } from '../../../api/sandboxes.ts';
+import { sandboxesKey } from '../../../api/query-keys.ts';
 import type { Sandbox } from '../../../api/sandbox-types.ts';
 import { useWorkspace } from '../../../session/use-session.ts';
 import { useToasts } from '../../../ui/toast.tsx';
@@ -7,10 +8,10 @@ import { useToasts } from '../../../ui/toast.tsx';
 /** Starting, stopping and pausing, which need no question; what fails is told in a corner. */
 export function useSandboxActions() {
   const api = useSandboxes();
-  const start = useChange('started', ({ id }) => api.of(id).start());
-  const stop = useChange('stopped', ({ id }) => api.of(id).stop());
-  const pause = useChange('paused', ({ id }) => api.of(id).pause());
-  const resume = useChange('resumed', ({ id }) => api.of(id).resume());
+  const start = useChange('start', ({ id }) => api.of(id).start());
+  const stop = useChange('stop', ({ id }) => api.of(id).stop());
+  const pause = useChange('pause', ({ id }) => api.of(id).pause());
+  const resume = useChange('resume', ({ id }) => api.of(id).resume());
   return { start, stop, pause, resume };
 }
 
@@ -20,7 +21,7 @@ function useChange(verb: string, change: (sandbox: Sandbox) => Promise<unknown>)
   const { failed } = useToasts();
   return useMutation({
     mutationFn: change,
-    onError: (error, { name }) => failed(`${name} was not ${verb}`, error),
+    onError: (error, { name }) => failed(`Could not ${verb} ${name}`, error),
     onSettled: () => queryClient.invalidateQueries({ queryKey: sandboxesKey(workspace) }),
   });
 }

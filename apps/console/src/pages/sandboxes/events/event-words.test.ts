@@ -9,7 +9,7 @@ describe('events in words', () => {
 
   it('say the cause where there is one', () => {
     expect(detailWords({ details: { code: 'DISK_FULL', message: 'The disk is full' } })).toBe('The disk is full');
-    expect(detailWords({ details: { reason: 'IDLE_TIMEOUT' } })).toBe('It was stopped because nobody used it');
+    expect(detailWords({ details: { reason: 'IDLE_TIMEOUT' } })).toBe('Stopped after being idle');
     const snapshot = { snapshot_id: 'snp_1', name: 'before', size_bytes: 1536 };
     expect(detailWords({ details: snapshot })).toBe('name before, size 1.5 KiB, snapshot id snp_1');
     expect(detailWords({ details: { session: 's1', attached: 2, other: null } })).toBe('session s1, attached 2');

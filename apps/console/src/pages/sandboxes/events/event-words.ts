@@ -15,7 +15,7 @@ const WORDS: Readonly<Record<string, readonly [words: string, tone: Tone]>> = {
   oom_killed: ['Out of memory', 'danger'],
   terminal_opened: ['Terminal opened', 'neutral'],
   terminal_closed: ['Terminal closed', 'neutral'],
-  egress_refused: ['Connection refused', 'warn'],
+  egress_refused: ['Connection blocked', 'warn'],
 };
 
 /** What happened, in words; of a kind that is not known, its own name. */

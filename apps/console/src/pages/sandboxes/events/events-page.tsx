@@ -2,25 +2,19 @@ import type { SandboxEvent } from '@svc/sdk';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Activity } from 'lucide-react';
 import { eventsQuery, useSandboxes } from '../../../api/sandboxes.ts';
-import type { Sandbox } from '../../../api/sandbox-types.ts';
+import { useSandbox } from '../../../layouts/sandbox-layout.tsx';
 import { useWorkspace } from '../../../session/use-session.ts';
 import { Status } from '../../../ui/badge.tsx';
-import { Button } from '../../../ui/button.tsx';
 import { EmptyState, ErrorState } from '../../../ui/states.tsx';
 import { Table, type Column } from '../../../ui/table.tsx';
 import { AbsoluteTime, RelativeTime } from '../../../ui/time.tsx';
-import { SandboxPage } from '../detail/sandbox-page.tsx';
+import { ListStack, LoadMore } from '../../../ui/list.tsx';
 import { detailWords, eventWords } from './event-words.ts';
-import styles from './events.module.css';
-
-export function EventsPage() {
-  return <SandboxPage current="events">{(sandbox) => <Events sandbox={sandbox} />}</SandboxPage>;
-}
 
 const COLUMNS: readonly Column<SandboxEvent>[] = [
   {
     id: 'type',
-    header: 'What',
+    header: 'Event',
     width: '11rem',
     narrowWidth: '9.5rem',
     cell: (event) => {
@@ -34,10 +28,10 @@ const COLUMNS: readonly Column<SandboxEvent>[] = [
     wideOnly: true,
     cell: (event) => <span title={detailWords(event)}>{detailWords(event)}</span>,
   },
-  { id: 'when', header: 'When', width: '8rem', cell: ({ at }) => <RelativeTime at={at} /> },
+  { id: 'when', header: 'Age', width: '8rem', cell: ({ at }) => <RelativeTime at={at} /> },
   {
     id: 'at',
-    header: 'At',
+    header: 'Time',
     width: '13rem',
     wideOnly: true,
     cell: ({ at }) => (
@@ -49,31 +43,26 @@ const COLUMNS: readonly Column<SandboxEvent>[] = [
 ];
 
 /** Newest first; new ones come by themselves. */
-function Events({ sandbox }: { sandbox: Sandbox }) {
+export function EventsPage() {
+  const sandbox = useSandbox();
   const api = useSandboxes();
   const workspace = useWorkspace();
   const events = useInfiniteQuery(eventsQuery(api, workspace, sandbox.id));
   if (events.isError) return <ErrorState error={events.error} onRetry={() => void events.refetch()} />;
   return (
-    <div className={styles['events']}>
+    <ListStack>
       <Table
-        caption="What happened to this sandbox"
+        caption="Sandbox events"
         columns={COLUMNS}
         rows={events.data?.pages.flatMap(({ items }) => items)}
         rowKey={({ id }) => String(id)}
         empty={
-          <EmptyState icon={<Activity size={18} />} title="Nothing is written down">
-            What happened longer ago is not kept.
+          <EmptyState icon={<Activity size={18} />} title="No events yet">
+            Older events are not kept.
           </EmptyState>
         }
       />
-      {events.hasNextPage && (
-        <div className={styles['more']}>
-          <Button pending={events.isFetchingNextPage} onClick={() => void events.fetchNextPage()}>
-            Show older ones
-          </Button>
-        </div>
-      )}
-    </div>
+      <LoadMore query={events} label="Load older" />
+    </ListStack>
   );
 }

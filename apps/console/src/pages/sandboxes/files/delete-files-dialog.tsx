@@ -1,5 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { filesKey, useSandboxes } from '../../../api/sandboxes.ts';
+import { useSandboxes } from '../../../api/sandboxes.ts';
+import { filesKey } from '../../../api/query-keys.ts';
 import { useWorkspace } from '../../../session/use-session.ts';
 import { ConfirmDialog } from '../../../ui/confirm-dialog.tsx';
 import { useToasts } from '../../../ui/toast.tsx';
@@ -27,7 +28,7 @@ export function DeleteFilesDialog({ sandbox, entries, onClose, onDeleted }: Dele
       return result.done;
     },
     onSuccess: (count) => {
-      done(count === 1 ? `${entries[0]?.name ?? 'It'} is deleted` : `${count} entries are deleted`);
+      done(count === 1 ? `${entries[0]?.name ?? '1 item'} deleted` : `${count} items deleted`);
       close();
       onDeleted();
     },
@@ -44,12 +45,13 @@ export function DeleteFilesDialog({ sandbox, entries, onClose, onDeleted }: Dele
       open={entries.length > 0}
       onClose={close}
       onConfirm={() => deletion.mutate()}
-      title={`Delete ${entries.length === 1 && only !== undefined ? only.name : `${entries.length} entries`}?`}
+      title={`Delete ${entries.length === 1 && only !== undefined ? only.name : `${entries.length} items`}?`}
       action="Delete"
       pending={deletion.isPending}
       error={deletion.error}
+      names={entries.map(({ name, is_dir: isFolder }) => (isFolder ? `${name}/` : name))}
     >
-      {hasFolder ? 'Everything in the folder goes with it, for good.' : 'It goes for good.'}
+      {hasFolder ? 'Folders are deleted with everything in them. ' : ''}This cannot be undone.
     </ConfirmDialog>
   );
 }

@@ -1,15 +1,15 @@
 import type { FileEntry, Workspace } from '@svc/sdk';
-import { Link } from '@tanstack/react-router';
 import { Download, Ellipsis, File, FileSymlink, Folder, FolderDown, Image, Pencil, Trash2 } from 'lucide-react';
 import { sandboxDownloadPath } from '../../../api/sandbox-files.ts';
 import { paths } from '../../../routes/paths.ts';
 import { IconButton } from '../../../ui/button.tsx';
-import { Checkbox } from '../../../ui/checkbox.tsx';
 import { formatBytes } from '../../../ui/format-bytes.ts';
 import { Menu, MenuItem, MenuSeparator } from '../../../ui/menu.tsx';
 import type { Column } from '../../../ui/table.tsx';
 import { RelativeTime } from '../../../ui/time.tsx';
-import type { Chosen } from '../list/use-chosen.ts';
+import { EntryName } from '../../../ui/folder-list.tsx';
+import { selectColumn } from '../../../ui/selection.tsx';
+import type { Selection } from '../../../ui/use-selection.ts';
 import { imageTypeOf } from './file-kinds.ts';
 import styles from './files.module.css';
 
@@ -19,13 +19,13 @@ export type FileRow = FileEntry & { id: string };
 export interface FileColumnsOptions {
   workspace: Workspace;
   sandbox: string;
-  chosen: Chosen<FileRow>;
+  selection: Selection<FileRow>;
   /** Null for who may only read. */
   onChange: { rename: (entry: FileRow) => void; remove: (entries: readonly FileRow[]) => void } | null;
 }
 
 export function fileColumns(options: FileColumnsOptions): Column<FileRow>[] {
-  const { chosen, onChange } = options;
+  const { selection, onChange } = options;
   const columns: Column<FileRow>[] = [
     { id: 'name', header: 'Name', cell: (entry) => <NameCell entry={entry} {...options} /> },
     {
@@ -50,7 +50,8 @@ export function fileColumns(options: FileColumnsOptions): Column<FileRow>[] {
       wideOnly: true,
       cell: (entry) => (
         <span className="muted">
-          <RelativeTime at={entry.mod_time} />
+          {/* Reproducible images set no times: theirs are all at the epoch. */}
+          {Date.parse(entry.mod_time) <= 0 ? '–' : <RelativeTime at={entry.mod_time} />}
         </span>
       ),
     },
@@ -64,37 +65,17 @@ export function fileColumns(options: FileColumnsOptions): Column<FileRow>[] {
     },
   ];
   if (onChange === null) return columns;
-  const choose: Column<FileRow> = {
-    id: 'choose',
-    header: 'Choose',
-    headerHidden: true,
-    width: '2.75rem',
-    cell: (entry) => (
-      <Checkbox
-        label={`Choose ${entry.name}`}
-        labelHidden
-        checked={chosen.has(entry)}
-        onChange={() => chosen.toggle(entry)}
-      />
-    ),
-  };
-  return [choose, ...columns];
+  return [selectColumn(selection, ({ name }) => name), ...columns];
 }
 
 function NameCell({ entry, workspace, sandbox }: FileColumnsOptions & { entry: FileRow }) {
   const folder = entry.path.slice(0, entry.path.lastIndexOf('/')) || '/';
   const search = entry.is_dir ? { path: entry.path } : { path: folder, file: entry.path };
+  const link = { to: paths.sandboxFiles, params: { workspace: workspace.uuid, sandbox }, search };
   return (
-    <Link
-      to={paths.sandboxFiles}
-      params={{ workspace: workspace.uuid, sandbox }}
-      search={search}
-      className={styles['entry']}
-    >
-      <KindIcon entry={entry} />
-      <span className={styles['entryName']}>{entry.name}</span>
+    <EntryName icon={<KindIcon entry={entry} />} name={entry.name} link={link}>
       {entry.link_target !== null && <span className={styles['linkTarget']}>→ {entry.link_target}</span>}
-    </Link>
+    </EntryName>
   );
 }
 
@@ -119,7 +100,7 @@ function Actions({ entry, workspace, sandbox, onChange }: FileColumnsOptions & {
         icon={entry.is_dir ? <FolderDown size={14} /> : <Download size={14} />}
         render={<a href={href} download aria-label={`Download ${entry.name}`} />}
       >
-        {entry.is_dir ? 'Download as a tar archive' : 'Download'}
+        {entry.is_dir ? 'Download as tar' : 'Download'}
       </MenuItem>
       {onChange !== null && (
         <>

@@ -37,7 +37,7 @@ export function resolvePath(folder: string, typed: string): string {
 /** Why a file cannot be called so; undefined when it can. */
 export function fileNameFault(name: string): string | undefined {
   if (name === '') return undefined;
-  if (name === '.' || name === '..') return 'This name means a folder.';
-  if (name.includes('/')) return 'A name has no slash.';
-  return new TextEncoder().encode(name).length > 255 ? 'A name has at most 255 bytes.' : undefined;
+  if (name === '.' || name === '..') return 'This name is reserved.';
+  if (name.includes('/')) return 'A name cannot contain a slash.';
+  return new TextEncoder().encode(name).length > 255 ? 'A name can have at most 255 bytes.' : undefined;
 }

@@ -61,8 +61,8 @@ export function FileView(props: FileViewProps) {
     case 'other':
       return (
         <FileFrame {...props}>
-          <EmptyState title="This cannot be shown here">
-            It is no text, or larger than 2 MiB. Download it instead.
+          <EmptyState title="Preview not available">
+            The file is not text or is larger than 2 MiB. Download it instead.
           </EmptyState>
         </FileFrame>
       );
@@ -95,7 +95,7 @@ export function FileFrame({ sandbox, path, onClose, state, actions, children }: 
           >
             <Download size={14} />
           </a>
-          <IconButton label="Close the file" size="small" onClick={onClose}>
+          <IconButton label="Close file" size="small" onClick={onClose}>
             <X size={15} />
           </IconButton>
         </span>

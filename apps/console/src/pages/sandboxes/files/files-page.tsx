@@ -2,6 +2,7 @@ import { getRouteApi } from '@tanstack/react-router';
 import { FilePlus, FolderPlus, Upload } from 'lucide-react';
 import { useRef, useState } from 'react';
 import type { Sandbox } from '../../../api/sandbox-types.ts';
+import { useSandbox } from '../../../layouts/sandbox-layout.tsx';
 import { mayWrite } from '../../../session/administers.ts';
 import { useWorkspace } from '../../../session/use-session.ts';
 import { Button } from '../../../ui/button.tsx';
@@ -9,7 +10,7 @@ import { DropArea } from '../../../uploads/drop-area.tsx';
 import type { DroppedFile } from '../../../uploads/dropped-files.ts';
 import { useUploads } from '../../../uploads/uploads-context.ts';
 import { NotRunning } from '../detail/not-running.tsx';
-import { SandboxPage } from '../detail/sandbox-page.tsx';
+import { isAwake } from '../detail/sandbox-words.ts';
 import { FileView } from './file-view.tsx';
 import { joinPath } from './file-paths.ts';
 import type { FilesSearch } from './files-search.ts';
@@ -21,17 +22,8 @@ import { NEW_FILE, NEW_FOLDER, renameQuestion } from './path-questions.ts';
 const route = getRouteApi('/shell/w/$workspace/sandboxes/$sandbox/files');
 
 export function FilesPage() {
-  return (
-    <SandboxPage current="files">
-      {(sandbox) =>
-        sandbox.status === 'running' ? (
-          <Files sandbox={sandbox} />
-        ) : (
-          <NotRunning sandbox={sandbox} what="A file browser" />
-        )
-      }
-    </SandboxPage>
-  );
+  const sandbox = useSandbox();
+  return isAwake(sandbox) ? <Files sandbox={sandbox} /> : <NotRunning sandbox={sandbox} what="the file browser" />;
 }
 
 function Files({ sandbox }: { sandbox: Sandbox }) {

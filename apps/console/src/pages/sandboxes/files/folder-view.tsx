@@ -1,6 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
-import { ChevronRight, FolderOpen, Trash2 } from 'lucide-react';
+import { FolderOpen, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { folderQuery, useSandboxes } from '../../../api/sandboxes.ts';
 import { paths } from '../../../routes/paths.ts';
@@ -8,7 +7,9 @@ import { useWorkspace } from '../../../session/use-session.ts';
 import { Button } from '../../../ui/button.tsx';
 import { EmptyState, ErrorState } from '../../../ui/states.tsx';
 import { Table } from '../../../ui/table.tsx';
-import { useChosen } from '../list/use-chosen.ts';
+import { FolderBar } from '../../../ui/folder-list.tsx';
+import { SelectionBar } from '../../../ui/selection.tsx';
+import { useSelection } from '../../../ui/use-selection.ts';
 import { DeleteFilesDialog } from './delete-files-dialog.tsx';
 import { fileColumns, type FileRow } from './file-columns.tsx';
 import { stepsOf } from './file-paths.ts';
@@ -27,30 +28,33 @@ export function FolderView({ sandbox, folder, writable, onRename }: FolderViewPr
   const workspace = useWorkspace();
   const listing = useQuery(folderQuery(api, workspace, sandbox, folder));
   const rows = listing.data?.entries.map((entry) => ({ ...entry, id: entry.path }));
-  const chosen = useChosen<FileRow>(rows ?? []);
+  const selection = useSelection<FileRow>(rows ?? [], ({ id }) => id);
   const [removing, setRemoving] = useState<readonly FileRow[]>([]);
   const columns = fileColumns({
     workspace,
     sandbox,
-    chosen,
+    selection,
     onChange: writable ? { rename: onRename, remove: setRemoving } : null,
   });
   return (
     <>
-      <div className={styles['bar']}>
-        <PathBar sandbox={sandbox} path={folder} />
-        {chosen.items.length > 0 && (
-          <div className={styles['chosen']} role="status">
-            <span>{chosen.items.length} chosen</span>
-            <Button size="small" variant="ghost" onClick={chosen.toggleAll}>
-              {chosen.all ? 'None' : 'All'}
-            </Button>
-            <Button size="small" icon={<Trash2 size={13} />} onClick={() => setRemoving(chosen.items)}>
-              Delete
-            </Button>
-          </div>
-        )}
-      </div>
+      <FolderBar
+        steps={[{ name: '/', path: '/', label: 'Root folder' }, ...stepsOf(folder)].map(({ path, ...step }) => ({
+          ...step,
+          link: { to: paths.sandboxFiles, params: { workspace: workspace.uuid, sandbox }, search: { path } },
+        }))}
+      >
+        <SelectionBar selection={selection}>
+          <Button
+            size="small"
+            variant="danger"
+            icon={<Trash2 size={13} />}
+            onClick={() => setRemoving(selection.items)}
+          >
+            Delete
+          </Button>
+        </SelectionBar>
+      </FolderBar>
       {listing.isError ? (
         <ErrorState error={listing.error} onRetry={() => void listing.refetch()} />
       ) : (
@@ -67,46 +71,14 @@ export function FolderView({ sandbox, folder, writable, onRename }: FolderViewPr
         />
       )}
       {listing.data?.cut === true && (
-        <p className={styles['cut']}>Only the first {rows?.length} entries are shown. The terminal shows them all.</p>
+        <p className={styles['cut']}>Showing the first {rows?.length} entries. Use the terminal to see all of them.</p>
       )}
       <DeleteFilesDialog
         sandbox={sandbox}
         entries={removing}
         onClose={() => setRemoving([])}
-        onDeleted={chosen.clear}
+        onDeleted={selection.clear}
       />
     </>
-  );
-}
-
-function PathBar({ sandbox, path }: { sandbox: string; path: string }) {
-  const workspace = useWorkspace();
-  const params = { workspace: workspace.uuid, sandbox };
-  const steps = stepsOf(path);
-  return (
-    <nav aria-label="Folders" className={styles['path']}>
-      <Link
-        to={paths.sandboxFiles}
-        params={params}
-        search={{ path: '/' }}
-        aria-label="Root folder"
-        aria-current={steps.length === 0 ? 'page' : undefined}
-      >
-        /
-      </Link>
-      {steps.map((step, index) => (
-        <span key={step.path} className={styles['step']}>
-          {index > 0 && <ChevronRight size={12} aria-hidden="true" />}
-          <Link
-            to={paths.sandboxFiles}
-            params={params}
-            search={{ path: step.path }}
-            aria-current={index === steps.length - 1 ? 'page' : undefined}
-          >
-            {step.name}
-          </Link>
-        </span>
-      ))}
-    </nav>
   );
 }

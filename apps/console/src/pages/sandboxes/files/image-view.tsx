@@ -18,7 +18,7 @@ export function ImageView({ path, type, bytes }: ImageViewProps) {
   }, [bytes, type]);
   return (
     <div className={styles['look']}>
-      {broken && <p className="muted">This cannot be shown; it may not be what its name says.</p>}
+      {broken && <p className="muted">Preview not available. The file may not be a valid image.</p>}
       {source !== null && !broken && (
         <img src={source} alt={`Preview of ${nameOf(path)}`} onError={() => setBroken(true)} />
       )}

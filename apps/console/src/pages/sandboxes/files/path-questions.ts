@@ -3,7 +3,7 @@ import type { PathQuestion } from './path-dialog.tsx';
 
 export const NEW_FOLDER: PathQuestion = {
   title: 'New folder',
-  description: 'A path with slashes makes the folders on the way too.',
+  description: 'Use slashes to create nested folders.',
   action: 'Create folder',
   label: 'Name',
   value: '',
@@ -12,7 +12,7 @@ export const NEW_FOLDER: PathQuestion = {
 
 export const NEW_FILE: PathQuestion = {
   title: 'New file',
-  description: 'It begins empty, and opens in the editor.',
+  description: 'Creates an empty file and opens it in the editor.',
   action: 'Create file',
   label: 'Name',
   value: '',
@@ -26,7 +26,7 @@ export const NEW_FILE: PathQuestion = {
 export function renameQuestion({ name, path: from }: FileEntry): PathQuestion {
   return {
     title: `Rename ${name}`,
-    description: 'A path moves it: absolute, or from this folder.',
+    description: 'Enter a path to move it: absolute, or relative to this folder.',
     action: 'Rename',
     label: 'New name or path',
     value: name,

@@ -3,7 +3,8 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useBlocker } from '@tanstack/react-router';
 import { Save } from 'lucide-react';
 import { useState } from 'react';
-import { filesKey, useSandboxes } from '../../../api/sandboxes.ts';
+import { useSandboxes } from '../../../api/sandboxes.ts';
+import { filesKey } from '../../../api/query-keys.ts';
 import { CodeEditor } from '../../../editor/code-editor.tsx';
 import { mayWrite } from '../../../session/administers.ts';
 import { useWorkspace } from '../../../session/use-session.ts';
@@ -35,7 +36,7 @@ export function TextEditor(props: TextEditorProps) {
   return (
     <FileFrame
       {...props}
-      state={changed ? <Badge tone="warn">not saved</Badge> : !writable && <Badge>read only</Badge>}
+      state={changed ? <Badge tone="warn">unsaved</Badge> : !writable && <Badge>read-only</Badge>}
       actions={
         writable && (
           <Button
@@ -57,13 +58,12 @@ export function TextEditor(props: TextEditorProps) {
         open={conflict}
         onClose={giveUp}
         onConfirm={() => save.mutate({ text, force: true })}
-        title={`${nameOf(path)} was changed meanwhile`}
-        action="Overwrite it"
+        title={`${nameOf(path)} has changed`}
+        action="Overwrite"
         pending={save.isPending}
         error={null}
       >
-        Somebody or something else wrote it after it was opened here. Overwriting undoes that; cancel keeps both, and
-        what is here stays in the editor.
+        The file changed after you opened it. Overwriting discards those changes. Cancel keeps your text in the editor.
       </ConfirmDialog>
       <ConfirmDialog
         open={blocker.status === 'blocked'}
@@ -74,7 +74,7 @@ export function TextEditor(props: TextEditorProps) {
         pending={false}
         error={null}
       >
-        What was changed in {nameOf(path)} is lost.
+        Your changes to {nameOf(path)} will be lost.
       </ConfirmDialog>
     </FileFrame>
   );
@@ -106,10 +106,10 @@ function useSave(sandbox: string, path: string, opened: OpenedText) {
     },
     onSuccess: (wasSaved) => {
       setConflict(!wasSaved);
-      if (wasSaved) done(`${nameOf(path)} is saved`);
+      if (wasSaved) done(`${nameOf(path)} saved`);
       return queryClient.invalidateQueries({ queryKey: filesKey(workspace, sandbox) });
     },
-    onError: (error) => failed(`${nameOf(path)} was not saved`, error),
+    onError: (error) => failed(`Could not save ${nameOf(path)}`, error),
   });
   return { save, conflict, giveUp: () => setConflict(false), saved: known.text };
 }

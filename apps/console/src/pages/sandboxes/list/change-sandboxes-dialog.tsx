@@ -1,5 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { sandboxesKey, useSandboxes } from '../../../api/sandboxes.ts';
+import { useSandboxes } from '../../../api/sandboxes.ts';
+import { sandboxesKey } from '../../../api/query-keys.ts';
 import type { Sandbox } from '../../../api/sandbox-types.ts';
 import { useWorkspace } from '../../../session/use-session.ts';
 import { ConfirmDialog } from '../../../ui/confirm-dialog.tsx';
@@ -30,7 +31,9 @@ export function ChangeSandboxesDialog({ change, sandboxes, onClose, onDone }: Ch
       return result.done;
     },
     onSuccess: (count) => {
-      done(`${count === 1 ? (sandboxes[0]?.name ?? 'It') : `${count} sandboxes`} ${wasDone(change, count)}`);
+      done(
+        `${count === 1 ? (sandboxes[0]?.name ?? '1 sandbox') : `${count} sandboxes`} ${change === 'stop' ? 'stopped' : 'deleted'}`,
+      );
       close();
       onDone?.();
     },
@@ -56,19 +59,16 @@ export function ChangeSandboxesDialog({ change, sandboxes, onClose, onDone }: Ch
       action={change === 'stop' ? 'Stop' : 'Delete'}
       pending={act.isPending}
       error={act.error}
+      names={sandboxes.map(({ name }) => name)}
       {...(change === 'delete' && sandboxes.length > 3 ? { typeToConfirm: 'delete' } : {})}
     >
       {change === 'stop'
-        ? 'What runs in them ends. Their files are kept, and they can be started again.'
-        : 'Its files and everything that runs in it go at once and for good.'}
+        ? 'Running processes end. Files are kept, and you can start again at any time.'
+        : 'Running processes and all files are deleted permanently. Snapshots are kept. This cannot be undone.'}
     </ConfirmDialog>
   );
 }
 
 function canStop({ status }: Sandbox): boolean {
   return status === 'running' || status === 'creating';
-}
-
-function wasDone(change: 'stop' | 'delete', count: number): string {
-  return `${count === 1 ? 'is' : 'are'} ${change === 'stop' ? 'stopped' : 'deleted'}`;
 }

@@ -1,13 +1,12 @@
-import { Search, Tag } from 'lucide-react';
-import { useState } from 'react';
-import { TextField } from '../../../ui/field.tsx';
-import { Select, type SelectOption } from '../../../ui/select.tsx';
 import type { SandboxStatus } from '@svc/sdk';
-import styles from './list.module.css';
+import { Search, Tag } from 'lucide-react';
+import { TextField } from '../../../ui/field.tsx';
+import { FilterField, FilterForm } from '../../../ui/filter-form.tsx';
+import { Select, type SelectOption } from '../../../ui/select.tsx';
 import { isLabel, type SandboxesSearch } from './sandboxes-search.ts';
 
 const STATUSES: readonly SelectOption<SandboxStatus | 'all'>[] = [
-  { value: 'all', label: 'Any state' },
+  { value: 'all', label: 'Any status' },
   { value: 'running', label: 'Running' },
   { value: 'creating', label: 'Starting' },
   { value: 'stopped', label: 'Stopped' },
@@ -21,70 +20,44 @@ export interface FilterBarProps {
 
 export function FilterBar({ search, onChange }: FilterBarProps) {
   const { status, label, text, ...rest } = search;
-  const [draft, setDraft] = useState(label ?? '');
-  const isWrong = draft !== '' && !isLabel(draft);
-  const applyLabel = (): void => {
-    if (isWrong || draft === (label ?? '')) return;
-    onChange({ ...rest, ...(status && { status }), ...(text && { text }), ...(draft !== '' && { label: draft }) });
+  const apply = (changes: { status?: SandboxStatus | undefined; label?: string | undefined; text?: string }): void => {
+    const next = { status, label, text, ...changes };
+    onChange({
+      ...rest,
+      ...(next.status && { status: next.status }),
+      ...(next.label && { label: next.label }),
+      ...(next.text && { text: next.text }),
+    });
   };
   return (
-    <form
-      role="search"
-      aria-label="Filter the sandboxes"
-      className={styles['filters']}
-      onSubmit={(event) => {
-        event.preventDefault();
-        applyLabel();
-      }}
-      onBlur={applyLabel}
-    >
+    <FilterForm label="Filter sandboxes">
+      {/* The list itself is searched, so this one applies at every key. */}
       <TextField
-        label="Name, image or id"
+        label="Name, image or ID"
         labelHidden
         type="search"
-        placeholder="Name, image or id"
+        placeholder="Name, image or ID"
         autoComplete="off"
         spellCheck={false}
         leading={<Search size={14} />}
         value={text ?? ''}
-        onChange={({ target }) =>
-          onChange({
-            ...rest,
-            ...(status && { status }),
-            ...(label && { label }),
-            ...(target.value !== '' && { text: target.value }),
-          })
-        }
+        onChange={({ target }) => apply({ text: target.value })}
       />
-      <TextField
+      <FilterField
         label="Label"
-        labelHidden
-        type="search"
         placeholder="Label: team=web"
-        autoComplete="off"
-        spellCheck={false}
-        leading={<Tag size={14} />}
-        value={draft}
-        error={isWrong ? 'A label is written key=value' : undefined}
-        onChange={({ target }) => {
-          setDraft(target.value);
-          if (target.value === '' && label !== undefined) {
-            onChange({ ...rest, ...(status && { status }), ...(text && { text }) });
-          }
-        }}
+        icon={<Tag size={14} />}
+        value={label}
+        check={(typed) => (isLabel(typed) ? undefined : 'Use key=value.')}
+        onApply={(next) => apply({ label: next })}
       />
       <Select
-        label="State"
+        label="Status"
         labelHidden
         options={STATUSES}
         value={status ?? 'all'}
-        onChange={(next) =>
-          onChange({ ...rest, ...(label && { label }), ...(text && { text }), ...(next !== 'all' && { status: next }) })
-        }
+        onChange={(next) => apply({ status: next === 'all' ? undefined : next })}
       />
-      <button type="submit" className="visually-hidden">
-        Apply filters
-      </button>
-    </form>
+    </FilterForm>
   );
 }

@@ -4,30 +4,31 @@ import { Ellipsis, FolderOpen, Play, RotateCcw, Settings, Square, SquareTerminal
 import type { Sandbox } from '../../../api/sandbox-types.ts';
 import { paths } from '../../../routes/paths.ts';
 import { Badge, Status } from '../../../ui/badge.tsx';
-import { Button, IconButton } from '../../../ui/button.tsx';
-import { Checkbox } from '../../../ui/checkbox.tsx';
+import { IconButton } from '../../../ui/button.tsx';
 import { classNames } from '../../../ui/class-names.ts';
+import { formatBytes } from '../../../ui/format-bytes.ts';
 import { Menu, MenuItem, MenuSeparator } from '../../../ui/menu.tsx';
 import type { Column } from '../../../ui/table.tsx';
 import { RelativeTime } from '../../../ui/time.tsx';
+import { selectColumn } from '../../../ui/selection.tsx';
+import type { Selection } from '../../../ui/use-selection.ts';
 import { faultWords, statusWords } from '../detail/sandbox-words.ts';
 import { useSandboxActions } from '../detail/use-sandbox-actions.ts';
 import styles from './list.module.css';
-import type { Chosen } from './use-chosen.ts';
 
 export interface SandboxColumnsOptions {
   workspace: Workspace;
-  chosen: Chosen<Sandbox>;
+  selection: Selection<Sandbox>;
   /** Null for who may only read. */
   onDelete: ((sandboxes: readonly Sandbox[]) => void) | null;
 }
 
-export function sandboxColumns({ workspace, chosen, onDelete }: SandboxColumnsOptions): Column<Sandbox>[] {
+export function sandboxColumns({ workspace, selection, onDelete }: SandboxColumnsOptions): Column<Sandbox>[] {
   const columns: Column<Sandbox>[] = [
     { id: 'name', header: 'Name', cell: (sandbox) => <NameCell workspace={workspace} sandbox={sandbox} /> },
     {
       id: 'status',
-      header: 'State',
+      header: 'Status',
       width: '7rem',
       narrowWidth: '5.75rem',
       cell: (sandbox) => {
@@ -45,7 +46,7 @@ export function sandboxColumns({ workspace, chosen, onDelete }: SandboxColumnsOp
       header: 'Resources',
       width: '9rem',
       wideOnly: true,
-      cell: ({ resources }) => `${resources.cpu} CPU, ${resources.memory_mb} MiB`,
+      cell: ({ resources }) => `${resources.cpu} CPU, ${formatBytes(resources.memory_mb * 1024 ** 2)}`,
     },
     {
       id: 'used',
@@ -68,21 +69,7 @@ export function sandboxColumns({ workspace, chosen, onDelete }: SandboxColumnsOp
     },
   ];
   if (onDelete === null) return columns;
-  const choose: Column<Sandbox> = {
-    id: 'choose',
-    header: 'Choose',
-    headerHidden: true,
-    width: '2.75rem',
-    cell: (sandbox) => (
-      <Checkbox
-        label={`Choose ${sandbox.name}`}
-        labelHidden
-        checked={chosen.has(sandbox)}
-        onChange={() => chosen.toggle(sandbox)}
-      />
-    ),
-  };
-  return [choose, ...columns];
+  return [selectColumn(selection, ({ name }) => name), ...columns];
 }
 
 function NameCell({ workspace, sandbox }: { workspace: Workspace; sandbox: Sandbox }) {
@@ -116,10 +103,10 @@ function Under({ sandbox: { status, error, image_progress: progress } }: { sandb
     );
   }
   if (status !== 'creating' || progress === null) return null;
-  const percent = progress.bytes > 0 ? ` ${Math.floor((progress.bytes_done / progress.bytes) * 100)} %` : '';
+  const percent = progress.bytes > 0 ? ` ${Math.floor((progress.bytes_done / progress.bytes) * 100)}%` : '';
   return (
     <span className={styles['under']}>
-      {progress.stage} the image{percent}
+      {progress.stage} image{percent}
     </span>
   );
 }
@@ -133,12 +120,12 @@ interface ActionsProps {
 function Actions({ workspace, sandbox, onDelete }: ActionsProps) {
   const { start, stop } = useSandboxActions();
   const params = { workspace: workspace.uuid, sandbox: sandbox.id };
-  const again = sandbox.status === 'error' ? 'Start again' : 'Start';
+  const again = sandbox.status === 'error' ? 'Restart' : 'Start';
   const rests = sandbox.status === 'error' || sandbox.status === 'stopped';
   return (
     <span className={styles['rowActions']}>
       {onDelete !== null && rests && (
-        <IconButton label={`${again}: ${sandbox.name}`} size="small" onClick={() => start.mutate(sandbox)}>
+        <IconButton label={`${again} ${sandbox.name}`} size="small" onClick={() => start.mutate(sandbox)}>
           {sandbox.status === 'error' ? <RotateCcw size={15} /> : <Play size={15} />}
         </IconButton>
       )}
@@ -178,32 +165,5 @@ function Actions({ workspace, sandbox, onDelete }: ActionsProps) {
         )}
       </Menu>
     </span>
-  );
-}
-
-export interface ChosenBarProps {
-  chosen: Chosen<Sandbox>;
-  onStop: () => void;
-  onDelete: () => void;
-}
-
-/** What can be done with those that are chosen. */
-export function ChosenBar({ chosen, onStop, onDelete }: ChosenBarProps) {
-  const running = chosen.items.some(({ status }) => status === 'running' || status === 'creating');
-  return (
-    <div className={styles['chosen']} role="status">
-      <span>{chosen.items.length} chosen</span>
-      <Button size="small" variant="ghost" onClick={chosen.toggleAll}>
-        {chosen.all ? 'None' : 'All'}
-      </Button>
-      {running && (
-        <Button size="small" icon={<Square size={12} />} onClick={onStop}>
-          Stop
-        </Button>
-      )}
-      <Button size="small" icon={<Trash2 size={13} />} onClick={onDelete}>
-        Delete
-      </Button>
-    </div>
   );
 }

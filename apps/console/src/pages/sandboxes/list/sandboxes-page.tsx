@@ -1,6 +1,6 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { Box, Plus } from 'lucide-react';
+import { Box, Plus, Square, Trash2 } from 'lucide-react';
 import { useState, type ReactNode } from 'react';
 import { statusQuery } from '../../../api/queries.ts';
 import { sandboxListQuery, useSandboxes } from '../../../api/sandboxes.ts';
@@ -13,15 +13,17 @@ import { Page, Panel } from '../../../ui/page.tsx';
 import { Meter } from '../../../ui/plots.tsx';
 import { EmptyState, ErrorState } from '../../../ui/states.tsx';
 import { Table } from '../../../ui/table.tsx';
+import { ListStack, LoadMore } from '../../../ui/list.tsx';
+import { SelectionBar } from '../../../ui/selection.tsx';
+import { useSelection } from '../../../ui/use-selection.ts';
 import { CreateSandboxDialog } from '../create/create-sandbox-dialog.tsx';
 import { useLiveSandboxes } from '../detail/use-live-sandboxes.ts';
 import { ChangeSandboxesDialog } from './change-sandboxes-dialog.tsx';
 import { FilterBar } from './filter-bar.tsx';
 import styles from './list.module.css';
-import { ChosenBar, sandboxColumns } from './sandbox-columns.tsx';
+import { sandboxColumns } from './sandbox-columns.tsx';
 import type { SandboxesSearch } from './sandboxes-search.ts';
 import { SandboxesTabs } from './sandboxes-tabs.tsx';
-import { useChosen } from './use-chosen.ts';
 
 const route = getRouteApi('/shell/w/$workspace/sandboxes');
 
@@ -45,13 +47,13 @@ export function SandboxesPage() {
   return (
     <Page
       title="Sandboxes"
-      description="Isolated machines that start in milliseconds: with a shell, files and limits of their own."
+      description="Isolated machines that start in milliseconds, with their own shell, files and limits."
       actions={newSandbox}
       navigation={<SandboxesTabs current="sandboxes" />}
     >
       {state?.enabled === false ? (
         <Panel padded={false}>
-          <EmptyState icon={<Box size={18} />} title="Sandboxes are off on this platform">
+          <EmptyState icon={<Box size={18} />} title="Sandboxes are disabled on this platform">
             {state.reason}
           </EmptyState>
         </Panel>
@@ -78,7 +80,8 @@ function SandboxList({ search, onSearch, newSandbox, quota }: SandboxListProps) 
   useLiveSandboxes(null);
   const all = sandboxes.data?.pages.flatMap(({ items }) => items);
   const shown = all?.filter((each) => matches(each, text));
-  const chosen = useChosen(shown ?? []);
+  const selection = useSelection(shown ?? [], ({ id }) => id);
+  const canStop = selection.items.some(({ status: state }) => state === 'running' || state === 'creating');
   const [asked, setAsked] = useState<{ change: 'stop' | 'delete'; sandboxes: readonly Sandbox[] }>(NOTHING);
   const ask = (what: 'stop' | 'delete', which: readonly Sandbox[]): void =>
     setAsked({ change: what, sandboxes: which });
@@ -87,38 +90,44 @@ function SandboxList({ search, onSearch, newSandbox, quota }: SandboxListProps) 
     return <ErrorState error={sandboxes.error} onRetry={() => void sandboxes.refetch()} />;
   }
   return (
-    <div className={styles['list']}>
+    <ListStack>
       <FilterBar search={search} onChange={onSearch} />
       <div className={styles['bar']}>
         <Quota quota={quota} />
-        {chosen.items.length > 0 && (
-          <ChosenBar
-            chosen={chosen}
-            onStop={() => ask('stop', chosen.items)}
-            onDelete={() => ask('delete', chosen.items)}
-          />
-        )}
+        <SelectionBar selection={selection}>
+          {canStop && (
+            <Button size="small" icon={<Square size={12} />} onClick={() => ask('stop', selection.items)}>
+              Stop
+            </Button>
+          )}
+          <Button
+            size="small"
+            variant="danger"
+            icon={<Trash2 size={13} />}
+            onClick={() => ask('delete', selection.items)}
+          >
+            Delete
+          </Button>
+        </SelectionBar>
       </div>
       <Table
         caption="Sandboxes"
         columns={sandboxColumns({
           workspace,
-          chosen,
+          selection,
           onDelete: mayWrite(workspace) ? (which) => ask('delete', which) : null,
         })}
         rows={shown}
         rowKey={({ id }) => id}
         empty={filtered ? <NoneFound onClear={() => onSearch({})} /> : <NoneYet action={newSandbox} />}
       />
-      {sandboxes.hasNextPage && (
-        <div className={styles['more']}>
-          <Button pending={sandboxes.isFetchingNextPage} onClick={() => void sandboxes.fetchNextPage()}>
-            Show more
-          </Button>
-        </div>
-      )}
-      <ChangeSandboxesDialog {...asked} onClose={() => setAsked({ ...asked, sandboxes: [] })} onDone={chosen.clear} />
-    </div>
+      <LoadMore query={sandboxes} />
+      <ChangeSandboxesDialog
+        {...asked}
+        onClose={() => setAsked({ ...asked, sandboxes: [] })}
+        onDone={selection.clear}
+      />
+    </ListStack>
   );
 }
 
@@ -137,7 +146,7 @@ function Quota({ quota }: { quota: SandboxListProps['quota'] }) {
       <span>
         {total} of {limit} sandboxes
       </span>
-      <Meter label="Sandboxes of the limit" value={total} limit={limit} />
+      <Meter label="Sandbox limit" value={total} limit={limit} />
     </div>
   );
 }
@@ -145,15 +154,15 @@ function Quota({ quota }: { quota: SandboxListProps['quota'] }) {
 function NoneYet({ action }: { action: ReactNode }) {
   return (
     <EmptyState icon={<Box size={18} />} title="No sandboxes yet" action={action}>
-      A sandbox is a machine of its own for code that you or a program wants to run: apart from everything else.
+      Create a sandbox to run code in isolation from everything else.
     </EmptyState>
   );
 }
 
 function NoneFound({ onClear }: { onClear: () => void }) {
   return (
-    <EmptyState title="None fits" action={<Button onClick={onClear}>Show all</Button>}>
-      No sandbox has this state, label and name.
+    <EmptyState title="No matching sandboxes" action={<Button onClick={onClear}>Clear filters</Button>}>
+      Change or clear the filters to see more.
     </EmptyState>
   );
 }

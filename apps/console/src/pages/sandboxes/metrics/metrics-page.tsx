@@ -4,6 +4,7 @@ import { getRouteApi } from '@tanstack/react-router';
 import { ChartColumn } from 'lucide-react';
 import { metricsQuery, useSandboxes } from '../../../api/sandboxes.ts';
 import type { Sandbox } from '../../../api/sandbox-types.ts';
+import { useSandbox } from '../../../layouts/sandbox-layout.tsx';
 import { useWorkspace } from '../../../session/use-session.ts';
 import { formatBytes } from '../../../ui/format-bytes.ts';
 import { formatCount, formatPercent } from '../../../ui/format-number.ts';
@@ -12,17 +13,13 @@ import { Panel } from '../../../ui/page.tsx';
 import { Select } from '../../../ui/select.tsx';
 import { EmptyState, ErrorState, Skeleton } from '../../../ui/states.tsx';
 import { TimePlot } from '../../../ui/time-plot.tsx';
-import { SandboxPage } from '../detail/sandbox-page.tsx';
 import { isSpan, SPANS, spanOf, valuesOf, type MetricsSpan } from './metrics-words.ts';
 import styles from '../../../ui/plot-page.module.css';
 
 const route = getRouteApi('/shell/w/$workspace/sandboxes/$sandbox/metrics');
 
 export function MetricsPage() {
-  return <SandboxPage current="metrics">{(sandbox) => <Metrics sandbox={sandbox} />}</SandboxPage>;
-}
-
-function Metrics({ sandbox }: { sandbox: Sandbox }) {
+  const sandbox = useSandbox();
   const api = useSandboxes();
   const workspace = useWorkspace();
   const { span = '15m' } = route.useSearch();
@@ -30,7 +27,7 @@ function Metrics({ sandbox }: { sandbox: Sandbox }) {
   const since = (): Date => new Date(Date.now() - SPANS[span].lengthMs);
   const metrics = useQuery(metricsQuery(api, workspace, sandbox.id, span, since));
   return (
-    <section className={styles['page']} aria-label="Use over time" aria-busy={metrics.isPending}>
+    <section className={styles['page']} aria-label="Resource usage" aria-busy={metrics.isPending}>
       <Select
         label="Period"
         labelHidden
@@ -62,7 +59,7 @@ function Plots({ sandbox, metrics, span, nowMs }: PlotsProps) {
   if (values.length === 0) {
     return (
       <Panel padded={false}>
-        <EmptyState icon={<ChartColumn size={18} />} title="Nothing was measured in this time">
+        <EmptyState icon={<ChartColumn size={18} />} title="No data for this period">
           A running sandbox is measured every few seconds.
         </EmptyState>
       </Panel>

@@ -26,24 +26,24 @@ export function OpenPorts({ sandbox, onClosed }: OpenPortsProps) {
   const closing = useMutation({
     mutationFn: (port: number) => api.of(sandbox).closePorts({ port }),
     onSuccess: (_count, port) => {
-      done(`The links to port ${port} are taken back`);
+      done(`Links to port ${port} revoked`);
       onClosed(port);
     },
-    onError: (error, port) => failed(`The links to port ${port} were not taken back`, error),
+    onError: (error, port) => failed(`Could not revoke the links to port ${port}`, error),
     onSettled: () => queryClient.invalidateQueries({ queryKey: query.queryKey }),
   });
   return (
-    <Section title="Links in use" description="Taking them back cuts what is open by them.">
+    <Section title="Active links" description="Revoking a link closes its open connections.">
       {ports.isError ? (
         <ErrorState error={ports.error} onRetry={() => void ports.refetch()} />
       ) : (
         <Table
-          caption="Links in use"
+          caption="Active links"
           columns={columnsOf(closing.mutate)}
           rows={ports.data}
           rowKey={({ id }) => id}
           skeletonRows={2}
-          empty={<EmptyState title="None">No port of this sandbox can be reached from outside.</EmptyState>}
+          empty={<EmptyState title="No active links">No ports of this sandbox are reachable from outside.</EmptyState>}
         />
       )}
     </Section>
@@ -54,13 +54,13 @@ function columnsOf(onClose: (port: number) => void): Column<OpenPort>[] {
   return [
     { id: 'port', header: 'Port', cell: ({ port }) => port },
     {
-      id: 'made',
-      header: 'Made',
+      id: 'created',
+      header: 'Created',
       width: '8rem',
       wideOnly: true,
       cell: (link) => <RelativeTime at={link.created_at} />,
     },
-    { id: 'over', header: 'Over', width: '7rem', cell: (link) => <RelativeTime at={link.expires_at} /> },
+    { id: 'expires', header: 'Expires', width: '7rem', cell: (link) => <RelativeTime at={link.expires_at} /> },
     {
       id: 'actions',
       header: 'Actions',
@@ -68,8 +68,8 @@ function columnsOf(onClose: (port: number) => void): Column<OpenPort>[] {
       align: 'end',
       width: '8rem',
       cell: ({ port }) => (
-        <Button size="small" aria-label={`Take the links to port ${port} back`} onClick={() => onClose(port)}>
-          Take back
+        <Button size="small" aria-label={`Revoke links to port ${port}`} onClick={() => onClose(port)}>
+          Revoke
         </Button>
       ),
     },

@@ -2,8 +2,10 @@ import type { PortPreview } from '@svc/sdk';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { ExternalLink, Link as LinkIcon } from 'lucide-react';
 import { useState } from 'react';
-import { sandboxKey, useSandboxes } from '../../../api/sandboxes.ts';
+import { useSandboxes } from '../../../api/sandboxes.ts';
+import { sandboxKey } from '../../../api/query-keys.ts';
 import type { Sandbox } from '../../../api/sandbox-types.ts';
+import { useSandbox } from '../../../layouts/sandbox-layout.tsx';
 import { mayWrite } from '../../../session/administers.ts';
 import { useWorkspace } from '../../../session/use-session.ts';
 import { Button, buttonClass } from '../../../ui/button.tsx';
@@ -15,7 +17,6 @@ import { Select } from '../../../ui/select.tsx';
 import { EmptyState } from '../../../ui/states.tsx';
 import { RelativeTime } from '../../../ui/time.tsx';
 import { NotRunning } from '../detail/not-running.tsx';
-import { SandboxPage } from '../detail/sandbox-page.tsx';
 import { OpenPorts } from './open-ports.tsx';
 import styles from './ports.module.css';
 
@@ -28,23 +29,14 @@ const LIFETIMES = [
 type Lifetime = (typeof LIFETIMES)[number]['value'];
 
 export function PortsPage() {
+  const sandbox = useSandbox();
   const workspace = useWorkspace();
+  if (sandbox.status !== 'running') return <NotRunning sandbox={sandbox} what="port previews" />;
+  if (mayWrite(workspace)) return <Ports sandbox={sandbox} />;
   return (
-    <SandboxPage current="ports" width="narrow">
-      {(sandbox) =>
-        sandbox.status !== 'running' ? (
-          <NotRunning sandbox={sandbox} what="A preview" />
-        ) : mayWrite(workspace) ? (
-          <Ports sandbox={sandbox} />
-        ) : (
-          <Panel padded={false}>
-            <EmptyState title="Guests open no ports">
-              Ask an owner of the workspace for the role of a member.
-            </EmptyState>
-          </Panel>
-        )
-      }
-    </SandboxPage>
+    <Panel padded={false}>
+      <EmptyState title="Guests cannot open ports">Ask a workspace owner to make you a member.</EmptyState>
+    </Panel>
   );
 }
 
@@ -61,7 +53,7 @@ function Ports({ sandbox }: { sandbox: Sandbox }) {
     <>
       <Section
         title="Open a port"
-        description="A server in the sandbox, seen in a browser: HTTP and WebSocket, for whoever has the link."
+        description="Share a server in the sandbox over HTTP and WebSocket with anyone who has the link."
       >
         <Panel>
           <PortForm sandbox={sandbox} onMade={show} />
@@ -103,12 +95,12 @@ function PortForm({ sandbox, onMade }: { sandbox: Sandbox; onMade: (link: PortPr
           required
           maxLength={5}
           autoComplete="off"
-          error={port !== '' && !isPort ? 'From 1 to 65535.' : undefined}
+          error={port !== '' && !isPort ? 'Enter a port from 1 to 65535.' : undefined}
           onChange={(event) => setPort(event.target.value)}
         />
-        <Select label="The link works for" options={LIFETIMES} value={lifetime} onChange={setLifetime} />
+        <Select label="Link expires after" options={LIFETIMES} value={lifetime} onChange={setLifetime} />
         <Button type="submit" icon={<LinkIcon size={15} />} pending={opening.isPending}>
-          Make a link
+          Create link
         </Button>
       </div>
       <FormError error={opening.error} />
@@ -123,7 +115,7 @@ function PortLink({ link: { port, url, expires_at: expiresAt } }: { link: PortPr
         <div className={styles['linkHeader']}>
           <h2>Port {port}</h2>
           <span className="muted">
-            over <RelativeTime at={expiresAt} />
+            expires <RelativeTime at={expiresAt} />
           </span>
           <a className={buttonClass({ size: 'small' })} href={url} target="_blank" rel="noreferrer">
             <ExternalLink size={14} /> Open

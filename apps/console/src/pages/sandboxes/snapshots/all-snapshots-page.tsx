@@ -25,8 +25,8 @@ export function AllSnapshotsPage() {
       title="Snapshots"
       description={
         sizeBytes === 0
-          ? 'The files of sandboxes at one moment, to make others of.'
-          : `The files of sandboxes at one moment, to make others of. Together they take ${formatBytes(sizeBytes)}.`
+          ? 'Point-in-time copies of sandbox files. Create new sandboxes from them.'
+          : `Point-in-time copies of sandbox files. Create new sandboxes from them. Total size: ${formatBytes(sizeBytes)}.`
       }
       navigation={<SandboxesTabs current="snapshots" />}
     >
@@ -39,7 +39,7 @@ export function AllSnapshotsPage() {
           origin={origin}
           empty={
             <EmptyState icon={<Camera size={18} />} title="No snapshots yet">
-              A sandbox’s page takes one. It stays when the sandbox is deleted, and any number can be made of it.
+              Take a snapshot on a sandbox’s page. It is kept when the sandbox is deleted.
             </EmptyState>
           }
         />

@@ -15,7 +15,7 @@ export function DeleteSnapshotDialog({ snapshot, onClose }: { snapshot: Snapshot
     mutationFn: ({ id }: Snapshot) => api.snapshots.delete(id),
     onSuccess: (_answer, deleted) => {
       close();
-      done(`${nameOf(deleted)} is deleted`);
+      done(`${nameOf(deleted)} deleted`);
       return queryClient.invalidateQueries({ queryKey: snapshotsQuery(api, workspace).queryKey });
     },
   });
@@ -35,7 +35,7 @@ export function DeleteSnapshotDialog({ snapshot, onClose }: { snapshot: Snapshot
       pending={deletion.isPending}
       error={deletion.error}
     >
-      Sandboxes that were made of it stay as they are. No further ones can be.
+      Sandboxes created from it are not affected. This cannot be undone.
     </ConfirmDialog>
   );
 }

@@ -32,7 +32,7 @@ export function NameDialog({ open, onClose, title, description, action, state, o
           label="Name"
           name="name"
           maxLength={64}
-          placeholder="One is made up when this is empty"
+          placeholder="Leave empty for a generated name"
           autoComplete="off"
           spellCheck={false}
         />

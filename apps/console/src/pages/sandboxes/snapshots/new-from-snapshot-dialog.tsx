@@ -20,7 +20,7 @@ export function NewFromSnapshotDialog({ snapshot, onClose }: { snapshot: Snapsho
       open={snapshot !== null}
       onClose={onClose}
       title="New sandbox"
-      description={snapshot === null ? '' : `With the files of ${nameOf(snapshot)}.`}
+      description={snapshot === null ? '' : `Starts with the files of ${nameOf(snapshot)}.`}
       action="Create sandbox"
       state={creation}
       onSubmit={creation.mutate}

@@ -5,6 +5,7 @@ import { Button, IconButton } from '../../../ui/button.tsx';
 import { formatBytes } from '../../../ui/format-bytes.ts';
 import type { Column } from '../../../ui/table.tsx';
 import { RelativeTime } from '../../../ui/time.tsx';
+import { TwoLines } from '../../../ui/list.tsx';
 import styles from './snapshots.module.css';
 
 export interface SnapshotActions {
@@ -22,10 +23,9 @@ export function snapshotColumns(actions: SnapshotActions | null, origin?: Snapsh
       id: 'name',
       header: 'Name',
       cell: (snapshot) => (
-        <span className={styles['name']}>
-          <span title={snapshot.id}>{nameOf(snapshot)}</span>
-          {origin !== undefined && <span className={styles['origin']}>of {origin(snapshot)}</span>}
-        </span>
+        <TwoLines title={snapshot.id} under={origin !== undefined && <>from {origin(snapshot)}</>}>
+          {nameOf(snapshot)}
+        </TwoLines>
       ),
     },
     { id: 'image', header: 'Image', width: '8rem', wideOnly: true, cell: ({ image }) => image },

@@ -1,5 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { sandboxesKey, useSandboxes } from '../../../api/sandboxes.ts';
+import { useSandboxes } from '../../../api/sandboxes.ts';
+import { sandboxesKey } from '../../../api/query-keys.ts';
 import type { Sandbox } from '../../../api/sandbox-types.ts';
 import { useWorkspace } from '../../../session/use-session.ts';
 import { useToasts } from '../../../ui/toast.tsx';
@@ -22,7 +23,7 @@ export function TakeSnapshotDialog({ open, sandbox, onClose }: SandboxDialogProp
     mutationFn: (name: string) => api.of(sandbox.id).snapshot(name === '' ? {} : { name }),
     onSuccess: async (snapshot) => {
       await queryClient.invalidateQueries({ queryKey: sandboxesKey(workspace) });
-      done(`${nameOf(snapshot)} is taken`);
+      done(`Snapshot ${nameOf(snapshot)} taken`);
       onClose();
     },
   });
@@ -30,8 +31,8 @@ export function TakeSnapshotDialog({ open, sandbox, onClose }: SandboxDialogProp
     <NameDialog
       open={open}
       onClose={onClose}
-      title="Take a snapshot"
-      description={`The files of ${sandbox.name} as they are now. What runs in it goes on.`}
+      title="Take snapshot"
+      description={`Saves the current files of ${sandbox.name}. Running processes are not affected.`}
       action="Take snapshot"
       state={taking}
       onSubmit={taking.mutate}
@@ -54,7 +55,7 @@ export function ForkDialog({ open, sandbox, onClose }: SandboxDialogProps) {
       open={open}
       onClose={onClose}
       title={`Fork ${sandbox.name}`}
-      description="Another sandbox with the same files and settings. From then on both go their own way."
+      description="Creates a sandbox with the same files and settings. The two are independent from then on."
       action="Fork"
       state={forking}
       onSubmit={forking.mutate}

@@ -3,43 +3,37 @@ import { Camera, GitFork } from 'lucide-react';
 import { useState } from 'react';
 import { snapshotsQuery, useSandboxes } from '../../../api/sandboxes.ts';
 import type { Sandbox } from '../../../api/sandbox-types.ts';
+import { useSandbox } from '../../../layouts/sandbox-layout.tsx';
+import { PageActions } from '../../../ui/page.tsx';
 import { mayWrite } from '../../../session/administers.ts';
 import { useWorkspace } from '../../../session/use-session.ts';
 import { Button } from '../../../ui/button.tsx';
 import { EmptyState, ErrorState } from '../../../ui/states.tsx';
-import { SandboxPage } from '../detail/sandbox-page.tsx';
 import { ForkDialog, TakeSnapshotDialog } from './snapshot-dialogs.tsx';
 import { SnapshotTable } from './snapshot-table.tsx';
 
 type Asked = 'take' | 'fork' | null;
 
 export function SnapshotsPage() {
+  const sandbox = useSandbox();
   const workspace = useWorkspace();
   const [asked, setAsked] = useState<Asked>(null);
   return (
-    <SandboxPage
-      current="snapshots"
-      actions={
-        mayWrite(workspace) && (
-          <>
-            <Button icon={<GitFork size={15} />} onClick={() => setAsked('fork')}>
-              Fork
-            </Button>
-            <Button variant="primary" icon={<Camera size={15} />} onClick={() => setAsked('take')}>
-              Take a snapshot
-            </Button>
-          </>
-        )
-      }
-    >
-      {(sandbox) => (
-        <>
-          <Snapshots sandbox={sandbox} />
-          <TakeSnapshotDialog open={asked === 'take'} sandbox={sandbox} onClose={() => setAsked(null)} />
-          <ForkDialog open={asked === 'fork'} sandbox={sandbox} onClose={() => setAsked(null)} />
-        </>
+    <>
+      {mayWrite(workspace) && (
+        <PageActions>
+          <Button icon={<GitFork size={15} />} onClick={() => setAsked('fork')}>
+            Fork
+          </Button>
+          <Button variant="primary" icon={<Camera size={15} />} onClick={() => setAsked('take')}>
+            Take snapshot
+          </Button>
+        </PageActions>
       )}
-    </SandboxPage>
+      <Snapshots sandbox={sandbox} />
+      <TakeSnapshotDialog open={asked === 'take'} sandbox={sandbox} onClose={() => setAsked(null)} />
+      <ForkDialog open={asked === 'fork'} sandbox={sandbox} onClose={() => setAsked(null)} />
+    </>
   );
 }
 
@@ -54,7 +48,7 @@ function Snapshots({ sandbox }: { sandbox: Sandbox }) {
       snapshots={snapshots.data?.filter((each) => each.sandbox_id === sandbox.id)}
       empty={
         <EmptyState icon={<Camera size={18} />} title="No snapshots yet">
-          A snapshot keeps the files as they are now. Any number of sandboxes can be made of it, in a moment.
+          A snapshot keeps the current files. Create any number of sandboxes from it.
         </EmptyState>
       }
     />

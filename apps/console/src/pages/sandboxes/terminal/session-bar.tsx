@@ -1,6 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Ellipsis, Eye, LogOut, PhoneOff, Plus } from 'lucide-react';
-import { sandboxKey, useSandboxes } from '../../../api/sandboxes.ts';
+import { useSandboxes } from '../../../api/sandboxes.ts';
+import { sandboxKey } from '../../../api/query-keys.ts';
 import type { TerminalSession } from '@svc/sdk';
 import { useWorkspace } from '../../../session/use-session.ts';
 import { IconButton } from '../../../ui/button.tsx';
@@ -27,11 +28,11 @@ export function SessionBar({ wish, sessions, onOpen }: SessionBarProps) {
             type="button"
             className={styles['session']}
             aria-current={each.session === wish.session || undefined}
-            title={each.exited ? 'Its shell has ended' : `${each.cols} × ${each.rows}`}
+            title={each.exited ? 'Shell ended' : `${each.cols} × ${each.rows}`}
             onClick={() => each.session !== wish.session && onOpen({ session: each.session })}
           >
             {sessionLabel(each)}
-            {each.attached > 1 && <span className={styles['watchers']}>{each.attached} watch</span>}
+            {each.attached > 1 && <span className={styles['watchers']}>{each.attached} viewers</span>}
             {each.exited && <span className={styles['watchers']}>ended</span>}
           </button>
         ))}
@@ -52,7 +53,7 @@ function SessionMenu({ wish, onOpen }: Omit<SessionBarProps, 'sessions'>) {
   const { sandboxId, session, readOnly } = wish;
   const hangUp = useMutation({
     mutationFn: (name: string) => api.of(sandboxId).endTerminal(name),
-    onError: (error) => failed('The terminal was not hung up', error),
+    onError: (error) => failed('Could not end the session', error),
     onSettled: () => queryClient.invalidateQueries({ queryKey: sandboxKey(workspace, sandboxId) }),
   });
   return (
@@ -68,7 +69,7 @@ function SessionMenu({ wish, onOpen }: Omit<SessionBarProps, 'sessions'>) {
         Take over
       </MenuItem>
       <MenuItem icon={<Eye size={14} />} onClick={() => onOpen({ session, readOnly: !readOnly })}>
-        {readOnly ? 'Type again' : 'Only look on'}
+        {readOnly ? 'Enable input' : 'View only'}
       </MenuItem>
       <MenuSeparator />
       <MenuItem
@@ -78,7 +79,7 @@ function SessionMenu({ wish, onOpen }: Omit<SessionBarProps, 'sessions'>) {
           if (session !== null) hangUp.mutate(session);
         }}
       >
-        Hang up
+        End session
       </MenuItem>
     </Menu>
   );

@@ -2,37 +2,32 @@ import type { TerminalSession } from '@svc/sdk';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
-import { sandboxKey, terminalsQuery, useSandboxes } from '../../../api/sandboxes.ts';
+import { terminalsQuery, useSandboxes } from '../../../api/sandboxes.ts';
+import { sandboxKey } from '../../../api/query-keys.ts';
 import type { Sandbox } from '../../../api/sandbox-types.ts';
+import { useSandbox } from '../../../layouts/sandbox-layout.tsx';
 import { mayWrite } from '../../../session/administers.ts';
 import { useWorkspace } from '../../../session/use-session.ts';
 import { Panel } from '../../../ui/page.tsx';
 import { EmptyState, Skeleton } from '../../../ui/states.tsx';
 import { NotRunning } from '../detail/not-running.tsx';
-import { SandboxPage } from '../detail/sandbox-page.tsx';
+import { isAwake } from '../detail/sandbox-words.ts';
 import { SessionBar } from './session-bar.tsx';
 import { TerminalView } from './terminal-view.tsx';
 import styles from '../../../terminal/terminal.module.css';
 import type { TerminalWish } from './use-terminal.ts';
 
-const route = getRouteApi('/shell/w/$workspace/sandboxes/$sandbox');
+const route = getRouteApi('/shell/w/$workspace/sandboxes/$sandbox/');
 
 export function TerminalPage() {
+  const sandbox = useSandbox();
   const workspace = useWorkspace();
+  if (!isAwake(sandbox)) return <NotRunning sandbox={sandbox} what="the terminal" />;
+  if (mayWrite(workspace)) return <RunningTerminal key={`${sandbox.id} ${sandbox.started_at}`} sandbox={sandbox} />;
   return (
-    <SandboxPage current="terminal">
-      {(sandbox) =>
-        sandbox.status !== 'running' ? (
-          <NotRunning sandbox={sandbox} what="A terminal" />
-        ) : mayWrite(workspace) ? (
-          <RunningTerminal key={`${sandbox.id} ${sandbox.started_at}`} sandbox={sandbox} />
-        ) : (
-          <Panel padded={false}>
-            <EmptyState title="Guests do not type">Ask an owner of the workspace for the role of a member.</EmptyState>
-          </Panel>
-        )
-      }
-    </SandboxPage>
+    <Panel padded={false}>
+      <EmptyState title="Guests cannot open a terminal">Ask a workspace owner to make you a member.</EmptyState>
+    </Panel>
   );
 }
 
@@ -88,7 +83,7 @@ function Terminals({ sandbox, sessions, first }: TerminalsProps) {
         onOpen={open}
       />
       <p className={styles['hint']}>
-        The shell goes on for ten minutes without this page. Ctrl+Shift+F finds, Ctrl+Shift+X leaves the terminal.
+        Sessions stay alive for 10 minutes after you leave. Ctrl+Shift+F: find. Ctrl+Shift+X: leave the terminal.
       </p>
     </>
   );

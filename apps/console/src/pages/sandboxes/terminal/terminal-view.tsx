@@ -35,7 +35,7 @@ export function TerminalView({ wish, sessions, onSession, onOpen }: TerminalView
     <section className={styles['terminal']} aria-label="Terminal" data-state={state.kind}>
       <div className={styles['bar']}>
         {sessions}
-        {wish.readOnly && <Status tone="warn">Only looking on</Status>}
+        {wish.readOnly && <Status tone="warn">View only</Status>}
         <IconButton ref={findButton} label="Find (Ctrl+Shift+F)" size="small" onClick={() => setFinding(!finding)}>
           <Search size={15} />
         </IconButton>
@@ -54,13 +54,13 @@ function StateNote({ state }: { state: TerminalState }) {
   return (
     <div className={styles['state']} role="status">
       <Status tone="warn" live>
-        {state.kind === 'connecting' ? 'Opening a shell…' : 'The connection was cut. Connecting again…'}
+        {state.kind === 'connecting' ? 'Opening shell…' : 'Connection lost. Reconnecting…'}
       </Status>
     </div>
   );
 }
 
-const REMEDIES = { new: 'New terminal', again: 'Connect again', takeBack: 'Take it back' } as const;
+const REMEDIES = { new: 'New terminal', again: 'Reconnect', takeBack: 'Take over' } as const;
 
 interface EndedBarProps extends Pick<TerminalViewProps, 'onOpen'> {
   ending: Ending;

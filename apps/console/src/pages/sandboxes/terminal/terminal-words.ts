@@ -1,5 +1,5 @@
 import type { TerminalSession } from '@svc/sdk';
-import { describeError } from '../../../ui/form-error.tsx';
+import { describeError } from '../../../ui/describe-error.ts';
 import type { TerminalState } from './use-terminal.ts';
 
 export interface Ending {
@@ -15,20 +15,21 @@ export function endingOf(state: TerminalState): Ending | null {
   const { exit, code } = state.end;
   if (exit !== null) {
     const { exitCode, signal } = exit;
-    const words = signal === null ? `The shell ended with exit code ${exitCode}.` : `The shell was ended by ${signal}.`;
+    const words =
+      signal === null ? `The shell ended with exit code ${exitCode}.` : `The shell was terminated by ${signal}.`;
     return { words, remedy: 'new' };
   }
   switch (code) {
     case 4001:
-      return { words: 'Another client took this terminal over.', remedy: 'takeBack' };
+      return { words: 'Another client took over this terminal.', remedy: 'takeBack' };
     case 4003:
-      return { words: 'You may not use this terminal any more.', remedy: null };
+      return { words: 'You no longer have access to this terminal.', remedy: null };
     case 4004:
-      return { words: 'The sandbox is not running any more.', remedy: null };
+      return { words: 'The sandbox is no longer running.', remedy: null };
     case 4005:
       return { words: 'The sandbox was deleted.', remedy: null };
     case 4006:
-      return { words: 'This terminal has ended: nobody looked at it for a while.', remedy: 'new' };
+      return { words: 'This session expired because it was unused.', remedy: 'new' };
     default:
       return { words: 'The connection was lost.', remedy: 'again' };
   }

@@ -73,7 +73,7 @@ async function join(
     resize: ({ cols, rows }) => terminal.resize(cols, rows),
   });
   terminal.onData(({ bytes, replayed }) => screen.write(bytes, replayed));
-  terminal.onLag((bytes) => screen.note(`${formatBytes(bytes)} of output are no longer kept`));
+  terminal.onLag((bytes) => screen.note(`${formatBytes(bytes)} of earlier output dropped`));
   // The window may have another size than when it was asked for.
   terminal.resize(screen.size.cols, screen.size.rows);
   return terminal;

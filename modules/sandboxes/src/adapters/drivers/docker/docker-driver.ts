@@ -68,8 +68,9 @@ export class DockerDriver implements SandboxDriver {
     return this.#status;
   }
 
-  supports(isolation: Isolation): boolean {
-    return isolation === 'namespaces' || (this.#engine?.facts.runtimes.has(GVISOR_RUNTIME) ?? false);
+  whyUnsupported(isolation: Isolation): string | null {
+    if (isolation === 'namespaces' || this.#engine?.facts.runtimes.has(GVISOR_RUNTIME) === true) return null;
+    return `the Docker Engine has no runtime ${GVISOR_RUNTIME}`;
   }
 
   async create(spec: SandboxSpec, signal: AbortSignal): Promise<void> {

@@ -102,8 +102,9 @@ export class LocalDriver implements SandboxDriver {
     return this.#status;
   }
 
-  supports(isolation: Isolation): boolean {
-    return isolation === 'namespaces' || (this.#machine !== null && this.#machine.gvisor !== null);
+  whyUnsupported(isolation: Isolation): string | null {
+    if (isolation === 'namespaces') return null;
+    return this.#machine === null ? 'the driver is not open' : this.#machine.gvisor.fault;
   }
 
   async prepareImage(image: string, signal: AbortSignal): Promise<void> {
@@ -188,7 +189,8 @@ export class LocalDriver implements SandboxDriver {
     const { gvisor } = this.#need();
     assertSandboxId(id);
     try {
-      if (gvisor !== null && (await this.#kept(id))?.isolation === 'gvisor') {
+      if ((await this.#kept(id))?.isolation === 'gvisor') {
+        if (gvisor.path === null) throw new Error(gvisor.fault);
         const stream = runscStream(gvisor.path, join(this.#options.runFolder, 'runtime'), id);
         return await AgentConnection.over(stream, signal);
       }
@@ -291,7 +293,7 @@ export class LocalDriver implements SandboxDriver {
     await rm(this.#preparedDisks(), { recursive: true, force: true });
     await mkdir(this.#preparedDisks(), { recursive: true, mode: 0o700 });
     // Half of a start is of no use to gVisor.
-    const usual = defaultIsolation(this.#options.isolation, machine.gvisor !== null);
+    const usual = defaultIsolation(this.#options.isolation, machine.gvisor.fault === null);
     this.#prepared = new LocalPreparedStarts({
       count: machine.runtime.kind === 'builtin' && usual === 'namespaces' ? prepared.count : 0,
       kind: prepared,

@@ -5,7 +5,7 @@ import type { Logger } from '@svc/telemetry';
 import type { DriverStatus } from '../../../domain/driver.ts';
 import { installAgentBinary } from './agent-binary.ts';
 import { DiskTemplates } from './disk-template.ts';
-import { findRunsc } from './gvisor/find-runsc.ts';
+import { findRunsc, type Runsc } from './gvisor/find-runsc.ts';
 import { LauncherProcess } from './launcher-process.ts';
 import { hostNameservers } from './nameservers.ts';
 import { findProgram, installCommand, missingRequirements } from './requirements.ts';
@@ -24,8 +24,8 @@ export interface MachineOptions {
 /** What this machine has for sandboxes, found out once. */
 export interface Machine {
   readonly runtime: Runtime;
-  /** For `isolation: gvisor`; null where it is not installed, or does not run. */
-  readonly gvisor: Runtime | null;
+  /** For `isolation: gvisor`. */
+  readonly gvisor: Runsc;
   readonly agentFile: string;
   readonly launcher: LauncherProcess;
   readonly templates: DiskTemplates;
@@ -66,7 +66,7 @@ export async function prepareMachine(options: MachineOptions): Promise<MachineOu
     runtime: await describeRuntime(runtime),
     cgroups: facts.cgroups,
     nameservers: machine.nameservers,
-    gvisor: machine.gvisor !== null,
+    gvisor: machine.gvisor.fault === null,
   };
   return { machine, status: { available: true, details } };
 }

@@ -74,8 +74,10 @@ export function preparationPlan(
 /** Never one with less isolation than was asked for. */
 function runtimeFor({ isolation }: SandboxSpec, { runtime, gvisor }: Machine): Runtime {
   if (isolation === 'namespaces') return runtime;
-  if (gvisor === null) throw sandboxErrors.UNSUPPORTED_ISOLATION({ details: { field: 'isolation', isolation } });
-  return gvisor;
+  if (gvisor.fault !== null) {
+    throw sandboxErrors.UNSUPPORTED_ISOLATION({ details: { field: 'isolation', isolation, reason: gvisor.fault } });
+  }
+  return { kind: 'runsc', path: gvisor.path };
 }
 
 /** What changes of a sandbox that runs already. */

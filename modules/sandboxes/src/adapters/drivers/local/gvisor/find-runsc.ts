@@ -5,38 +5,51 @@ import { join } from 'node:path';
 import type { Logger } from '@svc/telemetry';
 import { runTool } from '../../../images/run-tool.ts';
 import { findProgram } from '../requirements.ts';
-import type { Runtime } from '../runtime.ts';
 import { RUNSC_FLAGS } from './runsc-config.ts';
 
 const TRIAL_LIMIT_MS = 20_000;
 
 /**
- * gVisor's OCI runtime: where the configuration says, else in the system's folders. Null when it is not there, or cannot run
- * a program on this machine: sandboxes must not be told apart from those that work by failing one after the other.
+ * gVisor's OCI runtime on this machine. `fault` says why it starts no sandbox, in a few words for people and without paths.
+ * One that failed its trial still reaches the sandboxes that run already: the machine may be short of something just now.
  */
-export async function findRunsc(configured: string | null, log: Logger): Promise<Runtime | null> {
+export type Runsc =
+  | { readonly path: string; readonly fault: null }
+  | { readonly path: string; readonly fault: string }
+  | { readonly path: null; readonly fault: string };
+
+/**
+ * Where the configuration says, else in the system's folders. It must run a program first: without that, sandboxes would
+ * fail one after the other.
+ */
+export async function findRunsc(
+  configured: string | null,
+  log: Logger,
+  { trialLimitMs = TRIAL_LIMIT_MS }: { trialLimitMs?: number } = {},
+): Promise<Runsc> {
   const path = configured === null ? findProgram('runsc') : executable(configured);
   if (path === null) {
-    if (configured !== null) log.warn({ path: configured }, 'sandboxes.runsc names no program: gVisor is off');
-    return null;
+    if (configured === null) return { path, fault: 'runsc is not installed' };
+    log.warn({ path: configured }, 'sandboxes.runsc names no program: gVisor is off');
+    return { path, fault: 'sandboxes.runsc names no program' };
   }
+  const signal = AbortSignal.timeout(trialLimitMs);
   try {
-    await tryRunsc(path);
-    return { kind: 'runsc', path };
+    await tryRunsc(path, signal);
+    return { path, fault: null };
   } catch (error) {
     log.warn({ err: error, path }, 'runsc cannot run a program on this machine: gVisor is off');
-    return null;
+    const fault = signal.aborted ? `did not end its trial run within ${trialLimitMs / 1000} s` : 'fails its trial run';
+    return { path, fault: `runsc ${fault}; the log of the platform says more` };
   }
 }
 
 /** One program with nothing but the flags that sandboxes have; no network, since it has no interface. */
-async function tryRunsc(path: string): Promise<void> {
+async function tryRunsc(path: string, signal: AbortSignal): Promise<void> {
   const state = await mkdtemp(join(tmpdir(), 'svc-runsc-'));
   try {
     const flags = [...RUNSC_FLAGS.filter((flag) => !flag.startsWith('--network')), '--network=none'];
-    await runTool(path, ['--root', state, ...flags, 'do', '/bin/true'], {
-      signal: AbortSignal.timeout(TRIAL_LIMIT_MS),
-    });
+    await runTool(path, ['--root', state, ...flags, 'do', '/bin/true'], { signal });
   } finally {
     await rm(state, { recursive: true, force: true });
   }

@@ -1,0 +1,47 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describeRequiring, temporaryFolder, waitFor } from '@svc/testing';
+import { expect, it } from 'vitest';
+
+const MAIN = join(import.meta.dirname, '../../main.ts');
+
+describeRequiring(['linux'], 'svc agent', () => {
+  it('becomes the agent, and leaves no process of its own beside it', async () => {
+    await using folder = await temporaryFolder();
+    const env = {
+      PATH: process.env['PATH'] ?? '',
+      CLUSTER_NAME: 'test-cluster',
+      SVC_API_URL: 'http://127.0.0.1:1',
+      SVC_TOKEN: 'svc_agt_token_of_the_test',
+      SVC_STATE_DIR: join(folder.path, 'state'),
+      SVC_AGENT_PORT: '0',
+      SVC_METRICS_PORT: '0',
+      KUBECONFIG: join(folder.path, 'kubeconfig'),
+    };
+    const clusters = [{ name: 'away', cluster: { server: 'http://127.0.0.1:1' } }];
+    const contexts = [{ name: 'away', context: { cluster: 'away', user: 'away' } }];
+    const users = [{ name: 'away', user: {} }];
+    await writeFile(env.KUBECONFIG, JSON.stringify({ 'current-context': 'away', clusters, contexts, users }));
+    const child = spawn(process.execPath, [MAIN, 'agent', 'run'], { env, stdio: ['ignore', 'ignore', 'pipe'] });
+    const lines: string[] = [];
+    child.stderr.on('data', (chunk: Buffer) => lines.push(chunk.toString()));
+    const gone = once(child, 'exit');
+    try {
+      const processFile = (name: string) => readFile(`/proc/${child.pid}/${name}`, 'utf8');
+      const arguments_ = await waitFor(async () => {
+        const found = (await processFile('cmdline')).split('\0');
+        return found.some((each) => each.endsWith('apps/agent/src/main.ts')) ? found : null;
+      });
+      expect(arguments_).toContain('--optimize-for-size');
+      expect(await processFile(`task/${child.pid}/children`)).toBe('');
+      await waitFor(() => lines.join('').includes('the agent is up'));
+      child.kill('SIGTERM');
+      expect(await gone).toEqual([0, null]);
+    } finally {
+      child.kill('SIGKILL');
+      await gone;
+    }
+  });
+});

@@ -1,0 +1,41 @@
+import { Link } from '@tanstack/react-router';
+import { Check, Plus } from 'lucide-react';
+import { paths } from '../routes/paths.ts';
+import { useSession, useWorkspace } from '../session/use-session.ts';
+import type { PopupProps } from '../ui/lazy-parts.tsx';
+import { Menu, MenuGroup, MenuItem, MenuSeparator } from '../ui/menu.tsx';
+import { Monogram } from '../ui/monogram.tsx';
+import { groupWorkspaces } from './group-workspaces.ts';
+import { useShell } from './shell-context.ts';
+
+/** Each choice is a link: the workspace is in the URL and nowhere else. */
+export function WorkspaceMenu({ trigger, defaultOpen }: PopupProps) {
+  const { workspaces, teams } = useSession();
+  const { create } = useShell();
+  const current = useWorkspace();
+  return (
+    <Menu width="trigger" trigger={trigger} defaultOpen={defaultOpen}>
+      {groupWorkspaces(workspaces, teams).map((group) => (
+        <MenuGroup key={group.label} label={group.label}>
+          {group.workspaces.map((workspace) => (
+            <MenuItem
+              key={workspace.uuid}
+              icon={<Monogram name={workspace.name} seed={workspace.uuid} />}
+              trailing={workspace.uuid === current.uuid ? <Check size={14} aria-label="current" /> : undefined}
+              render={<Link to={paths.workspace} params={{ workspace: workspace.uuid }} />}
+            >
+              {workspace.name}
+            </MenuItem>
+          ))}
+        </MenuGroup>
+      ))}
+      <MenuSeparator />
+      <MenuItem icon={<Plus size={15} />} onClick={() => create('workspace')}>
+        New workspace…
+      </MenuItem>
+      <MenuItem icon={<Plus size={15} />} onClick={() => create('team')}>
+        New team…
+      </MenuItem>
+    </Menu>
+  );
+}

@@ -1,0 +1,72 @@
+import { Link, type LinkProps } from '@tanstack/react-router';
+import { ChevronRight } from 'lucide-react';
+import type { ReactNode } from 'react';
+import styles from './list.module.css';
+
+type FolderLink = Pick<LinkProps, 'to' | 'params' | 'search'>;
+
+export interface FolderStep {
+  name: string;
+  link: FolderLink;
+  /** Where the name alone does not say what it is. */
+  label?: string;
+}
+
+export interface FolderBarProps {
+  /** From the root to the folder that is shown. */
+  steps: readonly FolderStep[];
+  /** At the end of the row, such as what can be done with selected entries. */
+  children?: ReactNode;
+}
+
+/** The way to a folder, above its entries. */
+export function FolderBar({ steps, children }: FolderBarProps) {
+  return (
+    <div className={styles['toolbar']}>
+      <nav aria-label="Folders" className={styles['path']}>
+        {steps.map(({ name, link, label }, index) => (
+          <span key={index} className={styles['step']}>
+            {index > 0 && <ChevronRight size={13} aria-hidden="true" />}
+            <Link {...link} aria-label={label} aria-current={index === steps.length - 1 ? 'page' : undefined}>
+              {name}
+            </Link>
+          </span>
+        ))}
+      </nav>
+      {children}
+    </div>
+  );
+}
+
+export interface EntryNameProps {
+  icon: ReactNode;
+  name: string;
+  /** Where it leads; without a link `onOpen` is called. */
+  link?: FolderLink;
+  onOpen?: () => void;
+  /** Behind the name, such as a badge. */
+  children?: ReactNode;
+}
+
+/** The name of a file or folder, with the icon of its kind. */
+export function EntryName({ icon, name, link, onOpen, children }: EntryNameProps) {
+  const content = (
+    <>
+      {icon}
+      <span className={styles['entryName']}>{name}</span>
+      {children}
+    </>
+  );
+  if (link !== undefined) {
+    return (
+      <Link {...link} className={styles['entry']}>
+        {content}
+      </Link>
+    );
+  }
+  return (
+    <button type="button" className={styles['entry']} onClick={onOpen}>
+      {content}
+    </button>
+  );
+}

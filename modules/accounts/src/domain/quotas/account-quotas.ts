@@ -1,0 +1,59 @@
+import { createQuotaCatalogue, defaultLimits, defineQuotas, type QuotaScope } from '@svc/quotas';
+import type { AccountsConfig } from '../../config.ts';
+import type { AccountStores } from '../stores.ts';
+import type { QuotaSource } from './quota-book.ts';
+
+/** What one user may own. Each further workspace or account would take the limits of a workspace or owner once more. */
+export const accountQuotas = defineQuotas({
+  workspaces: {
+    title: 'Workspaces',
+    unit: 'count',
+    description: 'Workspaces that a user owns',
+    only: 'owner',
+    workspace: 'unlimited',
+    owner: 'auto',
+    auto: 'accounts.limits.workspaces_per_owner',
+  },
+  teams: {
+    title: 'Teams',
+    unit: 'count',
+    description: 'Teams that a user owns',
+    only: 'owner',
+    workspace: 'unlimited',
+    owner: 'auto',
+    auto: 'accounts.limits.teams_per_owner',
+  },
+  invited_accounts: {
+    title: 'Invited accounts',
+    unit: 'count',
+    description:
+      'Accounts that were made by invitations to the teams of a user, and by those of these accounts in turn',
+    only: 'owner',
+    workspace: 'unlimited',
+    owner: 100,
+  },
+});
+
+/** What a user owns now. */
+export async function accountUsage(
+  stores: Pick<AccountStores, 'workspaces' | 'teams' | 'users'>,
+  userId: string,
+): Promise<Record<keyof typeof accountQuotas, number>> {
+  return {
+    workspaces: await stores.workspaces.countOwnedBy(userId),
+    teams: await stores.teams.countOwnedBy(userId),
+    invited_accounts: await stores.users.countSponsoredBy(userId),
+  };
+}
+
+/** For a module that runs without the others. */
+export function ownQuotaSource({ limits }: AccountsConfig): QuotaSource {
+  const catalogue = createQuotaCatalogue([accountQuotas]);
+  const automatic: Readonly<Record<string, number>> = {
+    [accountQuotas.workspaces.name]: limits.workspaces_per_owner,
+    [accountQuotas.teams.name]: limits.teams_per_owner,
+  };
+  const none: Record<QuotaScope, Record<string, number>> = { workspace: {}, owner: {} };
+  const defaults = defaultLimits(catalogue, none, ({ name }) => automatic[name] ?? null);
+  return { catalogue, defaults, usage: async () => ({}) };
+}

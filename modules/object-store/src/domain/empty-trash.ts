@@ -1,0 +1,18 @@
+import type { StoreParts } from './store-parts.ts';
+
+const BATCH = 1_000;
+
+/** Lets the janitor remove now what of a workspace waits for its grace. Answers how much that is. */
+export async function emptyTrash(
+  { metadata, now }: Pick<StoreParts, 'metadata' | 'now'>,
+  workspaceUuid: string,
+): Promise<{ entries: number; bytes: number }> {
+  const nowMs = now();
+  const total = { entries: 0, bytes: 0 };
+  for (;;) {
+    const { entries, bytes } = await metadata.hastenTrash({ workspaceUuid, nowMs, limit: BATCH });
+    total.entries += entries;
+    total.bytes += bytes;
+    if (entries < BATCH) return total;
+  }
+}

@@ -1,0 +1,34 @@
+import { grantOf, type HttpApp } from '@svc/http';
+import { Type } from 'typebox';
+import { emptyTrash } from '../domain/empty-trash.ts';
+import { envelope } from './envelope.ts';
+import type { ManagementParts } from './management-parts.ts';
+import { envelopeOf, TAGS, teamQuery, workspaceParams } from './schemas.ts';
+
+const emptiedSchema = Type.Object({
+  entries: Type.Integer({ description: 'Objects, uploads and replaced parts that go.' }),
+  bytes: Type.Integer(),
+});
+
+/** Deleted bytes wait for a grace, and count until they are removed: whoever needs the room ends the wait. */
+export function registerTrashRoutes(app: HttpApp, { services }: ManagementParts): void {
+  app.delete(
+    '/trash',
+    {
+      config: { action: 'object:delete', auditResource: () => 'trash' },
+      schema: {
+        tags: TAGS,
+        summary: 'Remove the bytes of deleted objects now, without their grace',
+        description:
+          'The room is free within half a minute. Downloads of deleted objects that still run may break off. Deleted buckets that can be restored stay.',
+        params: workspaceParams,
+        querystring: teamQuery,
+        response: { 200: envelopeOf(emptiedSchema) },
+      },
+    },
+    async (request) => {
+      const emptied = await emptyTrash(services.parts, grantOf(request).workspaceUuid);
+      return envelope('The trash is being emptied', emptied);
+    },
+  );
+}

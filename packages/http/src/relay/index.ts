@@ -1,0 +1,8 @@
+/** Passing requests and upgrades on, by itself: who only relays does not load the framework. */
+export { continueOnFirstRead } from '../expect-continue.ts';
+export { MalformedAnswer } from './answer-head.ts';
+export { PlainConnections } from './plain-connections.ts';
+export { endToEndHeaders, type HeaderList } from './relay-headers.ts';
+export { isPlain, relayPlain } from './relay-plain.ts';
+export { relayRequest, RelayTimeout, type RelayTarget } from './relay-request.ts';
+export { relayUpgrade, type Join, type RelayedUpgrade } from './relay-upgrade.ts';

@@ -1,0 +1,84 @@
+/** What a database says that a caller can act on. */
+export type DatabaseFault =
+  | { readonly kind: 'unique'; readonly table: string; readonly constraint: string | null; readonly columns: string[] }
+  | { readonly kind: 'foreign-key' }
+  /** Another transaction was in the way (serialization, deadlock, lock): the same again may succeed. */
+  | { readonly kind: 'conflict' }
+  /** Text that the database does not store: it holds NUL. */
+  | { readonly kind: 'text' }
+  | { readonly kind: 'disk-full' }
+  /** The disk cannot be read or written. */
+  | { readonly kind: 'disk' };
+
+/** A unique constraint as its migration declares it: PostgreSQL names the constraint, SQLite the columns. */
+export interface UniqueKey {
+  readonly constraint: string;
+  readonly table: string;
+  readonly columns: readonly string[];
+}
+
+/** SQLite's extended codes first, then the primary ones, which stand in their low byte (https://sqlite.org/rescode.html). */
+const SQLITE_FOREIGN_KEY = 787;
+const SQLITE_UNIQUE: ReadonlySet<number> = new Set([1555, 2067, 2579]);
+const SQLITE_KINDS: Readonly<Record<number, 'conflict' | 'disk' | 'disk-full'>> = {
+  5: 'conflict',
+  6: 'conflict',
+  8: 'disk',
+  10: 'disk',
+  13: 'disk-full',
+};
+
+/** SQLSTATEs (https://www.postgresql.org/docs/current/errcodes-appendix.html). */
+const POSTGRES_KINDS: Readonly<Record<string, Exclude<DatabaseFault['kind'], 'unique'>>> = {
+  '22021': 'text',
+  '22P05': 'text', // an escape of NUL in JSON
+  '23503': 'foreign-key',
+  '40001': 'conflict',
+  '40P01': 'conflict',
+  '55P03': 'conflict',
+  '53100': 'disk-full',
+  '58030': 'disk',
+};
+const POSTGRES_UNIQUE = '23505';
+
+/** The fault by the code of the database's own error; null for anything else. The text of a message decides nothing. */
+export function databaseFaultOf(error: unknown): DatabaseFault | null {
+  if (!(error instanceof Error)) return null;
+  if ('errcode' in error && typeof error.errcode === 'number') return sqliteFaultOf(error.errcode, error.message);
+  if (!('code' in error) || typeof error.code !== 'string') return null;
+  if (error.code === POSTGRES_UNIQUE) {
+    return { kind: 'unique', table: textOf(error, 'table'), constraint: textOf(error, 'constraint'), columns: [] };
+  }
+  const kind = POSTGRES_KINDS[error.code];
+  return kind === undefined ? null : { kind };
+}
+
+/** Whether the error says that a row with the same values of this key is there already. */
+export function violatesUnique(error: unknown, key: UniqueKey): boolean {
+  const fault = databaseFaultOf(error);
+  if (fault?.kind !== 'unique' || fault.table !== key.table) return false;
+  if (fault.constraint !== null) return fault.constraint === key.constraint;
+  return fault.columns.length === key.columns.length && fault.columns.every((name) => key.columns.includes(name));
+}
+
+/** Whether the error says that the row does not exist which another one refers to, or that it is still referred to. */
+export function violatesForeignKey(error: unknown): boolean {
+  return databaseFaultOf(error)?.kind === 'foreign-key';
+}
+
+/** SQLite names the columns of a violated key nowhere but in its message: `UNIQUE constraint failed: t.a, t.b`. */
+function sqliteFaultOf(code: number, message: string): DatabaseFault | null {
+  if (SQLITE_UNIQUE.has(code)) {
+    const columns = message.slice(message.indexOf(': ') + 2).split(', ');
+    const table = columns[0]?.split('.')[0] ?? '';
+    return { kind: 'unique', table, constraint: null, columns: columns.map((name) => name.slice(table.length + 1)) };
+  }
+  if (code === SQLITE_FOREIGN_KEY) return { kind: 'foreign-key' };
+  const kind = SQLITE_KINDS[code & 0xff];
+  return kind === undefined ? null : { kind };
+}
+
+function textOf(error: Error, name: 'table' | 'constraint'): string {
+  const value: unknown = Object.getOwnPropertyDescriptor(error, name)?.value;
+  return typeof value === 'string' ? value : '';
+}
