@@ -61,6 +61,7 @@ describeRequiring(SANDBOX_REQUIREMENTS, 'the life of a sandbox in the console', 
     await page.getByRole('region', { name: 'Sandboxes' }).getByText('Paused', { exact: true }).first().waitFor();
     expect((await platform.svc.sandboxes.of(sandbox.id).get()).paused_at).not.toBeNull();
     await page.goto(path);
+    await page.getByText('The sandbox is paused').waitFor();
     await screenshot(page, 'light-sandbox-paused');
     await expectAccessible(page, 'a paused sandbox');
     await page.locator('#content').getByRole('button', { name: 'Resume' }).last().click();

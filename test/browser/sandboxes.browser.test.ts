@@ -100,7 +100,7 @@ describeRequiring(SANDBOX_REQUIREMENTS, 'sandboxes in the console', () => {
     await page.getByRole('checkbox', { name: 'Select web-2' }).click();
     await page.getByRole('button', { name: 'Delete', exact: true }).click();
     const question = page.getByRole('alertdialog', { name: 'Delete 2 sandboxes?' });
-    expect(await question.getByRole('listitem').allInnerTexts()).toEqual(['web-1', 'web-2']);
+    expect((await question.getByRole('listitem').allInnerTexts()).toSorted()).toEqual(['web-1', 'web-2']);
     await question.getByText('This cannot be undone.').waitFor();
     await screenshot(page, 'light-sandboxes-delete');
     await page.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).click();

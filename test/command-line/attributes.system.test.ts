@@ -156,7 +156,7 @@ describe('what svc object says of objects', () => {
     const wrong = await svc.run(['object', 'cp', 'svc://described/secret/parts', path, ...others]);
     expect(wrong).toMatchObject({ exitCode: 1 });
     const empty = await svc.run(['object', 'cp', path, 'svc://described/x', '--sse-c-key-file', '/dev/null']);
-    expect([empty.exitCode, empty.stderr]).toEqual([2, expect.stringContaining('holds no key')]);
+    expect([empty.exitCode, empty.stderr]).toEqual([2, expect.stringContaining('does not contain a key')]);
   });
 
   it('goes along with a copy of more than 5 GiB, which takes no bytes', async () => {

@@ -145,7 +145,7 @@ describe.skipIf(reason !== null)(reason === null ? TITLE : skippedTitle(TITLE, r
       const none = await store.svc.run(['logs', 'home', 'deployment/gone']);
       expect(none).toMatchObject({
         exitCode: 1,
-        stderr: expect.stringContaining('there is no Deployment gone') as string,
+        stderr: expect.stringContaining('Deployment gone not found') as string,
       });
       const kind = await store.svc.run(['logs', 'home', 'secret/gone']);
       expect(kind).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('deployment/web') as string });

@@ -126,7 +126,7 @@ describe('svc cluster and svc deploy, before an agent has come', () => {
     [['deploy', 'first', '-f', 'settings.yaml', '--prune'], '--project'],
     [['deploy', 'first', '-f', 'settings.yaml', '--timeout', 'soon'], 'soon'],
     [['exec', 'first', 'web-1'], '--'],
-    [['exec', '-it', 'first', 'web-1'], 'needs a terminal'],
+    [['exec', '-it', 'first', 'web-1'], 'requires a terminal'],
     [['logs', 'first', 'web-1', '--tail', 'all'], '--tail'],
     [['logs', 'first'], 'pod'],
   ])('refuses %j with exit code 2 and says %s', async (args, words) => {

@@ -66,7 +66,7 @@ describeRequiring(['linux', 'command:dnsmasq', 'command:pebble'], 'svc domain', 
     expect(await svc.answer(['domain', 'ls', 'photos'])).toMatch(new RegExp(`^HOSTNAME.*\n${HOST} +photos +pending `));
     expect(await svc.answer(['domain', 'status', HOST])).toContain('DNS: missing');
     const early = await svc.run(['domain', 'status', HOST, '--wait', '--timeout', '1s']);
-    expect([early.exitCode, early.stderr]).toEqual([1, expect.stringContaining('is not active in time')]);
+    expect([early.exitCode, early.stderr]).toEqual([1, expect.stringContaining('did not become active in time')]);
   });
 
   it('waits until the platform has seen the record and has a certificate, under which the bucket is served', async () => {

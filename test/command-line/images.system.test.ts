@@ -80,7 +80,7 @@ describeRequiring(['linux', 'root', 'command:xz'], 'svc images', () => {
     expect((await images('rm', 'own')).stdout.toString()).toBe('own removed, 7 B freed\n');
     expect(await images('rm', 'own')).toMatchObject({
       exitCode: 1,
-      stderr: expect.stringContaining('there is no image own'),
+      stderr: expect.stringContaining('image own not found'),
     });
     expect((await images('list')).stdout.toString()).toBe('');
   });

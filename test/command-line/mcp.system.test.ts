@@ -170,7 +170,7 @@ describeRequiring(['linux', 'root'], 'svc mcp', () => {
     });
     expect(await call('run_command', { sandbox: 'nobody', command: 'true' })).toMatchObject({
       isError: true,
-      text: expect.stringContaining('there is no sandbox nobody'),
+      text: expect.stringContaining('sandbox nobody not found'),
     });
     expect(await call('read_file', { sandbox, path: '/none' })).toMatchObject({
       isError: true,

@@ -81,7 +81,7 @@ describeRequiring(['linux', 'root', 'command:python3'], 'svc sandbox shell', () 
       [PROMPT, { type: 'KEPT=treasure; echo first$((1+1))\r' }, { see: 'first2' }, PROMPT, { type: '\r~d' }],
     );
     expect(left).toMatchObject({ exit_code: 0, restored: true });
-    expect(left.output).toContain('svc sandbox shell box --session work joins it again');
+    expect(left.output).toContain('run svc sandbox shell box --session work to rejoin');
     expect(await store.svc.answer(['sandbox', 'logs', 'box', '--session', 'work'])).toContain('first2');
     const back = await shell(
       ['--session', 'work'],
@@ -118,7 +118,7 @@ describeRequiring(['linux', 'root', 'command:python3'], 'svc sandbox shell', () 
   it('needs a terminal', async () => {
     expect(await store.svc.run(['sandbox', 'shell', 'box'])).toMatchObject({
       exitCode: 2,
-      stderr: expect.stringContaining('a shell needs a terminal (svc sandbox exec runs a command without one)'),
+      stderr: expect.stringContaining('a shell requires a terminal (svc sandbox exec runs a command without one)'),
     });
   });
 });

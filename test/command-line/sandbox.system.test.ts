@@ -40,7 +40,7 @@ describeRequiring(['linux', 'root'], 'svc sandbox', () => {
     expect(await svc.answer(['sandbox', 'rm', 'other'])).toBe('Deleted other\n');
     expect(await svc.run(['sandbox', 'get', 'other'])).toMatchObject({
       exitCode: 1,
-      stderr: expect.stringContaining('there is no sandbox other (svc sandbox ls'),
+      stderr: expect.stringContaining('sandbox other not found (run svc sandbox ls'),
     });
   });
 
@@ -52,7 +52,7 @@ describeRequiring(['linux', 'root'], 'svc sandbox', () => {
     const small = await svc.run(['sandbox', 'create', 'busybox', '--memory', '1']);
     expect(small).toMatchObject({ exitCode: 1, stderr: 'svc: Invalid request: resources.memory_mb must be >= 32\n' });
     const unpaired = await svc.run(['sandbox', 'create', 'busybox', '--env', 'COLOR']);
-    expect(unpaired).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('"COLOR" is no variable') });
+    expect(unpaired).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('"COLOR" is not a valid variable') });
     const { url, token } = store.platform.ready;
     const other = svc.with({ SVC_URL: '', SVC_TOKEN: '', SANDBOX_URL: url, SANDBOX_TOKEN: token });
     expect(await other.answer(['sandbox', 'images'])).toMatch(/^busybox +yes/m);
@@ -121,7 +121,7 @@ describeRequiring(['linux', 'root'], 'svc sandbox', () => {
   it('copies standard input and output, and says what is wrong with the names', async () => {
     await svc.answer(['sandbox', 'cp', '-', 'box:/root/piped'], { input: 'piped' });
     expect(await svc.answer(['sandbox', 'cp', 'box:/root/piped', '-'])).toBe('piped');
-    expect((await svc.run(['sandbox', 'cp', 'tree', 'box:/x'])).stderr).toContain('is a folder (with -r it is copied)');
+    expect((await svc.run(['sandbox', 'cp', 'tree', 'box:/x'])).stderr).toContain('is a folder (use -r to copy it)');
     expect((await svc.run(['sandbox', 'cp', 'a', 'b'])).exitCode).toBe(2);
     expect(await svc.run(['sandbox', 'cp', 'gone', 'box:/x'])).toMatchObject({
       exitCode: 1,
@@ -156,7 +156,7 @@ describeRequiring(['linux', 'root'], 'svc sandbox', () => {
     ]);
     expect(await (await fetch(url)).text()).toBe('served\n');
     expect(await svc.answer(['sandbox', 'ports', 'box'])).toMatch(/^8000 /m);
-    expect(await svc.answer(['sandbox', 'ports', 'box', '8000', '--close'])).toBe('Took back 1 link\n');
+    expect(await svc.answer(['sandbox', 'ports', 'box', '8000', '--close'])).toBe('Revoked 1 link\n');
     expect((await fetch(url)).ok).toBe(false);
   });
 

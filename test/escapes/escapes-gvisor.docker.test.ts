@@ -3,6 +3,7 @@ import { localSubject } from '@svc/sandboxes/testing/local-subject';
 import { sampleSpec } from '@svc/sandboxes/testing/sample-spec';
 import { ensureGvisor } from '../gvisor/binaries.ts';
 import { escapeTable } from './escape-table.ts';
+import { WITHIN_GVISOR } from './own-kernel.ts';
 import { ESCAPE_REQUIREMENTS } from './requirements.ts';
 
 const NEEDED = ['cgroups', 'command:mkfs.ext4', 'command:nft', 'command:busybox', ...ESCAPE_REQUIREMENTS] as const;
@@ -14,5 +15,6 @@ describeRequiring(NEEDED, 'the escape table behind gVisor', () => {
       return { driver, spec: (name) => sampleSpec(name, { isolation: 'gvisor' }), again, dispose };
     },
     { count: 20_000, diskMb: 64 },
+    WITHIN_GVISOR,
   );
 });

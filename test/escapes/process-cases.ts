@@ -33,9 +33,12 @@ export function processCases(): EscapeCase[] {
     {
       title: 'ends the helper',
       attempt: async ({ sandbox }) => {
-        const one = await sandbox('one');
-        await one.probe('kill', '1');
-        const { stdout } = await one.shell('echo alive');
+        const victim = await sandbox('victim'); // of its own: it may end with its helper
+        await victim.probe('kill', '1').catch(() => undefined);
+        const stdout = await victim.shell('echo alive').then(
+          (result) => result.stdout,
+          () => 'the connection ended',
+        );
         return { done: stdout !== 'alive\n', detail: stdout };
       },
       control: async ({ sandbox }) =>

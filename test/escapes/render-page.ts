@@ -1,6 +1,7 @@
 import { fileCases } from './file-cases.ts';
 import { kernelCases } from './kernel-cases.ts';
 import { networkCases } from './network-cases.ts';
+import { WITHIN_GVISOR } from './own-kernel.ts';
 import { processCases } from './process-cases.ts';
 import { resourceCases } from './resource-cases.ts';
 
@@ -18,12 +19,13 @@ export function renderEscapesPage(): string {
   const lines = [
     '# Escapes',
     `What a program in a sandbox may try, and how each driver answers. The tests attempt all ${total} on the \`local\` and the \`docker\``,
-    'driver and fail when one succeeds; each attempt has a control that succeeds where nothing holds it. gVisor has a kernel of its own, and',
-    'the table has not been run on it.',
+    'driver, and behind gVisor on the `local` driver. They fail when one succeeds; each attempt has a control that succeeds where nothing',
+    'holds it. gVisor answers some of them by its own kernel, which serves one sandbox alone: these *stay within* the sandbox.',
     '',
     '```sh',
     './svc test escapes.local        # on this machine, as root',
     './svc test escapes.docker       # on a Docker Engine',
+    './svc test escapes-gvisor       # behind gVisor, which is built from its Go module',
     '```',
     '',
     'This page is generated from the cases in `test/escapes/`; a test fails when it is stale.',
@@ -35,7 +37,11 @@ export function renderEscapesPage(): string {
       '| attempt: a sandbox … | `local` | `docker` | gVisor |',
       '| --- | --- | --- | --- |',
     );
-    for (const { title } of cases) lines.push(`| ${title.replaceAll('|', '\\|')} | refused | refused | not run |`);
+    for (const { title } of cases) {
+      const within = WITHIN_GVISOR[title];
+      const gvisor = within === undefined ? 'refused' : `stays within: ${within}`;
+      lines.push(`| ${title.replaceAll('|', '\\|')} | refused | refused | ${gvisor} |`);
+    }
   }
   return `${lines.join('\n')}\n`;
 }

@@ -44,16 +44,23 @@ function resourceCase(
   return {
     title,
     attempt: async ({ sandbox }) => {
-      const tight = await sandbox(`tight-${narrow.diskMb}`, { resources: narrow });
-      const outcome = await tight.probe(...probe);
+      // One for each, since it may end by what it tries.
+      const tight = await sandbox(`tight-${nameOf(probe)}`, { resources: narrow });
+      const outcome = await tight.probe(...probe).catch((error: unknown) => ({ done: true, detail: String(error) }));
       const neighbour = await (await sandbox('one')).shell('echo fine');
-      const alive = await tight.shell('echo alive');
-      const harmed = neighbour.stdout !== 'fine\n' || alive.stdout !== 'alive\n';
-      return harmed ? { done: true, detail: `it or its neighbour did not go on: ${outcome.detail}` } : outcome;
+      if (neighbour.stdout !== 'fine\n') throw new Error(`its neighbour did not go on: ${outcome.detail}`);
+      const alive = await tight.shell('echo alive').then(
+        ({ stdout }) => stdout === 'alive\n',
+        () => false,
+      );
+      return alive ? outcome : { done: true, detail: `it did not go on: ${outcome.detail}` };
     },
     control: async ({ sandbox }) => {
-      const name = `wide-${probe[0]}-${probe[2]?.slice(1).replace('/', '-') ?? ''}`;
-      return (await sandbox(name, { resources: { ...SMALL, ...wider } })).probe(...probe);
+      return (await sandbox(`wide-${nameOf(probe)}`, { resources: { ...SMALL, ...wider } })).probe(...probe);
     },
   };
+}
+
+function nameOf([what = '', , where = '']: readonly string[]): string {
+  return `${what}-${where.slice(1).replace('/', '-')}`;
 }

@@ -6,9 +6,11 @@ import { registerCommands } from './commands/all-commands.ts';
 import { describeFailure } from './failure.ts';
 
 const program = new Command('svc')
-  .description('Clusters, object store and sandboxes behind one command')
-  .version(VERSION)
-  .showHelpAfterError('(run with --help for the options)')
+  .description('Clusters, object store, and sandboxes behind one command')
+  .version(VERSION, '-V, --version', 'Print the version')
+  .helpOption('-h, --help', 'Show help')
+  .helpCommand('help [command]', 'Show help for a command')
+  .showHelpAfterError('(run with --help for usage)')
   .exitOverride();
 
 // Whoever reads our output may stop reading, as `head` does; that is no failure of ours.

@@ -36,7 +36,7 @@ export async function findTarget(flags: ConnectionFlags, environment: ClientEnvi
   const profile = await readProfile(environment.configFolder, name);
   const named = flags.profile ?? environment.profile;
   if (profile === null && named !== undefined) {
-    throw usageFailure(`there is no profile ${JSON.stringify(named)}`, `svc login --profile ${named} makes it`);
+    throw usageFailure(`profile ${JSON.stringify(named)} not found`, `run svc login --profile ${named} to create it`);
   }
   const url = flags.url ?? environment.url ?? profile?.url;
   // A profile's token is for its own platform only: another address must never get to see it.
@@ -66,7 +66,7 @@ export function isSettled({ workspace }: Target): boolean {
 export function assertWebAddress(url: string): void {
   const protocol = URL.parse(url)?.protocol;
   if (protocol === 'http:' || protocol === 'https:') return;
-  throw usageFailure(`${JSON.stringify(url)} is not an address`, 'such as http://127.0.0.1:4000');
+  throw usageFailure(`${JSON.stringify(url)} is not a URL`, 'use one such as http://127.0.0.1:4000');
 }
 
 /** A uuid, a name, or nothing: then the caller's own. */
@@ -74,16 +74,16 @@ async function resolveWorkspace(svc: SvcClient, wanted: string | undefined, sign
   if (wanted !== undefined && UUID.test(wanted)) return wanted;
   if (wanted === undefined) {
     const { workspace_uuid: own } = await svc.accounts.me({ signal });
-    if (own === null) throw usageFailure('this token has no workspace of its own', 'name one with --workspace');
+    if (own === null) throw usageFailure('the token has no default workspace', 'select one with --workspace');
     return own;
   }
   let cursor: string | undefined;
   do {
     const page = await svc.workspaces.list({ cursor }, { signal });
     const found = page.items.filter((workspace) => workspace.name === wanted);
-    if (found.length > 1) throw usageFailure(`several workspaces are called ${wanted}`, 'name one by its uuid');
+    if (found.length > 1) throw usageFailure(`more than one workspace is named ${wanted}`, 'use its UUID');
     if (found[0] !== undefined) return found[0].uuid;
     cursor = page.nextCursor ?? undefined;
   } while (cursor !== undefined);
-  throw usageFailure(`there is no workspace called ${JSON.stringify(wanted)}`, 'name one of yours, or its uuid');
+  throw usageFailure(`workspace ${JSON.stringify(wanted)} not found`, 'use the name or UUID of one of your workspaces');
 }

@@ -17,7 +17,6 @@ export async function readJsonArgument(argument: string): Promise<Record<string,
     const reason = error instanceof Error ? error.message : String(error);
     throw usageFailure(`${argument.startsWith('@') ? argument.slice(1) : 'the argument'} is not JSON`, reason);
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw usageFailure('a JSON object is wanted');
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw usageFailure('expected a JSON object');
   return value as Record<string, unknown>; // an object from JSON.parse has string keys
 }

@@ -15,10 +15,10 @@ const UNIT_MS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 
 
 export function addKeyOptions(command: Command): Command {
   return command
-    .option('--label <text>', 'what the key is for')
-    .option('--permission <name...>', 'read, write, admin (default read and write)')
-    .option('--bucket <name...>', 'only these buckets (default all)')
-    .option('--expires <when>', 'after a time such as 12h or 30d, or at a moment such as 2027-01-31T00:00:00Z');
+    .option('--label <text>', 'Label of the key')
+    .option('--permission <name...>', 'Permissions: read, write, admin (default read and write)')
+    .option('--bucket <name...>', 'Limit the key to these buckets (default all)')
+    .option('--expires <when>', 'Expiry: a duration such as 12h or 30d, or a time such as 2027-01-31T00:00:00Z');
 }
 
 export function readKeyRequest(flags: KeyFlags, nowMs: number, defaultLabel: string): NewAccessKey {
@@ -35,7 +35,10 @@ export function readKeyRequest(flags: KeyFlags, nowMs: number, defaultLabel: str
 export function readMoment(text: string, nowMs: number): string {
   const timeMs = DURATION.test(text) ? nowMs + readDurationMs(text) : Date.parse(text);
   if (Number.isNaN(timeMs))
-    throw usageFailure(`${JSON.stringify(text)} is no time`, 'such as 12h, 30d or 2027-01-31T00:00:00Z');
+    throw usageFailure(
+      `${JSON.stringify(text)} is not a valid time`,
+      'use a value such as 12h, 30d or 2027-01-31T00:00:00Z',
+    );
   return new Date(timeMs).toISOString();
 }
 
@@ -45,11 +48,11 @@ export function readDurationMs(text: string): number {
   const [, amount, unit] = DURATION.exec(text) ?? [];
   const unitMs = UNIT_MS[unit ?? ''];
   if (amount === undefined || unitMs === undefined)
-    throw usageFailure(`${JSON.stringify(text)} is no time`, 'such as 90s, 15m, 12h or 7d');
+    throw usageFailure(`${JSON.stringify(text)} is not a valid time`, 'use a value such as 90s, 15m, 12h or 7d');
   return Number(amount) * unitMs;
 }
 
 function toPermission(name: string): KeyPermission {
   if (name === 'read' || name === 'write' || name === 'admin') return name;
-  throw usageFailure(`${JSON.stringify(name)} is no permission`, 'read, write or admin');
+  throw usageFailure(`${JSON.stringify(name)} is not a permission`, 'use read, write, or admin');
 }

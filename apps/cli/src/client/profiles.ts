@@ -42,6 +42,6 @@ async function readAll(configFolder: string): Promise<ProfileFile> {
   try {
     return JSON.parse(text) as ProfileFile; // written by this file
   } catch (error) {
-    throw new CommandFailure(`${path} is not readable`, { hint: 'remove it and run svc login again', cause: error });
+    throw new CommandFailure(`${path} cannot be read`, { hint: 'delete it and run svc login again', cause: error });
   }
 }

@@ -6,7 +6,10 @@ import { usageFailure } from './command-failure.ts';
 /** Never an argument: those stand in the process list. Asks a person without showing what is typed, else reads it piped. */
 export async function readSecret(label: string, { piped }: { piped: boolean }): Promise<string> {
   if (!piped && !process.stdin.isTTY) {
-    throw usageFailure(`nobody is there to ask for the ${label.toLowerCase()}`, 'pipe it in and use the -stdin option');
+    throw usageFailure(
+      `cannot prompt for the ${label.toLowerCase()}: standard input is not a terminal`,
+      'pipe it in with the -stdin option',
+    );
   }
   const secret = piped ? (await text(process.stdin)).replace(/\r?\n$/, '') : await ask(label);
   if (secret === '') throw usageFailure(`the ${label.toLowerCase()} is empty`);

@@ -16,11 +16,11 @@ export interface Session {
 
 export function addConnectionOptions(command: Command): Command {
   return command
-    .option('--url <address>', 'the platform (else SVC_URL, else the profile)')
-    .option('--profile <name>', 'a profile of svc login (else SVC_PROFILE, else default)')
-    .option('--workspace <uuid or name>', 'the workspace (else SVC_WORKSPACE, else your own)')
-    .option('--team <uuid>', 'the team through which you reach the workspace (else SVC_TEAM)')
-    .option('--json', 'answer in JSON');
+    .option('--url <address>', 'Platform URL (default SVC_URL, then the profile)')
+    .option('--profile <name>', 'Profile to use (default SVC_PROFILE, then "default")')
+    .option('--workspace <uuid or name>', 'Workspace (default SVC_WORKSPACE, then your own)')
+    .option('--team <uuid>', 'Team that gives you access to the workspace (default SVC_TEAM)')
+    .option('--json', 'Print JSON');
 }
 
 /** Runs a command until its end or until Ctrl-C; the second Ctrl-C does not wait. */

@@ -14,10 +14,10 @@ interface QuotaFlags {
 
 /** `svc admin quota …`: raises and lowers limits; a running platform follows within a second. */
 export function registerAdminQuota(admin: Command): void {
-  const quota = admin.command('quota').description('limits of workspaces and of owners');
+  const quota = admin.command('quota').description('Manage quota limits of workspaces and owners');
   addOptions(quota.command('list'))
-    .description('list the limits of a workspace or an owner; without one, every limit that was set')
-    .option('--json', 'print JSON')
+    .description('List the limits of a workspace or an owner, or all limits that are set')
+    .option('--json', 'Print JSON')
     .action(async (flags: QuotaFlags) => {
       const rows = await listQuotas(readConfiguration(flags).value, targetOf(flags));
       const output = new Output({ json: flags.json === true, stdout: process.stdout, stderr: process.stderr });
@@ -28,8 +28,8 @@ export function registerAdminQuota(admin: Command): void {
       );
     });
   addOptions(quota.command('set'))
-    .description('set a limit: a number, a size such as 10GiB, or unlimited')
-    .argument('<quota>', 'its name, such as sandboxes')
+    .description('Set a limit: a number, a size such as 10GiB, or unlimited')
+    .argument('<quota>', 'Quota name, such as sandboxes')
     .argument('<limit>')
     .action(async (name: string, limit: string, flags: QuotaFlags) => {
       const target = requiredTarget(flags);
@@ -37,31 +37,31 @@ export function registerAdminQuota(admin: Command): void {
       process.stdout.write(`The limit of ${name} for ${target.scope} ${target.subject} is ${text}\n`);
     });
   addOptions(quota.command('unset'))
-    .description('put the default limit back')
-    .argument('<quota>', 'its name, such as sandboxes')
+    .description('Reset a limit to its default')
+    .argument('<quota>', 'Quota name, such as sandboxes')
     .action(async (name: string, flags: QuotaFlags) => {
       const target = requiredTarget(flags);
       await unsetQuota(readConfiguration(flags).value, target, name);
-      process.stdout.write(`The limit of ${name} for ${target.scope} ${target.subject} is the default again\n`);
+      process.stdout.write(`The limit of ${name} for ${target.scope} ${target.subject} is reset to its default\n`);
     });
 }
 
 function addOptions(command: Command): Command {
   return command
-    .option('--workspace <uuid>', 'of this workspace')
-    .option('--owner <email>', 'of all workspaces of this owner together')
-    .option('--data <dir>', 'data folder (default ./data)')
-    .option('--config <file>', 'configuration file (YAML)');
+    .option('--workspace <uuid>', 'Workspace to limit')
+    .option('--owner <email>', 'Owner to limit, across all workspaces of that owner')
+    .option('--data <dir>', 'Data folder (default ./data)')
+    .option('--config <file>', 'Configuration file (YAML)');
 }
 
 function targetOf({ workspace, owner }: QuotaFlags): QuotaTarget | null {
-  if (workspace !== undefined && owner !== undefined) throw usageFailure('name --workspace or --owner, not both');
+  if (workspace !== undefined && owner !== undefined) throw usageFailure('--workspace and --owner cannot be combined');
   if (workspace !== undefined) return { scope: 'workspace', subject: workspace };
   return owner === undefined ? null : { scope: 'owner', subject: owner };
 }
 
 function requiredTarget(flags: QuotaFlags): QuotaTarget {
   const target = targetOf(flags);
-  if (target === null) throw usageFailure('name whose limit it is: --workspace UUID or --owner EMAIL');
+  if (target === null) throw usageFailure('--workspace UUID or --owner EMAIL is required');
   return target;
 }

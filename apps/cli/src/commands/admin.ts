@@ -15,14 +15,14 @@ interface AdminFlags {
 
 /** `svc admin …`: for whoever may read the data folder; works while the platform runs and while it does not. */
 export function registerAdminCommand(program: Command): void {
-  const admin = program.command('admin').description('what only the operator of the data folder may do');
+  const admin = program.command('admin').description('Administer a platform from its data folder');
   admin
     .command('reset-password')
-    .description("set the password of a user and end all of the user's sessions")
-    .requiredOption('--email <email>', 'the user')
-    .requiredOption('--password-stdin', 'read the new password from standard input')
-    .option('--data <dir>', 'data folder (default ./data)')
-    .option('--config <file>', 'configuration file (YAML)')
+    .description("Set the password of a user and end all of the user's sessions")
+    .requiredOption('--email <email>', 'Email address of the user')
+    .requiredOption('--password-stdin', 'Read the new password from standard input')
+    .option('--data <dir>', 'Data folder (default ./data)')
+    .option('--config <file>', 'Configuration file (YAML)')
     .action(async (flags: AdminFlags) => {
       const config = readConfiguration(flags).value;
       await resetPassword(config, flags.email ?? '', await readPassword(process.stdin));
@@ -30,13 +30,13 @@ export function registerAdminCommand(program: Command): void {
     });
   admin
     .command('password-link')
-    .description('make a single-use link with which a user sets a password')
-    .requiredOption('--email <email>', 'the user')
-    .option('--data <dir>', 'data folder (default ./data)')
-    .option('--config <file>', 'configuration file (YAML)')
+    .description('Create a single-use link to set a password')
+    .requiredOption('--email <email>', 'Email address of the user')
+    .option('--data <dir>', 'Data folder (default ./data)')
+    .option('--config <file>', 'Configuration file (YAML)')
     .action(async (flags: AdminFlags) => {
       const { url, expiresAt } = await createPasswordLink(readConfiguration(flags).value, flags.email ?? '');
-      process.stdout.write(`${url}\nHand it to ${flags.email} alone; it works once, until ${expiresAt}\n`);
+      process.stdout.write(`${url}\nSend it to ${flags.email} only; it works once and expires at ${expiresAt}\n`);
     });
   registerKeyCommands(admin);
   registerAuditCommand(admin);
@@ -45,16 +45,16 @@ export function registerAdminCommand(program: Command): void {
 }
 
 function registerDomainCommands(admin: Command): void {
-  const domain = admin.command('domain').description('stop and release custom domains of buckets');
+  const domain = admin.command('domain').description('Block and unblock custom domains');
   for (const [verb, blocked, description, done] of [
-    ['block', true, 'stop a host name, whoever registers it', 'is blocked'],
-    ['unblock', false, 'let a host name go on that was blocked', 'is not blocked any more'],
+    ['block', true, 'Block a hostname for all workspaces', 'is blocked'],
+    ['unblock', false, 'Unblock a hostname', 'is no longer blocked'],
   ] as const) {
     domain
       .command(`${verb} <hostname>`)
       .description(description)
-      .option('--data <dir>', 'data folder (default ./data)')
-      .option('--config <file>', 'configuration file (YAML)')
+      .option('--data <dir>', 'Data folder (default ./data)')
+      .option('--config <file>', 'Configuration file (YAML)')
       .action(async (hostname: string, flags: AdminFlags) => {
         const name = await setDomainBlocked(readConfiguration(flags).value, hostname, blocked);
         process.stdout.write(`${name} ${done}\n`);

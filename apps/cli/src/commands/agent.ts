@@ -7,12 +7,12 @@ import { runAgent } from './agent/run.ts';
 export function registerAgentCommand(program: Command): void {
   const agent = program
     .command('agent')
-    .description('run the in-cluster agent, check its configuration, or build what is delivered of it')
+    .description('Run the in-cluster agent, validate its configuration, or build its binary and image')
     .usage('run|validate|schema|version|binary|image [options]')
     .helpCommand(false)
     .allowUnknownOption()
     .allowExcessArguments()
-    .argument('[arguments...]', 'run|validate --config PATH, schema, version: as svc-agent itself')
+    .argument('[arguments...]', 'Command of svc-agent: run or validate [--config PATH], schema, version')
     .action((given: string[]) => runAgent(given));
   registerAgentBinary(agent);
   registerAgentImage(agent);

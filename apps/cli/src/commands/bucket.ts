@@ -14,7 +14,7 @@ import { registerBucketVersioning } from './bucket/versioning.ts';
 
 /** `svc bucket …` */
 export function registerBucketCommand(program: Command): void {
-  const bucket = program.command('bucket').description('buckets of the object store and what is set on them');
+  const bucket = program.command('bucket').description('Manage buckets and their settings');
   registerBucketList(bucket);
   registerBucketCreate(bucket);
   registerBucketRemove(bucket);

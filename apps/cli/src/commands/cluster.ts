@@ -11,7 +11,7 @@ import { registerKubeconfigCommand } from './kubeconfig.ts';
 
 /** `svc cluster …` */
 export function registerClusterCommand(program: Command): void {
-  const cluster = program.command('cluster').description('clusters: Kubernetes that an agent connects');
+  const cluster = program.command('cluster').description('Manage Kubernetes clusters');
   registerClusterAdd(cluster);
   registerClusterList(cluster);
   registerClusterStatus(cluster);

@@ -5,11 +5,11 @@ import { readConfiguration } from '../configuration.ts';
 
 /** `svc config check|show|schema|reference`: secrets are redacted in all of them. */
 export function registerConfigCommand(program: Command): void {
-  const config = program.command('config').description('check or show the configuration');
+  const config = program.command('config').description('Check or show the configuration');
   config
     .command('check')
-    .description('read the configuration from all sources and report every fault')
-    .option('--config <file>', 'configuration file (YAML)')
+    .description('Validate the configuration and report all errors')
+    .option('--config <file>', 'Configuration file (YAML)')
     .action((flags: { config?: string }) => {
       const loaded = readConfiguration(flags);
       for (const warning of loaded.warnings) process.stderr.write(`warning: ${warning}\n`);
@@ -17,9 +17,9 @@ export function registerConfigCommand(program: Command): void {
     });
   config
     .command('show')
-    .description('show every value and where it came from')
-    .option('--config <file>', 'configuration file (YAML)')
-    .option('--json', 'as JSON')
+    .description('Show every value and its source')
+    .option('--config <file>', 'Configuration file (YAML)')
+    .option('--json', 'Print JSON')
     .action((flags: { config?: string; json?: boolean }) => {
       const loaded = readConfiguration(flags);
       process.stdout.write(
@@ -28,14 +28,14 @@ export function registerConfigCommand(program: Command): void {
     });
   config
     .command('schema')
-    .description('print the JSON Schema of the configuration file')
+    .description('Print the JSON Schema of the configuration file')
     .action(() => {
       const schema = configJsonSchema(platformConfigSchema, { title: 'svc configuration' });
       process.stdout.write(`${JSON.stringify(schema, null, 2)}\n`);
     });
   config
     .command('reference')
-    .description('print docs/configuration.md')
+    .description('Print the configuration reference (docs/configuration.md)')
     .action(() => {
       process.stdout.write(renderConfigurationReference());
     });

@@ -26,25 +26,21 @@ const DEFAULT_PROJECT = 'default';
 /** `svc deploy [CLUSTER] -f FILE`: manifests into a cluster, by its agent. */
 export function registerDeployCommand(program: Command): void {
   addConnectionOptions(program.command('deploy'))
-    .description('deploy Kubernetes manifests to a cluster')
-    .argument('[cluster]', 'name or id; may be left out where there is only one')
-    .requiredOption(
-      '-f, --file <path>',
-      'a manifest, a folder of them, or - for standard input; may be repeated',
-      collect,
-    )
-    .option('-n, --namespace <name>', 'for objects that name none', 'default')
+    .description('Deploy Kubernetes manifests to a cluster')
+    .argument('[cluster]', 'Cluster name or ID; optional if there is only one')
+    .requiredOption('-f, --file <path>', 'Manifest file, folder, or - for standard input; repeatable', collect)
+    .option('-n, --namespace <name>', 'Namespace of objects without one', 'default')
     .option(
       '--project <id>',
-      `what belongs together: newer deployments of it replace older ones (default ${DEFAULT_PROJECT})`,
+      `Project ID; a newer deployment of a project replaces the older one (default "${DEFAULT_PROJECT}")`,
     )
-    .option('--wait', 'until all of it is healthy, with its progress; the exit code is 1 when it fails')
-    .option('--dry-run', 'show what would change, and change nothing')
-    .option('--prune', 'delete what an earlier deployment of the project made and this one has no more')
-    .option('--force-conflicts', 'take over fields that others have set')
-    .option('--queue', 'leave it for the agent while that is away')
-    .option('--timeout <time>', 'how long it may take to become healthy, such as 10m')
-    .option('--revision <text>', 'kept with the deployment, such as a commit')
+    .option('--wait', 'Wait until all resources are healthy and show progress; exits with 1 on failure')
+    .option('--dry-run', 'Show what would change without changing anything')
+    .option('--prune', 'Delete resources that are no longer in the manifest (prune)')
+    .option('--force-conflicts', 'Force conflicts: take ownership of fields set by other managers')
+    .option('--queue', 'Queue the deployment if the agent is offline')
+    .option('--timeout <time>', 'Time limit for resources to become healthy, such as 10m')
+    .option('--revision <text>', 'Revision recorded with the deployment, such as a commit')
     .action((name: string | undefined, flags: DeployFlags) =>
       withClusters(flags, async (session) => {
         const deployment = await readDeployment(flags);
@@ -60,7 +56,7 @@ function collect(path: string, before: string[] = []): string[] {
 
 async function readDeployment(flags: DeployFlags): Promise<NewDeployment> {
   if (flags.prune === true && flags.project === undefined) {
-    throw usageFailure('--prune deletes what else belongs to a project', 'name it with --project');
+    throw usageFailure('--prune deletes other resources of the project', 'select the project with --project');
   }
   return {
     project_id: flags.project ?? DEFAULT_PROJECT,
@@ -80,8 +76,9 @@ async function chooseCluster({ clusters, signal }: ClusterSession, name: string 
   const { items } = await clusters.page({ pageSize: 2 }, { signal });
   const [only, ...others] = items;
   if (only === undefined)
-    throw new CommandFailure('there is no cluster', { hint: 'svc cluster add NAME registers one' });
-  if (others.length > 0) throw usageFailure('there are several clusters', 'name one; svc cluster ls shows them');
+    throw new CommandFailure('no clusters found', { hint: 'register one with svc cluster add NAME' });
+  if (others.length > 0)
+    throw usageFailure('there is more than one cluster', 'specify one; run svc cluster ls to list them');
   return clusters.of(only.id);
 }
 
@@ -131,7 +128,7 @@ async function follow(
       if (line !== null) output.note(line);
     }
   } catch (error) {
-    if (signal.aborted) output.warn(`deployment ${accepted.id} goes on without this command`);
+    if (signal.aborted) output.warn(`deployment ${accepted.id} continues in the background`);
     throw error;
   }
   return await cluster.deployment(accepted.id, { signal });

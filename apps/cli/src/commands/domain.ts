@@ -6,7 +6,7 @@ import { registerDomainStatus } from './domain/status.ts';
 
 /** `svc domain …` */
 export function registerDomainCommand(program: Command): void {
-  const domain = program.command('domain').description('hostnames of your own in front of buckets');
+  const domain = program.command('domain').description('Manage custom domains of buckets');
   registerDomainList(domain);
   registerDomainAdd(domain);
   registerDomainRemove(domain);

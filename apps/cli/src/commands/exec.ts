@@ -28,15 +28,15 @@ interface Place {
 /** `svc exec CLUSTER POD -- COMMAND`: in a container of a cluster. */
 export function registerExecCommand(program: Command): void {
   addConnectionOptions(program.command('exec'))
-    .description('run a command in a container of a cluster; the exit code is the command’s')
-    .argument('<cluster>', 'name or id')
-    .argument('<pod>', 'its name, or such as deployment/web for one of its pods')
-    .argument('[command...]', 'after --; may be left out with -it: then it is a shell')
-    .option('-n, --namespace <name>', 'where the pod is', 'default')
-    .option('-c, --container <name>', 'which one of the pod (default its default or only one)')
-    .option('-i, --stdin', 'pass standard input on; needs the tunnel of the agent')
-    .option('-t, --tty', 'on a terminal: this one; needs the tunnel of the agent')
-    .option('--timeout <time>', 'without -i and -t: gives up after so long (default 60s)')
+    .description('Run a command in a container of a cluster and return its exit code')
+    .argument('<cluster>', 'Cluster name or ID')
+    .argument('<pod>', 'Pod name, or a workload such as deployment/web for one of its pods')
+    .argument('[command...]', 'Command after --; with -it, defaults to a shell')
+    .option('-n, --namespace <name>', 'Namespace of the pod', 'default')
+    .option('-c, --container <name>', 'Container (default: the default or only container of the pod)')
+    .option('-i, --stdin', 'Pass standard input to the container; requires the tunnel of the agent')
+    .option('-t, --tty', 'Allocate a TTY; requires the tunnel of the agent')
+    .option('--timeout <time>', 'Time limit without -i and -t (default 60s)')
     .addHelpText(
       'after',
       '\nsvc exec production deployment/web -it            opens a shell; ~. at the beginning of a line ends it' +
@@ -44,10 +44,10 @@ export function registerExecCommand(program: Command): void {
     )
     .action((name: string, target: string, command: string[], flags: ExecFlags) =>
       withClusters(flags, async (session) => {
-        if (command.length === 0 && flags.tty !== true) throw usageFailure('a command is wanted', 'after --, or -it');
+        if (command.length === 0 && flags.tty !== true) throw usageFailure('a command is required', 'after --, or -it');
         const cluster = session.clusters.of(name);
         const { pod, candidates } = await choosePod(cluster, target, flags.namespace, session.signal);
-        if (candidates > 1) session.output.warn(`${target} has ${candidates} pods; this is ${pod}`);
+        if (candidates > 1) session.output.warn(`${target} has ${candidates} pods; using ${pod}`);
         const place = {
           pod,
           namespace: flags.namespace,
@@ -85,7 +85,7 @@ async function alone(
     : (stream: 'stdout' | 'stderr', bytes: Uint8Array): Promise<void> => show({ stream, bytes });
   const { exitCode, truncated, ...result } = await cluster.exec(request, { onOutput, signal });
   output.answer({ exit_code: exitCode, truncated, ...result }, []);
-  if (truncated) output.warn('output beyond 1 MiB was left out; with -i it is passed on whole');
+  if (truncated) output.warn('output truncated at 1 MiB; use -i to stream all of it');
   if (exitCode !== 0) throw new CommandFailure('', { exitCode });
 }
 

@@ -15,11 +15,11 @@ interface ForwardFlags extends ConnectionFlags {
 export function registerForwardCommand(program: Command): void {
   const command = program
     .command('forward')
-    .description('reach a service of a cluster at a port of this machine, until Ctrl-C')
-    .argument('<cluster>', 'name or id of the cluster')
-    .argument('<name>', 'a forward of its agent (tunnel.forwards), or kubernetes')
-    .argument('<local port>', 'port of this machine; 0 = any free one')
-    .option('--address <address>', 'address of this machine to listen on', '127.0.0.1');
+    .description('Forward a local port to a service of a cluster until Ctrl-C')
+    .argument('<cluster>', 'Cluster name or ID')
+    .argument('<name>', 'Name of a forward (tunnel.forwards of the agent), or kubernetes')
+    .argument('<local port>', 'Local port; 0 picks a free one')
+    .option('--address <address>', 'Local address to listen on', '127.0.0.1');
   addConnectionOptions(command).action((cluster: string, name: string, port: string, flags: ForwardFlags) =>
     withClusters(flags, (session) => forward({ cluster, name, port: toPort(port) }, flags, session)),
   );
@@ -47,7 +47,7 @@ async function forward(
     });
     const address = `${host}:${listener.port}`;
     output.answer({ address, port: listener.port, cluster: clusterId, service: name }, [
-      `${address} is ${name} of ${cluster} (Ctrl-C ends it)`,
+      `Forwarding ${address} to ${name} of ${cluster} (press Ctrl-C to stop)`,
     ]);
     if (!signal.aborted) await once(signal, 'abort');
   } finally {
@@ -59,5 +59,5 @@ async function forward(
 function toPort(text: string): number {
   const port = Number(text);
   if (/^\d{1,5}$/.test(text) && port <= 65_535) return port;
-  throw usageFailure(`${JSON.stringify(text)} is no port`, 'a number from 0 to 65535');
+  throw usageFailure(`${JSON.stringify(text)} is not a port`, 'use a number from 0 to 65535');
 }

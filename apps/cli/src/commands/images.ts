@@ -5,7 +5,7 @@ import { registerImagesRemove } from './images/remove.ts';
 
 /** `svc images …` */
 export function registerImagesCommand(program: Command): void {
-  const images = program.command('images').description('images of sandboxes on this machine');
+  const images = program.command('images').description('Manage sandbox images on this machine');
   registerImagesPull(images);
   registerImagesList(images);
   registerImagesRemove(images);

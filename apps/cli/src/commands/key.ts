@@ -5,7 +5,7 @@ import { registerKeyRemove } from './key/remove.ts';
 
 /** `svc key …` */
 export function registerKeyCommand(program: Command): void {
-  const key = program.command('key').description('access keys for the S3 data plane');
+  const key = program.command('key').description('Manage access keys for the S3 API');
   registerKeyList(key);
   registerKeyCreate(key);
   registerKeyRemove(key);

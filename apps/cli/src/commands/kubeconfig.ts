@@ -16,11 +16,11 @@ interface KubeconfigFlags extends ConnectionFlags {
 export function registerKubeconfigCommand(program: Command): void {
   const command = program
     .command('kubeconfig')
-    .description('print a kubeconfig that reaches a cluster through its tunnel')
-    .argument('<cluster>', 'name or id of the cluster')
-    .option('--out <path>', 'write it there, readable by its owner only, instead of printing it')
-    .option('--namespace <name>', 'the namespace that is used when none is named', 'default')
-    .option('--token-stdin', 'read the token of the file from standard input (else the one of this command)');
+    .description('Print a kubeconfig that reaches a cluster through its tunnel')
+    .argument('<cluster>', 'Cluster name or ID')
+    .option('--out <path>', 'Write to this file (mode 0600) instead of standard output')
+    .option('--namespace <name>', 'Default namespace', 'default')
+    .option('--token-stdin', 'Read the token for the kubeconfig from standard input (default: the one in use)');
   addConnectionOptions(command).action((cluster: string, flags: KubeconfigFlags) =>
     withClusters(flags, (session) => printKubeconfig(cluster, flags, session)),
   );
@@ -39,7 +39,7 @@ async function printKubeconfig(
     return;
   }
   await writePrivateFile(flags.out, text);
-  output.answer({ path: flags.out, cluster: kubeconfig['current-context'] }, [`Kept in ${flags.out}`]);
+  output.answer({ path: flags.out, cluster: kubeconfig['current-context'] }, [`Saved to ${flags.out}`]);
 }
 
 /** YAML with every value in JSON's quotes, which are YAML's too. */

@@ -21,15 +21,15 @@ interface LoginFlags {
 export function registerLoginCommand(program: Command): void {
   program
     .command('login')
-    .description('sign in to a platform and remember it')
-    .option('--url <address>', 'the platform (else SVC_URL, else http://127.0.0.1:4000)')
-    .option('--profile <name>', 'remember it under this name', DEFAULT_PROFILE)
-    .option('--email <email>', 'sign in as this user; a token is made for this machine')
-    .option('--password-stdin', 'read the password from standard input instead of asking')
-    .option('--token-stdin', 'read a token (svc_pat_…, sat_…) from standard input instead')
-    .option('--workspace <uuid or name>', 'the workspace of later commands (else your own)')
-    .option('--team <uuid>', 'the team through which you reach it')
-    .option('--json', 'answer in JSON')
+    .description('Sign in to a platform and save the credentials')
+    .option('--url <address>', 'Platform URL (default SVC_URL, then http://127.0.0.1:4000)')
+    .option('--profile <name>', 'Save the credentials in this profile', DEFAULT_PROFILE)
+    .option('--email <email>', 'Sign in as this user; creates an API token for this machine')
+    .option('--password-stdin', 'Read the password from standard input instead of prompting')
+    .option('--token-stdin', 'Read a token (svc_pat_…, sat_…) from standard input instead')
+    .option('--workspace <uuid or name>', 'Default workspace of the profile (default your own)')
+    .option('--team <uuid>', 'Team that gives you access to the workspace')
+    .option('--json', 'Print JSON')
     .action((flags: LoginFlags) => withSession(flags, (session) => login(flags, session)));
 }
 
@@ -39,7 +39,7 @@ async function login(flags: LoginFlags, { environment, output, signal }: Session
   const name = flags.profile ?? DEFAULT_PROFILE;
   const given = flags.tokenStdin === true ? await readSecret('Token', { piped: true }) : null;
   if (given === null && flags.email === undefined) {
-    throw usageFailure('nobody to sign in', 'name a user with --email, or give a token with --token-stdin');
+    throw usageFailure('no credentials given', 'use --email, or --token-stdin');
   }
   const token = given === null ? await makeToken(url, flags, environment.hostname, signal) : { token: given, id: null };
   const svc = createClient({ baseUrl: url, credential: { kind: 'token', token: token.token } });
@@ -54,7 +54,7 @@ async function login(flags: LoginFlags, { environment, output, signal }: Session
   await writeProfile(environment.configFolder, name, profile);
   const who = caller.user?.email ?? caller.service_account?.name ?? 'a service account';
   const path = profilesPath(environment.configFolder);
-  output.answer({ url, profile: name, caller: who, file: path }, [`Signed in to ${url} as ${who}`, `Kept in ${path}`]);
+  output.answer({ url, profile: name, caller: who, file: path }, [`Signed in to ${url} as ${who}`, `Saved to ${path}`]);
 }
 
 /** A token of its own for this machine, so that signing out here ends nothing elsewhere. */

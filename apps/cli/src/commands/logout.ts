@@ -13,14 +13,14 @@ interface LogoutFlags {
 export function registerLogoutCommand(program: Command): void {
   program
     .command('logout')
-    .description('forget a platform and revoke the token that svc login made')
-    .option('--profile <name>', 'which one', DEFAULT_PROFILE)
-    .option('--json', 'answer in JSON')
+    .description('Sign out and revoke the token created by svc login')
+    .option('--profile <name>', 'Profile to sign out of', DEFAULT_PROFILE)
+    .option('--json', 'Print JSON')
     .action((flags: LogoutFlags) =>
       withSession(flags, async ({ environment, output, signal }) => {
         const name = flags.profile ?? DEFAULT_PROFILE;
         const profile = await readProfile(environment.configFolder, name);
-        if (profile === null) throw usageFailure(`there is no profile ${JSON.stringify(name)}`);
+        if (profile === null) throw usageFailure(`profile ${JSON.stringify(name)} not found`);
         if (profile.tokenId !== null) {
           const svc = createClient({ baseUrl: profile.url, credential: { kind: 'token', token: profile.token } });
           await svc.accounts.revokeToken(profile.tokenId, { signal }).catch((error: unknown) => {

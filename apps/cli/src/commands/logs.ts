@@ -19,21 +19,21 @@ interface LogFlags extends ConnectionFlags {
 /** `svc logs CLUSTER POD`: what a container of a cluster has written. */
 export function registerLogsCommand(program: Command): void {
   addConnectionOptions(program.command('logs'))
-    .description('the log of a container of a cluster; with --json one line of JSON for each piece')
-    .argument('<cluster>', 'name or id')
-    .argument('<pod>', 'its name, or such as deployment/web for one of its pods')
-    .option('-f, --follow', 'go on with what comes, until the container is gone or Ctrl-C')
-    .option('-n, --namespace <name>', 'where the pod is', 'default')
-    .option('-c, --container <name>', 'which one of the pod (default its default or only one)')
-    .option('--tail <lines>', 'so many of the last lines (default 100, at most 10000)')
-    .option('--since <time>', 'what is younger, such as 10m')
-    .option('--previous', 'of the container before its last restart')
-    .option('--timestamps', 'each line with its time')
+    .description('Print the logs of a container of a cluster; with --json, one JSON object per line')
+    .argument('<cluster>', 'Cluster name or ID')
+    .argument('<pod>', 'Pod name, or a workload such as deployment/web for one of its pods')
+    .option('-f, --follow', 'Follow the log until the container ends or Ctrl-C')
+    .option('-n, --namespace <name>', 'Namespace of the pod', 'default')
+    .option('-c, --container <name>', 'Container (default: the default or only container of the pod)')
+    .option('--tail <lines>', 'Number of recent lines (default 100, at most 10000)')
+    .option('--since <time>', 'Only show lines newer than this, such as 10m')
+    .option('--previous', 'Show the log of the previous instance of the container')
+    .option('--timestamps', 'Prefix each line with its timestamp')
     .action((name: string, target: string, flags: LogFlags) =>
       withClusters(flags, async ({ clusters, output, signal }) => {
         const cluster = clusters.of(name);
         const { pod, candidates } = await choosePod(cluster, target, flags.namespace, signal);
-        if (candidates > 1) output.warn(`${target} has ${candidates} pods; this is ${pod}`);
+        if (candidates > 1) output.warn(`${target} has ${candidates} pods; using ${pod}`);
         const request = {
           pod,
           namespace: flags.namespace,
@@ -47,7 +47,7 @@ export function registerLogsCommand(program: Command): void {
         };
         let isLost = false;
         const onReconnect = (): void => {
-          if (!isLost) output.warn('the connection was lost; going on behind the last line');
+          if (!isLost) output.warn('connection lost; resuming after the last line');
           isLost = true;
         };
         for await (const { text, droppedBytes, droppedLines } of cluster.logs(request, { signal, onReconnect })) {
@@ -56,8 +56,8 @@ export function registerLogsCommand(program: Command): void {
             output.entry({ text, dropped_bytes: droppedBytes, dropped_lines: droppedLines }, '');
             continue;
           }
-          if (droppedLines > 0) output.warn(`${droppedLines} lines were dropped: the platform is too slow`);
-          if (droppedBytes > 0) output.warn(`${droppedBytes} bytes were dropped: this reader is too slow`);
+          if (droppedLines > 0) output.warn(`${droppedLines} lines dropped: the platform cannot keep up`);
+          if (droppedBytes > 0) output.warn(`${droppedBytes} bytes dropped: the reader is too slow`);
           if (!process.stdout.write(text)) await once(process.stdout, 'drain');
         }
       }),

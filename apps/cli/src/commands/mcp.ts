@@ -17,9 +17,9 @@ interface McpFlags extends ConnectionFlags {
 /** `svc mcp` */
 export function registerMcpCommand(program: Command): void {
   addConnectionOptions(program.command('mcp'))
-    .description('sandboxes as tools of the Model Context Protocol, on standard input and output')
-    .option('--folder <path>', 'let upload_file and download_file use this folder of this machine (default none)')
-    .option('--ephemeral', 'delete the sandboxes that it made when the client goes')
+    .description('Serve sandboxes as MCP tools (Model Context Protocol) on standard input and output')
+    .option('--folder <path>', 'Allow upload_file and download_file in this local folder (default none)')
+    .option('--ephemeral', 'Delete the sandboxes created in this session when the client disconnects')
     .addHelpText('after', '\nA client starts it by itself: docs/mcp.md shows its settings for the usual ones.')
     .action((flags: McpFlags) => withSandboxes(flags, (session) => serve(session, flags)));
 }

@@ -13,16 +13,16 @@ const MiB = 1024 * 1024;
 
 /** `svc object-store …`: for whoever may read the data folder; all but `restore` work also while the platform runs. */
 export function registerObjectStoreCommand(program: Command): void {
-  const store = program.command('object-store').description('check, verify, back up and restore stored objects');
+  const store = program.command('object-store').description('Check, verify, back up, and restore stored objects');
   const command = (name: string, description: string): Command =>
     store
       .command(name)
       .description(description)
-      .option('--data <dir>', 'data folder (default ./data)')
-      .option('--config <file>', 'configuration file (YAML)')
-      .option('--json', 'print the report as JSON');
+      .option('--data <dir>', 'Data folder (default ./data)')
+      .option('--config <file>', 'Configuration file (YAML)')
+      .option('--json', 'Print JSON');
 
-  command('fsck', 'prove that stored bytes and rows agree; exits 1 when they do not').action(
+  command('fsck', 'Check that stored data and metadata agree; exits with 1 on a mismatch').action(
     async (flags: StoreFlags) => {
       const report = await checkObjectStore(readConfiguration(flags).value);
       print(flags, report, [
@@ -38,9 +38,9 @@ export function registerObjectStoreCommand(program: Command): void {
     },
   );
 
-  command('scrub', 'read stored bytes back and compare checksums; damaged ones are set aside, never deleted')
-    .option('--older-than-days <n>', 'only what was not verified for this long', '0')
-    .option('--mib-per-second <n>', 'most to read in a second', '1000000')
+  command('scrub', 'Verify checksums of stored data; damaged data is quarantined, never deleted')
+    .option('--older-than-days <n>', 'Only verify data not verified for this long', '0')
+    .option('--mib-per-second <n>', 'Read limit per second', '1000000')
     .action(async (flags: StoreFlags & { olderThanDays: string; mibPerSecond: string }) => {
       const stop = new AbortController();
       process.once('SIGINT', () => stop.abort());
@@ -60,12 +60,9 @@ export function registerObjectStoreCommand(program: Command): void {
       if (report.findings.length > 0 || report.unreadable > 0) process.exitCode = 1;
     });
 
-  command(
-    'backup',
-    'one consistent snapshot of databases, keys and stored bytes; again to the same folder, only what is new travels',
-  )
-    .requiredOption('--to <dir>', 'folder of the backups')
-    .option('--keep <n>', 'how many snapshots stay', '7')
+  command('backup', 'Back up databases, keys, and stored data; repeated backups to a folder are incremental')
+    .requiredOption('--to <dir>', 'Backup folder')
+    .option('--keep <n>', 'Number of backups to keep', '7')
     .action(async (flags: StoreFlags & { to: string; keep: string }) => {
       const keep = wholeNumber('--keep', flags.keep, 1);
       const config = readConfiguration(flags).value;
@@ -78,9 +75,9 @@ export function registerObjectStoreCommand(program: Command): void {
       if (report.bad.length > 0) process.exitCode = 1;
     });
 
-  command('restore', 'fill an empty data folder from a backup')
-    .requiredOption('--from <dir>', 'folder of the backups')
-    .option('--snapshot <name>', 'which one (default: the newest)')
+  command('restore', 'Restore a backup into an empty data folder')
+    .requiredOption('--from <dir>', 'Backup folder')
+    .option('--snapshot <name>', 'Backup to restore (default the newest)')
     .action(async (flags: StoreFlags & { from: string; snapshot?: string }) => {
       const config = readConfiguration(flags).value;
       const report = await restore(config, { source: flags.from, snapshot: flags.snapshot });

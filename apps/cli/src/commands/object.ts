@@ -10,7 +10,7 @@ import { registerObjectSync } from './object/sync.ts';
 
 /** `svc object …` */
 export function registerObjectCommand(program: Command): void {
-  const object = program.command('object').description('objects: svc://bucket/key');
+  const object = program.command('object').description('Manage objects: svc://BUCKET/KEY');
   registerObjectList(object);
   registerObjectCopy(object);
   registerObjectMove(object);

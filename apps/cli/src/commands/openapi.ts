@@ -9,7 +9,7 @@ import type { Command } from 'commander';
 export function registerOpenApiCommand(program: Command): void {
   program
     .command('openapi')
-    .description('write api/openapi.json from the routes')
+    .description('Generate api/openapi.json and the SDK types from the routes')
     .action(async () => {
       const path = fileURLToPath(new URL('../../../../api/openapi.json', import.meta.url));
       await writeFile(path, await renderOpenApi());
@@ -17,6 +17,6 @@ export function registerOpenApiCommand(program: Command): void {
         new URL('../../../../sdks/typescript/scripts/generate-types.ts', import.meta.url),
       );
       await promisify(execFile)(process.execPath, [generator]);
-      process.stdout.write('api/openapi.json and the types of the SDK are written\n');
+      process.stdout.write('Wrote api/openapi.json and the SDK types\n');
     });
 }

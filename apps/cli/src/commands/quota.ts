@@ -7,7 +7,7 @@ import { addConnectionOptions, withSession } from '../client/session.ts';
 /** `svc quota`: for everybody who reads a workspace; raising is `svc admin quota`. */
 export function registerQuotaCommand(program: Command): void {
   addConnectionOptions(program.command('quota'))
-    .description('show the quotas of a workspace and what is used of them')
+    .description('Show the quotas of a workspace and their usage')
     .action((flags: ConnectionFlags) =>
       withSession(flags, async ({ connect, output, signal }) => {
         const { svc, workspaceUuid, teamUuid } = await connect();

@@ -18,10 +18,7 @@ import { registerSandboxStates } from './sandbox/states.ts';
 export function registerSandboxCommand(program: Command): void {
   // What follows the name in `exec` belongs to the command there, `--version` and `--help` as well.
   program.enablePositionalOptions();
-  const sandbox = program
-    .command('sandbox')
-    .description('sandboxes: isolated machines to run things in')
-    .enablePositionalOptions();
+  const sandbox = program.command('sandbox').description('Manage sandboxes').enablePositionalOptions();
   registerSandboxCreate(sandbox);
   registerSandboxList(sandbox);
   registerSandboxGet(sandbox);

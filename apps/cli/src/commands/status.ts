@@ -8,7 +8,7 @@ import { addConnectionOptions, withSession } from '../client/session.ts';
 /** `svc status`: what the console's overview shows. */
 export function registerStatusCommand(program: Command): void {
   addConnectionOptions(program.command('status'))
-    .description('show the services of a workspace, and what isolates its sandboxes')
+    .description('Show the services of a workspace and the isolation of its sandboxes')
     .action((flags: ConnectionFlags) =>
       withSession(flags, async ({ connect, output, signal }) => {
         const { svc, workspaceUuid, teamUuid } = await connect();

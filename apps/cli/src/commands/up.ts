@@ -16,14 +16,14 @@ export interface UpFlags {
 /** `svc up`: prepares what is missing and starts the platform. */
 export function registerUpCommand(program: Command): void {
   addStartOptions(program.command('up'))
-    .description('prepare this machine if needed and start the platform')
+    .description('Start the platform and install missing system packages')
     .action((flags: UpFlags) => start(flags, { prepare: true }));
 }
 
 /** `svc platform`: only starts it. */
 export function registerPlatformCommand(program: Command): void {
   addStartOptions(program.command('platform'))
-    .description('start the platform without installing anything')
+    .description('Start the platform without installing anything')
     .action((flags: UpFlags) => start(flags, { prepare: false }));
 }
 
@@ -36,13 +36,13 @@ async function start(flags: UpFlags, options: { prepare: boolean }): Promise<voi
 
 function addStartOptions(command: Command): Command {
   return command
-    .option('--data <dir>', 'data folder (default ./data)')
-    .option('--port <port>', 'port of the API and the console (default 4000, 0 = any free one)')
-    .option('--http <mode>', 'plain HTTP: serve (default), redirect to TLS, or off')
-    .option('--https-port <port>', 'port of the same with TLS (default 4443, 0 = any free one)')
-    .option('--s3-port <port>', 'port of the S3 data plane (default 9000, 0 = any free one)')
-    .option('--s3-https-port <port>', 'port of the same with TLS (default: off, 0 = any free one)')
-    .option('--host <address>', 'address to listen on (default 127.0.0.1)')
-    .option('--config <file>', 'configuration file (YAML)')
-    .option('--json', 'print one line of JSON when ready');
+    .option('--data <dir>', 'Data folder (default ./data)')
+    .option('--port <port>', 'HTTP port of the API and the console (default 4000; 0 picks a free one)')
+    .option('--http <mode>', 'Plain HTTP: serve (default), redirect to TLS, or off')
+    .option('--https-port <port>', 'HTTPS port of the API and the console (default 4443; 0 picks a free one)')
+    .option('--s3-port <port>', 'Port of the S3 API (default 9000; 0 picks a free one)')
+    .option('--s3-https-port <port>', 'HTTPS port of the S3 API (default off; 0 picks a free one)')
+    .option('--host <address>', 'Address to listen on (default 127.0.0.1)')
+    .option('--config <file>', 'Configuration file (YAML)')
+    .option('--json', 'Print one line of JSON when ready');
 }

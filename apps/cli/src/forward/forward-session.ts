@@ -63,7 +63,7 @@ export class ForwardSession {
     } catch (cause) {
       if (!(cause instanceof MuxDialError)) throw cause;
       if (cause.status !== 0) throw refusalOf(cause.status, cause.body);
-      throw new CommandFailure(`no platform answers at ${url}: ${cause.message}`, { cause });
+      throw new CommandFailure(`cannot reach the platform at ${url}: ${cause.message}`, { cause });
     }
   }
 }

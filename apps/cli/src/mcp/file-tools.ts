@@ -125,5 +125,5 @@ function contentOf(bytes: Uint8Array, isCut: boolean): { encoding: string; conte
 function decodeBase64(text: string): Uint8Array {
   const bytes = Buffer.from(text, 'base64');
   if (bytes.toString('base64') === text) return bytes;
-  throw new CommandFailure('the content is not canonical base64', { hint: 'say encoding utf-8 for text' });
+  throw new CommandFailure('the content is not canonical base64', { hint: 'set encoding to utf-8 for text' });
 }

@@ -26,15 +26,15 @@ describe('the folder that tools may use', () => {
 
   it('gives nothing outside, neither by a path nor by a link', async () => {
     for (const path of ['../secret', join(root.path, 'secret'), 'link', 'out/secret']) {
-      await expect(folder.existing(path)).rejects.toThrow('outside of the folder');
+      await expect(folder.existing(path)).rejects.toThrow('outside the folder');
     }
     for (const path of ['../new', 'out/new', join(root.path, 'new')]) {
-      await expect(folder.target(path)).rejects.toThrow('outside of the folder');
+      await expect(folder.target(path)).rejects.toThrow('outside the folder');
     }
   });
 
   it('is not taken in by a folder whose name begins like its own', async () => {
     await mkdir(join(root.path, 'own-other'));
-    await expect(folder.existing('../own-other')).rejects.toThrow('outside of the folder');
+    await expect(folder.existing('../own-other')).rejects.toThrow('outside the folder');
   });
 });

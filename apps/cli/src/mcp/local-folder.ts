@@ -29,6 +29,6 @@ export class LocalFolder {
   #assertInside(found: string, given: string): string {
     const way = relative(this.path, found);
     if (way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way)) return found;
-    throw new CommandFailure(`${given} is outside of the folder that svc mcp may use`);
+    throw new CommandFailure(`${given} is outside the folder allowed by svc mcp --folder`);
   }
 }

@@ -144,7 +144,7 @@ async function untilRunning(sandbox: Sandbox, { signal, progress }: ToolCall): P
   }
   if (sandbox.status === 'running') return;
   const reason = sandbox.info.error?.message ?? sandbox.status;
-  throw new CommandFailure(`the sandbox ${sandbox.id} could not be made: ${reason}`, {
+  throw new CommandFailure(`the sandbox ${sandbox.id} could not be created: ${reason}`, {
     hint: 'start_sandbox tries again, delete_sandbox removes it',
   });
 }

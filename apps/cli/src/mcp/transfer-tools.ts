@@ -38,7 +38,7 @@ export function addTransferTools(server: McpServer, { session: { find } }: ToolC
       const sandbox = await find(name);
       const { size, mode_octal: mode, is_dir: isFolder } = await sandbox.files.stat(path, { signal });
       if (isFolder)
-        throw new CommandFailure(`${path} is a folder`, { hint: 'run_command with tar makes one file of it' });
+        throw new CommandFailure(`${path} is a folder`, { hint: 'pack it into one file with run_command and tar' });
       const bits = Number.parseInt(mode, 8);
       const sizeBytes = await downloadFile(sandbox, path, target, bits, counter(size, progress), signal);
       return { local_path: target, size: sizeBytes };

@@ -28,7 +28,7 @@ describe('a section of a settings file', () => {
   });
 
   it('takes no value that would bring lines of its own', () => {
-    expect(() => setIniSection('', 'svc', [['a', 'b\n[default]']])).toThrow('cannot stand in a settings file');
+    expect(() => setIniSection('', 'svc', [['a', 'b\n[default]']])).toThrow('cannot be written to a settings file');
   });
 
   it('is the same after a second time, whatever stood in the file', () => {

@@ -71,6 +71,6 @@ function renderEntry(name: string, value: IniValue): string[] {
 
 /** A value with a line break could bring settings of its own. */
 function assertOneLine(value: string): string {
-  if (/[\p{Cc}]/u.test(value)) throw usageFailure(`${JSON.stringify(value)} cannot stand in a settings file`);
+  if (/[\p{Cc}]/u.test(value)) throw usageFailure(`${JSON.stringify(value)} cannot be written to a settings file`);
   return value;
 }

@@ -14,6 +14,6 @@ describe('variables for a shell', () => {
   it('are quoted as each shell wants it, and an unknown one is refused', () => {
     expect(renderVariables({ A: `b'\\` }, 'fish')).toEqual([String.raw`set -gx A 'b\'\\'`]);
     expect(renderVariables({ A: "b'c" }, 'powershell')).toEqual(["$env:A = 'b''c'"]);
-    expect(() => renderVariables({}, 'tcsh')).toThrow('tcsh is no shell');
+    expect(() => renderVariables({}, 'tcsh')).toThrow('tcsh is not a supported shell');
   });
 });

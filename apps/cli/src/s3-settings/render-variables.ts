@@ -9,7 +9,7 @@ const RENDERERS: Readonly<Record<string, (name: string, value: string) => string
 /** One line for each variable, in the language of a shell. */
 export function renderVariables(variables: Readonly<Record<string, string>>, shell: string): string[] {
   const render = RENDERERS[shell];
-  if (render === undefined) throw usageFailure(`${shell} is no shell`, Object.keys(RENDERERS).join(', '));
+  if (render === undefined) throw usageFailure(`${shell} is not a supported shell`, Object.keys(RENDERERS).join(', '));
   return Object.entries(variables).map(([name, value]) => render(name, value));
 }
 

@@ -27,5 +27,7 @@ export async function readSettings(path: string, section: string): Promise<Reado
 function assertReadable(path: string, text: string): void {
   // rclone can keep its settings encrypted; then only rclone can change them.
   if (!text.includes('RCLONE_ENCRYPT_V')) return;
-  throw new CommandFailure(`${path} is encrypted`, { hint: 'svc s3 env gives rclone its settings as variables' });
+  throw new CommandFailure(`${path} is encrypted`, {
+    hint: 'use svc s3 env to configure rclone with environment variables',
+  });
 }

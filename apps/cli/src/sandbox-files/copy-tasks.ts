@@ -53,7 +53,7 @@ export async function* downloadTasks(
   recursive: boolean,
 ): AsyncGenerator<TransferTask, void> {
   const entry = await place.sandbox.files.stat(path, { signal: place.signal });
-  if (entry.is_dir && !recursive) throw usageFailure(`${path} is a folder`, 'with -r it is copied');
+  if (entry.is_dir && !recursive) throw usageFailure(`${path} is a folder`, 'use -r to copy it');
   const toFolder = target.endsWith('/') || (await isLocalFolder(target));
   const into = toFolder ? join(target, safeName(entry) ?? 'root') : target;
   if (entry.is_dir) yield* downloadFolder(place, path, into);

@@ -25,7 +25,7 @@ export class OwnTerminal {
   /** `hint` says what does without a terminal. */
   constructor(input: ReadStream, output: WriteStream, hint: string) {
     if (!input.isTTY || !output.isTTY) {
-      throw usageFailure('a shell needs a terminal', hint);
+      throw usageFailure('a shell requires a terminal', hint);
     }
     this.#input = input;
     this.#output = output;

@@ -87,9 +87,9 @@ function conclude(ending: Ending, name: string, session: string, left: boolean, 
       return;
     }
     const why = LOST[code] ?? (reason === '' ? `the connection was closed with ${code}` : reason);
-    throw new CommandFailure(why, code < 4000 ? { hint: `${back} joins it again` } : {});
+    throw new CommandFailure(why, code < 4000 ? { hint: `run ${back} to rejoin` } : {});
   }
-  if (left) note(`left session ${session}; ${back} joins it again`);
+  if (left) note(`left session ${session}; run ${back} to rejoin`);
   if (ending.kind === 'interrupted' || ending.kind === 'hung-up') {
     throw new CommandFailure('', { exitCode: EXIT.interrupted });
   }

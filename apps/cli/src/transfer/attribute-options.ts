@@ -35,15 +35,15 @@ const ACLS: ReadonlySet<string> = new Set([
 
 export function addAttributeOptions(command: Command): Command {
   return command
-    .option('--content-type <type>', 'of what is stored (default: by the ending of the name, of copies as before)')
-    .option('--cache-control <text>', 'of what is stored, as the next ones')
-    .option('--content-disposition <text>', 'such as: attachment; filename="a.pdf"')
-    .option('--content-encoding <text>', 'such as gzip, when the bytes are')
-    .option('--content-language <text>', 'such as de')
-    .option('--expires <time>', 'the Expires header: a date')
-    .option('--metadata <name=value>', 'repeatable', collect)
-    .option('--tag <name=value>', 'repeatable, up to ten', collect)
-    .option('--acl <name>', [...ACLS].join(', '));
+    .option('--content-type <type>', 'Content-Type (default: by file extension; copies keep theirs)')
+    .option('--cache-control <text>', 'Cache-Control')
+    .option('--content-disposition <text>', 'Content-Disposition, such as: attachment; filename="a.pdf"')
+    .option('--content-encoding <text>', 'Content-Encoding, such as gzip for compressed content')
+    .option('--content-language <text>', 'Content-Language, such as de')
+    .option('--expires <time>', 'Expires header: a date')
+    .option('--metadata <name=value>', 'User metadata; repeatable', collect)
+    .option('--tag <name=value>', 'Object tag; repeatable, up to 10', collect)
+    .option('--acl <name>', 'Canned ACL, such as private or public-read');
 }
 
 export function readAttributes(flags: AttributeFlags): GivenAttributes {
@@ -60,11 +60,11 @@ export function readAttributes(flags: AttributeFlags): GivenAttributes {
   for (const [name, value] of Object.entries(named)) if (value !== undefined) described[name] = value;
   for (const each of flags.metadata ?? []) {
     const [name, value] = readPair(each);
-    if (!/^[A-Za-z0-9-]+$/.test(name)) throw usageFailure(`${JSON.stringify(name)} cannot be the name of metadata`);
+    if (!/^[A-Za-z0-9-]+$/.test(name)) throw usageFailure(`${JSON.stringify(name)} is not a valid metadata name`);
     described[`x-amz-meta-${name.toLowerCase()}`] = value;
   }
   for (const value of Object.values(described)) {
-    if (!/^[ -~]*$/.test(value)) throw usageFailure(`${JSON.stringify(value)} cannot stand in a header`);
+    if (!/^[ -~]*$/.test(value)) throw usageFailure(`${JSON.stringify(value)} is not allowed in a header`);
   }
   if (acl !== null && !ACLS.has(acl))
     throw usageFailure(`there is no ACL ${JSON.stringify(acl)}`, [...ACLS].join(', '));
@@ -90,7 +90,8 @@ function readPair(text: string): [string, string] {
 
 function readExpires(text: string): string {
   const timeMs = Date.parse(text);
-  if (Number.isNaN(timeMs)) throw usageFailure(`${JSON.stringify(text)} is no date`, 'such as 2030-01-31');
+  if (Number.isNaN(timeMs))
+    throw usageFailure(`${JSON.stringify(text)} is not a valid date`, 'use a date such as 2030-01-31');
   return new Date(timeMs).toUTCString();
 }
 

@@ -21,19 +21,20 @@ const KEY_BYTES = 32;
 export function addCustomerKeyOption(command: Command): Command {
   return command.option(
     '--sse-c-key-file <file>',
-    'holds your own AES-256 key of the object: 32 bytes, in Base64 or hex',
+    'File with your own AES-256 key for the object: 32 bytes in Base64 or hex',
   );
 }
 
 export function addCopyKeyOption(command: Command): Command {
-  return command.option('--sse-c-source-key-file <file>', 'the same of the source, where both are in buckets');
+  return command.option('--sse-c-source-key-file <file>', 'File with the key of the source object');
 }
 
 export async function readCustomerKey(path: string | undefined): Promise<CustomerKey | null> {
   if (path === undefined) return null;
   const content = await readFile(path);
   const key = keyIn(content);
-  if (key === null) throw usageFailure(`${path} holds no key`, '32 bytes are wanted, as they are, in Base64 or in hex');
+  if (key === null)
+    throw usageFailure(`${path} does not contain a key`, 'expected 32 bytes, raw, in Base64, or in hex');
   return { base64: key.toString('base64'), md5Base64: createHash('md5').update(key).digest('base64') };
 }
 

@@ -140,7 +140,7 @@ async function downloadInParts(
     if (!(await isProved(file, proof, planParts(object.sizeBytes, partSizeBytes), crcs))) {
       // What is damaged is no good to go on with.
       await Promise.all([rm(unfinished, { force: true }), journal.remove()]);
-      throw new CommandFailure(`${object.key} arrived damaged: its checksum is another`);
+      throw new CommandFailure(`${object.key} was corrupted in transit: checksum mismatch`);
     }
     await keepTime(file, object);
   } finally {
@@ -221,7 +221,7 @@ async function fetchPart(
     for await (const chunk of body as AsyncIterable<Uint8Array>) {
       // a response without an encoding gives bytes
       position += chunk.length;
-      if (position > part.endExclusive) throw new CommandFailure(`${object.key}: more bytes than asked for`);
+      if (position > part.endExclusive) throw new CommandFailure(`${object.key}: received more bytes than requested`);
       crc?.update(chunk);
       await writer.write(chunk);
       moved.add(chunk.length);

@@ -14,8 +14,8 @@ export function addFilterOptions(command: Command): Command {
     return pattern;
   };
   return command
-    .option('--exclude <pattern>', 'leave out names that fit, such as "*.tmp"; repeatable', add(false))
-    .option('--include <pattern>', 'take them all the same; the last one that fits wins', add(true));
+    .option('--exclude <pattern>', 'Skip matching names, such as "*.tmp"; repeatable', add(false))
+    .option('--include <pattern>', 'Include matching names again; the last match wins', add(true));
 }
 
 export function filterOf({ filter = [] }: FilterFlags): (name: string) => boolean {

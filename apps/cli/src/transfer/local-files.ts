@@ -31,7 +31,7 @@ async function* walk(folder: string, prefix: string, options: WalkOptions): Asyn
     if (!isUtf8(entry.name)) options.onSkipped(path, 'its name is not UTF-8');
     else if (entry.isDirectory()) yield* walk(path, `${prefix}${text}/`, options);
     else if (entry.isSymbolicLink()) options.onSkipped(path, 'it is a link');
-    else if (!entry.isFile()) options.onSkipped(path, 'it is no ordinary file');
+    else if (!entry.isFile()) options.onSkipped(path, 'it is not a regular file');
     else if (!UNFINISHED.test(text)) {
       const found = statOf(path);
       if (found === null) options.onSkipped(path, 'it is gone');

@@ -9,7 +9,7 @@ describe('what an argument means', () => {
     expect(parseRemote('s3://photos/a%20b//c/..')).toMatchObject({ bucket: 'photos', key: 'a%20b//c/..' });
     expect(parseRemote('photos/a')).toMatchObject({ bucket: 'photos', key: 'a' });
     for (const text of ['svc://', 'svc:///key', 'Photos/a', 'a/b', ''])
-      expect(() => parseRemote(text), text).toThrow('names no bucket');
+      expect(() => parseRemote(text), text).toThrow('does not name a bucket');
   });
 
   it('is told by its scheme, its form or the other argument', () => {

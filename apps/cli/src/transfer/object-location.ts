@@ -28,7 +28,7 @@ export function parseRemote(text: string): RemoteLocation {
   const slash = rest.indexOf('/');
   const bucket = slash === -1 ? rest : rest.slice(0, slash);
   if (!/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(bucket)) {
-    throw usageFailure(`${JSON.stringify(text)} names no bucket`, 'svc://bucket/key is wanted');
+    throw usageFailure(`${JSON.stringify(text)} does not name a bucket`, 'use svc://BUCKET/KEY');
   }
   return { kind: 'remote', bucket, key: slash === -1 ? '' : rest.slice(slash + 1) };
 }
@@ -36,7 +36,8 @@ export function parseRemote(text: string): RemoteLocation {
 /** The same where a key is needed. */
 export function parseObject(text: string): RemoteLocation {
   const location = parseRemote(text);
-  if (location.key === '') throw usageFailure(`${JSON.stringify(text)} names no object`, 'svc://bucket/key is wanted');
+  if (location.key === '')
+    throw usageFailure(`${JSON.stringify(text)} does not name an object`, 'use svc://BUCKET/KEY');
   return location;
 }
 
@@ -52,7 +53,7 @@ export function readLocations(source: string, target: string, exists: (path: str
       (from === null ? guess(!exists(source), target) : from.kind === 'remote' ? local(target) : parseRemote(target)),
   ];
   if (locations.every(({ kind }) => kind !== 'remote')) {
-    throw usageFailure('neither argument is in a bucket', 'write the one that is as svc://bucket/key');
+    throw usageFailure('neither argument is in a bucket', 'write one of them as svc://BUCKET/KEY');
   }
   return locations;
 }

@@ -23,5 +23,5 @@ export async function* verified(
   if (!Number.isNaN(expectedBytes) && receivedBytes !== expectedBytes) {
     throw new CommandFailure(`${name} ended after ${receivedBytes} of ${expectedBytes} bytes`);
   }
-  if (verifier?.holds() === false) throw new CommandFailure(`${name} arrived damaged: its checksum is another`);
+  if (verifier?.holds() === false) throw new CommandFailure(`${name} was corrupted in transit: checksum mismatch`);
 }

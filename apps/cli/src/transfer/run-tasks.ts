@@ -96,7 +96,7 @@ export function finishTasks(summary: TransferSummary, { output, progress, quiet 
   else if (!quiet && done + deleted + skipped > 1) output.note(counts.join(', '));
   if (failed === 0) return;
   // A single failure was told already; several may have scrolled away.
-  const last = failed === 1 ? '' : `${failed} failed, ${done + deleted} succeeded and stay so`;
+  const last = failed === 1 ? '' : `${failed} failed, ${done + deleted} succeeded`;
   throw new CommandFailure(last, { exitCode: EXIT.failed });
 }
 

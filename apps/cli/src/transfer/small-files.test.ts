@@ -15,7 +15,7 @@ it('reads a small file whole, leaves a large one, and waits for no pipe', async 
   expect(readSmallFile(path, 6)).toBe(null);
   execFileSync('mkfifo', [join(folder.path, 'pipe')]);
   for (const name of ['pipe', '.']) {
-    expect(() => readSmallFile(join(folder.path, name), 7)).toThrow('is no ordinary file');
+    expect(() => readSmallFile(join(folder.path, name), 7)).toThrow('is not a regular file');
   }
 });
 

@@ -22,7 +22,7 @@ export function readSmallFile(path: string, mostBytes: number): Buffer | null {
   const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     const before = fstatSync(file, { bigint: true });
-    if (!before.isFile()) throw new CommandFailure(`${path} is no ordinary file`);
+    if (!before.isFile()) throw new CommandFailure(`${path} is not a regular file`);
     if (before.size > BigInt(mostBytes)) return null;
     const bytes = readFileSync(file);
     const after = fstatSync(file, { bigint: true });
@@ -51,5 +51,7 @@ export function writeSmallFile(path: string, unfinished: string, bytes: Uint8Arr
 }
 
 export function changedWhileRead(path: string): CommandFailure {
-  return new CommandFailure(`${path} was changed while it was read`, { hint: 'what is stored may be neither' });
+  return new CommandFailure(`${path} changed while it was read`, {
+    hint: 'the stored object may be inconsistent; upload it again',
+  });
 }

@@ -101,7 +101,7 @@ export async function planOne(
 ): Promise<{ task: TransferTask; source: LocalFile | NamedObject }> {
   if (from.kind === 'local') {
     const found = await stat(from.path);
-    if (found.isDirectory()) throw usageFailure(`${from.path} is a folder`, 'copy it with --recursive');
+    if (found.isDirectory()) throw usageFailure(`${from.path} is a folder`, 'use --recursive to copy it');
     if (to.kind === 'local') throw usageFailure('neither argument is in a bucket');
     const name = basename(from.path);
     const source = { name, path: from.path, sizeBytes: found.size, modifiedAtMs: found.mtimeMs };
@@ -109,7 +109,7 @@ export async function planOne(
     return { source, task: uploadTask(context, source, { ...to, key }, options) };
   }
   if (from.key === '' || from.key.endsWith('/')) {
-    throw usageFailure(`${renderRemote(from)} is a folder`, 'copy it with --recursive');
+    throw usageFailure(`${renderRemote(from)} is a folder`, 'use --recursive to copy it');
   }
   const { headers: _, ...object } = await headObject(context.client, {
     bucket: from.bucket,

@@ -7,6 +7,6 @@ export interface VersionFlags {
 export function addVersionOption(command: Command): Command {
   return command.option(
     '--version-id <id>',
-    'this version instead of the current one; svc object ls --versions shows them',
+    'Version to read instead of the current one; see svc object ls --versions',
   );
 }

@@ -33,11 +33,11 @@ export function addTransferOptions(command: Command): Command {
   return command
     .option(
       '--parallel <count>',
-      'large objects and parts at the same time, and four times as many small ones (default 4)',
+      'Concurrent transfers of large objects and parts; four times as many small ones (default 4)',
     )
-    .option('--part-size <MiB>', 'size of the parts of large objects (default 16)')
-    .option('--dry-run', 'only say what would be done')
-    .option('--quiet', 'say only what goes wrong');
+    .option('--part-size <MiB>', 'Part size of large objects in MiB (default 16)')
+    .option('--dry-run', 'Show what would be done without doing it')
+    .option('--quiet', 'Print errors only');
 }
 
 /** Runs a command of the S3 plane, and releases its connections and its line on the terminal afterwards. */
@@ -93,6 +93,6 @@ function readCount(flag: string, text: string, most: number): number {
 
 function readPartSize(text: string): number {
   const sizeBytes = readCount('--part-size', text, 5 * 1024) * 1024 * 1024;
-  if (sizeBytes < MIN_PART_BYTES) throw usageFailure('a part is at least 5 MiB');
+  if (sizeBytes < MIN_PART_BYTES) throw usageFailure('the part size must be at least 5 MiB');
   return sizeBytes;
 }

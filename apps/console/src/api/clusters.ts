@@ -144,7 +144,7 @@ export interface EventFilter {
 
 const PAGE_OF_EVENTS = 100;
 
-/** Newest first; new ones are put in front by whoever follows them. */
+/** Newest first; live events are added in front. */
 export function clusterEventsQuery(api: ClustersClient, workspace: Workspace, id: string, filter: EventFilter) {
   return infiniteQueryOptions({
     queryKey: [...clusterEventsKey(workspace, id), filter],

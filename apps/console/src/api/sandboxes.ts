@@ -89,7 +89,7 @@ export function terminalsQuery(api: SandboxesClient, workspace: Workspace, id: s
   });
 }
 
-/** More than anybody looks through in a browser. */
+/** More than is useful in a browser. */
 const MOST_FILES = 5_000;
 
 export interface Folder {

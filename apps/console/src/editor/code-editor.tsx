@@ -7,7 +7,7 @@ export interface CodeEditorProps extends CodeViewOptions {
   focused?: boolean;
 }
 
-/** The text is that of the first look; whoever has another one gives the component another key. */
+/** Shows the text it was first given. To show another one, change the component’s key. */
 export function CodeEditor({ focused = true, ...options }: CodeEditorProps) {
   const place = useRef<HTMLDivElement>(null);
   const latest = useRef(options);

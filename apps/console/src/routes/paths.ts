@@ -1,6 +1,6 @@
 /**
  * Every URL of the console, in one place. Routes, links and the list that the platform reads are made from it; a
- * part that begins with `$` is a parameter. The workspace is in the URL, so a link means the same to whoever opens it.
+ * part that begins with `$` is a parameter. The workspace is in the URL, so a link means the same to everyone.
  */
 export const paths = {
   home: '/',

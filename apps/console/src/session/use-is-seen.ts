@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react';
 
-/** Whether somebody can see the page: browsers open few connections to one host, and many tabs may stand open. */
+/** Whether the page is visible. Browsers open few connections per host, so hidden tabs give theirs up. */
 export function useIsSeen(): boolean {
   return useSyncExternalStore(watchVisibility, () => document.visibilityState === 'visible');
 }

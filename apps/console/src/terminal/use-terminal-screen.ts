@@ -9,7 +9,7 @@ export interface UseTerminalScreenOptions {
   onLeave: () => void;
   /**
    * Begins when the screen stands, with the keys in it, and goes on as long as whatever is shown. Called once; `signal`
-   * says that the component is gone. What it throws after that is nobody's concern any more.
+   * says that the component is gone. What it throws after that is ignored.
    */
   run: (screen: TerminalScreen, signal: AbortSignal) => Promise<void>;
   onFailure: (error: unknown) => void;

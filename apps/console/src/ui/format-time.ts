@@ -36,7 +36,7 @@ export function formatRelative(atMs: number, nowMs: number): string {
   const seconds = (atMs - nowMs) / 1000;
   if (Math.abs(seconds) >= YEAR_SECONDS) return day.format(atMs);
   for (const [unit, length] of UNITS) {
-    // A little less than a whole one counts as one: nobody says 60 minutes.
+    // A little less than a whole one counts as one, so that 60 minutes are 1 hour.
     if (Math.abs(seconds) < length * 0.99) continue;
     return relative.format(Math.round(seconds / length), unit).replace('.', '');
   }

@@ -16,7 +16,7 @@ export function centreOf(atMs: number, { fromMs, toMs, stepMs }: TimeSpan): numb
   return (atMs + stepMs / 2 - fromMs) / Math.max(1, toMs - fromMs);
 }
 
-/** The values between gaps: a line must not claim what nobody saw. */
+/** The values between gaps: a line must not claim values that were not measured. */
 export function withoutGaps(values: readonly TimedValue[], stepMs: number): TimedValue[][] {
   const runs: TimedValue[][] = [];
   let before: TimedValue | undefined;

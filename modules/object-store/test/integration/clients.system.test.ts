@@ -66,16 +66,3 @@ describeRequiring(['command:aws'], 'the aws command', () => {
     await expect(aws('s3', 'ls', 's3://cli-bucket/')).rejects.toThrow(/NoSuchBucket/);
   });
 });
-
-describeRequiring(['command:python3'], 'boto3', () => {
-  it('does all of its calls, with each kind of payload signature and checksum', async (context) => {
-    const script = join(import.meta.dirname, 'boto3-walk.py');
-    const missing = await run('python3', ['-c', 'import boto3'], { env: environment() }).then(
-      () => null,
-      () => 'needs boto3; install it with: apt-get install -y python3-boto3',
-    );
-    if (missing !== null) context.skip(missing);
-    const { stdout } = await run('python3', [script], { env: environment(), maxBuffer: 64 * MiB });
-    expect(stdout.trim().split('\n').at(-1)).toBe('all done');
-  });
-});

@@ -14,10 +14,10 @@ interface KeyFlags {
 export function registerKeyCommands(admin: Command): void {
   admin
     .command('keys')
-    .description('list the keys that encrypt stored data, and how much each of them still protects')
-    .option('--data <dir>', 'data folder (default ./data)')
-    .option('--config <file>', 'configuration file (YAML)')
-    .option('--json', 'print the list as JSON')
+    .description('List encryption keys and how many records each one protects')
+    .option('--data <dir>', 'Data folder (default ./data)')
+    .option('--config <file>', 'Configuration file (YAML)')
+    .option('--json', 'Print JSON')
     .action(async (flags: KeyFlags) => {
       const keys = (await storeKeyUsage(readConfiguration(flags).value)).map(({ id, key, rows }) => ({
         id,
@@ -41,13 +41,11 @@ export function registerKeyCommands(admin: Command): void {
     });
   admin
     .command('rotate-keys')
-    .description(
-      'replace the keys that encrypt stored data and the key that signs access tokens; works while the platform runs',
-    )
-    .option('--master', 'change the master key as well')
-    .option('--no-wait', 'return at once; the running platform replaces the old key')
-    .option('--data <dir>', 'data folder (default ./data)')
-    .option('--config <file>', 'configuration file (YAML)')
+    .description('Rotate the encryption keys and the token signing key, without downtime')
+    .option('--master', 'Rotate the master key as well')
+    .option('--no-wait', 'Return immediately; the running platform re-encrypts in the background')
+    .option('--data <dir>', 'Data folder (default ./data)')
+    .option('--config <file>', 'Configuration file (YAML)')
     .action(rotate);
 }
 

@@ -14,11 +14,11 @@ interface AuditFlags {
 export function registerAuditCommand(admin: Command): void {
   admin
     .command('verify-audit')
-    .description('prove that the audit log is what the platform wrote; exits 1 and names the rows when it is not')
-    .option('--since <head>', 'a head that an earlier run printed: the log must still contain it')
-    .option('--data <dir>', 'data folder (default ./data)')
-    .option('--config <file>', 'configuration file (YAML)')
-    .option('--json', 'print the report as JSON')
+    .description('Verify the audit log; exits with 1 and lists the affected rows on tampering')
+    .option('--since <head>', 'Head printed by an earlier run; the log must still contain it')
+    .option('--data <dir>', 'Data folder (default ./data)')
+    .option('--config <file>', 'Configuration file (YAML)')
+    .option('--json', 'Print JSON')
     .action(async (flags: AuditFlags) => {
       const report = await verifyAudit(readConfiguration(flags).value, anchorOf(flags));
       process.stdout.write(flags.json === true ? `${JSON.stringify(report)}\n` : `${linesOf(report).join('\n')}\n`);

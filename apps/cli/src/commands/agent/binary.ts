@@ -9,8 +9,8 @@ interface BinaryFlags extends BuildFlags {
 
 /** `svc agent binary --output FILE`: the agent as one program for Linux. */
 export function registerAgentBinary(agent: Command): void {
-  buildCommand(agent, 'binary', 'write the agent as one program that needs no Node')
-    .requiredOption('--output <file>', 'file to write')
+  buildCommand(agent, 'binary', 'Build the agent as a single-file binary')
+    .requiredOption('--output <file>', 'Output file')
     .action(async (flags: BinaryFlags) => {
       const { buildBinary } = await import('@svc/agent/build');
       const output = resolve(flags.output);

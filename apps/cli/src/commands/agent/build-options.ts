@@ -20,7 +20,7 @@ export function buildCommand(agent: Command, name: string, description: string):
   return agent
     .command(name)
     .description(description)
-    .addOption(new Option('--arch <architecture>', 'processor that it is for').choices(['x64', 'arm64']));
+    .addOption(new Option('--arch <architecture>', 'Target architecture').choices(['x64', 'arm64']));
 }
 
 /** What a build lacks (a program, a package, the network) is the user's to give: one line with its cause, no stack. */

@@ -22,11 +22,11 @@ interface Target {
  * where the platform of that folder serves it from, for every processor.
  */
 export function registerAgentImage(agent: Command): void {
-  buildCommand(agent, 'image', "write the agent's container image as an archive; needs no engine")
-    .addOption(new Option('--output <file>', 'file to write').conflicts('data'))
-    .option('--data <folder>', 'of a platform on this machine: it serves the image from then on, running or not')
-    .option('--name <name:tag>', 'name of the image (default localhost/svc-agent:VERSION)')
-    .option('--packages <folder>', "take Debian's packages from here instead of its archive")
+  buildCommand(agent, 'image', 'Build the container image of the agent as an archive; needs no container engine')
+    .addOption(new Option('--output <file>', 'Output file').conflicts('data'))
+    .option('--data <folder>', 'Data folder of a platform that should serve the image')
+    .option('--name <name:tag>', 'Image name (default localhost/svc-agent:VERSION)')
+    .option('--packages <folder>', 'Debian mirror to use instead of the default archive')
     .action(async (flags: ImageFlags) => {
       const { buildImage } = await import('@svc/agent/build');
       const packagesFolder = flags.packages === undefined ? undefined : resolve(flags.packages);
@@ -41,7 +41,7 @@ export function registerAgentImage(agent: Command): void {
 
 async function targetsOf({ arch, output, data }: ImageFlags): Promise<Target[]> {
   if (output !== undefined) return [{ architecture: arch ?? OWN_ARCHITECTURE, output: resolve(output) }];
-  if (data === undefined) throw usageFailure('--output FILE or --data FOLDER is wanted');
+  if (data === undefined) throw usageFailure('--output FILE or --data FOLDER is required');
   const [{ dataFolderPaths }, { ARCHITECTURES, archiveNameOf }] = await Promise.all([
     import('@svc/platform'),
     import('@svc/agent/build'),

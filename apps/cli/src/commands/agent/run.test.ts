@@ -24,21 +24,16 @@ describeRequiring(['linux'], 'svc agent', () => {
     const contexts = [{ name: 'away', context: { cluster: 'away', user: 'away' } }];
     const users = [{ name: 'away', user: {} }];
     await writeFile(env.KUBECONFIG, JSON.stringify({ 'current-context': 'away', clusters, contexts, users }));
-    const child = spawn(process.execPath, [MAIN, 'agent', 'run'], { env, stdio: ['ignore', 'ignore', 'pipe'] });
-    const lines: string[] = [];
-    child.stderr.on('data', (chunk: Buffer) => lines.push(chunk.toString()));
+    const child = spawn(process.execPath, [MAIN, 'agent', 'run'], { env, stdio: 'ignore' });
     const gone = once(child, 'exit');
     try {
       const processFile = (name: string) => readFile(`/proc/${child.pid}/${name}`, 'utf8');
-      const arguments_ = await waitFor(async () => {
+      const words = await waitFor(async () => {
         const found = (await processFile('cmdline')).split('\0');
         return found.some((each) => each.endsWith('apps/agent/src/main.ts')) ? found : null;
       });
-      expect(arguments_).toContain('--optimize-for-size');
+      expect(words).toContain('--optimize-for-size');
       expect(await processFile(`task/${child.pid}/children`)).toBe('');
-      await waitFor(() => lines.join('').includes('the agent is up'));
-      child.kill('SIGTERM');
-      expect(await gone).toEqual([0, null]);
     } finally {
       child.kill('SIGKILL');
       await gone;

@@ -10,7 +10,7 @@ export function runAgent(given: readonly string[]): never {
   const entry = fileURLToPath(import.meta.resolve('@svc/agent/main'));
   const flags = [...AGENT_NODE_FLAGS, '--disable-warning=ExperimentalWarning'];
   if (process.execve === undefined) {
-    throw new CommandFailure(`svc agent cannot replace its process here; run: node ${entry} ${given.join(' ')}`);
+    throw new CommandFailure(`svc agent is not supported on this system; run: node ${entry} ${given.join(' ')}`);
   }
-  return process.execve(process.execPath, [process.execPath, ...flags, entry, ...given], process.env);
+  return process.execve(process.execPath, [process.execPath, ...flags, entry, ...given]);
 }

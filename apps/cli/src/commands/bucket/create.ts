@@ -11,10 +11,10 @@ interface CreateFlags extends ConnectionFlags {
 
 export function registerBucketCreate(parent: Command): void {
   addConnectionOptions(parent.command('create'))
-    .description('create a bucket; names are shared by all workspaces')
+    .description('Create a bucket; names are unique across workspaces')
     .argument('<name>')
-    .option('--encryption <mode>', 'none or sse-s3 (default: as the platform is configured, which is sse-s3)')
-    .option('--location-hint <hint>', 'where the data should be, as far as the engine can choose')
+    .option('--encryption <mode>', 'Default encryption: none or sse-s3 (default: the platform setting, sse-s3)')
+    .option('--location-hint <hint>', 'Preferred location, if the engine supports it')
     .action((name: string, flags: CreateFlags) =>
       withSession(flags, async ({ connect, output, signal }) => {
         const { buckets } = (await connect()).store;
@@ -30,5 +30,5 @@ export function registerBucketCreate(parent: Command): void {
 
 function encryptionOf({ encryption }: CreateFlags): EncryptionMode | undefined {
   if (encryption === undefined || encryption === 'none' || encryption === 'sse-s3') return encryption;
-  throw usageFailure(`${JSON.stringify(encryption)} is no encryption mode`, 'none or sse-s3');
+  throw usageFailure(`${JSON.stringify(encryption)} is not an encryption mode`, 'use none or sse-s3');
 }

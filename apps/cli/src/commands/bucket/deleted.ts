@@ -4,7 +4,7 @@ import { addConnectionOptions, withSession } from '../../client/session.ts';
 
 export function registerBucketDeleted(parent: Command): void {
   addConnectionOptions(parent.command('deleted'))
-    .description('list deleted buckets that can still be restored')
+    .description('List deleted buckets that can still be restored')
     .action((flags: ConnectionFlags) =>
       withSession(flags, async ({ connect, output, signal }) => {
         const buckets = await (await connect()).store.buckets.deleted({ signal });

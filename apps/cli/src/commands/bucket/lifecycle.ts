@@ -5,9 +5,9 @@ import { readJsonArgument } from '../../client/json-argument.ts';
 import { addConnectionOptions, withSession } from '../../client/session.ts';
 
 export function registerBucketLifecycle(parent: Command): void {
-  const lifecycle = parent.command('lifecycle').description('what is deleted by itself, and when');
+  const lifecycle = parent.command('lifecycle').description('Manage lifecycle rules');
   addConnectionOptions(lifecycle.command('get'))
-    .description('show the rules, as JSON')
+    .description('Show the rules as JSON')
     .argument('<bucket>')
     .action((bucket: string, flags: ConnectionFlags) =>
       withSession(flags, async ({ connect, output, signal }) => {
@@ -16,9 +16,9 @@ export function registerBucketLifecycle(parent: Command): void {
       }),
     );
   addConnectionOptions(lifecycle.command('set'))
-    .description('replace the rules')
+    .description('Replace the rules')
     .argument('<bucket>')
-    .argument('<rules>', 'JSON, @FILE or @- ; the form of the aws command is taken too')
+    .argument('<rules>', 'JSON, @FILE, or @-; also accepts the format of the AWS CLI')
     .action((bucket: string, rules: string, flags: ConnectionFlags) =>
       withSession(flags, async ({ connect, output, signal }) => {
         const body = (await readJsonArgument(rules)) as LifecycleChange; // the platform's schema decides
@@ -27,7 +27,7 @@ export function registerBucketLifecycle(parent: Command): void {
       }),
     );
   addConnectionOptions(lifecycle.command('rm'))
-    .description('remove all rules')
+    .description('Delete all rules')
     .argument('<bucket>')
     .action((bucket: string, flags: ConnectionFlags) =>
       withSession(flags, async ({ connect, output, signal }) => {

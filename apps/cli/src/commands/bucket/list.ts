@@ -5,7 +5,7 @@ import { addConnectionOptions, withSession } from '../../client/session.ts';
 
 export function registerBucketList(parent: Command): void {
   addConnectionOptions(parent.command('ls'))
-    .description('list the buckets of the workspace')
+    .description('List buckets')
     .action((flags: ConnectionFlags) =>
       withSession(flags, async ({ connect, output, signal }) => {
         const buckets = await (await connect()).store.buckets.list({ signal });

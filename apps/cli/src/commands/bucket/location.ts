@@ -4,7 +4,7 @@ import { addConnectionOptions, withSession } from '../../client/session.ts';
 
 export function registerBucketLocation(parent: Command): void {
   addConnectionOptions(parent.command('location'))
-    .description('show where a bucket is')
+    .description('Show the location of a bucket')
     .argument('<bucket>')
     .action((bucket: string, flags: ConnectionFlags) =>
       withSession(flags, async ({ connect, output, signal }) => {

@@ -8,9 +8,9 @@ interface RemoveFlags extends ConnectionFlags {
 
 export function registerBucketRemove(parent: Command): void {
   addConnectionOptions(parent.command('rm'))
-    .description('delete a bucket; it can be restored for a while where soft delete is on')
+    .description('Delete a bucket; with soft delete on, it can be restored for a while')
     .argument('<name>')
-    .option('--force', 'also when soft delete is off and the bucket is not empty: everything in it is lost')
+    .option('--force', 'Delete a bucket that is not empty even when soft delete is off; its objects are lost')
     .action((name: string, flags: RemoveFlags) =>
       withSession(flags, async ({ connect, output, signal }) => {
         const { buckets } = (await connect()).store;
@@ -19,7 +19,7 @@ export function registerBucketRemove(parent: Command): void {
         output.answer(deleted, [
           until === null
             ? `Deleted bucket ${name}`
-            : `Deleted bucket ${name}; until ${until} svc bucket restore ${name} brings it back`,
+            : `Deleted bucket ${name}; run svc bucket restore ${name} to restore it until ${until}`,
         ]);
       }),
     );

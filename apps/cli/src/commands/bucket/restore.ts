@@ -4,7 +4,7 @@ import { addConnectionOptions, withSession } from '../../client/session.ts';
 
 export function registerBucketRestore(parent: Command): void {
   addConnectionOptions(parent.command('restore'))
-    .description('bring a deleted bucket back with what was in it')
+    .description('Restore a deleted bucket and its objects')
     .argument('<name>')
     .action((name: string, flags: ConnectionFlags) =>
       withSession(flags, async ({ connect, output, signal }) => {

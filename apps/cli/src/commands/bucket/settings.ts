@@ -6,9 +6,11 @@ import { readJsonArgument } from '../../client/json-argument.ts';
 import { addConnectionOptions, withSession } from '../../client/session.ts';
 
 export function registerBucketSettings(parent: Command): void {
-  const settings = parent.command('settings').description('who may read, CORS, quota, soft delete and more');
+  const settings = parent
+    .command('settings')
+    .description('Manage access, CORS, quota, soft delete, and other settings');
   addConnectionOptions(settings.command('get'))
-    .description('show the settings of a bucket, as JSON')
+    .description('Show the settings of a bucket as JSON')
     .argument('<bucket>')
     .action((bucket: string, flags: ConnectionFlags) =>
       withSession(flags, async ({ connect, output, signal }) => {
@@ -17,11 +19,9 @@ export function registerBucketSettings(parent: Command): void {
       }),
     );
   addConnectionOptions(settings.command('set'))
-    .description(
-      'change settings: NAME=VALUE with VALUE in JSON (publicDefault=true), or @FILE, or @- for standard input',
-    )
+    .description('Change settings: NAME=JSON (publicDefault=true), @FILE, or @- for standard input')
     .argument('<bucket>')
-    .argument('<changes...>', 'name=value, or @file with a JSON object; null puts the default back')
+    .argument('<changes...>', 'NAME=VALUE, or @FILE with a JSON object; null restores the default')
     .action((bucket: string, changes: string[], flags: ConnectionFlags) =>
       withSession(flags, async ({ connect, output, signal }) => {
         const body = await readChanges(changes);

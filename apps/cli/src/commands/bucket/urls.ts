@@ -4,7 +4,7 @@ import { addConnectionOptions, withSession } from '../../client/session.ts';
 
 export function registerBucketUrls(parent: Command): void {
   addConnectionOptions(parent.command('urls'))
-    .description('show the addresses of a bucket')
+    .description('Show the URLs of a bucket')
     .argument('<bucket>')
     .action((bucket: string, flags: ConnectionFlags) =>
       withSession(flags, async ({ connect, output, signal }) => {

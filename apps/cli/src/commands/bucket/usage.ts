@@ -14,14 +14,11 @@ interface UsageFlags extends ConnectionFlags {
 
 export function registerBucketUsage(parent: Command): void {
   addConnectionOptions(parent.command('usage'))
-    .description('what was stored, and what came and went, by day or hour; of all buckets, or of one')
+    .description('Show storage and traffic by day or hour, of one bucket or all')
     .argument('[bucket]')
-    .option(
-      '--from <time>',
-      'the first day or hour, such as 2026-11-01 or 2026-11-01T12:00Z (default: 30 days or 48 hours ago)',
-    )
-    .option('--to <time>', 'nothing from then on (default: now)')
-    .addOption(new Option('--resolution <period>', 'one line for each').choices(['hour', 'day']).default('day'))
+    .option('--from <time>', 'Start, such as 2026-11-01 or 2026-11-01T12:00Z (default 30 days or 48 hours ago)')
+    .option('--to <time>', 'End, exclusive (default now)')
+    .addOption(new Option('--resolution <period>', 'Interval').choices(['hour', 'day']).default('day'))
     .action((bucket: string | undefined, flags: UsageFlags) =>
       withSession(flags, async ({ connect, output, signal }) => {
         const { resolution } = flags;
@@ -33,7 +30,7 @@ export function registerBucketUsage(parent: Command): void {
           columns,
           usage.points.map((point) => lineOf(point, resolution)),
         );
-        if (usage.points.length === 0) output.note('Nothing was written down in this time');
+        if (usage.points.length === 0) output.note('No usage data for this period');
       }),
     );
 }
@@ -52,6 +49,6 @@ function lineOf(point: UsagePoint, resolution: UsageResolution): string[] {
 function readTime(flag: string, text: string | undefined): Date | undefined {
   if (text === undefined) return undefined;
   const time = new Date(text);
-  if (Number.isNaN(time.getTime())) throw usageFailure(`${flag} ${JSON.stringify(text)} is no date or time`);
+  if (Number.isNaN(time.getTime())) throw usageFailure(`${flag} ${JSON.stringify(text)} is not a date or time`);
   return time;
 }

@@ -5,13 +5,13 @@ import { addConnectionOptions, withSession } from '../../client/session.ts';
 
 export function registerBucketVersioning(parent: Command): void {
   addConnectionOptions(parent.command('versioning'))
-    .description('show whether versions are kept, or change it: enabled or suspended')
+    .description('Show or change versioning')
     .argument('<bucket>')
     .argument('[status]', 'enabled or suspended')
     .action((bucket: string, status: string | undefined, flags: ConnectionFlags) =>
       withSession(flags, async ({ connect, output, signal }) => {
         if (status !== undefined && status !== 'enabled' && status !== 'suspended') {
-          throw usageFailure(`${JSON.stringify(status)} is no status`, 'enabled or suspended');
+          throw usageFailure(`${JSON.stringify(status)} is not a versioning status`, 'use enabled or suspended');
         }
         const { buckets } = (await connect()).store;
         const now =

@@ -9,8 +9,8 @@ const IMAGE_COMMAND = 'svc agent image --data FOLDER';
 
 export function registerClusterAdd(parent: Command): void {
   addConnectionOptions(parent.command('add'))
-    .description('register a cluster; prints the token of its agent, this once, and how to install the agent')
-    .argument('<name>', 'a to z, 0 to 9 and dashes')
+    .description('Register a cluster; prints the agent token, only once, and install commands')
+    .argument('<name>', 'Lowercase letters, digits, and dashes')
     .action((name: string, flags: ConnectionFlags) =>
       withClusters(flags, async ({ clusters, output, signal }) => {
         const created = await clusters.create(name, { signal });

@@ -33,14 +33,17 @@ export async function choosePod(
   if (first === 'pod' || first === 'pods') return { pod: second, candidates: 1 };
   const kind = KINDS[first.toLowerCase()];
   if (kind === undefined || second === '' || more.length > 0) {
-    throw usageFailure(`${JSON.stringify(target)} is no pod`, 'a name of a pod, or such as deployment/web');
+    throw usageFailure(
+      `${JSON.stringify(target)} is not a pod`,
+      'use a pod name, or a workload such as deployment/web',
+    );
   }
   const { selector } = await findWorkload(cluster, { kind, namespace, name: second }, signal);
-  if (selector === null) throw new CommandFailure(`${target} says nothing of its pods`);
+  if (selector === null) throw new CommandFailure(`${target} has no pod selector`);
   const { items } = await cluster.pods({ namespace, labelSelector: selector }, { signal });
   const [best] = items.toSorted((left, right) => rankOf(left) - rankOf(right));
   if (best === undefined)
-    throw new CommandFailure(`${target} has no pods`, { hint: 'svc cluster workloads shows why' });
+    throw new CommandFailure(`${target} has no pods`, { hint: 'run svc cluster workloads to see why' });
   return { pod: best.name, candidates: items.length };
 }
 
@@ -62,5 +65,5 @@ async function findWorkload(
     cursor = page.nextCursor ?? undefined;
   } while (cursor !== undefined);
   const hint = 'svc cluster workloads shows what there is, --namespace names another namespace';
-  throw new CommandFailure(`there is no ${kind} ${name} in namespace ${namespace}`, { hint });
+  throw new CommandFailure(`${kind} ${name} not found in namespace ${namespace}`, { hint });
 }

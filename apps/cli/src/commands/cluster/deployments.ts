@@ -15,10 +15,10 @@ const MAX_PAGE_SIZE = 200;
 
 export function registerClusterDeployments(parent: Command): void {
   addConnectionOptions(parent.command('deployments'))
-    .description('what was deployed to a cluster, newest first')
-    .argument('<cluster>', 'name or id')
-    .option('--project <id>', 'of this project only')
-    .option('--limit <count>', 'at most so many', '20')
+    .description('List deployments, newest first')
+    .argument('<cluster>', 'Cluster name or ID')
+    .option('--project <id>', 'Filter by project')
+    .option('--limit <count>', 'Maximum number of deployments', '20')
     .action((name: string, flags: DeploymentFlags) =>
       withClusters(flags, async ({ clusters, output, signal }) => {
         const pageSize = Math.min(MAX_PAGE_SIZE, Math.max(1, readCount(flags.limit, '--limit')));

@@ -17,12 +17,12 @@ const MAX_PAGE_SIZE = 200;
 
 export function registerClusterEvents(parent: Command): void {
   addConnectionOptions(parent.command('events'))
-    .description('what has happened in a cluster, oldest first; with --json one line of JSON each')
-    .argument('<cluster>', 'name or id')
-    .option('-f, --follow', 'go on with what happens, until Ctrl-C')
-    .option('--type <type>', 'only these, such as pod_crash_loop')
-    .option('-n, --namespace <name>', 'of this namespace only')
-    .option('--limit <count>', 'of the past at most so many, up to 200', '20')
+    .description('Show cluster events, oldest first; with --json, one JSON object per line')
+    .argument('<cluster>', 'Cluster name or ID')
+    .option('-f, --follow', 'Follow new events until Ctrl-C')
+    .option('--type <type>', 'Filter by type, such as pod_crash_loop')
+    .option('-n, --namespace <name>', 'Filter by namespace')
+    .option('--limit <count>', 'Maximum number of past events, up to 200', '20')
     .action((name: string, flags: EventFlags) =>
       withClusters(flags, async ({ clusters, output, signal }) => {
         const cluster = clusters.of(name);

@@ -9,7 +9,7 @@ const COLUMNS = ['NAME', 'ID', 'STATUS', 'KUBERNETES', 'AGENT', 'NODES', 'PODS',
 
 export function registerClusterList(parent: Command): void {
   addConnectionOptions(parent.command('ls'))
-    .description('list the clusters of the workspace')
+    .description('List clusters')
     .action((flags: ConnectionFlags) =>
       withClusters(flags, async ({ clusters, output, signal }) => {
         const found: ClusterInfo[] = [];

@@ -24,7 +24,7 @@ interface Listing<Item> {
 
 const NODES: Listing<ClusterNode> = {
   command: 'nodes',
-  description: 'the nodes of a cluster, as its API server has them now',
+  description: 'List the nodes of a cluster',
   columns: ['NAME', 'STATE', 'ROLES', 'VERSION', 'CPU', 'MEMORY', 'AGE'],
   row: (node, nowMs) => [
     node.name,
@@ -40,7 +40,7 @@ const NODES: Listing<ClusterNode> = {
 
 const WORKLOADS: Listing<Workload> = {
   command: 'workloads',
-  description: 'Deployments, StatefulSets, DaemonSets, CronJobs and Jobs of a cluster',
+  description: 'List Deployments, StatefulSets, DaemonSets, CronJobs, and Jobs',
   columns: ['KIND', 'NAMESPACE', 'NAME', 'STATE', 'READY', 'IMAGES', 'AGE'],
   row: ({ kind, namespace, name, state, ready, desired, images, created_at: createdAt }, nowMs) => [
     kind,
@@ -56,7 +56,7 @@ const WORKLOADS: Listing<Workload> = {
 
 const PODS: Listing<Pod> = {
   command: 'pods',
-  description: 'the pods of a cluster',
+  description: 'List the pods of a cluster',
   columns: ['NAMESPACE', 'NAME', 'READY', 'STATE', 'RESTARTS', 'CPU', 'MEMORY', 'NODE', 'AGE'],
   row: (pod, nowMs) => [
     pod.namespace,
@@ -85,10 +85,10 @@ export function registerClusterObjects(parent: Command): void {
 
 function register<Item>(parent: Command, listing: Listing<Item>): void {
   const command = addConnectionOptions(parent.command(listing.command))
-    .description(`${listing.description}; needs the tunnel of its agent`)
-    .argument('<cluster>', 'name or id')
-    .option('--name <text>', 'only those with this in their name');
-  if (listing.command !== 'nodes') command.option('-n, --namespace <name>', 'of this namespace only');
+    .description(`${listing.description} (requires the tunnel of its agent)`)
+    .argument('<cluster>', 'Cluster name or ID')
+    .option('--name <text>', 'Filter by name (substring)');
+  if (listing.command !== 'nodes') command.option('-n, --namespace <name>', 'Filter by namespace');
   command.action((name: string, flags: ObjectFlags) =>
     withClusters(flags, (session) => show(session, session.clusters.of(name), listing, flags)),
   );
@@ -107,7 +107,7 @@ async function show<Item>(
     found.push(...items);
     cursor = nextCursor ?? undefined;
   } while (cursor !== undefined && found.length < MAX_ROWS);
-  if (cursor !== undefined) output.warn(`only the first ${found.length} are shown; --namespace and --name narrow it`);
+  if (cursor !== undefined) output.warn(`showing the first ${found.length} only; filter with --namespace or --name`);
   const nowMs = Date.now();
   output.answerTable(
     found,

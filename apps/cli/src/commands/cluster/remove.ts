@@ -5,8 +5,8 @@ import { withClusters } from './with-clusters.ts';
 
 export function registerClusterRemove(parent: Command): void {
   addConnectionOptions(parent.command('rm'))
-    .description('forget a cluster with its history, and send its agent away; what runs there goes on')
-    .argument('<cluster>', 'name or id')
+    .description('Delete a cluster and its history, and disconnect its agent; workloads keep running')
+    .argument('<cluster>', 'Cluster name or ID')
     .action((name: string, flags: ConnectionFlags) =>
       withClusters(flags, async ({ clusters, output, signal }) => {
         await clusters.delete(name, { signal });

@@ -8,8 +8,8 @@ import { withClusters } from './with-clusters.ts';
 
 export function registerClusterStatus(parent: Command): void {
   addConnectionOptions(parent.command('status'))
-    .description('how a cluster and its agent are; with --json also the heartbeats of the last hour')
-    .argument('<cluster>', 'name or id')
+    .description('Show the status of a cluster and its agent; --json includes the last hour of heartbeats')
+    .argument('<cluster>', 'Cluster name or ID')
     .action((name: string, flags: ConnectionFlags) =>
       withClusters(flags, async ({ clusters, output, signal }) => {
         const status = await clusters.of(name).status({}, { signal });

@@ -18,10 +18,10 @@ function handOverLines({ install }: RotatedToken): string[] {
 
 export function registerClusterToken(parent: Command): void {
   addConnectionOptions(parent.command('token'))
-    .description('make a new token of the agent; the older one ends')
-    .argument('<cluster>', 'name or id')
-    .option('--overlap <time>', 'the older one lives on for so long, a day at most', '0')
-    .option('--install', 'print how to install the agent anew, not only what hands the token to one that runs')
+    .description('Rotate the agent token')
+    .argument('<cluster>', 'Cluster name or ID')
+    .option('--overlap <time>', 'Keep the old token valid for this long, at most 24h', '0')
+    .option('--install', 'Print full install commands instead of the token update only')
     .action((name: string, flags: TokenFlags) =>
       withClusters(flags, async ({ clusters, output, signal }) => {
         const overlapSeconds = Math.ceil(readDurationMs(flags.overlap) / 1000);

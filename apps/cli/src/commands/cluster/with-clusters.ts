@@ -22,5 +22,5 @@ export function withClusters(flags: ConnectionFlags, run: (session: ClusterSessi
 /** A whole number that an option gives. */
 export function readCount(text: string, option: string): number {
   if (/^\d{1,9}$/.test(text)) return Number(text);
-  throw usageFailure(`${JSON.stringify(text)} is no number for ${option}`);
+  throw usageFailure(`${JSON.stringify(text)} is not a number for ${option}`);
 }

@@ -27,5 +27,5 @@ it('refuses what is empty, not there or too large', async () => {
   await expect(readManifests([path])).rejects.toThrow('900 KiB');
   const empty = join(folder.path, 'empty');
   await mkdir(empty);
-  await expect(readManifests([empty])).rejects.toThrow('has no manifests');
+  await expect(readManifests([empty])).rejects.toThrow('contains no manifests');
 });

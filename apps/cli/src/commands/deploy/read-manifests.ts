@@ -16,7 +16,10 @@ export async function readManifests(paths: readonly string[]): Promise<string> {
   const manifest = documents.map((document) => document.replace(/\n*$/, '\n')).join('---\n');
   if (manifest.trim() === '') throw usageFailure('the manifest is empty');
   if (Buffer.byteLength(manifest) > MAX_SIZE_BYTES) {
-    throw usageFailure(`the manifests have more than ${MAX_SIZE_BYTES / 1024} KiB`, 'deploy them in parts');
+    throw usageFailure(
+      `the manifests have more than ${MAX_SIZE_BYTES / 1024} KiB`,
+      'split them into several deployments',
+    );
   }
   return manifest;
 }
@@ -24,6 +27,7 @@ export async function readManifests(paths: readonly string[]): Promise<string> {
 async function filesOf(path: string): Promise<string[]> {
   if (path === '-' || !(await stat(path)).isDirectory()) return [path];
   const names = (await readdir(path)).filter((name) => MANIFEST.test(name)).toSorted();
-  if (names.length === 0) throw usageFailure(`${path} has no manifests`, 'files that end in .yaml, .yml or .json');
+  if (names.length === 0)
+    throw usageFailure(`${path} contains no manifests`, 'expected files ending in .yaml, .yml, or .json');
   return names.map((name) => join(path, name));
 }

@@ -4,7 +4,7 @@ import { addConnectionOptions, withSession } from '../../client/session.ts';
 
 export function registerDomainAdd(parent: Command): void {
   addConnectionOptions(parent.command('add'))
-    .description('put a hostname in front of a bucket; the answer says which CNAME to make')
+    .description('Add a custom domain to a bucket and show the CNAME record to create')
     .argument('<bucket>')
     .argument('<hostname>')
     .action((bucket: string, hostname: string, flags: ConnectionFlags) =>
@@ -12,9 +12,9 @@ export function registerDomainAdd(parent: Command): void {
         const domain = await (await connect()).store.domains.add(bucket, hostname, { signal });
         output.answer(domain, [
           `${domain.hostname} is ${domain.status}`,
-          `Make this record:  ${domain.hostname}.  CNAME  ${domain.cname_target}.`,
+          `Create this DNS record:  ${domain.hostname}.  CNAME  ${domain.cname_target}.`,
           domain.dns_hint,
-          `svc domain status ${domain.hostname} --wait tells when it works`,
+          `Run svc domain status ${domain.hostname} --wait to wait until it is active`,
         ]);
       }),
     );

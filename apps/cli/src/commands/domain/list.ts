@@ -4,8 +4,8 @@ import { addConnectionOptions, withSession } from '../../client/session.ts';
 
 export function registerDomainList(parent: Command): void {
   addConnectionOptions(parent.command('ls'))
-    .description('list custom domains')
-    .argument('[bucket]', 'only those of this bucket')
+    .description('List custom domains')
+    .argument('[bucket]', 'Only list domains of this bucket')
     .action((bucket: string | undefined, flags: ConnectionFlags) =>
       withSession(flags, async ({ connect, output, signal }) => {
         const domains = await (await connect()).store.domains.list(bucket, { signal });

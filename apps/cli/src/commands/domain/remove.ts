@@ -4,7 +4,7 @@ import { addConnectionOptions, withSession } from '../../client/session.ts';
 
 export function registerDomainRemove(parent: Command): void {
   addConnectionOptions(parent.command('rm'))
-    .description('take a hostname away from its bucket')
+    .description('Remove a custom domain')
     .argument('<hostname>')
     .action((hostname: string, flags: ConnectionFlags) =>
       withSession(flags, async ({ connect, output, signal }) => {

@@ -16,10 +16,10 @@ const POLL_MS = 5_000;
 
 export function registerDomainStatus(parent: Command): void {
   addConnectionOptions(parent.command('status'))
-    .description('show how far a hostname is: pending, verifying, active, error, blocked')
+    .description('Show the status of a custom domain')
     .argument('<hostname>')
-    .option('--wait', 'until it is active; fails when it cannot become so in time')
-    .option('--timeout <time>', 'for --wait (default 10m)', '10m')
+    .option('--wait', 'Wait until the domain is active')
+    .option('--timeout <time>', 'Timeout of --wait (default 10m)', '10m')
     .action((hostname: string, flags: StatusFlags) =>
       withSession(flags, async ({ connect, output, signal }) => {
         const { store } = await connect();
@@ -46,7 +46,7 @@ async function waitUntilActive(
     if (domain.status === 'blocked') throw new CommandFailure(`${hostname} is blocked by the operator`);
     // An error heals itself once the DNS is right, so that it is waited for as well.
     if (performance.now() + POLL_MS > deadlineMs)
-      throw new CommandFailure(`${hostname} is not active in time: ${lines}`);
+      throw new CommandFailure(`${hostname} did not become active in time: ${lines}`);
     await delay(POLL_MS, undefined, { signal });
   }
 }

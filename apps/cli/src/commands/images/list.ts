@@ -4,9 +4,9 @@ import { imagesCommand, withImages, type ImagesFlags } from './with-images.ts';
 
 /** `svc images list` */
 export function registerImagesList(images: Command): void {
-  imagesCommand(images, 'list', 'images that are on this machine')
+  imagesCommand(images, 'list', 'List images on this machine')
     .alias('ls')
-    .option('--all', 'also those of the catalog that are not here yet')
+    .option('--all', 'Include catalog images that are not on this machine')
     .action((flags: ImagesFlags & { all?: boolean }) =>
       withImages(flags, async ({ catalog, list }, output) => {
         const stored = await list();

@@ -7,8 +7,8 @@ const REDRAW_EVERY_MS = 100;
 
 /** `svc images pull NAME…` */
 export function registerImagesPull(images: Command): void {
-  imagesCommand(images, 'pull', 'fetch images now, or look for newer ones, instead of at the first sandbox')
-    .argument('<name...>', 'names or aliases of the catalog')
+  imagesCommand(images, 'pull', 'Download or update images ahead of the first sandbox')
+    .argument('<name...>', 'Image names or aliases from the catalog')
     .action((names: string[], flags: ImagesFlags) =>
       withImages(flags, async ({ pull }, output, signal) => {
         const pulled = [];

@@ -5,14 +5,14 @@ import { imagesCommand, withImages, type ImagesFlags } from './with-images.ts';
 
 /** `svc images rm NAME…` */
 export function registerImagesRemove(images: Command): void {
-  imagesCommand(images, 'rm', 'remove images; what a sandbox still needs goes when that is deleted')
-    .argument('<name...>', 'names or aliases, as svc images list shows them')
+  imagesCommand(images, 'rm', 'Remove images; layers in use are removed with the last sandbox that needs them')
+    .argument('<name...>', 'Image names or aliases; see svc images list')
     .action((names: string[], flags: ImagesFlags) =>
       withImages(flags, async ({ remove }, output) => {
         const removed = [];
         for (const name of names) {
           const freed = await remove(name);
-          if (freed === null) throw new CommandFailure(`there is no image ${name}`, { hint: 'see svc images list' });
+          if (freed === null) throw new CommandFailure(`image ${name} not found`, { hint: 'run svc images list' });
           removed.push({ name, layers: freed.layers, bytes: freed.bytes });
           output.note(`${name} removed, ${renderBytes(freed.bytes)} freed`);
         }

@@ -15,9 +15,9 @@ export function imagesCommand(images: Command, name: string, description: string
   return images
     .command(name)
     .description(description)
-    .option('--data <dir>', 'data folder (default ./data)')
-    .option('--config <file>', 'configuration file (YAML)')
-    .option('--json', 'print JSON');
+    .option('--data <dir>', 'Data folder (default ./data)')
+    .option('--config <file>', 'Configuration file (YAML)')
+    .option('--json', 'Print JSON');
 }
 
 /** Runs the work on the images of the data folder; Ctrl-C ends it, and what was fetched so far is kept. */
@@ -25,7 +25,7 @@ export async function withImages(
   flags: ImagesFlags,
   work: (images: ImageUpkeep, output: Output, signal: AbortSignal) => Promise<void>,
 ): Promise<void> {
-  if (process.getuid?.() !== 0) throw new CommandFailure('images belong to root', { hint: 'use sudo' });
+  if (process.getuid?.() !== 0) throw new CommandFailure('managing images requires root', { hint: 'use sudo' });
   const stop = new AbortController();
   const interrupt = (): void => stop.abort(new CommandFailure('interrupted', { exitCode: 130 }));
   process.once('SIGINT', interrupt);

@@ -5,7 +5,7 @@ import { addConnectionOptions, withSession } from '../../client/session.ts';
 
 export function registerKeyCreate(parent: Command): void {
   addKeyOptions(addConnectionOptions(parent.command('create')))
-    .description('create an access key; its secret is shown this once')
+    .description('Create an access key; its secret is shown only once')
     .action((flags: ConnectionFlags & KeyFlags) =>
       withSession(flags, async ({ connect, output, signal }) => {
         const { keys } = (await connect()).store;

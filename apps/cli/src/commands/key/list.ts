@@ -4,7 +4,7 @@ import { addConnectionOptions, withSession } from '../../client/session.ts';
 
 export function registerKeyList(parent: Command): void {
   addConnectionOptions(parent.command('ls'))
-    .description('list access keys; secrets are never shown again')
+    .description('List access keys, without their secrets')
     .action((flags: ConnectionFlags) =>
       withSession(flags, async ({ connect, output, signal }) => {
         const keys = await (await connect()).store.keys.list({ signal });

@@ -4,7 +4,7 @@ import { addConnectionOptions, withSession } from '../../client/session.ts';
 
 export function registerKeyRemove(parent: Command): void {
   addConnectionOptions(parent.command('rm'))
-    .description('revoke an access key; within a second it opens nothing')
+    .description('Revoke an access key; takes effect within a second')
     .argument('<access key>')
     .action((accessKeyId: string, flags: ConnectionFlags) =>
       withSession(flags, async ({ connect, output, signal }) => {

@@ -8,8 +8,8 @@ import { copyToStream } from './copy.ts';
 
 export function registerObjectCat(parent: Command): void {
   addCustomerKeyOption(addVersionOption(addConnectionOptions(parent.command('cat'))))
-    .description('write an object to standard output; fails when what arrived is not what was stored')
-    .argument('<location>', 'svc://bucket/key')
+    .description('Write an object to standard output and verify its checksum')
+    .argument('<location>', 'svc://BUCKET/KEY')
     .action((location: string, flags: TransferFlags & VersionFlags) =>
       withTransfers(flags, ({ context }) => copyToStream(context, parseObject(location), flags.versionId)),
     );

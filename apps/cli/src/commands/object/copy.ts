@@ -28,10 +28,10 @@ interface CopyFlags extends TransferFlags, FilterFlags, AttributeFlags, VersionF
 
 export function registerObjectCopy(parent: Command): void {
   const command = addConnectionOptions(parent.command('cp'))
-    .description('copy files to a bucket, objects to files, or objects to another bucket')
-    .argument('<source>', 'a file, a folder, svc://bucket/key, or - for standard input')
-    .argument('<target>', 'the same, or - for standard output')
-    .option('-r, --recursive', 'a folder with everything below');
+    .description('Copy files to a bucket, objects to files, or objects to another bucket')
+    .argument('<source>', 'File, folder, svc://BUCKET/KEY, or - for standard input')
+    .argument('<target>', 'File, folder, svc://BUCKET/KEY, or - for standard output')
+    .option('-r, --recursive', 'Copy a folder and everything in it');
   addStoringOptions(addVersionOption(command))
     .addHelpText('after', '\nAn interrupted copy goes on where it stopped when the same command is run again.')
     .action((source: string, target: string, flags: CopyFlags) =>
@@ -40,7 +40,8 @@ export function registerObjectCopy(parent: Command): void {
         if (from.kind === 'stream' && to.kind === 'remote') await copyFromStream(transfers, to, flags);
         else if (to.kind === 'stream' && from.kind === 'remote')
           await copyToStream(transfers.context, from, flags.versionId);
-        else if (from.kind === 'stream' || to.kind === 'stream') throw usageFailure('- goes with an object');
+        else if (from.kind === 'stream' || to.kind === 'stream')
+          throw usageFailure('- can only be combined with an object');
         else await runCopies(transfers, planCopies(transfers, [from, to], flags));
       }),
     );
@@ -59,7 +60,7 @@ async function* planCopies(
 ): AsyncGenerator<TransferTask, void> {
   const options = { ...planOptionsOf(run, flags), versionId: flags.versionId };
   if (flags.versionId !== undefined && (flags.recursive === true || from.kind !== 'remote'))
-    throw usageFailure('--version-id is that of one object in a bucket');
+    throw usageFailure('--version-id requires a single source object');
   if (flags.recursive !== true) {
     yield (await planOne(context, from, to, options)).task;
     return;
@@ -76,7 +77,7 @@ export function planOptionsOf(
     attributes: readAttributes(flags),
     onSkipped: (path, reason) => {
       progress.clear();
-      output.warn(`left out ${printable(path)}: ${reason}`);
+      output.warn(`skipped ${printable(path)}: ${reason}`);
     },
   };
 }
@@ -93,7 +94,8 @@ async function copyFromStream(
   to: RemoteLocation,
   flags: CopyFlags,
 ): Promise<void> {
-  if (to.key === '' || to.key.endsWith('/')) throw usageFailure('standard input has no name', 'name the object whole');
+  if (to.key === '' || to.key.endsWith('/'))
+    throw usageFailure('standard input has no name', 'give the full object key');
   const headers = uploadHeaders(readAttributes(flags), to.key);
   const target = { bucket: to.bucket, key: to.key, headers };
   const sizeBytes = run.dryRun ? 0 : await uploadStream(context, process.stdin, target);

@@ -12,10 +12,10 @@ interface ListFlags extends TransferFlags {
 
 export function registerObjectList(parent: Command): void {
   addConnectionOptions(parent.command('ls'))
-    .description('list objects; with --json one line of JSON each')
-    .argument('<location>', 'svc://bucket, svc://bucket/folder/ or the beginning of keys')
-    .option('-r, --recursive', 'everything below, instead of one level of folders')
-    .option('--versions', 'everything below with its history: every version and mark of deletion')
+    .description('List objects; with --json, one JSON object per line')
+    .argument('<location>', 'svc://BUCKET, svc://BUCKET/FOLDER/, or a key prefix')
+    .option('-r, --recursive', 'List all levels instead of one')
+    .option('--versions', 'List every version and delete marker')
     .action((location: string, flags: ListFlags) =>
       withTransfers(flags, (transfers) =>
         flags.versions === true

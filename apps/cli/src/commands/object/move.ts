@@ -19,10 +19,10 @@ interface MoveFlags extends TransferFlags, FilterFlags, AttributeFlags {
 
 export function registerObjectMove(parent: Command): void {
   const command = addConnectionOptions(parent.command('mv'))
-    .description('copy, and delete each source once its copy is stored')
-    .argument('<source>', 'a file, a folder or svc://bucket/key')
-    .argument('<target>', 'the same')
-    .option('-r, --recursive', 'a folder with everything below');
+    .description('Move objects: copy, then delete each source once its copy is stored')
+    .argument('<source>', 'File, folder, or svc://BUCKET/KEY')
+    .argument('<target>', 'File, folder, or svc://BUCKET/KEY')
+    .option('-r, --recursive', 'Copy a folder and everything in it');
   addStoringOptions(command).action((source: string, target: string, flags: MoveFlags) =>
     withTransfers(flags, async (transfers) => {
       const [from, to] = readLocations(source, target, existsSync);
@@ -38,7 +38,7 @@ async function* planMoves(
   flags: MoveFlags,
 ): AsyncGenerator<TransferTask, void> {
   if (from.kind === 'stream' || to.kind === 'stream')
-    throw usageFailure('- cannot be moved', 'svc object cp copies it');
+    throw usageFailure('- cannot be moved', 'use svc object cp instead');
   const options = planOptionsOf(transfers.run, flags);
   const { context } = transfers;
   if (flags.recursive === true) {

@@ -18,10 +18,10 @@ const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'PUT', 'DELETE']);
 
 export function registerObjectPresign(parent: Command): void {
   addVersionOption(addConnectionOptions(parent.command('presign')))
-    .description('make a URL with which anybody may do this one thing for a while')
-    .argument('<location>', 'svc://bucket/key')
-    .option('--expires <time>', 'such as 15m, 12h or 7d, which is the most', '15m')
-    .option('--method <method>', 'GET, HEAD, PUT or DELETE', 'GET')
+    .description('Create a presigned URL for one operation')
+    .argument('<location>', 'svc://BUCKET/KEY')
+    .option('--expires <time>', 'Lifetime, such as 15m or 12h; at most 7d', '15m')
+    .option('--method <method>', 'GET, HEAD, PUT, or DELETE', 'GET')
     .action((text: string, flags: PresignFlags) =>
       withTransfers(flags, async ({ session: { output }, context }) => {
         const { bucket, key } = parseObject(text);
@@ -29,7 +29,7 @@ export function registerObjectPresign(parent: Command): void {
         if (!METHODS.has(method)) throw usageFailure(`${method} cannot be presigned`, [...METHODS].join(', '));
         const expiresSeconds = Math.floor(readDurationMs(flags.expires ?? '15m') / 1000);
         if (expiresSeconds < 1 || expiresSeconds > MOST_SECONDS)
-          throw usageFailure('a URL is valid from 1 second to 7 days');
+          throw usageFailure('the lifetime of a URL must be between 1 second and 7 days');
         // The URL lives no longer than the key that signed it.
         const access = await context.client.keys.get(expiresSeconds * 1000);
         const { host, origin } = new URL(access.endpoint);

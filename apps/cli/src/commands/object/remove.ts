@@ -16,21 +16,24 @@ interface RemoveFlags extends TransferFlags, FilterFlags {
 
 export function registerObjectRemove(parent: Command): void {
   const command = addConnectionOptions(parent.command('rm'))
-    .description('delete objects')
-    .argument('<location>', 'svc://bucket/key; with --recursive the beginning of keys')
-    .option('-r, --recursive', 'every object whose key begins so')
-    .option('--version-id <id>', 'this version for good, instead of the current one')
-    .option('--all-versions', 'with --recursive: every version for good, and the marks of deletion')
-    .option('--dry-run', 'only say what would be done')
-    .option('--quiet', 'say only what goes wrong');
+    .description('Delete objects')
+    .argument('<location>', 'svc://BUCKET/KEY; with --recursive, a key prefix')
+    .option('-r, --recursive', 'Delete every object with this key prefix')
+    .option('--version-id <id>', 'Permanently delete this version instead of the current one')
+    .option('--all-versions', 'With --recursive: permanently delete every version and delete marker')
+    .option('--dry-run', 'Show what would be done without doing it')
+    .option('--quiet', 'Print errors only');
   addFilterOptions(command).action((text: string, flags: RemoveFlags) =>
     withTransfers(flags, async (transfers) => {
       const location = parseRemote(text);
       const summary = emptySummary(transfers.run.dryRun);
       if (flags.allVersions === true && flags.recursive !== true)
-        throw usageFailure('--all-versions goes with --recursive', 'svc object rm KEY --version-id ID deletes one');
+        throw usageFailure(
+          '--all-versions requires --recursive',
+          'to delete one version, use svc object rm KEY --version-id ID',
+        );
       if (flags.versionId !== undefined && flags.recursive === true)
-        throw usageFailure('--version-id is that of one object');
+        throw usageFailure('--version-id requires a single object');
       if (flags.recursive === true) await removeBelow(transfers, location, flags, summary);
       else await removeOne(transfers, location, flags, summary);
       finishTasks(summary, transfers.run);
@@ -47,7 +50,10 @@ async function removeOne(
 ): Promise<void> {
   const { bucket, key } = location;
   if (key === '')
-    throw usageFailure(`${renderRemote(location)} names no object`, '--recursive deletes everything below');
+    throw usageFailure(
+      `${renderRemote(location)} does not name an object`,
+      'use --recursive to delete everything under it',
+    );
   if (versionId === undefined) await headObject(client, { bucket, key, signal });
   if (!run.dryRun) await deleteObject(client, { bucket, key, versionId, signal });
   noteRemoved({ run, summary }, renderRemote(location));
@@ -61,7 +67,7 @@ async function removeBelow(
 ): Promise<void> {
   const chosen = targetsBelow(context, { bucket, prefix }, flags);
   await removeObjects({ context, run, bucket, summary }, chosen);
-  if (summary.deleted + summary.failed === 0 && !run.quiet) run.output.warn('nothing is there to delete');
+  if (summary.deleted + summary.failed === 0 && !run.quiet) run.output.warn('nothing to delete');
 }
 
 async function* targetsBelow(

@@ -13,8 +13,8 @@ const NOT_OF_THE_OBJECT =
 
 export function registerObjectStat(parent: Command): void {
   addCustomerKeyOption(addVersionOption(addConnectionOptions(parent.command('stat'))))
-    .description('show what is known of an object: size, type, checksums, metadata')
-    .argument('<location>', 'svc://bucket/key')
+    .description('Show the size, type, checksums, and metadata of an object')
+    .argument('<location>', 'svc://BUCKET/KEY')
     .action((text: string, flags: TransferFlags & VersionFlags) =>
       withTransfers(flags, async ({ session: { output, signal }, context }) => {
         const { bucket, key } = parseObject(text);

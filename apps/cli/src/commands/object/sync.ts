@@ -43,12 +43,12 @@ type Found = LocalFile | NamedObject;
 
 export function registerObjectSync(parent: Command): void {
   const command = addConnectionOptions(parent.command('sync'))
-    .description('make a folder or bucket like another: copies what is new, of another size or newer')
-    .argument('<source>', 'a folder or svc://bucket/folder')
-    .argument('<target>', 'the same')
-    .option('--delete', 'also delete from the target what the source has not')
-    .option('--size-only', 'equal sizes are enough')
-    .option('--checksum', 'compare contents of equal sizes instead of times, where the ETag is an MD5');
+    .description('Sync a folder or bucket: copy files that are new, newer, or of another size')
+    .argument('<source>', 'Folder or svc://BUCKET/FOLDER')
+    .argument('<target>', 'File, folder, or svc://BUCKET/KEY')
+    .option('--delete', 'Delete files from the target that the source does not have')
+    .option('--size-only', 'Compare sizes only, not times')
+    .option('--checksum', 'Compare MD5 checksums instead of times, where the ETag is one');
   addStoringOptions(command).action((source: string, target: string, flags: SyncFlags) =>
     withTransfers(flags, async (transfers) => {
       const [from, to] = readLocations(source, target, existsSync);

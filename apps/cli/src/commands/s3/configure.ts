@@ -28,12 +28,12 @@ interface Configured {
 
 export function registerS3Configure(parent: Command): void {
   addKeyOptions(addConnectionOptions(parent.command('configure')))
-    .description('write the settings of another program, with a key of its own')
-    .addArgument(new Argument('<program>', 'whose settings').choices(PROGRAM_NAMES))
-    .option('--name <text>', 'of the profile (aws) or remote (rclone)', 'svc')
-    .option('--file <path>', 'another file than the program’s usual one; for aws the folder of its two files')
-    .option('--folder <path>', 'of the repository in the bucket (restic)', '')
-    .option('--force', 'replace settings of the same name that belong to another store')
+    .description('Configure an S3 client with a new access key')
+    .addArgument(new Argument('<program>', 'S3 client to configure').choices(PROGRAM_NAMES))
+    .option('--name <text>', 'Name of the profile (aws) or remote (rclone)', 'svc')
+    .option('--file <path>', 'Configuration file (default: the usual one of the program); for aws, a folder')
+    .option('--folder <path>', 'Folder of the repository in the bucket (restic)', '')
+    .option('--force', 'Overwrite existing settings that point to another store')
     .addHelpText(
       'after',
       '\nOther settings in the same files stay. Run again it keeps the key, unless a flag asks for a new one.',
@@ -45,7 +45,7 @@ export function registerS3Configure(parent: Command): void {
         const { accessKeyId, kept, files, example } = configured;
         session.output.answer({ program, accessKeyId, kept_key: kept, files, example }, [
           ...files.map((file) => `Wrote ${printable(file)}`),
-          `The key is ${accessKeyId}${kept ? ', as before' : ''}. Try: ${printable(example)}`,
+          `Access key: ${accessKeyId}${kept ? ' (unchanged)' : ''}. Try: ${printable(example)}`,
         ]);
       }),
     );
@@ -57,7 +57,7 @@ async function configure(
   flags: ConfigureFlags,
 ): Promise<Configured> {
   const { environment, connect, signal } = session;
-  if (!/^[\w.-]{1,64}$/.test(flags.name)) throw usageFailure(`${JSON.stringify(flags.name)} is no name`);
+  if (!/^[\w.-]{1,64}$/.test(flags.name)) throw usageFailure(`${JSON.stringify(flags.name)} is not a valid name`);
   const program = programOf(name, environment, flags);
   const connection = await connect();
   const { s3_endpoint: endpoint } = await connection.store.status({ signal });
@@ -75,7 +75,7 @@ async function configureRestic(session: Session, flags: ConfigureFlags): Promise
   const buckets = flags.bucket?.flatMap((each) => each.split(',')) ?? [];
   const [bucket] = buckets;
   if (bucket === undefined || buckets.length > 1)
-    throw usageFailure('restic keeps its repository in one bucket', 'name it with --bucket');
+    throw usageFailure('restic requires a bucket for its repository', 'select it with --bucket');
   const folder = flags.folder.replaceAll(/^\/+|\/+$/g, '');
   const path = flags.file ?? join(environment.configFolder, `restic-${bucket}.env`);
   const connection = await connect();
@@ -85,7 +85,7 @@ async function configureRestic(session: Session, flags: ConfigureFlags): Promise
   const [accessKeyId, secretAccessKey] = [there.get('AWS_ACCESS_KEY_ID'), there.get('AWS_SECRET_ACCESS_KEY')];
   const isOurs = there.get('RESTIC_REPOSITORY')?.startsWith(`s3:${endpoint}/${bucket}`) === true;
   if (text !== null && !isOurs && flags.force !== true)
-    throw usageFailure(`${path} is there and belongs to something else`, '--force replaces it');
+    throw usageFailure(`${path} exists and was not created by svc`, 'use --force to replace it');
   const asks = asksForKey({ ...flags, bucket: undefined });
   const before = isOurs && accessKeyId !== undefined && secretAccessKey !== undefined && !asks;
   const kept = before && (await isAlive(connection, accessKeyId, signal));
@@ -111,7 +111,7 @@ async function keyThere(
   if (found !== endpoint.of(wanted)) {
     if (force) return null;
     const hint = 'take another --name or --file, or replace them with --force';
-    throw usageFailure(`${credentials.path} already has settings of that name for ${found ?? 'another store'}`, hint);
+    throw usageFailure(`${credentials.path} already has settings with that name for ${found ?? 'another store'}`, hint);
   }
   const secretName = credentials.entries.find(([name]) => name.includes('secret'))?.[0] ?? '';
   const secretAccessKey = there.get(secretName);

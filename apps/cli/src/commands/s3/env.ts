@@ -12,9 +12,9 @@ interface EnvFlags extends ConnectionFlags {
 
 export function registerS3Env(parent: Command): void {
   addConnectionOptions(parent.command('env'))
-    .description('print variables for the AWS tools and libraries, rclone (remote svc:) and restic')
-    .option('--shell <name>', 'sh, fish or powershell', 'sh')
-    .option('--bucket <name>', 'also name this bucket as the repository of restic')
+    .description('Print environment variables for AWS SDKs and tools, rclone (remote svc:), and restic')
+    .option('--shell <name>', 'Shell syntax: sh, fish, or powershell', 'sh')
+    .option('--bucket <name>', 'Set this bucket as the restic repository')
     .addHelpText('after', '\n  eval "$(svc s3 env)"\n\nThe key is the one of svc object; it lives for a month at most.')
     .action((flags: EnvFlags) =>
       withSession(flags, async (session) => {

@@ -20,17 +20,20 @@ const PARALLEL = 8;
 
 export function registerSandboxCopy(parent: Command): void {
   addConnectionOptions(parent.command('cp'))
-    .description('copy files and folders into a sandbox or out of it')
-    .argument('<source>', 'a file, a folder, NAME:/path in a sandbox, or - for standard input')
-    .argument('<target>', 'the same, or - for standard output')
-    .option('-r, --recursive', 'a folder with everything below; links and devices are left out')
-    .option('-q, --quiet', 'say nothing but what went wrong')
+    .description('Copy files and folders to or from a sandbox')
+    .argument('<source>', 'File, folder, NAME:/PATH in a sandbox, or - for standard input')
+    .argument('<target>', 'File, folder, svc://BUCKET/KEY, or - for standard output')
+    .option('-r, --recursive', 'Copy a folder and everything in it except links and devices')
+    .option('-q, --quiet', 'Print errors only')
     .addHelpText('after', '\nA target that is a folder, or ends in /, takes the source under its own name.')
     .action((source: string, target: string, flags: CopyFlags) =>
       withSandboxes(flags, async (session) => {
         const [from, to] = [parseSandboxPath(source), parseSandboxPath(target)];
         if ((from === null) === (to === null)) {
-          throw usageFailure('one side is in a sandbox, and one is here', 'such as svc sandbox cp file.txt NAME:/tmp/');
+          throw usageFailure(
+            'exactly one argument must be in a sandbox',
+            'for example: svc sandbox cp file.txt NAME:/tmp/',
+          );
         }
         if (from !== null) await copyOut(session, from, target, flags);
         else if (to !== null) await copyIn(session, source, to, flags);
@@ -52,7 +55,7 @@ async function copyOut(session: SandboxSession, from: SandboxPath, target: strin
 async function copyIn(session: SandboxSession, source: string, to: SandboxPath, flags: CopyFlags): Promise<void> {
   const sandbox = await session.find(to.sandbox);
   if (source === '-') {
-    if (to.path.endsWith('/')) throw usageFailure('standard input has no name', 'name the file whole');
+    if (to.path.endsWith('/')) throw usageFailure('standard input has no file name', 'give the full target path');
     const written = await sandbox.files.write(to.path, readStandardInput(), { signal: session.signal });
     session.output.answer(
       { path: to.path, size: written.size },
@@ -61,7 +64,7 @@ async function copyIn(session: SandboxSession, source: string, to: SandboxPath, 
     return;
   }
   const isFolder = (await stat(source)).isDirectory();
-  if (isFolder && flags.recursive !== true) throw usageFailure(`${source} is a folder`, 'with -r it is copied');
+  if (isFolder && flags.recursive !== true) throw usageFailure(`${source} is a folder`, 'use -r to copy it');
   await run(session, flags, (place) => uploadTasks(place, source, to.path), sandbox);
 }
 

@@ -27,22 +27,26 @@ interface CreateFlags extends ConnectionFlags {
 
 export function registerSandboxCreate(parent: Command): void {
   addConnectionOptions(parent.command('create'))
-    .description('make a sandbox; answers when it runs')
-    .argument('[image]', 'a name of svc sandbox images')
-    .option('--name <name>', 'else one is made')
-    .option('--env <KEY=VALUE>', 'variables of everything that runs in it', collect)
-    .option('--label <KEY=VALUE>', 'to find it by', collect)
-    .option('--cpu <cores>', 'such as 0.5')
-    .option('--memory <MiB>', 'such as 512')
-    .option('--disk <MiB>', 'what it may write, such as 2048')
-    .option('--pids <count>', 'processes at most')
-    .option('--network <kind>', 'egress or none')
-    .option('--allow <host>', 'only these hosts are reached, such as example.com or *.example.com', collect)
-    .option('--isolation <kind>', 'default, namespaces or gvisor')
-    .option('--idle <time>', 'stopped when nobody used it for so long, such as 15m')
-    .option('--lifetime <time>', 'deleted after so long, such as 12h')
-    .option('--snapshot <id>', 'with the files of a snapshot, in place of an image')
-    .option('--no-wait', 'answer at once, while it is being made')
+    .description('Create a sandbox and wait until it is running')
+    .argument('[image]', 'Image name or alias; see svc sandbox images')
+    .option('--name <name>', 'Name (default: generated)')
+    .option('--env <KEY=VALUE>', 'Set an environment variable; repeatable', collect)
+    .option('--label <KEY=VALUE>', 'Add a label; repeatable', collect)
+    .option('--cpu <cores>', 'CPU cores, such as 0.5')
+    .option('--memory <MiB>', 'Memory in MiB, such as 512')
+    .option('--disk <MiB>', 'Disk size in MiB, such as 2048')
+    .option('--pids <count>', 'Maximum number of processes')
+    .option('--network <kind>', 'Network: egress or none')
+    .option(
+      '--allow <host>',
+      'Allow egress only to this host, such as example.com or *.example.com; repeatable',
+      collect,
+    )
+    .option('--isolation <kind>', 'Isolation: default, namespaces, or gvisor')
+    .option('--idle <time>', 'Stop after this long without activity, such as 15m')
+    .option('--lifetime <time>', 'Delete after this long, such as 12h')
+    .option('--snapshot <id>', 'Start from a snapshot instead of an image')
+    .option('--no-wait', 'Return immediately while the sandbox is being created')
     .action((image: string | undefined, flags: CreateFlags) =>
       withSandboxes(flags, async ({ sandboxes, output, signal }) => {
         const waitMs = flags.wait ? undefined : 0;
@@ -52,7 +56,7 @@ export function registerSandboxCreate(parent: Command): void {
         const { info } = await made.finally(() => progress.end());
         output.answer(info, [
           `${printable(info.name)} (${info.id}) is ${info.status}`,
-          ...(info.status === 'running' ? [`svc sandbox shell ${printable(info.name)} opens a shell`] : []),
+          ...(info.status === 'running' ? [`Run svc sandbox shell ${printable(info.name)} to open a shell`] : []),
         ]);
       }),
     );
@@ -61,10 +65,10 @@ export function registerSandboxCreate(parent: Command): void {
 function readRequest(image: string | undefined, flags: CreateFlags): NewSandbox {
   const { name, env, label, snapshot, allow } = flags;
   if (image === undefined && snapshot === undefined) {
-    throw usageFailure('an image or a snapshot is wanted', 'svc sandbox images shows what there is');
+    throw usageFailure('an image or --snapshot is required', 'svc sandbox images lists available images');
   }
   if (image !== undefined && snapshot !== undefined) {
-    throw usageFailure('a snapshot has its image already', `leave ${JSON.stringify(image)} out`);
+    throw usageFailure('an image cannot be combined with --snapshot', `omit ${JSON.stringify(image)}`);
   }
   const resources = {
     ...(flags.cpu !== undefined && { cpu: readNumber(flags.cpu, '--cpu') }),
@@ -98,10 +102,10 @@ function readSeconds(text: string): number {
 
 function readNetwork(text: string): 'none' | 'egress' {
   if (text === 'none' || text === 'egress') return text;
-  throw usageFailure(`${JSON.stringify(text)} is no network`, 'egress or none');
+  throw usageFailure(`${JSON.stringify(text)} is not a network`, 'use egress or none');
 }
 
 function readIsolation(text: string): 'default' | 'namespaces' | 'gvisor' {
   if (text === 'default' || text === 'namespaces' || text === 'gvisor') return text;
-  throw usageFailure(`${JSON.stringify(text)} is no isolation`, 'default, namespaces or gvisor');
+  throw usageFailure(`${JSON.stringify(text)} is not an isolation`, 'use default, namespaces, or gvisor');
 }

@@ -12,9 +12,9 @@ interface EventFlags extends ConnectionFlags {
 
 export function registerSandboxEvents(parent: Command): void {
   addConnectionOptions(parent.command('events'))
-    .description('what happens to sandboxes, as it happens, until Ctrl-C; with --json one line of JSON each')
-    .argument('[name or id]', 'one sandbox (default all of the workspace)')
-    .option('--after <id>', 'also what has happened since this event; 0 for all that is kept')
+    .description('Stream sandbox events until Ctrl-C; with --json, one JSON object per line')
+    .argument('[name or id]', 'Sandbox name or ID (default all sandboxes of the workspace)')
+    .option('--after <id>', 'Start after this event; 0 replays all retained events')
     .action((name: string | undefined, flags: EventFlags) =>
       withSandboxes(flags, async ({ sandboxes, find, output, signal }) => {
         const after = flags.after === undefined ? undefined : Number(flags.after);

@@ -21,13 +21,13 @@ const END_GRACE_MS = 2_000;
 
 export function registerSandboxExec(parent: Command): void {
   addConnectionOptions(parent.command('exec'))
-    .description('run a command in a sandbox: its input, its outputs apart, its exit code')
+    .description('Run a command in a sandbox and return its exit code')
     .argument('<name or id>')
-    .argument('<command...>', 'one word is a script of sh; several are a program and its arguments')
-    .option('--cwd <folder>', 'where it runs (default the home folder)')
-    .option('-e, --env <KEY=VALUE>', 'more variables', collect)
-    .option('--timeout <time>', 'ends it after so long, with exit code 124')
-    .option('--no-stdin', 'nothing to read for it; needed inside of loops that read a file themselves')
+    .argument('<command...>', 'Shell script if one word, else a program and its arguments')
+    .option('--cwd <folder>', 'Working directory (default the home directory)')
+    .option('-e, --env <KEY=VALUE>', 'Set an environment variable; repeatable', collect)
+    .option('--timeout <time>', 'Kill the command after this long; the exit code is 124')
+    .option('--no-stdin', 'Do not pass standard input; required in shell loops that read a file')
     .passThroughOptions()
     .addHelpText('after', '\nOptions stand before the name. With --json the answer is one object with both outputs.')
     .action((name: string, command: string[], flags: ExecFlags) =>
@@ -43,7 +43,7 @@ export function registerSandboxExec(parent: Command): void {
 /** Whoever writes `--` between the name and the command, as with ssh or kubectl, does not mean a program of that name. */
 function readCommand(words: readonly string[]): string | string[] {
   const [first, ...rest] = words[0] === '--' ? words.slice(1) : words;
-  if (first === undefined) throw usageFailure('a command is wanted');
+  if (first === undefined) throw usageFailure('a command is required');
   return rest.length === 0 ? first : [first, ...rest];
 }
 
@@ -71,7 +71,8 @@ async function readInput(): Promise<Uint8Array> {
   for await (const piece of process.stdin) {
     const bytes = piece as Buffer; // no encoding is set
     sizeBytes += bytes.length;
-    if (sizeBytes > 8 * 1024 * 1024) throw usageFailure('with --json the input has at most 8 MiB', 'leave --json out');
+    if (sizeBytes > 8 * 1024 * 1024)
+      throw usageFailure('with --json, standard input is limited to 8 MiB', 'omit --json');
     pieces.push(bytes);
   }
   return Buffer.concat(pieces);

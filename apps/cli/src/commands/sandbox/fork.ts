@@ -12,15 +12,15 @@ interface ForkFlags extends ConnectionFlags {
 
 export function registerSandboxFork(parent: Command): void {
   addConnectionOptions(parent.command('fork'))
-    .description('make sandboxes with the files of another, as they are now')
+    .description('Fork a sandbox: create sandboxes with a copy of its files')
     .argument('<name or id>')
-    .option('--name <name>', 'of the new one')
-    .option('--count <number>', 'how many (default 1)')
+    .option('--name <name>', 'Name of the new sandbox')
+    .option('--count <number>', 'Number of forks (default 1)')
     .action((name: string, flags: ForkFlags) =>
       withSandboxes(flags, async ({ find, output, signal }) => {
         const count = flags.count === undefined ? undefined : Number(flags.count);
         if (count !== undefined && !(Number.isInteger(count) && count > 0))
-          throw usageFailure('--count is not a number from 1 up');
+          throw usageFailure('--count must be a positive number');
         const source = await find(name);
         const forks = await source.fork({
           signal,

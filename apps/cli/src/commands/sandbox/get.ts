@@ -8,7 +8,7 @@ import { withSandboxes } from './with-sandboxes.ts';
 
 export function registerSandboxGet(parent: Command): void {
   addConnectionOptions(parent.command('get'))
-    .description('show one sandbox')
+    .description('Show a sandbox')
     .argument('<name or id>')
     .action((name: string, flags: ConnectionFlags) =>
       withSandboxes(flags, async ({ find, output }) => {

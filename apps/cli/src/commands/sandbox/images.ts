@@ -5,8 +5,8 @@ import { withSandboxes } from './with-sandboxes.ts';
 
 export function registerSandboxImages(parent: Command): void {
   addConnectionOptions(parent.command('images'))
-    .description('what sandboxes can be made of')
-    .option('--all', 'also those that are seldom used')
+    .description('List available images')
+    .option('--all', 'Include less common images')
     .action((flags: ConnectionFlags & { all?: boolean }) =>
       withSandboxes(flags, async ({ sandboxes, output, signal }) => {
         const images = await sandboxes.images({ all: flags.all === true, signal });

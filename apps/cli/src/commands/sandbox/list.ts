@@ -15,10 +15,10 @@ const STATUSES: readonly SandboxStatus[] = ['creating', 'running', 'stopped', 'e
 
 export function registerSandboxList(parent: Command): void {
   addConnectionOptions(parent.command('ls'))
-    .description('list the sandboxes of the workspace, newest first')
-    .option('--status <status>', STATUSES.join(', '))
-    .option('--label <KEY=VALUE>', 'only those that have all of these', collect)
-    .option('-q, --quiet', 'their ids and nothing else')
+    .description('List sandboxes, newest first')
+    .option('--status <status>', `Filter by status: ${STATUSES.join(', ')}`)
+    .option('--label <KEY=VALUE>', 'Filter by label; repeatable, all must match', collect)
+    .option('-q, --quiet', 'Print IDs only')
     .action((flags: ListFlags) =>
       withSandboxes(flags, async ({ sandboxes, output, signal }) => {
         const query = { status: readStatus(flags.status), labels: readPairs(flags.label ?? [], 'label') };
@@ -47,6 +47,6 @@ export function statusOf(info: SandboxInfo): string {
 function readStatus(text: string | undefined): SandboxStatus | undefined {
   const status = STATUSES.find((each) => each === text);
   if (text !== undefined && status === undefined)
-    throw usageFailure(`${JSON.stringify(text)} is no status`, STATUSES.join(', '));
+    throw usageFailure(`${JSON.stringify(text)} is not a status`, STATUSES.join(', '));
   return status;
 }

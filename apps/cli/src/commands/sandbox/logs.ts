@@ -15,10 +15,10 @@ interface LogFlags extends ConnectionFlags {
 
 export function registerSandboxLogs(parent: Command): void {
   addConnectionOptions(parent.command('logs'))
-    .description('what the terminal sessions of a sandbox have shown: the last MiB of each')
+    .description('Show the output of terminal sessions, up to 1 MiB each')
     .argument('<name or id>')
-    .option('--session <name>', 'only this one (default all)')
-    .option('-f, --follow', 'go on with what it shows, until it ends or Ctrl-C')
+    .option('--session <name>', 'Only show this session (default all)')
+    .option('-f, --follow', 'Follow the output until the session ends or Ctrl-C')
     .addHelpText('after', '\nsvc sandbox events shows what happened to the sandbox itself.')
     .action((name: string, flags: LogFlags) =>
       withSandboxes(flags, async ({ find, output, signal }) => {
@@ -39,14 +39,16 @@ function chooseSessions(sessions: readonly TerminalSession[], flags: LogFlags, s
     throw noSession(`there is no session ${flags.session}`, sandbox);
   if (flags.follow === true && chosen.length > 1) {
     const names = chosen.map(({ session }) => session).join(', ');
-    throw new CommandFailure('only one session can be followed', { hint: `--session with one of ${printable(names)}` });
+    throw new CommandFailure('only one session can be followed', {
+      hint: `select one with --session: ${printable(names)}`,
+    });
   }
   if (chosen.length === 0) throw noSession('no session was opened, or all have ended', sandbox);
   return chosen;
 }
 
 function noSession(message: string, sandbox: string): CommandFailure {
-  return new CommandFailure(message, { hint: `svc sandbox events ${sandbox} --after 0 shows what happened to it` });
+  return new CommandFailure(message, { hint: `run svc sandbox events ${sandbox} --after 0 to see its history` });
 }
 
 /** Joins as one who only looks on, which changes nothing of it. */

@@ -12,11 +12,11 @@ interface PortFlags extends ConnectionFlags {
 
 export function registerSandboxPorts(parent: Command): void {
   addConnectionOptions(parent.command('ports'))
-    .description('an address under which whoever has it reaches a port of a sandbox for a while')
+    .description('Share a port of a sandbox through a preview link, or list its links')
     .argument('<name or id>')
-    .argument('[port]', 'absent: the links that there are')
-    .option('--expires <time>', 'such as 15m (default 1h)')
-    .option('--close', 'take back the links to the port, or all; what is open by them is cut')
+    .argument('[port]', 'Port to share; omit to list existing links')
+    .option('--expires <time>', 'Lifetime of the link, such as 15m (default 1h)')
+    .option('--close', 'Revoke the links to the port, or all links, and close their connections')
     .action((name: string, text: string | undefined, flags: PortFlags) =>
       withSandboxes(flags, async (session) => {
         const port = text === undefined ? undefined : readPort(text);
@@ -39,7 +39,7 @@ async function openPort(
     signal,
     ...(expiresInSeconds !== undefined && { expiresInSeconds }),
   });
-  output.answer(preview, [preview.url, `${preview.path_url} (where the name above is not resolved)`]);
+  output.answer(preview, [preview.url, `${preview.path_url} (if the hostname above does not resolve)`]);
 }
 
 async function listPorts({ find, output, signal }: SandboxSession, name: string): Promise<void> {
@@ -54,11 +54,11 @@ async function closePorts(
   port: number | undefined,
 ): Promise<void> {
   const revoked = await (await find(name)).closePorts({ port, signal });
-  output.answer({ revoked }, [revoked === 1 ? 'Took back 1 link' : `Took back ${revoked} links`]);
+  output.answer({ revoked }, [revoked === 1 ? 'Revoked 1 link' : `Revoked ${revoked} links`]);
 }
 
 function readPort(text: string): number {
   const port = Number(text);
   if (Number.isInteger(port) && port > 0 && port < 65_536) return port;
-  throw usageFailure(`${JSON.stringify(text)} is no port`);
+  throw usageFailure(`${JSON.stringify(text)} is not a port`);
 }

@@ -12,12 +12,12 @@ interface RemoveFlags extends ConnectionFlags {
 
 export function registerSandboxRemove(parent: Command): void {
   addConnectionOptions(parent.command('rm'))
-    .description('delete sandboxes with their files, in any state')
+    .description('Delete sandboxes and their files')
     .argument('[name or id...]')
-    .option('--all', 'all of the workspace')
+    .option('--all', 'Delete all sandboxes of the workspace')
     .action((names: string[], flags: RemoveFlags) =>
       withSandboxes(flags, async (session) => {
-        if ((names.length === 0) === (flags.all !== true)) throw usageFailure('name sandboxes, or say --all');
+        if ((names.length === 0) === (flags.all !== true)) throw usageFailure('specify sandboxes or --all');
         const deleted: string[] = [];
         let failed = 0;
         for (const name of flags.all === true ? await allIds(session) : names) {

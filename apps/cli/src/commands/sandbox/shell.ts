@@ -15,12 +15,12 @@ interface ShellFlags extends ConnectionFlags {
 
 export function registerSandboxShell(parent: Command): void {
   addConnectionOptions(parent.command('shell'))
-    .description('open a shell in a sandbox, on this terminal')
+    .description('Open a shell in a sandbox')
     .argument('<name or id>')
-    .option('--session <name>', 'a shell that stays when this command goes: made, or joined when it is there')
-    .option('--read-only', 'only look on')
-    .option('--takeover', 'send the other clients of the session away')
-    .option('--escape <character>', 'in place of ~, or none', '~')
+    .option('--session <name>', 'Create or join a named session, which outlives this command')
+    .option('--read-only', 'Watch only; ignore input')
+    .option('--takeover', 'Disconnect other clients of the session')
+    .option('--escape <character>', 'Escape character, or none', '~')
     .addHelpText(
       'after',
       '\nThe exit code is the shell’s. At the beginning of a line ~. ends it, ~d leaves it running to come back to,' +
@@ -45,5 +45,5 @@ export function registerSandboxShell(parent: Command): void {
 function readEscape(text: string): string | null {
   if (text === 'none') return null;
   if (/^[!-~]$/.test(text)) return text;
-  throw usageFailure(`${JSON.stringify(text)} is no key`, 'one character, or none');
+  throw usageFailure(`${JSON.stringify(text)} is not an escape character`, 'use one character, or none');
 }

@@ -7,10 +7,7 @@ import { withSandboxes } from './with-sandboxes.ts';
 
 /** `svc sandbox snapshots …` */
 export function registerSandboxSnapshot(parent: Command): void {
-  const snapshot = parent
-    .command('snapshots')
-    .alias('snapshot')
-    .description('the files of a sandbox at one moment, to make others of; without more words they are listed');
+  const snapshot = parent.command('snapshots').alias('snapshot').description('Manage snapshots of sandbox files');
   registerCreate(snapshot);
   registerList(snapshot);
   registerRemove(snapshot);
@@ -18,16 +15,16 @@ export function registerSandboxSnapshot(parent: Command): void {
 
 function registerCreate(parent: Command): void {
   addConnectionOptions(parent.command('create'))
-    .description('keep the files of a sandbox as they are now')
-    .argument('<name or id>', 'of the sandbox')
-    .option('--name <name>', 'of the snapshot')
+    .description('Create a snapshot of the files of a sandbox')
+    .argument('<name or id>', 'Name or ID of the sandbox')
+    .option('--name <name>', 'Name of the snapshot')
     .action((name: string, flags: ConnectionFlags & { name?: string }) =>
       withSandboxes(flags, async ({ find, output, signal }) => {
         const sandbox = await find(name);
         const made = await sandbox.snapshot({ signal, ...(flags.name !== undefined && { name: flags.name }) });
         output.answer(made, [
-          `${made.id} holds ${renderBytes(made.size_bytes)} of ${printable(sandbox.name)}`,
-          `svc sandbox create --snapshot ${made.id} makes a sandbox of it`,
+          `Created snapshot ${made.id} of ${printable(sandbox.name)} (${renderBytes(made.size_bytes)})`,
+          `Run svc sandbox create --snapshot ${made.id} to create a sandbox from it`,
         ]);
       }),
     );
@@ -35,8 +32,8 @@ function registerCreate(parent: Command): void {
 
 function registerList(parent: Command): void {
   addConnectionOptions(parent.command('ls', { isDefault: true }))
-    .description('list the snapshots of the workspace, newest first')
-    .option('--of <name or id>', 'only those of this sandbox')
+    .description('List snapshots, newest first')
+    .option('--of <name or id>', 'Only list snapshots of this sandbox')
     .action((flags: ConnectionFlags & { of?: string }) =>
       withSandboxes(flags, async ({ sandboxes, find, output, signal }) => {
         const query = flags.of === undefined ? {} : { sandboxId: (await find(flags.of)).id };
@@ -59,7 +56,7 @@ function registerList(parent: Command): void {
 
 function registerRemove(parent: Command): void {
   addConnectionOptions(parent.command('rm'))
-    .description('delete snapshots; sandboxes that were made of them stay')
+    .description('Delete snapshots; sandboxes created from them are kept')
     .argument('<id...>')
     .action((ids: string[], flags: ConnectionFlags) =>
       withSandboxes(flags, async ({ sandboxes, output, signal }) => {

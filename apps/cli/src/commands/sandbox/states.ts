@@ -11,12 +11,10 @@ type Change = (sandbox: Sandbox, signal: AbortSignal) => Promise<SandboxInfo>;
 
 /** `svc sandbox start`, `stop`, `pause` and `resume`: what is so already stays so. */
 export function registerSandboxStates(parent: Command): void {
-  register(parent, 'start', 'start stopped sandboxes, and those in error again; their files are there', start);
-  register(parent, 'stop', 'stop sandboxes; their files stay', (sandbox, signal) => sandbox.stop({ signal }));
-  register(parent, 'pause', 'let everything in sandboxes stand still; any use of one resumes it', (sandbox, signal) =>
-    sandbox.pause({ signal }),
-  );
-  register(parent, 'resume', 'let paused sandboxes go on', (sandbox, signal) => sandbox.resume({ signal }));
+  register(parent, 'start', 'Start stopped or failed sandboxes; their files are kept', start);
+  register(parent, 'stop', 'Stop sandboxes; their files are kept', (sandbox, signal) => sandbox.stop({ signal }));
+  register(parent, 'pause', 'Pause sandboxes; any access resumes them', (sandbox, signal) => sandbox.pause({ signal }));
+  register(parent, 'resume', 'Resume paused sandboxes', (sandbox, signal) => sandbox.resume({ signal }));
 }
 
 async function start(sandbox: Sandbox, signal: AbortSignal): Promise<SandboxInfo> {

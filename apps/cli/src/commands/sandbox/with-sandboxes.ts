@@ -40,7 +40,9 @@ async function findSandbox(sandboxes: SandboxesClient, nameOrId: string, signal:
   for await (const sandbox of sandboxes.list({ name: nameOrId }, { signal })) {
     if (sandbox.name === nameOrId) return sandbox;
   }
-  throw new CommandFailure(`there is no sandbox ${nameOrId}`, { hint: 'svc sandbox ls shows those of this workspace' });
+  throw new CommandFailure(`sandbox ${nameOrId} not found`, {
+    hint: 'run svc sandbox ls to list the sandboxes of this workspace',
+  });
 }
 
 /** For options that may be given several times: one that takes all that follows would take the arguments as well. */
@@ -53,7 +55,7 @@ export function readPairs(pairs: readonly string[], what: string): Record<string
   return Object.fromEntries(
     pairs.map((pair) => {
       const equals = pair.indexOf('=');
-      if (equals < 1) throw usageFailure(`${JSON.stringify(pair)} is no ${what}`, 'KEY=VALUE is wanted');
+      if (equals < 1) throw usageFailure(`${JSON.stringify(pair)} is not a valid ${what}`, 'use KEY=VALUE');
       return [pair.slice(0, equals), pair.slice(equals + 1)];
     }),
   );

@@ -58,7 +58,7 @@ export function summaryWords(summary: DeploymentResult['summary'], dryRun: boole
   return dryRun ? `Plan: ${parts.join(', ')}` : parts.join(', ');
 }
 
-/** How far a step is, between 0 and 1; null where nobody says so. */
+/** Progress of a step, between 0 and 1; null if it is unknown. */
 export function shareOf(counts: Readonly<Record<string, number>>): number | null {
   const total = counts['total'] ?? 0;
   if (total === 0) return null;

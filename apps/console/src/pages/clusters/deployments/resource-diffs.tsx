@@ -5,7 +5,7 @@ import { keyOf } from './resource-key.ts';
 import { ACTION_TONES } from './deployment-words.ts';
 import styles from './deployments.module.css';
 
-/** More are folded until somebody opens them. */
+/** The others start folded. */
 const MOST_OPEN = 3;
 
 /** The fields that a deployment would change, by resource. */

@@ -30,8 +30,7 @@ export function useLiveCluster(id: string): void {
           if (isTooLong(shown)) void queryClient.invalidateQueries({ queryKey });
         }
         for (const what of CONCERNED) {
-          // Not what is being read already: many events in a row would begin it again and again, and a page that
-          // somebody asks for would never come.
+          // A read under way is not restarted: many events in a row would keep it from ever finishing.
           const queryKey = [...clusterKey({ uuid }, id), what];
           void queryClient.invalidateQueries({ queryKey }, { cancelRefetch: false });
         }

@@ -10,7 +10,7 @@ import { useLogs, type LogState, type LogWish, type ShownLog } from './use-logs.
 
 const NEAR_THE_END_PIXELS = 24;
 
-/** The newest lines, which follow what comes until somebody scrolls up or pauses. */
+/** The newest lines. They follow the log until the user scrolls up or pauses. */
 export function LogView({ wish, onAgain }: { wish: LogWish; onAgain: () => void }) {
   const { state, log } = useLogs(wish);
   const [held, setHeld] = useState<ShownLog | null>(null);

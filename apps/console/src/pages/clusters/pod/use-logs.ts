@@ -25,7 +25,7 @@ const FIRST_LINES = 1_000;
 /** A log that runs is drawn so often at most. */
 const DRAW_EVERY_MS = 100;
 
-/** A log as it comes, for as long as its component is there; whoever wants another one gives the component another key. */
+/** A live log for as long as its component is mounted. For another one, change the component’s key. */
 export function useLogs(wish: LogWish): { state: LogState; log: ShownLog } {
   const api = useClusters();
   const [state, setState] = useState<LogState>({ kind: 'opening' });

@@ -27,7 +27,7 @@ export interface ShownShell extends PlacedScreen {
   state: ShellState;
 }
 
-/** One shell for as long as its component is there; whoever wants another one gives the component another key. */
+/** One shell for as long as its component is mounted. For another one, change the component’s key. */
 export function useShell({ wish, onFind, onLeave }: UseShellOptions): ShownShell {
   const api = useClusters();
   const [state, setState] = useState<ShellState>({ kind: 'connecting' });

@@ -22,7 +22,7 @@ export interface TextEditorProps extends FileViewProps {
   onReload: () => void;
 }
 
-/** A text with its changes; a save that would undo somebody else's asks first. */
+/** A text with its changes. A save that would overwrite a newer version asks first. */
 export function TextEditor(props: TextEditorProps) {
   const { sandbox, path, opened } = props;
   const writable = mayWrite(useWorkspace());

@@ -16,7 +16,7 @@ const sample = (seconds: number, cpuCores: number | null): SandboxUsage => ({
 describe('what a sandbox uses', () => {
   const metrics = { samples: [sample(0, 0.1), sample(10, null), sample(20, 0.3)], current: sample(25, 0.4) };
 
-  it('is one figure over time, without what nobody could tell', () => {
+  it('is one figure over time, without samples that lack it', () => {
     expect(valuesOf(metrics, 'cpu_cores', 100).map(({ value }) => Math.round(value))).toEqual([10, 30, 40]);
     expect(valuesOf(metrics, 'pids')).toEqual([]);
   });

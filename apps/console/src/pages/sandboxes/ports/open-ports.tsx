@@ -15,7 +15,7 @@ export interface OpenPortsProps {
   onClosed: (port: number) => void;
 }
 
-/** Every link that works now, whoever made it; the signatures are known to their makers alone. */
+/** Every link that works now. The signatures are known to their creators alone, so the links are not shown. */
 export function OpenPorts({ sandbox, onClosed }: OpenPortsProps) {
   const api = useSandboxes();
   const workspace = useWorkspace();

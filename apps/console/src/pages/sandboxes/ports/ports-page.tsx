@@ -40,7 +40,7 @@ export function PortsPage() {
   );
 }
 
-/** A link is shown to whoever made it, and only until the page is left: then another one is made. */
+/** A link is shown only to its creator and until the page is left. After that, create another one. */
 function Ports({ sandbox }: { sandbox: Sandbox }) {
   const workspace = useWorkspace();
   const queryClient = useQueryClient();

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { sessionLabel } from './terminal-words.ts';
 
 describe('the label of a session', () => {
-  it('is the name that somebody gave it', () => {
+  it('is its given name', () => {
     expect(sessionLabel({ session: 'keep', shell: '/bin/bash', pid: 42 })).toBe('keep');
     expect(sessionLabel({ session: 'server', shell: '/bin/bash', pid: 42 })).toBe('server');
   });

@@ -35,10 +35,10 @@ export function endingOf(state: TerminalState): Ending | null {
   }
 }
 
-/** What the platform calls a session that nobody gave a name. */
+/** The names that the platform generates for sessions. */
 const MADE_NAME = /^s[0-9a-f]{8,}$/;
 
-/** Its name where somebody gave it one, else such as `bash 42`: a shell and its process. */
+/** Its given name, otherwise its shell and process, such as `bash 42`. */
 export function sessionLabel({ session, shell, pid }: Pick<TerminalSession, 'session' | 'shell' | 'pid'>): string {
   if (!MADE_NAME.test(session)) return session;
   return `${shell.slice(shell.lastIndexOf('/') + 1)} ${pid}`;

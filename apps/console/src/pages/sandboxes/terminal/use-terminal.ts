@@ -32,7 +32,7 @@ export interface ShownTerminal extends PlacedScreen {
   state: TerminalState;
 }
 
-/** One terminal for as long as its component is there; whoever wants another one gives the component another key. */
+/** One terminal for as long as its component is mounted. For another one, change the component’s key. */
 export function useTerminal({ wish, onSession, onFind, onLeave }: UseTerminalOptions): ShownTerminal {
   const api = useSandboxes();
   const [state, setState] = useState<TerminalState>({ kind: 'connecting' });

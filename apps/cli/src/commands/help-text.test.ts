@@ -1,0 +1,46 @@
+import { Command } from 'commander';
+import { expect, it } from 'vitest';
+import { registerCommands } from './all-commands.ts';
+
+const MAX_CHARACTERS = 100;
+/** Values of an argument or option, as they are typed. */
+const VALUES = /^(enabled or suspended|none or sse-s3|svc:\/\/\S+)/;
+
+interface Text {
+  readonly where: string;
+  readonly text: string;
+}
+
+function textsOf(command: Command, path: string): Text[] {
+  const own = [
+    { where: path, text: command.description() },
+    ...command.options.map((option) => ({ where: `${path} ${option.flags}`, text: option.description })),
+    ...command.registeredArguments.map((argument) => ({
+      where: `${path} ${argument.name()}`,
+      text: argument.description,
+    })),
+  ];
+  return [...own, ...command.commands.flatMap((each) => textsOf(each, `${path} ${each.name()}`))];
+}
+
+it('has help for every command and option that is one line, in sentence case, without a final period', async () => {
+  const program = new Command('svc').description('Clusters');
+  await registerCommands(program, undefined);
+  const texts = textsOf(program, 'svc');
+  expect(texts.length).toBeGreaterThan(300);
+  const named = texts.filter(({ text }) => text !== '');
+  const bad = named.filter(
+    ({ text }) => text.length > MAX_CHARACTERS || /[\n]|\.$/.test(text) || (!/^[A-Z]/.test(text) && !VALUES.test(text)),
+  );
+  expect(bad).toEqual([]);
+});
+
+it('describes every command', async () => {
+  const program = new Command('svc').description('Clusters');
+  await registerCommands(program, undefined);
+  const commands = (command: Command, path: string): string[] => [
+    ...(command.description() === '' ? [path] : []),
+    ...command.commands.flatMap((each) => commands(each, `${path} ${each.name()}`)),
+  ];
+  expect(commands(program, 'svc')).toEqual([]);
+});
