@@ -5,6 +5,7 @@ import {
   createHttpApp,
   createListener,
   createClientOfRequest,
+  unlimitedTraffic,
   type HttpApp,
   type Listener,
 } from '@svc/http';
@@ -23,6 +24,7 @@ import {
   type ObjectStoreModule,
 } from '@svc/object-store';
 import { openTestKeys } from '@svc/object-store/testing/running-store';
+import { unlimitedDisk } from '@svc/runtime';
 import { createLogger, createMetrics } from '@svc/telemetry';
 import {
   fakeAccess,
@@ -93,6 +95,8 @@ export async function startDomainBench(options: DomainBenchOptions): Promise<Dom
     domainResolver: createDnsResolver({ servers: [options.nameServer], timeoutMs: 500 }),
     certificateAuthority: authorityOf(options, metadata, keyRing, clock),
     config,
+    workspaceTraffic: unlimitedTraffic,
+    disk: unlimitedDisk,
     log,
     metrics: createMetrics(),
     now: clock.nowMs,

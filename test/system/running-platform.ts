@@ -42,6 +42,8 @@ const ANY_PORTS = ['--port', '0', '--https-port', '0', '--s3-port', '0'];
 const START_TIMEOUT_MS = 10 * 60_000;
 /** A refusal takes a second; what is still there after this does not end by itself. */
 const END_TIMEOUT_MS = 60_000;
+/** A machine for tests may have a disk that is nearly full: they need less than the reserve that users get. */
+const SMALL_RESERVE = { SVC_DISK_RESERVE_MB: '64' };
 const LOG_LIMIT = 4 * 1024 * 1024;
 
 /** `./svc up --json --data X` on free ports, as a user starts it. Rejects with what it said when it ends instead. */
@@ -96,7 +98,7 @@ function spawnCommand(
 ): { child: ChildProcess; log: () => string } {
   const child = spawn(join(PROJECT_ROOT, 'svc'), flags, {
     cwd: PROJECT_ROOT,
-    env: { ...inheritedEnvironment(), ...environment },
+    env: { ...inheritedEnvironment(), ...SMALL_RESERVE, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let log = '';

@@ -4,6 +4,7 @@ import {
   createClientOfRequest,
   createHeldRights,
   createHttpApp,
+  createWorkspaceTraffic,
   observeHeldRights,
   registerHealthRoutes,
   registerMetricsRoute,
@@ -12,6 +13,7 @@ import {
   renderRegistryError,
   UpgradeRouter,
   type ClientOfRequest,
+  type WorkspaceTraffic,
   type HttpApp,
 } from '@svc/http';
 import type { Usage } from '@svc/quotas';
@@ -19,6 +21,7 @@ import { createMetrics, type Logger, type Metrics } from '@svc/telemetry';
 import type { PlatformConfig } from './config.ts';
 import { openDataFolder, type DataFolder } from './data-folder.ts';
 import { openDatabases, type Databases } from './databases.ts';
+import { openDiskReserve } from './disk-reserve.ts';
 import { Endpoints } from './endpoints.ts';
 import { registerStatusRoutes } from './http/status-routes.ts';
 import { masterKeySource, openKeys } from './keys.ts';
@@ -61,6 +64,12 @@ export async function compose(options: ComposeOptions): Promise<Composition> {
   }
 }
 
+/** What accounts ask of parts that are made after them. */
+interface Holders {
+  services?: Services;
+  traffic?: WorkspaceTraffic;
+}
+
 async function composeInto(options: ComposeOptions, lifecycle: Lifecycle): Promise<Composition> {
   const { config, log } = options;
   const startedAtMs = performance.now();
@@ -72,7 +81,7 @@ async function composeInto(options: ComposeOptions, lifecycle: Lifecycle): Promi
   const metrics = createMetrics({ processMetricsPrefix: 'svc_' });
   const endpoints = new Endpoints(config);
 
-  const holders: { services?: Services } = {};
+  const holders: Holders = {};
   const accounts = await createAccountsModule({
     database: databases.main,
     config: config.accounts,
@@ -81,37 +90,39 @@ async function composeInto(options: ComposeOptions, lifecycle: Lifecycle): Promi
     log,
     metrics,
     publicUrl: () => endpoints.url,
-    quotas: createQuotaSource(config, thisMachine(folder.path), (uuids) => usageIn(holders.services, uuids)),
+    quotas: createQuotaSource(config, thisMachine(folder.path), (uuids) => usageIn(holders, uuids)),
     workspaceHoldings: async (workspaceUuid) => holdingsOf(holders.services, workspaceUuid),
   });
   lifecycle.own('accounts', () => accounts.close());
-  const { access, audit } = accounts;
+  const { access, audit, quotaLimits, directory } = accounts;
   const { trusted_proxies: trustedProxies } = config;
   const rights = createHeldRights(log);
   lifecycle.own('held rights', async () => rights.stop());
   observeHeldRights(metrics, rights);
   const shared = { log, metrics, access, audit, rights };
-  const app = await createHttpApp({ ...shared, version: VERSION, trustedProxies, errorFamilies });
+  const traffic = createWorkspaceTraffic({ limits: quotaLimits, metrics, nowMs: Date.now });
+  holders.traffic = traffic;
+  const edge = { version: VERSION, trustedProxies, errorFamilies, traffic };
+  const app = await createHttpApp({ ...shared, ...edge });
   lifecycle.own('routes', () => app.close());
   options.prepareApp?.(app);
   const clientOf = createClientOfRequest(trustedProxies);
   const upgrades = new UpgradeRouter(log, rights, clientOf);
 
+  const kept = { folder, databases, endpoints, lifecycle };
   const services = await createServices({
     ...options,
     ...shared,
+    ...kept,
     clientOf,
-    folder,
-    databases,
+    directory,
+    quotaLimits,
+    workspaceTraffic: traffic,
     keys,
-    directory: accounts.directory,
-    quotaLimits: accounts.quotaLimits,
-    endpoints,
-    lifecycle,
+    disk: await openDiskReserve({ config, folder: folder.path, log, metrics }),
   });
   holders.services = services;
-  const made = { folder, databases, metrics, accounts, services, app, upgrades, clientOf, endpoints };
-  const composition = { ...made, lifecycle, startedAtMs };
+  const composition = { ...kept, metrics, accounts, services, app, upgrades, clientOf, startedAtMs };
   await registerAll(config, composition);
   return composition;
 }
@@ -152,10 +163,10 @@ async function holdingsOf(services: Services | undefined, workspaceUuid: string)
   return all.flat();
 }
 
-/** What the services count in these workspaces together; each quota is counted by one service. */
-async function usageIn(services: Services | undefined, workspaceUuids: readonly string[]): Promise<Usage> {
+/** What is used in these workspaces together; each quota is counted in one place. */
+async function usageIn({ services, traffic }: Holders, workspaceUuids: readonly string[]): Promise<Usage> {
   const all = await Promise.all(Object.values(services ?? {}).map((service) => service.quotaUsage(workspaceUuids)));
-  return Object.assign({}, ...all);
+  return Object.assign({}, traffic?.usage(workspaceUuids), ...all);
 }
 
 function readinessOf(services: Services): Record<string, () => Promise<string> | string> {

@@ -130,6 +130,14 @@ export const platformConfigSchema = Type.Object({
       description: 'The services that this process runs',
     },
   ),
+  disk_reserve_mb: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 16_777_216,
+      description:
+        'Free space in MiB on the disk of the data folder that no upload, sandbox, snapshot or image may take; by default 5 % of the disk, at least 1 GiB, at most 20 GiB and at most a quarter of it',
+    }),
+  ),
   database: databaseSchema,
   tls: tlsSchema,
   metrics: metricsSchema,

@@ -2,12 +2,16 @@ import { statfsSync } from 'node:fs';
 import { availableParallelism, totalmem } from 'node:os';
 import { accountQuotas, type QuotaSource } from '@svc/accounts';
 import { clusterQuotas } from '@svc/clusters';
+import { trafficQuotas } from '@svc/http';
 import { defaultLimits, type Limit, type Quota, type QuotaScope, type Usage } from '@svc/quotas';
 import { storeQuotas } from '@svc/object-store';
 import { sandboxQuotas } from '@svc/sandboxes';
 import type { PlatformConfig } from './config.ts';
 import { quotaCatalogue } from './quota-catalogue.ts';
 
+const REQUESTS_PER_CPU = 2_000;
+/** So that one workspace at its limit leaves something to the others of its owner. */
+const OWNER_RATE_FACTOR = 2;
 const OWNER_FACTOR = 10;
 const CALLERS_PER_WORKSPACE = 5;
 const MIB = 1024 * 1024;
@@ -58,6 +62,8 @@ function automaticLimit(quota: Quota, scope: QuotaScope, config: PlatformConfig,
       return store.limits.buckets_per_workspace * (scope === 'owner' ? OWNER_FACTOR : 1);
     case clusterQuotas.clusters.name:
       return clusters.max_clusters_per_workspace * (scope === 'owner' ? OWNER_FACTOR : 1);
+    case trafficQuotas.requests_per_second.name:
+      return REQUESTS_PER_CPU * cpus * (scope === 'owner' ? OWNER_RATE_FACTOR : 1);
     case accountQuotas.workspaces.name:
       return config.accounts.limits.workspaces_per_owner;
     case accountQuotas.teams.name:

@@ -132,7 +132,10 @@ export const storeErrors = defineErrors({
   ],
   EngineNotConfigured: [500, 'object_store.engine is s3, but object_store.s3.{name} is not set'],
   FolderNotUsable: [500, 'The data folder {folder} cannot be used: {reason}'],
-  InsufficientStorage: [507, 'There is not enough space left to store this'],
+  InsufficientStorage: [
+    507,
+    'There is not enough space left to store this; delete objects, or ask the operator for more space',
+  ],
   InternalError: [500, 'We encountered an internal error. Please try again.'],
   KeyClosed: [503, 'The key that this is encrypted under was replaced meanwhile; send it again'],
   KeyServiceUnavailable: [503, 'The key service cannot be used now, and what is encrypted needs it: {reason}'],
@@ -151,4 +154,9 @@ export type StoreErrorCode = keyof typeof storeErrors.entries;
 
 export function isStoreErrorCode(code: string): code is StoreErrorCode {
   return Object.hasOwn(storeErrors.entries, code);
+}
+
+/** The answer that S3 clients wait and try again after. */
+export function slowDown(retryAfterSeconds: number, details: Record<string, unknown> = {}): Error {
+  return storeErrors.SlowDown({ details, headers: { 'retry-after': String(retryAfterSeconds) } });
 }

@@ -1,7 +1,8 @@
 import type { KeyObject } from 'node:crypto';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import type { AuditLog, ClientOfRequest, HeldRights, HttpApp, UpgradeRouter } from '@svc/http';
+import type { AuditLog, ClientOfRequest, HeldRights, HttpApp, UpgradeRouter, WorkspaceTraffic } from '@svc/http';
 import { type QuotaLimits, sumUsage, type Usage } from '@svc/quotas';
+import type { DiskSpace } from '@svc/runtime';
 import type { Logger, Metrics } from '@svc/telemetry';
 import { claimEngine } from './adapters/engines/assembly.ts';
 import type { HashingParts } from './domain/checksums/body-hasher.ts';
@@ -65,6 +66,10 @@ export interface ObjectStoreDependencies {
   certificateAuthority: CertificateAuthority | null;
   /** The limits of each workspace and its owner. */
   quotaLimits: QuotaLimits;
+  /** What workspaces may ask of the listeners. */
+  workspaceTraffic: WorkspaceTraffic;
+  /** The disk of the data folder, without its reserve. */
+  disk: DiskSpace;
   config: ObjectStoreConfig;
   log: Logger;
   metrics: Metrics;
@@ -118,7 +123,7 @@ export async function createObjectStoreModule(dependencies: ObjectStoreDependenc
   const { metadata, blobs, installationKey, clientOf, config, log, metrics, now, s3Endpoint } = dependencies;
   await claimEngine(metadata, config);
   await dependencies.keyRing.check();
-  const thread = new DigestThread();
+  const thread = new DigestThread(dependencies.quotaLimits.shareOf);
   const parts = partsOf(dependencies, { kernels: new HashKernels(), thread });
   const services = createServices(parts);
   const customDomains = createCustomDomains({
@@ -224,8 +229,10 @@ function createOversight(dependencies: ObjectStoreDependencies): S3Oversight {
 
 function partsOf(dependencies: ObjectStoreDependencies, hashing: HashingParts): StoreParts {
   const { metadata, blobs, owners, rights, webhooks, keyRing, config, log, now, random } = dependencies;
-  const { quotaLimits } = dependencies;
+  const { quotaLimits, workspaceTraffic, disk } = dependencies;
   return {
+    workspaceTraffic,
+    disk,
     metadata,
     blobs,
     owners,

@@ -15,6 +15,7 @@ export const sandboxErrors = defineErrors({
   SNAPSHOT_QUOTA_EXCEEDED: [403, 'The limit of {limit} snapshots is reached'],
   SNAPSHOT_NOT_FOUND: [404, 'Snapshot not found'],
   SNAPSHOT_ELSEWHERE: [409, 'The snapshot lies on another node'],
+  SNAPSHOTS_BUSY: [503, 'Too many snapshots wait for their turn; try again later'],
   SNAPSHOTS_UNAVAILABLE: [501, 'The driver {driver} makes no snapshots'],
   SANDBOX_NOT_FOUND: [404, 'Sandbox not found'],
   SESSION_NOT_FOUND: [404, 'There is no terminal session {session}'],
@@ -40,6 +41,10 @@ export const sandboxErrors = defineErrors({
   RUNTIME_FAILED: [500, 'The sandbox could not be started: {reason}'],
   AGENT_TIMEOUT: [504, 'The sandbox did not get ready in time'],
   DISK_FULL: [507, 'The disk is full'],
+  HOST_DISK_FULL: [
+    507,
+    'The host is short of disk space and keeps the rest in reserve. Delete sandboxes, snapshots or objects, or ask the operator for more space',
+  ],
   NODE_LOST: [500, 'The machine lost the sandbox'],
   INIT_CRASHED: [500, 'The first process of the sandbox ended unexpectedly'],
   OOM_KILLED: [500, 'The sandbox ran out of memory'],
@@ -69,6 +74,7 @@ export type CauseCode =
   | 'RUNTIME_FAILED'
   | 'AGENT_TIMEOUT'
   | 'DISK_FULL'
+  | 'HOST_DISK_FULL'
   | 'NODE_LOST'
   | 'INIT_CRASHED'
   | 'OOM_KILLED'
@@ -80,6 +86,7 @@ const CAUSES: ReadonlySet<string> = new Set([
   'RUNTIME_FAILED',
   'AGENT_TIMEOUT',
   'DISK_FULL',
+  'HOST_DISK_FULL',
   'NODE_LOST',
   'INIT_CRASHED',
   'OOM_KILLED',

@@ -2,11 +2,13 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import type { HttpApp, UpgradeRouter } from '@svc/http';
 import { sumUsage, type Usage, zeroUsage } from '@svc/quotas';
+import { unlimitedDisk } from '@svc/runtime';
 import type { Database } from '@svc/sql';
 import type { Logger, Metrics } from '@svc/telemetry';
 import { contextOf } from './assembly/context-assembly.ts';
 import type { SandboxesDependencies } from './assembly/dependencies.ts';
 import { Boots } from './domain/boots.ts';
+import { DiskGuard } from './domain/disk-guard.ts';
 import type { Effects } from './domain/ports.ts';
 import { IsolationPolicy, sharesKernel } from './domain/isolation.ts';
 import { reconcile } from './domain/reconcile.ts';
@@ -26,6 +28,7 @@ import { catalogOf } from './adapters/images/default-catalog.ts';
 import { createMetricPart } from './assembly/metric-module.ts';
 import { observePreparedStarts } from './assembly/prepared-start-metrics.ts';
 import { createPreviewPart } from './assembly/preview-module.ts';
+import { createPlaces } from './assembly/places.ts';
 import { sandboxQuotas } from './quotas.ts';
 import { SnapshotService } from './domain/snapshots/snapshot-service.ts';
 import { usageByWorkspace } from './store/quota-usage.ts';
@@ -100,21 +103,33 @@ export async function createSandboxesModule(deps: SandboxesDependencies): Promis
 
 type Parts = Awaited<ReturnType<typeof assemble>>;
 
-async function assemble(deps: SandboxesDependencies) {
+/** What the services stand on: records, events, images, the driver and what is shared around it. */
+async function assembleBase(deps: SandboxesDependencies) {
   const effects: Effects = { ...systemEffects, ...deps.effects };
   const { config, log } = deps;
   const database = deps.database as Database<SandboxTables>; // the platform's database has every module's tables
   const catalog = catalogOf(config);
   const folder = join(deps.dataFolder, 'sandboxes');
   const { dataFolder, agentFolder } = deps;
-  const images = imageStoreOf({ config, catalog, dataFolder, agentFolder, nowMs: () => effects.now().getTime(), log });
+  const disk = deps.disk ?? unlimitedDisk;
+  const nowMs = (): number => effects.now().getTime();
+  const images = imageStoreOf({ config, catalog, dataFolder, agentFolder, nowMs, log, disk });
   const events = createEventPart(database.kysely, effects, log, config.events);
   const repository = createSandboxRepository(database.kysely, events.told);
-  const ticketRepository = createTicketRepository(database.kysely);
   const refused = (id: string, host: string): void => events.refused(repository, id, host);
   const driver = deps.driver ?? (await driverOf(deps, folder, catalog, images, refused));
   const node = deps.node ?? 'local';
-  const { context, supervisor } = contextOf({ repository, driver, effects, quotaLimits: deps.quotaLimits, node, log });
+  const { quotaLimits } = deps;
+  const places = createPlaces(driver, quotaLimits, deps.metrics);
+  const { context, supervisor } = contextOf({ repository, driver, effects, quotaLimits, node, log, disk, places });
+  return { database, catalog, folder, images, events, context, supervisor };
+}
+
+async function assemble(deps: SandboxesDependencies) {
+  const { config, access, rights, clientOf, publicUrl } = deps;
+  const { database, catalog, folder, images, events, context, supervisor } = await assembleBase(deps);
+  const { driver, effects, repository, disk, node } = context;
+  const ticketRepository = createTicketRepository(database.kysely);
   const boots = new Boots(context);
   const isolation = new IsolationPolicy(config.isolation, driver);
   const pool = warmPoolOf(context, boots, config, catalog, isolation);
@@ -124,13 +139,13 @@ async function assemble(deps: SandboxesDependencies) {
   });
   const tickets = new Tickets(ticketRepository, effects);
   const snapshots = new SnapshotService(context, service, createSnapshotRepository(database.kysely, events.told));
+  const diskGuard = new DiskGuard(context);
   const sweeper = new Sweeper(context, service, ticketRepository, snapshots);
   const usage = createMetricPart(database.kysely, context, events.recorder, config.metrics);
   const places = createTerminalPlaces(database.kysely, node);
   const hub = hubOf(deps, context, service, tickets, events.recorder, places);
-  const files = new FileService({ service, live: context.live, effects });
+  const files = new FileService({ service, live: context.live, effects, disk });
   const commands = new CommandService({ service, live: context.live, effects, maxCommands: config.max_commands });
-  const { access, rights, clientOf, publicUrl } = deps;
   const domain = config.preview_domain;
   const { kysely } = database;
   const previews = createPreviewPart({ kysely, context, service, access, rights, clientOf, folder, domain, publicUrl });
@@ -141,6 +156,7 @@ async function assemble(deps: SandboxesDependencies) {
     commands,
     config,
     context,
+    diskGuard,
     driver,
     effects,
     events,
@@ -180,7 +196,7 @@ async function start(parts: Parts, log: Logger, signal: AbortSignal): Promise<vo
     ...(reason !== null && { reason }),
   };
   log.info(facts, sharesKernel(isolation) ? "sandboxes are on and share this machine's kernel" : 'sandboxes are on');
-  for (const each of [parts.sweeper, parts.events, parts.usage, parts.hub, parts.pool]) each.start();
+  for (const each of [parts.sweeper, parts.diskGuard, parts.events, parts.usage, parts.hub, parts.pool]) each.start();
 }
 
 /** In this order: who asks, who watches, what runs on, and what all of them stand on. */
@@ -191,6 +207,7 @@ async function close(parts: Parts): Promise<void> {
   await parts.usage.close();
   await parts.hub.close();
   await parts.sweeper.close();
+  await parts.diskGuard.close();
   await parts.pool.close();
   await parts.boots.close();
   await parts.service.close();

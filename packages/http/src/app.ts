@@ -17,6 +17,8 @@ import { observeRequests } from './request-log.ts';
 import { answerUnknownRoutes, rendererOf, type ErrorFamily } from './unknown-routes.ts';
 import { createSerializerCompiler } from './serialization.ts';
 import { createValidatorCompiler } from './validation.ts';
+import { limitWorkspaces } from './workspace-limit.ts';
+import { unlimitedTraffic, type WorkspaceTraffic } from './workspace-traffic.ts';
 
 export interface HttpAppOptions {
   log: Logger;
@@ -34,6 +36,8 @@ export interface HttpAppOptions {
   trustedProxies?: readonly string[];
   /** Path families whose unknown routes do not answer the flat error; also what OpenAPI says of their errors. */
   errorFamilies?: readonly ErrorFamily[];
+  /** What workspaces may ask; unlimited by default. */
+  traffic?: WorkspaceTraffic;
   /** The clock of `config.rateLimit`, in milliseconds; `Date.now` by default. */
   nowMs?: () => number;
 }
@@ -75,6 +79,7 @@ export async function createHttpApp(options: HttpAppOptions): Promise<HttpApp> {
   if (options.rights === undefined) app.addHook('onClose', async () => rights.stop());
   installGuard(untyped, { access: options.access, audit: options.audit, rights });
   limits.afterGuard(untyped);
+  limitWorkspaces(untyped, options.traffic ?? unlimitedTraffic);
   limitBodyTime(app, options.bodyTimeoutMs ?? 60_000);
   observeRequests(app, options.metrics);
   useErrorRenderer(app, renderFlatError);

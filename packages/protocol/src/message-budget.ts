@@ -1,3 +1,4 @@
+import { TokenBucket } from '@svc/runtime';
 import { PROTOCOL_LIMITS } from './limits.ts';
 
 /** Messages that may be sent; the same numbers on both sides. */
@@ -15,39 +16,30 @@ export const CONTRACT_RATE: MessageRate = {
   controlShare: PROTOCOL_LIMITS.controlShare,
 };
 
-/** A bucket of tokens. What is not control must leave a reserve, so that acks and results always find one. */
+/** What is not control must leave a reserve of the tokens, so that acks and results always find one. */
 export class MessageBudget {
   #rate: MessageRate;
   readonly #nowMs: () => number;
-  #tokens: number;
-  #countedAtMs: number;
+  readonly #bucket: TokenBucket;
 
   constructor(rate: MessageRate, nowMs: () => number) {
     this.#rate = rate;
     this.#nowMs = nowMs;
-    this.#tokens = rate.burst;
-    this.#countedAtMs = nowMs();
+    this.#bucket = new TokenBucket(rate, nowMs());
   }
 
   /** Takes on the limits that a welcome told. */
   setRate(perMinute: number, burst: number): void {
     this.#rate = { ...this.#rate, perMinute, burst };
-    this.#tokens = Math.min(this.#tokens, burst);
+    this.#bucket.setRate({ perMinute, burst });
   }
 
   /** 0 when one message may go now and was counted, else the milliseconds until it may. */
   take(control: boolean): number {
-    const { perMinute, burst, controlShare } = this.#rate;
+    const { burst, controlShare } = this.#rate;
     const nowMs = this.#nowMs();
-    const perMs = perMinute / 60_000;
-    // A clock that was set back takes no tokens away.
-    this.#tokens = Math.min(burst, this.#tokens + Math.max(0, nowMs - this.#countedAtMs) * perMs);
-    this.#countedAtMs = nowMs;
-    const needed = control ? 1 : 1 + Math.floor(burst * controlShare);
-    if (this.#tokens >= needed) {
-      this.#tokens -= 1;
-      return 0;
-    }
-    return Math.max(1, Math.ceil((needed - this.#tokens) / perMs));
+    const waitMs = this.#bucket.waitMs(nowMs, control ? 1 : 1 + Math.floor(burst * controlShare));
+    if (waitMs === 0) this.#bucket.take(nowMs);
+    return waitMs;
   }
 }

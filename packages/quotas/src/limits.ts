@@ -15,6 +15,11 @@ export interface Limits {
 /** Port to the limits that hold now. Answers are at most one second old, so a change takes effect on every replica. */
 export interface QuotaLimits {
   limitsOf(workspaceUuid: string): Promise<Limits>;
+  /**
+   * Whose share of the platform the workspace takes part in where work waits: its owner's, as last read by `limitsOf`, or
+   * one of its own while that is unknown. Workspaces of one owner together get the turns of one.
+   */
+  shareOf(this: void, workspaceUuid: string): string;
 }
 
 /** The limit of a quota in one scope; null when unlimited. */
@@ -36,4 +41,5 @@ export const unlimitedQuotas: QuotaLimits = {
     workspace: {},
     owner: {},
   }),
+  shareOf: (workspaceUuid) => workspaceUuid,
 };

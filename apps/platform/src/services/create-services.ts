@@ -1,6 +1,7 @@
 import type { WorkspaceDirectory } from '@svc/accounts';
-import type { Access, AuditLog, ClientOfRequest, HeldRights } from '@svc/http';
+import type { Access, AuditLog, ClientOfRequest, HeldRights, WorkspaceTraffic } from '@svc/http';
 import type { QuotaLimits } from '@svc/quotas';
+import type { DiskSpace } from '@svc/runtime';
 import type { Metrics } from '@svc/telemetry';
 import type { ComposeOptions } from '../compose.ts';
 import type { DataFolder } from '../data-folder.ts';
@@ -26,6 +27,9 @@ export interface ServiceContext extends ComposeOptions {
   clientOf: ClientOfRequest;
   directory: WorkspaceDirectory;
   quotaLimits: QuotaLimits;
+  workspaceTraffic: WorkspaceTraffic;
+  /** The disk of the data folder, without its reserve. */
+  disk: DiskSpace;
   endpoints: Endpoints;
   lifecycle: Lifecycle;
 }

@@ -20,6 +20,7 @@ import {
 } from '@svc/object-store';
 import type { DataFolder } from '../data-folder.ts';
 import type { Databases } from '../databases.ts';
+import { diskForRows } from '../disk-reserve.ts';
 import type { ServiceStates } from '../http/status-routes.ts';
 import { createKeyRing } from '../keys.ts';
 import { replicaIdOf } from '../replica-id.ts';
@@ -54,13 +55,18 @@ export function disabledObjectStore(reason: string): ObjectStoreService {
 }
 
 export async function createObjectStoreService(context: ServiceContext): Promise<ObjectStoreService> {
-  const { config, folder, keys, endpoints, log, metrics, directory, access, audit } = context;
-  const metadata = await openMetadata(context);
+  const { config, folder, keys, endpoints, log, metrics, directory, access, audit, quotaLimits } = context;
+  const { shareOf } = quotaLimits;
+  const metadata = await openMetadata(context, shareOf);
   const keyRing = createKeyRing(config, keys, metadata);
+  const waited = metrics.histogram('svc_blob_write_wait_seconds', 'Time that a write of a blob waited for its turn');
   const blobs = await openBlobStore(config.object_store, {
     folder: join(folder.objectsFolder, 'blobs'),
     random: randomBytes,
     now: Date.now,
+    disk: context.disk,
+    shareOf,
+    onWriteWaited: (waitedMs) => waited.observe(waitedMs / 1_000),
   });
   const store = await createObjectStoreModule({
     metadata,
@@ -72,7 +78,7 @@ export async function createObjectStoreService(context: ServiceContext): Promise
     clientOf: context.clientOf,
     installationKey: await loadInstallationKey(metadata, keys.local, keys.master.current),
     keyRing,
-    quotaLimits: context.quotaLimits,
+    quotaLimits,
     domainResolver: createDnsResolver({ servers: config.object_store.custom_domains.resolvers }),
     replicaId: replicaIdOf(folder.path),
     webhooks: createWebhookSender({
@@ -80,6 +86,8 @@ export async function createObjectStoreService(context: ServiceContext): Promise
       timeoutMs: config.object_store.notifications.timeout_seconds * 1_000,
     }),
     certificateAuthority: certificateAuthority(context, metadata, keyRing),
+    workspaceTraffic: context.workspaceTraffic,
+    disk: diskForRows(context),
     config: config.object_store,
     log,
     metrics,
@@ -117,7 +125,11 @@ function certificateAuthority(
 }
 
 /** The store's own file, or the database that everything is in. */
-export function openMetadata({ databases, folder }: MetadataPlace): Promise<MetadataStore> {
-  if (databases.main.dialect === 'postgres') return openPostgresMetadataStore({ database: databases.main, migrations });
-  return openSqliteMetadataStore({ file: join(folder.objectsFolder, 'objects.db'), migrations });
+export function openMetadata(
+  { databases, folder }: MetadataPlace,
+  shareOf: (workspaceUuid: string) => string = (workspaceUuid) => workspaceUuid,
+): Promise<MetadataStore> {
+  const common = { migrations, shareOf };
+  if (databases.main.dialect === 'postgres') return openPostgresMetadataStore({ database: databases.main, ...common });
+  return openSqliteMetadataStore({ file: join(folder.objectsFolder, 'objects.db'), ...common });
 }

@@ -1,4 +1,5 @@
 import { createSandboxesModule, type DriverStatus, type SandboxesModule } from '@svc/sandboxes';
+import { diskForRows } from '../disk-reserve.ts';
 import type { ServiceStates } from '../http/status-routes.ts';
 import { HELPER_FOLDER } from '../project-folders.ts';
 import { replicaIdOf } from '../replica-id.ts';
@@ -21,6 +22,7 @@ export async function createSandboxesService(context: ServiceContext): Promise<S
     clientOf: context.clientOf,
     publicUrl: () => endpoints.url,
     node: replicaIdOf(folder.path),
+    disk: config.sandboxes.driver === 'local' ? context.disk : diskForRows(context),
   });
   return {
     name: 'sandboxes',

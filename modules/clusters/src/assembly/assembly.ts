@@ -58,7 +58,13 @@ export interface ClustersModuleDependencies {
 
 export const LEASE_MS = 30_000;
 const CHANGES_POLL_MS = 2000;
-const INSPECTOR = { inlineSizeBytes: 16 * 1024, timeoutMs: 5000, maxWaiting: 16 } as const;
+const INSPECTOR = {
+  inlineSizeBytes: 16 * 1024,
+  timeoutMs: 5000,
+  maxWaiting: 16,
+  maxWaitingOfWorkspace: 4,
+  maxWaitingOfOwner: 8,
+} as const;
 const NOTE_LIMITS = { notes: 5000, outputBytes: 1024 * 1024 } as const;
 
 /** What the parts below have in common. */
@@ -108,11 +114,17 @@ export type CommandParts = ReturnType<typeof createCommandParts>;
 
 export function createCommandParts(foundation: Foundation) {
   const { dependencies, stores, changes, relays, connections, metrics, onError } = foundation;
-  const { clock, config, randomBytes } = dependencies;
+  const { clock, config, randomBytes, quotaLimits } = dependencies;
+  const { shareOf } = quotaLimits;
   const { commands } = stores;
   const shared = { commands, changes, relays, clock, maxOpenCommands: config.max_open_commands };
   const dispatcher = new CommandDispatcher({ ...shared, onError, onFinished: metrics.finished });
-  const inspector = createManifestInspector({ clock, maxSizeBytes: PROTOCOL_LIMITS.manifestSizeBytes, ...INSPECTOR });
+  const inspector = createManifestInspector({
+    clock,
+    maxSizeBytes: PROTOCOL_LIMITS.manifestSizeBytes,
+    shareOf,
+    ...INSPECTOR,
+  });
   return {
     dispatcher,
     inspector,
@@ -123,7 +135,7 @@ export function createCommandParts(foundation: Foundation) {
       dispatcher,
       inspector,
       randomBytes,
-      quotaLimits: dependencies.quotaLimits,
+      quotaLimits,
       isConnected: (cluster) => connections.isConnected(cluster.id) || isConnectedAt(cluster, clock.now()),
       queueMs: config.queue_seconds * 1000,
       resultGraceMs: config.result_grace_seconds * 1000,

@@ -56,7 +56,7 @@ export class CommandRequests {
   }
 
   async deploy(origin: CommandOrigin, payload: DeployCommand): Promise<Accepted> {
-    await this.#options.inspector.inspect(payload.manifest);
+    await this.#options.inspector.inspect(origin.cluster.workspaceUuid, payload.manifest);
     const deployment: NewDeployment = {
       id: newId('dep', this.#options.randomBytes),
       projectId: payload.project_id,

@@ -1,22 +1,50 @@
-import { storeErrors } from '../errors.ts';
+import type { TrafficRefusal, WorkspaceTraffic } from '@svc/http';
+import { slowDown } from '../errors.ts';
+import type { StoreParts } from './store-parts.ts';
 
-/** Bounds how much runs at once; who comes when it is full is told to slow down instead of waiting in memory. */
-export class Admission {
+/** Bounds the uploads that are received at once, of each workspace and of all: a further one is told to slow down. */
+export class UploadAdmission {
   readonly #limit: number;
+  readonly #traffic: WorkspaceTraffic;
   #inside = 0;
 
-  constructor(limit: number) {
+  constructor(limit: number, traffic: WorkspaceTraffic) {
     this.#limit = limit;
+    this.#traffic = traffic;
   }
 
-  /** Answers how to leave. Throws `SlowDown`. */
-  enter(): () => void {
-    if (this.#inside >= this.#limit) throw storeErrors.SlowDown({ headers: { 'retry-after': '1' } });
+  /** Returns how to leave. Throws `SlowDown`. */
+  async enter(workspaceUuid: string): Promise<() => void> {
+    if (this.#inside >= this.#limit) throw slowDown(1);
     this.#inside += 1;
+    const admission = await this.#traffic.enterUpload(workspaceUuid).catch((error: unknown) => {
+      this.#inside -= 1;
+      throw error;
+    });
+    if (admission.refusal !== null) {
+      this.#inside -= 1;
+      throw tooMuchTraffic(admission.refusal);
+    }
     let left = false;
     return () => {
       if (!left) this.#inside -= 1;
       left = true;
+      admission.leave();
     };
   }
+}
+
+/** `SlowDown` with the limit that the workspace or its owner reached. */
+function tooMuchTraffic({ quota, scope, limit, retryAfterSeconds }: TrafficRefusal): Error {
+  return slowDown(retryAfterSeconds, { quota, scope, limit });
+}
+
+/** Waits for the workspace's turn. Throws `SlowDown` when it, or its owner, asks for more than it may. */
+export async function admitRequest(
+  { parts }: { parts: Pick<StoreParts, 'workspaceTraffic'> },
+  workspaceUuid: string,
+  isPublic = false,
+): Promise<void> {
+  const refusal = await parts.workspaceTraffic.admit(workspaceUuid, isPublic);
+  if (refusal !== null) throw tooMuchTraffic(refusal);
 }

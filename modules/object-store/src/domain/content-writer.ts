@@ -1,3 +1,4 @@
+import type { DiskSpace } from '@svc/runtime';
 import type { DigestName, DigestResults } from './checksums/algorithms.ts';
 import { createBodyHasher, type BodyHasher, type HashingParts } from './checksums/body-hasher.ts';
 import type { ContentKey } from './encryption/content-key.ts';
@@ -12,6 +13,9 @@ export interface ContentParts {
   hashing: HashingParts;
   inlineMaxBytes: number;
   random: (size: number) => Buffer;
+  disk: DiskSpace;
+  /** Waits for the workspace's turn on the event loop. */
+  turnOfBody: (workspaceUuid: string) => Promise<void> | undefined;
 }
 
 export interface WrittenContent {
@@ -45,13 +49,19 @@ export class ContentWriter {
   readonly #blob: BlobWriter | null;
   readonly #sealing: Sealing | null;
   readonly #sizeBytes: number;
+  readonly #turn: () => Promise<void> | undefined;
   readonly #gathered: Uint8Array[] = [];
   #received = 0;
   #settled = false;
   /** Of the stored bytes, for the scrub. */
   #crc64nvme: string | undefined;
 
-  private constructor(hasher: BodyHasher, blob: BlobWriter | null, sealing: Sealing | null, sizeBytes: number) {
+  private constructor(
+    { hasher, blob, sealing }: { hasher: BodyHasher; blob: BlobWriter | null; sealing: Sealing | null },
+    sizeBytes: number,
+    turn: () => Promise<void> | undefined,
+  ) {
+    this.#turn = turn;
     this.#hasher = hasher;
     this.#blob = blob;
     this.#sealing = sealing;
@@ -64,22 +74,24 @@ export class ContentWriter {
     sizeBytes: number,
     { inline: mayInline, key, place }: ContentOptions,
   ): Promise<ContentWriter> {
+    const workspace = place?.workspaceUuid ?? '';
+    const isInline = mayInline && sizeBytes <= parts.inlineMaxBytes;
+    await assertRoom(parts.disk, isInline ? sizeBytes : 0); // an engine on this disk asks for the bytes of blobs
     await parts.hashing.kernels.prepare(names);
-    const blob =
-      mayInline && sizeBytes <= parts.inlineMaxBytes
-        ? null
-        : await parts.blobs.create(key === null ? sizeBytes : sealedBytes(sizeBytes), place);
+    const blob = isInline ? null : await parts.blobs.create(key === null ? sizeBytes : sealedBytes(sizeBytes), place);
     const sealing =
       key === null
         ? null
         : {
             sealer: new ContentSealer(key, sizeBytes, parts.random),
             storedBytes: sealedBytes(sizeBytes),
-            hasher: blob === null ? null : createBodyHasher(parts.hashing, STORED_DIGESTS, sealedBytes(sizeBytes)),
+            hasher:
+              blob === null ? null : createBodyHasher(parts.hashing, STORED_DIGESTS, sealedBytes(sizeBytes), workspace),
           };
     const wanted = new Set(names);
     if (blob !== null && key === null) wanted.add('CRC64NVME');
-    return new ContentWriter(createBodyHasher(parts.hashing, wanted, sizeBytes), blob, sealing, sizeBytes);
+    const hasher = createBodyHasher(parts.hashing, wanted, sizeBytes, workspace);
+    return new ContentWriter({ hasher, blob, sealing }, sizeBytes, () => parts.turnOfBody(workspace));
   }
 
   /**
@@ -95,8 +107,9 @@ export class ContentWriter {
     const hashed = this.#hasher.update(chunk, done);
     const written =
       this.#sealing === null ? this.#store([chunk], done) : this.#store(this.#sealing.sealer.update(chunk));
-    if (hashed === undefined) return written ?? undefined;
-    return written === undefined ? hashed : Promise.all([hashed, written]);
+    if (hashed === undefined && written === undefined) return undefined;
+    // The reader pauses here in any case: it goes on in the turn of its workspace.
+    return Promise.all([hashed, written]).then(() => this.#turn());
   }
 
   /** The digests of all bytes, before anything is sealed, so that what does not match is never stored. */
@@ -151,6 +164,11 @@ export class ContentWriter {
     this.#sealing?.hasher?.cancel();
     await this.#blob?.abort();
   }
+}
+
+/** Rows take space too: also what has no bytes of its own is refused when only the reserve is left. */
+export async function assertRoom(disk: DiskSpace, sizeBytes: number): Promise<void> {
+  if (!(await disk.take(sizeBytes))) throw storeErrors.InsufficientStorage();
 }
 
 /** Lets go of content whose commit was refused. After an unclear failure it must stay: the row may be there after all. */

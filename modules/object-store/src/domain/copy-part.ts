@@ -85,7 +85,11 @@ async function referPart({ parts, multipart }: PartParts, copy: PartCopy, slice:
 
 async function digestPart(parts: StoreParts, copy: PartCopy): Promise<CopiedPart> {
   const algorithm = copy.upload.checksumAlgorithm ?? 'CRC64NVME';
-  const digests = await digestContent(parts, copy, new Set(['MD5', algorithm] as const));
+  const digests = await digestContent(
+    parts,
+    { ...copy, workspaceUuid: copy.bucket.workspaceUuid },
+    new Set(['MD5', algorithm] as const),
+  );
   return {
     etag: digests.MD5?.toString('hex') ?? '',
     checksum: { algorithm, type: 'FULL_OBJECT', value: digests[algorithm]?.toString('base64') ?? '' },
@@ -95,7 +99,8 @@ async function digestPart(parts: StoreParts, copy: PartCopy): Promise<CopiedPart
 async function writePart(using: PartParts, copy: PartCopy): Promise<CopiedPart> {
   const { source, sourceKey, range, upload, uploadKey, bucket, key, uploadId, partNumber } = copy;
   const algorithm = upload.checksumAlgorithm ?? 'CRC64NVME';
-  const rewritten = { source, sourceKey, range, targetKey: uploadKey, algorithm, inline: false };
+  const place = { workspaceUuid: bucket.workspaceUuid, bucketId: bucket.id };
+  const rewritten = { source, sourceKey, range, targetKey: uploadKey, algorithm, inline: false, place };
   const { content, etag, checksum } = await rewriteContent(using, rewritten);
   const sizeBytes = range.endExclusive - range.start;
   await using.multipart.putPart({ bucket, key, uploadId, partNumber, content, sizeBytes, etag, checksum });

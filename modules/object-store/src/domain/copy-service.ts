@@ -5,9 +5,9 @@ import type { ContentKey } from './encryption/content-key.ts';
 import type { CustomerKey } from './encryption/key-envelope.ts';
 import type { FoundObject, StoredVersion, WriteConditions } from './ports/metadata-store.ts';
 import type { BucketRecord, ObjectAttributes, ObjectChecksum, ObjectEncryption } from './ports/records.ts';
-import type { ContentParts } from './content-writer.ts';
+import { assertRoom, type ContentParts } from './content-writer.ts';
 import { copyPart, identityOf, type CopiedPart, type PartCopy } from './copy-part.ts';
-import { digestContent } from './digest-content.ts';
+import { digestContent, type ContentToDigest } from './digest-content.ts';
 import type { BucketConfigurations } from './bucket-configurations.ts';
 import type { EncryptionRequest, EncryptionService } from './encryption-service.ts';
 import type { MultipartService } from './multipart-service.ts';
@@ -78,6 +78,7 @@ async function shareBytes(
 ): Promise<StoredVersion> {
   const { sizeBytes } = source.version;
   await assertSettings(configurations, bucket, { sizeBytes, contentType: attributes.contentType });
+  await assertRoom(parts.disk, 0);
   const shared = {
     ...(await writeRulesOf(configurations, parts.quotaLimits, bucket, key, origin)),
     source: identityOf(source),
@@ -85,7 +86,11 @@ async function shareBytes(
     key,
     nowMs: parts.now(),
     versionToken: parts.identifiers.versionToken(),
-    checksum: await checksumFor(parts, source, contentKey, checksumAlgorithm),
+    checksum: await checksumFor(
+      parts,
+      { source, sourceKey: contentKey, workspaceUuid: bucket.workspaceUuid },
+      checksumAlgorithm,
+    ),
     conditions,
     trashDueAtMs: trashDueAt(parts),
   };
@@ -105,6 +110,7 @@ async function writeAnew(using: CopyParts, copy: ObjectCopy, sourceKey: ContentK
     targetKey: sealed?.key ?? null,
     algorithm: copy.checksumAlgorithm ?? checksum?.algorithm ?? 'CRC64NVME',
     inline: true,
+    place: { workspaceUuid: bucket.workspaceUuid, bucketId: bucket.id },
   });
   const stored = await using.objects.put({
     ...written,
@@ -125,13 +131,12 @@ function withEncryption(attributes: ObjectAttributes, encryption: ObjectEncrypti
 
 async function checksumFor(
   parts: StoreParts,
-  source: FoundObject,
-  key: ContentKey | null,
+  content: Omit<ContentToDigest, 'range'>,
   wanted: ChecksumAlgorithm | null,
 ): Promise<ObjectChecksum | null> {
-  const { checksum, sizeBytes } = source.version;
+  const { checksum, sizeBytes } = content.source.version;
   if (wanted === null || (checksum?.algorithm === wanted && checksum.type === 'FULL_OBJECT')) return checksum;
   const range = { start: 0, endExclusive: sizeBytes };
-  const digests = await digestContent(parts, { source, sourceKey: key, range }, new Set([wanted]));
+  const digests = await digestContent(parts, { ...content, range }, new Set([wanted]));
   return { algorithm: wanted, type: 'FULL_OBJECT', value: digests[wanted]?.toString('base64') ?? '' };
 }

@@ -13,15 +13,20 @@ export interface StoredContent {
   range: ReadRange;
 }
 
+export interface ContentToDigest extends StoredContent {
+  /** Who asks: its turns are taken. */
+  workspaceUuid: string;
+}
+
 /** Digests of stored bytes that nothing knows yet; they are read, but not written again. */
 export async function digestContent(
   parts: StoreParts,
-  { source, sourceKey, range }: StoredContent,
+  { source, sourceKey, range, workspaceUuid }: ContentToDigest,
   names: ReadonlySet<DigestName>,
 ): Promise<DigestResults> {
   const sizeBytes = range.endExclusive - range.start;
   await parts.hashing.kernels.prepare(names);
-  const hasher = createBodyHasher(parts.hashing, names, sizeBytes);
+  const hasher = createBodyHasher(parts.hashing, names, sizeBytes, workspaceUuid);
   let seen = 0;
   try {
     for await (const chunk of readContent(parts, source, range, sourceKey)) {

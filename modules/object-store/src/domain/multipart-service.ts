@@ -9,6 +9,7 @@ import { compositeChecksum } from './checksums/multipart-checksum.ts';
 import type { BucketRecord, ObjectAttributes, ObjectChecksum, PartRecord, UploadRecord } from './ports/records.ts';
 import type { EventOrigin } from './ports/notifications.ts';
 import type { BucketConfigurations } from './bucket-configurations.ts';
+import { assertRoom } from './content-writer.ts';
 import { discardRefused } from './object-service.ts';
 import { trashDueAt, type StoreParts } from './store-parts.ts';
 import { assertSettings, maxObjectBytes, writeRulesOf } from './write-rules.ts';
@@ -85,6 +86,7 @@ export function createMultipartService(parts: StoreParts, configurations: Bucket
     get,
     create: async ({ bucket, ...upload }) => {
       await assertSettings(configurations, bucket, { contentType: upload.attributes.contentType });
+      await assertRoom(parts.disk, 0);
       const nowMs = now();
       const uploadId = identifiers.uploadId(nowMs);
       const { quota } = await writeRulesOf(configurations, parts.quotaLimits, bucket, upload.key);
@@ -115,6 +117,7 @@ export function createMultipartService(parts: StoreParts, configurations: Bucket
       }
     },
     putPartReference: async ({ bucket, blobOffset, source, ...part }) => {
+      await assertRoom(parts.disk, 0);
       const { quota } = await writeRulesOf(configurations, parts.quotaLimits, bucket, part.key);
       await metadata.putPart({
         ...part,

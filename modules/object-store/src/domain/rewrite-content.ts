@@ -1,7 +1,7 @@
 import type { ChecksumAlgorithm } from './checksums/algorithms.ts';
 import type { ContentKey } from './encryption/content-key.ts';
 import { storeErrors } from '../errors.ts';
-import type { ReadRange } from './ports/blob-store.ts';
+import type { BlobPlace, ReadRange } from './ports/blob-store.ts';
 import type { FoundObject, NewContent } from './ports/metadata-store.ts';
 import type { ObjectChecksum } from './ports/records.ts';
 import { ContentWriter, type ContentParts } from './content-writer.ts';
@@ -17,6 +17,8 @@ export interface ContentToRewrite {
   /** Of the checksum that is kept. */
   algorithm: ChecksumAlgorithm;
   inline: boolean;
+  /** Where the copy goes. */
+  place: BlobPlace;
 }
 
 export interface RewrittenContent {
@@ -29,7 +31,7 @@ export interface RewrittenContent {
 /** Stored bytes once more, as a blob or inline content of their own. Throws `EntityTooLarge` above the limit of a single write. */
 export async function rewriteContent(
   { parts, contentParts }: { parts: StoreParts; contentParts: ContentParts },
-  { source, sourceKey, range, targetKey, algorithm, inline }: ContentToRewrite,
+  { source, sourceKey, range, targetKey, algorithm, inline, place }: ContentToRewrite,
 ): Promise<RewrittenContent> {
   const sizeBytes = range.endExclusive - range.start;
   const maxSizeAllowed = parts.config.limits.put_bytes;
@@ -37,7 +39,7 @@ export async function rewriteContent(
     throw storeErrors.EntityTooLarge({ details: { proposedSize: sizeBytes, maxSizeAllowed } });
   }
   const names = new Set(['MD5', algorithm] as const);
-  const writer = await ContentWriter.open(contentParts, names, sizeBytes, { inline, key: targetKey });
+  const writer = await ContentWriter.open(contentParts, names, sizeBytes, { inline, key: targetKey, place });
   try {
     // Copies: the memory of a chunk is used again for the next, while digests and disk are still at work.
     for await (const chunk of readContent(parts, source, range, sourceKey)) await writer.write(Buffer.from(chunk));

@@ -1,4 +1,4 @@
-import { Admission } from './admission.ts';
+import { UploadAdmission } from './admission.ts';
 import { BucketConfigurations } from './bucket-configurations.ts';
 import { createBucketService, type BucketService } from './bucket-service.ts';
 import type { ContentParts } from './content-writer.ts';
@@ -27,15 +27,17 @@ export interface StoreServices {
   readonly encryption: EncryptionService;
   readonly notifications: NotificationService;
   readonly credentials: CredentialCache;
-  readonly uploadsInFlight: Admission;
+  readonly uploadsInFlight: UploadAdmission;
   readonly traffic: TrafficCounters;
 }
 
 export function createServices(parts: StoreParts): StoreServices {
-  const { metadata, secrets, rights, now, blobs, hashing, config, random } = parts;
+  const { metadata, secrets, rights, now, blobs, hashing, config, random, disk } = parts;
+  const turnOfBody = (workspaceUuid: string) => parts.workspaceTraffic.turnOfBody(workspaceUuid);
   const configurations = new BucketConfigurations(metadata, now);
   const credentials = new CredentialCache({ metadata, secrets, rights, now });
-  const contentParts: ContentParts = { blobs, hashing, inlineMaxBytes: config.inline_max_bytes, random };
+  const inlineMaxBytes = config.inline_max_bytes;
+  const contentParts: ContentParts = { blobs, hashing, inlineMaxBytes, random, disk, turnOfBody };
   const objects = createObjectService(parts, configurations);
   const encryption = createEncryptionService(parts, configurations);
   const multipart = createMultipartService(parts, configurations);
@@ -52,7 +54,7 @@ export function createServices(parts: StoreParts): StoreServices {
     keys: createKeyService(parts, credentials),
     notifications: new NotificationService(parts, configurations),
     credentials,
-    uploadsInFlight: new Admission(config.limits.uploads_in_flight),
+    uploadsInFlight: new UploadAdmission(config.limits.uploads_in_flight, parts.workspaceTraffic),
     traffic: new TrafficCounters(),
   };
 }

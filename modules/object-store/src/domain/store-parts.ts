@@ -1,4 +1,6 @@
+import type { WorkspaceTraffic } from '@svc/http';
 import type { QuotaLimits } from '@svc/quotas';
+import type { DiskSpace } from '@svc/runtime';
 import type { Logger } from '@svc/telemetry';
 import type { HashingParts } from './checksums/body-hasher.ts';
 import type { ObjectStoreConfig } from '../config.ts';
@@ -25,6 +27,10 @@ export interface StoreParts {
   activeReads: ActiveReads;
   /** The limits of each workspace and its owner. */
   quotaLimits: QuotaLimits;
+  /** What workspaces may ask of the listeners. */
+  workspaceTraffic: WorkspaceTraffic;
+  /** The disk of the data folder, without its reserve. */
+  disk: DiskSpace;
   config: ObjectStoreConfig;
   log: Logger;
   random: (size: number) => Buffer;

@@ -5,6 +5,7 @@ import { assertObjectKey } from '../domain/object-key.ts';
 import type { StoreServices } from '../domain/services.ts';
 import { settingsOf } from '../domain/settings/bucket-settings.ts';
 import { storeErrors } from '../errors.ts';
+import { admitRequest } from '../domain/admission.ts';
 import type { FoundObject } from '../domain/ports/metadata-store.ts';
 import type { BucketRecord } from '../domain/ports/records.ts';
 import { sendObject, type ObjectExchange } from './objects/send-object.ts';
@@ -27,6 +28,7 @@ export async function findPublicObject(
   const absent = (): Error => storeErrors.NoSuchKey({ details: { resource: null } });
   const bucket = await parts.metadata.findBucket({ name: bucketName });
   if (bucket === null || (tenantId !== undefined && bucket.workspaceUuid !== tenantId)) throw absent();
+  await admitRequest({ parts }, bucket.workspaceUuid, true);
   const configuration = await configurations.of(bucket);
   const found = await objects.find({ bucket, key }).catch((error: unknown) => {
     throw isNoSuchKey(error) ? absent() : error;

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { admitRequest } from '../domain/admission.ts';
 import { ANONYMOUS, callerOf, mayDo } from '../domain/caller.ts';
 import type { BucketRecord } from '../domain/ports/records.ts';
 import type { StoreServices } from '../domain/services.ts';
@@ -34,6 +35,7 @@ export async function dispatch(
   }
   assertKnownHeaders(request);
   const caller = authentication === null ? ANONYMOUS : callerOf(authentication.credential);
+  if (caller.workspaceUuid !== null) await admitRequest(services, caller.workspaceUuid);
   if (authentication !== null) await oversight.audit.noteFirstUse(authentication.credential.key, caller, request);
   const { name, needs } = detected;
   const change = auditedChange(name, needs, request);
@@ -86,7 +88,7 @@ async function prepare(
   }
   const { request, services, caller } = context;
   const bucket = await services.buckets.get(request.bucketName ?? '');
-  enterBucket(context, bucket);
+  await enterBucket(context, bucket);
   const access = await authorize({ request, services, caller, bucket, operation });
   found(bucket);
   const { key } = request;

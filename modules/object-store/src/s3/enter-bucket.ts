@@ -1,14 +1,19 @@
 import type { BucketRecord } from '../domain/ports/records.ts';
+import { admitRequest } from '../domain/admission.ts';
 import { countTraffic } from '../domain/usage/count-traffic.ts';
 import { denied } from './access/authorize.ts';
 import { isExpectedOwner } from './access/request-conditions.ts';
 import type { S3Context } from './s3-context.ts';
 
-/** From here on the request counts as the bucket's traffic. Throws `AccessDenied` when it expects another owner. */
-export function enterBucket(
-  { request, response, services }: Pick<S3Context, 'request' | 'response' | 'services'>,
+/**
+ * From here on the request counts as the bucket's traffic; that of strangers takes a turn of its workspace. Throws
+ * `SlowDown` when that has too much of it, and `AccessDenied` when the request expects another owner.
+ */
+export async function enterBucket(
+  { request, response, services, caller }: Pick<S3Context, 'request' | 'response' | 'services' | 'caller'>,
   bucket: BucketRecord,
-): void {
+): Promise<void> {
+  if (caller.workspaceUuid === null) await admitRequest(services, bucket.workspaceUuid, true);
   countTraffic(services.traffic, bucket, request.incoming, response);
   if (!isExpectedOwner(request.headers.get('x-amz-expected-bucket-owner'), bucket)) throw denied(bucket);
 }

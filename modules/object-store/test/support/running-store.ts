@@ -6,12 +6,15 @@ import {
   createListener,
   createClientOfRequest,
   HeldRights,
+  unlimitedTraffic,
   type AuditLog,
   type Listener,
   type ListenerLimits,
+  type WorkspaceTraffic,
 } from '@svc/http';
 import { createLocalKeyWrapper, loadMasterKeys, type KeyWrapper } from '@svc/keys';
 import { migrations } from '@svc/migrations';
+import { unlimitedDisk, type DiskSpace } from '@svc/runtime';
 import { createLogger, createMetrics, type Logger } from '@svc/telemetry';
 import { type QuotaLimits, unlimitedQuotas } from '@svc/quotas';
 import { Value } from 'typebox/value';
@@ -74,6 +77,10 @@ export interface RunningStoreOptions {
   log?: Logger;
   port?: number;
   limits?: Partial<ListenerLimits>;
+  /** Unlimited when absent. */
+  workspaceTraffic?: WorkspaceTraffic;
+  /** Unlimited when absent. */
+  disk?: DiskSpace;
   /** Below the embedded engine, for faults. */
   fileSystem?: FileSystem;
   /** What the makers of keys may do, besides the one of the tests. */
@@ -103,7 +110,8 @@ export async function startStore(folder: string, options: RunningStoreOptions = 
     now,
     ...(options.keyWrapper === undefined ? {} : { keyWrapper: options.keyWrapper }),
   });
-  const parts = { folder: join(folder, 'objects'), random: randomBytes, now };
+  const disk = options.disk ?? unlimitedDisk;
+  const parts = { folder: join(folder, 'objects'), random: randomBytes, now, disk };
   const { fileSystem } = options;
   const blobs = await (fileSystem === undefined
     ? openBlobStore(config, parts)
@@ -127,6 +135,8 @@ export async function startStore(folder: string, options: RunningStoreOptions = 
     installationKey: masterKey,
     keyRing,
     quotaLimits: options.quotaLimits ?? unlimitedQuotas,
+    workspaceTraffic: options.workspaceTraffic ?? unlimitedTraffic,
+    disk,
     config,
     domainResolver: options.domainResolver ?? createDnsResolver({ servers: ['127.0.0.1:1'], timeoutMs: 100 }),
     certificateAuthority: options.certificateAuthority?.(metadata, keyRing) ?? null,

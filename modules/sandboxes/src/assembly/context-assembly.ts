@@ -5,7 +5,10 @@ import { wake } from '../domain/pausing.ts';
 import { StatusWatch } from '../domain/status-watch.ts';
 import { Supervisor } from '../domain/supervisor.ts';
 
-type Given = Pick<SandboxContext, 'repository' | 'driver' | 'effects' | 'quotaLimits' | 'node' | 'log'>;
+type Given = Pick<
+  SandboxContext,
+  'repository' | 'driver' | 'effects' | 'quotaLimits' | 'node' | 'log' | 'disk' | 'places'
+>;
 
 /** What the domain's parts share, and the supervisor, which needs all of it and is told of lost sandboxes by it. */
 export function contextOf(parts: Given): {

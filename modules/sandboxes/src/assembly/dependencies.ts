@@ -1,5 +1,6 @@
 import type { Access, AuditLog, ClientOfRequest, HeldRights } from '@svc/http';
 import type { QuotaLimits } from '@svc/quotas';
+import type { DiskSpace } from '@svc/runtime';
 import type { Database } from '@svc/sql';
 import type { Logger, Metrics } from '@svc/telemetry';
 import type { SandboxesConfig } from '../config.ts';
@@ -30,6 +31,8 @@ export interface SandboxesDependencies {
   readonly effects?: Partial<Effects>;
   /** Where users reach the platform, known once its listeners are open. */
   readonly publicUrl: () => string;
+  /** The disk of the data folder, without its reserve; unlimited by default. */
+  readonly disk?: DiskSpace;
   /** Another driver than the configuration's; for tests. */
   readonly driver?: SandboxDriver;
 }

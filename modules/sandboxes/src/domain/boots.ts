@@ -8,8 +8,6 @@ import type { Sandbox, SandboxFault } from './sandbox.ts';
 
 /** Clients poll for 120 s; what is not there by then would never be seen. */
 export const BOOT_LIMIT_MS = 100_000;
-/** More at once would only make each of them slower. */
-const PARALLEL_BOOTS = 16;
 
 type BootSpec = SandboxSpec & Pick<Sandbox, 'startedAt'>;
 
@@ -22,8 +20,6 @@ interface Boot {
 export class Boots {
   readonly #context: SandboxContext;
   readonly #running = new Map<string, Boot>();
-  readonly #queue: (() => void)[] = [];
-  #free = PARALLEL_BOOTS;
 
   constructor(context: SandboxContext) {
     this.#context = context;
@@ -62,13 +58,11 @@ export class Boots {
     const leftMs = Math.max(0, Date.parse(sandbox.lastActivityAt) + BOOT_LIMIT_MS - startedAtMs);
     const cancelTimer = effects.setTimer(() => controller.abort(new TimedOut()), leftMs);
     try {
-      await this.#takePlace(controller.signal);
-      try {
-        controller.signal.throwIfAborted();
-        await this.#bringUp(sandbox, warm, controller.signal);
-      } finally {
-        this.#givePlace();
-      }
+      const { signal } = controller;
+      signal.throwIfAborted();
+      if (warm === null) await this.#prepareImage(sandbox, signal);
+      // Whoever gives up, gives up the place in the line: no sandbox is in `creating` beyond its time.
+      await this.#context.places.run(sandbox.workspaceUuid, () => this.#bringUp(sandbox, warm, signal), signal);
       log.info({ sandbox: sandbox.id, duration_ms: effects.now().getTime() - startedAtMs }, 'sandbox is running');
     } catch (error) {
       await this.#fail(sandbox, causeOf(error, controller.signal));
@@ -76,6 +70,13 @@ export class Boots {
       cancelTimer();
       if (controller.signal.aborted) await warm?.close();
     }
+  }
+
+  /** A download takes as long as it likes: no other start waits for it. A disk that is there needs no image any more. */
+  async #prepareImage({ id, image, snapshotId, startedAt }: Sandbox, signal: AbortSignal): Promise<void> {
+    const { driver } = this.#context;
+    if (snapshotId !== null || startedAt !== null || (await driver.isCreated(id))) return;
+    await driver.prepareImage?.(image, signal);
   }
 
   async #bringUp(sandbox: Sandbox, warm: AgentConnection | null, signal: AbortSignal): Promise<void> {
@@ -138,31 +139,6 @@ export class Boots {
     await driver.stop(sandbox.id, 0).catch((cause: unknown) => {
       log.error({ err: cause, sandbox: sandbox.id }, 'a failed sandbox could not be cleaned up');
     });
-  }
-
-  /** Whoever gives up, gives up the place in the queue: nobody is in `creating` beyond the time. */
-  async #takePlace(signal: AbortSignal): Promise<void> {
-    if (this.#free > 0) {
-      this.#free -= 1;
-      return;
-    }
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const leave = (): void => {
-      const index = this.#queue.indexOf(resolve);
-      if (index < 0) return; // its turn came first
-      this.#queue.splice(index, 1);
-      reject(signal.reason as Error); // Cancelled or TimedOut
-    };
-    signal.throwIfAborted();
-    this.#queue.push(resolve);
-    signal.addEventListener('abort', leave, { once: true });
-    await promise.finally(() => signal.removeEventListener('abort', leave));
-  }
-
-  #givePlace(): void {
-    const next = this.#queue.shift();
-    if (next === undefined) this.#free += 1;
-    else next();
   }
 }
 

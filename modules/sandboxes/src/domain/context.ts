@@ -1,4 +1,5 @@
 import type { QuotaLimits } from '@svc/quotas';
+import type { DiskSpace, FairSlots } from '@svc/runtime';
 import type { Logger } from '@svc/telemetry';
 import type { SandboxDriver } from './driver.ts';
 import type { KeyedMutex } from './keyed-mutex.ts';
@@ -19,4 +20,8 @@ export interface SandboxContext {
   readonly quotaLimits: QuotaLimits;
   readonly node: string;
   readonly log: Logger;
+  /** The disk of the data folder, without its reserve. */
+  readonly disk: DiskSpace;
+  /** Places for work of the machine: starts and removals take turns by workspace. */
+  readonly places: FairSlots;
 }

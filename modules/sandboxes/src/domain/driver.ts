@@ -70,6 +70,8 @@ export interface SnapshotDriver {
    * meanwhile, and goes on unless it was paused. The copy is on the disk when this answers, whole, or not there.
    */
   take(id: string, snapshotId: string): Promise<{ readonly sizeBytes: number }>;
+  /** What a copy of it takes of this machine's disk at most; 0 where the driver keeps files elsewhere, or has none of it. */
+  sizeBytes(of: { readonly sandbox: string } | { readonly snapshot: string }): Promise<number>;
   /** One that is not there is no error. */
   remove(snapshotId: string): Promise<void>;
   /** Also of what was cut off half-made. */
@@ -108,6 +110,10 @@ export interface SandboxDriver {
   whyUnsupported(isolation: Isolation): string | null;
   /** Whether it keeps `egressAllow`, also against root in the sandbox. */
   readonly limitsEgress?: boolean;
+  /** Starts of one workspace that run at once. Absent: as many as this machine, which runs them, has processors. */
+  readonly parallelStarts?: number;
+  /** Gets the image before `create` asks for it, however long that takes. Absent: `create` does it. */
+  prepareImage?(image: string, signal: AbortSignal): Promise<void>;
   /** Makes what lasts: image and disk. Repeating it changes nothing. */
   create(spec: SandboxSpec, signal: AbortSignal): Promise<void>;
   /** Whether `create` came to its end: it needs neither image nor snapshot to be started. */

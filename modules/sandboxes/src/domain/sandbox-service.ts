@@ -9,6 +9,7 @@ import type { ImageCatalog } from './images/catalog.ts';
 import { admissionOf, callerLimitReached, quotaExceeded, type Admission } from './admission.ts';
 import type { Boots } from './boots.ts';
 import type { SandboxContext } from './context.ts';
+import { assertDiskRoom } from './disk-room.ts';
 import { isSandboxId, newName, newSandboxId } from './identifiers.ts';
 import type { InsertOutcome, RepeatedRequest, SandboxFilter, SandboxPage } from './ports.ts';
 import { pause, resume } from './pausing.ts';
@@ -38,6 +39,7 @@ export interface CreateRequest {
   readonly idempotencyKey: string | null;
 }
 
+const EMPTY_DISK_BYTES = 8 * 1024 * 1024;
 const STOP_GRACE_MS = 10_000;
 const NOT_SETTLED: readonly SandboxStatus[] = ['creating'];
 
@@ -70,7 +72,8 @@ export class SandboxService {
   async create(request: CreateRequest, waitMs: number, signal: AbortSignal): Promise<Sandbox> {
     this.#assertPossible(request);
     this.#assertRoom();
-    const { effects, quotaLimits } = this.#context;
+    const { effects, quotaLimits, disk } = this.#context;
+    await assertDiskRoom(disk, await this.#newDiskBytes(request));
     const limits = await quotaLimits.limitsOf(request.workspaceUuid);
     const admission = admissionOf(request.maker, request.limit, limits);
     const claim = this.#warm.claim(request, this.#draft(request));
@@ -82,6 +85,12 @@ export class SandboxService {
     refuse(outcome, sandbox, request.limit);
     this.#warm.begin(claim);
     return waitForStatus(this.#context, sandbox, NOT_SETTLED, effects, waitMs, signal);
+  }
+
+  /** What the disk takes from the start: it is sparse, or a copy. */
+  async #newDiskBytes({ snapshotId }: CreateRequest): Promise<number> {
+    const copied = snapshotId === null ? 0 : await this.#context.driver.snapshots?.sizeBytes({ snapshot: snapshotId });
+    return EMPTY_DISK_BYTES + (copied ?? 0);
   }
 
   async #record(claim: WarmClaim, admission: Admission, repeated: RepeatedRequest | null): Promise<InsertOutcome> {
@@ -151,6 +160,7 @@ export class SandboxService {
       this.#assertDriver();
       this.#assertIsolation(sandbox.isolation);
       this.#assertRoom();
+      await assertDiskRoom(this.#context.disk, 0);
       const lastActivityAt = effects.now().toISOString();
       const change = { status: 'creating', stateReason: null, fault: null, lastActivityAt } as const;
       const limits = await quotaLimits.limitsOf(workspaceUuid);
@@ -204,18 +214,18 @@ export class SandboxService {
     const { repository, effects, watch } = this.#context;
     if (!(await repository.remove(id, effects.now().toISOString()))) throw sandboxErrors.SANDBOX_NOT_FOUND();
     watch.announce(id, null);
-    const removal = this.cleanUp(id).finally(() => this.#removals.delete(removal));
+    const removal = this.cleanUp(id, workspaceUuid).finally(() => this.#removals.delete(removal));
     this.#removals.add(removal);
   }
 
   /** Takes everything of a deleted sandbox off the machine. What fails is tried again by the sweeper. */
-  async cleanUp(id: string): Promise<void> {
-    const { mutex, live, driver, repository, log } = this.#context;
+  async cleanUp(id: string, workspaceUuid = ''): Promise<void> {
+    const { mutex, live, driver, repository, log, places } = this.#context;
     await this.#boots.cancel(id);
     try {
       await mutex.run(id, async () => {
         await live.release(id);
-        await driver.remove(id);
+        await places.run(workspaceUuid, () => driver.remove(id));
         await repository.purge(id);
       });
     } catch (error) {

@@ -54,7 +54,7 @@ function registerWrite(app: HttpApp, { prefix, files }: FileRoutesOptions): void
       },
     },
     async (request, reply) => {
-      const of = await files.of(grantOf(request).workspaceUuid, request.params.id);
+      const of = await files.forWriting(grantOf(request).workspaceUuid, request.params.id);
       const [path, written] = await write(of, request);
       return reply
         .status(written.created ? 201 : 200)
@@ -85,6 +85,7 @@ function registerUnpack(app: HttpApp, { prefix, files }: FileRoutesOptions): voi
     },
     async (request) => {
       const { of, path } = await target(request, files);
+      await files.assertRoom();
       const unpacking = of.unpack(path);
       try {
         for await (const chunk of plainArchive(wholeBody(request.raw))) await unpacking.write(chunk);

@@ -146,6 +146,11 @@ export function driverContract(make: () => Promise<ContractSubject>): void {
     await driver.snapshots.take(spec.id, 'snp_running');
     await driver.stop(spec.id, 5000);
     await driver.snapshots.take(spec.id, 'snp_stopped');
+    const diskBytes = spec.resources.diskMb * 1024 * 1024;
+    for (const of of [{ sandbox: spec.id }, { snapshot: 'snp_stopped' }]) {
+      expect(await driver.snapshots.sizeBytes(of)).toBeLessThanOrEqual(diskBytes);
+    }
+    expect(await driver.snapshots.sizeBytes({ snapshot: 'snp_never' })).toBe(0);
     expect(await driver.snapshots.list()).toEqual(expect.arrayContaining(['snp_running', 'snp_stopped']));
     await driver.remove(spec.id);
     const made = { ...subject.spec('madeof'), snapshotId: 'snp_running' };

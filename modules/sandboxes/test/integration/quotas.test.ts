@@ -21,6 +21,8 @@ class TestLimits implements QuotaLimits {
     const { ownerId, workspaces: ownerWorkspaces, workspace, owner } = this;
     return { workspaceUuid, ownerId, ownerWorkspaces, workspace, owner };
   }
+
+  readonly shareOf = (workspaceUuid: string): string => workspaceUuid;
 }
 
 describe('quotas of sandboxes', () => {

@@ -24,6 +24,8 @@ interface FakeSandbox {
 /** A driver whose sandboxes are sockets that speak the helper's protocol. Tests make its next steps fail or wait. */
 export class FakeDriver implements SandboxDriver {
   readonly name = 'fake';
+  /** The same on every machine. */
+  readonly parallelStarts = 2;
   readonly sandboxes = new Map<string, FakeSandbox>();
   /** Awaited at the begin of `create`; throw in it or hold it. */
   beforeCreate: (spec: SandboxSpec, signal: AbortSignal) => Promise<void> = async () => undefined;
@@ -117,7 +119,10 @@ export class FakeDriver implements SandboxDriver {
   /** Snapshots by id, with the files of the fake: none. A test makes the next one fail or wait. */
   readonly kept = new Set<string>();
   beforeSnapshot: (id: string, snapshotId: string) => Promise<void> = async () => undefined;
+  /** What a copy of anything takes. */
+  copyBytes = 4096;
   readonly snapshots: SnapshotDriver = {
+    sizeBytes: async (of) => ('sandbox' in of || this.kept.has(of.snapshot) ? this.copyBytes : 0),
     take: async (id, snapshotId) => {
       if (!this.sandboxes.has(id)) throw sandboxErrors.ROOTFS_FAILED({ details: { reason: 'its files are gone' } });
       this.kept.add(snapshotId);

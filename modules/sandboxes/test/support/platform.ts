@@ -9,6 +9,7 @@ import {
 } from '@svc/http';
 import { migrations } from '@svc/migrations';
 import { type QuotaLimits, unlimitedQuotas } from '@svc/quotas';
+import type { DiskSpace } from '@svc/runtime';
 import { migrate, openDatabase } from '@svc/sql';
 import { createLogger, createMetrics, type Metrics } from '@svc/telemetry';
 import { fakeAccess, fakeAudit, temporaryFolder, type FakeAccess, type FakeAudit, type FakeCaller } from '@svc/testing';
@@ -58,6 +59,8 @@ export interface TestPlatformOptions {
   readonly config?: Partial<SandboxesConfig>;
   /** Nothing is limited by default. */
   readonly quotaLimits?: (access: FakeAccess) => QuotaLimits;
+  /** Unlimited when absent. */
+  readonly disk?: DiskSpace;
   /** Where the module's figures go; a new registry when none is given. */
   readonly metrics?: () => Metrics;
   /** What differs of the listener's limits, asked for at every opening. */
@@ -155,6 +158,7 @@ async function openOnce(
     publicUrl: () => options.publicUrl ?? url,
     ...(options.effects === undefined ? {} : { effects: options.effects }),
     ...(options.driver === undefined ? {} : { driver: options.driver }),
+    ...(options.disk === undefined ? {} : { disk: options.disk }),
   });
   const app = await createHttpApp({ log, metrics, access, audit, rights, version: '0' });
   await module.registerRoutes(app);

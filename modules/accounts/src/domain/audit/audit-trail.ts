@@ -1,8 +1,8 @@
+import { TokenBuckets } from '@svc/runtime';
 import { type Effects, secondsAfter, timestamp } from '../effects.ts';
 import { decodeCursor, encodeCursor, MAX_PAGE_SIZE, DEFAULT_PAGE_SIZE, type Page, pageOf } from '../paging.ts';
 import type { AuditRecord } from '../records.ts';
 import { addressBlock } from '../sign-in/address-block.ts';
-import { TokenBuckets } from '../sign-in/token-buckets.ts';
 import type { AuditFilter, AuditStore } from '../stores.ts';
 import type { AuditChain } from './audit-chain.ts';
 import { storableText } from './storable-text.ts';
@@ -26,7 +26,8 @@ export type NewAuditRecord = Omit<AuditRecord, 'sequence' | 'mac' | 'occurredAt'
 const MAX_RESOURCE_LENGTH = 500;
 const MAX_DETAILS_LENGTH = 4_000;
 /** What one address without credentials may write: refusals of strangers must not fill the disk, nor hide what they change. */
-const ANONYMOUS = { burst: 30, perMinute: 10, maxKeys: 20_000 };
+const ANONYMOUS = { burst: 30, perMinute: 10 };
+const MAX_ADDRESSES = 20_000;
 
 /** Who did what, to what, from where, with what result. Only ever grows at its end. */
 export class AuditTrail {
@@ -43,7 +44,10 @@ export class AuditTrail {
     this.#effects = effects;
     this.#options = options;
     this.#hooks = hooks;
-    this.#anonymous = new TokenBuckets(ANONYMOUS, () => effects.now());
+    this.#anonymous = new TokenBuckets(ANONYMOUS, {
+      nowMs: () => effects.now().getTime(),
+      maxKeys: MAX_ADDRESSES,
+    });
   }
 
   async record(entry: NewAuditRecord): Promise<void> {
@@ -98,7 +102,7 @@ export class AuditTrail {
   #admit(remoteAddress: string): boolean {
     const key = addressBlock(remoteAddress);
     if (this.#anonymous.waitMs(key) > 0) return false;
-    this.#anonymous.take(key);
+    this.#anonymous.add(key, -1);
     return true;
   }
 }

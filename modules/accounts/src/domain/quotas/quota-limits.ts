@@ -1,6 +1,6 @@
 import type { Limit, Limits, QuotaLimits, QuotaScope } from '@svc/quotas';
 import type { Effects } from '../effects.ts';
-import { RecentMap } from '../sign-in/recent-map.ts';
+import { RecentMap } from '@svc/runtime';
 import type { AccountStores } from '../stores.ts';
 
 type LimitSet = Readonly<Record<string, Limit>>;
@@ -34,6 +34,8 @@ export class CachedQuotaLimits implements QuotaLimits {
   readonly #defaults: DefaultLimits;
   #workspaces = new RecentMap<Loaded<WorkspaceEntry>>(MAX_ENTRIES);
   #owners = new RecentMap<Loaded<OwnerEntry>>(MAX_ENTRIES);
+  /** Owners as last read; they hardly ever change, so no age bounds them. */
+  readonly #shares = new RecentMap<string>(MAX_ENTRIES);
 
   constructor(stores: Pick<AccountStores, 'workspaces' | 'quotaOverrides'>, effects: Effects, defaults: DefaultLimits) {
     this.#stores = stores;
@@ -48,9 +50,12 @@ export class CachedQuotaLimits implements QuotaLimits {
     if (ownerId === null) {
       return { workspaceUuid, ownerId, ownerWorkspaces: [workspaceUuid], workspace: limits, owner: {} };
     }
+    this.#shares.set(workspaceUuid, ownerId);
     const owner = await this.#ownerWith(ownerId, workspaceUuid);
     return { workspaceUuid, ownerId, ownerWorkspaces: owner.workspaces, workspace: limits, owner: owner.limits };
   }
+
+  readonly shareOf = (workspaceUuid: string): string => this.#shares.get(workspaceUuid) ?? workspaceUuid;
 
   /** The limits in one scope, as they stand now. */
   async limitsIn(scope: QuotaScope, subject: string): Promise<LimitSet> {

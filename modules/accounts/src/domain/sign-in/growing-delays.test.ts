@@ -1,8 +1,6 @@
 import { fakeClock } from '@svc/testing';
 import { expect, it } from 'vitest';
 import { GrowingDelays } from './growing-delays.ts';
-import { RecentMap } from './recent-map.ts';
-import { TokenBuckets } from './token-buckets.ts';
 
 const options = { freeFailures: 2, maxDelayMs: 60_000, forgetEveryMs: 600_000, maxKeys: 3 };
 
@@ -30,22 +28,4 @@ it('remembers a bounded number of keys, the last used', () => {
   const delays = new GrowingDelays(options, () => clock.now());
   for (const key of ['a', 'a', 'a', 'b', 'c', 'd']) delays.charge(key);
   expect(delays.waitMs('a')).toBe(0);
-
-  const map = new RecentMap<number>(2);
-  for (let count = 0; count < 1000; count++) map.set(String(count), count);
-  expect(map.size).toBe(2);
-});
-
-it('token buckets fill up again, and no fuller than they were', async () => {
-  const clock = fakeClock();
-  const buckets = new TokenBuckets({ burst: 2, perMinute: 6, maxKeys: 10 }, () => clock.now());
-  buckets.take('a');
-  buckets.take('a');
-  expect(buckets.waitMs('a')).toBe(10_000);
-  await clock.advance(10_000);
-  expect(buckets.waitMs('a')).toBe(0);
-  await clock.advance(3_600_000);
-  buckets.giveBack('a');
-  for (let count = 0; count < 2; count++) buckets.take('a');
-  expect(buckets.waitMs('a')).toBe(10_000);
 });

@@ -1,4 +1,4 @@
-import { RecentMap } from './recent-map.ts';
+import { RecentMap } from '@svc/runtime';
 
 export interface DelayOptions {
   /** Failures that cost no delay: people mistype. */

@@ -1,9 +1,9 @@
+import { TokenBuckets } from '@svc/runtime';
 import { accountErrors } from '../../errors.ts';
 import { hashToken } from '../tokens/random-token.ts';
 import { addressBlock } from './address-block.ts';
 import { GrowingDelays } from './growing-delays.ts';
 import { OneByOne } from './one-by-one.ts';
-import { TokenBuckets } from './token-buckets.ts';
 
 export interface ThrottleOptions {
   /** Failed sign-ins from one address, over all accounts. */
@@ -46,14 +46,9 @@ export class LoginThrottle {
   readonly #oneByOne = new OneByOne(MAX_IN_LINE);
 
   constructor(options: ThrottleOptions, now: () => Date) {
-    this.#addresses = new TokenBuckets(
-      { burst: options.addressBurst, perMinute: options.addressPerMinute, maxKeys: MAX_KEYS },
-      now,
-    );
-    this.#accounts = new TokenBuckets(
-      { burst: options.accountBurst, perMinute: options.accountPerMinute, maxKeys: MAX_KEYS },
-      now,
-    );
+    const buckets = { nowMs: () => now().getTime(), maxKeys: MAX_KEYS };
+    this.#addresses = new TokenBuckets({ burst: options.addressBurst, perMinute: options.addressPerMinute }, buckets);
+    this.#accounts = new TokenBuckets({ burst: options.accountBurst, perMinute: options.accountPerMinute }, buckets);
     this.#delays = new GrowingDelays(
       {
         freeFailures: options.freeFailures,
@@ -91,15 +86,15 @@ export class LoginThrottle {
     if (waitMs > 0) throw tooMany(waitMs);
     this.#delays.charge(pair);
     if (!strangers) return;
-    this.#addresses.take(address);
-    this.#accounts.take(account);
+    this.#addresses.add(address, -1);
+    this.#accounts.add(account, -1);
   }
 
   #takeBack(attempt: Attempt, { address, account, pair }: Keys): void {
     this.#delays.forgive(pair);
     if (attempt.knownDevice !== null) return;
-    this.#addresses.giveBack(address);
-    this.#accounts.giveBack(account);
+    this.#addresses.add(address, 1);
+    this.#accounts.add(account, 1);
   }
 }
 

@@ -1,9 +1,9 @@
+import { TokenBuckets } from '@svc/runtime';
 import { type Effects, secondsAfter, timestamp } from '../effects.ts';
 import { accountErrors } from '../../errors.ts';
 import type { AccessJwt } from '../jwt/access-jwt.ts';
 import type { User } from '../records.ts';
 import { addressBlock } from '../sign-in/address-block.ts';
-import { TokenBuckets } from '../sign-in/token-buckets.ts';
 import type { AccountDatabase } from '../stores.ts';
 import { newWorkspace } from './create-person.ts';
 
@@ -40,7 +40,10 @@ export class Guests {
     this.#jwt = jwt;
     this.#options = options;
     const { perMinute } = options;
-    this.#addresses = new TokenBuckets({ burst: perMinute, perMinute, maxKeys: MAX_ADDRESSES }, () => effects.now());
+    this.#addresses = new TokenBuckets(
+      { burst: perMinute, perMinute },
+      { nowMs: () => effects.now().getTime(), maxKeys: MAX_ADDRESSES },
+    );
   }
 
   async signIn(username: string, remoteAddress: string): Promise<GuestSignedIn> {
@@ -83,6 +86,6 @@ export class Guests {
         headers: { 'retry-after': String(seconds) },
       });
     }
-    this.#addresses.take(key);
+    this.#addresses.add(key, -1);
   }
 }

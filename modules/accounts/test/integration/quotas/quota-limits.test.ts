@@ -36,6 +36,15 @@ describeDialects<unknown>('the limits of a workspace', migrations, (database) =>
     expect((await quotaLimits.limitsOf(first)).ownerWorkspaces).toContain(second);
   });
 
+  it('tell which owner a workspace takes turns with, once they were read', async () => {
+    const ann = await newUser(accounts(), 'ann@example.com');
+    const workspace = await newWorkspace(accounts(), ann, null);
+    const { quotaLimits } = accounts().module;
+    expect(quotaLimits.shareOf(workspace)).toBe(workspace);
+    await quotaLimits.limitsOf(workspace);
+    expect(quotaLimits.shareOf(workspace)).toBe(ann.id);
+  });
+
   it('follow a change by another process within a second', async () => {
     const ann = await newUser(accounts(), 'ann@example.com');
     const workspace = await newWorkspace(accounts(), ann, null);

@@ -73,13 +73,20 @@ describe('inspectManifest', () => {
 });
 
 describe('createManifestInspector', () => {
-  const options = { clock: systemClock(), maxSizeBytes: 900 * 1024, inlineSizeBytes: 16 * 1024, timeoutMs: 120_000 };
-  const inspector = createManifestInspector({ ...options, maxWaiting: 2 });
+  const options = {
+    clock: systemClock(),
+    maxSizeBytes: 900 * 1024,
+    inlineSizeBytes: 16 * 1024,
+    timeoutMs: 120_000,
+    maxWaitingOfOwner: 1,
+    shareOf: (workspaceUuid: string) => workspaceUuid,
+  };
+  const inspector = createManifestInspector({ ...options, maxWaiting: 1, maxWaitingOfWorkspace: 1 });
   afterAll(() => inspector.close());
 
   it('judges a large manifest in a thread of its own', async () => {
     const object = `---\n${OBJECT}data:\n${Array.from({ length: 500 }, (_, key) => `  key-${key}: value\n`).join('')}`;
-    expect(await inspector.inspect(object.repeat(20))).toBe(20);
+    expect(await inspector.inspect('workspace', object.repeat(20))).toBe(20);
   });
 
   it.each([
@@ -88,13 +95,13 @@ describe('createManifestInspector', () => {
     ['brackets without end', '['.repeat(100_000)],
     ['anchors without end', '&a '.repeat(30_000)],
   ])('refuses %s in its own time', async (_name, manifest) => {
-    await expect(inspector.inspect(manifest)).rejects.toMatchObject({ details: { field: 'manifest' } });
+    await expect(inspector.inspect('workspace', manifest)).rejects.toMatchObject({ details: { field: 'manifest' } });
   });
 
   it('refuses what is larger than the limit and more at once than it may hold', async () => {
-    await expect(inspector.inspect('#'.repeat(900 * 1024 + 1))).rejects.toMatchObject({ status: 413 });
+    await expect(inspector.inspect('workspace', '#'.repeat(900 * 1024 + 1))).rejects.toMatchObject({ status: 413 });
     const large = '#'.repeat(20_000);
-    const outcomes = await Promise.allSettled([1, 2, 3].map(() => inspector.inspect(large)));
+    const outcomes = await Promise.allSettled([1, 2, 3].map(() => inspector.inspect('workspace', large)));
     const codes = outcomes.map((outcome) =>
       outcome.status === 'rejected' ? (outcome.reason as { code: string }).code : 'ok',
     );
@@ -102,8 +109,8 @@ describe('createManifestInspector', () => {
   });
 
   it('ends a thread that takes too long', async () => {
-    const impatient = createManifestInspector({ ...options, timeoutMs: 1, maxWaiting: 1 });
-    await expect(impatient.inspect('['.repeat(400_000))).rejects.toMatchObject({
+    const impatient = createManifestInspector({ ...options, timeoutMs: 1, maxWaiting: 1, maxWaitingOfWorkspace: 1 });
+    await expect(impatient.inspect('workspace', '['.repeat(400_000))).rejects.toMatchObject({
       code: 'MANIFEST_TOO_LARGE',
       details: { reason: 'manifest takes too long to read' },
     });

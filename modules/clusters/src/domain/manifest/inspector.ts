@@ -1,11 +1,12 @@
 import { Worker } from 'node:worker_threads';
+import { FairSlots } from '@svc/runtime';
 import { clusterErrors } from '../../errors.ts';
 import type { Clock } from '../clock.ts';
 import { inspectManifest, type ManifestFinding } from './inspect.ts';
 
 export interface ManifestInspector {
   /** Throws `INVALID_REQUEST` or `MANIFEST_TOO_LARGE` with the document and the reason; answers how many objects. */
-  inspect(manifest: string): Promise<number>;
+  inspect(workspaceUuid: string, manifest: string): Promise<number>;
   close(): Promise<void>;
 }
 
@@ -15,30 +16,32 @@ export interface ManifestInspectorOptions {
   /** Texts up to this size are judged on the caller's thread: about 30 ms for the worst of them. */
   inlineSizeBytes: number;
   timeoutMs: number;
-  /** Large manifests that wait or are judged at the same time. */
+  /** Large manifests that wait while another one is judged: all of them, and those of one workspace. */
   maxWaiting: number;
+  maxWaitingOfWorkspace: number;
+  /** Of all workspaces with the same share. */
+  maxWaitingOfOwner: number;
+  shareOf: (workspaceUuid: string) => string;
 }
 
-/** One large manifest at a time, each in a fresh thread with its own memory limit that is ended when it takes too long. */
+/**
+ * One large manifest at a time, in the turns of owners and workspaces, each in a fresh thread with a memory limit of its
+ * own that is ended when it takes too long.
+ */
 export function createManifestInspector(options: ManifestInspectorOptions): ManifestInspector {
   const running = new Set<Worker>();
-  let waiting = 0;
-  let last: Promise<unknown> = Promise.resolve();
-
-  const inspectInThread = async (manifest: string): Promise<ManifestFinding> => {
-    if (waiting >= options.maxWaiting) throw clusterErrors.RATE_LIMITED({ headers: { 'retry-after': '2' } });
-    waiting += 1;
-    try {
-      const turn = last.then(() => runInThread(manifest, options, running));
-      last = turn.catch(() => undefined);
-      return await turn;
-    } finally {
-      waiting -= 1;
-    }
-  };
+  const closing = new AbortController();
+  const turns = new FairSlots({
+    capacity: 1,
+    maxWaiting: options.maxWaiting,
+    maxItemsPerKey: options.maxWaitingOfWorkspace,
+    maxItemsPerGroup: options.maxWaitingOfOwner,
+    groupOf: options.shareOf,
+    refuse: () => clusterErrors.RATE_LIMITED({ headers: { 'retry-after': '2' } }),
+  });
 
   return {
-    inspect: async (manifest) => {
+    inspect: async (workspaceUuid, manifest) => {
       const sizeBytes = Buffer.byteLength(manifest);
       if (sizeBytes > options.maxSizeBytes) {
         throw refusal({
@@ -48,13 +51,15 @@ export function createManifestInspector(options: ManifestInspectorOptions): Mani
         });
       }
       const finding =
-        sizeBytes <= options.inlineSizeBytes ? inspectManifest(manifest) : await inspectInThread(manifest);
+        sizeBytes <= options.inlineSizeBytes
+          ? inspectManifest(manifest)
+          : await turns.run(workspaceUuid, () => runInThread(manifest, options, running), closing.signal);
       if (!finding.ok) throw refusal(finding);
       return finding.documents;
     },
     close: async () => {
+      closing.abort(new Error('the platform is shutting down'));
       await Promise.all([...running].map((worker) => worker.terminate()));
-      await last;
     },
   };
 }

@@ -1,3 +1,4 @@
+import type { DiskSpace } from '@svc/runtime';
 import type { ObjectStoreConfig } from '../../config.ts';
 import { storeErrors } from '../../errors.ts';
 import type { BlobStore } from '../../domain/ports/blob-store.ts';
@@ -11,6 +12,12 @@ export interface BlobStoreParts {
   random: (size: number) => Buffer;
   /** Milliseconds since the epoch. */
   now: () => number;
+  /** The disk of the folder, without its reserve; unlimited by default. */
+  disk?: DiskSpace;
+  /** Workspaces with the same share take turns as one; by default each has its own. */
+  shareOf?: (workspaceUuid: string) => string;
+  /** Told how long each write of a blob waited for its turn. */
+  onWriteWaited?: (waitedMs: number) => void;
 }
 
 const PART_BYTES = 8 * 1024 * 1024;

@@ -18,17 +18,18 @@ export interface HashingParts {
   thread: DigestThread;
 }
 
-/** Large bodies: SHA-256, which the processor has instructions for, stays here; the rest goes to the digest thread. */
+/** `key`: whose turn it is when many bodies wait for the thread. Large bodies: SHA-256, which the processor has instructions for, stays here; the rest goes to the digest thread. */
 export function createBodyHasher(
   { kernels, thread }: HashingParts,
   names: ReadonlySet<DigestName>,
   sizeBytes: number,
+  key: string,
 ): BodyHasher {
   if (sizeBytes <= SMALL_BODY_BYTES) return immediateHasher(new MultiHasher(kernels, names));
   const here = [...names].filter((name) => name === 'SHA256');
   const there = [...names].filter((name) => name !== 'SHA256');
   const local = new MultiHasher(kernels, here);
-  return there.length === 0 ? immediateHasher(local) : new ThreadedHasher(local, thread, there);
+  return there.length === 0 ? immediateHasher(local) : new ThreadedHasher(local, thread, there, key);
 }
 
 function immediateHasher(hasher: MultiHasher): BodyHasher {
@@ -47,6 +48,7 @@ class ThreadedHasher implements BodyHasher {
   readonly #local: MultiHasher;
   readonly #thread: DigestThread;
   readonly #stream: number;
+  readonly #key: string;
   #gathered: Uint8Array[] = [];
   #gatheredBytes = 0;
   /** To be called when the gathered chunks are copied. */
@@ -54,7 +56,8 @@ class ThreadedHasher implements BodyHasher {
   #tail: Promise<void> = Promise.resolve();
   #ended = false;
 
-  constructor(local: MultiHasher, thread: DigestThread, names: readonly DigestName[]) {
+  constructor(local: MultiHasher, thread: DigestThread, names: readonly DigestName[], key: string) {
+    this.#key = key;
     this.#local = local;
     this.#thread = thread;
     this.#stream = thread.begin(names);
@@ -97,7 +100,7 @@ class ThreadedHasher implements BodyHasher {
     this.#gatheredBytes = 0;
     this.#releases = [];
     this.#tail = this.#tail.then(async () => {
-      await this.#thread.update(this.#stream, chunks);
+      await this.#thread.update(this.#stream, chunks, this.#key);
       for (const release of releases) release();
     });
     this.#tail.catch(() => undefined); // `finish` or the next `update` hears of it

@@ -1,9 +1,13 @@
 import { Worker } from 'node:worker_threads';
+import { FairQueue } from '@svc/runtime';
 import type { DigestName, DigestResults } from './algorithms.ts';
 import type { DigestReply, DigestRequest, DigestWorkerSettings } from './digest-protocol.ts';
 
 const SLOT_BYTES = 1024 * 1024;
-const SLOTS = 8;
+/** Enough to keep the thread busy; what is on its way to it is in the order of arrival. */
+const SLOTS = 4;
+/** Uploads in flight are bounded before, and each waits for one slot at a time. */
+const MAX_WAITING = 16_384;
 /** Nearly all that it handles is shared memory. */
 const YOUNG_GENERATION_MIB = 2;
 
@@ -18,10 +22,15 @@ export class DigestThread {
   #worker: Worker | null = null;
   #memory: Uint8Array = new Uint8Array(0);
   #free: number[] = [];
-  readonly #slotWaiters: Waiter<number>[] = [];
+  readonly #slotWaiters: FairQueue<Waiter<number>>;
   readonly #results = new Map<number, Waiter<DigestResults>>();
   #lastStream = 0;
   #failure: Error | null = null;
+
+  /** `shareOf`: keys with the same share take turns as one; by default each has its own. */
+  constructor(shareOf: (key: string) => string = (key) => key) {
+    this.#slotWaiters = new FairQueue({ maxItems: MAX_WAITING, groupOf: shareOf });
+  }
 
   begin(names: readonly DigestName[]): number {
     this.#lastStream += 1;
@@ -29,9 +38,9 @@ export class DigestThread {
     return this.#lastStream;
   }
 
-  /** Copies the chunks (together at most `slotBytes`) and returns when they are on their way. */
-  async update(stream: number, chunks: readonly Uint8Array[]): Promise<void> {
-    const slot = await this.#takeSlot();
+  /** Copies the chunks (together at most `slotBytes`) and returns when they are on their way, in the turn of the key. */
+  async update(stream: number, chunks: readonly Uint8Array[], key: string): Promise<void> {
+    const slot = await this.#takeSlot(key);
     let offset = slot * SLOT_BYTES;
     for (const chunk of chunks) {
       this.#memory.set(chunk, offset);
@@ -61,12 +70,12 @@ export class DigestThread {
     await exited;
   }
 
-  #takeSlot(): Promise<number> {
+  #takeSlot(key: string): Promise<number> {
     if (this.#failure !== null) return Promise.reject(this.#failure);
     const slot = this.#free.pop();
     if (slot !== undefined) return Promise.resolve(slot);
     return new Promise((resolve, reject) => {
-      this.#slotWaiters.push({ resolve, reject });
+      if (this.#slotWaiters.push(key, { resolve, reject }) === null) reject(new Error('too many bodies wait'));
     });
   }
 
@@ -114,7 +123,7 @@ export class DigestThread {
 
   #fail(error: Error): void {
     this.#failure ??= error;
-    for (const waiter of this.#slotWaiters.splice(0)) waiter.reject(this.#failure);
+    for (const waiter of this.#slotWaiters.drain()) waiter.reject(this.#failure);
     for (const stream of this.#results.keys()) this.#settle(stream)?.reject(this.#failure);
   }
 }

@@ -70,7 +70,7 @@ function registerPut(app: HttpApp, management: ManagementParts): void {
       const sizeBytes = contentLengthOf(request);
       assertUploadAllowed(configuration, { sizeBytes, contentType: attributes.contentType });
       const conditions = writeConditionsOf(request);
-      const leave = uploadsInFlight.enter();
+      const leave = await uploadsInFlight.enter(bucket.workspaceUuid);
       try {
         const pump = (consume: Parameters<typeof pumpBody>[1]) => pumpBody(request.raw, consume);
         const source = { sizeBytes, bucket, key: protection.key, inline: true, pump };

@@ -69,7 +69,7 @@ export function registerFormRoutes(app: HttpApp, management: ManagementParts): v
         origin: originOf(request),
         mayPublish: (isPublic) => mayPublish(isPublic, request, parts),
       });
-      const leave = uploadsInFlight.enter();
+      const leave = await uploadsInFlight.enter(bucket.workspaceUuid);
       try {
         const files = await readForm(request.raw, form, FORM);
         if (files === 0) throw malformed('file', 'is missing');

@@ -60,7 +60,7 @@ export function registerPutPart(app: HttpApp, { services }: ManagementParts): vo
       const sizeBytes = contentLengthOf(request);
       assertUploadAllowed(await configurations.of(name.bucket), { sizeBytes });
       countTraffic(services.traffic, name.bucket, request.raw, reply.raw);
-      const leave = uploadsInFlight.enter();
+      const leave = await uploadsInFlight.enter(name.bucket.workspaceUuid);
       try {
         const pump = (consume: Parameters<typeof pumpBody>[1]) => pumpBody(request.raw, consume);
         const key = await services.encryption.open(upload.attributes.encryption, null);

@@ -34,7 +34,7 @@ export async function receiveContent(context: BucketContext, options: ReceiveOpt
   await assertSettings(services.configurations, context.bucket, { sizeBytes: plan.sizeBytes });
   const keep = options.keep ?? plan.checksum?.algorithm ?? 'CRC64NVME';
   const names = digestsFor(plan).add('MD5').add(keep);
-  const leave = services.uploadsInFlight.enter();
+  const leave = await services.uploadsInFlight.enter(bucket.workspaceUuid);
   try {
     const writer = await ContentWriter.open(services.contentParts, names, plan.sizeBytes, {
       ...options,

@@ -27,7 +27,7 @@ const EPILOGUE_BYTES = 64 * 1024;
 const postObject: ServiceHandler = async (context) => {
   const { request, response, services, oversight } = context;
   const bucket = await services.parts.metadata.findBucket({ name: request.bucketName ?? '' });
-  if (bucket !== null) enterBucket(context, bucket); // that it does not exist is said to those whose form is in order
+  if (bucket !== null) await enterBucket(context, bucket); // that it does not exist is said to those whose form is in order
   const bodyBytes = readLength(request.headers.get('content-length'));
   const boundary = boundaryOf(request.headers.get('content-type'));
   request.wantBody();

@@ -30,7 +30,7 @@ const uploadPartCopy: ObjectHandler = async (context) => {
     }
     const { encryption } = source.found.version.attributes;
     const sourceKey = await services.encryption.open(encryption, readCopySourceCustomerKey(context));
-    const leave = services.uploadsInFlight.enter();
+    const leave = await services.uploadsInFlight.enter(name.bucket.workspaceUuid);
     try {
       const copy = { ...name, upload, uploadKey, partNumber, source: source.found, sourceKey, range };
       return { source, part: await services.copies.part(copy) };

@@ -14,16 +14,19 @@ export interface PostgresMetadataOptions {
   database: Database<unknown>;
   migrations: readonly Migration[];
   limits?: GroupCommitLimits;
+  /** Workspaces with the same share take turns as one; by default each has its own. */
+  shareOf?: (workspaceUuid: string) => string;
 }
 
 /** The same programs over PostgreSQL, for several replicas. Commits are grouped here as on SQLite. */
 export async function openPostgresMetadataStore(options: PostgresMetadataOptions): Promise<MetadataStore> {
   const { kysely } = options.database;
   await migrate(options.database, options.migrations);
-  const commits = new GroupCommit((commands) => runBatch(kysely, commands), options.limits);
+  const { shareOf = (workspaceUuid: string) => workspaceUuid } = options;
+  const commits = new GroupCommit((commands) => runBatch(kysely, commands), shareOf, options.limits);
   return bindStore({
     query: (program) => runProgram(kysely, program),
-    command: (command, weightBytes) => commits.submit(command, weightBytes),
+    command: (command, weightBytes, tenant) => commits.submit(command, weightBytes, tenant),
     settle: () => settle(kysely),
     check: async () => {
       await kysely.executeQuery(CompiledQuery.raw('select 1'));

@@ -4,6 +4,7 @@ import { storeErrors } from '../../errors.ts';
 import type { MetadataStore } from '../../domain/ports/metadata-store.ts';
 import { GroupCommit, type GroupCommitLimits } from '../group-commit.ts';
 import { bindStore } from '../bind-store.ts';
+import { KnownTenants } from '../known-tenants.ts';
 import type { Command } from '../outcome.ts';
 import { findBucket as findBucketProgram } from '../programs/bucket-queries.ts';
 import { KnownBuckets } from './known-buckets.ts';
@@ -15,6 +16,8 @@ export interface SqliteMetadataOptions {
   /** Those with the target `objects` are run before anything else. */
   migrations: readonly Migration[];
   limits?: GroupCommitLimits;
+  /** Workspaces with the same share take turns as one; by default each has its own. */
+  shareOf?: (workspaceUuid: string) => string;
   /** The write-ahead log is folded back when it has grown to this; 64 MiB. */
   checkpointBytes?: number;
 }
@@ -49,23 +52,28 @@ export async function openSqliteMetadataStore(options: SqliteMetadataOptions): P
   reading.exec(`PRAGMA busy_timeout = 5000; PRAGMA cache_size = -${CACHE_KIB}`);
   const session = new SqliteSession(reading);
   const buckets = new KnownBuckets();
-  const commits = new GroupCommit((commands) => runBatch(writer, commands, buckets), options.limits);
-  const store = bindStore({
-    query: (program) => settled(() => session.run(program)),
-    command: (command, weightBytes) => commits.submit(command, weightBytes),
-    settle: async () => undefined, // one writer at a time: what was committed before is seen by all that follows
-    check: async () => {
-      if (writer.failure !== null) throw writer.failure;
-      reading.prepare('select count(*) from tenant').get();
+  const { shareOf = (workspaceUuid: string) => workspaceUuid } = options;
+  const commits = new GroupCommit((commands) => runBatch(writer, commands, buckets), shareOf, options.limits);
+  const tenants = new KnownTenants();
+  const store = bindStore(
+    {
+      query: (program) => settled(() => session.run(program)),
+      command: (command, weightBytes, tenant) => commits.submit(command, weightBytes, tenant),
+      settle: async () => undefined, // one writer at a time: what was committed before is seen by all that follows
+      check: async () => {
+        if (writer.failure !== null) throw writer.failure;
+        reading.prepare('select count(*) from tenant').get();
+      },
+      close: async () => {
+        await commits.close();
+        await writer.close();
+        reading.close();
+      },
     },
-    close: async () => {
-      await commits.close();
-      await writer.close();
-      reading.close();
-    },
-  });
+    tenants,
+  );
   const findBucket: MetadataStore['findBucket'] = (input) =>
-    settled(() => buckets.find(input.name, () => session.run(findBucketProgram(input))));
+    settled(() => tenants.learn(buckets.find(input.name, () => session.run(findBucketProgram(input)))));
   return { ...store, findBucket };
 }
 

@@ -10,7 +10,7 @@ import type { ImageUpkeep } from './image-upkeep.ts';
 import { registrySource } from './registry/registry-source.ts';
 import { helperUnpacker } from './disk/layer-unpacker.ts';
 
-export interface ImageStoreSetting extends Pick<ImageStoreOptions, 'nowMs' | 'log'> {
+export interface ImageStoreSetting extends Pick<ImageStoreOptions, 'nowMs' | 'log' | 'disk'> {
   readonly config: SandboxesConfig;
   readonly catalog: ImageCatalog;
   /** The platform's data folder, absolute. */

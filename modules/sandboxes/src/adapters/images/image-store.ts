@@ -1,5 +1,7 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { unlimitedDisk, type DiskSpace } from '@svc/runtime';
+import { assertDiskRoom } from '../../domain/disk-room.ts';
 import { sandboxErrors } from '../../errors.ts';
 import type { ImageCatalog, ImageEntry } from '../../domain/images/catalog.ts';
 import type { ImageSettings } from './image-settings.ts';
@@ -51,6 +53,8 @@ export interface ImageStoreOptions {
   readonly nowMs: () => number;
   readonly maxImageBytes: number;
   readonly sleep: (delayMs: number, signal: AbortSignal) => Promise<void>;
+  /** The disk of the data folder, without its reserve; unlimited by default. */
+  readonly disk?: DiskSpace;
   /** Told of begin, steps and end of preparations. */
   readonly log?: Record<'info' | 'warn', (fields: object, message: string) => void>;
 }
@@ -237,6 +241,7 @@ export class ImageStore {
   async #make(entry: ImageEntry, progress: ProgressBoard): Promise<PulledImage> {
     const { folder, sleep, maxImageBytes, registry, nowMs, log } = this.#options;
     const startedAtMs = nowMs();
+    await assertDiskRoom(this.#options.disk ?? unlimitedDisk, 0);
     const release = await this.#references.lease();
     try {
       const { image, source } = await fetchFromSources(entry, join(folder, 'work'), {

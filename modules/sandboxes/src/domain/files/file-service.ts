@@ -1,4 +1,6 @@
 import { isAppError } from '@svc/errors';
+import type { DiskSpace } from '@svc/runtime';
+import { assertDiskRoom } from '../disk-room.ts';
 import type { AgentConnection, AgentRequest } from '../helper/agent-connection.ts';
 import type { LiveSandboxes } from '../live-sandboxes.ts';
 import type { Effects } from '../ports.ts';
@@ -18,6 +20,7 @@ export interface FileServiceOptions {
   readonly service: SandboxService;
   readonly live: LiveSandboxes;
   readonly effects: Effects;
+  readonly disk: DiskSpace;
 }
 
 export interface FilePage {
@@ -129,6 +132,18 @@ export class FileService {
 
   constructor(options: FileServiceOptions) {
     this.#options = options;
+  }
+
+  /** The same for one that is about to get more bytes. Throws HOST_DISK_FULL. */
+  async forWriting(workspaceUuid: string, id: string): Promise<SandboxFiles> {
+    const files = await this.of(workspaceUuid, id);
+    await this.assertRoom();
+    return files;
+  }
+
+  /** Throws HOST_DISK_FULL when the host has no room for more bytes in any sandbox. */
+  assertRoom(): Promise<void> {
+    return assertDiskRoom(this.#options.disk, 0);
   }
 
   async of(workspaceUuid: string, id: string): Promise<SandboxFiles> {

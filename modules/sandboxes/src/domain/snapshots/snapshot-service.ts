@@ -1,7 +1,8 @@
 import type { Principal } from '@svc/http';
-import pLimit from 'p-limit';
+import { FairSlots } from '@svc/runtime';
 import { admissionOf, quotaExceeded } from '../admission.ts';
 import type { SandboxContext } from '../context.ts';
+import { assertDiskRoom } from '../disk-room.ts';
 import { newSnapshotId, isSnapshotId } from '../identifiers.ts';
 import type { Sandbox } from '../sandbox.ts';
 import type { SandboxService } from '../sandbox-service.ts';
@@ -10,7 +11,13 @@ import { sandboxErrors } from '../../errors.ts';
 import type { Snapshot, SnapshotFilter, SnapshotPage, SnapshotRepository } from './snapshot.ts';
 
 /** Copying is work of the disk: more at once would only make each of them, and everybody else, slower. */
-const PARALLEL_COPIES = 2;
+const PARALLEL_COPIES = 3;
+/** The other places are for the copies of others, however long these take. */
+const PARALLEL_COPIES_OF_OWNER = 2;
+const PARALLEL_COPIES_OF_WORKSPACE = 1;
+const MAX_WAITING = 256;
+const MAX_WAITING_OF_OWNER = 128;
+const MAX_WAITING_OF_WORKSPACE = 32;
 
 export interface SnapshotRequest {
   readonly workspaceUuid: string;
@@ -25,12 +32,22 @@ export class SnapshotService {
   readonly #context: SandboxContext;
   readonly #service: SandboxService;
   readonly #repository: SnapshotRepository;
-  readonly #copies = pLimit(PARALLEL_COPIES);
+  readonly #copies: FairSlots;
 
   constructor(context: SandboxContext, service: SandboxService, repository: SnapshotRepository) {
     this.#context = context;
     this.#service = service;
     this.#repository = repository;
+    this.#copies = new FairSlots({
+      capacity: PARALLEL_COPIES,
+      capacityPerKey: PARALLEL_COPIES_OF_WORKSPACE,
+      capacityPerGroup: PARALLEL_COPIES_OF_OWNER,
+      maxWaiting: MAX_WAITING,
+      maxItemsPerKey: MAX_WAITING_OF_WORKSPACE,
+      maxItemsPerGroup: MAX_WAITING_OF_OWNER,
+      groupOf: context.quotaLimits.shareOf,
+      refuse: () => sandboxErrors.SNAPSHOTS_BUSY({ headers: { 'retry-after': '10' } }),
+    });
   }
 
   /** `limit`: how many the caller may have. Throws QUOTA_EXCEEDED, SANDBOX_NOT_FOUND, SANDBOX_NOT_RUNNING. */
@@ -61,6 +78,11 @@ export class SnapshotService {
     const { node, driver } = this.#context;
     if (snapshot.node !== node || snapshot.driver !== driver.name) throw sandboxErrors.SNAPSHOT_ELSEWHERE();
     return snapshot;
+  }
+
+  /** Copies that wait for their turn. */
+  get waiting(): number {
+    return this.#copies.waiting;
   }
 
   list(workspaceUuid: string, filter: SnapshotFilter): Promise<SnapshotPage> {
@@ -97,7 +119,7 @@ export class SnapshotService {
     const draft = this.#draft(sandbox, request);
     await this.#record(draft, request, state, limit);
     try {
-      const sizeBytes = await this.#copies(() => this.#copy(copier, sandbox, draft.id));
+      const sizeBytes = await this.#copies.run(request.workspaceUuid, () => this.#copy(copier, sandbox, draft.id));
       const made = await this.#repository.finish(draft.id, state, sizeBytes);
       if (made === null) throw sandboxErrors.SNAPSHOT_NOT_FOUND();
       return made;
@@ -119,10 +141,11 @@ export class SnapshotService {
 
   /** Under the sandbox's id: nobody stops, starts or deletes it meanwhile. */
   #copy(copier: SnapshotDriver, { id, workspaceUuid }: Sandbox, snapshotId: string): Promise<number> {
-    const { mutex, driver, log } = this.#context;
+    const { mutex, driver, log, disk } = this.#context;
     return mutex.run(id, async () => {
       const sandbox = await this.#service.get(workspaceUuid, id);
       assertCopyable(sandbox);
+      await assertDiskRoom(disk, await copier.sizeBytes({ sandbox: id }));
       try {
         return (await copier.take(id, snapshotId)).sizeBytes;
       } catch (error) {

@@ -1,6 +1,14 @@
 import { dirname, join } from 'node:path';
-import { storeErrors } from '../../../errors.ts';
-import type { BlobEntry, BlobId, BlobStore, BlobWriter, ReadRange } from '../../../domain/ports/blob-store.ts';
+import { FairSlots, unlimitedDisk, type DiskSpace } from '@svc/runtime';
+import { slowDown, storeErrors } from '../../../errors.ts';
+import type {
+  BlobEntry,
+  BlobId,
+  BlobPlace,
+  BlobStore,
+  BlobWriter,
+  ReadRange,
+} from '../../../domain/ports/blob-store.ts';
 import { FileBlobWriter } from './blob-writer.ts';
 import { BufferPool } from './buffer-pool.ts';
 import { isMissing, toStoreError } from './failures.ts';
@@ -13,17 +21,29 @@ export interface EmbeddedBlobStoreOptions {
   folder: string;
   random: (size: number) => Buffer;
   now: () => number;
-  /** Left free for the database, so that a full disk can still be emptied by deletes. 64 MiB. */
-  reserveBytes?: number;
+  /** Asked before bytes are written; unlimited by default. */
+  disk?: DiskSpace;
+  /** Workspaces with the same share take turns as one; by default each has its own. */
+  shareOf?: (workspaceUuid: string) => string;
+  /** Told how long each write of a blob waited for its turn. */
+  onWriteWaited?: (waitedMs: number) => void;
   /** Default: the one of the machine. */
   fileSystem?: FileSystem;
 }
 
 const READ_BUFFER_BYTES = 512 * 1024;
 const IDLE_READ_BUFFERS = 16;
-const DEFAULT_RESERVE_BYTES = 64 * 1024 * 1024;
-/** Below this a look at the free space costs more than it is worth. */
-const SPACE_CHECK_BYTES = 1024 * 1024;
+/**
+ * Writes and syncs that run at once. One less than libuv has threads, whose line is in the order of arrival: what waits is
+ * to wait here. No workspace takes the last place, so that another one meets neither a line nor a deep queue of the disk.
+ */
+const WRITES_AT_ONCE = 3;
+const WRITES_OF_WORKSPACE = 2;
+/** Uploads in flight are bounded before, and each has one write at a time. */
+const MAX_WAITING_WRITES = 16_384;
+
+/** The line of writes that belong to no workspace, such as those of a restore. */
+const OWN_WRITES = '';
 
 /** Blobs as files on the local disk. Throws `FolderNotUsable` when it cannot write there. */
 export async function openEmbeddedBlobStore(options: EmbeddedBlobStoreOptions): Promise<BlobStore> {
@@ -61,7 +81,8 @@ class EmbeddedBlobStore implements BlobStore {
   readonly #files: FileSystem;
   readonly #nextId: () => BlobId;
   readonly #now: () => number;
-  readonly #reserveBytes: number;
+  readonly #disk: DiskSpace;
+  readonly #writes: FairSlots;
   readonly #folders: FolderSync;
   readonly #pool = new BufferPool(READ_BUFFER_BYTES, IDLE_READ_BUFFERS);
   /** Shards that exist durably; at most as many as there are. */
@@ -73,15 +94,27 @@ class EmbeddedBlobStore implements BlobStore {
     this.#folders = new FolderSync(files);
     this.#nextId = createIdSource(options.random);
     this.#now = options.now;
-    this.#reserveBytes = options.reserveBytes ?? DEFAULT_RESERVE_BYTES;
+    this.#disk = options.disk ?? unlimitedDisk;
+    this.#writes = new FairSlots({
+      capacity: WRITES_AT_ONCE,
+      capacityPerKey: WRITES_OF_WORKSPACE,
+      maxWaiting: MAX_WAITING_WRITES,
+      refuse: () => slowDown(1),
+      ...(options.shareOf === undefined ? {} : { groupOf: options.shareOf }),
+      ...(options.onWriteWaited === undefined ? {} : { onGranted: options.onWriteWaited }),
+    });
   }
 
-  create(expectedBytes = 0): Promise<BlobWriter> {
-    return this.createAs(this.#nextId(), expectedBytes);
+  create(expectedBytes = 0, place?: BlobPlace): Promise<BlobWriter> {
+    return this.#open(this.#nextId(), expectedBytes, place?.workspaceUuid ?? OWN_WRITES);
   }
 
-  async createAs(id: BlobId, expectedBytes = 0): Promise<BlobWriter> {
-    if (expectedBytes >= SPACE_CHECK_BYTES) await this.#assertSpace(expectedBytes);
+  createAs(id: BlobId, expectedBytes = 0): Promise<BlobWriter> {
+    return this.#open(id, expectedBytes, OWN_WRITES);
+  }
+
+  async #open(id: BlobId, expectedBytes: number, workspaceUuid: string): Promise<BlobWriter> {
+    if (!(await this.#disk.hasRoom(expectedBytes))) throw storeErrors.InsufficientStorage();
     const unsealedFile = this.#layout.unsealedFile(id);
     const shardFolder = this.#layout.shardFolder(id);
     try {
@@ -93,6 +126,8 @@ class EmbeddedBlobStore implements BlobStore {
         blobFile: this.#layout.blobFile(id),
         prepareFolder: () => this.#prepareShard(shardFolder),
         syncFolder: () => this.#folders.sync(shardFolder),
+        assertRoom: (sizeBytes) => this.#assertRoom(sizeBytes),
+        inTurn: (work) => this.#writes.run(workspaceUuid, work),
       });
     } catch (error) {
       throw toStoreError(error);
@@ -152,7 +187,8 @@ class EmbeddedBlobStore implements BlobStore {
   }
 
   async check(): Promise<void> {
-    await this.#assertSpace(0);
+    // Only the reserve may be left: reads, deletes and everything else but writes go on.
+    if ((await this.#files.freeBytes(this.#layout.root)) === 0) throw storeErrors.InsufficientStorage();
   }
 
   async close(): Promise<void> {
@@ -175,8 +211,7 @@ class EmbeddedBlobStore implements BlobStore {
     this.#shards.add(folder);
   }
 
-  async #assertSpace(bytes: number): Promise<void> {
-    const free = await this.#files.freeBytes(this.#layout.root);
-    if (free < bytes + this.#reserveBytes) throw storeErrors.InsufficientStorage();
+  async #assertRoom(sizeBytes: number): Promise<void> {
+    if (!(await this.#disk.take(sizeBytes))) throw storeErrors.InsufficientStorage();
   }
 }

@@ -12,6 +12,10 @@ export interface FileBlobWriterOptions {
   /** Makes the folder of the final name, and makes its entries durable. */
   prepareFolder(): Promise<void>;
   syncFolder(): Promise<void>;
+  /** Throws `InsufficientStorage` when so many bytes more would take the disk's reserve. */
+  assertRoom(sizeBytes: number): Promise<void>;
+  /** Runs work of the disk when it is the turn of the blob's workspace. */
+  inTurn(work: () => Promise<void>): Promise<void>;
 }
 
 /** Chunks are gathered to exactly 1 MiB and written in one call, one at a time, while the next are gathered. */
@@ -51,13 +55,13 @@ export class FileBlobWriter implements BlobWriter {
     try {
       void this.#flush();
       await this.#tail;
-      await handle.datasync();
+      await this.#options.inTurn(() => handle.datasync());
       this.#handle = null;
       await handle.close();
       await prepareFolder();
       await files.rename(unsealedFile, blobFile);
       this.#sealed = true;
-      await syncFolder();
+      await this.#options.inTurn(syncFolder);
     } catch (error) {
       throw toStoreError(error);
     }
@@ -80,12 +84,19 @@ export class FileBlobWriter implements BlobWriter {
   #flush(): Promise<void> {
     const chunks = this.#gathered;
     const releases = this.#releases;
+    const sizeBytes = this.#gatheredBytes;
     const previous = this.#tail;
     this.#gathered = [];
     this.#gatheredBytes = 0;
     this.#releases = [];
     this.#tail = previous.then(async () => {
-      await this.#writeAll(chunks);
+      if (sizeBytes > 0) {
+        // Asked in the turn: what waits for its turn is not on the disk yet, and a measurement would not see it.
+        await this.#options.inTurn(async () => {
+          await this.#options.assertRoom(sizeBytes);
+          await this.#writeAll(chunks);
+        });
+      }
       for (const release of releases) release();
     });
     this.#tail.catch(() => undefined); // the next write, the seal or nobody hears of it

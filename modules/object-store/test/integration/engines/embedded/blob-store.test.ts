@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { chmod, mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { DiskReserve } from '@svc/runtime';
 import { describeRequiring, temporaryFolder } from '@svc/testing';
 import { describe, expect, it } from 'vitest';
 import { describeBlobStore } from '../../../contract/blob-store-contract.ts';
@@ -51,8 +52,13 @@ describeRequiring(['root', 'linux'], 'the embedded blob store on a full disk', (
     const mount = join(folder.path, 'disk');
     await mkdir(mount);
     execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=8m', 'tmpfs', mount]);
+    let nowMs = 0; // old enough to be asked again each time
     try {
-      const store = await openEmbeddedBlobStore({ ...parts, folder: mount, reserveBytes: 0 });
+      const store = await openEmbeddedBlobStore({
+        ...parts,
+        folder: mount,
+        disk: new DiskReserve({ folder: mount, reserveBytes: 0, nowMs: () => (nowMs += 1_000) }),
+      });
       await expect(store.create(100_000_000)).rejects.toMatchObject({ code: 'InsufficientStorage', status: 507 });
       const writer = await store.create();
       const fill = async (): Promise<void> => {

@@ -37,6 +37,8 @@ const STOP_MARGIN_MS = 20_000;
 /** Sandboxes as containers of a Docker Engine, over its API. */
 export class DockerDriver implements SandboxDriver {
   readonly name = 'docker';
+  /** The engine does the work, perhaps on another machine, and pulls images meanwhile. */
+  readonly parallelStarts = 16;
   readonly snapshots: DockerSnapshots;
   readonly #options: DockerDriverOptions;
   readonly #owner: string;

@@ -47,6 +47,11 @@ export class DockerSnapshots implements SnapshotDriver {
     }
   }
 
+  /** The engine's disk is not the platform's to watch. */
+  sizeBytes(): Promise<number> {
+    return Promise.resolve(0);
+  }
+
   /** The id of its image. */
   async provide(snapshotId: string, signal: AbortSignal): Promise<string> {
     assertSandboxId(snapshotId);

@@ -70,6 +70,8 @@ export class LocalDriver implements SandboxDriver {
   #egress: LocalEgress | null = null;
   #prepared: LocalPreparedStarts | null = null;
   readonly #created = new Map<string, CreatedSandbox>();
+  /** Names of the catalog whose images were there before: as many as it has. */
+  readonly #imagesSeen = new Set<string>();
   #status: DriverStatus = { available: false, reason: 'not started', install: null };
 
   constructor(options: LocalDriverOptions) {
@@ -103,6 +105,12 @@ export class LocalDriver implements SandboxDriver {
   whyUnsupported(isolation: Isolation): string | null {
     if (isolation === 'namespaces') return null;
     return this.#machine === null ? 'the driver is not open' : this.#machine.gvisor.fault;
+  }
+
+  async prepareImage(image: string, signal: AbortSignal): Promise<void> {
+    if (this.#imagesSeen.has(image)) return; // `create` looks again
+    await this.#options.images.prepare(image, signal);
+    this.#imagesSeen.add(image);
   }
 
   async create(spec: SandboxSpec, signal: AbortSignal): Promise<void> {

@@ -1,9 +1,13 @@
-import { mkdir, readdir, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, readdir, rm, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { sandboxErrors } from '../../../errors.ts';
 import type { ImageStore } from '../../images/image-store.ts';
 import { assertSandboxId, type SnapshotDriver } from '../../../domain/driver.ts';
 import { readKept, readKeptSnapshot, writeRecord } from './kept-sandbox.ts';
+
+const DISK = 'disk.img';
+/** The unit of `stat`, whatever the file system's own blocks are. */
+const STAT_BLOCK_BYTES = 512;
 
 export interface LocalSnapshotsOptions {
   readonly dataFolder: string;
@@ -25,39 +29,46 @@ export class LocalSnapshots implements SnapshotDriver {
 
   async take(id: string, snapshotId: string): Promise<{ sizeBytes: number }> {
     const { dataFolder, images, call } = this.#options;
-    assertSandboxId(snapshotId);
     const kept = await readKept(dataFolder, id);
     if (kept === null) throw sandboxErrors.ROOTFS_FAILED({ details: { reason: 'its files are gone' } });
     if ((await images.claimDigest(snapshotId, kept.digest)) === null) {
       throw sandboxErrors.ROOTFS_FAILED({ details: { reason: 'its image is gone' } });
     }
-    const folder = this.#folder(snapshotId);
+    const to = this.#copyOf(snapshotId);
+    const folder = dirname(to);
     await mkdir(folder, { recursive: true, mode: 0o700 });
-    const from = join(dataFolder, 'disks', id, 'disk.img');
+    const from = this.#diskOf(id);
     // Told apart before anything stands still for the copy: a launcher that dies meanwhile leaves it so.
     const { paused } = (await call('inspect', id, {})) as { paused?: unknown }; // the launcher's answer
-    const taken = await call('snapshot', id, { from, to: join(folder, 'disk.img'), paused: paused === true });
+    const taken = await call('snapshot', id, { from, to, paused: paused === true });
     await writeRecord(join(folder, 'snapshot.json'), kept);
     const { size_bytes: size } = taken as { size_bytes?: unknown }; // the launcher's answer, checked here
     return { sizeBytes: typeof size === 'number' ? size : 0 };
   }
 
+  async sizeBytes(of: { readonly sandbox: string } | { readonly snapshot: string }): Promise<number> {
+    const disk = 'sandbox' in of ? this.#diskOf(of.sandbox) : this.#copyOf(of.snapshot);
+    const found = await stat(disk).catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return null;
+      throw error;
+    });
+    return (found?.blocks ?? 0) * STAT_BLOCK_BYTES; // sparse: its size says nothing
+  }
+
   /** Puts a copy of the snapshot where the disk of the sandbox will be; answers the digest of its image. */
   async provide(id: string, snapshotId: string, disk: string, files: Record<string, string>): Promise<string> {
     const { dataFolder, images, call } = this.#options;
-    assertSandboxId(snapshotId);
     const kept = await readKeptSnapshot(dataFolder, snapshotId);
     if (kept === null) throw sandboxErrors.ROOTFS_FAILED({ details: { reason: 'its snapshot is gone' } });
     if ((await images.claimDigest(id, kept.digest)) === null) {
       throw sandboxErrors.ROOTFS_FAILED({ details: { reason: 'the image of its snapshot is gone' } });
     }
-    await call('copy_disk', id, { from: join(this.#folder(snapshotId), 'disk.img'), to: disk, files });
+    await call('copy_disk', id, { from: this.#copyOf(snapshotId), to: disk, files });
     return kept.digest;
   }
 
   async remove(snapshotId: string): Promise<void> {
-    assertSandboxId(snapshotId);
-    await rm(this.#folder(snapshotId), { recursive: true, force: true });
+    await rm(dirname(this.#copyOf(snapshotId)), { recursive: true, force: true });
     await this.#options.images.release(snapshotId);
   }
 
@@ -68,7 +79,13 @@ export class LocalSnapshots implements SnapshotDriver {
     });
   }
 
-  #folder(snapshotId: string): string {
-    return join(this.#options.dataFolder, 'snapshots', snapshotId);
+  #diskOf(id: string): string {
+    assertSandboxId(id);
+    return join(this.#options.dataFolder, 'disks', id, DISK);
+  }
+
+  #copyOf(snapshotId: string): string {
+    assertSandboxId(snapshotId);
+    return join(this.#options.dataFolder, 'snapshots', snapshotId, DISK);
   }
 }

@@ -1,4 +1,4 @@
-/** A map of bounded size: when it is full, the entry that was longest unused goes. */
+/** A map of bounded size. Setting an entry marks it as used; when the map is full, the least recently used entry goes. */
 export class RecentMap<Value> {
   readonly #entries = new Map<string, Value>();
   readonly #maxEntries: number;

@@ -1,0 +1,46 @@
+import { DiskReserve, unlimitedDisk, type DiskSpace } from '@svc/runtime';
+import type { Logger, Metrics } from '@svc/telemetry';
+import type { PlatformConfig } from './config.ts';
+import type { Databases } from './databases.ts';
+
+const MiB = 1024 * 1024;
+
+export interface DiskReserveDeps {
+  config: Pick<PlatformConfig, 'disk_reserve_mb'>;
+  /** The data folder. */
+  folder: string;
+  log: Logger;
+  metrics: Metrics;
+}
+
+/** The disk of the data folder, with the reserve that only the platform itself may use. Says when that is all there is. */
+export async function openDiskReserve({ config, folder, log, metrics }: DiskReserveDeps): Promise<DiskSpace> {
+  const { disk_reserve_mb: reserveMb } = config;
+  const disk = new DiskReserve({
+    folder,
+    reserveBytes: reserveMb === undefined ? null : reserveMb * MiB,
+    onChange: (isShort, { freeBytes, reserveBytes }) => {
+      const figures = { free_bytes: freeBytes, reserve_bytes: reserveBytes, setting: 'disk_reserve_mb' };
+      if (isShort)
+        log.warn(figures, 'only the reserve of the disk is left: uploads, sandboxes and snapshots are refused');
+      else log.info(figures, 'the disk has room again: uploads, sandboxes and snapshots are taken');
+    },
+  });
+  const free = metrics.gauge('svc_disk_free_bytes', 'Free space on the disk of the data folder');
+  const reserve = metrics.gauge('svc_disk_reserve_bytes', 'Part of it that writes of tenants do not take');
+  const figuresNow = () => disk.figures().catch(() => null); // a disk that does not answer has no figures
+  Object.assign(free, {
+    collect: async () => {
+      const figures = await figuresNow();
+      free.set(figures?.freeBytes ?? Number.NaN);
+      reserve.set(figures?.reserveBytes ?? Number.NaN);
+    },
+  });
+  await figuresNow(); // a start on a short disk says so
+  return disk;
+}
+
+/** The disk for what adds rows and nothing else here: not limited where the database is on another machine. */
+export function diskForRows({ disk, databases }: { disk: DiskSpace; databases: Databases }): DiskSpace {
+  return databases.main.dialect === 'postgres' ? unlimitedDisk : disk;
+}

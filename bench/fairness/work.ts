@@ -1,0 +1,170 @@
+import { randomBytes } from 'node:crypto';
+import { Connection } from '../object-store/load/connection.ts';
+import { sha256, Signer } from '../object-store/load/signature.ts';
+import { svcClient } from '../sandboxes/svc-client.ts';
+import type { Tenant } from './tenant.ts';
+
+export type WorkName = 'put' | 'large' | 'get' | 'multipart' | 'create';
+
+/** One piece of work after another for one tenant; `run` may be called from several lanes at once. */
+export interface Work {
+  run(lane: number): Promise<void>;
+  /** Behind a measured piece, and not part of it. */
+  settle(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export const SMALL_BYTES = 4 * 1024;
+const MiB = 1024 * 1024;
+const KEYS = 2_000;
+const READ_KEYS = 16;
+
+export interface WorkOptions {
+  /** Of an object, or of each part. */
+  readonly sizeBytes: number;
+  readonly parts: number;
+  readonly image: string;
+}
+
+export function createWork(name: WorkName, tenant: Tenant, options: WorkOptions): Work {
+  if (name === 'create') return sandboxWork(tenant, options.image);
+  if (name === 'get') return getWork(tenant, options.sizeBytes);
+  return name === 'multipart' ? uploadWork(tenant, options) : putWork(tenant, options.sizeBytes);
+}
+
+/** What B does of each kind, and A; all but `put` and `create` are larger for A. */
+export const LIGHT: Readonly<Record<WorkName, { everyMs: number; sizeBytes: number; parts: number }>> = {
+  put: { everyMs: 20, sizeBytes: SMALL_BYTES, parts: 0 },
+  large: { everyMs: 100, sizeBytes: MiB, parts: 0 },
+  get: { everyMs: 20, sizeBytes: SMALL_BYTES, parts: 0 },
+  multipart: { everyMs: 400, sizeBytes: 5 * MiB, parts: 2 },
+  create: { everyMs: 250, sizeBytes: 0, parts: 0 },
+};
+export const HEAVY: Readonly<Record<WorkName, { lanes: number; sizeBytes: number; parts: number }>> = {
+  put: { lanes: 64, sizeBytes: SMALL_BYTES, parts: 0 },
+  large: { lanes: 16, sizeBytes: 16 * MiB, parts: 0 },
+  get: { lanes: 32, sizeBytes: 8 * MiB, parts: 0 },
+  multipart: { lanes: 16, sizeBytes: 8 * MiB, parts: 4 },
+  create: { lanes: 16, sizeBytes: 0, parts: 0 },
+};
+
+class Lanes {
+  readonly #endpoint: string;
+  readonly #open = new Map<number, Promise<Connection>>();
+
+  constructor(endpoint: string) {
+    this.#endpoint = endpoint;
+  }
+
+  async send(lane: number, head: Buffer, body?: Uint8Array, keep = false): Promise<string> {
+    const connection = this.#open.get(lane) ?? Connection.open(this.#endpoint);
+    this.#open.set(lane, connection);
+    const answer = await (await connection).send(head, body, keep);
+    if (answer.status < 200 || answer.status > 299) throw new Error(`answered ${answer.status}: ${answer.body}`);
+    return answer.body;
+  }
+
+  async close(): Promise<void> {
+    for (const connection of this.#open.values()) (await connection).close();
+  }
+}
+
+/** The same few keys again and again, so that a long run does not fill the disk. */
+function putWork({ target, bucket }: Tenant, sizeBytes: number): Work {
+  const body = randomBytes(sizeBytes);
+  const signer = new Signer(target);
+  const lanes = new Lanes(target.endpoint);
+  const payloadHash = sizeBytes > MiB ? 'UNSIGNED-PAYLOAD' : sha256(body);
+  const keys = sizeBytes > MiB ? 64 : KEYS;
+  const heads = Array.from({ length: keys }, (_, index) =>
+    signer.head({ method: 'PUT', path: `/${bucket}/${sizeBytes}/${index}`, bodyBytes: sizeBytes, payloadHash }),
+  );
+  let next = 0;
+  return {
+    run: async (lane) => {
+      const head = heads[next++ % heads.length];
+      if (head !== undefined) await lanes.send(lane, head, body);
+    },
+    settle: () => Promise.resolve(),
+    close: () => lanes.close(),
+  };
+}
+
+/** Objects that the first round stores; together they fit into no cache of ours. */
+function getWork({ target, bucket }: Tenant, sizeBytes: number): Work {
+  const signer = new Signer(target);
+  const lanes = new Lanes(target.endpoint);
+  const body = randomBytes(sizeBytes);
+  const paths = Array.from({ length: READ_KEYS }, (_, index) => `/${bucket}/read/${sizeBytes}/${index}`);
+  const payloadHash = 'UNSIGNED-PAYLOAD';
+  const store = async (): Promise<void> => {
+    for (const path of paths) {
+      await lanes.send(0, signer.head({ method: 'PUT', path, bodyBytes: sizeBytes, payloadHash }), body);
+    }
+  };
+  let stored: Promise<void> | null = null;
+  let next = 0;
+  return {
+    run: async (lane) => {
+      await (stored ??= store());
+      const path = paths[next++ % paths.length] ?? '';
+      await lanes.send(lane, signer.head({ method: 'GET', path }));
+    },
+    settle: () => Promise.resolve(),
+    close: () => lanes.close(),
+  };
+}
+
+function uploadWork({ target, bucket }: Tenant, { sizeBytes, parts }: WorkOptions): Work {
+  const body = randomBytes(sizeBytes);
+  const signer = new Signer(target);
+  const lanes = new Lanes(target.endpoint);
+  return {
+    run: async (lane) => {
+      const path = `/${bucket}/multipart/${lane}`;
+      const begun = signer.head({ method: 'POST', path, query: [['uploads', '']], bodyBytes: 0 });
+      const uploadId = /<UploadId>([^<]+)</.exec(await lanes.send(lane, begun, undefined, true))?.[1] ?? '';
+      for (let part = 1; part <= parts; part += 1) {
+        const query = [
+          ['partNumber', String(part)],
+          ['uploadId', uploadId],
+        ] as const;
+        const payloadHash = 'UNSIGNED-PAYLOAD';
+        await lanes.send(lane, signer.head({ method: 'PUT', path, query, bodyBytes: sizeBytes, payloadHash }), body);
+      }
+      const listed = signer.head({ method: 'GET', path, query: [['uploadId', uploadId]] });
+      const etags = [...(await lanes.send(lane, listed, undefined, true)).matchAll(/<ETag>([^<]+)</g)];
+      const xml = Buffer.from(
+        `<CompleteMultipartUpload>${etags
+          .map(([, etag], index) => `<Part><PartNumber>${index + 1}</PartNumber><ETag>${etag}</ETag></Part>`)
+          .join('')}</CompleteMultipartUpload>`,
+      );
+      const query = [['uploadId', uploadId]] as const;
+      const ended = signer.head({ method: 'POST', path, query, bodyBytes: xml.length, payloadHash: sha256(xml) });
+      await lanes.send(lane, ended, xml, true);
+    },
+    settle: () => Promise.resolve(),
+    close: () => lanes.close(),
+  };
+}
+
+function sandboxWork({ url, token }: Tenant, image: string): Work {
+  const client = svcClient(url, token);
+  const made: string[] = [];
+  const remove = async (): Promise<void> => {
+    for (const id of made.splice(0)) await client.call('DELETE', `/api/sandboxes/${id}`);
+  };
+  return {
+    run: async () => {
+      const { status, body } = await client.call('POST', '/api/sandboxes?wait_ms=30000', { image });
+      const { id, status: state } = JSON.parse(body.toString()) as { id: string; status: string }; // the contract's shape
+      if (status !== 201 || state !== 'running') throw new Error(`create answered ${status}: ${body.toString()}`);
+      made.push(id);
+    },
+    settle: remove,
+    close: async () => {
+      await remove();
+      client.close();
+    },
+  };
+}

@@ -1,0 +1,68 @@
+import { randomUUID } from 'node:crypto';
+import { CreateBucketCommand, ListObjectsV2Command, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
+import { createWorkspaceTraffic } from '@svc/http';
+import type { QuotaLimits } from '@svc/quotas';
+import { createMetrics } from '@svc/telemetry';
+import { fakeClock, temporaryFolder } from '@svc/testing';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { startStore, type RunningStore } from '../support/running-store.ts';
+import { refusalOf, sdkClient } from '../support/s3-client.ts';
+
+const SLOW_DOWN = { code: 'SlowDown', status: 503 };
+
+describe('the limits of a workspace over S3', () => {
+  const limits: Record<string, number> = {};
+  const workspaces = [randomUUID(), randomUUID()] as const;
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let store: RunningStore;
+  let clients: S3Client[];
+  beforeEach(async () => {
+    for (const name of Object.keys(limits)) delete limits[name];
+    folder = await temporaryFolder();
+    const quotas: QuotaLimits = {
+      limitsOf: async (workspaceUuid) => ({
+        workspaceUuid,
+        ownerId: null,
+        ownerWorkspaces: [],
+        workspace: limits,
+        owner: {},
+      }),
+      shareOf: (workspaceUuid) => workspaceUuid,
+    };
+    const { nowMs } = fakeClock(); // no token comes back
+    const workspaceTraffic = createWorkspaceTraffic({ limits: quotas, metrics: createMetrics(), nowMs });
+    store = await startStore(folder.path, { workspaceTraffic });
+    clients = [];
+    for (const workspaceUuid of [workspaces[0], workspaces[0], workspaces[1]]) {
+      clients.push(sdkClient(store, await store.createKey({ workspaceUuid })));
+    }
+  });
+  afterEach(async () => {
+    for (const client of clients) client.destroy();
+    await store.close();
+    await folder.remove();
+  });
+
+  it('are shared by all of its keys, answered as S3 clients expect, and those of nobody else', async () => {
+    const [one, another, neighbour] = clients as [S3Client, S3Client, S3Client];
+    await one.send(new CreateBucketCommand({ Bucket: 'limited' }));
+    limits['requests_per_second'] = 2;
+    const list = (client: S3Client) => client.send(new ListObjectsV2Command({ Bucket: 'limited' }));
+    await list(one);
+    await list(another);
+    for (const client of [one, another]) expect(await refusalOf(list(client))).toEqual(SLOW_DOWN);
+    expect(await refusalOf(list(neighbour))).toMatchObject({ code: 'AccessDenied' });
+    const response = await fetch(`${store.endpoint}/limited/none`); // without a credential: another line
+    expect(response.status).toBe(403);
+  });
+
+  it('bound the uploads that are received at once, and say when to come again', async () => {
+    const [one] = clients as [S3Client];
+    await one.send(new CreateBucketCommand({ Bucket: 'limited' }));
+    limits['uploads_in_flight'] = 0;
+    const refused = one.send(new PutObjectCommand({ Bucket: 'limited', Key: 'a', Body: 'text' }));
+    expect(await refusalOf(refused)).toEqual(SLOW_DOWN);
+    delete limits['uploads_in_flight'];
+    await one.send(new PutObjectCommand({ Bucket: 'limited', Key: 'a', Body: 'text' }));
+  });
+});

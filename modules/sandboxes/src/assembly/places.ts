@@ -1,0 +1,40 @@
+import { availableParallelism } from 'node:os';
+import { FairSlots } from '@svc/runtime';
+import type { QuotaLimits } from '@svc/quotas';
+import type { Metrics } from '@svc/telemetry';
+import type { SandboxDriver } from '../domain/driver.ts';
+import { sandboxErrors } from '../errors.ts';
+
+/** `max_running` bounds what waits before. */
+const MAX_WAITING = 65_536;
+
+/** A workspace can hold all but these, and the workspaces of one owner together all but one. */
+const KEPT_FOR_OTHERS = 2;
+
+/**
+ * Places for starts and removals. Where the sandboxes run on this machine, these keep its processors busy: a workspace
+ * gets as many places as there are processors. No workspace and no owner holds the last place, so that what one of them
+ * starts slowly keeps no other from starting.
+ */
+export function createPlaces(
+  { parallelStarts = Math.max(2, availableParallelism()) }: Pick<SandboxDriver, 'parallelStarts'>,
+  { shareOf }: Pick<QuotaLimits, 'shareOf'>,
+  metrics: Metrics,
+): FairSlots {
+  const waited = metrics.histogram(
+    'svc_sandbox_place_wait_seconds',
+    'Time that a start or removal waited for its turn',
+  );
+  const places = new FairSlots({
+    capacity: parallelStarts + KEPT_FOR_OTHERS,
+    capacityPerKey: parallelStarts,
+    capacityPerGroup: parallelStarts + KEPT_FOR_OTHERS - 1,
+    groupOf: shareOf,
+    maxWaiting: MAX_WAITING,
+    refuse: () => sandboxErrors.NO_CAPACITY({ details: { reason: 'too many sandboxes wait for their start' } }),
+    onGranted: (waitedMs) => waited.observe(waitedMs / 1_000),
+  });
+  const waiting = metrics.gauge('svc_sandbox_places_waiting', 'Starts and removals that wait for their turn');
+  Object.assign(waiting, { collect: () => waiting.set(places.waiting) });
+  return places;
+}

@@ -1,0 +1,77 @@
+import type { SandboxContext } from './context.ts';
+import { pause } from './pausing.ts';
+
+const LOOK_EVERY_MS = 1_000;
+/** While only the reserve is left. */
+const WATCH_EVERY_MS = 200;
+const MiB = 1024 * 1024;
+/** A file system that nobody writes to still changes a little. */
+const GROWTH_BYTES = MiB;
+
+/**
+ * Keeps sandboxes that run from taking the reserve of the host's disk: their disks are sparse and grow as they are written.
+ * While only the reserve is left, a sandbox whose disk grows is paused. Any use resumes it, so that its owner can delete
+ * files; growing again pauses it again.
+ */
+export class DiskGuard {
+  readonly #context: SandboxContext;
+  readonly #sizes = new Map<string, number>();
+  #cancel: () => void = () => undefined;
+  #running: Promise<void> = Promise.resolve();
+  #closed = false;
+
+  constructor(context: SandboxContext) {
+    this.#context = context;
+  }
+
+  start(delayMs = LOOK_EVERY_MS): void {
+    if (this.#closed) return;
+    this.#cancel = this.#context.effects.setTimer(() => {
+      this.#running = this.look()
+        .catch((error: unknown) => {
+          this.#context.log.error({ err: error }, 'the disks of sandboxes could not be looked at');
+          return false;
+        })
+        .then((isShort) => this.start(isShort ? WATCH_EVERY_MS : LOOK_EVERY_MS));
+    }, delayMs);
+  }
+
+  /** Returns whether only the reserve is left. */
+  async look(): Promise<boolean> {
+    const { disk, repository, node } = this.#context;
+    if (await disk.hasRoom(0)) {
+      this.#sizes.clear();
+      return false;
+    }
+    for (const sandbox of await repository.ofNode(node, ['running'])) {
+      if (sandbox.pausedAt === null && (await this.#grows(sandbox.id))) await this.#pause(sandbox);
+    }
+    return true;
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#cancel();
+    await this.#running;
+  }
+
+  async #grows(id: string): Promise<boolean> {
+    const { diskBytes } = await this.#context.driver.stats(id).catch(() => ({ diskBytes: null })); // it ended meanwhile
+    if (diskBytes === null) return false;
+    // Since the first look, and not since the last: one that writes slowly would take all of the reserve.
+    const before = Math.min(this.#sizes.get(id) ?? diskBytes, diskBytes);
+    const grows = diskBytes - before >= GROWTH_BYTES;
+    this.#sizes.set(id, grows ? diskBytes : before);
+    return grows;
+  }
+
+  async #pause(sandbox: Parameters<typeof pause>[1]): Promise<void> {
+    const { log } = this.#context;
+    try {
+      await pause(this.#context, sandbox);
+      log.warn({ sandbox: sandbox.id }, 'a sandbox was paused: its disk grew into the reserve of the host');
+    } catch (error) {
+      log.warn({ err: error, sandbox: sandbox.id }, 'a sandbox whose disk grows could not be paused');
+    }
+  }
+}

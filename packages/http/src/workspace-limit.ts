@@ -1,0 +1,26 @@
+import type { FastifyInstance } from 'fastify';
+import { httpErrors } from './errors.ts';
+import type { TrafficRefusal, WorkspaceTraffic } from './workspace-traffic.ts';
+
+/** Counts each call of a workspace-scoped route against its workspace, whichever principal or credential makes it. */
+export function limitWorkspaces(app: FastifyInstance, traffic: WorkspaceTraffic): void {
+  app.addHook('onRequest', async ({ grant }) => {
+    if (grant === null) return;
+    const refusal = await traffic.admit(grant.workspaceUuid);
+    if (refusal !== null) throw tooManyRequests(refusal);
+  });
+}
+
+function tooManyRequests({ quota, scope, limit, retryAfterSeconds }: TrafficRefusal): Error {
+  const subject = quota === null ? 'the platform is busy' : `the ${scope} may make ${limit} requests per second`;
+  return httpErrors.TOO_MANY_REQUESTS({
+    details: {
+      quota,
+      scope,
+      limit,
+      retry_after_seconds: retryAfterSeconds,
+      reason: `${subject}; try again in ${retryAfterSeconds} s`,
+    },
+    headers: { 'retry-after': String(retryAfterSeconds) },
+  });
+}

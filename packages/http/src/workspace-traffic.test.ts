@@ -1,0 +1,133 @@
+import { fakeAccess, fakeAudit, fakeClock } from '@svc/testing';
+import type { QuotaLimits } from '@svc/quotas';
+import { createLogger, createMetrics } from '@svc/telemetry';
+import { describe, expect, it } from 'vitest';
+import { createHttpApp } from './app.ts';
+import { createWorkspaceTraffic } from './workspace-traffic.ts';
+
+/** Every workspace belongs to `owner`, with these limits. */
+function limitsOf(workspace: Record<string, number>, owner: Record<string, number> = {}): QuotaLimits {
+  return {
+    limitsOf: async (workspaceUuid) => ({ workspaceUuid, ownerId: 'owner', ownerWorkspaces: [], workspace, owner }),
+    shareOf: () => 'owner',
+  };
+}
+
+function createTraffic(limits: QuotaLimits) {
+  const clock = fakeClock();
+  const metrics = createMetrics();
+  return { clock, metrics, traffic: createWorkspaceTraffic({ limits, metrics, nowMs: clock.nowMs }) };
+}
+
+describe('the rate of a workspace', () => {
+  it('is one for all of its principals, and not touched by other workspaces', async () => {
+    const { clock, traffic, metrics } = createTraffic(limitsOf({ requests_per_second: 2 }));
+    const access = fakeAccess();
+    const log = createLogger({ level: 'silent', name: 'test' });
+    const app = await createHttpApp({ log, metrics, access, audit: fakeAudit(), version: 'test', traffic });
+    app.get('/things', { config: { action: 'thing:read' } }, async () => ({}));
+    const owner = access.user('owner');
+    const accounts = [1, 2].map(() => access.serviceAccount(owner.workspaceUuid, ['read', 'write', 'admin']));
+    const get = ({ headers }: { headers: { authorization: string } }) => app.inject({ url: '/things', headers });
+    const answers = [];
+    for (const caller of [owner, ...accounts]) answers.push(await get(caller));
+    expect(answers.map(({ statusCode }) => statusCode)).toEqual([200, 200, 429]);
+    expect(answers[2]?.headers['retry-after']).toBe('1');
+    expect(answers[2]?.json()).toMatchObject({
+      code: 'TOO_MANY_REQUESTS',
+      details: { quota: 'requests_per_second', scope: 'workspace', limit: 2, retry_after_seconds: 1 },
+    });
+    expect((await get(access.user('other'))).statusCode).toBe(200);
+    await clock.advance(500);
+    expect((await get(owner)).statusCode).toBe(200);
+    await app.close();
+  });
+
+  it('is counted for the owner over all workspaces as well', async () => {
+    const { traffic } = createTraffic(limitsOf({ requests_per_second: 5 }, { requests_per_second: 6 }));
+    const admitted: (string | null)[] = [];
+    for (const workspace of ['a', 'b']) {
+      for (let count = 0; count < 4; count += 1) admitted.push((await traffic.admit(workspace))?.scope ?? null);
+    }
+    expect(admitted).toEqual([null, null, null, null, null, null, 'owner', 'owner']);
+  });
+
+  it('keeps what it had when its owner is refused', async () => {
+    const { traffic } = createTraffic(limitsOf({ requests_per_second: 5 }, { requests_per_second: 2 }));
+    const scopes: (string | null)[] = [];
+    for (let count = 0; count < 9; count += 1) scopes.push((await traffic.admit('a'))?.scope ?? null);
+    expect(scopes).toEqual([null, null, ...Array.from({ length: 7 }, () => 'owner')]);
+  });
+
+  it('does not let strangers use up what those with credentials may ask', async () => {
+    const { traffic } = createTraffic(limitsOf({ requests_per_second: 1 }));
+    expect(await traffic.admit('a', true)).toBeNull();
+    expect(await traffic.admit('a', true)).toMatchObject({ scope: 'workspace' });
+    expect(await traffic.admit('a')).toBeNull();
+  });
+
+  it('admits nothing at a limit of 0', async () => {
+    const { traffic } = createTraffic(limitsOf({ requests_per_second: 0 }));
+    expect(await traffic.admit('a')).toMatchObject({ limit: 0, retryAfterSeconds: 60 });
+  });
+
+  it('follows a limit that is changed', async () => {
+    const limits = { requests_per_second: 1 };
+    const { traffic, clock } = createTraffic(limitsOf(limits));
+    await traffic.admit('a');
+    expect(await traffic.admit('a')).toMatchObject({ limit: 1 });
+    limits.requests_per_second = 100;
+    await clock.advance(100);
+    for (let count = 0; count < 10; count += 1) expect(await traffic.admit('a')).toBeNull();
+  });
+});
+
+describe('the turns of workspaces', () => {
+  it('go by owner: many workspaces of one, and strangers who read there, get the turns of one', async () => {
+    const limits = { ...limitsOf({}), shareOf: (workspaceUuid: string) => workspaceUuid.slice(0, 1) };
+    const { traffic } = createTraffic(limits);
+    const order: string[] = [];
+    const ask = async (workspace: string, isPublic = false): Promise<void> => {
+      expect(await traffic.admit(workspace, isPublic)).toBeNull();
+      order.push(workspace);
+      const endsAtMs = performance.now() + 1; // a whole slice of the loop
+      while (performance.now() < endsAtMs);
+    };
+    await ask('a0'); // takes what there is of this iteration: the rest waits
+    const burst = Array.from({ length: 30 }, (_, index) => ask(`a${index % 10}`, index % 2 === 0));
+    await Promise.all([...burst, ask('b1'), ask('b1'), ask('b1')]);
+    expect(order).toHaveLength(34);
+    expect(order.lastIndexOf('b1')).toBeLessThanOrEqual(6);
+  });
+});
+
+describe('the uploads of a workspace', () => {
+  it('go on when so many requests wait that there is no place in the line', async () => {
+    const { traffic } = createTraffic(limitsOf({}));
+    const waiting = Array.from({ length: 20_000 }, async () => traffic.turnOfBody('a'));
+    expect(await Promise.all(waiting)).toHaveLength(20_000);
+  });
+
+  it('are bounded while they last, for the workspace and for its owner', async () => {
+    const { traffic, metrics } = createTraffic(limitsOf({ uploads_in_flight: 2 }, { uploads_in_flight: 3 }));
+    const [first, second, third] = [
+      await traffic.enterUpload('a'),
+      await traffic.enterUpload('a'),
+      await traffic.enterUpload('a'),
+    ];
+    expect(third.refusal).toEqual({ quota: 'uploads_in_flight', scope: 'workspace', limit: 2, retryAfterSeconds: 1 });
+    const other = await traffic.enterUpload('b');
+    expect([traffic.usage(['a']), traffic.usage(['a', 'b'])]).toEqual([
+      { uploads_in_flight: 2 },
+      { uploads_in_flight: 3 },
+    ]);
+    expect((await traffic.enterUpload('b')).refusal).toMatchObject({ scope: 'owner', limit: 3 });
+    first.leave?.();
+    first.leave?.(); // twice is once
+    expect((await traffic.enterUpload('b')).refusal).toBeNull();
+    expect((await traffic.enterUpload('a')).refusal).toMatchObject({ scope: 'owner' });
+    second.leave?.();
+    other.leave?.();
+    expect(await metrics.render()).toContain('svc_traffic_refusals_total{reason="uploads_in_flight"} 3');
+  });
+});

@@ -1,0 +1,172 @@
+import { limitIn, type Limits, type Quota, type QuotaLimits, type QuotaScope, type Usage } from '@svc/quotas';
+import { FairTurns, TokenBuckets, type TokenBucket, type TokenRate } from '@svc/runtime';
+import type { Metrics } from '@svc/telemetry';
+import { trafficQuotas } from './traffic-quotas.ts';
+
+/** Why a workspace has to wait, and how long. */
+export interface TrafficRefusal {
+  /** The quota that is used up; null when the process has as much waiting as it takes. */
+  quota: string | null;
+  scope: QuotaScope | null;
+  limit: number | null;
+  retryAfterSeconds: number;
+}
+
+export type UploadAdmission = { refusal: TrafficRefusal; leave: null } | { refusal: null; leave: () => void };
+
+/** Port to what a workspace may ask of the listeners, all of its principals and keys together, over REST and S3. */
+export interface WorkspaceTraffic {
+  /**
+   * Counts a request against the rates of the workspace and its owner, then waits for the workspace's turn on the event
+   * loop. `isPublic`: the caller showed no credential; such requests have a rate and a line of their own.
+   */
+  admit(workspaceUuid: string, isPublic?: boolean): Promise<TrafficRefusal | null>;
+  /** Waits for the workspace's turn to have the next part of a large body read; undefined: go on at once. */
+  turnOfBody(workspaceUuid: string): Promise<void> | undefined;
+  /** Counts an upload until `leave` is called. Calling it twice changes nothing. */
+  enterUpload(workspaceUuid: string): Promise<UploadAdmission>;
+  /** What these workspaces use of the traffic quotas on this replica, together. A rate is not an amount, so it is absent. */
+  usage(workspaceUuids: readonly string[]): Usage;
+}
+
+export interface WorkspaceTrafficOptions {
+  limits: QuotaLimits;
+  metrics: Metrics;
+  nowMs: () => number;
+}
+
+/** Time of one iteration of the event loop in which requests may begin; measured in bench/fairness. */
+const SLICE_MS = 1;
+/** What reading and hashing a mebibyte takes of the event loop. */
+const BODY_TURN_MS = 0.6;
+const MAX_WAITING = 16_384;
+const MAX_WAITING_PER_OWNER = 8_192;
+const MAX_WAITING_PER_WORKSPACE = 4_096;
+/** Workspaces and owners whose rates are remembered; the least recently used is forgotten first, which only forgives. */
+const MAX_RATES = 50_000;
+const PUBLIC = ' public';
+const BUSY: TrafficRefusal = { quota: null, scope: null, limit: null, retryAfterSeconds: 1 };
+
+/** Keeps the counts in memory: each replica counts for itself. */
+export function createWorkspaceTraffic({ limits, metrics, nowMs }: WorkspaceTrafficOptions): WorkspaceTraffic {
+  const waited = metrics.histogram('svc_request_turn_wait_seconds', 'Time that a request waited for its turn');
+  const refusals = metrics.counter('svc_traffic_refusals_total', 'Requests refused by a limit of their workspace', [
+    'reason',
+  ]);
+  const turns = new FairTurns({
+    sliceMs: SLICE_MS,
+    maxWaiting: MAX_WAITING,
+    maxWaitingPerKey: MAX_WAITING_PER_WORKSPACE,
+    maxWaitingPerGroup: MAX_WAITING_PER_OWNER,
+    groupOf: (key) => limits.shareOf(key.endsWith(PUBLIC) ? key.slice(0, -PUBLIC.length) : key),
+    refuse: () => new TurnsTaken(),
+    onGranted: (waitedMs) => waited.observe(waitedMs / 1_000),
+  });
+  const uploads = new Map<string, number>();
+  let uploadsInFlight = 0;
+  observeQueue(metrics, () => ({ waiting: turns.waiting, uploads: uploadsInFlight }));
+  const rates = new TokenBuckets({ perMinute: 0, burst: 0 }, { nowMs, maxKeys: MAX_RATES });
+  const refused = (refusal: TrafficRefusal): TrafficRefusal => {
+    refusals.inc({ reason: refusal.quota ?? 'busy' });
+    return refusal;
+  };
+
+  const countRequest = (held: Limits, suffix: string): TrafficRefusal | null => {
+    const asked: TokenBucket[] = [];
+    for (const { scope, key } of holdersOf(held)) {
+      const limit = limitIn(held, scope, trafficQuotas.requests_per_second);
+      if (limit === null) continue;
+      const bucket = rates.bucket(key + suffix, rateOf(limit));
+      const waitMs = bucket.waitMs(nowMs());
+      if (waitMs > 0) {
+        const retryAfterSeconds = Math.min(60, Math.ceil(waitMs / 1_000)); // at a limit of 0 nothing ever comes back
+        return refused({ ...refusalOf(trafficQuotas.requests_per_second, scope, limit), retryAfterSeconds });
+      }
+      asked.push(bucket);
+    }
+    // Only now: what the owner's limit refuses does not count against the workspace.
+    for (const bucket of asked) bucket.take(nowMs());
+    return null;
+  };
+
+  return {
+    admit: async (workspaceUuid, isPublic = false) => {
+      const suffix = isPublic ? PUBLIC : '';
+      const refusal = countRequest(await limits.limitsOf(workspaceUuid), suffix);
+      if (refusal !== null) return refusal;
+      try {
+        await turns.take(workspaceUuid + suffix);
+        return null;
+      } catch (error) {
+        if (error instanceof TurnsTaken) return refused(BUSY);
+        throw error;
+      }
+    },
+    // Uploads in flight are bounded, so one that finds the line full goes on: what was begun is not given up for it.
+    turnOfBody: (workspaceUuid) => turns.take(workspaceUuid, BODY_TURN_MS)?.catch(() => undefined),
+    enterUpload: async (workspaceUuid) => {
+      const held = await limits.limitsOf(workspaceUuid);
+      const holders = holdersOf(held);
+      for (const { scope, key } of holders) {
+        const limit = limitIn(held, scope, trafficQuotas.uploads_in_flight);
+        if (limit === null || (uploads.get(key) ?? 0) < limit) continue;
+        return { refusal: refused(refusalOf(trafficQuotas.uploads_in_flight, scope, limit)), leave: null };
+      }
+      for (const { key } of holders) uploads.set(key, (uploads.get(key) ?? 0) + 1);
+      uploadsInFlight += 1;
+      let hasLeft = false;
+      const leave = (): void => {
+        if (hasLeft) return;
+        hasLeft = true;
+        uploadsInFlight -= 1;
+        for (const { key } of holders) countDown(uploads, key);
+      };
+      return { refusal: null, leave };
+    },
+    usage: (workspaceUuids) => ({
+      [trafficQuotas.uploads_in_flight.name]: workspaceUuids.reduce((sum, each) => sum + (uploads.get(each) ?? 0), 0),
+    }),
+  };
+}
+
+/** Admits everything: for tests, and for modules that run alone. */
+export const unlimitedTraffic: WorkspaceTraffic = {
+  admit: () => Promise.resolve(null),
+  turnOfBody: () => undefined,
+  enterUpload: () => Promise.resolve({ refusal: null, leave: () => undefined }),
+  usage: () => ({}),
+};
+
+class TurnsTaken extends Error {}
+
+function holdersOf(held: Limits): { scope: QuotaScope; key: string }[] {
+  const workspace = { scope: 'workspace', key: held.workspaceUuid } as const;
+  return held.ownerId === null ? [workspace] : [workspace, { scope: 'owner', key: `owner ${held.ownerId}` }];
+}
+
+/** The burst is what comes back in a second, at least one request, unless the limit is 0: then none is admitted. */
+function rateOf(limit: number): TokenRate {
+  return { perMinute: limit * 60, burst: limit === 0 ? 0 : Math.max(1, limit) };
+}
+
+function refusalOf(quota: Quota, scope: QuotaScope, limit: number): TrafficRefusal {
+  return { quota: quota.name, scope, limit, retryAfterSeconds: 1 };
+}
+
+function countDown(counts: Map<string, number>, key: string): void {
+  const count = (counts.get(key) ?? 0) - 1;
+  if (count > 0) counts.set(key, count);
+  else counts.delete(key);
+}
+
+function observeQueue(metrics: Metrics, figures: () => { waiting: number; uploads: number }): void {
+  const waiting = metrics.gauge('svc_request_turns_waiting', 'Requests that wait for their turn');
+  const uploads = metrics.gauge('svc_uploads_in_flight', 'Uploads that are being received');
+  Object.assign(waiting, {
+    collect: () => {
+      const now = figures();
+      waiting.set(now.waiting);
+      uploads.set(now.uploads);
+    },
+  });
+}

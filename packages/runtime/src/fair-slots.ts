@@ -1,0 +1,131 @@
+import { FairQueue, type FairQueueOptions } from './fair-queue.ts';
+
+export interface FairSlotsOptions extends Pick<FairQueueOptions, 'maxItemsPerKey' | 'maxItemsPerGroup' | 'groupOf'> {
+  /** How much runs at once. */
+  capacity: number;
+  /** Most slots that one key holds; `capacity` by default. Less keeps a slot free of the long work of one key. */
+  capacityPerKey?: number;
+  /** Most slots that the keys of one group hold together; `capacity` by default. */
+  capacityPerGroup?: number;
+  /** Most callers that wait. */
+  maxWaiting: number;
+  /** What a caller is refused with when too many wait. */
+  refuse: (key: string) => Error;
+  /** Told when a caller got its slot, with the time it waited. */
+  onGranted?: (waitedMs: number) => void;
+  nowMs?: () => number;
+}
+
+/** Gives the slot back. Calling it twice changes nothing. */
+export type ReleaseSlot = () => void;
+
+interface Waiting {
+  readonly key: string;
+  readonly group: string;
+  readonly sinceMs: number;
+  grant(release: ReleaseSlot): void;
+}
+
+/**
+ * Slots shared fairly between groups, and between the keys of each: a free slot goes to the next in turn. A caller that
+ * gives up leaves the line.
+ */
+export class FairSlots {
+  readonly #options: FairSlotsOptions;
+  readonly #capacityPerKey: number;
+  readonly #capacityPerGroup: number;
+  readonly #nowMs: () => number;
+  readonly #queue: FairQueue<Waiting>;
+  readonly #heldByKey = new Map<string, number>();
+  readonly #heldByGroup = new Map<string, number>();
+  #free: number;
+
+  constructor(options: FairSlotsOptions) {
+    this.#options = options;
+    this.#capacityPerKey = options.capacityPerKey ?? options.capacity;
+    this.#capacityPerGroup = options.capacityPerGroup ?? options.capacity;
+    this.#nowMs = options.nowMs ?? (() => performance.now());
+    this.#queue = new FairQueue({ ...options, maxItems: options.maxWaiting });
+    this.#free = options.capacity;
+  }
+
+  get waiting(): number {
+    return this.#queue.size;
+  }
+
+  get running(): number {
+    return this.#options.capacity - this.#free;
+  }
+
+  /** Resolves with the slot. Rejects with `refuse` when too many wait, and with the signal's reason when it aborts. */
+  acquire(key: string, signal?: AbortSignal): Promise<ReleaseSlot> {
+    if (signal?.aborted === true) return Promise.reject(signal.reason as Error); // the reason is the caller's own
+    return new Promise((resolve, reject) => {
+      const sinceMs = this.#nowMs();
+      const giveUp = (): void => {
+        cancel?.();
+        reject(signal?.reason as Error); // likewise
+      };
+      const grant = (release: ReleaseSlot): void => {
+        signal?.removeEventListener('abort', giveUp);
+        resolve(release);
+      };
+      const group = this.#options.groupOf?.(key) ?? key;
+      const cancel = this.#queue.push(key, { key, group, sinceMs, grant });
+      if (cancel === null) {
+        reject(this.#options.refuse(key));
+        return;
+      }
+      signal?.addEventListener('abort', giveUp, { once: true });
+      this.#grantFree();
+    });
+  }
+
+  /** Runs the work in a slot. */
+  async run<Result>(key: string, work: () => Promise<Result>, signal?: AbortSignal): Promise<Result> {
+    const release = await this.acquire(key, signal);
+    try {
+      return await work();
+    } finally {
+      release();
+    }
+  }
+
+  #grantFree(): void {
+    while (this.#free > 0) {
+      const next = this.#queue.shift((key, group) => this.#hasRoom(key, group));
+      if (next === undefined) return;
+      const { key, group, sinceMs, grant } = next;
+      this.#free -= 1;
+      count(this.#heldByKey, key, 1);
+      count(this.#heldByGroup, group, 1);
+      grant(this.#releaseOnce(key, group));
+      this.#options.onGranted?.(this.#nowMs() - sinceMs);
+    }
+  }
+
+  #hasRoom(key: string, group: string): boolean {
+    return (
+      (this.#heldByKey.get(key) ?? 0) < this.#capacityPerKey &&
+      (this.#heldByGroup.get(group) ?? 0) < this.#capacityPerGroup
+    );
+  }
+
+  #releaseOnce(key: string, group: string): ReleaseSlot {
+    let isReleased = false;
+    return () => {
+      if (isReleased) return;
+      isReleased = true;
+      this.#free += 1;
+      count(this.#heldByKey, key, -1);
+      count(this.#heldByGroup, group, -1);
+      this.#grantFree();
+    };
+  }
+}
+
+function count(held: Map<string, number>, name: string, change: number): void {
+  const after = (held.get(name) ?? 0) + change;
+  if (after === 0) held.delete(name);
+  else held.set(name, after);
+}

@@ -1,0 +1,107 @@
+import { describe, expect, it } from 'vitest';
+import { FairTurns } from './fair-turns.ts';
+
+/** Turns on a loop and a clock that the test moves. */
+function createTurns(limits: { maxWaiting?: number; maxWaitingPerKey?: number } = {}) {
+  let nowMs = 0;
+  let deferred: (() => void)[] = [];
+  const turns = new FairTurns({
+    sliceMs: 2,
+    maxWaiting: 100,
+    maxWaitingPerKey: 50,
+    maxWaitingPerGroup: 50,
+    ...limits,
+    refuse: (key) => new Error(`${key} is refused`),
+    nowMs: () => nowMs,
+    defer: (callback) => void deferred.push(callback),
+  });
+  const order: string[] = [];
+  return {
+    turns,
+    order,
+    /** A request that keeps the loop busy for a millisecond. */
+    request: async (key: string): Promise<void> => {
+      await turns.take(key);
+      order.push(key);
+      nowMs += 1;
+    },
+    iterate: async (): Promise<void> => {
+      const callbacks = deferred;
+      deferred = [];
+      for (const callback of callbacks) callback();
+      await new Promise(setImmediate);
+    },
+  };
+}
+
+describe('FairTurns', () => {
+  it('lets work through at once while there is time, and one slice of it in each iteration after that', async () => {
+    const { turns, request, iterate, order } = createTurns();
+    expect(turns.take('a')).toBeUndefined();
+    const all = Array.from({ length: 6 }, () => request('a'));
+    await new Promise(setImmediate);
+    expect(order).toHaveLength(6 - turns.waiting);
+    const before = order.length;
+    await iterate();
+    expect(order.length - before).toBe(Math.min(2, 6 - before));
+    for (let count = 0; count < 3; count += 1) await iterate();
+    await Promise.all(all);
+    expect(turns.waiting).toBe(0);
+  });
+
+  it('measures the work of a turn before it gives the next, on the loop of Node.js as well', async () => {
+    let nowMs = 0;
+    const turns = new FairTurns({
+      sliceMs: 2,
+      maxWaiting: 100,
+      maxWaitingPerKey: 50,
+      maxWaitingPerGroup: 50,
+      refuse: (key) => new Error(`${key} is refused`),
+      nowMs: () => nowMs,
+    });
+    let begun = 0;
+    const request = async (): Promise<void> => {
+      await turns.take('a');
+      begun += 1;
+      nowMs += 2; // the whole slice
+    };
+    await request();
+    const all = [request(), request()];
+    for (const expected of [2, 3]) {
+      await new Promise(setImmediate);
+      expect(begun).toBe(expected);
+    }
+    await Promise.all(all);
+  });
+
+  it('gives the next turn to the key that came late', async () => {
+    const { turns, request, iterate, order } = createTurns();
+    const all: Promise<void>[] = [];
+    for (let index = 0; index < 4; index += 1) {
+      all.push(request('a'));
+      await Promise.resolve();
+    }
+    await new Promise(setImmediate);
+    for (let index = 0; index < 10; index += 1) all.push(request('a'));
+    const before = order.length;
+    all.push(request('b'));
+    await iterate();
+    await iterate();
+    expect(order.slice(before).indexOf('b')).toBeLessThanOrEqual(1);
+    for (let count = 0; count < 10; count += 1) await iterate();
+    await Promise.all(all);
+    expect(turns.waiting).toBe(0);
+  });
+
+  it('refuses one key that has too many waiting, and nobody else', async () => {
+    const { turns, request, iterate } = createTurns({ maxWaiting: 4, maxWaitingPerKey: 2 });
+    await request('a');
+    await request('a');
+    const waiting = [request('a'), request('a')];
+    await expect(request('a')).rejects.toThrow('a is refused');
+    waiting.push(request('b'));
+    for (let count = 0; count < 4; count += 1) await iterate();
+    await Promise.all(waiting);
+    expect(turns.waiting).toBe(0);
+  });
+});
