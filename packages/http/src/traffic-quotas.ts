@@ -8,7 +8,7 @@ export const trafficQuotas = defineQuotas({
     description: 'Requests that are admitted in a second on one replica',
     workspace: 'auto',
     owner: 'auto',
-    auto: '2000 for each CPU of this machine, twice that for an owner',
+    auto: '10000 for each CPU of this machine, twice that for an owner',
   },
   uploads_in_flight: {
     title: 'Uploads in flight',
