@@ -8,11 +8,11 @@ export interface RateDecision {
   remaining: number;
   /** Unix timestamp in seconds when the bucket is full again. */
   resetAt: number;
-  /** Seconds to wait before one token is there; 0 when allowed. */
+  /** Seconds until one token is available; 0 when allowed. */
   retryAfterSeconds: number;
 }
 
-/** Token buckets by key, with what the answer of a limited call says. */
+/** Token buckets by key, with the figures for rate limit headers. */
 export class RateLimiter {
   readonly #buckets: TokenBuckets;
   readonly #limit: RateLimit;
@@ -38,7 +38,7 @@ export class RateLimiter {
     };
   }
 
-  /** How many callers are remembered at the moment. */
+  /** Number of callers currently tracked. */
   get size(): number {
     return this.#buckets.size;
   }
