@@ -10,7 +10,7 @@ export const kubeErrors = defineErrors({
   WATCH_IDLE: [504, 'The watch was silent for {idle_ms} ms'],
 });
 
-/** One reason in a refusal; `field` is a path such as `.spec.replicas`, `message` names the manager in a conflict. */
+/** A reason in a refusal; `field` is a path such as `.spec.replicas`, `message` names the manager in a conflict. */
 export interface StatusCause {
   reason: string;
   message: string;
@@ -28,11 +28,11 @@ export interface KubernetesStatusOptions {
 
 /** A refusal of the API server: its `Status` object as an error. `code` is the Kubernetes reason in capitals. */
 export class KubernetesStatusError extends AppError {
-  /** `NotFound`, `Conflict`, `Forbidden`, `Invalid`, `Expired` and so on; empty when the server gave none. */
+  /** `NotFound`, `Conflict`, `Forbidden`, `Invalid`, `Expired` and so on; empty if the server sent none. */
   readonly reason: string;
   readonly causes: readonly StatusCause[];
   readonly retryAfterSeconds: number | null;
-  /** With a 410 in the middle of a list: where the list may go on, inconsistently. */
+  /** With a 410 in the middle of a list: the token for continuing it inconsistently. */
   readonly continueToken: string | null;
 
   constructor(options: KubernetesStatusOptions) {

@@ -1,13 +1,13 @@
 import { type Static, type TObject, Type } from 'typebox';
 import { MAX_LIMIT, type DefaultLimit, type Limit, type Quota, type QuotaScope } from './quota.ts';
 
-/** Every quota of the product, in the order in which it is shown. */
+/** Every quota of the product, in display order. */
 export interface QuotaCatalogue {
   readonly all: readonly Quota[];
   find(name: string): Quota | undefined;
 }
 
-/** Throws when two modules declare the same name. */
+/** Throws if two modules declare the same name. */
 export function createQuotaCatalogue(groups: readonly Readonly<Record<string, Quota>>[]): QuotaCatalogue {
   const byName = new Map<string, Quota>();
   for (const quota of groups.flatMap((group) => Object.values(group))) {
@@ -28,7 +28,7 @@ type QuotasSchema = TObject<Record<QuotaScope, ScopeSchema>>;
 
 export type QuotasConfig = Static<QuotasSchema>;
 
-/** The configuration section `quotas`: defaults of all workspaces and owners that the operator set nothing for. */
+/** Schema of the configuration section `quotas`: defaults for workspaces and owners without their own limits. */
 export function quotasConfigSchema({ all }: QuotaCatalogue): QuotasSchema {
   return Type.Object({ workspace: scopeSchema('workspace', all), owner: scopeSchema('owner', all) });
 }
@@ -45,7 +45,7 @@ function limitSchema(quota: Quota, value: DefaultLimit, holder: string): typeof 
   return Type.Union(amountSchema.anyOf, { default: value, description });
 }
 
-/** The limits that hold where the operator set none. `auto` answers what the machine gives for a quota. */
+/** Returns the limits that apply unless the operator sets others. `auto` computes a quota's limit from the machine. */
 export function defaultLimits(
   { all }: QuotaCatalogue,
   config: QuotasConfig,
