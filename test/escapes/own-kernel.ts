@@ -1,7 +1,6 @@
 /**
- * What a sandbox behind gVisor can do though the other drivers refuse it, by the title of the case, and why it leaves the
- * sandbox no less closed: gVisor's kernel answers, which serves this sandbox alone. The suite fails when one is refused after
- * all, so that the list stays true.
+ * Attacks that succeed behind gVisor but not with other drivers, by case title, and why they are harmless: gVisor's
+ * kernel responds, which serves only this sandbox. The suite fails if one is refused, so that the list stays accurate.
  */
 export const WITHIN_GVISOR: Readonly<Record<string, string>> = {
   'opens a file system by the newer calls': 'gVisor answers that it has no such call',

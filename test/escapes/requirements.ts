@@ -1,6 +1,6 @@
 import type { RequirementName } from '@svc/testing';
 
-/** What the table needs besides what its driver does. */
+/** Requirements of the table in addition to its driver's. */
 export const ESCAPE_REQUIREMENTS: readonly RequirementName[] = [
   'linux',
   'root',

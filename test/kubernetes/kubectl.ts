@@ -1,14 +1,14 @@
 import { runCommand } from './commands.ts';
 
 export interface Kubectl {
-  /** Standard output; fails with kubectl's own words. */
+  /** Returns stdout; throws with kubectl's message. */
   (...args: string[]): Promise<string>;
-  /** `kubectl apply -f -` and the like: the text goes to standard input. */
+  /** For `kubectl apply -f -` and the like: passes the text as stdin. */
   withInput(input: string, ...args: string[]): Promise<string>;
 }
 
 export function kubectlFor(program: string, kubeconfig: string): Kubectl {
-  // A proxy of the machine's environment must not catch calls to a cluster on this machine.
+  // Bypass the environment's proxy for a local cluster.
   const env = { ...process.env, KUBECONFIG: kubeconfig, NO_PROXY: '*', no_proxy: '*' };
   const withInput = async (input: string, ...args: string[]): Promise<string> =>
     (await runCommand(program, args, { env, input })).stdout;

@@ -3,10 +3,10 @@ export type Right = string;
 
 export type Profile = 'observer' | 'deployer' | 'operator' | 'admin';
 
-/** Each profile has what those before it have. */
+/** Each profile includes the permissions of the previous ones. */
 export const PROFILES: readonly Profile[] = ['observer', 'deployer', 'operator', 'admin'];
 
-/** What comes with each profile; the ones before it are refused just that. */
+/** Permissions added by each profile; the previous ones are refused exactly those. */
 export const GAINED: Readonly<Record<Profile, readonly Right[]>> = {
   observer: ['list pods', 'watch deployments.apps', 'get pods --subresource=log', 'list events', 'list nodes'],
   deployer: [
@@ -37,7 +37,7 @@ export const GAINED: Readonly<Record<Profile, readonly Right[]>> = {
   ],
 };
 
-/** What none of them may: each of these leads to everything. */
+/** Permissions that no profile has, since each of them leads to full control. */
 export const REFUSED_TO_ALL: readonly Right[] = [
   '* *',
   'create clusterroles.rbac.authorization.k8s.io',

@@ -2,8 +2,8 @@ import { binariesAreBuilt } from './binaries.ts';
 import { findProgram, missingPackages } from './system-packages.ts';
 
 /**
- * Null when a Kubernetes can be started here, else one line that says what is missing. Root installs packages and
- * builds by itself, so that it only lacks what it cannot get: Go for the first build.
+ * Null if a Kubernetes can be started here, otherwise one line with what is missing. Root installs packages and builds
+ * itself, so only Go for the first build can be missing.
  */
 export async function kubernetesRequirement(apiOnly = false): Promise<string | null> {
   if ((process.env['KUBECONFIG_UNDER_TEST'] ?? '') !== '') return null;

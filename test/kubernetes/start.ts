@@ -26,13 +26,13 @@ import { joinCluster, sharedCluster, type SharedCluster } from './shared-cluster
 import { ensurePackages } from './system-packages.ts';
 
 export interface StartOptions {
-  /** Folder for state and logs, made when absent and removed at the end; a temporary one by default. */
+  /** Folder for state and logs, created if absent and removed at the end; defaults to a temporary one. */
   dir?: string;
-  /** Only etcd and the API server: no controllers, no pods. Needs no root. */
+  /** Only etcd and the API server: no controllers, no pods. Does not require root. */
   apiOnly?: boolean;
-  /** Also metrics.k8s.io, for `kubectl top` and autoscalers; not with `apiOnly`. */
+  /** Includes metrics.k8s.io, for `kubectl top` and autoscalers; not with `apiOnly`. */
   metrics?: boolean;
-  /** A cluster of one's own also where a run shares one: for tests that change what all of it sees. */
+  /** A separate cluster even if the run shares one, for tests with cluster-wide changes. */
   alone?: boolean;
   say?: (line: string) => void;
 }
@@ -40,19 +40,19 @@ export interface StartOptions {
 export interface Kubernetes {
   readonly kubeconfig: string;
   readonly kubectl: Kubectl;
-  /** Address under which this machine is seen by pods; null when the cluster was given from outside or has no pods. */
+  /** Address of this machine as seen by pods; null for an external cluster or without pods. */
   readonly hostAddress: string | null;
-  /** How other processes of this machine join; null without a node, or when the cluster was given from outside. */
+  /** For other processes of this machine to join; null without a node or for an external cluster. */
   readonly shared: SharedCluster | null;
-  /** Makes an image of a folder known to the node; pods use it with `imagePullPolicy: Never`. */
+  /** Imports a folder as an image on the node; pods use it with `imagePullPolicy: Never`. */
   importImage(name: string, root: string, command: readonly string[], user?: string): Promise<void>;
-  /** Makes the images of an archive known to the node, by the names that stand in it. */
+  /** Imports the images of an archive on the node, under the names it contains. */
   importArchive(file: string): Promise<void>;
-  /** Ends everything and removes it. A cluster that was given from outside stays as it is. */
+  /** Stops and removes everything. Leaves an external cluster as it is. */
   stop(): Promise<void>;
 }
 
-/** Starts a real Kubernetes, or takes the one that `KUBECONFIG_UNDER_TEST` names or that this run shares. */
+/** Starts a real Kubernetes, or uses that of `KUBECONFIG_UNDER_TEST` or of this run. */
 export async function startKubernetes(options: StartOptions = {}): Promise<Kubernetes> {
   const given = process.env['KUBECONFIG_UNDER_TEST'] ?? '';
   if (given !== '') return givenCluster(given);
@@ -98,7 +98,7 @@ async function startNode(folder: string, binaries: string, metricsServer: string
   const namespace = await createNamespace();
   const daemons: Daemon[] = [];
   const stop = once(async () => {
-    await namespace.destroy(); // takes all processes inside with it
+    await namespace.destroy(); // also ends all processes inside
     for (const daemon of daemons) await daemon.stop(0);
     await rm(folder, { recursive: true, force: true });
   });
@@ -129,7 +129,7 @@ async function startNode(folder: string, binaries: string, metricsServer: string
     await untilReady('the node', 120_000, async () => {
       await assertRunning(kubelet);
       await kubectl('wait', '--for=condition=Ready', 'node/node-1', '--timeout=1s');
-      await kubectl('get', 'serviceaccount', 'default'); // pods are refused until a controller has made it
+      await kubectl('get', 'serviceaccount', 'default'); // pods are refused until a controller has created it
     });
     if (metricsServer !== null) daemons.push(await startMetricsServer(nodePlan, metricsServer, kubectl));
     return {
@@ -170,7 +170,7 @@ async function bringUpApi(
   return kubeconfig;
 }
 
-/** Inside the namespace the API server is at the bridge's address; the outside one leads through the pair of interfaces. */
+/** Inside the namespace the API server is at the bridge's address; from outside, through the pair of interfaces. */
 async function nodePlanOf(
   plan: ApiServerPlan,
   certificates: Certificates,
@@ -203,7 +203,7 @@ async function stateFolder(dir?: string): Promise<string> {
   return realpath(dir);
 }
 
-/** What was started is stopped when a later step fails. */
+/** Stops what was started if a later step fails. */
 async function guarded(stop: () => Promise<void>, start: () => Promise<Kubernetes>): Promise<Kubernetes> {
   try {
     return await start();

@@ -21,11 +21,11 @@ export interface CampaignOptions {
   readonly dataFolder: string;
   readonly configFile: string;
   readonly seed: number;
-  /** Of the configuration, each to be prepared when it is asked for. */
+  /** From the configuration; each is prepared on its first use. */
   readonly furtherImages: readonly string[];
 }
 
-/** A platform that is killed while clients work on it, and what they know. */
+/** Kills a platform while clients use it, and tracks what they know. */
 export class Campaign implements AsyncDisposable {
   readonly journal: Journal;
   readonly kills = new Map<Victim, number>();
@@ -59,7 +59,7 @@ export class Campaign implements AsyncDisposable {
     return this.#platform?.log() ?? '';
   }
 
-  /** Load, up to so many kills in it, rest, and an audit: what it found. */
+  /** Runs load with up to this many kills, then rest and an audit; returns its findings. */
   async round(mostKills: number, stop: AbortSignal): Promise<string[]> {
     const api = await this.#running();
     const enough = new AbortController();
@@ -68,7 +68,7 @@ export class Campaign implements AsyncDisposable {
     const limit = this.killed + mostKills;
     const wanted = Math.min(mostKills, 1 + Math.floor(this.#random() * MOST_KILLS_IN_ROUND));
     for (let done = 0; done < wanted && !stop.aborted && this.#platform !== null; done += 1) {
-      await this.#someWork(stop); // the moment of the kill is what is random
+      await this.#someWork(stop); // the moment of the kill is random
       await this.#kill(drawVictim(this.#random));
     }
     enough.abort();
@@ -82,7 +82,7 @@ export class Campaign implements AsyncDisposable {
     return audit(await this.audited());
   }
 
-  /** The platform runs when this answers. */
+  /** Resolves when the platform is running. */
   async audited(): Promise<Audited> {
     const api = await this.#running();
     const { dataFolder } = this.#options;
@@ -90,7 +90,7 @@ export class Campaign implements AsyncDisposable {
     return { api, journal: this.journal, platformPid, dataFolder, runFolder: this.#runFolder };
   }
 
-  /** SIGTERM to the platform, which is to end by itself. */
+  /** Sends SIGTERM to the platform, which should exit by itself. */
   async stopPlatform(): Promise<boolean> {
     const platform = this.#platform;
     this.#platform = null;
@@ -101,7 +101,7 @@ export class Campaign implements AsyncDisposable {
     await this.#platform?.kill();
   }
 
-  /** So long that a few operations are answered, also where the machine has much else to do, and into the next one. */
+  /** Waits until a few operations have completed, even on a busy machine, and another is in progress. */
   async #someWork(stop: AbortSignal): Promise<void> {
     const { journal } = this;
     const enough = journal.answeredTotal + Math.floor(this.#random() * MOST_OPERATIONS_BETWEEN);
@@ -112,7 +112,7 @@ export class Campaign implements AsyncDisposable {
 
   async #kill(victim: Victim): Promise<void> {
     if (victim === 'platform') {
-      // Alone its launcher ends what it began; together nobody does.
+      // If only the platform is killed, its launcher completes its work; if both are, nothing does.
       if (this.#random() < 0.5) await this.#kill('launcher');
       const platform = this.#platform;
       this.#platform = null;
@@ -122,7 +122,7 @@ export class Campaign implements AsyncDisposable {
     this.kills.set(victim, (this.kills.get(victim) ?? 0) + 1);
   }
 
-  /** Sometimes a platform that was killed does not get through its next start either. */
+  /** Sometimes also kills the platform during its next start. */
   async #maybeKillStart(limit: number): Promise<void> {
     if (this.#platform !== null || this.killed >= limit || this.#random() > 0.2) return;
     this.#platform = startPlatformProcess(this.#options.dataFolder, this.#options.configFile);

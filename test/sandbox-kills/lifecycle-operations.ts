@@ -10,10 +10,10 @@ const OTHERS = [
 ];
 const WAIT = 'wait_ms=30000';
 
-/** What a sandbox gets that asks for nothing; the configuration of the campaign says the same. */
+/** Default resources of a sandbox; equal to the campaign's configuration. */
 export { DEFAULTS as DEFAULT_RESOURCES };
 
-/** With the default limits, as one that waits has them, or with others that it must be given first. */
+/** Creates with the default limits, like prestarted ones, or with others that must be applied first. */
 export async function create(client: Client): Promise<boolean> {
   const { random, journal, name } = client;
   const snapshot =
@@ -43,16 +43,16 @@ export async function create(client: Client): Promise<boolean> {
     resources,
   };
   const { answer, isGood } = await ask(client, null, 'POST', `/api/containers?${WAIT}`, { json });
-  if (isGood) noteMade(client, known, answer.body as unknown as SandboxRecord); // as the API documents it
+  if (isGood) noteMade(client, known, answer.body as unknown as SandboxRecord); // as documented by the API
   return isGood;
 }
 
-/** The one that is ready, or one that nobody has asked for. */
+/** Returns the prepared image, or an unused one. */
 function imageFor({ random, journal }: Client): string {
   return (random() < 0.3 ? journal.furtherImages.pop() : undefined) ?? 'busybox';
 }
 
-/** A start that failed for no reason that we gave it is wrong. */
+/** A start that fails without a cause of ours is a finding. */
 export function noteMade({ journal }: Client, known: KnownSandbox, record: SandboxRecord): void {
   journal.made(known, record.id);
   const state = stateOf(record);
@@ -76,7 +76,7 @@ export async function stop(client: Client, sandbox: KnownSandbox): Promise<boole
   return isGood;
 }
 
-/** From every state; one that stands still goes on. */
+/** Starts from any state; resumes a paused sandbox. */
 export async function start(client: Client, sandbox: KnownSandbox): Promise<boolean> {
   mayBe(sandbox, 'running');
   const { answer, isGood } = await ask(client, sandbox, 'POST', pathOf(sandbox, `/start?${WAIT}`));
