@@ -40,7 +40,7 @@ export type Quotas<Declarations> = { readonly [Name in keyof Declarations & stri
  *
  * ```ts
  * const quotas = defineQuotas({
- *   snapshots: { title: 'Snapshots', unit: 'count', description: 'Snapshots of sandboxes', workspace: 100, owner: 100 },
+ *   snapshots: { title: 'Snapshots', unit: 'count', description: 'Stored snapshots', workspace: 100, owner: 100 },
  * });
  * quotas.snapshots.name; // 'snapshots'
  * ```

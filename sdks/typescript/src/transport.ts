@@ -84,6 +84,7 @@ export class Transport {
     return this.#options.credential;
   }
 
+  /** The port that opens WebSockets, if set. */
   get openSocket(): OpenSocket | undefined {
     return this.#options.openSocket;
   }

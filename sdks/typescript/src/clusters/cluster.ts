@@ -56,6 +56,7 @@ export interface PodQuery extends ObjectQuery {
  * ```
  */
 export class Cluster {
+  /** The name or id given for this cluster. */
   readonly name: string;
   readonly #scope: ClusterScope;
   readonly #path: string;

@@ -21,8 +21,11 @@ import type { Usage, UsageQuery } from './usage-types.ts';
  * ```
  */
 export class ObjectStoreClient {
+  /** Buckets and their settings. */
   readonly buckets: BucketsClient;
+  /** Access keys of the S3 data plane. */
   readonly keys: AccessKeysClient;
+  /** Custom domains of buckets. */
   readonly domains: DomainsClient;
   readonly #store: StoreTransport;
   readonly #tenant: string;

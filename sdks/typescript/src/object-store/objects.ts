@@ -55,6 +55,7 @@ export interface Download {
  * ```
  */
 export class ObjectsClient {
+  /** The individual steps of multipart uploads. */
   readonly multipart: MultipartClient;
   readonly #store: StoreTransport;
   readonly #bucket: string;

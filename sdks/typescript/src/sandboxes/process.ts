@@ -43,6 +43,7 @@ export class SandboxProcess {
     this.#ended.promise.catch(() => undefined); // callers of `ended` get the error
   }
 
+  /** Starts a command. Use `sandbox.spawn` instead. */
   static async start(
     transport: SandboxTransport,
     id: string,

@@ -23,7 +23,9 @@ const LONG_POLL_SECONDS = 30;
 
 /** A sandbox by its id. Creating this object makes no request. */
 export class SandboxHandle {
+  /** Id of the sandbox. */
   readonly id: string;
+  /** The files of the sandbox. */
   readonly files: SandboxFiles;
   readonly #transport: SandboxTransport;
 
@@ -208,14 +210,17 @@ export class Sandbox extends SandboxHandle {
     return this.#info;
   }
 
+  /** Name of the sandbox. */
   get name(): string {
     return this.#info.name;
   }
 
+  /** Image of the sandbox. */
   get image(): string {
     return this.#info.image;
   }
 
+  /** The last known status; `get` updates it. */
   get status(): SandboxStatus {
     return this.#info.status;
   }

@@ -51,6 +51,7 @@ const PROGRESS_EVERY_MS = 2_000;
  * ```
  */
 export class SandboxesClient {
+  /** The snapshots of the workspace. */
   readonly snapshots: SnapshotsClient;
   readonly #transport: SandboxTransport;
   readonly #plain: Transport;
