@@ -1,6 +1,7 @@
 import { BlockList, isIP, SocketAddress } from 'node:net';
 import { SPECIAL_NETWORKS_IPV4, SPECIAL_NETWORKS_IPV6 } from './special-networks.ts';
 
+/** A set of allowed IP addresses. */
 export interface PublicAddresses {
   /** Whether the IP address is allowed; false for anything else. */
   allows(address: string): boolean;

@@ -13,6 +13,7 @@ export interface LendingStream extends Duplex {
   lendMore(): void;
 }
 
+/** Whether the stream can lend its reads. */
 export function isLending(stream: Duplex): stream is LendingStream {
   return 'lendMore' in stream;
 }

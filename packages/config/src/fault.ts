@@ -12,6 +12,7 @@ export interface Assignment {
   readonly origin: Origin;
 }
 
+/** An invalid setting. */
 export interface ConfigFault {
   /** Dotted path of the key; empty if the fault concerns a whole file. */
   readonly path: string;

@@ -2,6 +2,7 @@ import type { TObject } from 'typebox';
 import { configKeys, nodeOf, type SchemaNode } from './config-key.ts';
 import { closedSchema, isRecord, mapValues } from './schema-tree.ts';
 
+/** Identity of a generated JSON Schema. */
 export interface JsonSchemaOptions {
   title: string;
   id?: string;
@@ -46,6 +47,7 @@ function mustBeWritten(property: unknown): boolean {
   return property['properties'] === undefined || property['required'] !== undefined;
 }
 
+/** A row of the configuration reference. */
 export interface ReferenceRow {
   readonly path: string;
   readonly description: string;

@@ -8,6 +8,7 @@ import { closedSchema, deepFreeze, withDefaults } from './schema-tree.ts';
 import { validateValue } from './validate.ts';
 import { readYaml, type SourceResult } from './yaml-source.ts';
 
+/** The schema and the sources of a configuration. */
 export interface LoadConfigOptions<Schema extends TObject> {
   schema: Schema;
   /** YAML files; later ones take precedence. Each must exist. */
@@ -21,6 +22,7 @@ export interface LoadConfigOptions<Schema extends TObject> {
   readTextFile?: ReadTextFile;
 }
 
+/** A loaded configuration with the origin of every value. */
 export interface LoadedConfig<Config> {
   /** Complete, validated and frozen. */
   readonly value: Config;

@@ -4,6 +4,7 @@ import type { LoadedConfig } from './load.ts';
 import { redactValue } from './redact.ts';
 import { isRecord } from './schema-tree.ts';
 
+/** A key with its value and origin, for display. */
 export interface ShownKey {
   readonly path: string;
   /** Redacted; null if the key has no value. */

@@ -1,3 +1,4 @@
+/** Optional parts of an AppError. */
 export interface AppErrorOptions {
   code: string;
   status: number;
@@ -33,6 +34,7 @@ export class AppError extends Error {
   }
 }
 
+/** Whether the value is an AppError. */
 export function isAppError(error: unknown): error is AppError {
   return error instanceof AppError;
 }

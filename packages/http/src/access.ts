@@ -80,6 +80,7 @@ export interface Grant {
 /** `noun:verb`, such as `bucket:create`. The accounts module defines all actions. */
 export type Action = `${string}:${string}`;
 
+/** The parts of a request that may contain a credential. */
 export interface CredentialSource {
   headers: IncomingHttpHeaders;
   method: string;
@@ -88,6 +89,7 @@ export interface CredentialSource {
   isSecure: boolean;
 }
 
+/** A request for permission to perform an action in a workspace. */
 export interface AuthorizeRequest {
   principal: Principal;
   action: Action;
@@ -97,6 +99,7 @@ export interface AuthorizeRequest {
   teamUuid?: string | undefined;
 }
 
+/** A request for the current permissions of a maker in a workspace. */
 export interface MakerRequest {
   maker: Maker;
   workspaceUuid: string;
@@ -124,6 +127,7 @@ export interface Access {
   permit(principal: Principal, action: Action): Promise<void>;
 }
 
+/** An entry for the audit log. */
 export interface AuditEntry {
   principal: Principal | null;
   action: Action;

@@ -20,6 +20,7 @@ import { createValidatorCompiler } from './validation.ts';
 import { limitWorkspaces } from './workspace-limit.ts';
 import { unlimitedTraffic, type WorkspaceTraffic } from './workspace-traffic.ts';
 
+/** Options of the HTTP app. */
 export interface HttpAppOptions {
   log: Logger;
   metrics: Metrics;

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { Busboy, type BusboyInstance } from '@fastify/busboy';
 
+/** A file in a form, as a stream. */
 export interface FormFile {
   /** Name of the form field. */
   field: string;
@@ -11,12 +12,14 @@ export interface FormFile {
   content: Readable;
 }
 
+/** Receives the fields and files of a form. */
 export interface FormReader {
   field(name: string, value: string): void;
   /** Receives one file at a time, in order; the next file is read after this promise settles. */
   file(file: FormFile): Promise<void>;
 }
 
+/** Limits and errors of a form. */
 export interface FormOptions {
   /** Creates the error for an invalid field (or `body`, `content-type`). */
   malformed(field: string, reason: string, cause?: unknown): Error;

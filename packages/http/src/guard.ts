@@ -29,6 +29,7 @@ declare module 'fastify' {
 
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
+/** Dependencies of the guard. */
 export interface GuardDeps {
   access: Access;
   audit: AuditLog;

@@ -3,6 +3,7 @@ import type { HttpApp } from './http-app.ts';
 /** Checks a dependency for readiness. Returns `ok` or a word that describes the problem. */
 export type ReadinessCheck = () => Promise<string> | string;
 
+/** Options of the health routes. */
 export interface HealthOptions {
   checks: Readonly<Record<string, ReadinessCheck>>;
   now: () => Date;

@@ -17,6 +17,7 @@ export interface HeldRight {
   check(): Promise<void>;
 }
 
+/** Clock, timers and error handler of `HeldRights`. */
 export interface HeldRightsOptions {
   nowMs: () => number;
   /** Runs the callback once after the delay (milliseconds); returns a function that cancels it. */

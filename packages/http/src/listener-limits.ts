@@ -1,3 +1,4 @@
+/** Time limits and other bounds of a listener. */
 export interface ListenerLimits {
   /** Time limit for a request's headers and for a TLS handshake; slower clients are cut (slowloris). */
   headersTimeoutMs: number;
@@ -16,6 +17,7 @@ export interface ListenerLimits {
   bodyRateWindowMs: number;
 }
 
+/** The limits of a listener unless configured otherwise. */
 export const DEFAULT_LISTENER_LIMITS: ListenerLimits = {
   headersTimeoutMs: 20_000,
   requestTimeoutMs: 0,

@@ -10,6 +10,7 @@ import { renderFlatError, type ErrorRenderer } from './renderers.ts';
 import { requestIdOf } from './request-id.ts';
 import { cutSlowBodies } from './slow-bodies.ts';
 
+/** Options of a listener. */
 export interface ListenerOptions {
   handler: (request: IncomingMessage, response: ServerResponse) => void;
   onUpgrade?: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
@@ -29,6 +30,7 @@ export interface ListenerOptions {
   renderError?: ErrorRenderer;
 }
 
+/** An HTTP or HTTPS server with bounded connections and a graceful close. */
 export interface Listener {
   readonly server: Server;
   listen(port: number, host: string): Promise<number>;
@@ -40,6 +42,7 @@ export interface Listener {
   connectionCount(): number;
 }
 
+/** Creates a listener without binding it to a port. */
 export function createListener(options: ListenerOptions): Listener {
   const limits = { ...DEFAULT_LISTENER_LIMITS, ...options.limits };
   const connections = new Connections();

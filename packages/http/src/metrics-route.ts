@@ -8,6 +8,7 @@ import type { HttpApp } from './http-app.ts';
 import { renderFlatError } from './renderers.ts';
 import { requestIdOf } from './request-id.ts';
 
+/** Options of the metrics route. */
 export interface MetricsRouteOptions {
   metrics: Metrics;
   access: Access;

@@ -2,6 +2,7 @@ import { TokenBuckets, type TokenRate } from '@svc/runtime';
 
 export type RateLimit = TokenRate;
 
+/** Outcome of a rate limit check. */
 export interface RateDecision {
   allowed: boolean;
   limit: number;
@@ -44,6 +45,7 @@ export class RateLimiter {
   }
 }
 
+/** Returns the `X-RateLimit-*` headers of a decision. */
 export function rateLimitHeaders(decision: RateDecision): Record<string, string> {
   return {
     'x-ratelimit-limit': String(decision.limit),

@@ -9,6 +9,7 @@ import type { HeldRight, HeldRights } from './held-rights.ts';
 import { renderFlatError, type ErrorRenderer } from './renderers.ts';
 import { requestIdOf } from './request-id.ts';
 
+/** An upgrade request and its socket. */
 export interface UpgradeRequest {
   request: IncomingMessage;
   socket: Duplex;
@@ -32,6 +33,7 @@ export interface UpgradeHold {
   farewell(say: (refusal: AppError) => void): void;
 }
 
+/** Handles the upgrades of one protocol. */
 export interface UpgradeRoute {
   /** Identifies the route in logs and tests. */
   readonly name: string;

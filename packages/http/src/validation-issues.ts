@@ -8,6 +8,7 @@ export interface ValidationFinding {
   message?: string | undefined;
 }
 
+/** An invalid field and what it should be. */
 export interface ValidationIssue {
   /** Dotted path, such as `resources.cpu`; the root is named after its part of the request. */
   field: string;

@@ -29,6 +29,7 @@ export interface WorkspaceTraffic {
   usage(workspaceUuids: readonly string[]): Usage;
 }
 
+/** Dependencies of the workspace limits. */
 export interface WorkspaceTrafficOptions {
   limits: QuotaLimits;
   metrics: Metrics;

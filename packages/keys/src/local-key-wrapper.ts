@@ -6,6 +6,7 @@ import { openBytes, sealBytes } from './sealed-box.ts';
 
 const PREFIX = 'local:';
 
+/** Dependencies of the local key wrapper. */
 export interface LocalKeyWrapperDeps {
   /** Called again if a key was wrapped by an unknown master key, since the key may have been rotated. */
   loadMasterKeys: () => Promise<MasterKeys>;

@@ -5,6 +5,7 @@ import { keyErrors } from './errors.ts';
 
 const KEY_BYTES = 32;
 
+/** Where master keys come from. */
 export interface MasterKeySource {
   /** From the configuration: 64 hexadecimal digits or base64 of 32 bytes. Takes precedence over the file. */
   configured?: string | undefined;
@@ -15,6 +16,7 @@ export interface MasterKeySource {
   random: (size: number) => Buffer;
 }
 
+/** The current master key and previous ones. */
 export interface MasterKeys {
   current: KeyObject;
   /** Previous keys, which only open. */
@@ -32,6 +34,7 @@ export async function loadMasterKeys(source: MasterKeySource): Promise<MasterKey
   return { current, others: [...previous, ...(next === null ? [] : [parseMasterKey(next)])] };
 }
 
+/** A rotation of the master key in progress. */
 export interface MasterKeyChange {
   /** The new key is current; the old one still opens. */
   keys: MasterKeys;
@@ -65,6 +68,7 @@ export async function beginMasterKeyChange(source: MasterKeySource): Promise<Mas
   };
 }
 
+/** Parses 64 hexadecimal digits or base64 of 32 bytes; throws on anything else. */
 export function parseMasterKey(text: string): KeyObject {
   const trimmed = text.trim();
   const bytes = /^[0-9a-fA-F]{64}$/.test(trimmed) ? Buffer.from(trimmed, 'hex') : Buffer.from(trimmed, 'base64');

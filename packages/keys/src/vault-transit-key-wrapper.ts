@@ -9,6 +9,7 @@ const PREFIX = 'vault-transit:';
 const RETRY_AFTER_SECONDS = '5';
 const MAX_ANSWER_BYTES = 64 * 1024;
 
+/** Connection settings of Vault or OpenBao. */
 export interface VaultTransitOptions {
   /** Base URL of Vault or OpenBao. */
   address: string;

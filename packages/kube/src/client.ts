@@ -9,6 +9,7 @@ import { resourcePath, segment } from './paths.ts';
 import { createTransport, type RequestObserver, type Transport } from './transport.ts';
 import { streamEvents, type WatchEvent } from './watch.ts';
 
+/** Options of a server-side apply. */
 export interface ApplyOptions {
   fieldManager: string;
   /** Takes over fields owned by other managers. */
@@ -19,6 +20,7 @@ export interface ApplyOptions {
   signal?: AbortSignal | undefined;
 }
 
+/** Outcome of a server-side apply. */
 export interface Applied {
   object: KubeObject;
   /** False if the object already existed; compare `resourceVersion` to see whether it changed. */
@@ -26,6 +28,7 @@ export interface Applied {
   warnings: string[];
 }
 
+/** Options of a delete. */
 export interface DeleteOptions {
   /** Deletes only this object, not a later one with the same name. */
   uid?: string;
@@ -35,6 +38,7 @@ export interface DeleteOptions {
   signal?: AbortSignal | undefined;
 }
 
+/** Options of a watch. */
 export interface WatchOptions {
   namespace?: string;
   labelSelector?: string;
@@ -46,6 +50,7 @@ export interface WatchOptions {
   signal?: AbortSignal | undefined;
 }
 
+/** Options for reading a container's log. */
 export interface LogOptions {
   container?: string;
   follow?: boolean;
@@ -58,6 +63,7 @@ export interface LogOptions {
   signal?: AbortSignal | undefined;
 }
 
+/** Version of the API server. */
 export interface KubeVersion {
   gitVersion: string;
   major: string;
@@ -91,6 +97,7 @@ export interface KubeClient {
   close(): void;
 }
 
+/** Options of the client. */
 export interface KubeClientOptions {
   nowMs?: () => number;
   observe?: RequestObserver;
@@ -98,6 +105,7 @@ export interface KubeClientOptions {
 
 const METADATA_ONLY = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1';
 
+/** Creates a client of one API server as one identity. */
 export function createKubeClient(access: ClusterAccess, options: KubeClientOptions = {}): KubeClient {
   const transport = createTransport(access, options.observe);
   const discovery = createDiscovery(transport, options.nowMs ?? Date.now);

@@ -4,6 +4,7 @@ import { isRecord } from './fields.ts';
 import type { KindReference } from './objects.ts';
 import type { Transport } from './transport.ts';
 
+/** A kind with the properties of its resource. */
 export interface ResourceKind extends KindReference {
   /** Path segment: `deployments`. */
   plural: string;
@@ -11,6 +12,7 @@ export interface ResourceKind extends KindReference {
   verbs: readonly string[];
 }
 
+/** Finds the resources of kinds. */
 export interface Discovery {
   /** Finds the path of a kind. Throws `UNKNOWN_KIND`. Rechecks kinds that were missing before, as after a new CRD. */
   find(reference: KindReference, signal?: AbortSignal): Promise<ResourceKind>;

@@ -1,5 +1,6 @@
 import { AppError, defineErrors } from '@svc/errors';
 
+/** Errors of the Kubernetes client itself. */
 export const kubeErrors = defineErrors({
   KUBECONFIG_INVALID: [500, 'The kubeconfig cannot be used: {reason}'],
   NOT_IN_CLUSTER: [500, 'This process does not run in a Kubernetes pod: {reason}'],
@@ -47,6 +48,7 @@ export class KubernetesStatusError extends AppError {
   }
 }
 
+/** Whether the error is a refusal of the API server, optionally with this HTTP status. */
 export function isStatusError(error: unknown, status?: number): error is KubernetesStatusError {
   return error instanceof KubernetesStatusError && (status === undefined || error.status === status);
 }

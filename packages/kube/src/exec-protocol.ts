@@ -6,6 +6,7 @@ export const EXEC_PROTOCOLS: readonly string[] = ['v5.channel.k8s.io', 'v4.chann
 /** First byte of every message. `close` names the channel that ends. */
 export const EXEC_CHANNELS = { stdin: 0, stdout: 1, stderr: 2, status: 3, resize: 4, close: 255 } as const;
 
+/** Whether the subprotocol can close stdin. */
 export function canEndInput(protocol: string): boolean {
   return protocol === 'v5.channel.k8s.io';
 }

@@ -4,6 +4,7 @@ import type { ClusterAccess } from './access.ts';
 import { kubeErrors } from './errors.ts';
 import { fileToken } from './token-source.ts';
 
+/** Environment of a pod. */
 export interface InClusterEnvironment {
   /** `KUBERNETES_SERVICE_HOST` and `KUBERNETES_SERVICE_PORT`, set by the kubelet in every pod. */
   host: string | undefined;

@@ -6,6 +6,7 @@ import type { KindReference, KubeObject } from './objects.ts';
 import { resourcePath } from './paths.ts';
 import type { Transport } from './transport.ts';
 
+/** Options of a list. */
 export interface ListOptions {
   /** Defaults to all namespaces. */
   namespace?: string;
@@ -17,6 +18,7 @@ export interface ListOptions {
   signal?: AbortSignal | undefined;
 }
 
+/** One page of a list. */
 export interface ListPage {
   items: KubeObject[];
   /** Version of the whole list, identical on every page; a watch starts from it. */

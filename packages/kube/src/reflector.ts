@@ -2,6 +2,7 @@ import { isStatusError } from './errors.ts';
 import type { KubeClient } from './client.ts';
 import type { KindReference, KubeObject } from './objects.ts';
 
+/** Options of a reflector. */
 export interface ReflectorOptions<Kept> {
   client: Pick<KubeClient, 'list' | 'watch'>;
   kind: KindReference;
@@ -28,6 +29,7 @@ export interface ReflectorPlace<Kept> {
   kept: Iterable<readonly [key: string, kept: Kept]>;
 }
 
+/** Circumstances in which an object was seen. */
 export interface Sight {
   /** Unique per object; a recreated object with the same name has another key. */
   key: string;

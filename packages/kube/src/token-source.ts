@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { TokenSource } from './access.ts';
 
+/** Creates a source of a token that never changes. */
 export function staticToken(token: string | null): TokenSource {
   return { current: () => Promise.resolve(token), invalidate: () => undefined };
 }

@@ -3,6 +3,7 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import type { ClusterAccess } from './access.ts';
 import { kubeErrors } from './errors.ts';
 
+/** A request to the API server. */
 export interface KubeRequest {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Absolute, encoded path below the server's prefix. */
@@ -18,6 +19,7 @@ export interface KubeRequest {
 /** Called after each response head, for metrics. Receives no object paths, which would be unbounded labels. */
 export type RequestObserver = (method: string, status: number, durationSeconds: number) => void;
 
+/** Sends requests to one API server. */
 export interface Transport {
   /** Returns any response, including refusals. The caller reads or destroys the body. */
   send(request: KubeRequest): Promise<IncomingMessage>;
@@ -28,6 +30,7 @@ export interface Transport {
 
 const DEFAULT_TIMEOUT_MS = 30_000;
 
+/** Creates the transport for one API server. */
 export function createTransport(access: ClusterAccess, observe: RequestObserver = () => undefined): Transport {
   const secure = access.server.protocol === 'https:';
   const sockets = { keepAlive: true, keepAliveMsecs: 15_000, maxFreeSockets: 4, timeout: 0 };

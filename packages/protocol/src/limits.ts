@@ -44,6 +44,7 @@ export const PROTOCOL_TIMES = {
   missedHeartbeats: 3,
 } as const;
 
+/** Version of the agent protocol. */
 export const PROTOCOL_VERSION = 1;
 
 /**

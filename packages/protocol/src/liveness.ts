@@ -1,3 +1,4 @@
+/** Dependencies and times of a liveness check. */
 export interface LivenessOptions {
   /** Returns a function that cancels the timer. */
   clock: { setTimer(callback: () => void, delayMs: number): () => void };

@@ -41,6 +41,7 @@ export function isServiceName(text: string): boolean {
   return SERVICE.test(text);
 }
 
+/** Encodes the metadata of a stream. */
 export function encodeTunnelRequest({ service, user, role }: TunnelRequest): Buffer {
   return Buffer.from(JSON.stringify({ service, user, role }));
 }

@@ -35,6 +35,7 @@ export function findBreach(limits: Limits, demand: Demand, used: Readonly<Record
 export const QUOTA_EXCEEDED_MESSAGE =
   'The {scope} quota {quota} is exceeded: {current} used, {requested} requested, limit {limit}; {remedy}';
 
+/** Details of a QUOTA_EXCEEDED error. */
 export interface BreachDetails extends Record<string, unknown> {
   readonly quota: string;
   readonly scope: QuotaScope;

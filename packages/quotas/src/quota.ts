@@ -1,6 +1,7 @@
 /** One workspace, or everything a user owns: the sum over that user's workspaces. */
 export type QuotaScope = 'workspace' | 'owner';
 
+/** All scopes, in the order in which limits are checked. */
 export const QUOTA_SCOPES: readonly QuotaScope[] = ['workspace', 'owner'];
 
 export type QuotaUnit = 'count' | 'cpus' | 'mib' | 'bytes' | 'per_second' | 'per_minute';
@@ -14,6 +15,7 @@ export const MAX_LIMIT = 2 ** 52;
 /** `auto` derives from the machine or other settings, as described in the declaration. */
 export type DefaultLimit = number | 'unlimited' | 'auto';
 
+/** The declaration of a quota. */
 export interface QuotaDeclaration {
   /** Heading: `Stored bytes`. */
   readonly title: string;
@@ -29,6 +31,7 @@ export interface QuotaDeclaration {
   readonly auto?: string;
 }
 
+/** A declared quota with its name. */
 export interface Quota<Name extends string = string> extends QuotaDeclaration {
   readonly name: Name;
 }

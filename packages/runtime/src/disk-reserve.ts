@@ -8,12 +8,14 @@ export interface DiskSpace {
   take(sizeBytes: number): Promise<boolean>;
 }
 
+/** Measured sizes of a disk and its reserve. */
 export interface DiskFigures {
   readonly totalBytes: number;
   readonly freeBytes: number;
   readonly reserveBytes: number;
 }
 
+/** Options of a disk reserve. */
 export interface DiskReserveOptions {
   /** A folder on the monitored file system. */
   folder: string;

@@ -1,5 +1,6 @@
 import { FairRound, type Turn } from './fair-round.ts';
 
+/** Bounds and grouping of a fair queue. */
 export interface FairQueueOptions {
   /** Maximum items across all keys. */
   maxItems: number;

@@ -1,5 +1,6 @@
 import { FairQueue, type FairQueueOptions } from './fair-queue.ts';
 
+/** Capacity and bounds of fair slots. */
 export interface FairSlotsOptions extends Pick<FairQueueOptions, 'maxItemsPerKey' | 'maxItemsPerGroup' | 'groupOf'> {
   /** Maximum concurrent work. */
   capacity: number;

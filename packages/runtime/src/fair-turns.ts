@@ -1,5 +1,6 @@
 import { FairQueue, type FairQueueOptions } from './fair-queue.ts';
 
+/** Slice and bounds of fair turns. */
 export interface FairTurnsOptions extends Pick<FairQueueOptions, 'groupOf'> {
   /** Event loop time per iteration; further turns wait for the next one. */
   sliceMs: number;

@@ -1,3 +1,4 @@
+/** Rate of a token bucket. */
 export interface TokenRate {
   /** Tokens refilled per minute. */
   perMinute: number;

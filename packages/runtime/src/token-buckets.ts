@@ -1,6 +1,7 @@
 import { RecentMap } from './recent-map.ts';
 import { TokenBucket, type TokenRate } from './token-bucket.ts';
 
+/** Bounds of the buckets. */
 export interface TokenBucketsOptions {
   nowMs: () => number;
   /** Maximum tracked keys. Evicting the least recently used only resets its bucket. */

@@ -6,6 +6,7 @@ import { openSqliteFile, sqliteDialect } from './sqlite-dialect.ts';
 
 export type Dialect = 'sqlite' | 'postgres';
 
+/** Where the database is. */
 export interface DatabaseLocation {
   /** `postgres://…`. If absent, uses SQLite in `file`. */
   url?: string;
@@ -15,6 +16,7 @@ export interface DatabaseLocation {
   maxConnections?: number;
 }
 
+/** An open database. */
 export interface Database<Tables> {
   readonly kysely: Kysely<Tables>;
   readonly dialect: Dialect;

@@ -4,6 +4,7 @@ import type { Database, Dialect } from './database.ts';
 import { sqlErrors } from './errors.ts';
 import { explainFailure } from './explain-failure.ts';
 
+/** A schema change. */
 export interface Migration {
   /** `NNNN-what`, zero-padded; migrations run in order of their names. */
   readonly name: string;

@@ -11,6 +11,7 @@ export interface SystemPackage {
   neededFor: string;
 }
 
+/** Options of the installation. */
 export interface EnsureOptions {
   path: string;
   isRoot: boolean;
@@ -19,6 +20,7 @@ export interface EnsureOptions {
   signal?: AbortSignal;
 }
 
+/** Outcome of the installation. */
 export interface EnsureResult {
   missing: SystemPackage[];
   /** The install command for a user who is not root. */
@@ -46,6 +48,7 @@ export async function ensureSystemPackages(
   return { missing, command: names.length === 0 ? null : `apt-get install -y ${names.join(' ')}` };
 }
 
+/** Whether a command is on PATH, or an absolute path exists. */
 export function isPresent(name: string, path: string): boolean {
   if (name.startsWith('/')) return existsSync(name);
   return [...path.split(delimiter), '/usr/local/sbin', '/usr/sbin', '/sbin'].some((folder) => {

@@ -9,6 +9,7 @@ export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' |
 /** `auto`: pretty on a terminal, JSON otherwise. */
 export type LogFormat = 'auto' | 'json' | 'pretty';
 
+/** Options of a logger. */
 export interface LoggerOptions {
   level: LogLevel;
   name: string;

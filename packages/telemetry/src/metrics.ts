@@ -1,5 +1,6 @@
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 
+/** A registry of metrics. */
 export interface Metrics {
   readonly registry: Registry;
   counter<Label extends string = never>(name: string, help: string, labels?: readonly Label[]): Counter<Label>;
