@@ -2,7 +2,7 @@ import { loadConfig, type Environment, type FlagValue, type LoadedConfig } from 
 import { accountsConfigSchema } from '@svc/accounts';
 import { clustersConfigSchema } from '@svc/clusters';
 import { objectStoreConfigSchema } from '@svc/object-store';
-import { quotasConfigSchema } from '@svc/quotas';
+import { quotasConfigSchema } from '@svc/quotas/config-schema';
 import { sandboxesConfigSchema } from '@svc/sandboxes';
 import { Type, type Static } from 'typebox';
 import { hostClashes } from './host-clashes.ts';
