@@ -126,7 +126,7 @@ export class Health {
       },
       kubernetes_client: {
         status: kubernetesStatus(kubernetes, sources.degraded('kubernetes')),
-        cluster_reachable: kubernetes.state !== 'connecting' && kubernetes.state !== 'unreachable', // refused = reachable
+        cluster_reachable: kubernetes.state !== 'connecting' && kubernetes.state !== 'unreachable', // refusals count
       },
     };
   }

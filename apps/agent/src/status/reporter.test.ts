@@ -35,7 +35,7 @@ beforeEach(async () => {
 });
 afterEach(() => stop());
 
-/** What is sent with the next heartbeat. */
+/** The messages sent with the next heartbeat. */
 async function next(): Promise<string[]> {
   sent = [];
   await clock.advance(PROTOCOL_TIMES.heartbeatIntervalMs);

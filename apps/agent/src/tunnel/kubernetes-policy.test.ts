@@ -15,7 +15,7 @@ function rules(policy: Partial<Rules['policy']> = {}): Rules {
   };
 }
 
-/** As much of a request as a decision looks at. */
+/** The part of a request that a decision needs. */
 const asked = (method: string, url: string) => ({ method, url, headers: {} }) as IncomingMessage;
 const verdict = (method: string, url: string, role = 'member', policy: Partial<Rules['policy']> = {}) =>
   refusalOf(asked(method, url), role, rules(policy));

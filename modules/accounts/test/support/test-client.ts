@@ -2,7 +2,7 @@ import type { HttpApp } from '@svc/http';
 
 export interface TestResponse {
   status: number;
-  /** The JSON answer; an empty object when there was none. */
+  /** The JSON response; an empty object if there was none. */
   body: Record<string, unknown>;
   headers: Record<string, string | string[] | number | undefined>;
   cookies: { name: string; value: string; [attribute: string]: unknown }[];
