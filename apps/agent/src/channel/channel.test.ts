@@ -213,7 +213,7 @@ describe('the channel', () => {
     await platform.waitForMessage('event', ({ event_type: type }) => type === 'agent_started');
     const told = platform.messages('event').map(({ seq, event_type: type }) => [seq, type]);
     expect(told).toEqual([
-      [2, 'agent_stopping'], // the first start is replaced by the second one
+      [2, 'agent_stopping'], // the second start replaces the first
       [3, 'agent_started'],
     ]);
     await second.stop();

@@ -91,7 +91,7 @@ function infoBody(options: AgentHttpOptions): Record<string, unknown> {
     version: build.version,
     git_commit: build.gitCommit,
     build_date: build.buildDate,
-    go_version: `node ${process.version}`, // the contract's name for the version of the runtime
+    go_version: `node ${process.version}`, // the contract's name for the runtime version
     cluster_name: agent.cluster_name,
     cluster_id: clusterId() ?? svc.cluster_id ?? '',
     kubernetes_version: kubernetesVersion(),

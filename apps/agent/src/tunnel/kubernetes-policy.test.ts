@@ -71,7 +71,7 @@ describe('what may go to the API server', () => {
     '/api/v1/nodes/n1/proxy/logs/syslog',
     '/api/v1/nodes/n1/proxy/logs/?query=kubelet',
     '/api/v1/nodes/https:n1:10250/proxy/containerLogs/shop/web/main',
-    '/api/v1/nodes/n1/proxy/', // what the kubelet itself takes for a path is its own affair
+    '/api/v1/nodes/n1/proxy/', // the kubelet interprets such paths itself
     '/api/v1/proxy/nodes/n1/logs/syslog',
   ])('is no logs where the policy forbids them, by %s', (url) => {
     for (const method of ['GET', 'HEAD', 'POST']) {

@@ -32,7 +32,7 @@ export function registerAudit(app: HttpApp, services: AccountServices): void {
   app.get(
     '/api/v1/audit',
     {
-      config: { action: 'audit:list', scope: 'self' }, // the workspace is optional here, so the handler asks for it
+      config: { action: 'audit:list', scope: 'self' }, // the workspace is optional here, so the handler authorizes it
       schema: {
         tags: ['audit'],
         summary: 'Read the audit log, newest first: of a workspace, else what concerns oneself (the operator: all)',

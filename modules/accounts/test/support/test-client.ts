@@ -37,7 +37,7 @@ export async function call(
   const parsed: unknown = response.payload === '' ? {} : JSON.parse(response.payload);
   return {
     status: response.statusCode,
-    body: parsed as Record<string, unknown>, // every answer of this API is a JSON object
+    body: parsed as Record<string, unknown>, // every response of this API is a JSON object
     headers: response.headers,
     cookies: response.cookies,
   };

@@ -17,13 +17,13 @@ export type TeamSubject = 'team_owner' | 'team_admin' | 'team_member' | 'team_gu
 export type Rule =
   /** In one workspace; callers without access to it get 404. */
   | { scope: 'workspace'; allows: readonly WorkspaceSubject[]; summary: string }
-  /** On what belongs to the caller; `confirmed`: only in a sign-in that was confirmed within the last minutes. */
+  /** On the caller's own resources; `confirmed`: only in a sign-in confirmed within the last minutes. */
   | { scope: 'self'; allows: readonly SelfSubject[]; summary: string; confirmed?: true }
-  /** On the whole installation: the operator alone. */
+  /** On the whole installation: the operator only. */
   | { scope: 'installation'; allows: readonly ['operator']; summary: string }
-  /** On a team itself; anybody who is not in the team gets 404. */
+  /** On a team itself; non-members get 404. */
   | { scope: 'team'; allows: readonly TeamSubject[]; summary: string }
-  /** Before there is a caller; what is shown (a password, an invitation) decides. */
+  /** Before authentication; what the caller presents (a password, an invitation) decides. */
   | { scope: 'public'; allows: readonly ['anybody']; summary: string };
 
 const OWNER = ['owner'] as const;

@@ -3,7 +3,7 @@ import { cookieValues, PLATFORM_COOKIES } from '@svc/http';
 
 export type ShownCredential =
   | { kind: 'none' }
-  /** Something is shown that is no credential of ours: it is never passed over for a weaker one. */
+  /** An unrecognized credential; it is never skipped in favor of a weaker one. */
   | { kind: 'unreadable' }
   | { kind: 'bearer'; token: string }
   | { kind: 'session'; secret: string };

@@ -43,7 +43,7 @@ function assertHarmless(request: IncomingMessage, via: 'token' | 'link', to: typ
   try {
     headers = forwardedHeaders({
       request,
-      address: to as TunnelAddress, // as much of it as decides about headers
+      address: to as TunnelAddress, // the fields that affect headers
       caller: callers[via] as TunnelCaller, // likewise
       remoteAddress: '192.0.2.1',
       protocol: 'https',
