@@ -140,7 +140,7 @@ function withOwner(planned: PlannedObject, applied: readonly AppliedObject[]): O
   return owner === undefined ? planned : { ...planned, object: ownedBy(object, owner.object), original: planned };
 }
 
-/** Takes over replicas that an autoscaler wrote; otherwise forces nothing. */
+/** Takes over replicas that an autoscaler wrote. Any other conflict requires `force`. */
 async function applyPlanned(
   { client, fieldManager, force, signal }: ApplyRequest,
   { takesReplicas }: PlannedObject,

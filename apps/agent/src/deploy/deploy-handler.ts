@@ -34,7 +34,7 @@ export function createDeployHandler(options: DeployHandlerOptions): CommandHandl
         const release = await locks.acquire(keyOf(payload), context.signal);
         const judge = options.drift.deploying(projectOf(payload));
         try {
-          // The machine may have just booted. A new deploy does not wait: its caller is told at once.
+          // The machine may have just booted. A new deploy does not wait: its caller gets the error at once.
           if (context.resumed) await options.reachable(context.signal);
           return await deployOnce(options, payload, context);
         } finally {

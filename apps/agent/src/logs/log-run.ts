@@ -136,7 +136,7 @@ export class LogRun {
       pod = await client.get(reference, signal);
     } catch {
       signal.throwIfAborted();
-      return null; // the API server is down; the next attempt will tell
+      return null; // the API server is down; the next attempt will show
     }
     const after = afterEnd(pod, container, hasStableName(this.#pod));
     if (after.next === 'wait_for_pod') return this.#waitForPod(reference);
