@@ -6,7 +6,7 @@ import type { BuildInfo } from '../src/build-info.ts';
 export interface AgentBundle {
   /** One CommonJS script, ASCII only. */
   code: string;
-  /** Licences of the bundled packages. */
+  /** Licenses of the bundled packages. */
   notices: string;
 }
 

@@ -32,7 +32,7 @@ const LIBRARIES: readonly string[] = [
 ];
 
 /**
- * The Debian files that Node needs, with their licences and the metadata from which scanners read versions. Works for
+ * The Debian files that Node needs, with their licenses and the metadata from which scanners read versions. Works for
  * foreign architectures too: packages are unpacked and never run.
  */
 export async function debianLibraries(options: LibrariesOptions): Promise<TarEntry[]> {
@@ -84,7 +84,7 @@ async function download({ architecture, workFolder, signal }: LibrariesOptions):
   try {
     await apt('update');
     await apt('download', ...PACKAGES);
-    // The licences of two packages are in a third one, whose name contains GCC's version.
+    // The licenses of two packages are in a third one, whose name contains GCC's version.
     const names = await readdir(folder);
     const compiler = names.find((name) => name.startsWith('libgcc-s1_')) ?? '';
     const depends = await runTool('dpkg-deb', ['-f', compiler, 'Depends'], { cwd: folder, signal });

@@ -86,7 +86,7 @@ interface HeartbeatNumbers {
   pods: number | null;
 }
 
-/** Whole cluster: usage of its nodes relative to their capacity. */
+/** Whole cluster: usage of its nodes relative to their allocatable resources. */
 async function wholeNumbers(
   options: ClusterNumbersOptions,
   nodes: NodeCounts | null,
