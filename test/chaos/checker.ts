@@ -2,10 +2,10 @@ import type { SeenCommand } from './platform-api.ts';
 import type { CommandRecord, LogRecord, Records } from './records.ts';
 import { COMMAND_SECONDS } from './workload.ts';
 
-/** As the agent has it: a deploy over which more processes are killed is lost. */
+/** The agent's own limit: a deploy during which more processes are killed is lost. */
 const MAX_RESUMES = 3;
 
-/** Everything that must not be: one sentence each; none = all is well. */
+/** All violations, one sentence each; none = all is well. */
 export function findingsOf(records: Records): string[] {
   return [
     ...records.commands.flatMap((command) => commandFindings(command, records)),
@@ -18,7 +18,7 @@ export function findingsOf(records: Records): string[] {
 
 function commandFindings(command: CommandRecord, records: Records): string[] {
   const { kind, name, id, seen } = command;
-  if (id === null) return []; // never accepted, so nothing was promised; its effect is counted all the same
+  if (id === null) return []; // never accepted, so nothing was promised; its effect still counts
   if (seen === null) return [`${kind} ${name} (${id}): its result is lost`];
   const done = (kind === 'deploy' ? records.applied : records.journal).get(name) ?? 0;
   switch (seen.status) {
@@ -27,7 +27,7 @@ function commandFindings(command: CommandRecord, records: Records): string[] {
     case 'lost':
       return lossFindings(command, seen, records);
     case 'timed_out':
-      // A result all the same, and stored: a machine with too much to do gives it late. Not before its time, though.
+      // Also a stored result: an overloaded machine gives it late, but it must not come early.
       return secondsOf(seen) < COMMAND_SECONDS ? [`${kind} ${name} (${id}): timed out after ${secondsOf(seen)} s`] : [];
     default:
       return [`${kind} ${name} (${id}): ${seen.status}: ${seen.error?.code ?? ''} ${seen.error?.message ?? ''}`];
@@ -38,7 +38,7 @@ function secondsOf({ created_at: createdAt, finished_at: finishedAt }: SeenComma
   return finishedAt === null ? 0 : Math.round((Date.parse(finishedAt) - Date.parse(createdAt)) / 1000);
 }
 
-/** How far a killed process came with an exec cannot be known; a deploy is finished by the next one, within its bound. */
+/** The progress of an interrupted exec is unknown; a deploy is finished by the next process, within its limit. */
 function lossFindings(command: CommandRecord, seen: SeenCommand, records: Records): string[] {
   const { kind, name, id } = command;
   const kills = killsDuring(command, seen, records);
@@ -56,7 +56,10 @@ function killsDuring(
   return agentKilledAtMs.filter((atMs) => atMs >= submittedAtMs && atMs <= finishedAtMs).length;
 }
 
-/** A deploy in which an agent was killed is applied again; its object, deleted as soon as it was seen, is made again. */
+/**
+ * A deploy during which an agent was killed is applied again, so its object, which is deleted once seen, is created
+ * again.
+ */
 function withoutResumed(records: Records): ReadonlyMap<string, number> {
   const resumed = records.commands.filter(
     (command) => command.kind === 'deploy' && command.seen !== null && killsDuring(command, command.seen, records) > 0,
@@ -79,7 +82,7 @@ function eventFindings({ podsCreated, podsDeleted, events, droppedEvents }: Reco
   return [...missing, ...repeated('event', events), ...dropped];
 }
 
-/** The container counts, so that a gap or a repetition shows. */
+/** The container counts, so gaps and repetitions show. */
 function logFindings({ numbers, remarks }: LogRecord, index: number): string[] {
   const broken = numbers.findIndex((each, at) => at > 0 && each !== (numbers[at - 1] ?? 0) + 1);
   const gap = broken === -1 ? [] : [`log ${index}: ${numbers[broken]} follows ${numbers[broken - 1]}`];

@@ -7,15 +7,15 @@ interface Pair {
 }
 
 /**
- * The network between an agent and its platform: bytes pass in their order, until a fault. The platform may come back on
- * another port; the agent always finds it here.
+ * The network between an agent and its platform: passes bytes in order until a fault. The platform may return on
+ * another port; the agent's address for it stays the same.
  */
 export class FaultyLink {
   /** Null while there is no platform: connections are refused. */
   target: { host: string; port: number } | null = null;
   readonly #server: Server;
   readonly #pairs = new Set<Pair>();
-  /** Sockets whose other half is gone without a word. */
+  /** Sockets whose peer has silently gone. */
   readonly #abandoned = new Set<Socket>();
 
   private constructor(server: Server) {
@@ -35,7 +35,7 @@ export class FaultyLink {
     return `http://127.0.0.1:${port}`;
   }
 
-  /** Both ends get a reset; what was on its way is gone. */
+  /** Resets both ends; data in flight is lost. */
   cut(): number {
     const cut = [...this.#pairs];
     for (const { agent, platform } of cut) {
@@ -45,7 +45,7 @@ export class FaultyLink {
     return cut.length;
   }
 
-  /** Nothing passes until the answer is called; then everything does, in its order. */
+  /** Holds all data until the returned function is called, then passes it on in order. */
   stall(): () => void {
     const stalled = [...this.#pairs];
     for (const { agent, platform } of stalled) {
@@ -59,7 +59,7 @@ export class FaultyLink {
     };
   }
 
-  /** From now on both ends speak to nobody, and nobody tells them. */
+  /** Silently disconnects both ends from each other. */
   halfOpen(): number {
     const pairs = [...this.#pairs];
     this.#pairs.clear();
@@ -70,7 +70,7 @@ export class FaultyLink {
         this.#abandoned.add(socket);
         socket.removeAllListeners('close');
         socket.once('close', () => this.#abandoned.delete(socket));
-        socket.resume(); // read, and thrown away
+        socket.resume(); // read and discarded
       }
     }
     return pairs.length;

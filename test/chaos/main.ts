@@ -1,7 +1,8 @@
 /**
  * `node test/chaos/main.ts [--faults 1000] [--seed N] [--round 250] [--log FILE]`: random faults on the link between an
- * agent and its platform and on both processes, while commands, logs and events pass. Exit code 1 = something was lost,
- * or done twice, or the control at the end shows that the checker would not have seen it. SIGTERM and SIGINT end the round, whose figures still count.
+ * agent and its platform and on both processes, while commands, logs and events pass. Exit code 1 = something was lost
+ * or done twice, or the control at the end shows that the checker would have missed it. SIGTERM and SIGINT end the
+ * round, whose figures still count.
  */
 import { appendFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
@@ -48,7 +49,7 @@ function figuresOf({ records, inflicted, findings }: CampaignReport): Record<str
   };
 }
 
-/** A line for every so many faults: how fast, and whether anything was on its way when they came. */
+/** Faults per progress line, which shows the pace and the commands in flight. */
 const FAULTS_IN_A_LINE = 25;
 
 await note({ seed, faults });
@@ -86,7 +87,7 @@ try {
   findings += control.missed.length + control.others.length;
   await note({ faults: done, findings });
 } catch (error) {
-  // What never came back is a finding too, and what was found before it still counts.
+  // A world that never recovered is a finding too, and earlier findings still count.
   findings += 1;
   await note({ broke: String(error), agent_log: world.agent.log.slice(-20_000) });
 } finally {

@@ -3,7 +3,7 @@ import { count } from './records.ts';
 import { isDeployed } from './workload.ts';
 import { NAMESPACE, type World } from './world.ts';
 
-/** What the cluster itself shows, by watches of our own that no fault touches. */
+/** The cluster's own view, from separate watches that no fault affects. */
 export interface Observer {
   readonly applied: Map<string, number>;
   readonly podsCreated: Set<string>;
@@ -13,7 +13,7 @@ export interface Observer {
 
 const WATCH_SECONDS = 36_000;
 
-/** Each object of a deploy is deleted as soon as it is seen: one that is applied again comes to be again. */
+/** Deletes each deployed object once seen, so that a second apply creates it again. */
 export async function startObserver({ client }: World): Promise<Observer> {
   const abort = new AbortController();
   const applied = new Map<string, number>();
@@ -47,7 +47,7 @@ export async function startObserver({ client }: World): Promise<Observer> {
       }
     };
     const ended = follow();
-    ended.catch(() => undefined); // the end of the round awaits it and says why
+    ended.catch(() => undefined); // awaited at the end of the round, which reports why
     return { ended };
   }
 

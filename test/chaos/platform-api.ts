@@ -22,9 +22,9 @@ export function isFinished({ status }: SeenCommand): boolean {
   return FINISHED.has(status);
 }
 
-/** The platform as a patient script uses it: what fails because it is away is tried again, with the same key. */
+/** A client that retries with the same key while the platform is down. */
 export class PlatformApi {
-  /** Null while it is away. */
+  /** Null while it is down. */
   platform: ReadyLine | null = null;
   readonly #name = 'chaos';
 
@@ -37,8 +37,8 @@ export class PlatformApi {
   }
 
   /**
-   * Answers the id of the command once the platform has accepted it and it is done, or five seconds later: a busy machine
-   * gets fewer of them, not a longer queue. Null when the signal aborts before that.
+   * Returns the command's id once the platform has accepted it and it is done, or five seconds later: a busy machine
+   * gets fewer commands, not a longer queue. Null if the signal aborts first.
    */
   async submit(kind: 'deploy' | 'exec', body: object, key: string, signal: AbortSignal): Promise<string | null> {
     while (!signal.aborted) {
@@ -58,7 +58,7 @@ export class PlatformApi {
     return null;
   }
 
-  /** Null: the platform does not know it. */
+  /** Null: unknown to the platform. */
   async command(id: string): Promise<SeenCommand | null> {
     try {
       return await this.#call('GET', `/v1/clusters/${this.#name}/commands/${id}`);
@@ -68,7 +68,7 @@ export class PlatformApi {
     }
   }
 
-  /** All of them, the newest first. */
+  /** All events, newest first. */
   async events(namespace: string): Promise<SeenEvent[]> {
     const all: SeenEvent[] = [];
     let cursor: string | null = null;
@@ -84,7 +84,7 @@ export class PlatformApi {
     return all;
   }
 
-  /** The body of a log that is followed; rejects when the platform is away. */
+  /** The body of a followed log; rejects while the platform is down. */
   async logs(pod: string, namespace: string, signal: AbortSignal): Promise<ReadableStream<Uint8Array>> {
     const { url, token } = this.#present();
     const path = `/v1/clusters/${this.#name}/logs?pod=${pod}&namespace=${namespace}&follow=true&tail_lines=0`;
@@ -117,7 +117,7 @@ export class PlatformApi {
     });
     const text = await response.text();
     if (!response.ok) throw new Refused(response.status, text);
-    return JSON.parse(text) as Answer; // the caller names what the contract promises
+    return JSON.parse(text) as Answer; // the caller names the contract's type
   }
 }
 

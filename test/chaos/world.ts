@@ -11,19 +11,19 @@ import { PlatformApi } from './platform-api.ts';
 
 export const NAMESPACE = 'chaos';
 export const WORKER = 'worker';
-/** Its log counts; commands write into its journal. */
+/** Its log counts; commands write to its journal. */
 const WORKER_SCRIPT = 'touch /tmp/journal; i=0; while true; do echo n-$i; i=$((i+1)); sleep 0.1; done';
 
-/** Nothing is refused because it comes often, and nothing forgotten before it was looked at. */
+/** Nothing is rate-limited, and nothing is pruned before it is checked. */
 const CLUSTERS = {
   connects_per_minute: 10_000,
   retention: { commands_per_cluster: 1_000_000, events_per_cluster: 1_000_000 },
 };
 
-/** A real cluster, a platform and an agent as processes of their own, and the link between the two. */
+/** A real cluster, a platform and an agent as separate processes, and the link between the two. */
 export interface World {
   readonly kubernetes: Kubernetes;
-  /** The cluster as somebody sees it who is not the agent. */
+  /** A client for the cluster, other than the agent. */
   readonly client: KubeClient;
   readonly link: FaultyLink;
   readonly agent: AgentProcess;
@@ -94,7 +94,7 @@ async function prepareNamespace({ kubectl }: Kubernetes, client: KubeClient): Pr
   await kubectl('-n', NAMESPACE, 'wait', '--for=condition=Ready', `pod/${WORKER}`, '--timeout=120s');
 }
 
-/** A platform whose data outlive it. */
+/** A platform whose data survives it. */
 async function managedPlatform(folder: string, link: FaultyLink) {
   const config = join(folder, 'platform.yaml');
   await writeFile(config, JSON.stringify({ clusters: CLUSTERS })); // JSON is YAML

@@ -19,7 +19,7 @@ metadata: { name: greeting }
 data: { hello: world }
 `;
 
-/** Values that the chart refuses, and what its answer names. */
+/** Values that the chart rejects, and the field that its error names. */
 const REFUSED_VALUES: readonly (readonly [value: string, named: string])[] = [
   ['agent.clusterName=Not_A_Name', '/agent/clusterName'],
   ['agent.clusterName=', '/agent/clusterName'],
@@ -41,7 +41,7 @@ describe.skipIf(reason !== null)(reason === null ? TITLE : skippedTitle(TITLE, r
   beforeAll(async () => {
     delivery = await AgentDelivery.start();
     cluster = await delivery.register('production');
-  }, 20 * 60_000); // a machine that has no Helm yet builds it first
+  }, 20 * 60_000); // allows for building Helm on first use
   afterAll(() => delivery?.stop());
 
   const account = () => `system:serviceaccount:${delivery.namespace}:svc-agent`;
@@ -62,7 +62,7 @@ describe.skipIf(reason !== null)(reason === null ? TITLE : skippedTitle(TITLE, r
     const answers = await Promise.all(rights.map((right) => may(right, namespace)));
     return rights.filter((_, index) => answers[index] === false);
   };
-  /** Asked until it is so: the API server learns of a changed role a moment after it was written. */
+  /** Polls, because the API server applies a changed role with a short delay. */
   const refusedAtLast = (rights: readonly string[], namespace?: string) =>
     expect.poll(() => refused(rights, namespace), { timeout: 60_000, interval: 500 });
   const limitationsAtLast = (matches: (features: string[]) => boolean): Promise<Record<string, string>> =>
@@ -91,7 +91,7 @@ describe.skipIf(reason !== null)(reason === null ? TITLE : skippedTitle(TITLE, r
 
   it('is pulled by the runtime of a node from the platform itself, and runs from there', async () => {
     const repository = `${new URL(delivery.platform.ready.url).host}/svc-agent`;
-    // Without TLS, which a runtime takes only where it was told to: the registry is what is tried here.
+    // Plain HTTP, which a runtime accepts only if told to: this test covers the registry, not TLS.
     const pulled = await delivery.onNode(`ctr -n k8s.io images pull --plain-http ${repository}:0.1.0`);
     expect(pulled).toMatchObject({ exitCode: 0 });
     const { exitCode, stderr } = await delivery.shell(
@@ -163,7 +163,7 @@ describe.skipIf(reason !== null)(reason === null ? TITLE : skippedTitle(TITLE, r
       root: 'EROFS',
       state: 'written',
     });
-    // A dry run of the label answers with a warning for every pod that the level would not admit.
+    // A dry run of the label warns about every pod that the level would not admit.
     const label = 'pod-security.kubernetes.io/enforce=restricted';
     const { stderr } = await delivery.tryKubectl('label', '--dry-run=server', 'namespace', delivery.namespace, label);
     expect(stderr).toBe('');
@@ -183,7 +183,7 @@ describe.skipIf(reason !== null)(reason === null ? TITLE : skippedTitle(TITLE, r
     },
   );
 
-  /** Calls and commands, not questions: the API server and the agent refuse them. */
+  /** Runs real calls and commands instead of checking rights: the API server and the agent must refuse them. */
   async function refusedForReal(profile: Profile): Promise<void> {
     const as = `--as=${account()}`;
     const secrets = await delivery.tryKubectl('get', 'secrets', as);
@@ -191,7 +191,7 @@ describe.skipIf(reason !== null)(reason === null ? TITLE : skippedTitle(TITLE, r
     if (profile !== 'admin') expect(secrets.stderr).toContain('Forbidden');
     const made = await delivery.tryKubectl('create', 'configmap', `of-${profile}`, as);
     expect(made.exitCode === 0).toBe(profile !== 'observer');
-    // An admin gives away what it has, and nothing that it lacks.
+    // An admin may grant the rights that it has, and no others.
     const role = ['create', 'role', `of-${profile}`, '--resource=pods', as];
     expect((await delivery.tryKubectl(...role, '--verb=impersonate')).exitCode).not.toBe(0);
     expect((await delivery.tryKubectl(...role, '--verb=get')).exitCode === 0).toBe(profile === 'admin');

@@ -25,12 +25,15 @@ export interface Outcome {
 
 const run = promisify(execFile);
 
-/** A real cluster, a platform that its pods reach and that holds the agent's image, and what a user has: helm and kubectl. */
+/**
+ * A real cluster, a platform that its pods can reach and that has the agent's image, and a user's tools: helm and
+ * kubectl.
+ */
 export class AgentDelivery {
   readonly kubernetes: Kubernetes;
   readonly platform: RunningPlatform;
   readonly api: ApiClient;
-  /** Where the platform's commands install the agent. */
+  /** Namespace in which the platform's commands install the agent. */
   readonly namespace: string;
   readonly #folder: TemporaryFolder;
   readonly #environment: Record<string, string>;
@@ -80,17 +83,17 @@ export class AgentDelivery {
     }
   }
 
-  /** A new cluster on the platform, with the commands that it prints. */
+  /** Registers a cluster on the platform and returns it with its install commands. */
   register(name: string): Promise<RegisteredCluster> {
     return this.api.post<RegisteredCluster>('/v1/clusters', { name });
   }
 
-  /** Runs lines in a shell, in the checkout, as somebody who copied them from the console. */
+  /** Runs lines in a shell in the checkout, like a user who copied them from the console. */
   shell(lines: string): Promise<Outcome> {
     return this.#run('sh', ['-ec', lines]);
   }
 
-  /** Runs lines in a shell of the node, as its root, who has `ctr`. */
+  /** Runs lines in a shell on the node, as root with `ctr`. */
   onNode(lines: string): Promise<Outcome> {
     const { shared } = this.kubernetes;
     if (shared === null) throw new Error('the cluster has no node here');
@@ -126,12 +129,12 @@ export class AgentDelivery {
     await this.untilRolledOut();
   }
 
-  /** What the agent says on its `/info` that it leaves out, with the reasons. */
+  /** The limitations in the agent's `/info`, with their reasons. */
   async limitations(): Promise<Record<string, string>> {
     const script = "fetch('http://127.0.0.1:8080/info').then((answer) => answer.text()).then(console.log)";
     const place = ['exec', 'deploy/svc-agent', '--', '/usr/local/bin/node', '-e', script];
     const { stdout, stderr } = await this.tryKubectl(...place);
-    if (!stdout.startsWith('{')) return { unknown: `${stdout} ${stderr}` }; // the pod of a rollout may just be going
+    if (!stdout.startsWith('{')) return { unknown: `${stdout} ${stderr}` }; // a rollout may just be ending the pod
     const { limitations = [] } = JSON.parse(stdout) as { limitations?: { feature: string; reason: string }[] };
     return Object.fromEntries(limitations.map(({ feature, reason }) => [feature, reason]));
   }

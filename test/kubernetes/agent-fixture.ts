@@ -3,10 +3,10 @@ import { startTestAgent, TestPlatform, type TestAgent } from '@svc/agent/testing
 import type { CommandResult, DeployCommand } from '@svc/protocol';
 import { startKubernetes, type Kubernetes, type StartOptions } from './index.ts';
 
-/** Image with a shell that every node of the test has. */
+/** Image with a shell, present on every test node. */
 export const TEST_IMAGE = process.env['KUBERNETES_UNDER_TEST_IMAGE'] ?? 'localhost/busybox:1';
 
-/** A real cluster, a platform played by the test, and the agent between them. */
+/** A real cluster, a fake platform, and the agent between them. */
 export class AgentFixture {
   readonly kubernetes: Kubernetes;
   readonly platform: TestPlatform;
@@ -29,7 +29,7 @@ export class AgentFixture {
     return AgentFixture.#inCluster(await startKubernetes(cluster), true, environment, file);
   }
 
-  /** Another agent with a platform and a namespace of its own, in the same cluster. */
+  /** Another agent with its own platform and namespace in the same cluster. */
   beside(environment: Record<string, string> = {}): Promise<AgentFixture> {
     return AgentFixture.#inCluster(this.kubernetes, false, environment);
   }
@@ -65,7 +65,7 @@ export class AgentFixture {
     return JSON.parse(await this.inNamespace('get', ...args, '-o', 'json')) as Record<string, unknown>;
   }
 
-  /** Makes a pod of its own, outside of any deploy. */
+  /** Creates a pod outside of any deploy. */
   async pod(name: string, containers: readonly object[], spec: object = {}, metadata: object = {}): Promise<void> {
     await this.create({
       apiVersion: 'v1',
@@ -75,12 +75,12 @@ export class AgentFixture {
     });
   }
 
-  /** `kubectl apply` of one object, as somebody who is not the agent. */
+  /** `kubectl apply` of one object, by someone other than the agent. */
   async create(object: object): Promise<void> {
     await this.kubernetes.kubectl.withInput(JSON.stringify(object), '-n', this.namespace, 'apply', '-f', '-');
   }
 
-  /** Sends a deploy and waits for its one result. */
+  /** Sends a deploy and waits for its result. */
   async deploy(
     manifest: string | object | readonly object[],
     options: Partial<Omit<DeployCommand, 'manifest'>> = {},

@@ -17,7 +17,7 @@ const PROGRAMS = [
 
 export type KubernetesProgram = (typeof PROGRAMS)[number];
 
-/** Folder of the built programs: kept between runs, one for each version. */
+/** Folder of the built programs: kept between runs, one per version. */
 export function binariesFolder(env: NodeJS.ProcessEnv = process.env): string {
   const cache = env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache');
   return join(cache, 'svc', `kubernetes-${KUBERNETES_VERSION}`);
@@ -37,7 +37,8 @@ export async function binariesAreBuilt(folder = binariesFolder()): Promise<boole
 
 /**
  * Builds Kubernetes from its Go module, which needs no container registry: 5 to 10 minutes once on two cores. The
- * finished programs are moved into the cache one by one, so that a build that was cut short is never taken for one.
+ * finished programs are moved into the cache one by one, so that an interrupted build is never mistaken for a complete
+ * one.
  */
 export async function ensureBinaries(say: (line: string) => void = () => undefined): Promise<string> {
   const folder = binariesFolder();
@@ -58,8 +59,8 @@ export async function ensureBinaries(say: (line: string) => void = () => undefin
 }
 
 /**
- * Kubernetes names its libraries by paths inside its own repository, which do not exist for whoever takes it as a
- * module: each gets the release of the same minor version (v1.34.4 -> v0.34.4).
+ * Kubernetes refers to its libraries by paths inside its own repository, which do not exist when it is used as a
+ * module: replaces each with the release of the same minor version (v1.34.4 -> v0.34.4).
  */
 async function writeModule(go: string, work: string): Promise<void> {
   await writeFile(join(work, 'go.mod'), 'module svc.test/kubernetes\n');
@@ -67,7 +68,7 @@ async function writeModule(go: string, work: string): Promise<void> {
     cwd: work,
     env: goEnvironment(),
   });
-  const answer = JSON.parse(download.stdout) as { GoMod: string }; // the documented answer of `go mod download -json`
+  const answer = JSON.parse(download.stdout) as { GoMod: string }; // documented output of `go mod download -json`
   const theirs = await readFile(answer.GoMod, 'utf8');
   const goLine = /^go \S+$/m.exec(theirs)?.[0] ?? 'go 1.24.0';
   const libraries = [...theirs.matchAll(/^\s*(?:replace\s+)?(k8s\.io\/[\w.-]+)\s+=>\s+\.\/staging\//gm)].map(
@@ -86,7 +87,7 @@ async function writeModule(go: string, work: string): Promise<void> {
       '',
     ].join('\n'),
   );
-  // `go mod tidy` keeps what some file imports; this one is there for nothing else.
+  // `go mod tidy` keeps what a file imports; this file exists only for that.
   await writeFile(
     join(work, 'needs.go'),
     `package main\n\nimport (\n${imports.map((path) => `\t_ "${path}"\n`).join('')})\n\nfunc main() {}\n`,
@@ -116,7 +117,7 @@ async function moveInto(from: string, to: string): Promise<void> {
   try {
     await rename(from, to);
   } catch {
-    // Another file system: copy beside the goal, then rename, which is atomic.
+    // Another file system: copy next to the target, then rename, which is atomic.
     await runCommand('cp', [from, `${to}.part`]);
     await rename(`${to}.part`, to);
   }

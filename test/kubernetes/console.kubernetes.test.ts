@@ -14,7 +14,7 @@ import { kubernetesRequirement, startKubernetes, type Kubernetes } from './index
 
 const reason = (await kubernetesRequirement()) ?? requirement('chromium');
 const TITLE = 'a real cluster in the console';
-/** Of its own for each run: one that is on its way out takes nothing new. */
+/** A new one for each run: a terminating namespace accepts nothing new. */
 const NAMESPACE = `console-${randomUUID().slice(0, 8)}`;
 
 const MANIFEST = `apiVersion: v1
@@ -70,7 +70,7 @@ describe.skipIf(reason !== null)(reason === null ? TITLE : skippedTitle(TITLE, r
       stateFolder: folder.path,
       environment: { TUNNEL_ENABLED: 'true' },
     });
-    // Both connections stand once something can be read through the second one.
+    // Both connections are up once a read through the second one succeeds.
     const nodes = () => platform.svc.clusters.of(clusterId).nodes();
     await waitFor(
       () =>

@@ -8,12 +8,12 @@ export interface ApiServerPlan {
   folder: string;
   binaries: string;
   certificates: Certificates;
-  /** Where the API server listens. */
+  /** Listen address of the API server. */
   address: string;
   port: number;
   etcdPort: number;
   etcdPeerPort: number;
-  /** Address that pods use; absent when there are none. */
+  /** Address that pods use; absent without pods. */
   advertiseAddress?: string;
 }
 

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
 /**
- * Runs the program beside a reader of a pipe that this process holds. When this process ends, however it ends, the
- * pipe closes and the program is killed: a crashed test leaves no daemon behind.
+ * Runs the program beside a reader of a pipe held by this process. When this process ends for any reason, the pipe
+ * closes and the program is killed: a crashed test leaves no daemon behind.
  */
 const GUARD = `exec 3<&0
 "$@" </dev/null 3<&- &
@@ -20,7 +20,7 @@ kill "$guard" 2>/dev/null`;
 export interface Daemon {
   readonly name: string;
   readonly logFile: string;
-  /** True once the process is gone. */
+  /** True once the process has ended. */
   exited(): boolean;
   /** TERM, then KILL after `graceMs`. */
   stop(graceMs?: number): Promise<void>;
@@ -33,7 +33,7 @@ export function startDaemon(folder: string, name: string, program: string, args:
   const child = spawn('/bin/sh', ['-c', GUARD, name, program, ...args], {
     cwd: folder,
     stdio: ['pipe', log, log],
-    detached: true, // a Ctrl-C at the terminal reaches only us, and we stop the daemons in their order
+    detached: true, // a Ctrl-C at the terminal reaches only us, and we stop the daemons in order
   });
   closeSync(log);
   let exited = false;
@@ -44,7 +44,7 @@ export function startDaemon(folder: string, name: string, program: string, args:
   return { name, logFile, exited: () => exited, stop: (graceMs = 10_000) => stopChild(child, () => exited, graceMs) };
 }
 
-/** Fails with the end of the log when the daemon is gone: says why instead of waiting for nothing. */
+/** Throws with the end of the log if the daemon has ended, instead of waiting in vain. */
 export async function assertRunning(daemon: Daemon): Promise<void> {
   if (!daemon.exited()) return;
   const log = await readFile(daemon.logFile, 'utf8');
@@ -55,6 +55,6 @@ async function stopChild(child: ChildProcess, exited: () => boolean, graceMs: nu
   const deadline = performance.now() + graceMs;
   child.kill('SIGTERM');
   while (!exited() && performance.now() < deadline) await delay(20);
-  child.stdin?.destroy(); // the guard's turn: kill -9
+  child.stdin?.destroy(); // makes the guard kill -9
   while (!exited() && performance.now() < deadline + 5000) await delay(20);
 }

@@ -31,7 +31,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     await folder?.remove();
   });
 
-  /** Another process in the place of the agent: with its state, or with none. */
+  /** Another process in place of the agent, with its state or with none. */
   async function secondAgent(platform: TestPlatform, stateDir?: string, kubeconfig = fixture.kubernetes.kubeconfig) {
     return startTestAgent({
       platformUrl: platform.url,
@@ -111,7 +111,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     };
     platform.send('deploy', payload, 'cmd-killed');
     await platform.waitForMessage('command_progress', ({ phase }) => phase === 'applying' || phase === 'waiting');
-    // What the first one would have left if it were killed now; its own folder it keeps locked.
+    // Copies the state that the first agent would leave if killed now; its own folder stays locked.
     await using left = await temporaryFolder();
     await cp(state.path, left.path, { recursive: true });
     const second = await secondAgent(next, left.path);

@@ -8,7 +8,7 @@ import { kubernetesRequirement } from './index.ts';
 import { makeServiceAccount } from './service-account.ts';
 
 const reason = await kubernetesRequirement(true);
-/** A machine that is busy with others takes its time. */
+/** Allows for a busy machine. */
 const BUSY_MS = 120_000;
 const title = 'objects that somebody changes after their deploy';
 
@@ -40,7 +40,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     return fixture.inNamespace('patch', 'configmap', name, '--type=merge', '-p', JSON.stringify({ data }));
   }
 
-  /** Whatever was changed before this was seen when the drift of another object is told. */
+  /** Waits until the drift of a probe object is reported, by when all earlier changes have been seen. */
   async function afterAllSeen(platform: TestPlatform, probe: string): Promise<void> {
     const before = drifts(platform, probe).length;
     await patch(probe, { probe: String(before) });
@@ -135,7 +135,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     await driftOf(platform, 'put-back', 2, 'drift_corrected');
     expect(await fixture.json('configmap', 'put-back')).toMatchObject({ data: { a: '1' } });
     expect(drifts(platform, 'put-back')).toHaveLength(2);
-    // What was put back is another object, and still the project's: it goes when the project has it no more.
+    // The restored object is a new one but still belongs to the project: it is deleted when the project drops it.
     const id = platform.send('deploy', {
       project_id: 'put-back',
       namespace,

@@ -11,7 +11,9 @@ export interface ImageOptions {
   environment?: readonly string[];
 }
 
-/** Packs a root folder as an OCI image archive (image-spec v1) with one layer; returns the archive's path in `folder`. */
+/**
+ * Packs a root folder as an OCI image archive (image-spec v1) with one layer; returns the archive's path in `folder`.
+ */
 export async function packImage(folder: string, name: string, root: string, options: ImageOptions): Promise<string> {
   const work = await mkdtemp(join(folder, 'image-'));
   const blobs = join(work, 'blobs', 'sha256');
@@ -54,7 +56,7 @@ export async function packImage(folder: string, name: string, root: string, opti
   return archive;
 }
 
-/** A root folder with a static busybox and a link for each of its applets: shell, sleep, httpd, nc. */
+/** Creates a root folder with a static busybox and a link for each of its applets: shell, sleep, httpd, nc. */
 export async function makeBusyboxRoot(): Promise<string> {
   const busybox = await findProgram('busybox');
   if (busybox === null) throw new Error('busybox is missing; run: apt-get install -y busybox-static');

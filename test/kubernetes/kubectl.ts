@@ -1,14 +1,14 @@
 import { runCommand } from './commands.ts';
 
 export interface Kubectl {
-  /** Standard output; fails with kubectl's own words. */
+  /** Returns standard output; fails with kubectl's error output. */
   (...args: string[]): Promise<string>;
-  /** `kubectl apply -f -` and the like: the text goes to standard input. */
+  /** `kubectl apply -f -` and the like: passes the text on standard input. */
   withInput(input: string, ...args: string[]): Promise<string>;
 }
 
 export function kubectlFor(program: string, kubeconfig: string): Kubectl {
-  // A proxy of the machine's environment must not catch calls to a cluster on this machine.
+  // A proxy in the environment must not intercept calls to a cluster on this machine.
   const env = { ...process.env, KUBECONFIG: kubeconfig, NO_PROXY: '*', no_proxy: '*' };
   const withInput = async (input: string, ...args: string[]): Promise<string> =>
     (await runCommand(program, args, { env, input })).stdout;

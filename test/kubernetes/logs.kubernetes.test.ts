@@ -101,7 +101,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     expect(result).toMatchObject({ status: 'cancelled', logs: { reason: 'cancelled', dropped_lines: 0 } });
     expect(new Set(starts()).size).toBe(starts().length);
     expect([...textOf(id).matchAll(/^end$/gm)].length).toBeGreaterThanOrEqual(2);
-    // While it starts once more, the kubelet may look for the log of one that it has cleared away.
+    // While it restarts, the kubelet may look for the log of a container that it has removed.
     await waitFor(async () => (await logs({ pod: 'again', previous: true })).lines.at(-1) === 'end' || undefined, {
       timeoutMs: 60_000,
       description: 'the log of the container before',
@@ -167,7 +167,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     fixture.platform.send('cancel', { command_id: id });
     const result = await fixture.platform.result(id, 60_000);
     expect(numbersOf(id)).toEqual(Array.from({ length: 8000 }, (_, index) => index));
-    // The proof that the file was rotated: the kubelet reads only the newest one.
+    // Proves that the file was rotated: the kubelet reads only the newest one.
     expect((await fixture.inNamespace('logs', 'rotated')).split('\n').length).toBeLessThan(8000);
     expect(result.logs).toMatchObject({ lines: 8001, dropped_lines: 0, truncated: false });
   });

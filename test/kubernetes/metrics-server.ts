@@ -35,7 +35,7 @@ export async function ensureMetricsServer(say: (line: string) => void = () => un
   return program;
 }
 
-/** Serves metrics.k8s.io: a process beside the node, found through a Service whose endpoint is the node's address. */
+/** Serves metrics.k8s.io from a process beside the node, through a Service whose endpoint is the node's address. */
 export async function startMetricsServer(plan: NodePlan, program: string, kubectl: Kubectl): Promise<Daemon> {
   const { folder, namespace, adminKubeconfig: kubeconfig } = plan;
   const daemon = namespace.start(folder, 'metrics-server', program, [

@@ -9,7 +9,7 @@ import { kubernetesRequirement, startKubernetes, type Kubernetes } from './index
 import { makeServiceAccount } from './service-account.ts';
 
 const reason = await kubernetesRequirement(true);
-/** A machine that is busy with others takes its time. */
+/** Allows for a busy machine. */
 const BUSY_MS = 120_000;
 const title = 'an agent with rights in some namespaces only';
 const MANAGED = { 'svc.dev/project': 'shop' };
@@ -33,7 +33,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     const { kubectl } = kubernetes;
     for (const namespace of [first, second, closed, foreign]) {
       await kubectl('create', 'namespace', namespace);
-      await kubectl('-n', namespace, 'create', 'serviceaccount', 'pods'); // without controllers there is no default one
+      await kubectl('-n', namespace, 'create', 'serviceaccount', 'pods'); // no controller creates a default one
     }
     const kubeconfig = join(folder.path, 'limited.json');
     await makeServiceAccount({ kubectl, namespace: first, name: 'limited', file: kubeconfig });
@@ -157,7 +157,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     await create(closed, pod('counted'));
     const latest = async () => {
       const before = platform.messages('cluster_status').length;
-      platform.connection.socket.terminate(); // the first report of a connection has its status
+      platform.connection.socket.terminate(); // the first report of a connection includes its status
       await waitFor(() => platform.messages('cluster_status').length > before || undefined, { timeoutMs: BUSY_MS });
       const status = platform.messages('cluster_status').at(-1);
       return {
@@ -166,13 +166,13 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
         features: (status?.limitations ?? []).map(({ feature }) => feature),
       };
     };
-    // Watches of a kind that was refused are tried again within two minutes; numbers are asked for each time.
+    // Watches of a refused kind are retried within two minutes; numbers are read each time.
     await expect.poll(async () => (await latest()).pods, { timeout: BUSY_MS, interval: 1000 }).toBeGreaterThan(0);
     const { features, health } = await latest();
     expect(health).toBe('healthy');
     expect(features).toEqual(expect.arrayContaining(['events of nodes', 'numbers of nodes']));
     expect(features).not.toContain('numbers of pods');
-    expect(features).toContain('usage of pods'); // this cluster has nobody who measures
+    expect(features).toContain('usage of pods'); // this cluster has no metrics server
     expect(platform.messages('heartbeat').at(-1)).toMatchObject({ status: 'degraded', metrics: { cpu_usage: 0 } });
   });
 

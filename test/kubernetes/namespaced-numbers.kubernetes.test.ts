@@ -10,7 +10,7 @@ import { makeServiceAccount } from './service-account.ts';
 
 const reason = await kubernetesRequirement();
 const title = 'numbers of an agent with rights in one namespace only';
-/** Measurements come every quarter of a minute, and later on a machine that is busy with others. */
+/** Measurements arrive every 15 seconds, later on a busy machine. */
 const BUSY_MS = 180_000;
 
 describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, reason), () => {
@@ -61,7 +61,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     await kubectl('-n', namespace, 'create', 'rolebinding', name, `--role=${name}`, account);
   }
 
-  /** The first report of a connection, with which its status comes. */
+  /** The first report of a connection, which includes its status. */
   async function latest(): Promise<{ heartbeat: Heartbeat | undefined; health: string | undefined }> {
     const before = platform.messages('cluster_status').length;
     platform.connection.socket.terminate();

@@ -1,12 +1,12 @@
-/** `kubectl auth can-i VERB RESOURCE [--subresource …]`: the words after `can-i`. */
+/** The words after `can-i` in `kubectl auth can-i VERB RESOURCE [--subresource …]`. */
 export type Right = string;
 
 export type Profile = 'observer' | 'deployer' | 'operator' | 'admin';
 
-/** Each profile has what those before it have. */
+/** Each profile includes those before it. */
 export const PROFILES: readonly Profile[] = ['observer', 'deployer', 'operator', 'admin'];
 
-/** What comes with each profile; the ones before it are refused just that. */
+/** Rights that each profile adds; the profiles before it lack them. */
 export const GAINED: Readonly<Record<Profile, readonly Right[]>> = {
   observer: ['list pods', 'watch deployments.apps', 'get pods --subresource=log', 'list events', 'list nodes'],
   deployer: [
@@ -37,7 +37,7 @@ export const GAINED: Readonly<Record<Profile, readonly Right[]>> = {
   ],
 };
 
-/** What none of them may: each of these leads to everything. */
+/** Rights that no profile may have: each leads to full control. */
 export const REFUSED_TO_ALL: readonly Right[] = [
   '* *',
   'create clusterroles.rbac.authorization.k8s.io',

@@ -5,13 +5,13 @@ export interface ServiceAccountOptions {
   kubectl: Kubectl;
   namespace: string;
   name: string;
-  /** The kubeconfig that is written. */
+  /** The kubeconfig to write. */
   file: string;
-  /** The kubeconfig names this file in place of holding the token itself. */
+  /** The kubeconfig refers to this file instead of containing the token. */
   tokenFile?: string;
 }
 
-/** A service account without any right, and a kubeconfig of somebody who has nothing but its token; answers the token. */
+/** Creates a service account without rights, and a kubeconfig that holds only its token; returns the token. */
 export async function makeServiceAccount(options: ServiceAccountOptions): Promise<string> {
   const { kubectl, namespace, name, file, tokenFile } = options;
   await kubectl('-n', namespace, 'create', 'serviceaccount', name);

@@ -26,13 +26,13 @@ import { joinCluster, sharedCluster, type SharedCluster } from './shared-cluster
 import { ensurePackages } from './system-packages.ts';
 
 export interface StartOptions {
-  /** Folder for state and logs, made when absent and removed at the end; a temporary one by default. */
+  /** Folder for state and logs, created if missing and removed at the end; a temporary one by default. */
   dir?: string;
   /** Only etcd and the API server: no controllers, no pods. Needs no root. */
   apiOnly?: boolean;
   /** Also metrics.k8s.io, for `kubectl top` and autoscalers; not with `apiOnly`. */
   metrics?: boolean;
-  /** A cluster of one's own also where a run shares one: for tests that change what all of it sees. */
+  /** A separate cluster even if the run shares one: for tests that change cluster-wide state. */
   alone?: boolean;
   say?: (line: string) => void;
 }
@@ -40,19 +40,19 @@ export interface StartOptions {
 export interface Kubernetes {
   readonly kubeconfig: string;
   readonly kubectl: Kubectl;
-  /** Address under which this machine is seen by pods; null when the cluster was given from outside or has no pods. */
+  /** Address of this machine as seen by pods; null if the cluster is external or has no pods. */
   readonly hostAddress: string | null;
-  /** How other processes of this machine join; null without a node, or when the cluster was given from outside. */
+  /** How other processes on this machine join; null without a node, or if the cluster is external. */
   readonly shared: SharedCluster | null;
-  /** Makes an image of a folder known to the node; pods use it with `imagePullPolicy: Never`. */
+  /** Builds an image from a folder on the node; pods use it with `imagePullPolicy: Never`. */
   importImage(name: string, root: string, command: readonly string[], user?: string): Promise<void>;
-  /** Makes the images of an archive known to the node, by the names that stand in it. */
+  /** Imports the images of an archive on the node under the names in the archive. */
   importArchive(file: string): Promise<void>;
-  /** Ends everything and removes it. A cluster that was given from outside stays as it is. */
+  /** Ends and removes everything. An external cluster is left unchanged. */
   stop(): Promise<void>;
 }
 
-/** Starts a real Kubernetes, or takes the one that `KUBECONFIG_UNDER_TEST` names or that this run shares. */
+/** Starts a real Kubernetes, or uses the one named by `KUBECONFIG_UNDER_TEST` or shared by this run. */
 export async function startKubernetes(options: StartOptions = {}): Promise<Kubernetes> {
   const given = process.env['KUBECONFIG_UNDER_TEST'] ?? '';
   if (given !== '') return givenCluster(given);
@@ -98,7 +98,7 @@ async function startNode(folder: string, binaries: string, metricsServer: string
   const namespace = await createNamespace();
   const daemons: Daemon[] = [];
   const stop = once(async () => {
-    await namespace.destroy(); // takes all processes inside with it
+    await namespace.destroy(); // ends all processes inside
     for (const daemon of daemons) await daemon.stop(0);
     await rm(folder, { recursive: true, force: true });
   });
@@ -129,7 +129,7 @@ async function startNode(folder: string, binaries: string, metricsServer: string
     await untilReady('the node', 120_000, async () => {
       await assertRunning(kubelet);
       await kubectl('wait', '--for=condition=Ready', 'node/node-1', '--timeout=1s');
-      await kubectl('get', 'serviceaccount', 'default'); // pods are refused until a controller has made it
+      await kubectl('get', 'serviceaccount', 'default'); // pods are refused until a controller has created it
     });
     if (metricsServer !== null) daemons.push(await startMetricsServer(nodePlan, metricsServer, kubectl));
     return {
@@ -170,7 +170,9 @@ async function bringUpApi(
   return kubeconfig;
 }
 
-/** Inside the namespace the API server is at the bridge's address; the outside one leads through the pair of interfaces. */
+/**
+ * Inside the namespace the API server is at the bridge's address; the outside one leads through the pair of interfaces.
+ */
 async function nodePlanOf(
   plan: ApiServerPlan,
   certificates: Certificates,
@@ -203,7 +205,7 @@ async function stateFolder(dir?: string): Promise<string> {
   return realpath(dir);
 }
 
-/** What was started is stopped when a later step fails. */
+/** Stops what was started if a later step fails. */
 async function guarded(stop: () => Promise<void>, start: () => Promise<Kubernetes>): Promise<Kubernetes> {
   try {
     return await start();

@@ -88,7 +88,7 @@ const ownerSchema = Type.Object({
   ),
 });
 
-/** Everything that can be configured: `svc config schema` prints it, `docs/configuration.md` is made from it. */
+/** The complete configuration: `svc config schema` prints it, and `docs/configuration.md` is generated from it. */
 export const platformConfigSchema = Type.Object({
   data: Type.String({ default: './data', minLength: 1, description: 'Folder for everything that is kept' }),
   host: Type.String({ default: '127.0.0.1', minLength: 1, description: 'Address that all listeners open' }),
