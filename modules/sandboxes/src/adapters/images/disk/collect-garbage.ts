@@ -15,10 +15,10 @@ export interface CollectorParts {
 }
 
 /**
- * Removes images that no name and no sandbox stands for, and layers that no image has. Another process may begin to need
- * something at any moment: a candidate is set aside first, then looked at again, and only then removed. Whoever needs
- * something says so before it looks whether it is there. Does nothing while an image is being prepared. What has become
- * needed since the look at all of them is not set aside either: a start that found it would miss it for that moment.
+ * Removes images without a name or a sandbox, and layers without an image. Another process may start to need something
+ * at any moment, so a candidate is set aside, checked again, and only then removed; users declare a reference before
+ * they look for the data. Does nothing while an image is being prepared. Candidates are checked again before they are
+ * set aside too, because a start that looked for one meanwhile would not find it.
  */
 export async function collectGarbage({ records, layers, references }: CollectorParts): Promise<GarbageReport> {
   const removed = { images: 0, layers: 0, bytes: 0 };
