@@ -4,7 +4,7 @@ import { FakeDriver } from '../support/fake-driver.ts';
 import { startPlatform, type TestPlatform } from '../support/platform.ts';
 import { TerminalClient } from '../support/terminal-client.ts';
 
-/** Method, path and what a guest of the team may do with it. */
+/** Method, path and the access a guest of the team needs. */
 const ROUTES = [
   ['GET', '', 'read'],
   ['POST', '', 'write'],
