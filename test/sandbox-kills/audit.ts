@@ -51,7 +51,7 @@ export async function audit(audited: Audited): Promise<string[]> {
   }
 }
 
-/** Records and machine must agree before they are compared with the clients' knowledge. */
+/** At rest, records and machine agree; only then are they compared with what the clients know. */
 export async function look(audited: Audited): Promise<{ isAtRest: boolean; findings: string[] }> {
   const { api, journal } = audited;
   const records = await readRecords(api);

@@ -42,7 +42,7 @@ export function pathOf({ id }: KnownSandbox, rest = ''): string {
   return `/api/containers/${id}${rest}`;
 }
 
-/** The known state of the sandbox; null unless it certainly exists. */
+/** The known state of the sandbox, `doubtful` if uncertain; null unless the sandbox certainly exists. */
 export function surely({ states, isDoubtful, existence }: KnownSandbox): State | 'doubtful' | null {
   if (existence !== 'there') return null;
   const [state] = states;

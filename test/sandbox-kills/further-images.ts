@@ -16,7 +16,7 @@ export function archiveOf(folder: string, image: string): string {
   return join(folder, `${image}.tar`);
 }
 
-/** Builds archives of busybox, each with one file that makes it a distinct image. Resolves when they are ready. */
+/** Waits for the first image, busybox, and builds archives of it, each with a file that makes it a distinct image. */
 export async function makeArchives(folder: string, dataFolder: string, images: readonly string[]): Promise<void> {
   const kept = join(dataFolder, 'sandboxes/images');
   await waitFor(() => namesIn(join(kept, 'names')).length > 0, { timeoutMs: 120_000, description: 'the first image' });

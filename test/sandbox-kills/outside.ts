@@ -42,7 +42,7 @@ export function configFileOf(folder: string): string {
   return join(folder, 'svc.yaml');
 }
 
-/** Records the platform's run folder for the cleanup. */
+/** The file that records the platform's run folder, for the cleanup. */
 export function runFolderFileOf(folder: string): string {
   return join(folder, 'run-folder');
 }
@@ -70,7 +70,7 @@ export async function runOutside(wanted: Wanted & { readonly stop: AbortSignal }
   });
   const runFolder = existsSync(runFolderFileOf(folder)) ? readFileSync(runFolderFileOf(folder), 'utf8') : '';
   const traces = runFolder === '' ? [] : clearTraces(runFolder);
-  // A failed campaign leaves traces for inspection; its namespaces are gone with all their contents.
+  // After a failed campaign, traces are expected and not reported; its namespaces are gone with all their contents.
   if (exitCode === 0 && traces.length > 0) say(`left outside: ${traces.join(', ')}`);
   return exitCode === 0 && traces.length > 0 ? 1 : (exitCode ?? 1);
 }

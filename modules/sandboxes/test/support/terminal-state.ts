@@ -57,7 +57,7 @@ function rowOf(terminal: Terminal, type: 'normal' | 'alternate', row: number, is
   return `${isInner && buffer.getLine(row)?.isWrapped === true ? '+' : ' '}${cells.join('').replaceAll('1<false-1>', '').replaceAll('<plain>', '')}`;
 }
 
-/** Decodes the attributes, because the packed numbers keep remains of earlier colours. */
+/** Decodes the attributes, because the packed numbers keep remains of earlier colors. */
 function lookOf(style: Attributes): string {
   const flags = [
     style.isBold(),

@@ -66,7 +66,7 @@ export class LocalPreparedStarts implements PreparedStarts {
     else this.#ready = [...this.#ready, id]; // if it has died, the next check finds out
   }
 
-  /** Removes all trace of the id, whether taken or used. */
+  /** Forgets a taken id whose sandbox is removed. */
   forget(id: string): void {
     this.#taken.delete(id);
   }

@@ -16,7 +16,7 @@ export function scrollbackOf(cols: number, rows: number): number {
 
 /**
  * Creates a headless terminal for untrusted output: repeat counts are cut to what has an effect, a cell holds a bounded
- * number of marks, and state beside the screen (titles, links, colours, strings) is not stored.
+ * number of marks, and state beside the screen (titles, links, colors, strings) is not stored.
  */
 export function boundedTerminal(cols: number, rows: number): Terminal {
   const scrollback = scrollbackOf(cols, rows);

@@ -57,7 +57,7 @@ function wrap(buffer: IBuffer, row: number, cols: number): [string, number] {
   // A wide character leaves the last column unchanged, so place the cursor there.
   const place = width === 2 && isEmptyCell(last) ? `\u001b[${cols}G` : '';
   let drawn = `${place}${isEmpty ? PLAIN : selectGraphics(first)}${isEmpty ? ' ' : first.getChars()}`;
-  // A row that scrolled in has the background colour of that moment.
+  // A row that scrolled in has the background color of that moment.
   if (width < cols) drawn += `${PLAIN}\u001b[K`;
   if (isEmptyCell(last)) {
     const style = selectGraphics(last);
@@ -93,7 +93,7 @@ class Pen {
     this.text += characters;
   }
 
-  /** Ends a row; trailing empty cells without a colour need no output. */
+  /** Ends a row; trailing empty cells without a color need no output. */
   fill(): void {
     if (this.#emptyCells > 0 && this.#emptyStyle !== '0:0:0') this.#pass();
     this.#emptyCells = 0;

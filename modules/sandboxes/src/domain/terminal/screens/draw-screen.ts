@@ -11,7 +11,7 @@ const CURSOR_STYLES = { block: 1, underline: 3, bar: 5 } as const;
 
 /**
  * Returns output that makes a terminal of the same size show the same screen and behave the same afterwards: a full
- * reset, lines, cursor and modes. Not included: palette colours set by programs, links, and character sets other than
+ * reset, lines, cursor and modes. Not included: palette colors set by programs, links, and character sets other than
  * graphics.
  */
 export function drawScreen(terminal: Terminal, scrollback: number, title: string): string {
@@ -21,7 +21,7 @@ export function drawScreen(terminal: Terminal, scrollback: number, title: string
   const name = title === '' ? '' : `\u001b]2;${title}\u0007`;
   let screen = `${RESET}${name}${drawRows(normal, Math.max(0, normal.length - rows - scrollback), cols)}`;
   if (active.type === 'alternate') {
-    // Switching screens saves the normal screen's cursor and fills with the current colour.
+    // Switching screens saves the normal screen's cursor and fills with the current color.
     const below = core.buffers.normal;
     screen += `${tabStops(below.tabs, cols)}${region(below, rows)}${savedCursor(below)}\u001b[?1049h\u001b(B\u001b[0m\u001b[2J\u001b[H${drawRows(alternate, 0, cols)}`;
   }

@@ -1,6 +1,6 @@
 import type { IBuffer, IBufferCell, Terminal } from '@xterm/headless';
 
-/** Packed colours and flags of a cell or of the next printed character, as the emulator stores them. */
+/** Packed colors and flags of a cell or of the next printed character, as the emulator stores them. */
 export interface Attributes {
   readonly fg: number;
   readonly bg: number;
