@@ -168,7 +168,7 @@ async function insert(
   return { outcome: 'inserted' };
 }
 
-/** Runs behind the gate: no other replica adds to the caller, the workspace or its owner meanwhile. */
+/** Runs behind the gate: meanwhile, no replica adds anything for the caller, the workspace or its owner. */
 async function quotaRefusal(
   transaction: Transaction<SandboxTables>,
   { resources }: Sandbox,

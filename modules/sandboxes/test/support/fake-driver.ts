@@ -119,7 +119,7 @@ export class FakeDriver implements SandboxDriver {
   /** Ids of snapshots; the fake has no files. Tests make the next one fail or wait. */
   readonly kept = new Set<string>();
   beforeSnapshot: (id: string, snapshotId: string) => Promise<void> = async () => undefined;
-  /** Size of any copy. */
+  /** Size that `sizeBytes` reports for any copy. */
   copyBytes = 4096;
   readonly snapshots: SnapshotDriver = {
     sizeBytes: async (of) => ('sandbox' in of || this.kept.has(of.snapshot) ? this.copyBytes : 0),

@@ -65,7 +65,7 @@ export interface TestPlatformOptions {
   readonly metrics?: () => Metrics;
   /** Overrides of the listener's limits, requested each time it opens. */
   readonly limits?: () => Partial<ListenerLimits>;
-  /** Image to prepare before the tests; defaults to the catalog's default. */
+  /** Image to prepare before the tests; defaults to `debian`. */
   readonly prepare?: string;
   /** Public URL behind a proxy; defaults to the listener itself. */
   readonly publicUrl?: string;

@@ -55,7 +55,7 @@ export interface ImageStoreOptions {
   readonly sleep: (delayMs: number, signal: AbortSignal) => Promise<void>;
   /** Free space on the data folder's disk, minus the reserve. Defaults to unlimited. */
   readonly disk?: DiskSpace;
-  /** Logs the beginning, steps and end of preparations. */
+  /** Logs finished preparations and failed collections. */
   readonly log?: Record<'info' | 'warn', (fields: object, message: string) => void>;
 }
 

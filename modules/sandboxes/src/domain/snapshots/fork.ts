@@ -57,7 +57,7 @@ function childOf(source: Sandbox, request: ForkRequest, snapshotId: string, inde
     isolation: source.isolation,
     idleTimeoutSeconds: source.idleTimeoutSeconds,
     maxLifetimeSeconds: null,
-    // A fork lives no longer than its source, nor than its creator may choose.
+    // A fork expires no later than its source and the caller's own limit.
     expiresAt: [source.expiresAt, request.expiresAt].filter((each) => each !== null).toSorted()[0] ?? null,
     limit: request.limit,
     idempotencyKey: null,

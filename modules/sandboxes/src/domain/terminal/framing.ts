@@ -45,7 +45,7 @@ export interface Framing {
   /** Messages before the close, including held-back bytes. */
   exit(status: ExitStatus): Message[];
   pong(): Message[];
-  /** Acks consumed stdin, so that a client waiting for the ack never blocks its own output acks. */
+  /** Acks consumed stdin, so that a client's output acks do not queue behind its input. */
   taken(bytes: number): Message[];
   /** Reports lost bytes; null if the framing cannot, in which case the client is disconnected. */
   lagged(bytes: number): Message[] | null;

@@ -20,7 +20,7 @@ export interface NetworkOptions {
   readonly addressPrefix: string;
   /** Resolvers for sandboxes; defaults to the host's when empty. */
   readonly nameservers: readonly string[];
-  /** A network managed by the operator, who restricts what it reaches; null for a dedicated network per sandbox. */
+  /** A network of the operator, who is responsible for what it reaches; null for a dedicated network per sandbox. */
   readonly network: string | null;
 }
 

@@ -17,8 +17,8 @@ export interface CollectorParts {
 /**
  * Removes images without a name or a sandbox, and layers without an image. Another process may start to need something
  * at any moment, so a candidate is set aside, checked again, and only then removed; users declare a reference before
- * they look for the data. Does nothing while an image is being prepared. Candidates are checked again before they are
- * set aside too, because a start that looked for one meanwhile would not find it.
+ * they look for the data. A candidate is also checked right before it is set aside, because a start that needs it by
+ * then would not find it for that moment. Does nothing while an image is being prepared.
  */
 export async function collectGarbage({ records, layers, references }: CollectorParts): Promise<GarbageReport> {
   const removed = { images: 0, layers: 0, bytes: 0 };

@@ -48,8 +48,8 @@ export function openDecompressed(file: string, compression: Compression): Readab
 }
 
 /**
- * Readers are informed of damage. The listener covers the time without a reader: an error from zlib's thread would then
- * end the process.
+ * The reader receives errors. The listener covers the time without a reader, when an error from zlib's thread would end
+ * the process.
  */
 function gunzipped(source: Readable): Readable {
   const gunzip = createGunzip({ chunkSize: OUTPUT_BYTES });
