@@ -59,7 +59,7 @@ export function registerExecRoutes(app: HttpApp, { prefix, commands, effects }: 
       if (!end.timedOut) return result;
       const details = { timeout_seconds: exec.timeoutSeconds };
       const { message, code } = sandboxErrors.COMMAND_TIMEOUT({ details });
-      // this error's own code
+      // The error's own code.
       const error = { error: message, code: code as 'COMMAND_TIMEOUT', message, status: 504 as const };
       return await reply.status(504).send({ ...error, request_id: request.id, details, ...result });
     },

@@ -55,7 +55,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
 
   it('inherits no descriptor of the host', async () => {
     const { stdout } = await shell('one', 'ls /proc/self/fd');
-    // the last one is from the listing itself
+    // The last one is from the listing itself.
     expect(stdout.trim().split('\n').toSorted()).toEqual(['0', '1', '2', '3']);
   });
 

@@ -94,7 +94,7 @@ describe.each(['builtin', 'crun', 'runc'] satisfies RuntimeKind[])(
         const text = programOf32Bits().toString('base64');
         const ended = await shell(`cd /root; echo ${text} | base64 -d > p; chmod +x p; ./p; echo $?`);
         expect(ended.stdout).toBe(`${128 + 31}\n`); // SIGSYS
-        // the control: the machine runs it, if it runs 32-bit programs at all
+        // The control: the machine runs it, if it runs 32-bit programs at all.
         expect([EXIT_CODE, null]).toContain(await exitCodeHere());
       });
     });

@@ -21,7 +21,7 @@ const MAX_TEXT_CHARACTERS = 32_768;
 
 /** Reads the `config` of an image configuration (OCI image-spec); ignores invalid fields. */
 export function readSettings(config: unknown): ImageSettings {
-  // checked below
+  // Checked below.
   const fields = typeof config === 'object' && config !== null ? (config as Record<string, unknown>) : {};
   const environment: Record<string, string> = {};
   for (const entry of texts(fields['Env']).slice(0, MAX_VARIABLES)) {

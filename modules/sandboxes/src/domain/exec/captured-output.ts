@@ -47,7 +47,7 @@ export class CapturedOutput {
   #cut(): void {
     if (this.#tailBytes <= this.#tailLimitBytes) return;
     const all = Buffer.concat(this.#tail);
-    // copy, so that the large buffer can be freed
+    // Copy it, so that the large buffer can be freed
     const kept = Buffer.from(all.subarray(all.length - this.#tailLimitBytes));
     this.#tail = [kept];
     this.#tailBytes = kept.length;

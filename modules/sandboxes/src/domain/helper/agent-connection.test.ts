@@ -126,7 +126,7 @@ describe('AgentConnection', () => {
     socket.on('data', (chunk: Buffer) => decoder.push(chunk));
     const written = stream.write(Buffer.alloc(2 * STREAM_WINDOW_BYTES));
     await waitFor(() => received >= STREAM_WINDOW_BYTES / 2);
-    // one event loop turn, in which excess bytes could arrive
+    // One event loop turn, in which excess bytes could arrive.
     await connection.start({ op: 'x' }).write(Buffer.alloc(0));
     expect(received).toBeLessThanOrEqual(STREAM_WINDOW_BYTES);
     const credit = Buffer.alloc(4);

@@ -59,7 +59,7 @@ const UNUSABLE = { kind: 'unusable' } as const;
 /** Parses a control from a JSON value; null if the type is unknown. */
 export function parseControl(value: unknown): ClientControl | typeof UNUSABLE | null {
   if (typeof value !== 'object' || value === null) return null;
-  // a parsed JSON object, checked field by field
+  // A parsed JSON object, checked field by field.
   const { type, cols, rows, name, bytes } = value as Record<string, unknown>;
   switch (type) {
     case 'resize':

@@ -35,7 +35,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
   const disks = (): Promise<string[]> => readdir(join(subject.folder.path, 'sandboxes/prepared'));
   const waiting = (): string[] => readdirSync(join(subject.runFolder, 'sandboxes'));
   const stateOf = (id: string): Record<string, unknown> =>
-    // our own
+    // Written by the launcher.
     JSON.parse(readFileSync(join(subject.runFolder, 'sandboxes', id, 'state.json'), 'utf8')) as Record<string, unknown>;
   const launcherPid = (): number => Number(readFileSync(join(subject.runFolder, 'launcher.lock'), 'utf8'));
 

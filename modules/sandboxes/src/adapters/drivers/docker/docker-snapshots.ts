@@ -69,7 +69,7 @@ export class DockerSnapshots implements SnapshotDriver {
       if ((await findImage(client, name, signal)) === null) return;
       const query = { repo: this.#removedRepository(), tag: snapshotId };
       await client.json('POST', `/images/${name}/tag`, { query, signal });
-      // removes the name only: the image has another one now
+      // Removes only this name: the image has another one now.
       await client.json('DELETE', `/images/${name}`, { signal });
       await this.sweep({ halfMade: false });
     } catch (error) {

@@ -47,7 +47,7 @@ function noDiskLimit(driver: string, status: unknown): string | null {
   const backing = (Array.isArray(status) ? status : []).find(
     (pair) => Array.isArray(pair) && pair[0] === 'Backing Filesystem',
   );
-  // needs pquota; the first create tests it
+  // Needs pquota; the first create tests it.
   if (driver === 'overlay2' && Array.isArray(backing) && backing[1] === 'xfs') return null;
   return `its storage driver ${driver} has no limit; btrfs, zfs, or overlay2 on xfs with pquota have one`;
 }
