@@ -1,13 +1,13 @@
 import type { Ground, Outcome } from './ground.ts';
 
 export interface EscapeCase {
-  /** What a sandbox must not do: "a sandbox never …". */
+  /** What a sandbox must not do; completes "a sandbox never …". */
   readonly title: string;
-  /** From inside a sandbox; done is an escape. */
+  /** Tries it inside a sandbox; success is an escape. */
   attempt(ground: Ground): Promise<Outcome>;
   /**
-   * The same where the wall is not: on this host, with a wider limit, or at a target that may be reached. It must be done,
-   * else the refusal proves nothing.
+   * Tries the same without the barrier: on this host, with a higher limit, or at an allowed target. It must succeed, or
+   * the refusal proves nothing.
    */
   control(ground: Ground): Promise<Outcome>;
 }

@@ -11,8 +11,8 @@ import { processCases } from './process-cases.ts';
 import { resourceCases, type EmptyFiles } from './resource-cases.ts';
 
 /**
- * Every case against one driver, each with the control that shows that it could have failed. `within`: attempts that succeed
- * and reach nothing but the sandbox itself, with the reason.
+ * Runs every case against one driver, each with a control that proves it could have failed. `within`: attempts that
+ * succeed but affect only the sandbox itself, with the reason.
  */
 export function escapeTable(
   make: () => Promise<ContractSubject>,
@@ -20,7 +20,7 @@ export function escapeTable(
   within: Readonly<Record<string, string>> = {},
 ): void {
   let ground: Ground;
-  // Each is taken away at the end, the last one first, whatever became of the others.
+  // Cleaned up at the end in reverse order, each regardless of the others' failures.
   const made: (() => Promise<void>)[] = [];
 
   beforeAll(async () => {

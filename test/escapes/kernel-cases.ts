@@ -1,6 +1,6 @@
 import type { EscapeCase } from './escape-case.ts';
 
-/** Attacks on the kernel by one call each: refused inside, and let through for root in namespaces of its own. */
+/** Attacks on the kernel with a single call: refused inside, allowed for root in its own namespaces. */
 const CALLS: readonly (readonly [title: string, ...probe: string[]])[] = [
   ['mounts a file system', 'mount'],
   ['mounts a /proc without masks', 'mount-proc'],
@@ -47,7 +47,7 @@ const CALLS: readonly (readonly [title: string, ...probe: string[]])[] = [
   ],
 ];
 
-/** Files of the kernel that change or show the host. */
+/** Kernel files that change or reveal the host. */
 const FILES: readonly (readonly [title: string, ...probe: string[]])[] = [
   [
     'pulls the triggers of the kernel',

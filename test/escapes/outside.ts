@@ -8,17 +8,17 @@ const NAMESPACE = 'svc-escapes';
 const LINK = 'svcesc0';
 const HERE = '11.11.12.1';
 
-/** What the neighbour answers to whoever reaches it. */
+/** Response of the neighbour to every client. */
 export const WORD = 'reached-by-somebody';
 export const PUBLIC_ADDRESS = '11.11.12.2';
 export const METADATA_ADDRESS = '169.254.169.254';
-/** One of each range that RFC 1918 keeps, and of those that carriers and benchmarks use. */
+/** One address from each range of RFC 1918, and of the carrier and benchmark ranges. */
 export const PRIVATE_ADDRESSES = ['10.99.0.2', '172.20.99.2', '192.168.99.2', '100.64.9.2', '198.18.9.2'];
 export const OUTSIDE_PORT = 8080;
 
 const OUTSIDE_ADDRESSES = [PUBLIC_ADDRESS, METADATA_ADDRESS, ...PRIVATE_ADDRESSES];
 
-/** One socket for each address: a datagram is answered from where it went. */
+/** One socket per address, so that a datagram is answered from its destination. */
 const SERVER = `
   const { createServer } = require('node:net');
   const { createSocket } = require('node:dgram');
@@ -32,28 +32,28 @@ const SERVER = `
 `;
 
 export interface Outside {
-  /** A port of this host on all of its addresses, as the platform has one. */
+  /** A port on all addresses of this host, like the platform's. */
   readonly platformPort: number;
-  /** IPv4 addresses of this host, loopback apart. */
+  /** IPv4 addresses of this host, except loopback. */
   readonly hostAddresses: readonly string[];
-  /** An abstract unix socket of this host. */
+  /** An abstract Unix socket of this host. */
   readonly abstractName: string;
   close(): Promise<void>;
 }
 
 /**
- * A neighbour in a network namespace that has a public address, private ones and that of metadata services, all routed
- * there from this host; and servers of this host. What nobody answered anyway would prove nothing when it is refused.
+ * Starts a neighbour in a network namespace with a public address, private ones and the metadata address, all routed
+ * there from this host, and servers on this host. Without a responding target, a refusal would prove nothing.
  */
 export async function startOutside(): Promise<Outside> {
   const ip = async (line: string): Promise<unknown> => runCommand('ip', line.split(' '));
-  await ip(`netns del ${NAMESPACE}`).catch(() => undefined); // of a run that was cut off
+  await ip(`netns del ${NAMESPACE}`).catch(() => undefined); // left by an interrupted run
   await ip(`netns add ${NAMESPACE}`);
   const owned: { child: ChildProcess | null; servers: Server[] } = { child: null, servers: [] };
   const close = async (): Promise<void> => {
     owned.child?.kill('SIGKILL');
     for (const server of owned.servers) await new Promise((resolve) => server.close(resolve));
-    await ip(`netns del ${NAMESPACE}`); // the link and its routes go with it
+    await ip(`netns del ${NAMESPACE}`); // also removes the link and its routes
   };
   try {
     await ip(`link add ${LINK} type veth peer name eth0 netns ${NAMESPACE}`);

@@ -1,7 +1,7 @@
 /**
- * What a sandbox behind gVisor can do though the other drivers refuse it, by the title of the case, and why it leaves the
- * sandbox no less closed: gVisor's kernel answers, which serves this sandbox alone. The suite fails when one is refused after
- * all, so that the list stays true.
+ * What a gVisor sandbox can do although other drivers refuse it, by case title, and why it does not weaken isolation:
+ * the call is answered by gVisor's kernel, which serves only this sandbox. The suite fails if one of them is refused,
+ * so the list stays accurate.
  */
 export const WITHIN_GVISOR: Readonly<Record<string, string>> = {
   'opens a file system by the newer calls': 'gVisor answers that it has no such call',

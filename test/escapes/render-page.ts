@@ -13,7 +13,9 @@ const GROUPS = {
   Resources: resourceCases({ count: 60_000, diskMb: 16 }),
 };
 
-/** docs/sandbox-escapes.md. The suites fail when an attempt succeeds, so every row of a driver that they cover is refused. */
+/**
+ * Renders docs/sandbox-escapes.md. The suites fail if an attempt succeeds, so every row of a covered driver is refused.
+ */
 export function renderEscapesPage(): string {
   const total = Object.values(GROUPS).reduce((sum, cases) => sum + cases.length, 0);
   const lines = [

@@ -1,6 +1,6 @@
 import type { RequirementName } from '@svc/testing';
 
-/** What the table needs besides what its driver does. */
+/** Requirements of the table beyond those of the driver. */
 export const ESCAPE_REQUIREMENTS: readonly RequirementName[] = [
   'linux',
   'root',

@@ -1,12 +1,12 @@
 import type { ReadyLine } from '../system/running-platform.ts';
 
-/** Nothing that is asked here takes so long, unless it hangs. */
+/** No request here takes longer, unless it hangs. */
 const ANSWER_LIMIT_MS = 120_000;
 
 export interface Answer {
   readonly status: number;
   readonly bytes: Buffer;
-  /** Of JSON; fields of other bodies are absent. */
+  /** Parsed JSON; empty for other bodies. */
   readonly body: Readonly<Record<string, unknown>>;
 }
 
@@ -15,7 +15,7 @@ export interface Call {
   readonly bytes?: Buffer;
 }
 
-/** Null: there was no answer, so whether it happened is not known. */
+/** Null: there was no response, so the outcome is unknown. */
 export type Api = (method: string, path: string, call?: Call) => Promise<Answer | null>;
 
 export function apiOf({ url, token }: Pick<ReadyLine, 'url' | 'token'>): Api {
@@ -45,7 +45,7 @@ function fieldsOf(response: Response, bytes: Buffer): Readonly<Record<string, un
   return JSON.parse(bytes.toString('utf8')) as Record<string, unknown>; // every JSON body of this API is an object
 }
 
-/** What the API says of a sandbox, as far as the campaign looks at it. */
+/** The fields of a sandbox that the campaign reads. */
 export interface SandboxRecord {
   readonly id: string;
   readonly name: string;
@@ -74,9 +74,9 @@ export interface SnapshotRecord {
 export interface Records {
   readonly sandboxes: readonly SandboxRecord[];
   readonly snapshots: readonly SnapshotRecord[];
-  /** Sandboxes that wait for somebody. */
+  /** Number of warm sandboxes. */
   readonly waiting: number;
-  /** Starts that were made ahead by half. */
+  /** Number of prepared starts. */
   readonly prepared: number;
 }
 
@@ -101,7 +101,7 @@ async function listed<Each>(api: Api, path: string, field: string): Promise<Each
   return all;
 }
 
-/** For what must be answered, since nothing is killed meanwhile. */
+/** For requests that must be answered because nothing is being killed. */
 export async function answered(asked: Promise<Answer | null>): Promise<Answer> {
   const answer = await asked;
   if (answer === null) throw new Error('the platform does not answer');

@@ -2,14 +2,14 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { namesIn } from './ground.ts';
 
-/** What is kept of images and that no image, name or holder stands for, or the other way round. */
+/** Stored layers and images without a reference, and references to missing ones. */
 export function strayImages(dataFolder: string): string[] {
   const root = join(dataFolder, 'sandboxes/images');
   const read = (...path: readonly string[]): string => {
     try {
       return readFileSync(join(root, ...path), 'utf8');
     } catch {
-      return ''; // gone since it was listed: who looks again sees it as it is then
+      return ''; // gone since it was listed; the next look sees its current state
     }
   };
   const images = new Map<string, readonly string[]>();

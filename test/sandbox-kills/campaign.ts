@@ -21,11 +21,11 @@ export interface CampaignOptions {
   readonly dataFolder: string;
   readonly configFile: string;
   readonly seed: number;
-  /** Of the configuration, each to be prepared when it is asked for. */
+  /** Images in the configuration, each prepared on first use. */
   readonly furtherImages: readonly string[];
 }
 
-/** A platform that is killed while clients work on it, and what they know. */
+/** A platform that is killed under load, and what its clients know. */
 export class Campaign implements AsyncDisposable {
   readonly journal: Journal;
   readonly kills = new Map<Victim, number>();
@@ -59,7 +59,7 @@ export class Campaign implements AsyncDisposable {
     return this.#platform?.log() ?? '';
   }
 
-  /** Load, up to so many kills in it, rest, and an audit: what it found. */
+  /** Runs load with up to `mostKills` kills, lets it settle, and returns the findings of an audit. */
   async round(mostKills: number, stop: AbortSignal): Promise<string[]> {
     const api = await this.#running();
     const enough = new AbortController();
@@ -68,7 +68,7 @@ export class Campaign implements AsyncDisposable {
     const limit = this.killed + mostKills;
     const wanted = Math.min(mostKills, 1 + Math.floor(this.#random() * MOST_KILLS_IN_ROUND));
     for (let done = 0; done < wanted && !stop.aborted && this.#platform !== null; done += 1) {
-      await this.#someWork(stop); // the moment of the kill is what is random
+      await this.#someWork(stop); // randomizes the moment of the kill
       await this.#kill(drawVictim(this.#random));
     }
     enough.abort();
@@ -82,7 +82,7 @@ export class Campaign implements AsyncDisposable {
     return audit(await this.audited());
   }
 
-  /** The platform runs when this answers. */
+  /** Resolves once the platform runs. */
   async audited(): Promise<Audited> {
     const api = await this.#running();
     const { dataFolder } = this.#options;
@@ -90,7 +90,7 @@ export class Campaign implements AsyncDisposable {
     return { api, journal: this.journal, platformPid, dataFolder, runFolder: this.#runFolder };
   }
 
-  /** SIGTERM to the platform, which is to end by itself. */
+  /** Sends SIGTERM to the platform, which must end by itself. */
   async stopPlatform(): Promise<boolean> {
     const platform = this.#platform;
     this.#platform = null;
@@ -101,7 +101,7 @@ export class Campaign implements AsyncDisposable {
     await this.#platform?.kill();
   }
 
-  /** So long that a few operations are answered, also where the machine has much else to do, and into the next one. */
+  /** Waits until some operations are answered, even on a busy machine, and then partway into the next one. */
   async #someWork(stop: AbortSignal): Promise<void> {
     const { journal } = this;
     const enough = journal.answeredTotal + Math.floor(this.#random() * MOST_OPERATIONS_BETWEEN);
@@ -112,7 +112,7 @@ export class Campaign implements AsyncDisposable {
 
   async #kill(victim: Victim): Promise<void> {
     if (victim === 'platform') {
-      // Alone its launcher ends what it began; together nobody does.
+      // A surviving launcher finishes its work; if both are killed, nothing does.
       if (this.#random() < 0.5) await this.#kill('launcher');
       const platform = this.#platform;
       this.#platform = null;
@@ -122,7 +122,7 @@ export class Campaign implements AsyncDisposable {
     this.kills.set(victim, (this.kills.get(victim) ?? 0) + 1);
   }
 
-  /** Sometimes a platform that was killed does not get through its next start either. */
+  /** Sometimes kills the restarted platform during its start, too. */
   async #maybeKillStart(limit: number): Promise<void> {
     if (this.#platform !== null || this.killed >= limit || this.#random() > 0.2) return;
     this.#platform = startPlatformProcess(this.#options.dataFolder, this.#options.configFile);

@@ -1,7 +1,7 @@
 import type { Answer, Api, Call } from './api.ts';
 import type { Journal, KnownSandbox, KnownSnapshot, State } from './journal.ts';
 
-/** One of those who work at the same time, each on sandboxes of its own. */
+/** One of several concurrent clients, each with its own sandboxes. */
 export interface Client {
   readonly name: string;
   readonly api: Api;
@@ -11,15 +11,15 @@ export interface Client {
   readonly snapshots: KnownSnapshot[];
 }
 
-/** The platform was killed before it answered. */
+/** The platform was killed before it responded. */
 export class Cut extends Error {}
 
-/** What an operation came to: answered as it should be, or not at all, or refused for a reason that is known. */
+/** The outcome of an answered operation: as expected, or refused for a known reason. */
 export type Outcome = { readonly answer: Answer; readonly isGood: boolean };
 
 /**
- * Asks, and holds the answer against what is known: a refusal is allowed only where a kill of the sandbox's own first
- * process explains it. Throws `Cut` when there is no answer.
+ * Sends a request and checks the response against what is known: a refusal is only allowed if a kill of the sandbox's
+ * own first process explains it. Throws `Cut` if there is no response.
  */
 export async function ask(
   client: Client,
@@ -31,7 +31,7 @@ export async function ask(
   const answer = await client.api(method, path, call);
   if (answer === null) throw new Cut();
   const isGood = answer.status < 300;
-  // The kill may have been said while the answer was on its way.
+  // The kill may have been announced while the response was in transit.
   if (!isGood && about?.isDoubtful !== true) {
     client.journal.wrong(`${method} ${path} answered ${answer.status}: ${answer.bytes.toString('utf8').slice(0, 400)}`);
   }
@@ -42,7 +42,7 @@ export function pathOf({ id }: KnownSandbox, rest = ''): string {
   return `/api/containers/${id}${rest}`;
 }
 
-/** What it surely is, or null. */
+/** The known state of the sandbox, `doubtful` if uncertain; null unless the sandbox certainly exists. */
 export function surely({ states, isDoubtful, existence }: KnownSandbox): State | 'doubtful' | null {
   if (existence !== 'there') return null;
   const [state] = states;
@@ -50,7 +50,7 @@ export function surely({ states, isDoubtful, existence }: KnownSandbox): State |
   return state;
 }
 
-/** From now on it may be this as well. */
+/** Adds states that the sandbox may be in from now on. */
 export function mayBe(sandbox: KnownSandbox, ...states: readonly State[]): void {
   sandbox.states = new Set([...sandbox.states, ...states]);
 }

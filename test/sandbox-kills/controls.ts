@@ -4,11 +4,11 @@ import { answered, readRecords, type SandboxRecord } from './api.ts';
 import type { Campaign } from './campaign.ts';
 import { CONTROLS, type Planted } from './planted-faults.ts';
 
-/** What is not seen in this time is not seen; whatever else goes on meanwhile has come to its end. */
+/** Time limit for a fault to be seen; anything else in progress has ended by then. */
 const LIMIT_MS = 30_000;
 const LOOK_EVERY_MS = 50;
 
-/** Plants every fault in turn on a platform at rest, and says which of them the auditor does not see. */
+/** Plants every fault in turn on an idle platform and returns those the auditor misses. */
 export async function proveControls(campaign: Campaign, say: (line: string) => void): Promise<string[]> {
   const missed: string[] = [];
   for (const { name, plant, expected } of CONTROLS) {
@@ -39,7 +39,7 @@ async function findingsWith(expected: RegExp, audited: Audited): Promise<string[
   }
 }
 
-/** One sandbox that runs, with a file, and one that is stopped. */
+/** Creates one running sandbox with a file, and one stopped sandbox. */
 async function prepare({ journal }: Campaign, audited: Audited): Promise<Planted> {
   const { api } = audited;
   const make = async (): Promise<string> => {

@@ -9,26 +9,26 @@ const CONTROLLERS: ReadonlySet<string> = new Set(['memory', 'pids', 'cpu', 'cpua
 const SLOTS = '/run/svc/slots';
 
 export interface GroundOptions {
-  /** Of the campaign; it stays. */
+  /** Folder of the campaign; it is kept. */
   readonly folder: string;
   readonly argv: readonly string[];
   readonly onLine: (line: string) => void;
   readonly onComplaint?: (text: string) => void;
-  /** Asks the program to come to its end, by the end of its standard input. */
+  /** Asks the program to finish, by closing its standard input. */
   readonly stop: AbortSignal;
 }
 
 /**
- * Runs a program in namespaces of its own: processes, network and mounts, with a control group of its own in the place of
- * the machine's. So all that it finds there is its own, whatever else runs on the machine, and what it fails to clean up
- * ends with it. Answers its exit code.
+ * Runs a program in new namespaces (processes, network and mounts), with a separate control group in place of the
+ * machine's. Everything it sees is its own, whatever else runs on the machine, and whatever it fails to clean up ends
+ * with it. Returns its exit code.
  */
 export async function runOnOwnGround(options: GroundOptions): Promise<number | null> {
   const groups = makeGroups(basename(options.folder));
   const binds = groups.map(({ own, point }) => `mount --bind ${own} ${point}`);
-  // The first process of the namespace takes in the orphans, as that of a machine does; its own child is the program.
+  // The namespace's first process adopts orphans, like a machine's init; the program is its child.
   const run = '"$@" <&3 3<&- & wait $! || code=$?';
-  // A process that stands still does not hear that its namespace ends, and the namespace would wait for it.
+  // A frozen process does not receive the kill when its namespace ends, and the namespace would wait for it.
   const thaw =
     'for each in /sys/fs/cgroup/freezer/svc-sandboxes/*/freezer.state; do echo THAWED >"$each" || true; done';
   const steps = [...binds, 'ip link set lo up', 'exec 3<&0', 'code=0', run, `{ ${thaw}; } 2>/dev/null`, 'exit $code'];
@@ -36,12 +36,12 @@ export async function runOnOwnGround(options: GroundOptions): Promise<number | n
   const namespaces = ['--net', '--mount', '--pid', '--fork', '--kill-child', '--mount-proc'];
   const child = spawn('unshare', [...namespaces, 'sh', '-ec', script, 'sh', ...options.argv], {
     stdio: ['pipe', 'pipe', 'pipe'],
-    detached: true, // an interrupt from a terminal must not end it before it has cleaned up
+    detached: true, // so that Ctrl-C does not end it before it has cleaned up
   });
   const end = (): void => void child.stdin.end();
   options.stop.addEventListener('abort', end, { once: true });
   try {
-    child.stdin.on('error', () => undefined); // it has ended already
+    child.stdin.on('error', () => undefined); // it has already ended
     child.stderr.setEncoding('utf8').on('data', (text: string) => options.onComplaint?.(text));
     let rest = '';
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
@@ -58,7 +58,7 @@ export async function runOnOwnGround(options: GroundOptions): Promise<number | n
   }
 }
 
-/** Takes away what a program that failed left outside of its namespaces; answers what that was. */
+/** Removes what a failed program left outside its namespaces; returns what it found. */
 export function clearTraces(runFolder: string): string[] {
   const traces: string[] = [];
   for (const slot of namesIn(SLOTS)) {
@@ -74,7 +74,7 @@ export function clearTraces(runFolder: string): string[] {
 interface Group {
   /** Where the machine mounts the hierarchy. */
   readonly point: string;
-  /** The folder that is put in its place. */
+  /** The folder mounted over it. */
   readonly own: string;
 }
 
@@ -87,7 +87,7 @@ function makeGroups(name: string): Group[] {
   return groups;
 }
 
-/** Mount points of the hierarchies that sandboxes have groups in: v1 and hybrid, else v2. */
+/** Mount points of the hierarchies with sandbox groups: v1 and hybrid, else v2. */
 export function controllerMounts(): string[] {
   const points = new Set<string>();
   for (const line of readFileSync('/proc/self/mountinfo', 'utf8').split('\n')) {
@@ -104,7 +104,7 @@ async function removeTree(folder: string): Promise<void> {
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
     if (entry.isDirectory()) await removeTree(join(folder, entry.name));
   }
-  // The kernel lets go of processes a moment after they ended.
+  // The kernel releases ended processes with a delay.
   await waitFor(
     () => {
       rmdirSync(folder);
@@ -118,7 +118,7 @@ export function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder);
   } catch {
-    return []; // never made, or gone meanwhile
+    return []; // never created, or gone meanwhile
   }
 }
 

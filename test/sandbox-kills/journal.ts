@@ -2,18 +2,18 @@ import type { SandboxRecord, SnapshotRecord } from './api.ts';
 
 export type State = 'running' | 'paused' | 'stopped' | 'error';
 
-/** Numbers of the contents that a file may have; null: there is none. The last is what was written last. */
+/** Possible content numbers of a file; null for no file. The last one was written last. */
 type Contents = readonly (number | null)[];
 
 export interface Wish {
-  /** Null: the platform gives one. */
+  /** Null for a generated name. */
   readonly name: string | null;
   readonly network: 'none' | 'egress';
   readonly egressAllow: readonly string[] | null;
   readonly resources: SandboxRecord['resources'];
 }
 
-/** What is known of something that was asked for: by all answers it is there, or gone, or may be either. */
+/** What the responses say about a requested item: it exists, it is gone, or either is possible. */
 export type Existence = 'there' | 'gone' | 'open';
 
 export interface KnownSandbox {
@@ -21,9 +21,9 @@ export interface KnownSandbox {
   readonly wish: Wish;
   id: string | null;
   existence: Existence;
-  /** One unless something is open. */
+  /** A single state unless its outcome is open. */
   states: ReadonlySet<State>;
-  /** Its first process was killed, and nothing that came after has shown how it took that. */
+  /** Its first process was killed, and no later event has shown the result. */
   isDoubtful: boolean;
   files: ReadonlyMap<string, Contents>;
 }
@@ -38,18 +38,18 @@ export interface KnownSnapshot {
 
 const MOST_EVENTS = 20;
 
-/** What the clients of a campaign know, over all its rounds. */
+/** What the clients of a campaign know, across all rounds. */
 export class Journal {
   readonly seed: number;
   readonly sandboxes: KnownSandbox[] = [];
   readonly snapshots: KnownSnapshot[] = [];
-  /** First processes that were killed, by the id of their sandbox: who asked for it may not know that yet. */
+  /** Sandbox ids whose first process was killed; the client may not know the id yet. */
   readonly #killed = new Set<string>();
-  /** Answers that were wrong at once. */
+  /** Responses that were wrong in themselves. */
   readonly findings: string[] = [];
   readonly events: string[] = [];
   readonly answered = new Map<string, number>();
-  /** Images that were not asked for yet. */
+  /** Images not requested yet. */
   readonly furtherImages: string[];
   open = 0;
   #lastNumber = 0;
@@ -66,7 +66,7 @@ export class Journal {
 
   bytesOf(content: number): Buffer {
     const line = `seed ${this.seed}, content ${content}\n`;
-    // Some take so long that a kill comes in between.
+    // Some contents are large enough for a kill to interrupt the write.
     const times = content % 8 === 0 ? 16 : 1;
     return Buffer.from(line.repeat(times * (1 + ((content * 7919) % 4_000))));
   }
@@ -97,7 +97,7 @@ export class Journal {
     if (this.#killed.has(id)) sandbox.isDoubtful = true;
   }
 
-  /** To be said before the kill: what it leads to may be seen at once. */
+  /** Call it before the kill, because its effect may be seen at once. */
   willKill(id: string): void {
     this.#killed.add(id);
     for (const sandbox of this.sandboxes) if (sandbox.id === id) sandbox.isDoubtful = true;
@@ -107,7 +107,7 @@ export class Journal {
     this.findings.push(finding);
   }
 
-  /** For people who look for the cause of a finding. */
+  /** Context for people who investigate a finding. */
   note(event: string): void {
     this.events.push(`${new Date().toISOString()} ${event}`);
     if (this.events.length > MOST_EVENTS) this.events.shift();
@@ -121,7 +121,7 @@ export class Journal {
     return [...this.answered.values()].reduce((sum, count) => sum + count, 0);
   }
 
-  /** Compares with the records of a platform at rest; what is found and allowed is what counts from now on. */
+  /** Compares with the records of a platform at rest; allowed differences are adopted as the expected state. */
   judge(records: readonly SandboxRecord[], snapshots: readonly SnapshotRecord[]): string[] {
     const named = new Map(records.map((record) => [record.name, record]));
     const taken = new Set<string>();
@@ -136,7 +136,7 @@ export class Journal {
       const record = find(sandbox);
       if (record !== undefined) {
         taken.add(record.id);
-        // Killed before anybody was told its id.
+        // Killed before the client received its id.
         if (sandbox.id === null && this.#killed.has(record.id)) sandbox.isDoubtful = true;
       }
       findings.push(...judgeSandbox(sandbox, record));
@@ -174,7 +174,7 @@ function judgeSandbox(sandbox: KnownSandbox, record: SandboxRecord | undefined):
     if (found !== expected) findings.push(`${subject} has ${what} ${found}, expected ${expected}`);
   }
   if (state !== null) sandbox.states = new Set([state]);
-  // One that was killed while it stood still ends only when it goes on.
+  // A paused sandbox that was killed only ends when it is resumed.
   sandbox.isDoubtful &&= state === 'paused';
   return findings;
 }
@@ -192,7 +192,7 @@ function judgeExistence(
   return [];
 }
 
-/** Null while it is being made. */
+/** Null while it is being created. */
 export function stateOf({ status, paused_at: pausedAt }: SandboxRecord): State | null {
   if (status === 'creating') return null;
   return status === 'running' && pausedAt !== null ? 'paused' : status;

@@ -10,10 +10,10 @@ const OTHERS = [
 ];
 const WAIT = 'wait_ms=30000';
 
-/** What a sandbox gets that asks for nothing; the configuration of the campaign says the same. */
+/** Resources of a sandbox whose request specifies none; the campaign's configuration uses the same. */
 export { DEFAULTS as DEFAULT_RESOURCES };
 
-/** With the default limits, as one that waits has them, or with others that it must be given first. */
+/** Creates a sandbox with default limits, like a warm one, or with others that require an adjustment. */
 export async function create(client: Client): Promise<boolean> {
   const { random, journal, name } = client;
   const snapshot =
@@ -47,12 +47,12 @@ export async function create(client: Client): Promise<boolean> {
   return isGood;
 }
 
-/** The one that is ready, or one that nobody has asked for. */
+/** The prepared image, or one not requested yet. */
 function imageFor({ random, journal }: Client): string {
   return (random() < 0.3 ? journal.furtherImages.pop() : undefined) ?? 'busybox';
 }
 
-/** A start that failed for no reason that we gave it is wrong. */
+/** Records the result of a start; a failure without a kill that explains it is wrong. */
 export function noteMade({ journal }: Client, known: KnownSandbox, record: SandboxRecord): void {
   journal.made(known, record.id);
   const state = stateOf(record);
@@ -76,7 +76,7 @@ export async function stop(client: Client, sandbox: KnownSandbox): Promise<boole
   return isGood;
 }
 
-/** From every state; one that stands still goes on. */
+/** Starts a sandbox in any state; a paused one is resumed. */
 export async function start(client: Client, sandbox: KnownSandbox): Promise<boolean> {
   mayBe(sandbox, 'running');
   const { answer, isGood } = await ask(client, sandbox, 'POST', pathOf(sandbox, `/start?${WAIT}`));

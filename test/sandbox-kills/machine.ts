@@ -10,16 +10,16 @@ export interface ProcessFacts {
   readonly pid: number;
   readonly parentPid: number;
   readonly command: string;
-  /** The sandbox in whose control group it is. */
+  /** The sandbox whose control group it is in. */
   readonly sandboxId: string | null;
 }
 
-/** Everything that runs, but those that ended and were not yet waited for. */
+/** All running processes, excluding zombies. */
 export function processes(): ProcessFacts[] {
   const found: ProcessFacts[] = [];
   for (const name of readdirSync('/proc')) {
     if (!/^\d+$/.test(name)) continue;
-    // The name in parentheses may hold anything; what follows the last one is the state and the parent.
+    // The name in parentheses may contain anything; the state and the parent follow the last one.
     const fields = textOf(`/proc/${name}/stat`).split(') ').at(-1)?.split(' ') ?? [];
     const [state = 'X', parent = '0'] = fields;
     if (state === 'Z' || state === 'X' || fields.length < 2) continue;
@@ -34,7 +34,7 @@ export function processes(): ProcessFacts[] {
   return found;
 }
 
-/** The launcher of a platform: it works in this run folder. What it forks looks like it for a moment, and is in a group. */
+/** Launchers of a platform with this run folder. Their forks briefly look the same, but are in a group. */
 export function launchersIn(all: readonly ProcessFacts[], runFolder: string): ProcessFacts[] {
   return all.filter(
     ({ command, sandboxId }) =>
@@ -42,7 +42,7 @@ export function launchersIn(all: readonly ProcessFacts[], runFolder: string): Pr
   );
 }
 
-/** Control groups of sandboxes: the hierarchies that each has one in; and all others that are not our own. */
+/** Control groups of sandboxes, with the hierarchies of each, and all others that are not ours. */
 export function controlGroups(): { of: Map<string, string[]>; others: string[]; hierarchies: readonly string[] } {
   const of = new Map<string, string[]>();
   const others: string[] = [];
@@ -60,11 +60,11 @@ function foldersIn(folder: string): string[] {
       .filter((entry) => entry.isDirectory())
       .map(({ name }) => name);
   } catch {
-    return []; // nobody made it yet
+    return []; // not created yet
   }
 }
 
-/** A file of a sandbox's control group, in whatever hierarchy it is. */
+/** A file of a sandbox's control group, in any hierarchy. */
 export function groupFile(sandboxId: string, ...names: readonly string[]): string {
   for (const point of controllerMounts()) {
     for (const name of names) {
@@ -80,7 +80,7 @@ export function isFrozen(sandboxId: string): boolean {
   return text === 'FROZEN' || /^frozen 1$/m.test(text);
 }
 
-/** Sandboxes by the number that a platform with this run folder has claimed for them. */
+/** Sandboxes by slot number, as claimed by a platform with this run folder. */
 export function slots(runFolder: string): Map<string, string> {
   const claims = new Map<string, string>();
   for (const slot of namesIn('/run/svc/slots')) {
@@ -90,7 +90,7 @@ export function slots(runFolder: string): Map<string, string> {
   return claims;
 }
 
-/** Links of this network namespace but the loopback. */
+/** Links of this network namespace, except loopback. */
 export function links(): string[] {
   const lines = textOf('/proc/self/net/dev').split('\n').slice(2);
   return lines.map((line) => line.split(':')[0]?.trim() ?? '').filter((name) => name !== '' && name !== 'lo');
@@ -101,7 +101,7 @@ export function firewallTables(): string[] {
   return stdout.split('\n').filter((line) => line !== '');
 }
 
-/** Disk files that are attached to a block device, once for each device. */
+/** Disk files attached to block devices, once per device. */
 export function attachedFiles(dataFolder: string): string[] {
   return readdirSync('/sys/block')
     .map((name) => textOf(`/sys/block/${name}/loop/backing_file`).trim())
@@ -114,7 +114,7 @@ export interface MountFacts {
   readonly type: string;
 }
 
-/** Mounts that name one of the folders or hold a namespace, in every mount namespace, each told by one of its processes. */
+/** Mounts in these folders or of namespaces, in every mount namespace, each reported through one of its processes. */
 export function mountsNaming(folders: readonly string[], all: readonly ProcessFacts[]): MountFacts[] {
   const seen = new Set<string>();
   const found: MountFacts[] = [];
@@ -133,7 +133,7 @@ export function mountsNaming(folders: readonly string[], all: readonly ProcessFa
   return found;
 }
 
-/** What a process has open that keeps a namespace alive. */
+/** Open descriptors of a process that keep namespaces alive. */
 export function namespaceDescriptors(pid: number): string[] {
   return namesIn(`/proc/${pid}/fd`)
     .map((descriptor) => linkTarget(`/proc/${pid}/fd/${descriptor}`) ?? '')
@@ -148,9 +148,9 @@ function linkTarget(path: string): string | null {
   }
 }
 
-/** What a transfer has beside its place, in the files that these first processes see; but for file systems that end with them. */
+/** Temporary files of transfers, as seen by these first processes, except on file systems that end with them. */
 export function halfTransfers(pids: readonly number[]): string[] {
-  if (pids.length === 0) return []; // find would look where we are
+  if (pids.length === 0) return []; // find would search the current folder
   const roots = pids.map((pid) => `/proc/${pid}/root/`);
   const names = ['-name', '.svc-write-*', '-o', '-name', '.svc-tar-*'];
   const { stdout } = spawnSync('find', [...roots, '-xdev', ...names], { encoding: 'utf8' });

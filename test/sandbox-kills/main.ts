@@ -5,8 +5,8 @@ import { runInside } from './inside.ts';
 import { runOutside } from './outside.ts';
 
 /**
- * `node test/sandbox-kills/main.ts --kills 1000 [--seed N] [--log FILE]`, as root; `--controls` proves the auditor instead.
- * SIGTERM or SIGINT ends it after the round that is under way.
+ * `node test/sandbox-kills/main.ts --kills 1000 [--seed N] [--log FILE]`, as root; `--controls` tests the auditor
+ * instead. SIGTERM or SIGINT ends it after the current round.
  */
 const { values } = parseArgs({
   options: {
@@ -14,7 +14,7 @@ const { values } = parseArgs({
     seed: { type: 'string', default: '20260101' },
     log: { type: 'string' },
     controls: { type: 'boolean', default: false },
-    /** What it does in its own namespaces, with what the other side prepared in this folder. */
+    /** Runs inside the namespaces, on the folder that the outer process prepared. */
     inside: { type: 'string' },
   },
 });

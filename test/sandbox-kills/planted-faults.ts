@@ -10,22 +10,22 @@ import type { KnownSandbox } from './journal.ts';
 import { isFrozen, launchersIn, PARENT_GROUP, processes } from './machine.ts';
 
 export interface Planted extends Audited {
-  /** Ids of a sandbox that runs, with /root/one, and of one that is stopped. */
+  /** Ids of a running sandbox, with /root/one, and of a stopped one. */
   readonly running: string;
   readonly stopped: string;
-  /** What the journal knows of the first. */
+  /** The journal's entry of the running sandbox. */
   readonly known: KnownSandbox;
 }
 
 export interface Control {
   readonly name: string;
-  /** What the auditor is to say. */
+  /** What the auditor must report. */
   readonly expected: RegExp;
-  /** Answers what takes it away again. */
+  /** Returns the function that removes the fault. */
   readonly plant: (subject: Planted) => Promise<() => Promise<void> | void>;
 }
 
-/** Everything that must never be left or be said, each made on purpose: the auditor has to see it. */
+/** Every fault the auditor must detect, each planted on purpose. */
 export const CONTROLS: readonly Control[] = [
   {
     name: 'a process outside of any sandbox',
@@ -179,7 +179,7 @@ export const CONTROLS: readonly Control[] = [
     name: 'an image of which a layer is gone',
     expected: /layer planted is missing/,
     plant: async ({ dataFolder }) => {
-      // One that nobody uses: a sandbox that waits may be made at any moment.
+      // An unused image, because a warm sandbox may be created at any moment.
       const image = join(dataFolder, 'sandboxes/images/images/sha256-0');
       const undo = folder(image);
       writeFileSync(join(image, 'image.json'), JSON.stringify({ layers: [{ name: 'planted' }], settings: {} }));
@@ -211,7 +211,7 @@ export const CONTROLS: readonly Control[] = [
         writeFileSync(name, isV2 ? String(Number(state === 'FROZEN')) : state);
       };
       freeze('FROZEN');
-      await waitFor(() => isFrozen(running)); // each process of it stops at its next step
+      await waitFor(() => isFrozen(running)); // each process stops at its next step
       return () => freeze('THAWED');
     },
   },
@@ -292,7 +292,7 @@ function makeGroups(id: string): string[] {
   return groups;
 }
 
-/** `enter`: a program and its arguments that run the rest where the mount is to be. */
+/** `enter`: a program and arguments that run the mount in its target place. */
 function mount(place: string, enter: readonly [string, ...string[]]): () => void {
   const [program, ...options] = enter;
   mkdirSync(place);

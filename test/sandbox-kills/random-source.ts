@@ -1,4 +1,4 @@
-/** Small pseudo-random numbers that a seed repeats (mulberry32). */
+/** A small seeded pseudo-random generator (mulberry32). */
 export function randomSource(seed: number): () => number {
   let state = seed;
   return () => {
@@ -9,7 +9,7 @@ export function randomSource(seed: number): () => number {
   };
 }
 
-/** One of them, each with its share. */
+/** Draws one item, weighted by share. */
 export function draw<Item extends { readonly share: number }>(random: () => number, items: readonly Item[]): Item {
   let left = random() * items.reduce((sum, { share }) => sum + share, 0);
   for (const item of items) {

@@ -22,7 +22,7 @@ export interface Ground {
   readonly random: () => number;
 }
 
-/** Kills one of what runs beside the platform. False: there is none at this moment. */
+/** Kills one process other than the platform. Returns false if there is none at the moment. */
 export function killOne(victim: Exclude<Victim, 'platform'>, { journal, runFolder, random }: Ground): boolean {
   const all = processes();
   if (victim === 'launcher') {
@@ -30,15 +30,15 @@ export function killOne(victim: Exclude<Victim, 'platform'>, { journal, runFolde
     journal.note(`launcher ${pid} is killed`);
     return kill(pid);
   }
-  // What stands still would die only when it goes on, long after anybody remembers.
+  // A frozen process would only die on resume, long after the kill was recorded.
   const inside = all.filter(({ sandboxId }) => sandboxId !== null && !isFrozen(sandboxId));
-  // The helper is the first process of its sandbox, also while that is being made.
+  // The helper is the first process of its sandbox, even while that is being created.
   const isHelper = (pid: number, parentPid: number): boolean =>
     !inside.some((each) => each.pid === parentPid) && pid > 1;
   const candidates = inside.filter(({ pid, parentPid }) => isHelper(pid, parentPid) === (victim === 'helper'));
   const chosen = pick(random, candidates);
   if (chosen === undefined) return false;
-  // A program of a sandbox may be the one that a client waits for.
+  // A client may be waiting for a program in the sandbox.
   journal.willKill(chosen.sandboxId ?? '');
   journal.note(`${victim} ${chosen.pid} of ${chosen.sandboxId} is killed: ${chosen.command}`);
   return kill(chosen.pid);
